@@ -1,0 +1,196 @@
+"""Matrices, graphs, representations and masks of genes, out of an AnnData object."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from anndata import AnnData
+    from numpy.typing import NDArray
+
+    Genes = str | re.Pattern[str] | Iterable[str | re.Pattern[str]]
+
+_COUNTS_LOOK = 10_000
+
+
+def matrix(adata: AnnData, layer: str | None = None) -> Any:
+    """``X`` or a layer: numeric, finite, dense or CSR/CSC.
+
+    Raises
+    ------
+    KeyError
+        No such layer.
+    TypeError
+        Not a numeric matrix in memory.
+    ValueError
+        No matrix, or values that are not finite.
+    """
+    name = "adata.X" if layer is None else f"adata.layers[{layer!r}]"
+    if layer is not None and layer not in adata.layers:
+        msg = f"layer={layer!r} is not in adata.layers: {_names(adata.layers.keys())}."
+        raise KeyError(msg)
+    data = adata.X if layer is None else adata.layers[layer]
+    if data is None:
+        msg = f"{name} is None: there is no expression matrix; name one with layer=."
+        raise ValueError(msg)
+    if isinstance(data, np.matrix):
+        data = np.asarray(data)
+    if sparse.issparse(data):
+        data = data if data.format in ("csr", "csc") else data.tocsr()
+    elif not isinstance(data, np.ndarray):
+        msg = (
+            f"{name} is a {type(data).__name__}: load it first, for example with adata.to_memory()."
+        )
+        raise TypeError(msg)
+    values = data.data if sparse.issparse(data) else data
+    if not (np.issubdtype(values.dtype, np.number) or values.dtype == np.bool_):
+        msg = f"{name} has dtype {values.dtype}: it must hold real numbers."
+        raise TypeError(msg)
+    if np.issubdtype(values.dtype, np.complexfloating):
+        msg = f"{name} has dtype {values.dtype}: it must hold real numbers."
+        raise TypeError(msg)
+    if not np.isfinite(values).all():
+        msg = f"{name} has NaN or infinite values: remove or impute these entries first."
+        raise ValueError(msg)
+    return data
+
+
+def looks_like_counts(data: Any) -> bool:
+    """Whether the first values are whole, not negative, and not just zero and one."""
+    values = (data.data if sparse.issparse(data) else data).ravel()[:_COUNTS_LOOK]
+    return bool(
+        len(values)
+        and values.min() >= 0
+        and values.max() > 1
+        and (values == np.round(values)).all()
+    )
+
+
+def unique_names(adata: AnnData) -> None:
+    """Refuse duplicate gene names: a list of genes would not say which is meant."""
+    if not adata.var_names.is_unique:
+        doubled = adata.var_names[adata.var_names.duplicated()].unique()
+        msg = (
+            f"adata.var_names has duplicates ({_names(doubled)}): "
+            "call adata.var_names_make_unique() first."
+        )
+        raise ValueError(msg)
+
+
+def mask(adata: AnnData, mask_var: NDArray[np.bool_] | str | None) -> NDArray[np.bool_]:
+    """Genes to consider: all, a boolean column of ``.var``, or an array, as in scanpy."""
+    if mask_var is None:
+        return np.ones(adata.n_vars, dtype=bool)
+    if isinstance(mask_var, str):
+        if mask_var not in adata.var:
+            msg = f"mask_var={mask_var!r} is not in adata.var: {_names(adata.var.columns)}."
+            raise KeyError(msg)
+        values = adata.var[mask_var].to_numpy()
+    else:
+        values = np.asarray(mask_var)
+    if values.dtype != np.bool_ or values.shape != (adata.n_vars,):
+        msg = (
+            f"mask_var must be boolean with one entry for each of {adata.n_vars} genes; "
+            f"got dtype {values.dtype}, shape {values.shape}."
+        )
+        raise ValueError(msg)
+    if not values.any():
+        msg = "mask_var leaves no gene: every entry is False."
+        raise ValueError(msg)
+    return values
+
+
+def gene_mask(adata: AnnData, genes: Genes | None, argument: str) -> NDArray[np.bool_]:
+    """Genes given by name, compiled pattern, or name of a boolean column of ``.var``.
+
+    Raises
+    ------
+    KeyError
+        A string that is neither a gene nor a boolean column.
+    ValueError
+        A pattern that matches no gene.
+    """
+    found = np.zeros(adata.n_vars, dtype=bool)
+    if genes is None:
+        return found
+    for item in [genes] if isinstance(genes, str | re.Pattern) else genes:
+        if isinstance(item, re.Pattern):
+            hit = np.array([item.search(name) is not None for name in adata.var_names])
+            if not hit.any():
+                msg = f"{argument}: the pattern {item.pattern!r} matches none of adata.var_names."
+                raise ValueError(msg)
+        elif item in adata.var_names:
+            hit = adata.var_names == item
+        elif item in adata.var and pd.api.types.is_bool_dtype(adata.var[item]):
+            hit = adata.var[item].to_numpy(dtype=bool)
+        else:
+            msg = (
+                f"{argument}: {item!r} is neither in adata.var_names nor a boolean column of "
+                "adata.var; for a pattern pass re.compile(...)."
+            )
+            raise KeyError(msg)
+        found |= hit
+    return found
+
+
+def representation(adata: AnnData, use_rep: str | None) -> NDArray[np.float64] | None:
+    """Coordinates of the cells: ``obsm[use_rep]``, else ``X_pca`` when it is there."""
+    if use_rep is None:
+        use_rep = "X_pca" if "X_pca" in adata.obsm else "X"
+    if use_rep == "X":
+        return None
+    if use_rep not in adata.obsm:
+        msg = f"use_rep={use_rep!r} is not in adata.obsm: {_names(adata.obsm.keys())}; or use 'X'."
+        raise KeyError(msg)
+    return np.asarray(adata.obsm[use_rep], dtype=np.float64)
+
+
+def graph(adata: AnnData, neighbors_key: str | None) -> Any:
+    """Connectivities of ``sc.pp.neighbors``; None where there are none and none are named."""
+    key = "neighbors" if neighbors_key is None else neighbors_key
+    if key not in adata.uns:
+        if neighbors_key is None:
+            return None
+        msg = (
+            f"neighbors_key={key!r} is not in adata.uns: "
+            f"run sc.pp.neighbors(adata, key_added={key!r})."
+        )
+        raise KeyError(msg)
+    connectivities = adata.uns[key].get("connectivities_key", "connectivities")
+    if connectivities not in adata.obsp:
+        msg = (
+            f"adata.uns[{key!r}] names obsp[{connectivities!r}], which is missing: "
+            "rerun sc.pp.neighbors."
+        )
+        raise KeyError(msg)
+    return adata.obsp[connectivities]
+
+
+def batches(adata: AnnData, batch_key: str | None) -> NDArray[Any] | None:
+    """Batch of every cell as a string."""
+    if batch_key is None:
+        return None
+    if batch_key not in adata.obs:
+        msg = f"batch_key={batch_key!r} is not in adata.obs: {_names(adata.obs.columns)}."
+        raise KeyError(msg)
+    column = adata.obs[batch_key]
+    if column.isna().any():
+        msg = (
+            f"batch_key={batch_key!r} is missing for {column.isna().sum()} cells: "
+            "fill or remove them."
+        )
+        raise ValueError(msg)
+    return column.astype(str).to_numpy()
+
+
+def _names(names: Iterable[str]) -> str:
+    listed = [str(name) for name in names]
+    shown = ", ".join(listed[:8]) if listed else "it is empty"
+    return shown + (", …" if len(listed) > 8 else "")

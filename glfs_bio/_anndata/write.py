@@ -1,0 +1,69 @@
+"""A ranking, written where scanpy users look for it."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+if TYPE_CHECKING:
+    from anndata import AnnData
+    from numpy.typing import NDArray
+
+    from ..rankers import Ranking
+
+_VERSIONS = ("glfs-bio", "numpy", "scipy", "scikit-learn", "anndata")
+
+
+def table(
+    ranking: Ranking, tested: NDArray[np.bool_], names: pd.Index, prefix: str
+) -> pd.DataFrame:
+    """Weight, score, rank and selection of every gene, one column each.
+
+    Genes that were not tested have weight 0, no score and no rank, and are not selected.
+    """
+    columns = {
+        "weight": (0.0, ranking.weights),
+        "score": (np.nan, ranking.scores),
+        "rank": (np.nan, ranking.ranks.astype(float)),
+        "selected": (False, ranking.ranks <= ranking.n_selected),
+    }
+    frame = pd.DataFrame(index=names)
+    for name, (missing, values) in columns.items():
+        column = np.full(len(names), missing)
+        column[tested] = values
+        frame[f"{prefix}_{name}"] = column
+    return frame
+
+
+def record(ranking: Ranking, params: dict[str, Any], n_tested: int) -> dict[str, Any]:
+    """What ``.uns`` keeps: how the selection was made, and how well the solver did."""
+    return {
+        "params": {name: _storable(value) for name, value in params.items()},
+        "n_genes": ranking.n_selected,
+        "n_tested": n_tested,
+        **ranking.info,
+        "versions": {package: version(package) for package in _VERSIONS},
+    }
+
+
+def store(adata: AnnData, frame: pd.DataFrame, entry: dict[str, Any], key: str) -> None:
+    """Put the table into ``.var`` and the record into ``.uns``."""
+    for name in frame:
+        adata.var[name] = frame[name]
+    adata.uns[key] = entry
+
+
+def _storable(value: Any) -> Any:
+    """h5ad and zarr keep no None, no pattern, and no list of mixed things."""
+    if value is None:
+        return "None"
+    if isinstance(value, str | bool | int | float | np.number):
+        return value
+    if isinstance(value, np.ndarray) and value.dtype == np.bool_:
+        return value
+    if hasattr(value, "pattern"):
+        return f"re:{value.pattern}"
+    return np.array([str(_storable(item)) for item in value], dtype=object)

@@ -1,0 +1,1 @@
+"""The mathematics of GLFS on arrays: nothing here knows AnnData."""

@@ -1,0 +1,87 @@
+"""The similarity graph of the cells and its Laplacian."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse import csgraph
+from sklearn.neighbors import kneighbors_graph
+
+if TYPE_CHECKING:
+    from ._typing import Array, Matrix
+
+LAPLACIANS = ("normalized", "unnormalized")
+_SYMMETRY = 1e-5
+
+
+def knn_graph(representation: Array, n_neighbors: int = 15) -> sparse.csr_array:
+    """Nearest-neighbour graph with heat-kernel weights (He, Cai & Niyogi 2005).
+
+    Two cells are joined when either is among the `n_neighbors` nearest of the other, with weight
+    ``exp(−‖z_i − z_j‖² / t)``; t is the mean squared distance of the joined cells, so that the
+    weights do not depend on the unit of the representation.
+
+    Parameters
+    ----------
+    representation
+        Coordinates of the cells, shape (n_cells, r).
+    n_neighbors
+        Neighbours of a cell, itself not counted; at most ``n_cells − 1`` are used.
+    """
+    n_neighbors = min(n_neighbors, len(representation) - 1)
+    distances = sparse.csr_array(
+        kneighbors_graph(representation, n_neighbors, mode="distance", include_self=False)
+    )
+    squared = distances.data**2
+    bandwidth = squared.mean()
+    distances.data = np.exp(-squared / bandwidth) if bandwidth > 0 else np.ones_like(squared)
+    return sparse.csr_array(distances.maximum(distances.T))
+
+
+def check_graph(graph: Matrix, n_cells: int, name: str = "graph") -> sparse.csr_array:
+    """Return `graph` as CSR without self-loops, or say what is wrong with it.
+
+    Raises
+    ------
+    ValueError
+        Not square of size `n_cells`, not finite, negative or asymmetric.
+    """
+    if graph.shape != (n_cells, n_cells):
+        msg = (
+            f"{name} has shape {graph.shape}, but there are {n_cells} cells: "
+            "recompute it on these cells."
+        )
+        raise ValueError(msg)
+    graph = sparse.csr_array(graph, dtype=np.float64, copy=True)
+    if not np.isfinite(graph.data).all():
+        msg = f"{name} has weights that are not finite: replace or remove them."
+        raise ValueError(msg)
+    if graph.nnz and graph.data.min() < 0:
+        smallest = graph.data.min()
+        msg = f"{name} has negative weights (smallest {smallest:.3g}): similarities must be ≥ 0."
+        raise ValueError(msg)
+    gap = abs(graph - graph.T)
+    if gap.nnz and gap.max() > _SYMMETRY * graph.max():
+        msg = f"{name} is not symmetric: pass graph.maximum(graph.T), or the mean of both."
+        raise ValueError(msg)
+    graph.setdiag(0.0)
+    graph.eliminate_zeros()
+    if graph.nnz == 0:
+        msg = f"{name} has no edges: recompute it with more neighbours."
+        raise ValueError(msg)
+    return graph
+
+
+def n_components(graph: sparse.csr_array) -> int:
+    """Number of connected components."""
+    return int(csgraph.connected_components(graph, directed=False, return_labels=False))
+
+
+def laplacian(graph: sparse.csr_array, kind: str = "normalized") -> sparse.csr_array:
+    """``L = D − S``, or its symmetric normalised form ``I − D^(-1/2) S D^(-1/2)``.
+
+    A cell without neighbours has a zero row in both.
+    """
+    return sparse.csr_array(csgraph.laplacian(graph, normed=kind == "normalized"))

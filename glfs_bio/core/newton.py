@@ -1,0 +1,145 @@
+"""Active-set projected Newton for ``φ(β) + λ Σ β`` over ``0 ≤ β ≤ upper``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .box_qp import solve_box_qp
+from .descent import TOLERANCE, Solution, decreases_enough, kkt_residuals, longest_step
+
+if TYPE_CHECKING:
+    from ._typing import Array, Index
+    from .variance import Point, Variance
+
+_RIDGE = 1e-9
+_SHORTEST_STEP = 1e-10
+_LONGEST_STEP = 64.0
+
+
+def minimise(
+    variance: Variance,
+    beta: Array,
+    lam: float,
+    *,
+    upper: float = np.inf,
+    tol: float = TOLERANCE,
+    max_iter: int = 1000,
+) -> Solution:
+    """Descend from `beta` to a stationary point, by Newton steps on the genes that matter.
+
+    The genes with β > 0 are solved first; then one gradient over all genes finds those that must
+    join them, until none does.
+
+    Parameters
+    ----------
+    variance
+        The objective φ.
+    beta
+        Where to start, shape (n_genes,).
+    lam
+        λ > 0.
+    upper
+        Upper bound of every β.
+    tol
+        Largest allowed violation of the optimality conditions, in units of λ.
+    max_iter
+        Accepted steps, over all rounds.
+    """
+    beta = beta.copy()
+    steps = 0
+    working: Index = np.flatnonzero(beta)
+    while True:
+        point, taken = _on_working_set(variance, beta, working, lam, upper, tol, max_iter - steps)
+        steps += taken
+        gradient = point.full_gradient()
+        residuals = kkt_residuals(beta, gradient, lam, upper)
+        support: Index = np.flatnonzero(beta)
+        entering: Index = np.flatnonzero((residuals > tol) & (beta <= 0))
+        stuck = len(np.setdiff1d(entering, working)) == 0
+        if len(support) == 0 or stuck or steps >= max_iter:
+            kkt = float(residuals.max())
+            return Solution(lam, beta, gradient, point.value, kkt, steps, kkt <= tol)
+        working = np.union1d(support, entering)
+
+
+def _on_working_set(
+    variance: Variance,
+    beta: Array,
+    working: Index,
+    lam: float,
+    upper: float,
+    tol: float,
+    max_iter: int,
+) -> tuple[Point, int]:
+    """Minimise over the genes of `working`; updates `beta` in place."""
+    point = variance.at(beta[working], working)
+    for taken in range(max_iter):
+        here = point.beta
+        residuals = kkt_residuals(here, point.gradient, lam, upper)
+        if residuals.max(initial=0.0) <= tol:
+            return point, taken
+        slope = point.gradient + lam
+        step, convex = _newton_step(point, slope, residuals, upper)
+        accepted = _line_search(variance, point, step, slope, lam, upper)
+        if accepted is not None and not convex:
+            accepted = _lengthen(variance, point, accepted, step, lam, upper)
+        if accepted is None:
+            return point, taken
+        point = accepted
+        beta[working] = point.beta
+    return point, max_iter
+
+
+def _newton_step(point: Point, slope: Array, residuals: Array, upper: float) -> tuple[Array, bool]:
+    """Minimiser of the local quadratic model over the box, and whether the model is the true one.
+
+    Where the Hessian is not positive definite, as much of its convex part is added as it takes.
+    """
+    here = point.beta
+    movable = np.flatnonzero(((here > 0) & (here < upper)) | (residuals > 0))
+    exact, convex = point.hessian(movable)
+    ridge = _RIDGE * np.diag(np.diag(convex))
+    shift = 0.0
+    while not _is_positive_definite(hessian := exact + shift * convex + ridge):
+        shift = max(0.5, 2.0 * shift)
+    step = np.zeros_like(here)
+    step[movable] = solve_box_qp(hessian, slope[movable], -here[movable], upper - here[movable])
+    return step, shift == 0.0
+
+
+def _is_positive_definite(matrix: Array) -> bool:
+    try:
+        np.linalg.cholesky(matrix)
+    except np.linalg.LinAlgError:
+        return False
+    return True
+
+
+def _line_search(
+    variance: Variance, point: Point, step: Array, slope: Array, lam: float, upper: float
+) -> Point | None:
+    """First point along the step with enough decrease, or None where rounding leaves none."""
+    expected = float(slope @ step)
+    length = longest_step(point, step)
+    while expected < 0 and length > _SHORTEST_STEP:
+        trial = variance.at(np.clip(point.beta + length * step, 0.0, upper), point.support)
+        if decreases_enough(point, trial, lam, length * expected):
+            return trial
+        length /= 2.0
+    return None
+
+
+def _lengthen(
+    variance: Variance, point: Point, accepted: Point, step: Array, lam: float, upper: float
+) -> Point:
+    """Go on along a step whose model was made more convex, and so shorter, than the objective."""
+    length = 2.0
+    while length <= longest_step(point, step, at_most=_LONGEST_STEP):
+        trial = variance.at(np.clip(point.beta + length * step, 0.0, upper), point.support)
+        if trial.value + lam * trial.beta.sum() >= accepted.value + lam * accepted.beta.sum():
+            break
+        accepted = trial
+        length *= 2.0
+    return accepted

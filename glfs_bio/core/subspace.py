@@ -1,0 +1,54 @@
+"""Subspaces of the cells: orthonormal V, and genes seen through it.
+
+With ``C = XV`` in place of X and ``K = VᵀBV`` in place of B the objective is exactly that of the
+matrix ``XVVᵀ``; the number of cells is gone from all that follows.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import qr
+from sklearn.decomposition import PCA
+
+if TYPE_CHECKING:
+    from ._typing import Array, Matrix
+
+_RANK_TOLERANCE = 1e-10
+
+
+def orthonormal(representation: Array) -> Array:
+    """Orthonormal basis of the centred columns of `representation`, shape (n_cells, rank)."""
+    centred = representation - representation.mean(axis=0)
+    scale = np.linalg.norm(centred, axis=0)
+    centred = centred[:, scale > 0] / scale[scale > 0]
+    basis, triangle, _ = qr(centred, mode="economic", pivoting=True, check_finite=False)
+    pivots = np.abs(np.diag(triangle))
+    return np.asarray(basis[:, pivots > _RANK_TOLERANCE * pivots.max(initial=0.0)])
+
+
+def full_rank(data: Matrix) -> Array:
+    """Basis of the row space of the centred genes, or the identity where that is no larger."""
+    n_cells, n_genes = data.shape
+    if n_genes >= n_cells:
+        return np.eye(n_cells)
+    return orthonormal(data.toarray() if sparse.issparse(data) else data)
+
+
+def principal_components(data: Matrix, n_comps: int, random_state: int | None = 0) -> Array:
+    """Scores of the cells on the leading principal components, shape (n_cells, n_comps).
+
+    Sparse data stay sparse, unless one side is so short that all components are asked for.
+    """
+    if n_comps >= min(data.shape):
+        dense = data.toarray() if sparse.issparse(data) else data
+        return np.asarray(PCA(svd_solver="full").fit_transform(dense))
+    model = PCA(n_comps, svd_solver="arpack", random_state=random_state)
+    return np.asarray(model.fit_transform(data))
+
+
+def project(data: Matrix, basis: Array) -> Array:
+    """``C = XV`` for the centred genes, shape (n_genes, r)."""
+    return np.asarray(data.T @ (basis - basis.mean(axis=0)))

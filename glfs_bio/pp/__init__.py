@@ -1,0 +1,7 @@
+"""Preprocessing: choose genes before or beside a principal component analysis."""
+
+from __future__ import annotations
+
+from ._select_genes import select_genes
+
+__all__ = ["select_genes"]

@@ -1,0 +1,8 @@
+"""One file a method; each takes the same problem and returns a weight and a score a gene."""
+
+from __future__ import annotations
+
+from ._rank_genes import METHODS, rank_genes
+from ._ranking import Ranking
+
+__all__ = ["METHODS", "Ranking", "rank_genes"]

@@ -1,0 +1,166 @@
+"""The one way to a ranking: check, reduce, rank."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from ..core import checks
+from ..core.graph import LAPLACIANS, check_graph
+from ..core.path import SOLVERS
+from ..core.problem import STANDARDIZE, build_problem
+from ..core.variance import OBJECTIVES
+from . import glfs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import ArrayLike
+
+    from ..core._typing import Array, Index, Matrix
+    from ._ranking import Ranking
+
+METHODS = {"glfs": glfs.rank}
+
+#: Directions of the cells that a small panel is asked to cover; larger ones get half of one a gene.
+_FEWEST_COMPONENTS = 20
+_FEWEST_CELLS = 3
+
+
+def rank_genes(
+    data: Matrix,
+    n_genes: int | None = None,
+    *,
+    method: str = "glfs",
+    objective: str = "exact",
+    lam: float | Literal["line_search"] | None = None,
+    include: ArrayLike | None = None,
+    graph: Matrix | None = None,
+    representation: ArrayLike | None = None,
+    batch: ArrayLike | None = None,
+    lambda1: float = 100.0,
+    standardize: str | None = "noise",
+    n_comps: int | None = 50,
+    n_neighbors: int = 15,
+    laplacian: str = "normalized",
+    solver: str = "newton",
+    tol: float = 1e-4,
+    random_state: int | None = 0,
+) -> Ranking:
+    """Rank the genes of a finite matrix of cells × genes by one of the methods.
+
+    The parameters are those of :class:`~glfs_bio.GLFS` and its ``fit``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Naming the parameter, its value and what it should be.
+    """
+    n_cells, n_features = data.shape
+    checks.one_of("method", method, METHODS)
+    checks.one_of("objective", objective, OBJECTIVES)
+    checks.one_of("standardize", standardize, STANDARDIZE)
+    checks.one_of("laplacian", laplacian, LAPLACIANS)
+    checks.one_of("solver", solver, SOLVERS)
+    checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
+    checks.whole_number("n_comps", n_comps, at_least=1, or_none=True)
+    checks.whole_number("n_neighbors", n_neighbors, at_least=1)
+    checks.number("lambda1", lambda1)
+    checks.number("tol", tol, above=0.0)
+    if isinstance(lam, str):
+        checks.one_of("lam", lam, ("line_search",))
+    elif lam is not None:
+        checks.number("lam", lam, above=0.0)
+    if n_genes is not None and n_genes > n_features:
+        msg = f"n_genes={n_genes} is more than the {n_features} genes to choose from."
+        raise ValueError(msg)
+    if n_cells < _FEWEST_CELLS:
+        msg = f"There are {n_cells} cells: at least {_FEWEST_CELLS} are needed."
+        raise ValueError(msg)
+    if n_features == 1:
+        msg = "There is 1 gene (n_features = 1): there is nothing to choose from."
+        raise ValueError(msg)
+
+    chosen = _included(include, n_features, n_genes)
+    similarities = None if graph is None else check_graph(graph, n_cells)
+    coordinates = None if representation is None else _coordinates(representation, n_cells)
+    reduction: dict[str, Any] = {
+        "n_comps": _components(n_comps, n_genes),
+        "n_neighbors": n_neighbors,
+        "lambda1": lambda1,
+        "laplacian": laplacian,
+        "standardize": standardize,
+        "random_state": random_state,
+    }
+    problems = [
+        build_problem(data[cells], representation=where, graph=near, **reduction)
+        for cells, where, near in _batches(n_cells, coordinates, similarities, batch)
+    ]
+    if not any(problem.variance.any() for problem in problems):
+        msg = "No gene varies over the cells: there is nothing to select."
+        raise ValueError(msg)
+    return METHODS[method](
+        problems, n_genes, objective=objective, lam=lam, include=chosen, solver=solver, tol=tol
+    )
+
+
+def _components(n_comps: int | None, n_genes: int | None) -> int | None:
+    """Fewer genes can cover fewer directions, and should not spend themselves on the last ones."""
+    if n_comps is None or n_genes is None:
+        return n_comps
+    return min(n_comps, max(_FEWEST_COMPONENTS, n_genes // 2))
+
+
+def _included(include: ArrayLike | None, n_features: int, n_genes: int | None) -> Index:
+    if include is None:
+        return np.empty(0, dtype=np.intp)
+    genes = np.unique(np.asarray(include, dtype=np.intp))
+    if len(genes) and (genes[0] < 0 or genes[-1] >= n_features):
+        msg = f"include has gene {genes[-1]}, but there are {n_features} genes."
+        raise ValueError(msg)
+    if n_genes is not None and len(genes) > n_genes:
+        msg = f"include has {len(genes)} genes, more than n_genes={n_genes}."
+        raise ValueError(msg)
+    return genes
+
+
+def _coordinates(representation: ArrayLike, n_cells: int) -> Array:
+    coordinates = np.asarray(representation, dtype=np.float64)
+    if coordinates.ndim != 2 or len(coordinates) != n_cells:
+        msg = (
+            f"representation has shape {coordinates.shape}: "
+            f"it must have one row for each of {n_cells} cells."
+        )
+        raise ValueError(msg)
+    if not np.isfinite(coordinates).all():
+        msg = "representation has values that are not finite: recompute it."
+        raise ValueError(msg)
+    return coordinates
+
+
+def _batches(
+    n_cells: int, coordinates: Array | None, graph: Matrix | None, batch: ArrayLike | None
+) -> Iterator[tuple[Any, Array | None, Any]]:
+    """Cells, coordinates and graph of every batch; a graph over batches cannot be used in one."""
+    if batch is None:
+        yield slice(None), coordinates, graph
+        return
+    if graph is not None:
+        msg = (
+            "graph cannot be combined with batch: each batch has a graph of its own; leave one out."
+        )
+        raise ValueError(msg)
+    labels = np.asarray(batch)
+    if labels.shape != (n_cells,):
+        msg = f"batch has shape {labels.shape}, but there are {n_cells} cells."
+        raise ValueError(msg)
+    for label in np.unique(labels):
+        cells = np.flatnonzero(labels == label)
+        if len(cells) < _FEWEST_CELLS:
+            msg = (
+                f"batch {label!r} has {len(cells)} cells: at least {_FEWEST_CELLS} are needed; "
+                "merge or remove it."
+            )
+            raise ValueError(msg)
+        yield cells, None if coordinates is None else coordinates[cells], None

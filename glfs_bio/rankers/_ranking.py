@@ -1,0 +1,56 @@
+"""What every method returns: a weight and a score for each gene."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from ..core._typing import Array, Index
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Result of a method.
+
+    Attributes
+    ----------
+    weights
+        The method's own weights, zero for what it left out; its scores where it has none.
+    scores
+        One finite number a gene, larger is better, no two alike.
+    n_selected
+        How many of the best genes the method selects.
+    info
+        What else it has to say, ready to be written to a file.
+    """
+
+    weights: Array
+    scores: Array
+    n_selected: int
+    info: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def order(self) -> Index:
+        """Genes from best to worst."""
+        return np.argsort(-self.scores, kind="stable")
+
+    @property
+    def ranks(self) -> Index:
+        """Rank of every gene, 1 for the best."""
+        ranks = np.empty(len(self.scores), dtype=np.intp)
+        ranks[self.order] = np.arange(1, len(self.scores) + 1)
+        return ranks
+
+
+def without_ties(scores: Array) -> Array:
+    """Spread equal scores, in the order of the genes, over half the gap to the next lower one."""
+    levels, level, counts = np.unique(scores, return_inverse=True, return_counts=True)
+    gaps = np.diff(levels, prepend=levels[0] - max(1.0, abs(levels[0])))
+    order = np.argsort(level, kind="stable")
+    firsts = np.cumsum(counts) - counts
+    place = np.empty(len(scores))
+    place[order] = np.arange(len(scores)) - firsts[level[order]]
+    return np.asarray(scores - 0.5 * gaps[level] * place / counts[level])

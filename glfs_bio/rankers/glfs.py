@@ -1,0 +1,162 @@
+"""Gradient-based Laplacian feature selection (Wang & Goldenberg), on any of its objectives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from ..core import path
+from ..core.descent import TOLERANCE
+from ..core.variance import Block, Variance
+from ._ranking import Ranking, without_ties
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from ..core._typing import Array, Index
+    from ..core.descent import Solution
+    from ..core.problem import Problem
+
+#: Weight, in its own direction, of a gene that must be in: that of a path's start.
+_INCLUDED_WEIGHT = 12.0
+#: Up to here matrices are so small that threads cost more time than they save.
+_SMALL_RANK = 512
+
+
+def rank(
+    problems: Sequence[Problem],
+    n_genes: int | None = None,
+    *,
+    objective: str = "exact",
+    lam: float | Literal["line_search"] | None = None,
+    include: Index | None = None,
+    solver: str = "newton",
+    tol: float = TOLERANCE,
+) -> Ranking:
+    """Select genes by the ℓ1-penalised variance of LapRLS.
+
+    Parameters
+    ----------
+    problems
+        One reduced problem per batch, over the same genes.
+    n_genes
+        Size of the selection.  None: every gene of the solution at `lam`, or, without `lam`, of
+        the first solution after the avalanche, the step along λ on which many genes leave at once.
+    objective
+        One of :data:`~glfs_bio.core.variance.OBJECTIVES`.
+    lam
+        A value of λ, ``"line_search"`` for the paper's rule, or None: walk the path.
+    include
+        Genes that are in the selection from the start.
+    solver, tol
+        See :func:`~glfs_bio.core.path.walk`.
+
+    Returns
+    -------
+    Ranking
+        Weights β.  Scores are 1 + (share of Tr A, at full rank of Σ β) for the genes of the
+        solution, and the stationarity ratio ``−(∂φ/∂β)/λ ≤ 1`` for the others.
+    """
+    include = np.empty(0, dtype=np.intp) if include is None else include
+    upper = 1.0 if objective == "mse" else np.inf
+    whole = Variance(*(_block(problem, objective) for problem in problems))
+    fixed = np.full(len(include), upper)
+    if np.isinf(upper):
+        fixed = _INCLUDED_WEIGHT / np.maximum(whole.norms[include], np.finfo(float).tiny)
+    variance = Variance(*(block.cover(include, fixed) for block in whole.blocks))
+    if not variance.norms.any():
+        return _only_included(variance.n_genes, include, fixed)
+
+    full_rank = all(problem.full_rank for problem in problems)
+    options: dict[str, Any] = {"upper": upper, "solver": solver, "tol": tol}
+    wanted = None if n_genes is None else max(n_genes - len(include), 1)
+    with threadpool_limits(1 if variance.rank <= _SMALL_RANK else None, user_api="blas"):
+        solutions, chosen = _solve(variance, wanted, lam, full_rank, options)
+    sizes = np.sum([_sizes(problem) for problem in problems], axis=0)
+    scores = _scores(np.ones_like(sizes) if full_rank else sizes, chosen, include)
+    weights = chosen.beta.copy()
+    weights[include] = fixed
+    n_selected = n_genes if n_genes is not None else chosen.n_genes + len(include)
+    return Ranking(weights, scores, n_selected, _report(solutions, chosen, objective))
+
+
+def _block(problem: Problem, objective: str) -> Block:
+    """Whitened genes in the gauge of the objective.
+
+    Q has no λ2; the largest gene has length 1, so that β does not depend on the unit of the data.
+    For the mse λ2 is the noise of a gene against the prior of the labels, and 0 ≤ β ≤ 1.
+    """
+    if objective == "mse":
+        n_cells, rank_ = problem.basis.shape
+        lambda2 = n_cells * problem.noise_level() * np.trace(problem.stiffness) / rank_
+        scale = np.sqrt(lambda2)
+    else:
+        scale = np.sqrt(_sizes(problem).max())
+    return Block.of(problem.genes / scale, problem.stiffness, objective)
+
+
+def _sizes(problem: Problem) -> Array:
+    """``‖c_i‖²`` of every gene."""
+    return np.asarray(np.einsum("ij,ij->i", problem.genes, problem.genes))
+
+
+def _solve(
+    variance: Variance,
+    wanted: int | None,
+    lam: float | Literal["line_search"] | None,
+    full_rank: bool,
+    options: dict[str, Any],
+) -> tuple[list[Solution], Solution]:
+    """The solutions along the way, and the one that is the answer.
+
+    In a subspace that is the last one with enough genes.  At full rank it is the first after the
+    avalanche if it has enough: going on from there, directions of the data are lost one by one.
+    """
+    if lam == "line_search":
+        solutions = path.line_search(variance, **options)
+        return solutions, solutions[-1]
+    if lam is not None:
+        solutions = path.walk_to(variance, float(lam), **options)
+        return solutions, solutions[-1]
+    walk = path.walk(variance, **options)
+    if wanted is not None and not full_rank:
+        solutions = path.until(walk, wanted)
+        return solutions, path.at_least(solutions, wanted)
+    solutions = path.until_avalanche(walk)
+    chosen = path.after_largest_drop(solutions)
+    if wanted is not None and chosen.n_genes < wanted:
+        chosen = path.at_least(solutions, wanted)
+    return solutions, chosen
+
+
+def _scores(sizes: Array, chosen: Solution, include: Index) -> Array:
+    share = chosen.beta * sizes
+    waiting = np.minimum(-chosen.gradient / chosen.lam, 1.0)
+    scores = np.where(share > 0, 1.0 + share / share.sum(), waiting)
+    scores[include] = 2.0 + sizes[include] / sizes.max()
+    return without_ties(scores)
+
+
+def _only_included(n_genes: int, include: Index, fixed: Array) -> Ranking:
+    weights = np.zeros(n_genes)
+    weights[include] = fixed
+    return Ranking(weights, without_ties(weights), len(include))
+
+
+def _report(solutions: list[Solution], chosen: Solution, objective: str) -> dict[str, Any]:
+    return {
+        "objective": objective,
+        "lam": chosen.lam,
+        "kkt": chosen.kkt,
+        "converged": chosen.converged,
+        "n_iter": sum(solution.n_iter for solution in solutions),
+        "path": {
+            "lam": np.array([solution.lam for solution in solutions]),
+            "n_genes": np.array([solution.n_genes for solution in solutions]),
+            "objective": np.array([solution.value for solution in solutions]),
+            "kkt": np.array([solution.kkt for solution in solutions]),
+        },
+    }
