@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import solve
+from scipy.linalg import cho_factor, cho_solve
 
 if TYPE_CHECKING:
     from ._typing import Array
@@ -29,7 +29,7 @@ def solve_box_qp(
         x = np.where(state == _AT_LOWER, lower, np.where(state == _AT_UPPER, upper, 0.0))
         if free.any():
             pull = slope[free] + hessian[np.ix_(free, ~free)] @ x[~free]
-            x[free] = solve(hessian[np.ix_(free, free)], -pull, assume_a="pos")
+            x[free] = cho_solve(cho_factor(hessian[np.ix_(free, free)]), -pull)
         downhill = hessian @ x + slope
         moved = state.copy()
         moved[free & (x < lower)] = _AT_LOWER

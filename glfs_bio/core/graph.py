@@ -10,13 +10,13 @@ from scipy.sparse import csgraph
 from sklearn.neighbors import kneighbors_graph
 
 if TYPE_CHECKING:
-    from ._typing import Array, Matrix
+    from ._typing import Matrix
 
 LAPLACIANS = ("normalized", "unnormalized")
 _SYMMETRY = 1e-5
 
 
-def knn_graph(representation: Array, n_neighbors: int = 15) -> sparse.csr_array:
+def knn_graph(representation: Matrix, n_neighbors: int = 15) -> sparse.csr_array:
     """Nearest-neighbour graph with heat-kernel weights (He, Cai & Niyogi 2005).
 
     Two cells are joined when either is among the `n_neighbors` nearest of the other, with weight
@@ -30,7 +30,7 @@ def knn_graph(representation: Array, n_neighbors: int = 15) -> sparse.csr_array:
     n_neighbors
         Neighbours of a cell, itself not counted; at most ``n_cells − 1`` are used.
     """
-    n_neighbors = min(n_neighbors, len(representation) - 1)
+    n_neighbors = min(n_neighbors, representation.shape[0] - 1)
     distances = sparse.csr_array(
         kneighbors_graph(representation, n_neighbors, mode="distance", include_self=False)
     )

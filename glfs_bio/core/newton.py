@@ -100,12 +100,15 @@ def _newton_step(point: Point, slope: Array, residuals: Array, upper: float) -> 
     here = point.beta
     movable = np.flatnonzero(((here > 0) & (here < upper)) | (residuals > 0))
     exact, convex = point.hessian(movable)
-    ridge = _RIDGE * np.diag(np.diag(convex))
+    unit = 1.0 / np.sqrt(np.diag(convex))
+    exact, convex = (h * np.outer(unit, unit) for h in (exact, convex))
+    ridge = _RIDGE * np.eye(len(movable))
     shift = 0.0
     while not _is_positive_definite(hessian := exact + shift * convex + ridge):
         shift = max(0.5, 2.0 * shift)
+    lower, higher = -here[movable] / unit, (upper - here[movable]) / unit
     step = np.zeros_like(here)
-    step[movable] = solve_box_qp(hessian, slope[movable], -here[movable], upper - here[movable])
+    step[movable] = unit * solve_box_qp(hessian, unit * slope[movable], lower, higher)
     return step, shift == 0.0
 
 

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import newton, owlqn
+from .descent import TOLERANCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ._typing import Array
     from .descent import Solution
-    from .variance import Variance
+    from .variance import Block, Variance
 
 log = logging.getLogger(__name__)
 
@@ -28,13 +29,13 @@ SOLVERS = {"newton": newton.minimise, "owlqn": owlqn.minimise}
 
 #: λ grows by this factor from one solution to the next.
 FACTOR = 1.2
-#: Weight of the median direction at the start: well above 1, the top of a/(1+a)².
-_START_WEIGHT = 100.0
+#: Weights of directions at the start: well above 1, the top of a/(1+a)².  The median decides, and
+#: directions far below it, which are noise, may start off the branch; where they prevail, none may.
+_MEDIAN_WEIGHT = 100.0
+_WEAKEST_WEIGHT = 12.0
 #: Genes at the start, for each direction; the rest enter when their gradient says so.
 _START_GENES = 6
 _REACHED = 1e-8
-#: A step of the path that loses more than this share of the genes is the avalanche.
-_AVALANCHE = 1.0 / 3.0
 _LINE_SEARCH_CONSTANT = 2.0**40
 
 
@@ -45,51 +46,60 @@ class Collapse(ValueError):
 def start(variance: Variance, upper: float = np.inf) -> tuple[Array, float]:
     """Where a path begins: equal weights on the largest genes, and the λ that balances them.
 
-    The weights put every direction that the genes reach well inside the branch of selections.
-    With an upper bound the start is that bound, where no direction can be lost.
+    The weights put the directions that the genes reach well inside the branch of selections.
+    With an upper bound the start is that bound.
 
     Returns
     -------
     beta
         Shape (n_genes,).
     lam
-        ``λ0 = −Σ β_i ∂φ/∂β_i / Σ β_i``.
+        ``λ0 = −Σ β_i ∂φ/∂β_i / Σ β_i``, positive.
     """
     norms = variance.norms
     n_start = min(_START_GENES * variance.rank, int(np.count_nonzero(norms)))
     beta = np.where(norms >= np.sort(norms)[len(norms) - n_start], 1.0, 0.0)
     if np.isfinite(upper):
         beta *= upper
-    else:
-        beta *= _START_WEIGHT / _median_direction(variance, beta)
+        return beta, _balance(variance, beta)
+    weights = np.concatenate([_directions(block, beta) for block in variance.blocks])
+    middle = beta * (_MEDIAN_WEIGHT / np.median(weights))
+    lam = _balance(variance, middle)
+    if lam > 0:
+        return middle, lam
+    all_inside = beta * (_WEAKEST_WEIGHT / weights.min())
+    return all_inside, _balance(variance, all_inside)
+
+
+def _balance(variance: Variance, beta: Array) -> float:
+    """``−Σ β_i ∂φ/∂β_i / Σ β_i``: positive where most directions are on the branch."""
     point = variance.at(beta)
-    lam = float(np.dot(point.beta, -point.gradient) / np.sum(beta))
-    return beta, lam
+    return float(np.dot(point.beta, -point.gradient) / np.sum(beta))
 
 
-def _median_direction(variance: Variance, beta: Array) -> float:
-    """Median eigenvalue of A' over the directions that the genes reach, over all blocks."""
-    reached = []
-    for block in variance.blocks:
-        weights = np.linalg.eigvalsh((block.genes.T * beta) @ block.genes)
-        reached.append(weights[weights > _REACHED * weights[-1]])
-    return float(np.median(np.concatenate(reached)))
+def _directions(block: Block, beta: Array) -> Array:
+    """Eigenvalues of A' in the directions that the genes reach."""
+    weights = np.linalg.eigvalsh((block.genes.T * beta) @ block.genes)
+    return np.asarray(weights[weights > _REACHED * weights[-1]])
 
 
 def walk(
     variance: Variance,
     *,
+    last: float = np.inf,
     upper: float = np.inf,
     solver: str = "newton",
-    tol: float = 1e-4,
+    tol: float = TOLERANCE,
     factor: float = FACTOR,
 ) -> Iterator[Solution]:
-    """Solutions along growing λ, each from the one before, up to the last that is not empty.
+    """Solutions along growing λ, each from the one before, until nothing is left.
 
     Parameters
     ----------
     variance
         The objective φ.
+    last
+        λ at which to end.
     upper
         Upper bound of every β.
     solver
@@ -100,13 +110,19 @@ def walk(
         Ratio of two successive λ.
     """
     beta, lam = start(variance, upper)
+    lam = min(lam, last)
     while True:
         solution = SOLVERS[solver](variance, beta, lam, upper=upper, tol=tol)
+        log.info("λ = %.4g: %d genes", lam, solution.n_genes, extra={"n_genes": solution.n_genes})
         if solution.n_genes == 0:
             return
-        log.info("λ = %.4g: %d genes", lam, solution.n_genes, extra={"n_genes": solution.n_genes})
         yield solution
-        beta, lam = solution.beta / np.sqrt(factor), lam * factor
+        if lam >= last:
+            return
+        following = min(lam * factor, last)
+        # On the branch φ falls like 1/β: where the same genes remain, this is the solution.
+        beta = solution.beta * np.sqrt(lam / following)
+        lam = following
 
 
 def walk_to(variance: Variance, lam: float, **options: Any) -> list[Solution]:
@@ -117,29 +133,16 @@ def walk_to(variance: Variance, lam: float, **options: Any) -> list[Solution]:
     Collapse
         Nothing is left at `lam`.
     """
-    upper = options.get("upper", np.inf)
-    solver, tol = options.get("solver", "newton"), options.get("tol", 1e-4)
-    beta, first = start(variance, upper)
-    solutions: list[Solution] = []
-    if lam > first:
-        for solution in walk(variance, **options):
-            if solution.lam >= lam:
-                break
-            solutions.append(solution)
-            beta = solution.beta
-    last = SOLVERS[solver](variance, beta, lam, upper=upper, tol=tol)
-    if last.n_genes == 0:
-        reach = solutions[-1].lam if solutions else first
-        msg = (
-            f"lam={lam:.6g} leaves no gene: the path collapses above λ = {reach:.6g}; "
-            "choose a smaller lam."
-        )
+    solutions = list(walk(variance, last=lam, **options))
+    if not solutions or solutions[-1].lam < lam:
+        reach = f": the path collapses above λ = {solutions[-1].lam:.6g}" if solutions else ""
+        msg = f"lam={lam:.6g} leaves no gene{reach}; choose a smaller lam."
         raise Collapse(msg)
-    return [*solutions, last]
+    return solutions
 
 
 def line_search(
-    variance: Variance, *, upper: float = np.inf, solver: str = "newton", tol: float = 1e-4
+    variance: Variance, *, upper: float = np.inf, solver: str = "newton", tol: float = TOLERANCE
 ) -> list[Solution]:
     """The paper's rule: the largest λ, up to factors of two, that does not collapse.
 
@@ -181,17 +184,20 @@ def at_least(solutions: list[Solution], n_genes: int) -> Solution:
     return enough[-1] if enough else max(solutions, key=lambda solution: solution.n_genes)
 
 
-def until_avalanche(path: Iterator[Solution]) -> list[Solution]:
-    """Walk past the first step that loses many genes at once, or, where none does, to the end."""
+def past_avalanche(path: Iterator[Solution]) -> list[Solution]:
+    """Walk until no later step can lose more genes than one has already lost."""
     solutions: list[Solution] = []
+    largest = 0
     for solution in path:
+        if solutions:
+            largest = max(largest, solutions[-1].n_genes - solution.n_genes)
         solutions.append(solution)
-        if len(solutions) > 1 and solution.n_genes < (1 - _AVALANCHE) * solutions[-2].n_genes:
+        if solution.n_genes < largest:
             break
     return solutions
 
 
-def after_largest_drop(solutions: list[Solution]) -> Solution:
+def after_avalanche(solutions: list[Solution]) -> Solution:
     """First solution after the step that loses most genes."""
     sizes = [solution.n_genes for solution in solutions]
     return solutions[int(np.argmin(np.diff(sizes, prepend=sizes[0])))]

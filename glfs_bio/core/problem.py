@@ -72,6 +72,7 @@ def build_problem(
     lambda1: float = 100.0,
     laplacian: str = "normalized",
     standardize: str | None = "noise",
+    whole_space: bool = False,
     random_state: int | None = 0,
 ) -> Problem:
     """Assemble the reduced problem, computing what was not given.
@@ -96,10 +97,20 @@ def build_problem(
     standardize
         ``"noise"``: weight genes by noise and reliability, except at full rank;
         ``"noise_always"``: at full rank too; ``"unit"``: unit variance; None: as they are.
+    whole_space
+        At full rank, see :func:`~glfs_bio.core.subspace.full_rank`.
     random_state
         Seed of the principal components.
+
+    Raises
+    ------
+    ValueError
+        Every gene is constant.
     """
     variance = noise.variances(data)
+    if not variance.any():
+        msg = "No gene varies over the cells: there is nothing to select."
+        raise ValueError(msg)
     coordinates = _Coordinates(data, representation, n_comps, random_state)
     residuals = None
     if standardize == "noise_always" or (standardize == "noise" and n_comps is not None):
@@ -114,7 +125,10 @@ def build_problem(
     else:
         weights = _inverse(np.sqrt(variance)) if standardize == "unit" else np.ones_like(variance)
         cells, graph = coordinates.with_graph(weights, graph, n_neighbors)
-    basis = subspace.full_rank(data) if n_comps is None else subspace.orthonormal(cells)
+    if n_comps is None:
+        basis = subspace.full_rank(data, whole_space=whole_space)
+    else:
+        basis = subspace.orthonormal(cells)
     genes = subspace.project(data, basis) * weights[:, None]
     smooth = graphs.laplacian(graph, laplacian)
     stiffness = basis.T @ basis + lambda1 * (basis.T @ (smooth @ basis))

@@ -29,10 +29,14 @@ def orthonormal(representation: Array) -> Array:
     return np.asarray(basis[:, pivots > _RANK_TOLERANCE * pivots.max(initial=0.0)])
 
 
-def full_rank(data: Matrix) -> Array:
-    """Basis of the row space of the centred genes, or the identity where that is no larger."""
+def full_rank(data: Matrix, *, whole_space: bool = False) -> Array:
+    """Basis of the row space of the centred genes, or the identity where that is no larger.
+
+    Directions that no gene reaches change neither the exact objective nor the mse.  They do change
+    the printed one, which is not a function of the subspace: it needs the `whole_space`.
+    """
     n_cells, n_genes = data.shape
-    if n_genes >= n_cells:
+    if whole_space or n_genes >= n_cells:
         return np.eye(n_cells)
     return orthonormal(data.toarray() if sparse.issparse(data) else data)
 

@@ -91,15 +91,14 @@ def rank_genes(
         "lambda1": lambda1,
         "laplacian": laplacian,
         "standardize": standardize,
+        "whole_space": objective == "printed",
         "random_state": random_state,
     }
+    data = data.astype(np.float64, copy=False)
     problems = [
         build_problem(data[cells], representation=where, graph=near, **reduction)
         for cells, where, near in _batches(n_cells, coordinates, similarities, batch)
     ]
-    if not any(problem.variance.any() for problem in problems):
-        msg = "No gene varies over the cells: there is nothing to select."
-        raise ValueError(msg)
     return METHODS[method](
         problems, n_genes, objective=objective, lam=lam, include=chosen, solver=solver, tol=tol
     )

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: Weight, in its own direction, of a gene that must be in: that of a path's start.
 _INCLUDED_WEIGHT = 12.0
+#: At full rank the best genes are those of largest weight among so many times their number.
+_ROOM = 4
 #: Up to here matrices are so small that threads cost more time than they save.
 _SMALL_RANK = 512
 
@@ -57,8 +59,8 @@ def rank(
     Returns
     -------
     Ranking
-        Weights β.  Scores are 1 + (share of Tr A, at full rank of Σ β) for the genes of the
-        solution, and the stationarity ratio ``−(∂φ/∂β)/λ ≤ 1`` for the others.
+        Weights β.  Scores are 1 + (share of Tr A, or of Σ β in the paper's own problem) for the
+        genes of the solution, and the stationarity ratio ``−(∂φ/∂β)/λ ≤ 1`` for the others.
     """
     include = np.empty(0, dtype=np.intp) if include is None else include
     upper = 1.0 if objective == "mse" else np.inf
@@ -76,7 +78,7 @@ def rank(
     with threadpool_limits(1 if variance.rank <= _SMALL_RANK else None, user_api="blas"):
         solutions, chosen = _solve(variance, wanted, lam, full_rank, options)
     sizes = np.sum([_sizes(problem) for problem in problems], axis=0)
-    scores = _scores(np.ones_like(sizes) if full_rank else sizes, chosen, include)
+    scores = _scores(sizes, chosen, include, by_weight=full_rank and problems[0].noise is None)
     weights = chosen.beta.copy()
     weights[include] = fixed
     n_selected = n_genes if n_genes is not None else chosen.n_genes + len(include)
@@ -112,8 +114,8 @@ def _solve(
 ) -> tuple[list[Solution], Solution]:
     """The solutions along the way, and the one that is the answer.
 
-    In a subspace that is the last one with enough genes.  At full rank it is the first after the
-    avalanche if it has enough: going on from there, directions of the data are lost one by one.
+    In a subspace that is the last one with enough genes.  At full rank it is an earlier one, with
+    room for more: each direction that λ takes there is one of the data's own.
     """
     if lam == "line_search":
         solutions = path.line_search(variance, **options)
@@ -122,19 +124,19 @@ def _solve(
         solutions = path.walk_to(variance, float(lam), **options)
         return solutions, solutions[-1]
     walk = path.walk(variance, **options)
-    if wanted is not None and not full_rank:
-        solutions = path.until(walk, wanted)
-        return solutions, path.at_least(solutions, wanted)
-    solutions = path.until_avalanche(walk)
-    chosen = path.after_largest_drop(solutions)
-    if wanted is not None and chosen.n_genes < wanted:
-        chosen = path.at_least(solutions, wanted)
-    return solutions, chosen
+    if wanted is None:
+        solutions = path.past_avalanche(walk)
+        return solutions, path.after_avalanche(solutions)
+    enough = _ROOM * wanted if full_rank else wanted
+    solutions = path.until(walk, enough)
+    chosen = solutions[-1]
+    return solutions, chosen if chosen.n_genes >= wanted else path.at_least(solutions, wanted)
 
 
-def _scores(sizes: Array, chosen: Solution, include: Index) -> Array:
-    share = chosen.beta * sizes
+def _scores(sizes: Array, chosen: Solution, include: Index, *, by_weight: bool) -> Array:
+    share = chosen.beta if by_weight else chosen.beta * sizes
     waiting = np.minimum(-chosen.gradient / chosen.lam, 1.0)
+    waiting[sizes == 0] = waiting.min() - 1.0
     scores = np.where(share > 0, 1.0 + share / share.sum(), waiting)
     scores[include] = 2.0 + sizes[include] / sizes.max()
     return without_ties(scores)

@@ -1,0 +1,278 @@
+from __future__ import annotations
+
+import re
+
+import anndata as ad
+import numpy as np
+import pandas as pd
+import pytest
+import scanpy as sc
+from scipy import sparse
+
+import glfs_bio
+from glfs_bio.pp import select_genes
+
+COLUMNS = ["glfs_weight", "glfs_score", "glfs_rank", "glfs_selected"]
+
+
+def selected(adata, key="glfs"):
+    return set(adata.var_names[adata.var[f"{key}_selected"]])
+
+
+def test_what_is_written(pbmc):
+    assert select_genes(pbmc, 20) is None
+    var = pbmc.var
+    assert var["glfs_selected"].dtype == bool
+    assert var["glfs_selected"].sum() == 20
+    assert (var["glfs_weight"] >= 0).all()
+    assert var["glfs_score"].is_unique
+    assert sorted(var["glfs_rank"]) == list(range(1, pbmc.n_vars + 1))
+    assert var.loc[var["glfs_selected"], "glfs_rank"].max() == 20
+    entry = pbmc.uns["glfs"]
+    assert entry["converged"]
+    assert entry["kkt"] <= 1e-4
+    assert entry["objective"] == "exact"
+    assert entry["params"]["lambda1"] == 100.0
+    assert len(entry["path"]["lam"]) == len(entry["path"]["n_genes"])
+    assert entry["versions"]["glfs-bio"] == glfs_bio.__version__
+
+
+@pytest.mark.filterwarnings("ignore:Writing zarr v2")
+@pytest.mark.parametrize("form", ["h5ad", "zarr"])
+def test_record_survives_a_file(pbmc, tmp_path, form):
+    select_genes(pbmc, 10, exclude=["CD3D", re.compile("^RP")], mask_var=np.ones(765, dtype=bool))
+    path = tmp_path / f"panel.{form}"
+    getattr(pbmc, f"write_{form}")(path)
+    again = getattr(ad, f"read_{form}")(path)
+    pd.testing.assert_frame_equal(again.var[COLUMNS], pbmc.var[COLUMNS])
+    assert again.uns["glfs"]["lam"] == pbmc.uns["glfs"]["lam"]
+    assert list(again.uns["glfs"]["params"]["exclude"]) == ["CD3D", "re:^RP"]
+    np.testing.assert_array_equal(
+        again.uns["glfs"]["path"]["n_genes"], pbmc.uns["glfs"]["path"]["n_genes"]
+    )
+
+
+def test_not_inplace_leaves_the_object_alone(pbmc):
+    before = pbmc.copy()
+    frame = select_genes(pbmc, 10, inplace=False)
+    assert list(frame.columns) == COLUMNS
+    assert list(frame.index) == list(pbmc.var_names)
+    assert "glfs" not in pbmc.uns
+    pd.testing.assert_frame_equal(pbmc.var, before.var)
+    assert len(select_genes(pbmc, 10, inplace=False, subset=True)) == 10
+
+
+def test_subset_and_key_and_highly_variable(pbmc):
+    select_genes(pbmc, 30, key_added="panel", as_highly_variable=True, subset=True)
+    assert pbmc.shape == (700, 30)
+    assert pbmc.var["panel_selected"].all()
+    assert pbmc.var["highly_variable"].all()
+
+
+def test_matrix_is_never_changed(pbmc, container):
+    pbmc.X = container(pbmc.X.toarray())
+    before = pbmc.X.copy()
+    select_genes(pbmc, 10)
+    assert type(pbmc.X) is type(before)
+    assert abs(pbmc.X - before).max() == 0
+
+
+def test_containers_give_the_same_genes(pbmc, container):
+    expected = pbmc.copy()
+    select_genes(expected, 20)
+    pbmc.X = container(pbmc.X.toarray())
+    select_genes(pbmc, 20)
+    assert selected(pbmc) == selected(expected)
+    np.testing.assert_allclose(pbmc.var["glfs_weight"], expected.var["glfs_weight"], rtol=1e-5)
+
+
+def test_sparse_matrix_is_never_made_dense(pbmc, monkeypatch):
+    def refuse(*_args, **_kwargs):
+        pytest.fail("a sparse matrix was made dense")
+
+    for kind in (sparse.csr_matrix, sparse.csr_array):
+        monkeypatch.setattr(kind, "toarray", refuse)
+        monkeypatch.setattr(kind, "todense", refuse)
+    del pbmc.obsm["X_pca"], pbmc.uns["neighbors"]
+    select_genes(pbmc, 10)
+
+
+def test_existing_pca_and_graph_are_used(pbmc, monkeypatch):
+    from glfs_bio.core import graph, subspace
+
+    def refuse(*_args, **_kwargs):
+        pytest.fail("computed although it was there")
+
+    monkeypatch.setattr(subspace, "principal_components", refuse)
+    monkeypatch.setattr(graph, "knn_graph", refuse)
+    select_genes(pbmc, 10)
+
+
+def test_other_representation_and_graph(pbmc):
+    pbmc.obsm["X_other"] = pbmc.obsm["X_pca"][:, :10]
+    sc.pp.neighbors(pbmc, n_neighbors=8, use_rep="X_other", key_added="other")
+    select_genes(pbmc, 20)
+    select_genes(pbmc, 20, use_rep="X_other", neighbors_key="other", key_added="other_genes")
+    assert selected(pbmc) != selected(pbmc, "other_genes")
+    select_genes(pbmc, 20, use_rep="X", key_added="own")
+    assert selected(pbmc, "own")
+
+
+def test_layer(pbmc):
+    select_genes(pbmc, 15)
+    expected = selected(pbmc)
+    pbmc.layers["logged"] = pbmc.X.copy()
+    pbmc.X = sparse.csr_matrix(pbmc.shape, dtype=np.float32)
+    select_genes(pbmc, 15, layer="logged")
+    assert selected(pbmc) == expected
+
+
+def test_untested_genes_have_no_rank(pbmc):
+    pbmc.var["tested"] = np.arange(pbmc.n_vars) < 400
+    select_genes(pbmc, 10, mask_var="tested", exclude=["HLA-DRA"])
+    out = ~pbmc.var["tested"].to_numpy() | (pbmc.var_names == "HLA-DRA")
+    assert pbmc.var.loc[out, ["glfs_score", "glfs_rank"]].isna().all(axis=None)
+    assert not pbmc.var.loc[out, "glfs_selected"].any()
+    assert (pbmc.var.loc[out, "glfs_weight"] == 0).all()
+    assert pbmc.uns["glfs"]["n_tested"] == (~out).sum()
+    assert pbmc.var["glfs_selected"].sum() == 10
+
+
+def test_include_and_exclude(pbmc):
+    pbmc.var["ribosomal"] = pbmc.var_names.str.startswith(("RPL", "RPS"))
+    select_genes(pbmc, 10, include=["CD79A", "CD3D"], exclude=["ribosomal", re.compile("^HLA-")])
+    panel = selected(pbmc)
+    assert {"CD79A", "CD3D"} <= panel
+    assert len(panel) == 10
+    assert not any(gene.startswith(("RPL", "RPS", "HLA-")) for gene in panel)
+
+
+def test_batches(pbmc):
+    select_genes(pbmc, 10, batch_key="phase")
+    assert pbmc.var["glfs_selected"].sum() == 10
+    assert pbmc.uns["glfs"]["converged"]
+
+
+def test_full_rank_of_a_small_set(pbmc):
+    small = pbmc[::7].copy()
+    select_genes(small, 10, n_comps=None)
+    assert small.var["glfs_selected"].sum() == 10
+    assert small.uns["glfs"]["params"]["n_comps"] == "None"
+
+
+def test_panel_keeps_the_cell_lines(real):
+    """Labels from SNPs, never seen: ten genes tell five cell lines apart."""
+    adata = real("sc_mixology_singlets1021")
+    sc.pp.normalize_total(adata, target_sum=1e4)
+    sc.pp.log1p(adata)
+    select_genes(adata, 10)
+    values = adata[:, adata.var["glfs_selected"]].X.toarray()
+    centred = values - values.mean(axis=0)
+    distances = ((centred[:, None] - centred[None]) ** 2).sum(axis=2)
+    np.fill_diagonal(distances, np.inf)
+    labels = adata.obs["label"].to_numpy()
+    nearest = labels[np.argsort(distances, axis=1)[:, :15]]
+    votes = pd.DataFrame(nearest).mode(axis=1)[0].to_numpy()
+    assert (votes == labels).mean() > 0.97
+
+
+def test_faces_full_rank(real):
+    adata = real("orl400")
+    select = glfs_bio.GLFS(100, n_comps=None).fit(adata.X.astype(float))
+    pixels = adata.X[:, select.get_support()].astype(float)
+    distances = ((pixels[:, None] - pixels[None]) ** 2).sum(axis=2)
+    np.fill_diagonal(distances, np.inf)
+    labels = adata.obs["label"].to_numpy()
+    assert (labels[distances.argmin(axis=1)] == labels).mean() >= 0.945
+
+
+def test_counts_are_warned_about(pbmc):
+    pbmc.X = sparse.csr_matrix(np.round(np.expm1(pbmc.X.toarray())))
+    with pytest.warns(UserWarning, match="raw counts") as caught:
+        select_genes(pbmc, 10)
+    assert len(caught) == 1
+    assert pbmc.var["glfs_selected"].sum() == 10
+
+
+def bad(**changes):
+    """A function that spoils an object."""
+
+    def spoil(adata):
+        for name, value in changes.items():
+            setattr(adata, name, value(adata) if callable(value) else value)
+
+    return spoil
+
+
+def with_value(value):
+    def spoil(adata):
+        data = adata.X.toarray()
+        data[3, 5] = value
+        adata.X = data
+
+    return spoil
+
+
+def other_graph(change):
+    def spoil(adata):
+        adata.obsp["connectivities"] = change(adata.obsp["connectivities"].copy())
+
+    return spoil
+
+
+def no_spoil(_adata):
+    """Leave the object as it is."""
+
+
+BAD = [
+    (with_value(np.nan), {}, ValueError, "NaN or infinite"),
+    (with_value(np.inf), {}, ValueError, "NaN or infinite"),
+    (bad(X=None), {}, ValueError, "None"),
+    (bad(X=lambda a: np.full(a.shape, "x")), {}, TypeError, "dtype"),
+    (bad(X=lambda a: a.X.toarray() + 1j), {}, TypeError, "real numbers"),
+    (bad(X=lambda a: np.ones(a.shape)), {}, ValueError, "No gene varies"),
+    (bad(var_names=lambda a: ["A", "A", *a.var_names[2:]]), {}, ValueError, "make_unique"),
+    (other_graph(lambda g: -g), {}, ValueError, "negative"),
+    (other_graph(lambda g: sparse.csr_matrix(sparse.triu(g))), {}, ValueError, "not symmetric"),
+    (no_spoil, {"n_genes": 766}, ValueError, "n_genes=766 is more than the 765 genes"),
+    (no_spoil, {"n_genes": 0}, ValueError, "n_genes=0"),
+    (no_spoil, {"n_genes": "ten"}, TypeError, "n_genes='ten'"),
+    (no_spoil, {"method": "magic"}, ValueError, "method='magic'"),
+    (no_spoil, {"layer": "nope"}, KeyError, "layer='nope'"),
+    (no_spoil, {"use_rep": "nope"}, KeyError, "use_rep='nope'"),
+    (no_spoil, {"neighbors_key": "nope"}, KeyError, "neighbors_key='nope'"),
+    (no_spoil, {"mask_var": "nope"}, KeyError, "mask_var='nope'"),
+    (no_spoil, {"mask_var": np.ones(3, dtype=bool)}, ValueError, "mask_var must be boolean"),
+    (no_spoil, {"mask_var": np.zeros(765, dtype=bool)}, ValueError, "mask_var leaves no gene"),
+    (no_spoil, {"batch_key": "nope"}, KeyError, "batch_key='nope'"),
+    (no_spoil, {"include": ["nope"]}, KeyError, "include: 'nope'"),
+    (no_spoil, {"exclude": re.compile("^nope$")}, ValueError, "matches none"),
+    (no_spoil, {"exclude": re.compile("")}, ValueError, "exclude leaves no gene"),
+    (no_spoil, {"include": ["CD3D"], "exclude": ["CD3D"]}, ValueError, "rule out: CD3D"),
+    (no_spoil, {"lam": 1e12}, ValueError, "leaves no gene"),
+    (no_spoil, {"lam": -1.0}, ValueError, "lam=-1.0"),
+    (no_spoil, {"batch_key": "phase", "neighbors_key": "neighbors"}, ValueError, "combined"),
+]
+
+
+@pytest.mark.parametrize(("spoil", "options", "error", "message"), BAD)
+def test_bad_input_is_refused_and_nothing_is_written(pbmc, spoil, options, error, message):
+    spoil(pbmc)
+    columns, keys = list(pbmc.var.columns), set(pbmc.uns)
+    with pytest.raises(error, match=message):
+        select_genes(pbmc, **options)
+    assert list(pbmc.var.columns) == columns
+    assert set(pbmc.uns) == keys
+
+
+@pytest.mark.parametrize(("cells", "genes"), [(2, 10), (20, 1)])
+def test_too_small_objects_are_refused(cells, genes):
+    adata = ad.AnnData(np.random.default_rng(0).normal(size=(cells, genes)))
+    with pytest.raises(ValueError, match=r"at least 3|1 gene"):
+        select_genes(adata, 1)
+
+
+def test_graph_of_other_cells(pbmc):
+    smaller = pbmc.obsp["connectivities"][:600, :600]
+    with pytest.raises(ValueError, match=re.escape("graph has shape (600, 600)")):
+        glfs_bio.GLFS().fit(pbmc.X, graph=smaller)

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import anndata as ad
+import pytest
+from typer.testing import CliRunner
+
+import glfs_bio
+from glfs_bio.cli import app
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, pbmc):
+    monkeypatch.chdir(tmp_path)
+    pbmc.write_h5ad("cells.h5ad")
+    return lambda *words: CliRunner().invoke(app, list(words))
+
+
+def test_select_writes_both_files(run, tmp_path):
+    result = run("select", "cells.h5ad", "--n-genes", "12", "-o", "panel.h5ad", "--genes", "g.txt")
+    assert result.exit_code == 0, result.output
+    assert result.stdout == ""
+    assert "12 of 765 genes" in result.stderr
+    genes = (tmp_path / "g.txt").read_text().split()
+    panel = ad.read_h5ad(tmp_path / "panel.h5ad")
+    ranked = panel.var[panel.var["glfs_selected"]].sort_values("glfs_rank").index
+    assert genes == list(ranked)
+    assert {path.name for path in tmp_path.iterdir()} == {"cells.h5ad", "panel.h5ad", "g.txt"}
+
+
+def test_genes_go_to_stdout_without_a_file(run):
+    result = run("select", "cells.h5ad", "--n-genes", "5", "--exclude", "/^HLA-/")
+    assert len(result.stdout.split()) == 5
+    assert "HLA-" not in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["missing.h5ad"], "missing.h5ad"),
+        (["cells.h5ad", "--n-genes", "0"], "n_genes=0"),
+        (["cells.h5ad", "--lam", "abc"], "abc"),
+        (["cells.h5ad", "--layer", "nope"], "layer='nope'"),
+        (["cells.h5ad", "-o", "cells.h5ad"], "cells.h5ad exists"),
+        (["cells.h5ad", "-o", "no/where.h5ad"], "folder no does not exist"),
+    ],
+)
+def test_errors_are_one_line_and_an_exit_code(run, words, message):
+    result = run("select", *words)
+    assert result.exit_code == 1
+    assert message in result.stderr
+    assert result.stderr.strip().count("\n") == 0
+    assert "Traceback" not in result.stderr
+    assert result.stdout == ""
+
+
+def test_debug_shows_the_error(run):
+    result = run("select", "cells.h5ad", "--n-genes", "0", "--debug")
+    assert isinstance(result.exception, ValueError)
+
+
+def test_overwriting_must_be_asked_for(run):
+    result = run("select", "cells.h5ad", "--n-genes", "5", "-o", "cells.h5ad", "--overwrite")
+    assert result.exit_code == 0, result.output
+
+
+def test_version(run):
+    assert run("--version").stdout.strip() == glfs_bio.__version__
