@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ._typing import Array, Index
     from .variance import Point, Variance
 
-_RIDGE = 1e-9
+_RIDGE = 1e-7
 _SHORTEST_STEP = 1e-10
 _LONGEST_STEP = 64.0
 

@@ -1,0 +1,61 @@
+PYTHON ?= $(firstword $(shell command -v python3.11 python3))
+VENV := .venv
+BIN := $(VENV)/bin
+UV_PIP := $(BIN)/uv pip
+INSTALLED := $(VENV)/.installed
+SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
+
+ifneq ($(wildcard ../shared/data),)
+export GLFS_BIO_DATA ?= $(abspath ../shared/data)
+endif
+
+.DELETE_ON_ERROR:
+.PHONY: demo test lint lock format clean bench
+
+demo: $(INSTALLED)
+	@$(BIN)/python demo/demo.py
+
+test: $(INSTALLED)
+	$(BIN)/pytest
+
+lint: $(INSTALLED)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(INSTALLED)
+	$(BIN)/python benchmarks/panels/accuracy.py
+	$(BIN)/python benchmarks/paper/faces.py
+	$(BIN)/python benchmarks/speed/reuse.py
+
+format: $(INSTALLED)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+# Keeps the versions that are locked already; `rm requirements/dev.txt` first to take new ones.
+lock: | $(BIN)/uv
+	$(UV_PIP) compile --quiet --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' \
+		--group test --group lint --output-file requirements/dev.txt \
+		pyproject.toml requirements/dev.in
+
+clean:
+	rm -rf $(VENV) demo/output dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find glfs_bio tests demo -name __pycache__ -exec rm -rf {} +
+
+# Every version and hash comes from the lock; the package itself is editable.
+$(INSTALLED): pyproject.toml requirements/dev.txt | $(BIN)/uv
+	@echo "Installing into $(VENV)"
+	@$(UV_PIP) sync --quiet --python $(BIN)/python --require-hashes requirements/dev.txt
+	@$(UV_PIP) install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# Debian keeps ensurepip, which venv needs, in a package of its own.
+$(BIN)/uv:
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { \
+		package=$$($(PYTHON) -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])'); \
+		echo "Installing $$package"; \
+		$(SUDO) apt-get -qq update && $(SUDO) apt-get -qq install "$$package" >/dev/null; }
+	@$(PYTHON) -m venv --clear $(VENV)
+	@sed -n '/^uv==/,/# via/p' requirements/dev.txt | \
+		$(BIN)/pip install --quiet --disable-pip-version-check --requirement /dev/stdin
