@@ -108,21 +108,30 @@ def walk(
         See :func:`~glfs_bio.core.newton.minimise`.
     factor
         Ratio of two successive λ.
+
+    Raises
+    ------
+    Collapse
+        Nothing is left at the first λ already.
     """
     beta, lam = start(variance, upper)
-    lam = min(lam, last)
+    lam, started = min(lam, last), False
     while True:
         solution = SOLVERS[solver](variance, beta, lam, upper=upper, tol=tol)
         log.info("λ = %.4g: %d genes", lam, solution.n_genes, extra={"n_genes": solution.n_genes})
         if solution.n_genes == 0:
-            return
+            break
         yield solution
         if lam >= last:
             return
         following = min(lam * factor, last)
         # On the branch φ falls like 1/β: where the same genes remain, this is the solution.
         beta = solution.beta * np.sqrt(lam / following)
-        lam = following
+        lam, started = following, True
+    if not started:
+        msg = f"No gene is left at λ = {lam:.6g}, where the path starts"
+        msg += ": choose a smaller lam." if lam == last else ": the graph shows no structure."
+        raise Collapse(msg)
 
 
 def walk_to(variance: Variance, lam: float, **options: Any) -> list[Solution]:
@@ -134,9 +143,12 @@ def walk_to(variance: Variance, lam: float, **options: Any) -> list[Solution]:
         Nothing is left at `lam`.
     """
     solutions = list(walk(variance, last=lam, **options))
-    if not solutions or solutions[-1].lam < lam:
-        reach = f": the path collapses above λ = {solutions[-1].lam:.6g}" if solutions else ""
-        msg = f"lam={lam:.6g} leaves no gene{reach}; choose a smaller lam."
+    if solutions[-1].lam < lam:
+        reach = solutions[-1].lam
+        msg = (
+            f"lam={lam:.6g} leaves no gene: the path collapses above λ = {reach:.6g}; "
+            "choose a smaller lam."
+        )
         raise Collapse(msg)
     return solutions
 

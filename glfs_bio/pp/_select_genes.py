@@ -123,7 +123,8 @@ def select_genes(
         Whether the gene is selected.
     ``.uns[key_added]``
         ``params``, ``objective``, ``lam``, ``path``, ``kkt`` (largest violation of the optimality
-        conditions, in units of λ), ``converged``, ``n_genes``, ``n_tested`` and ``versions``.
+        conditions, in units of λ), ``converged``, ``n_genes``, ``n_tested``, ``graph_components``
+        and ``versions``.
 
     Raises
     ------

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from ..core import checks
-from ..core.graph import LAPLACIANS, check_graph
+from ..core.graph import LAPLACIANS, check_graph, n_components
 from ..core.path import SOLVERS
 from ..core.problem import STANDARDIZE, build_problem
 from ..core.variance import OBJECTIVES
@@ -19,7 +20,10 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from ..core._typing import Array, Index, Matrix
+    from ..core.problem import Problem
     from ._ranking import Ranking
+
+log = logging.getLogger(__name__)
 
 METHODS = {"glfs": glfs.rank}
 
@@ -99,9 +103,21 @@ def rank_genes(
         build_problem(data[cells], representation=where, graph=near, **reduction)
         for cells, where, near in _batches(n_cells, coordinates, similarities, batch)
     ]
-    return METHODS[method](
+    ranking = METHODS[method](
         problems, n_genes, objective=objective, lam=lam, include=chosen, solver=solver, tol=tol
     )
+    ranking.info["graph_components"] = max(_pieces(problem) for problem in problems)
+    return ranking
+
+
+def _pieces(problem: Problem) -> int:
+    """Number of connected components of the graph; more than one is worth a note."""
+    pieces = n_components(problem.graph)
+    if pieces > 1:
+        log.warning(
+            "The graph of the cells has %d connected components: no similarity joins them.", pieces
+        )
+    return pieces
 
 
 def _components(n_comps: int | None, n_genes: int | None) -> int | None:

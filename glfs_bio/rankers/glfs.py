@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from ..core import path
@@ -70,13 +72,21 @@ def rank(
         fixed = _INCLUDED_WEIGHT / np.maximum(whole.norms[include], np.finfo(float).tiny)
     variance = Variance(*(block.cover(include, fixed) for block in whole.blocks))
     if not variance.norms.any():
-        return _only_included(variance.n_genes, include, fixed)
+        msg = "include holds every gene that varies: there is nothing left to select."
+        raise ValueError(msg)
 
     full_rank = all(problem.full_rank for problem in problems)
     options: dict[str, Any] = {"upper": upper, "solver": solver, "tol": tol}
     wanted = None if n_genes is None else max(n_genes - len(include), 1)
     with threadpool_limits(1 if variance.rank <= _SMALL_RANK else None, user_api="blas"):
         solutions, chosen = _solve(variance, wanted, lam, full_rank, options)
+    if not chosen.converged:
+        warnings.warn(
+            f"The solver stopped with KKT residual {chosen.kkt:.2g} above tol={tol:g}: "
+            "raise tol, or try solver='owlqn'.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
     sizes = np.sum([_sizes(problem) for problem in problems], axis=0)
     scores = _scores(sizes, chosen, include, by_weight=full_rank and problems[0].noise is None)
     weights = chosen.beta.copy()
@@ -140,12 +150,6 @@ def _scores(sizes: Array, chosen: Solution, include: Index, *, by_weight: bool) 
     scores = np.where(share > 0, 1.0 + share / share.sum(), waiting)
     scores[include] = 2.0 + sizes[include] / sizes.max()
     return without_ties(scores)
-
-
-def _only_included(n_genes: int, include: Index, fixed: Array) -> Ranking:
-    weights = np.zeros(n_genes)
-    weights[include] = fixed
-    return Ranking(weights, without_ties(weights), len(include))
 
 
 def _report(solutions: list[Solution], chosen: Solution, objective: str) -> dict[str, Any]:

@@ -4,12 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from glfs_bio import GLFS
+from glfs_bio.core import newton
 from glfs_bio.core.graph import knn_graph
 
 SIGNAL = set(range(6))
@@ -129,6 +131,21 @@ def test_included_genes_are_in_and_complemented(clusters):
     assert third <= SIGNAL
 
 
+def test_nothing_but_included_genes(clusters):
+    clusters[:, 2:] = 1.0
+    with pytest.raises(ValueError, match="include holds every gene that varies"):
+        GLFS().fit(clusters, include=[0, 1])
+
+
+def test_not_converged_is_said_aloud(clusters, monkeypatch):
+    monkeypatch.setattr(
+        newton.minimise, "__kwdefaults__", newton.minimise.__kwdefaults__ | {"max_iter": 2}
+    )
+    with pytest.warns(ConvergenceWarning, match="KKT residual"):
+        model = GLFS(n_genes=3).fit(clusters)
+    assert not model.converged_
+
+
 def test_batches_share_one_selection(clusters):
     """A gene that only separates batches wins without batch, and loses with it."""
     batch = np.tile(["x", "y"], 45)
@@ -140,11 +157,12 @@ def test_batches_share_one_selection(clusters):
     assert set(aware.get_support(indices=True)) <= SIGNAL
 
 
-def test_disconnected_graph_works(clusters):
+def test_disconnected_graph_works_with_a_note(clusters, caplog):
     blocks = np.kron(np.eye(3), np.ones((30, 30)))
     graph = sparse.csr_matrix(knn_graph(clusters).multiply(blocks))
     model = GLFS(n_genes=3).fit(clusters, graph=graph)
     assert set(model.get_support(indices=True)) <= SIGNAL
+    assert "3 connected components" in caplog.text
 
 
 def test_input_is_not_changed(clusters, container):
