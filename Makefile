@@ -27,6 +27,8 @@ bench: $(INSTALLED)
 	$(BIN)/python benchmarks/panels/accuracy.py
 	$(BIN)/python benchmarks/paper/faces.py
 	$(BIN)/python benchmarks/speed/reuse.py
+	$(BIN)/python benchmarks/paper/leukaemia.py --seeds 20
+	$(BIN)/python benchmarks/paper/semi_supervised.py --draws 20
 
 format: $(INSTALLED)
 	$(BIN)/ruff check --fix .

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from importlib.metadata import version
 
-from . import pp
-from .estimators import GLFS
+from . import datasets, pp, tl
+from .estimators import GLFS, LapRLSClassifier
 
-__all__ = ["GLFS", "pp"]
+__all__ = ["GLFS", "LapRLSClassifier", "datasets", "pp", "tl"]
 __version__ = version("glfs-bio")

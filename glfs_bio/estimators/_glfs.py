@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
 
     from ..core._typing import Matrix
+    from ..rankers import Ranking
 
 
 class GLFS(SelectorMixin, BaseEstimator):
@@ -174,6 +175,10 @@ class GLFS(SelectorMixin, BaseEstimator):
             include=include,
             **self.get_params(deep=False),
         )
+        self._take(ranking)
+        return self
+
+    def _take(self, ranking: Ranking) -> None:
         self.weights_ = ranking.weights
         self.scores_ = ranking.scores
         self.ranking_ = ranking.ranks
@@ -183,7 +188,6 @@ class GLFS(SelectorMixin, BaseEstimator):
         self.kkt_ = ranking.info["kkt"]
         self.converged_ = ranking.info["converged"]
         self.n_iter_ = ranking.info["n_iter"]
-        return self
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)

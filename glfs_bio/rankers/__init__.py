@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ._rank_genes import METHODS, rank_genes
+from . import glfs
+from ._rank_genes import METHODS, check_options, rank_genes
 from ._ranking import Ranking
 
-__all__ = ["METHODS", "Ranking", "rank_genes"]
+__all__ = ["METHODS", "Ranking", "check_options", "glfs", "rank_genes"]

@@ -15,7 +15,7 @@ from ..core.variance import OBJECTIVES
 from . import glfs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import ArrayLike
 
@@ -63,29 +63,19 @@ def rank_genes(
     """
     n_cells, n_features = data.shape
     checks.one_of("method", method, METHODS)
-    checks.one_of("objective", objective, OBJECTIVES)
-    checks.one_of("standardize", standardize, STANDARDIZE)
-    checks.one_of("laplacian", laplacian, LAPLACIANS)
-    checks.one_of("solver", solver, SOLVERS)
-    checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
-    checks.whole_number("n_comps", n_comps, at_least=1, or_none=True)
     checks.whole_number("n_neighbors", n_neighbors, at_least=1)
-    checks.number("lambda1", lambda1)
-    checks.number("tol", tol, above=0.0)
-    if isinstance(lam, str):
-        checks.one_of("lam", lam, ("line_search",))
-    elif lam is not None:
-        checks.number("lam", lam, above=0.0)
-    if n_genes is not None and n_genes > n_features:
-        msg = f"n_genes={n_genes} is more than the {n_features} genes to choose from."
-        raise ValueError(msg)
-    if n_cells < _FEWEST_CELLS:
-        msg = f"There are {n_cells} cells: at least {_FEWEST_CELLS} are needed."
-        raise ValueError(msg)
-    if n_features == 1:
-        msg = "There is 1 gene (n_features = 1): there is nothing to choose from."
-        raise ValueError(msg)
-
+    check_options(
+        data.shape,
+        [n_genes],
+        objective=objective,
+        lam=lam,
+        lambda1=lambda1,
+        standardize=standardize,
+        n_comps=n_comps,
+        laplacian=laplacian,
+        solver=solver,
+        tol=tol,
+    )
     chosen = _included(include, n_features, n_genes)
     similarities = None if graph is None else check_graph(graph, n_cells)
     coordinates = None if representation is None else _coordinates(representation, n_cells)
@@ -108,6 +98,45 @@ def rank_genes(
     )
     ranking.info["graph_components"] = max(_pieces(problem) for problem in problems)
     return ranking
+
+
+def check_options(
+    shape: tuple[int, int],
+    sizes: Sequence[int | None],
+    *,
+    objective: str,
+    lam: float | Literal["line_search"] | None,
+    lambda1: float,
+    standardize: str | None,
+    n_comps: int | None,
+    laplacian: str,
+    solver: str,
+    tol: float,
+) -> None:
+    """Refuse options out of range, and sizes of selections that the matrix does not allow."""
+    n_cells, n_features = shape
+    checks.one_of("objective", objective, OBJECTIVES)
+    checks.one_of("standardize", standardize, STANDARDIZE)
+    checks.one_of("laplacian", laplacian, LAPLACIANS)
+    checks.one_of("solver", solver, SOLVERS)
+    checks.whole_number("n_comps", n_comps, at_least=1, or_none=True)
+    checks.number("lambda1", lambda1)
+    checks.number("tol", tol, above=0.0)
+    if isinstance(lam, str):
+        checks.one_of("lam", lam, ("line_search",))
+    elif lam is not None:
+        checks.number("lam", lam, above=0.0)
+    for n_genes in sizes:
+        checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
+        if n_genes is not None and n_genes > n_features:
+            msg = f"n_genes={n_genes} is more than the {n_features} genes to choose from."
+            raise ValueError(msg)
+    if n_cells < _FEWEST_CELLS:
+        msg = f"There are {n_cells} cells: at least {_FEWEST_CELLS} are needed."
+        raise ValueError(msg)
+    if n_features == 1:
+        msg = "There is 1 gene (n_features = 1): there is nothing to choose from."
+        raise ValueError(msg)
 
 
 def _pieces(problem: Problem) -> int:

@@ -65,7 +65,7 @@ def rank(
         genes of the solution, and the stationarity ratio ``−(∂φ/∂β)/λ ≤ 1`` for the others.
     """
     include = np.empty(0, dtype=np.intp) if include is None else include
-    upper = 1.0 if objective == "mse" else np.inf
+    upper = _upper(objective)
     whole = Variance(*(_block(problem, objective) for problem in problems))
     fixed = np.full(len(include), upper)
     if np.isinf(upper):
@@ -78,7 +78,7 @@ def rank(
     full_rank = all(problem.full_rank for problem in problems)
     options: dict[str, Any] = {"upper": upper, "solver": solver, "tol": tol}
     wanted = None if n_genes is None else max(n_genes - len(include), 1)
-    with threadpool_limits(1 if variance.rank <= _SMALL_RANK else None, user_api="blas"):
+    with _few_threads(variance):
         solutions, chosen = _solve(variance, wanted, lam, full_rank, options)
     if not chosen.converged:
         warnings.warn(
@@ -93,6 +93,42 @@ def rank(
     weights[include] = fixed
     n_selected = n_genes if n_genes is not None else chosen.n_genes + len(include)
     return Ranking(weights, scores, n_selected, _report(solutions, chosen, objective))
+
+
+def panels(
+    problem: Problem,
+    sizes: Sequence[int],
+    *,
+    objective: str = "exact",
+    solver: str = "newton",
+    tol: float = TOLERANCE,
+) -> list[Ranking]:
+    """Selections of several sizes from one walk along λ: for each the last solution with as many.
+
+    At full rank too, and without room for more: with a graph of classes the directions that λ takes
+    first are those within a class.
+    """
+    upper = _upper(objective)
+    variance = Variance(_block(problem, objective))
+    walk = path.walk(variance, upper=upper, solver=solver, tol=tol)
+    with _few_threads(variance):
+        solutions = path.until(walk, min(sizes))
+    nothing = np.empty(0, dtype=np.intp)
+    rankings = []
+    for size in sizes:
+        chosen = path.at_least(solutions, size)
+        scores = _scores(_sizes(problem), chosen, nothing, by_weight=False)
+        rankings.append(Ranking(chosen.beta, scores, size, _report(solutions, chosen, objective)))
+    return rankings
+
+
+def _upper(objective: str) -> float:
+    """Upper bound of β: the mse has one, in units of its λ2."""
+    return 1.0 if objective == "mse" else np.inf
+
+
+def _few_threads(variance: Variance) -> threadpool_limits:
+    return threadpool_limits(1 if variance.rank <= _SMALL_RANK else None, user_api="blas")
 
 
 def _block(problem: Problem, objective: str) -> Block:

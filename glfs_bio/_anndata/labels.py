@@ -1,0 +1,90 @@
+"""Labels of the cells, and sets of cells, out of an AnnData object."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from ..core.labels import check_classes
+from .read import _names
+
+if TYPE_CHECKING:
+    from anndata import AnnData
+    from numpy.typing import NDArray
+
+
+def codes(adata: AnnData, groupby: str) -> tuple[NDArray[np.intp], NDArray[Any]]:
+    """Number of every cell's category, −1 where it is missing, and the categories that occur.
+
+    Raises
+    ------
+    KeyError
+        No such column.
+    TypeError
+        A column of measurements.
+    """
+    if groupby not in adata.obs:
+        msg = f"groupby={groupby!r} is not in adata.obs: {_names(adata.obs.columns)}."
+        raise KeyError(msg)
+    column = adata.obs[groupby]
+    if pd.api.types.is_float_dtype(column):
+        msg = (
+            f"groupby={groupby!r} has dtype {column.dtype}: labels must be categories, strings, "
+            "integers or booleans; convert it with .astype('category')."
+        )
+        raise TypeError(msg)
+    labels = column.astype("category").cat.remove_unused_categories()
+    return labels.cat.codes.to_numpy(dtype=np.intp), labels.cat.categories.to_numpy()
+
+
+def cells(
+    adata: AnnData, cells: NDArray[np.bool_] | str | None, argument: str
+) -> NDArray[np.bool_]:
+    """All cells, a boolean column of ``.obs``, or a boolean array.
+
+    Raises
+    ------
+    KeyError
+        No such column.
+    ValueError
+        Not boolean, of another length, or no cell at all.
+    """
+    if cells is None:
+        return np.ones(adata.n_obs, dtype=bool)
+    if isinstance(cells, str):
+        if cells not in adata.obs:
+            msg = f"{argument}={cells!r} is not in adata.obs: {_names(adata.obs.columns)}."
+            raise KeyError(msg)
+        cells = adata.obs[cells].to_numpy()
+    values = np.asarray(cells)
+    if values.dtype != np.bool_ or values.shape != (adata.n_obs,):
+        msg = (
+            f"{argument} must be boolean with one entry for each of {adata.n_obs} cells; "
+            f"got dtype {values.dtype}, shape {values.shape}."
+        )
+        raise ValueError(msg)
+    if not values.any():
+        msg = f"{argument} leaves no cell: every entry is False."
+        raise ValueError(msg)
+    return values
+
+
+def check(labels: NDArray[Any], groupby: str, folds: int | None) -> None:
+    """Refuse labels that cannot be learnt from, naming the classes.
+
+    Raises
+    ------
+    ValueError
+        Fewer than two classes, a class with one cell, or with fewer cells than folds.
+    """
+    classes, counts = np.unique(labels.astype(str), return_counts=True)
+    check_classes(labels.astype(str), at_least=2, name=f"groupby={groupby!r}")
+    if folds is not None and counts.min() < folds:
+        msg = (
+            f"cv={folds} is more than the {counts.min()} cells of class "
+            f"{str(classes[counts.argmin()])!r}: choose fewer folds, or give n_genes one number, "
+            "which needs none."
+        )
+        raise ValueError(msg)

@@ -1,0 +1,134 @@
+"""Leukaemia microarrays of Golub et al. 1999."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pooch
+from anndata import AnnData, read_h5ad
+
+_FILES = {
+    "data_set_ALL_AML_train.csv": (
+        "d82f928c573de78e56b0a6c42393a14d08148927060fac4178b40023ff0b0752"
+    ),
+    "data_set_ALL_AML_independent.csv": (
+        "7b3a9868d371ea1b5182f7c0242c920a52ddea5cb232fd387cfc2563f3dadce0"
+    ),
+}
+_BASE = (
+    "https://raw.githubusercontent.com/jhcui18/Leukemia_classifier/"
+    "c1adb976376075b2c5e38407e0f58529e7be8924/"
+)
+_FOLDER = "GLFS_BIO_DATA"
+#: Samples 1–38 are the training set.
+_N_TRAIN = 38
+_AML = {*range(28, 39), *range(50, 55), 57, 58, *range(60, 67)}
+_CALLS = {"P": 2, "M": 1, "A": 0}
+_DESCRIPTION, _ACCESSION = "Gene Description", "Gene Accession Number"
+
+
+def golub() -> AnnData:
+    """Bone marrow and blood of 47 patients with ALL and 25 with AML (Golub et al. 1999).
+
+    Average differences of 7,129 probe sets as published, neither logarithmised nor cut off.  Read
+    from ``golub72.h5ad`` or ``raw/*.csv`` in the folder named by the environment variable
+    ``GLFS_BIO_DATA`` where they are; otherwise two CSV files (4 MB) are downloaded once, checked
+    by their sha256, and kept in the user's cache.
+
+    Returns
+    -------
+    :class:`~anndata.AnnData` of 72 samples × 7,129 probe sets, ordered by the samples' numbers:
+
+    ``.obs["label"]``
+        ``"ALL"`` or ``"AML"``.
+    ``.obs["split"]``
+        ``"train"`` for samples 1–38, ``"test"`` for 39–72.
+    ``.obs["sample"]``
+        Number of the sample.
+    ``.var["description"]``
+        Description of the gene; the accession number of the probe set is the index.
+    ``.layers["call"]``
+        Presence: 2 present, 1 marginal, 0 absent.
+
+    Raises
+    ------
+    ValueError
+        A file in ``GLFS_BIO_DATA`` that is not the published one.
+
+    Examples
+    --------
+    >>> import glfs_bio
+    >>> adata = glfs_bio.datasets.golub()  # doctest: +SKIP
+    >>> adata.shape  # doctest: +SKIP
+    (72, 7129)
+    """
+    folder = os.environ.get(_FOLDER)
+    if folder is not None and (ready := Path(folder) / "golub72.h5ad").exists():
+        return _common(read_h5ad(ready))
+    files = [_local(folder, name) or _download(name) for name in _FILES]
+    return _assemble([_parse(Path(file)) for file in files])
+
+
+def _local(folder: str | None, name: str) -> Path | None:
+    """The file in the folder, if it is there and is what was published."""
+    if folder is None or not (file := Path(folder) / "raw" / name).exists():
+        return None
+    found = pooch.file_hash(str(file))
+    if found != _FILES[name]:
+        msg = (
+            f"{name} in the folder {_FOLDER} has sha256 {found}, not {_FILES[name]}: "
+            f"remove it, or unset {_FOLDER} to download it."
+        )
+        raise ValueError(msg)
+    return file
+
+
+def _download(name: str) -> str:
+    return str(
+        pooch.retrieve(
+            _BASE + name, known_hash=_FILES[name], fname=name, path=pooch.os_cache("glfs_bio")
+        )
+    )
+
+
+def _parse(file: Path) -> tuple[pd.DataFrame, pd.DataFrame, pd.Series]:
+    """Values and calls as samples × probe sets, and the descriptions.
+
+    The columns after the first two are the number of a sample, in no order, and its ``call``.
+    """
+    frame = pd.read_csv(file, index_col=_ACCESSION)
+    descriptions = frame.pop(_DESCRIPTION)
+    values, calls = frame.iloc[:, ::2], frame.iloc[:, 1::2]
+    calls = calls.set_axis(values.columns, axis=1).map(_CALLS.__getitem__)
+    return values.T, calls.T, descriptions
+
+
+def _assemble(parts: list[tuple[pd.DataFrame, pd.DataFrame, pd.Series]]) -> AnnData:
+    values = pd.concat([part[0] for part in parts])
+    calls = pd.concat([part[1] for part in parts])
+    numbers = values.index.astype(int)
+    order = np.argsort(numbers)
+    descriptions = parts[0][2]
+    adata = AnnData(
+        values.to_numpy(dtype=np.float32)[order],
+        obs=pd.DataFrame(index=[f"S{number}" for number in numbers[order]]),
+        var=pd.DataFrame({"description": descriptions}, index=values.columns.astype(str)),
+        layers={"call": calls.to_numpy(dtype=np.int8)[order]},
+    )
+    adata.obs["sample"] = numbers[order].to_numpy()
+    adata.obs["label"] = ["AML" if number in _AML else "ALL" for number in adata.obs["sample"]]
+    adata.obs["split"] = np.where(adata.obs["sample"] <= _N_TRAIN, "train", "test")
+    return _common(adata)
+
+
+def _common(adata: AnnData) -> AnnData:
+    """What both sources have, alike."""
+    obs = adata.obs[["label", "split", "sample"]].copy()
+    obs["label"], obs["split"] = obs["label"].astype("category"), obs["split"].astype("category")
+    var = pd.DataFrame({"description": adata.var["description"].astype(str)})
+    var.index = var.index.astype(str).rename(None)
+    calls = np.asarray(adata.layers["call"], dtype=np.int8)
+    return AnnData(np.asarray(adata.X, dtype=np.float32), obs, var, layers={"call": calls})

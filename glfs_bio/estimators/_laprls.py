@@ -1,0 +1,242 @@
+"""Laplacian-regularised least squares as a scikit-learn classifier."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..core import checks, laprls, noise
+from ..core import graph as graphs
+from ..core.class_graph import class_graph
+from ..core.labels import check_classes, is_labelled
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+    from sklearn.utils import Tags
+
+    from ..core._typing import Array, Matrix
+
+GRAPHS = ("neighbors", "classes")
+
+
+class LapRLSClassifier(ClassifierMixin, BaseEstimator):
+    """Least squares on 0/1 labels that varies little along a graph of the samples.
+
+    Minimises ``Σ (y − f)² + λ1 fᵀLf + λ2 ‖w‖²`` for ``f = wᵀx + b`` [1]_, in closed form, with as
+    many equations as there are samples or features, whichever are fewer.  Two classes are coded
+    0 and 1 with the threshold at 1/2; more are told apart one against the rest.  Samples
+    without a label take part in the graph only.
+
+    There is no ``predict_proba``: least squares gives no probabilities.  Wrap the classifier in
+    :class:`~sklearn.calibration.CalibratedClassifierCV` to estimate them.
+
+    Parameters
+    ----------
+    lambda1
+        Weight λ1 of the graph.
+    lambda2
+        Weight λ2 of ``‖w‖²``.
+    graph
+        Where none is given to `fit`: ``"neighbors"``, nearest neighbours in the features;
+        ``"classes"``, every two samples of one class.
+    n_neighbors
+        Neighbours of a sample.
+    laplacian
+        ``"normalized"`` (symmetric) or ``"unnormalized"``.
+    class_weight
+        ``"balanced"``: all classes count the same in the squares.  The smaller the values of f that
+        λ1 and λ2 allow, the nearer it is to the mean label, and with unequal classes that is the
+        larger one.  None: every sample counts the same, as in the closed formula of the paper; or
+        a dict of weights.
+    standardize
+        Divide features by their standard deviation over the training samples first, so that their
+        units, and `lambda2`, do not depend on the scale of the data.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Labels.
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        w, for the features as given.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        b − 1/2.
+    n_labelled_ : int
+        Samples with a label.
+
+    References
+    ----------
+    .. [1] M. Belkin, P. Niyogi and V. Sindhwani, Manifold Regularization, JMLR 2006.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from glfs_bio.estimators import LapRLSClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 2)) + np.repeat([[-3.0, 0.0], [3.0, 0.0]], 30, axis=0)
+    >>> y = np.full(60, -1)
+    >>> y[[0, 59]] = 0, 1
+    >>> LapRLSClassifier().fit(X, y).predict([[-3.0, 1.0], [3.0, 1.0]]).tolist()
+    [0, 1]
+    """
+
+    def __init__(
+        self,
+        *,
+        lambda1: float = 0.1,
+        lambda2: float = 10.0,
+        graph: Literal["neighbors", "classes"] = "neighbors",
+        n_neighbors: int = 15,
+        laplacian: Literal["normalized", "unnormalized"] = "normalized",
+        class_weight: Literal["balanced"] | dict[object, float] | None = "balanced",
+        standardize: bool = True,
+    ) -> None:
+        self.lambda1 = lambda1
+        self.lambda2 = lambda2
+        self.graph = graph
+        self.n_neighbors = n_neighbors
+        self.laplacian = laplacian
+        self.class_weight = class_weight
+        self.standardize = standardize
+
+    def fit(
+        self,
+        X: Matrix,
+        y: ArrayLike,
+        *,
+        graph: Matrix | None = None,
+        feature_weight: ArrayLike | None = None,
+    ) -> LapRLSClassifier:
+        """Solve for w and b.
+
+        Parameters
+        ----------
+        X
+            Samples × features, shape (n_samples, n_features); dense or sparse, never changed.
+        y
+            Labels.  Among numbers −1 means unlabelled, as in :mod:`sklearn.semi_supervised`; only
+            where −1 and 1 are all there is, they are two classes.
+        graph
+            Symmetric similarities of the samples, shape (n_samples, n_samples).
+        feature_weight
+            Factor ≥ 0 of the square of every feature, after it was standardised where it is.
+
+        Returns
+        -------
+        The fitted classifier.
+
+        Raises
+        ------
+        ValueError
+            A parameter out of range, values that are not finite, fewer than two classes, a graph or
+            weights of another size.
+        """
+        checks.number("lambda1", self.lambda1)
+        checks.number("lambda2", self.lambda2, above=0.0)
+        checks.one_of("graph", self.graph, GRAPHS)
+        checks.whole_number("n_neighbors", self.n_neighbors, at_least=1)
+        checks.one_of("laplacian", self.laplacian, graphs.LAPLACIANS)
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            accept_sparse=("csr", "csc"),
+            dtype=(np.float64, np.float32),
+            ensure_min_samples=2,
+        )
+        check_classification_targets(y)
+        labelled = is_labelled(y)
+        self.classes_ = check_classes(y[labelled])
+        scale = self._scale(X, feature_weight)
+        scaled = _times(X, scale)
+        similarities = self._graph(scaled, y, labelled, graph)
+        coef, intercept = laprls.solve(
+            scaled,
+            _code(y, self.classes_),
+            graphs.laplacian(similarities, self.laplacian),
+            lambda1=self.lambda1,
+            lambda2=self.lambda2,
+            sample_weight=self._sample_weight(y, labelled),
+        )
+        self.coef_ = coef.T * scale
+        self.intercept_ = intercept - 0.5
+        self.n_labelled_ = int(labelled.sum())
+        return self
+
+    def decision_function(self, X: Matrix) -> Array:
+        """``wᵀx + b − 1/2``: positive for the second of two classes, or one column a class."""
+        check_is_fitted(self)
+        X = validate_data(
+            self, X, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), reset=False
+        )
+        decision = np.asarray(X @ self.coef_.T + self.intercept_)
+        return decision.ravel() if len(self.classes_) == 2 else decision
+
+    def predict(self, X: Matrix) -> NDArray[np.generic]:
+        """Class of the largest decision value."""
+        decision = self.decision_function(X)
+        best = (decision > 0).astype(int) if decision.ndim == 1 else decision.argmax(axis=1)
+        return self.classes_[best]
+
+    def _scale(self, X: Matrix, feature_weight: ArrayLike | None) -> Array:
+        scale = np.ones(X.shape[1])
+        if self.standardize:
+            deviation = np.sqrt(noise.variances(X)).astype(np.float64)
+            scale = np.divide(1.0, deviation, out=np.zeros_like(scale), where=deviation > 0)
+        if feature_weight is None:
+            return scale
+        weight = np.asarray(feature_weight, dtype=np.float64)
+        if weight.shape != scale.shape or not np.isfinite(weight).all() or weight.min() < 0:
+            msg = (
+                f"feature_weight must hold one finite number ≥ 0 for each of {len(scale)} "
+                f"features; got shape {weight.shape}, smallest {weight.min(initial=np.inf):.3g}."
+            )
+            raise ValueError(msg)
+        return scale * np.sqrt(weight)
+
+    def _sample_weight(self, y: NDArray[np.generic], labelled: NDArray[np.bool_]) -> Array:
+        weight = np.zeros(len(y))
+        weight[labelled] = compute_sample_weight(self.class_weight, y[labelled])
+        return weight
+
+    def _graph(
+        self, scaled: Matrix, y: Array, labelled: NDArray[np.bool_], graph: Matrix | None
+    ) -> sparse.csr_array:
+        if graph is not None:
+            return graphs.check_graph(graph, len(y))
+        if self.lambda1 == 0:
+            return sparse.csr_array((len(y), len(y)))
+        if self.graph == "classes":
+            return _among(class_graph(y[labelled]), labelled)
+        return graphs.knn_graph(
+            scaled.toarray() if sparse.issparse(scaled) else scaled, self.n_neighbors
+        )
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _code(y: NDArray[np.generic], classes: NDArray[np.generic]) -> Array:
+    """One column of 0 and 1 a class; for two classes that of the second."""
+    targets = (y[:, None] == classes).astype(float)
+    return targets[:, 1:] if len(classes) == 2 else targets
+
+
+def _among(graph: sparse.csr_array, labelled: NDArray[np.bool_]) -> sparse.csr_array:
+    """The graph of some samples as one of all, in which the others have no edges."""
+    rows = np.flatnonzero(labelled)
+    place = sparse.csr_array(
+        (np.ones(len(rows)), (rows, np.arange(len(rows)))), shape=(len(labelled), len(rows))
+    )
+    return sparse.csr_array(place @ graph @ place.T)
+
+
+def _times(X: Matrix, scale: Array) -> Matrix:
+    return X @ sparse.diags_array(scale) if sparse.issparse(X) else X * scale

@@ -1,0 +1,328 @@
+import inspect
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
+from sklearn.pipeline import Pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from glfs_bio import GLFS
+from glfs_bio.core.graph import knn_graph, laplacian
+from glfs_bio.estimators._glfs_laprls import GLFSLapRLSClassifier, fewest_genes
+from glfs_bio.estimators._laprls import LapRLSClassifier
+from glfs_bio.estimators._supervised import SupervisedGLFS
+
+ignore_skips = pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+
+
+@ignore_skips
+@parametrize_with_checks(
+    [
+        LapRLSClassifier(),
+        LapRLSClassifier(graph="classes", class_weight=None),
+        SupervisedGLFS(2),
+        GLFSLapRLSClassifier(2),
+    ]
+)
+def test_the_contract_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture
+def two_classes():
+    """60 samples of 2 classes, 50 genes, 3 of which differ."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 30)
+    X = rng.normal(size=(60, 50))
+    X[:, [4, 9, 31]] += 3.0 * y[:, None]
+    return X, y
+
+
+@pytest.fixture
+def moons():
+    """Two parallel arcs in 2 + 3 dimensions, a graph of which says more than 2 labels."""
+    rng = np.random.default_rng(3)
+    y = np.repeat([0, 1], 100)
+    along = rng.uniform(-3.0, 3.0, size=200)
+    X = np.c_[along, np.where(y == 1, 1.0, -1.0) + rng.normal(scale=0.15, size=200)]
+    return X, y
+
+
+def test_it_is_the_formula_of_the_paper(two_classes):
+    X, y = two_classes
+    model = LapRLSClassifier(lambda1=10.0, lambda2=0.5, standardize=False, class_weight=None).fit(
+        X, y
+    )
+    x, smoother = (X - X.mean(axis=0)).T, laplacian(knn_graph(X, 15)).toarray()
+    left = np.linalg.inv(x @ x.T + 10.0 * x @ smoother @ x.T + 0.5 * np.eye(len(x)))
+    expected = left @ x @ (y - y.mean())
+    assert np.linalg.norm(model.coef_[0] - expected) < 1e-8 * np.linalg.norm(expected)
+
+
+@pytest.mark.parametrize("n_genes", [5, 50])
+def test_it_is_ridge_regression_without_a_graph(two_classes, n_genes):
+    X, y = two_classes[0][:40, :n_genes], two_classes[1][:40]
+    model = LapRLSClassifier(lambda1=0.0, lambda2=3.0, standardize=False, class_weight=None).fit(
+        X, y
+    )
+    ridge = Ridge(alpha=3.0, solver="cholesky").fit(X, y)
+    np.testing.assert_allclose(model.coef_[0], ridge.coef_, atol=1e-8)
+    np.testing.assert_allclose(model.decision_function(X), ridge.predict(X) - 0.5, atol=1e-8)
+    np.testing.assert_array_equal(model.predict(X), (ridge.predict(X) > 0.5).astype(int))
+
+
+def test_several_classes_one_against_the_rest(two_classes):
+    X = two_classes[0]
+    y = np.repeat(["a", "b", "c"], 20)
+    model = LapRLSClassifier().fit(X, y)
+    for i, name in enumerate("abc"):
+        one = LapRLSClassifier(class_weight={False: 1.0, True: 1.0}).fit(X, y == name)
+        np.testing.assert_allclose(model.coef_[i], one.coef_[0])
+        np.testing.assert_allclose(model.decision_function(X)[:, i], one.decision_function(X))
+
+
+def test_the_scale_of_the_data_does_not_matter(two_classes):
+    X, y = two_classes
+    plain, scaled = LapRLSClassifier().fit(X, y), LapRLSClassifier().fit(1000.0 * X + 7.0, y)
+    np.testing.assert_allclose(
+        scaled.decision_function(1000.0 * X + 7.0), plain.decision_function(X), atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("container", [sparse.csr_matrix, sparse.csr_array, sparse.csc_array])
+def test_sparse_data(two_classes, container):
+    X, y = two_classes
+    X = np.where(X > 0.7, X, 0.0)
+    dense, found = LapRLSClassifier().fit(X, y), LapRLSClassifier().fit(container(X), y)
+    np.testing.assert_allclose(found.coef_, dense.coef_, atol=1e-9)
+    np.testing.assert_allclose(
+        found.decision_function(container(X)), dense.decision_function(X), atol=1e-9
+    )
+
+
+def test_unlabelled_samples_help_through_the_graph(moons):
+    X, y = moons
+    # One label a class, chosen so that the line between them points along the arcs.
+    some = np.full(200, -1)
+    ends = [np.argmin(X[:100, 0]), 100 + np.argmax(X[100:, 0])]
+    some[ends] = 0, 1
+    options = {"lambda2": 0.1, "n_neighbors": 8, "standardize": False}
+    with_graph = LapRLSClassifier(lambda1=10.0, **options).fit(X, some)
+    without = LapRLSClassifier(lambda1=0.0, **options).fit(X, some)
+    assert with_graph.n_labelled_ == 2
+    assert with_graph.score(X, y) > without.score(X, y) + 0.1
+    np.testing.assert_array_equal(with_graph.classes_, [0, 1])
+
+
+def test_minus_one_and_one_are_two_classes(two_classes):
+    X, y = two_classes
+    model = LapRLSClassifier().fit(X, 2 * y - 1)
+    np.testing.assert_array_equal(model.classes_, [-1, 1])
+    np.testing.assert_allclose(model.coef_, LapRLSClassifier().fit(X, y).coef_)
+
+
+def test_a_given_graph_and_the_graph_of_the_classes(two_classes):
+    X, y = two_classes
+    same = (y[:, None] == y) - np.eye(60)
+    given = LapRLSClassifier(lambda1=50.0).fit(X, y, graph=same)
+    named = LapRLSClassifier(lambda1=50.0, graph="classes").fit(X, y)
+    np.testing.assert_allclose(given.coef_, named.coef_)
+    assert not np.allclose(named.coef_, LapRLSClassifier(lambda1=50.0).fit(X, y).coef_)
+
+
+def test_shrinkage_does_not_prefer_the_larger_class(two_classes):
+    X, y = two_classes[0][20:], two_classes[1][20:]
+    strong = {"lambda1": 0.0, "lambda2": 1e4}
+    balanced = LapRLSClassifier(**strong).fit(X, y)
+    plain = LapRLSClassifier(class_weight=None, **strong).fit(X, y)
+    assert (plain.predict(X) == 1).all()
+    assert balanced.score(X, y) > 0.9
+
+
+def test_feature_weights_scale_the_squares(two_classes):
+    X, y = two_classes
+    weight = np.random.default_rng(1).uniform(0.0, 2.0, size=50)
+    weight[:10] = 0.0
+    options = {"lambda1": 0.0, "standardize": False}
+    model = LapRLSClassifier(**options).fit(X, y, feature_weight=weight)
+    scaled = LapRLSClassifier(**options).fit(X * np.sqrt(weight), y)
+    np.testing.assert_allclose(
+        model.decision_function(X), scaled.decision_function(X * np.sqrt(weight)), atol=1e-10
+    )
+    assert not model.coef_[0, :10].any()
+
+
+def test_there_are_no_invented_probabilities():
+    assert not hasattr(LapRLSClassifier(), "predict_proba")
+
+
+@pytest.mark.parametrize(
+    ("params", "error", "match"),
+    [
+        ({"lambda1": -1.0}, ValueError, "lambda1=-1.0"),
+        ({"lambda2": 0.0}, ValueError, "lambda2=0.0"),
+        ({"lambda2": "1"}, TypeError, "lambda2='1'"),
+        ({"graph": "class"}, ValueError, "graph='class'"),
+        ({"n_neighbors": 0}, ValueError, "n_neighbors=0"),
+        ({"laplacian": "L"}, ValueError, "laplacian='L'"),
+    ],
+)
+def test_bad_parameters(two_classes, params, error, match):
+    with pytest.raises(error, match=match):
+        LapRLSClassifier(**params).fit(*two_classes)
+
+
+def test_bad_labels(two_classes):
+    X, y = two_classes
+    with pytest.raises(ValueError, match="one class, 0"):
+        LapRLSClassifier().fit(X, np.zeros(60, dtype=int))
+    with pytest.raises(ValueError, match="one class, 0"):
+        LapRLSClassifier().fit(X, np.where(y == 0, 0, -1))
+    with pytest.raises(ValueError, match="no label"):
+        LapRLSClassifier().fit(X, np.full(60, -1))
+    with pytest.raises(ValueError, match="NaN"):
+        LapRLSClassifier().fit(X, np.where(y == 0, np.nan, y))
+    with pytest.raises(ValueError, match="NaN"):
+        LapRLSClassifier().fit(X, np.where(y == 0, np.nan, np.array("a", dtype=object)))
+    with pytest.raises(ValueError, match="class 'rare' with 1 sample"):
+        SupervisedGLFS().fit(X, np.r_[["rare"], np.repeat(["a", "b"], [29, 30])])
+    with pytest.raises(ValueError, match="cv=10 is more than the 4 samples of class 1"):
+        GLFSLapRLSClassifier().fit(X, (np.arange(60) < 4).astype(int))
+
+
+def test_bad_graph_and_weights(two_classes):
+    X, y = two_classes
+    with pytest.raises(ValueError, match=r"graph has shape \(3, 3\)"):
+        LapRLSClassifier().fit(X, y, graph=np.ones((3, 3)))
+    for weight in (np.ones(3), np.full(50, -1.0), np.full(50, np.nan)):
+        with pytest.raises(ValueError, match="feature_weight must hold"):
+            LapRLSClassifier().fit(X, y, feature_weight=weight)
+
+
+@pytest.mark.parametrize("make", [LapRLSClassifier, lambda: GLFSLapRLSClassifier(3)])
+def test_other_genes_at_predict_time_are_named(two_classes, make):
+    X, y = two_classes
+    frame = pd.DataFrame(X, columns=[f"gene{i}" for i in range(50)])
+    model = make().fit(frame, y)
+    with pytest.raises(ValueError, match="TP53"):
+        model.predict(frame.rename(columns={"gene7": "TP53"}))
+
+
+def test_supervised_selection_finds_the_genes_that_differ(two_classes):
+    X, y = two_classes
+    found = SupervisedGLFS(n_genes=3, n_comps=None).fit(X, y).get_support(indices=True)
+    np.testing.assert_array_equal(found, [4, 9, 31])
+
+
+def test_unlabelled_samples_are_left_out_of_a_supervised_selection(two_classes):
+    X, y = two_classes
+    some = np.where(np.arange(60) % 3 == 0, -1, y)
+    every = SupervisedGLFS(n_genes=3, n_comps=None).fit(X, some)
+    known = SupervisedGLFS(n_genes=3, n_comps=None).fit(X[some >= 0], y[some >= 0])
+    np.testing.assert_array_equal(every.weights_, known.weights_)
+
+
+def test_unlabelled_samples_in_the_graph_of_the_classes(two_classes):
+    X, y = two_classes
+    some = np.where(np.arange(60) % 3 == 0, -1, y)
+    known = some >= 0
+    same = (y[:, None] == y) & known & known[:, None] & ~np.eye(60, dtype=bool)
+    named = LapRLSClassifier(graph="classes").fit(X, some)
+    given = LapRLSClassifier().fit(X, some, graph=same.astype(float))
+    np.testing.assert_allclose(named.coef_, given.coef_)
+
+
+def test_the_constructor_is_that_of_glfs():
+    assert "n_comps" in inspect.signature(SupervisedGLFS).parameters
+
+
+def pipeline():
+    return Pipeline([("select", SupervisedGLFS(n_comps=None)), ("classify", LapRLSClassifier())])
+
+
+def test_a_pipeline_whose_number_of_genes_is_searched(two_classes):
+    X, y = two_classes
+    search = GridSearchCV(pipeline(), {"select__n_genes": [5, 3, 1]}, cv=3, refit=fewest_genes).fit(
+        X, y
+    )
+    means = dict(zip([5, 3, 1], search.cv_results_["mean_test_score"], strict=True))
+    best = [n for n, mean in means.items() if mean == max(means.values())]
+    assert search.best_params_["select__n_genes"] == min(best)
+    assert search.score(X, y) > 0.95
+
+
+def test_the_quick_search_is_the_slow_one(two_classes):
+    X, y = two_classes[0][::2, :20], two_classes[1][::2]
+    folds = StratifiedKFold(3, shuffle=True, random_state=2)
+    search = GridSearchCV(
+        pipeline(), {"select__n_genes": [1, 2, 5]}, cv=folds, refit=fewest_genes
+    ).fit(X, y)
+    quick = GLFSLapRLSClassifier([5, 2, 1], cv=3, random_state=2, weighted=False).fit(X, y)
+    errors = 30 - 30 * search.cv_results_["mean_test_score"]
+    np.testing.assert_allclose(quick.cv_errors_, errors, atol=1e-9)
+    assert quick.n_genes_ == search.best_params_["select__n_genes"]
+    np.testing.assert_array_equal(quick.predict(X), search.predict(X))
+
+
+def test_an_unsupervised_selector(two_classes):
+    X, y = two_classes
+    model = GLFSLapRLSClassifier([2, 5], selector=GLFS(n_comps=None), cv=3).fit(X, y)
+    assert len(model.genes_) == model.n_genes_
+    assert model.predict(X).shape == y.shape
+
+
+def test_ties_go_to_fewer_genes():
+    results = {
+        "param_select__n_genes": np.ma.array([20, 5, 10, 2]),
+        "mean_test_score": np.array([0.9, 0.9, 0.9, 0.8]),
+    }
+    assert fewest_genes(results) == 1
+    with pytest.raises(ValueError, match="n_genes"):
+        fewest_genes({"mean_test_score": np.ones(3)})
+
+
+def test_selection_never_sees_the_test_part(two_classes, monkeypatch):
+    X, y = two_classes
+    seen = []
+    panels = SupervisedGLFS.panels
+
+    def spy(self, X, y, sizes):
+        seen.append((X.copy(), y.copy()))
+        return panels(self, X, y, sizes)
+
+    monkeypatch.setattr(SupervisedGLFS, "panels", spy)
+    GLFSLapRLSClassifier([2, 3], cv=3).fit(X, y)
+    folds = StratifiedKFold(3, shuffle=True, random_state=0).split(X, y)
+    for (rows, labels), (train, _) in zip(seen, folds, strict=False):
+        np.testing.assert_array_equal(rows, X[train])
+        np.testing.assert_array_equal(labels, y[train])
+    assert len(seen) == 4
+
+
+def test_permuted_labels_give_chance():
+    """300 genes of noise: selecting outside the folds would give almost no errors."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 300))
+    y = np.repeat([0, 1], 20)
+    scores = [
+        cross_val_score(
+            pipeline().set_params(select__n_genes=5),
+            X,
+            rng.permutation(y),
+            cv=StratifiedKFold(3, shuffle=True, random_state=seed),
+        ).mean()
+        for seed in range(4)
+    ]
+    assert 0.3 < np.mean(scores) < 0.7
+
+
+def test_unlabelled_samples_are_never_in_a_test_part(two_classes):
+    X, y = two_classes
+    some = np.where(np.arange(60) % 3 == 0, -1, y)
+    model = GLFSLapRLSClassifier([2, 3, 5], cv=3).fit(X, some)
+    assert model.n_labelled_ == 40
+    assert model.cv_errors_.max() <= 40
+    assert model.score(X[some == -1], y[some == -1]) > 0.9

@@ -1,0 +1,229 @@
+import os
+from pathlib import Path
+
+import anndata as ad
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from glfs_bio.tl import classify
+
+
+@pytest.fixture
+def adata():
+    """90 cells of 3 types, 40 genes, one of which marks each type."""
+    rng = np.random.default_rng(0)
+    label = np.repeat(["B", "NK", "T/4"], 30)
+    X = rng.normal(scale=0.5, size=(90, 40))
+    for i, gene in enumerate((3, 17, 22)):
+        X[30 * i : 30 * (i + 1), gene] += 4.0
+    return ad.AnnData(
+        X,
+        obs=pd.DataFrame({"label": pd.Categorical(label)}, index=[f"c{i}" for i in range(90)]),
+        var=pd.DataFrame(index=[f"g{i}" for i in range(40)]),
+    )
+
+
+@pytest.fixture
+def two(adata):
+    return adata[:60].copy()
+
+
+def golub_or_skip():
+    file = Path(os.environ.get("GLFS_BIO_DATA", "")) / "golub72.h5ad"
+    if "GLFS_BIO_DATA" not in os.environ or not file.exists():
+        if os.environ.get("GLFS_BIO_REQUIRE_DATA"):
+            pytest.fail("golub72.h5ad is not in GLFS_BIO_DATA")
+        pytest.skip("golub72.h5ad is not in GLFS_BIO_DATA")
+    from glfs_bio.datasets import golub
+
+    adata = golub()
+    adata.X = np.log10(np.clip(adata.X, 100.0, 16000.0))
+    adata.obs["train"] = (adata.obs["split"] == "train").to_numpy()
+    return adata
+
+
+def test_missing_labels_are_filled_in(adata):
+    truth = adata.obs["label"].copy()
+    adata.obs.loc[adata.obs_names[np.arange(90) % 6 > 0], "label"] = np.nan
+    before = adata.X.copy()
+    classify(adata, "label", n_genes=3, graph="neighbors")
+    assert (adata.obs["glfs_class_predicted"] == truth).mean() > 0.95
+    assert adata.uns["glfs_class"]["n_labelled"] == 15
+    assert adata.uns["glfs_class"]["n_unlabelled"] == 75
+    np.testing.assert_array_equal(adata.X, before)
+    np.testing.assert_array_equal(
+        adata.var_names[adata.var["glfs_class_selected"]], ["g3", "g17", "g22"]
+    )
+
+
+def test_several_classes(adata):
+    classify(adata, "label", n_genes=[1, 3, 5], cv=3)
+    decision = adata.obsm["glfs_class_decision"]
+    assert decision.shape == (90, 3)
+    classes = adata.uns["glfs_class"]["classes"]
+    np.testing.assert_array_equal(
+        classes[decision.argmax(axis=1)], adata.obs["glfs_class_predicted"].astype(str)
+    )
+    coef = adata.varm["glfs_class_coef"]
+    selected = adata.var["glfs_class_selected"].to_numpy()
+    assert coef.shape == (40, 3)
+    assert not coef[~selected].any()
+    assert list(adata.uns["glfs_class"]["tried"]) == [1, 3, 5]
+    assert adata.uns["glfs_class"]["cv_errors"][1] == 0
+    assert adata.uns["glfs_class"]["n_genes"] == 3
+
+
+def test_two_classes(two):
+    classify(two, "label", n_genes=2)
+    positive = two.obs["glfs_class_decision"] > 0
+    np.testing.assert_array_equal(positive, two.obs["glfs_class_predicted"] == "NK")
+    assert "glfs_class_decision" not in two.obsm
+    weight, coef = two.var["glfs_class_weight"], two.var["glfs_class_coef"]
+    assert (weight >= 0).all()
+    assert ((coef != 0) == two.var["glfs_class_selected"]).all()
+    assert np.corrcoef(two.X @ coef, two.obs["glfs_class_decision"])[0, 1] == pytest.approx(1.0)
+
+
+def test_a_second_run_leaves_nothing_of_the_first(adata):
+    classify(adata, "label", n_genes=3)
+    adata.obs["half"] = np.where(np.arange(90) < 45, "a", "b")
+    classify(adata, "half", n_genes=2)
+    assert "glfs_class_decision" in adata.obs
+    assert "glfs_class_decision" not in adata.obsm
+    assert "glfs_class_coef" not in adata.varm
+
+
+@pytest.mark.parametrize("n_genes", [3, [1, 3], None])
+def test_it_survives_a_file(adata, tmp_path, n_genes):
+    adata = adata[:, :20].copy()
+    adata.obs["train"] = np.arange(90) % 2 == 0
+    classify(adata, "label", train="train", n_genes=n_genes, cv=3, mask_var=np.arange(20) < 19)
+    adata.write_h5ad(tmp_path / "a.h5ad")
+    back = ad.read_h5ad(tmp_path / "a.h5ad")
+    pd.testing.assert_frame_equal(back.obs, adata.obs)
+    pd.testing.assert_frame_equal(back.var, adata.var)
+    np.testing.assert_array_equal(
+        back.obsm["glfs_class_decision"], adata.obsm["glfs_class_decision"]
+    )
+    found, expected = back.uns["glfs_class"], adata.uns["glfs_class"]
+    assert found.keys() == expected.keys()
+    for key in ("genes", "classes"):
+        np.testing.assert_array_equal(found[key], expected[key])
+    assert found["params"]["train"] == "train"
+
+
+@pytest.mark.parametrize("container", [sparse.csr_matrix, sparse.csr_array, sparse.csc_matrix])
+def test_sparse_matrices(adata, container):
+    adata.X = np.where(adata.X > 0.5, adata.X, 0.0)
+    other = adata.copy()
+    other.X = container(adata.X)
+    classify(adata, "label", n_genes=3)
+    classify(other, "label", n_genes=3)
+    np.testing.assert_allclose(
+        other.obsm["glfs_class_decision"], adata.obsm["glfs_class_decision"], atol=1e-6
+    )
+
+
+def test_cells_outside_train_are_tested_and_not_learnt_from(adata):
+    """The selection is the same when the matrix and the labels of the test cells are noise."""
+    adata.obs["train"] = np.arange(90) % 3 > 0
+    noisy = adata.copy()
+    test = ~adata.obs["train"].to_numpy()
+    rng = np.random.default_rng(1)
+    noisy.X[test] = 1e3 * rng.normal(size=(test.sum(), 40))
+    noisy.obs.loc[test, "label"] = rng.permutation(noisy.obs["label"][test].to_numpy())
+    for one in (adata, noisy):
+        classify(one, "label", train="train", n_genes=[2, 3], cv=3)
+    for column in ("weight", "selected"):
+        np.testing.assert_array_equal(
+            adata.var[f"glfs_class_{column}"], noisy.var[f"glfs_class_{column}"]
+        )
+    np.testing.assert_array_equal(adata.varm["glfs_class_coef"], noisy.varm["glfs_class_coef"])
+    assert adata.uns["glfs_class"]["n_test"] == 30
+    assert adata.uns["glfs_class"]["test_errors"] == 0
+    assert noisy.uns["glfs_class"]["test_errors"] > 5
+
+
+def test_leukaemia_without_leakage():
+    adata = golub_or_skip()
+    noisy = adata.copy()
+    test = ~adata.obs["train"].to_numpy()
+    rng = np.random.default_rng(0)
+    noisy.X[test] = rng.normal(size=(test.sum(), adata.n_vars))
+    noisy.obs.loc[test, "label"] = rng.permutation(noisy.obs["label"][test].to_numpy())
+    options = {"train": "train", "n_genes": [8, 14], "cv": 3}
+    for one in (adata, noisy):
+        classify(one, "label", **options)
+    np.testing.assert_array_equal(adata.var["glfs_class_coef"], noisy.var["glfs_class_coef"])
+    np.testing.assert_array_equal(
+        adata.uns["glfs_class"]["cv_errors"], noisy.uns["glfs_class"]["cv_errors"]
+    )
+    assert adata.uns["glfs_class"]["test_errors"] <= 5
+    assert adata.uns["glfs_class"]["cv_errors"].min() <= 2
+
+
+def test_leukaemia_with_permuted_labels_is_chance():
+    adata = golub_or_skip()
+    rng = np.random.default_rng(0)
+    truth = adata.obs["label"].astype(str).to_numpy()
+    errors = []
+    for _ in range(4):
+        # As many of each class in both parts, so that chance is the same in all.
+        adata.obs["label"] = truth
+        train = adata.obs["train"].to_numpy()
+        for part in (train, ~train):
+            adata.obs.loc[part, "label"] = rng.permutation(truth[part])
+        classify(adata, "label", train="train", n_genes=8)
+        errors.append(adata.uns["glfs_class"]["test_errors"] / 34)
+    assert 0.3 < np.mean(errors) < 0.7
+
+
+def test_unseen_categories_are_named(adata):
+    train = (adata.obs["label"] != "NK").to_numpy()
+    with pytest.warns(UserWarning, match="'NK' occurs outside train only"):
+        classify(adata, "label", train=train, n_genes=2)
+    assert adata.uns["glfs_class"]["test_errors"] == 30
+    assert set(adata.obs["glfs_class_predicted"]) == {"B", "T/4"}
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "match"),
+    [
+        ({"groupby": "type"}, KeyError, "groupby='type'"),
+        ({"groupby": "score"}, TypeError, "groupby='score' has dtype float64"),
+        ({"groupby": "one"}, ValueError, "groupby='one' has one class, 'x'"),
+        ({"groupby": "none"}, ValueError, "groupby='none' has no label"),
+        ({"groupby": "rare", "n_genes": 3}, ValueError, "class 'y' with 1 sample"),
+        (
+            {"groupby": "label", "cv": 31},
+            ValueError,
+            "cv=31 is more than the 30 cells of class 'B'",
+        ),
+        ({"groupby": "label", "train": "split"}, KeyError, "train='split'"),
+        (
+            {"groupby": "label", "train": np.ones(3, dtype=bool)},
+            ValueError,
+            "train must be boolean",
+        ),
+        ({"groupby": "label", "train": np.zeros(90, dtype=bool)}, ValueError, "train leaves no"),
+        ({"groupby": "label", "graph": "knn"}, ValueError, "graph='knn'"),
+        ({"groupby": "label", "layer": "log"}, KeyError, "layer='log'"),
+        ({"groupby": "label", "n_genes": 0}, ValueError, "n_genes=0"),
+        ({"groupby": "label", "n_genes": 41}, ValueError, "n_genes=41"),
+        ({"groupby": "label", "n_genes": 3, "lambda2": -1.0}, ValueError, "lambda2=-1.0"),
+        ({"groupby": "label", "n_comps": "all"}, ValueError, "n_comps='all'"),
+    ],
+)
+def test_bad_input_leaves_the_object_alone(adata, options, error, match):
+    adata.obs["score"] = np.arange(90.0)
+    adata.obs["one"] = "x"
+    adata.obs["none"] = pd.Categorical([None] * 90, categories=["a", "b"])
+    adata.obs["rare"] = np.where(np.arange(90) < 89, "x", "y")
+    obs, var, uns = adata.obs.copy(), adata.var.copy(), dict(adata.uns)
+    with pytest.raises(error, match=match):
+        classify(adata, **options)
+    pd.testing.assert_frame_equal(adata.obs, obs)
+    pd.testing.assert_frame_equal(adata.var, var)
+    assert dict(adata.uns) == uns
