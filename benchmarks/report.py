@@ -39,16 +39,14 @@ def neighbour_accuracy(values, labels, n_neighbors: int = 15, n_comps: int = 30)
 def write(name: str, title: str, table: pd.DataFrame, *notes: str) -> None:
     """Print the table, and write it with the command, the versions and the machine."""
     versions = ", ".join(f"{package} {version(package)}" for package in PACKAGES)
-    command = (
-        f"python {Path(sys.argv[0]).resolve().relative_to(Path(__file__).resolve().parents[1])}"
-    )
+    script = Path(sys.argv[0]).resolve().relative_to(RESULTS.parent.resolve())
     lines = [
         f"# {title}",
         "",
         table.to_markdown(),
         "",
         *(f"{note}\n" for note in notes),
-        f"Command: `python {script}`; seed 0. Python {platform.python_version()}, {versions}; "
+        f"Command: `python benchmarks/{script}`; seed 0. Python {platform.python_version()}, {versions}; "
         f"{os.cpu_count()} cores, {platform.machine()}.",
         "",
     ]
