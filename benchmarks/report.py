@@ -46,8 +46,8 @@ def write(name: str, title: str, table: pd.DataFrame, *notes: str) -> None:
         table.to_markdown(),
         "",
         *(f"{note}\n" for note in notes),
-        f"Command: `python benchmarks/{script}`; seed 0. Python {platform.python_version()}, {versions}; "
-        f"{os.cpu_count()} cores, {platform.machine()}.",
+        f"Command: `python benchmarks/{script}`; seed 0. Python {platform.python_version()}, "
+        f"{versions}; {os.cpu_count()} cores, {platform.machine()}.",
         "",
     ]
     text = "\n".join(lines)
