@@ -1,4 +1,4 @@
-"""Labels of the cells, and sets of cells, out of an AnnData object."""
+"""Labels of the cells, out of an AnnData object."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..core.labels import check_classes
-from .read import _names
+from .read import listed
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -26,7 +26,7 @@ def codes(adata: AnnData, groupby: str) -> tuple[NDArray[np.intp], NDArray[Any]]
         A column of measurements.
     """
     if groupby not in adata.obs:
-        msg = f"groupby={groupby!r} is not in adata.obs: {_names(adata.obs.columns)}."
+        msg = f"groupby={groupby!r} is not in adata.obs: {listed(adata.obs.columns)}."
         raise KeyError(msg)
     column = adata.obs[groupby]
     if pd.api.types.is_float_dtype(column):
@@ -37,38 +37,6 @@ def codes(adata: AnnData, groupby: str) -> tuple[NDArray[np.intp], NDArray[Any]]
         raise TypeError(msg)
     labels = column.astype("category").cat.remove_unused_categories()
     return labels.cat.codes.to_numpy(dtype=np.intp), labels.cat.categories.to_numpy()
-
-
-def cells(
-    adata: AnnData, cells: NDArray[np.bool_] | str | None, argument: str
-) -> NDArray[np.bool_]:
-    """All cells, a boolean column of ``.obs``, or a boolean array.
-
-    Raises
-    ------
-    KeyError
-        No such column.
-    ValueError
-        Not boolean, of another length, or no cell at all.
-    """
-    if cells is None:
-        return np.ones(adata.n_obs, dtype=bool)
-    if isinstance(cells, str):
-        if cells not in adata.obs:
-            msg = f"{argument}={cells!r} is not in adata.obs: {_names(adata.obs.columns)}."
-            raise KeyError(msg)
-        cells = adata.obs[cells].to_numpy()
-    values = np.asarray(cells)
-    if values.dtype != np.bool_ or values.shape != (adata.n_obs,):
-        msg = (
-            f"{argument} must be boolean with one entry for each of {adata.n_obs} cells; "
-            f"got dtype {values.dtype}, shape {values.shape}."
-        )
-        raise ValueError(msg)
-    if not values.any():
-        msg = f"{argument} leaves no cell: every entry is False."
-        raise ValueError(msg)
-    return values
 
 
 def check(labels: NDArray[Any], groupby: str, folds: int | None) -> None:

@@ -34,7 +34,7 @@ def matrix(adata: AnnData, layer: str | None = None) -> Any:
     """
     name = "adata.X" if layer is None else f"adata.layers[{layer!r}]"
     if layer is not None and layer not in adata.layers:
-        msg = f"layer={layer!r} is not in adata.layers: {_names(adata.layers.keys())}."
+        msg = f"layer={layer!r} is not in adata.layers: {listed(adata.layers.keys())}."
         raise KeyError(msg)
     data = adata.X if layer is None else adata.layers[layer]
     if data is None:
@@ -78,31 +78,40 @@ def unique_names(adata: AnnData) -> None:
     if not adata.var_names.is_unique:
         doubled = adata.var_names[adata.var_names.duplicated()].unique()
         msg = (
-            f"adata.var_names has duplicates ({_names(doubled)}): "
+            f"adata.var_names has duplicates ({listed(doubled)}): "
             "call adata.var_names_make_unique() first."
         )
         raise ValueError(msg)
 
 
-def mask(adata: AnnData, mask_var: NDArray[np.bool_] | str | None) -> NDArray[np.bool_]:
-    """Genes to consider: all, a boolean column of ``.var``, or an array, as in scanpy."""
-    if mask_var is None:
-        return np.ones(adata.n_vars, dtype=bool)
-    if isinstance(mask_var, str):
-        if mask_var not in adata.var:
-            msg = f"mask_var={mask_var!r} is not in adata.var: {_names(adata.var.columns)}."
+def mask(
+    frame: pd.DataFrame, chosen: NDArray[np.bool_] | str | None, argument: str
+) -> NDArray[np.bool_]:
+    """Rows of ``.obs`` or ``.var``: all, a boolean column, or a boolean array, as in scanpy.
+
+    Raises
+    ------
+    KeyError
+        No such column.
+    ValueError
+        Not boolean, of another length, or False everywhere.
+    """
+    if chosen is None:
+        return np.ones(len(frame), dtype=bool)
+    if isinstance(chosen, str):
+        if chosen not in frame:
+            msg = f"{argument}={chosen!r} is not a column of the table: {listed(frame.columns)}."
             raise KeyError(msg)
-        values = adata.var[mask_var].to_numpy()
-    else:
-        values = np.asarray(mask_var)
-    if values.dtype != np.bool_ or values.shape != (adata.n_vars,):
+        chosen = frame[chosen].to_numpy()
+    values = np.asarray(chosen)
+    if values.dtype != np.bool_ or values.shape != (len(frame),):
         msg = (
-            f"mask_var must be boolean with one entry for each of {adata.n_vars} genes; "
+            f"{argument} must be boolean with {len(frame)} entries; "
             f"got dtype {values.dtype}, shape {values.shape}."
         )
         raise ValueError(msg)
     if not values.any():
-        msg = "mask_var leaves no gene: every entry is False."
+        msg = f"{argument} leaves nothing: every entry is False."
         raise ValueError(msg)
     return values
 
@@ -147,7 +156,7 @@ def representation(adata: AnnData, use_rep: str | None) -> NDArray[np.float64] |
     if use_rep == "X":
         return None
     if use_rep not in adata.obsm:
-        msg = f"use_rep={use_rep!r} is not in adata.obsm: {_names(adata.obsm.keys())}; or use 'X'."
+        msg = f"use_rep={use_rep!r} is not in adata.obsm: {listed(adata.obsm.keys())}; or use 'X'."
         raise KeyError(msg)
     return np.asarray(adata.obsm[use_rep], dtype=np.float64)
 
@@ -178,7 +187,7 @@ def batches(adata: AnnData, batch_key: str | None) -> NDArray[Any] | None:
     if batch_key is None:
         return None
     if batch_key not in adata.obs:
-        msg = f"batch_key={batch_key!r} is not in adata.obs: {_names(adata.obs.columns)}."
+        msg = f"batch_key={batch_key!r} is not in adata.obs: {listed(adata.obs.columns)}."
         raise KeyError(msg)
     column = adata.obs[batch_key]
     if column.isna().any():
@@ -190,7 +199,8 @@ def batches(adata: AnnData, batch_key: str | None) -> NDArray[Any] | None:
     return column.astype(str).to_numpy()
 
 
-def _names(names: Iterable[str]) -> str:
-    listed = [str(name) for name in names]
-    shown = ", ".join(listed[:8]) if listed else "it is empty"
-    return shown + (", …" if len(listed) > 8 else "")
+def listed(names: Iterable[str]) -> str:
+    """The first names, for a message."""
+    every = [str(name) for name in names]
+    shown = ", ".join(every[:8]) if every else "it is empty"
+    return shown + (", …" if len(every) > 8 else "")

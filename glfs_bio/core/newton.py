@@ -13,7 +13,11 @@ if TYPE_CHECKING:
     from ._typing import Array, Index
     from .variance import Point, Variance
 
-_RIDGE = 1e-7
+#: Added to the Hessian in units of its diagonal; more, towards a gradient step, where rounding has
+#: left no descent in the step before.
+_RIDGES = (1e-7, 1e-4, 1e-1, 1e2)
+#: Genes that may enter at once, for each direction.
+_ENTERING = 2
 _SHORTEST_STEP = 1e-10
 _LONGEST_STEP = 64.0
 
@@ -56,12 +60,18 @@ def minimise(
         gradient = point.full_gradient()
         residuals = kkt_residuals(beta, gradient, lam, upper)
         support: Index = np.flatnonzero(beta)
-        entering: Index = np.flatnonzero((residuals > tol) & (beta <= 0))
+        entering = _most_violating(residuals * (beta <= 0), tol, _ENTERING * variance.rank)
         stuck = len(np.setdiff1d(entering, working)) == 0
         if len(support) == 0 or stuck or steps >= max_iter:
             kkt = float(residuals.max())
             return Solution(lam, beta, gradient, point.value, kkt, steps, kkt <= tol)
         working = np.union1d(support, entering)
+
+
+def _most_violating(residuals: Array, tol: float, most: int) -> Index:
+    """Genes above the tolerance, at most so many, but all that are alike."""
+    threshold = np.partition(residuals, -most)[-most] if len(residuals) > most else 0.0
+    return np.flatnonzero((residuals > tol) & (residuals >= threshold))
 
 
 def _on_working_set(
@@ -81,18 +91,23 @@ def _on_working_set(
         if residuals.max(initial=0.0) <= tol:
             return point, taken
         slope = point.gradient + lam
-        step, convex = _newton_step(point, slope, residuals, upper)
-        accepted = _line_search(variance, point, step, slope, lam, upper)
-        if accepted is not None and not convex:
-            accepted = _lengthen(variance, point, accepted, step, lam, upper)
-        if accepted is None:
+        for ridge in _RIDGES:
+            step, convex = _newton_step(point, slope, residuals, upper, ridge)
+            accepted = _line_search(variance, point, step, slope, lam, upper)
+            if accepted is not None:
+                break
+        else:
             return point, taken
+        if not convex:
+            accepted = _lengthen(variance, point, accepted, step, lam, upper)
         point = accepted
         beta[working] = point.beta
     return point, max_iter
 
 
-def _newton_step(point: Point, slope: Array, residuals: Array, upper: float) -> tuple[Array, bool]:
+def _newton_step(
+    point: Point, slope: Array, residuals: Array, upper: float, ridge: float
+) -> tuple[Array, bool]:
     """Minimiser of the local quadratic model over the box, and whether the model is the true one.
 
     Where the Hessian is not positive definite, as much of its convex part is added as it takes.
@@ -102,9 +117,9 @@ def _newton_step(point: Point, slope: Array, residuals: Array, upper: float) -> 
     exact, convex = point.hessian(movable)
     unit = 1.0 / np.sqrt(np.diag(convex))
     exact, convex = (h * np.outer(unit, unit) for h in (exact, convex))
-    ridge = _RIDGE * np.eye(len(movable))
+    diagonal = ridge * np.eye(len(movable))
     shift = 0.0
-    while not _is_positive_definite(hessian := exact + shift * convex + ridge):
+    while not _is_positive_definite(hessian := exact + shift * convex + diagonal):
         shift = max(0.5, 2.0 * shift)
     lower, higher = -here[movable] / unit, (upper - here[movable]) / unit
     step = np.zeros_like(here)

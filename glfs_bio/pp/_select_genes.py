@@ -150,7 +150,7 @@ def select_genes(
     checks.one_of("method", method, METHODS)
     read.unique_names(adata)
     data = read.matrix(adata, layer)
-    tested = read.mask(adata, mask_var) & ~read.gene_mask(adata, exclude, "exclude")
+    tested = read.mask(adata.var, mask_var, "mask_var") & ~read.gene_mask(adata, exclude, "exclude")
     included = read.gene_mask(adata, include, "include")
     if (included & ~tested).any():
         names = ", ".join(adata.var_names[included & ~tested])

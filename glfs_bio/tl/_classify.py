@@ -136,9 +136,9 @@ def classify(
         checks.one_of("n_comps", n_comps, ("auto",))
     read.unique_names(adata)
     data = read.matrix(adata, layer)
-    tested = read.mask(adata, mask_var)
+    tested = read.mask(adata.var, mask_var, "mask_var")
     codes, categories = labels.codes(adata, groupby)
-    learn = labels.cells(adata, train, "train")
+    learn = read.mask(adata.obs, train, "train")
     genes = np.flatnonzero(tested)
     if n_comps == "auto":
         n_comps = None if learn.sum() <= _FULL_RANK else _COMPONENTS

@@ -243,7 +243,7 @@ BAD = [
     (no_spoil, {"neighbors_key": "nope"}, KeyError, "neighbors_key='nope'"),
     (no_spoil, {"mask_var": "nope"}, KeyError, "mask_var='nope'"),
     (no_spoil, {"mask_var": np.ones(3, dtype=bool)}, ValueError, "mask_var must be boolean"),
-    (no_spoil, {"mask_var": np.zeros(765, dtype=bool)}, ValueError, "mask_var leaves no gene"),
+    (no_spoil, {"mask_var": np.zeros(765, dtype=bool)}, ValueError, "mask_var leaves nothing"),
     (no_spoil, {"batch_key": "nope"}, KeyError, "batch_key='nope'"),
     (no_spoil, {"include": ["nope"]}, KeyError, "include: 'nope'"),
     (no_spoil, {"exclude": re.compile("^nope$")}, ValueError, "matches none"),
