@@ -69,7 +69,7 @@ def test_genes_that_are_zero(seed, shape, n_comps, n_zero):
     assert other.ranking_[shape[1] :].min() > 5
 
 
-@settings(deadline=None, max_examples=10, derandomize=True, phases=[Phase.explicit, Phase.generate])
+@settings(deadline=None, max_examples=4, derandomize=True, phases=[Phase.explicit, Phase.generate])
 @given(seeds, shapes)
 def test_a_gene_twice_shares_its_weight(seed, shape):
     data = data_of(seed, shape)
@@ -77,8 +77,7 @@ def test_a_gene_twice_shares_its_weight(seed, shape):
     alone = fitted(data, 6, graph=graph, representation=where)
     best = int(np.argmin(alone.ranking_))
     twice = fitted(np.hstack([data, data[:, [best]]]), 6, graph=graph, representation=where)
-    # φ is flat along the exchange of weight between twins: rounding moves them a little.
-    np.testing.assert_allclose(twice.weights_[best], twice.weights_[-1], rtol=1e-3)
+    np.testing.assert_allclose(twice.weights_[best], twice.weights_[-1], rtol=1e-9)
 
 
 @settings(deadline=None, max_examples=10, derandomize=True, phases=[Phase.explicit, Phase.generate])

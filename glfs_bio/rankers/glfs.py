@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 _INCLUDED_WEIGHT = 12.0
 #: At full rank the best genes are those of largest weight among so many times their number.
 _ROOM = 4
+#: A gene so near to stationary may be the twin, at zero, of one with a weight.
+_TWIN = 1e-2
 #: Up to here matrices are so small that threads cost more time than they save.
 _SMALL_RANK = 512
 
@@ -80,6 +83,7 @@ def rank(
     wanted = None if n_genes is None else max(n_genes - len(include), 1)
     with _few_threads(variance):
         solutions, chosen = _solve(variance, wanted, lam, full_rank, options)
+    chosen = _share_among_twins(variance, chosen)
     if not chosen.converged:
         warnings.warn(
             f"The solver stopped with KKT residual {chosen.kkt:.2g} above tol={tol:g}: "
@@ -144,6 +148,21 @@ def _block(problem: Problem, objective: str) -> Block:
     else:
         scale = np.sqrt(_sizes(problem).max())
     return Block.of(problem.genes / scale, problem.stiffness, objective)
+
+
+def _share_among_twins(variance: Variance, solution: Solution) -> Solution:
+    """The same point with equal weights for equal genes.
+
+    A holds only the sum of their weights, so that rounding would decide how they divide it.
+    """
+    beta = solution.beta.copy()
+    stationary = -solution.gradient >= (1.0 - _TWIN) * solution.lam
+    candidates = np.flatnonzero((beta > 0) | stationary)
+    rows = np.hstack([block.genes[candidates] for block in variance.blocks])
+    alike = np.unique(np.round(rows / np.abs(rows).max(), 9), axis=0, return_inverse=True)[1]
+    alike = alike.ravel()
+    beta[candidates] = (np.bincount(alike, beta[candidates]) / np.bincount(alike))[alike]
+    return replace(solution, beta=beta)
 
 
 def _sizes(problem: Problem) -> Array:
