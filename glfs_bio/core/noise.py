@@ -63,14 +63,14 @@ def reliability(variance: Array, residuals: Array) -> Array:
     return np.clip(1.0 - share, _SMALLEST_SHARE, 1.0)
 
 
-def gene_weights(variance: Array, residuals: Array) -> Array:
-    """``h_i / √σ_i``, zero for a constant gene.
+def gene_weights(variance: Array, residuals: Array, exponent: float) -> Array:
+    """``h_i (σ_i²)^(-exponent)``, zero for a constant gene.
 
-    Dividing by σ puts genes in units of their noise, not dividing keeps those that are expressed
-    highly enough to be measured.  This is half way, on the logarithmic scale: a choice made by
-    trial on the data sets of ``benchmarks/panels``, for panels of 10 to 50 genes.
+    Dividing by σ (exponent ½) puts genes in units of their noise, not dividing keeps those that are
+    expressed highly enough to be measured.  The first genes of a panel are chosen half way, on the
+    logarithmic scale (¼): a choice made by trial on the data sets of ``benchmarks/panels``.
     """
     alive = variance > 0
     weights = np.zeros_like(variance)
-    weights[alive] = reliability(variance, residuals)[alive] * residuals[alive] ** -0.25
+    weights[alive] = reliability(variance, residuals)[alive] * residuals[alive] ** -exponent
     return weights

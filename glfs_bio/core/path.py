@@ -194,22 +194,3 @@ def at_least(solutions: list[Solution], n_genes: int) -> Solution:
     """Last solution with `n_genes` or more; the largest one where none has as many."""
     enough = [solution for solution in solutions if solution.n_genes >= n_genes]
     return enough[-1] if enough else max(solutions, key=lambda solution: solution.n_genes)
-
-
-def past_avalanche(path: Iterator[Solution]) -> list[Solution]:
-    """Walk until no later step can lose more genes than one has already lost."""
-    solutions: list[Solution] = []
-    largest = 0
-    for solution in path:
-        if solutions:
-            largest = max(largest, solutions[-1].n_genes - solution.n_genes)
-        solutions.append(solution)
-        if solution.n_genes < largest:
-            break
-    return solutions
-
-
-def after_avalanche(solutions: list[Solution]) -> Solution:
-    """First solution after the step that loses most genes."""
-    sizes = [solution.n_genes for solution in solutions]
-    return solutions[int(np.argmin(np.diff(sizes, prepend=sizes[0])))]

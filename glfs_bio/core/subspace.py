@@ -20,13 +20,17 @@ _RANK_TOLERANCE = 1e-10
 
 
 def orthonormal(representation: Array) -> Array:
-    """Orthonormal basis of the centred columns of `representation`, shape (n_cells, rank)."""
+    """Orthonormal basis of the centred columns of `representation`, shape (n_cells, rank).
+
+    Its leading columns span what the leading independent columns of `representation` span.
+    """
     centred = representation - representation.mean(axis=0)
     scale = np.linalg.norm(centred, axis=0)
     centred = centred[:, scale > 0] / scale[scale > 0]
-    basis, triangle, _ = qr(centred, mode="economic", pivoting=True, check_finite=False)
+    triangle, order = qr(centred, mode="r", pivoting=True, check_finite=False)
     pivots = np.abs(np.diag(triangle))
-    return np.asarray(basis[:, pivots > _RANK_TOLERANCE * pivots.max(initial=0.0)])
+    independent = np.sort(order[: len(pivots)][pivots > _RANK_TOLERANCE * pivots.max(initial=0.0)])
+    return np.asarray(np.linalg.qr(centred[:, independent])[0])
 
 
 def full_rank(data: Matrix, *, whole_space: bool = False) -> Array:

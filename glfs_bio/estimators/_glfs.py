@@ -100,6 +100,7 @@ class GLFS(SelectorMixin, BaseEstimator):
         *,
         objective: Literal["exact", "printed", "mse"] = "exact",
         lam: float | Literal["line_search"] | None = None,
+        finish: Literal["auto", "greedy"] | None = "auto",
         lambda1: float = 100.0,
         standardize: Literal["noise", "noise_always", "unit"] | None = "noise",
         n_comps: int | None = 50,
@@ -112,6 +113,7 @@ class GLFS(SelectorMixin, BaseEstimator):
         self.n_genes = n_genes
         self.objective = objective
         self.lam = lam
+        self.finish = finish
         self.lambda1 = lambda1
         self.standardize = standardize
         self.n_comps = n_comps

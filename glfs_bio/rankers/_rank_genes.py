@@ -13,6 +13,7 @@ from ..core.path import SOLVERS
 from ..core.problem import STANDARDIZE, build_problem
 from ..core.variance import OBJECTIVES
 from . import glfs
+from ._finish import FINISHES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,8 +28,6 @@ log = logging.getLogger(__name__)
 
 METHODS = {"glfs": glfs.rank}
 
-#: Directions of the cells that a small panel is asked to cover; larger ones get half of one a gene.
-_FEWEST_COMPONENTS = 20
 _FEWEST_CELLS = 3
 
 
@@ -39,9 +38,11 @@ def rank_genes(
     method: str = "glfs",
     objective: str = "exact",
     lam: float | Literal["line_search"] | None = None,
+    finish: str | None = "auto",
     include: ArrayLike | None = None,
     graph: Matrix | None = None,
     representation: ArrayLike | None = None,
+    provisional: bool = False,
     batch: ArrayLike | None = None,
     lambda1: float = 100.0,
     standardize: str | None = "noise",
@@ -54,7 +55,8 @@ def rank_genes(
 ) -> Ranking:
     """Rank the genes of a finite matrix of cells × genes by one of the methods.
 
-    The parameters are those of :class:`~glfs_bio.GLFS` and its ``fit``.
+    The parameters are those of :class:`~glfs_bio.GLFS` and its ``fit``; `provisional` is that of
+    :func:`~glfs_bio.core.problem.build_problem`.
 
     Raises
     ------
@@ -69,6 +71,7 @@ def rank_genes(
         [n_genes],
         objective=objective,
         lam=lam,
+        finish=finish,
         lambda1=lambda1,
         standardize=standardize,
         n_comps=n_comps,
@@ -80,11 +83,12 @@ def rank_genes(
     similarities = None if graph is None else check_graph(graph, n_cells)
     coordinates = None if representation is None else _coordinates(representation, n_cells)
     reduction: dict[str, Any] = {
-        "n_comps": _components(n_comps, n_genes),
+        "n_comps": n_comps,
         "n_neighbors": n_neighbors,
         "lambda1": lambda1,
         "laplacian": laplacian,
         "standardize": standardize,
+        "provisional": provisional,
         "whole_space": objective == "printed",
         "random_state": random_state,
     }
@@ -94,9 +98,22 @@ def rank_genes(
         for cells, where, near in _batches(n_cells, coordinates, similarities, batch)
     ]
     ranking = METHODS[method](
-        problems, n_genes, objective=objective, lam=lam, include=chosen, solver=solver, tol=tol
+        problems,
+        n_genes,
+        include=chosen,
+        objective=objective,
+        lam=lam,
+        finish=finish,
+        solver=solver,
+        tol=tol,
     )
     ranking.info["graph_components"] = max(_pieces(problem) for problem in problems)
+    ranking.info["replaced"] = any(problem.replaced for problem in problems)
+    if ranking.info["replaced"]:
+        log.warning(
+            "The principal components and the graph that were there miss directions in which genes "
+            "vary beyond their noise: both were computed anew for the selection."
+        )
     return ranking
 
 
@@ -106,6 +123,7 @@ def check_options(
     *,
     objective: str,
     lam: float | Literal["line_search"] | None,
+    finish: str | None,
     lambda1: float,
     standardize: str | None,
     n_comps: int | None,
@@ -119,6 +137,7 @@ def check_options(
     checks.one_of("standardize", standardize, STANDARDIZE)
     checks.one_of("laplacian", laplacian, LAPLACIANS)
     checks.one_of("solver", solver, SOLVERS)
+    checks.one_of("finish", finish, FINISHES)
     checks.whole_number("n_comps", n_comps, at_least=1, or_none=True)
     checks.number("lambda1", lambda1)
     checks.number("tol", tol, above=0.0)
@@ -147,13 +166,6 @@ def _pieces(problem: Problem) -> int:
             "The graph of the cells has %d connected components: no similarity joins them.", pieces
         )
     return pieces
-
-
-def _components(n_comps: int | None, n_genes: int | None) -> int | None:
-    """Fewer genes can cover fewer directions, and should not spend themselves on the last ones."""
-    if n_comps is None or n_genes is None:
-        return n_comps
-    return min(n_comps, max(_FEWEST_COMPONENTS, n_genes // 2))
 
 
 def _included(include: ArrayLike | None, n_features: int, n_genes: int | None) -> Index:

@@ -15,8 +15,8 @@ from glfs_bio.core.variance import Block, Variance
 
 @pytest.fixture
 def variance(clusters):
-    problem = build_problem(clusters, n_comps=8)
-    return Variance(Block.of(problem.genes / abs(problem.genes).max(), problem.stiffness))
+    reduced = build_problem(clusters, n_comps=8).reduced()
+    return Variance(Block.of(reduced.genes / abs(reduced.genes).max(), reduced.stiffness))
 
 
 def lbfgsb(variance, beta, lam, upper=np.inf):

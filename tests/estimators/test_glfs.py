@@ -68,6 +68,8 @@ def test_full_rank_of_the_subspace_is_full_rank(clusters):
     """All principal components span what the genes span, so the problem is the same."""
     graph = knn_graph(clusters)
     options = {"standardize": None, "tol": 1e-9}
+    whole = GLFS(6, n_comps=None, **options).fit(clusters, graph=graph)
+    options["lam"] = whole.lambda_
     whole = GLFS(n_comps=None, **options).fit(clusters, graph=graph)
     reduced = GLFS(n_comps=40, **options).fit(clusters, graph=graph)
     np.testing.assert_allclose(reduced.weights_, whole.weights_, atol=1e-6 * whole.weights_.max())
@@ -87,11 +89,10 @@ def test_set_output_gives_named_columns(clusters):
     assert set(found.columns) <= {f"gene{i}" for i in SIGNAL}
 
 
-def test_automatic_number_is_that_after_the_largest_drop(clusters):
+def test_automatic_number_keeps_the_structure(clusters):
+    """Six genes carry the groups; 34 are noise."""
     model = GLFS().fit(clusters)
-    sizes = model.path_["n_genes"]
-    assert model.n_selected_ == sizes[1:][np.argmin(np.diff(sizes))]
-    assert model.get_support().sum() == model.n_selected_
+    assert set(model.get_support(indices=True)) == set(range(6))
 
 
 def test_four_signals_among_noise():

@@ -1,0 +1,35 @@
+"""Whitened genes of a problem, in the gauge that a method needs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..core.variance import Block
+
+if TYPE_CHECKING:
+    from ..core._typing import Array
+    from ..core.problem import Problem, Reduced
+
+
+def without_lambda2(problem: Problem, objective: str, n_directions: int | None) -> Block:
+    """For Q, which has no λ2: the largest gene has length 1, so that β does not depend on units."""
+    reduced = problem.reduced(n_directions)
+    return Block.of(reduced.genes / np.sqrt(sizes(reduced).max()), reduced.stiffness, objective)
+
+
+def with_lambda2(problem: Problem, objective: str) -> Block:
+    """For He et al.'s criteria, where a gene of weight 1 stands for one measurement.
+
+    λ2 is the noise of a gene against the prior of the labels: ``n · noise · Tr K / r``.
+    """
+    reduced = problem.reduced(in_noise=True)
+    n_cells, rank = problem.basis.shape
+    lambda2 = n_cells * problem.noise_level() * np.trace(reduced.stiffness) / rank
+    return Block.of(reduced.genes / np.sqrt(lambda2), reduced.stiffness, objective)
+
+
+def sizes(reduced: Reduced) -> Array:
+    """``‖c_i‖²`` of every gene."""
+    return np.asarray(np.einsum("ij,ij->i", reduced.genes, reduced.genes))

@@ -1,0 +1,66 @@
+"""How large a panel should be, and how it is completed where λ does not give its size.
+
+Both follow ``Tr(M E)``, the mean squared error of LapRLS weighted by the graph: what labels that
+are smooth on the graph are expected to be off by when the genes that have entered are measured with
+their noise.  At λ1 = 0 it is the criterion of He et al. 2011.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..core.greedy import Greedy
+from ._blocks import with_lambda2
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..core._typing import Array, Index
+    from ..core.problem import Problem
+
+FINISHES = ("auto", "greedy", None)
+
+#: An automatic panel keeps this share of what all genes together keep, and has at most so many.
+KEPT = 0.95
+_LARGEST = 500
+
+
+def kept(problems: Sequence[Problem], include: Index) -> Array:
+    """Share of the structure that panels of 1, 2, … genes keep, those of `include` coming first.
+
+    ``(Tr M − Tr ME) / (Tr M − Tr ME_all)``, with ``E_all`` that of all genes together.  It ends
+    where :data:`KEPT` is reached, or where the panel would grow too large.
+    """
+    blocks = [with_lambda2(problem, "exact") for problem in problems]
+    panel = Greedy(blocks)
+    nothing = panel.value
+    every = np.arange(panel.n_genes)
+    everything = Greedy([block.cover(every, np.ones(len(every))) for block in blocks]).value
+    panel.grow(len(include), among=include)
+    most = max(len(include), min(_LARGEST, panel.n_genes))
+    while nothing - panel.value < KEPT * (nothing - everything) and len(panel.picked) < most:
+        panel.grow(len(panel.picked) + 1)
+    return np.cumsum(panel.gains) / (nothing - everything)
+
+
+def complete(
+    problems: Sequence[Problem], n_genes: int, include: Index, support: Index
+) -> tuple[Array, Array]:
+    """Greedily best genes after those of `include`, first in the support: weights and scores.
+
+    Weights are what a gene of the panel gained when it entered, zero for the others.  Scores are
+    1 + (its place from the end)/n, and for the others what they would gain next, relative to the
+    best of these.
+    """
+    panel = Greedy([with_lambda2(problem, "exact") for problem in problems])
+    panel.grow(len(include), among=include)
+    panel.grow(n_genes, among=support)
+    panel.grow(n_genes)
+    smallest = np.finfo(float).tiny
+    weights = np.zeros(panel.n_genes)
+    weights[panel.picked] = np.maximum(panel.gains, smallest)
+    scores = panel.waiting / max(panel.waiting.max(), smallest)
+    scores[panel.picked] = 2.0 - np.arange(n_genes) / n_genes
+    return weights, scores
