@@ -30,8 +30,8 @@ class GLFS(SelectorMixin, BaseEstimator):
     Parameters
     ----------
     n_genes
-        Genes to select.  None: an automatic number, that of the first solution after the largest
-        drop in the number of genes along λ; with `lam`, all genes of the solution there.
+        Genes to select.  None: as many as keep 95 % of the structure that all genes keep (at most
+        500); with `lam`, all genes of the solution there.
     objective
         ``"exact"``: Tr Cov(w); ``"printed"``: the paper's last formula for it, which equals it only
         when matrices commute; ``"mse"``: variance plus bias, ``Tr E`` with 0 ≤ β ≤ 1 (the criterion
@@ -39,14 +39,20 @@ class GLFS(SelectorMixin, BaseEstimator):
     lam
         λ; ``"line_search"``: the paper's rule, the largest λ that does not collapse; None: chosen
         along the path so that `n_genes` remain.
+    finish
+        What to do where no λ leaves `n_genes` genes or few more.  ``"greedy"``: complete the panel
+        gene by gene, each the one that lowers ``Tr(M E)`` most, the mean squared error weighted by
+        the graph; None: rank the genes of a larger or smaller solution by weight, as the paper
+        does; ``"auto"``: greedy, except at full rank.
     lambda1
         Weight λ1 of the graph in ``B = I + λ1 L``.
     standardize
         ``"noise"``: weight genes by their technical noise, measured on the graph, except at full
         rank; ``"noise_always"``: at full rank too; ``"unit"``: unit variance; None: as they are.
     n_comps
-        Principal components that span the subspace of the cells; fewer are used for panels of fewer
-        genes.  None: full rank, the paper's problem as it stands.
+        Principal components that span the subspace of the cells; the path along λ uses the first 10
+        to 16 of them, or half of one a gene where `finish` is None.  None: full rank, the paper's
+        problem as it stands.
     n_neighbors
         Neighbours of a cell in the graph, where none is given to `fit`.
     laplacian
@@ -61,7 +67,11 @@ class GLFS(SelectorMixin, BaseEstimator):
     Attributes
     ----------
     weights_ : ndarray of shape (n_features,)
-        β ≥ 0.
+        β ≥ 0; for a panel that was completed greedily, what each gene of it added.
+    finish_ : str
+        Whether it was: ``"greedy"`` or ``"none"``.
+    curve_ : dict or None
+        Where the number of genes was chosen: ``n_genes`` and ``kept``, the share of the structure.
     scores_ : ndarray of shape (n_features,)
         Larger is better, no ties.
     ranking_ : ndarray of shape (n_features,)
@@ -189,6 +199,8 @@ class GLFS(SelectorMixin, BaseEstimator):
         self.path_ = ranking.info["path"]
         self.kkt_ = ranking.info["kkt"]
         self.converged_ = ranking.info["converged"]
+        self.finish_ = ranking.info["finish"]
+        self.curve_ = ranking.info.get("curve")
         self.n_iter_ = ranking.info["n_iter"]
 
     def _get_support_mask(self) -> NDArray[np.bool_]:

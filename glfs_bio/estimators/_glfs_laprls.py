@@ -210,7 +210,7 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):
     def _panels(self, X: Matrix, y: NDArray[np.generic]) -> list[tuple[Index, Array]]:
         """Order and weights of the genes for every number of them."""
         selector = self._selector()
-        if isinstance(selector, SupervisedGLFS):
+        if isinstance(selector, SupervisedGLFS) and selector.finish != "greedy":
             rankings = selector.panels(X, y, self.tried_.tolist())
             return [(ranking.order, ranking.weights) for ranking in rankings]
         selector.set_params(n_genes=int(self.tried_[-1])).fit(X, y)

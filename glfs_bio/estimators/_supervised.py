@@ -35,7 +35,8 @@ class SupervisedGLFS(GLFS):
 
     Parameters and attributes are those of :class:`~glfs_bio.GLFS`, but that `n_neighbors` is not
     used, and that `n_genes` genes are those of the last solution along λ with as many, at full rank
-    too.  The graph has an edge for any two samples of a class: it is meant for some thousand.
+    too, unless `finish` is ``"greedy"``.  The graph has an edge for any two samples of a class: it
+    is meant for some thousand.
 
     Examples
     --------
@@ -70,7 +71,7 @@ class SupervisedGLFS(GLFS):
             As for :class:`~glfs_bio.GLFS`; fewer than two classes, or a class with one sample.
         """
         labels = self._labels(y)
-        if self.n_genes is None or self.lam is not None:
+        if self.n_genes is None or self.lam is not None or self.finish == "greedy":
             X, labels = self._labelled(X, labels)
             super().fit(X, graph=class_graph(labels))
             return self
@@ -78,7 +79,10 @@ class SupervisedGLFS(GLFS):
         return self
 
     def panels(self, X: Matrix, y: ArrayLike, sizes: Sequence[int]) -> list[Ranking]:
-        """Rankings for several numbers of genes at the cost of one; `n_genes` is not used."""
+        """Rankings for several numbers of genes, each a solution along λ, at the cost of one.
+
+        Neither `n_genes` nor `finish` is used.
+        """
         X, labels = self._labelled(X, self._labels(y))
         options = self.get_params(deep=False)
         for unused in ("n_genes", "n_neighbors", "random_state"):

@@ -51,17 +51,17 @@ def select_genes(
     Gradient-based Laplacian feature selection [1]_ minimises the variance of Laplacian-regularised
     least squares, ``Tr Cov(w) + λ Σ β`` over gene weights β ≥ 0, and needs no labels.  It expects
     logarithmised expression, as ``sc.pp.log1p`` leaves it.  ``obsm["X_pca"]`` and the graph of
-    ``sc.pp.neighbors`` are re-used when they are there; where neither is, both are computed twice,
-    the second time with genes in units of their noise, which is slower and better from about 25
-    genes on.
+    ``sc.pp.neighbors`` are re-used when they are there and hold what stands out from the noise of
+    the genes; otherwise both are computed here, twice, the second time with genes in units of their
+    noise.
 
     Parameters
     ----------
     adata
         Cells × genes.  ``adata.X`` is never changed, and never made dense.
     n_genes
-        Genes to select.  None: an automatic number, that of the first solution after the avalanche,
-        the step along λ on which many genes leave at once; with `lam`, all genes of that solution.
+        Genes to select.  None: as many as keep 95 % of the structure that all genes keep (at most
+        500); with `lam`, all genes of that solution.
     method
         ``"glfs"``.
     objective
@@ -71,6 +71,11 @@ def select_genes(
     lam
         λ; ``"line_search"``: the rule of [1]_, the largest λ that does not collapse (a handful of
         genes); None: chosen along the path so that `n_genes` remain.
+    finish
+        What to do where no λ leaves `n_genes` genes or few more, since many leave at once:
+        ``"greedy"``: complete the panel gene by gene, each the one that lowers most ``Tr(M E)``,
+        the mean squared error weighted by the graph; None: rank the genes of a larger or smaller
+        solution by weight, as [1]_ does; ``"auto"``: greedy, except at full rank.
     lambda1
         Weight λ1 of the graph in ``B = I + λ1 L``, L the symmetric normalised Laplacian.
     standardize
@@ -85,7 +90,7 @@ def select_genes(
     neighbors_key
         Key of ``.uns`` that ``sc.pp.neighbors`` wrote.  None: ``neighbors`` where it exists; else a
         graph is computed here.  Neither the graph nor ``X_pca`` is re-used with `use_rep="X"`,
-        with `batch_key`, or at full rank, unless it is named.
+        with `batch_key`, or at full rank, unless it is named.  What is named is used as it is.
     n_neighbors
         Neighbours of a cell where the graph is computed here.
     layer
@@ -115,7 +120,7 @@ def select_genes(
     None, or with `inplace=False` a :class:`pandas.DataFrame` with one row a gene.  Written:
 
     ``.var[f"{key_added}_weight"]``
-        β ≥ 0.
+        β ≥ 0; for a panel that was completed greedily, what each gene of it added.
     ``.var[f"{key_added}_score"]``
         Larger is better, no ties; NaN for genes that were not tested.
     ``.var[f"{key_added}_rank"]``
@@ -124,8 +129,10 @@ def select_genes(
         Whether the gene is selected.
     ``.uns[key_added]``
         ``params``, ``objective``, ``lam``, ``path``, ``kkt`` (largest violation of the optimality
-        conditions, in units of λ), ``converged``, ``n_genes``, ``n_tested``, ``graph_components``
-        and ``versions``.
+        conditions, in units of λ), ``converged``, ``finish`` (what was done: ``"greedy"`` or
+        ``"none"``), ``n_genes``, ``n_tested``, ``graph_components``, ``replaced`` (whether a PCA
+        and graph that were there had to be), ``versions``; with an automatic number ``curve``, the
+        share of the structure that panels of each size keep.
 
     Raises
     ------

@@ -115,8 +115,7 @@ def rank(
         scores[include] = 2.0 + total[include] / total.max()
         weights = chosen.beta.copy()
         weights[include] = walk.fixed
-    info = _report(walk.solutions, chosen, objective)
-    info["finish"] = "greedy" if completed else "none"
+    info = _report(walk.solutions, chosen, objective, "greedy" if completed else "none")
     if curve is not None:
         info["curve"] = {"n_genes": np.arange(1, len(curve) + 1), "kept": curve}
     return Ranking(weights, without_ties(scores), n_selected, info)
@@ -144,7 +143,8 @@ def panels(
     for number in numbers:
         chosen = path.at_least(solutions, number)
         scores = without_ties(_scores(total, chosen, by_weight=False))
-        rankings.append(Ranking(chosen.beta, scores, number, _report(solutions, chosen, objective)))
+        info = _report(solutions, chosen, objective, "none")
+        rankings.append(Ranking(chosen.beta, scores, number, info))
     return rankings
 
 
@@ -249,9 +249,12 @@ def _scores(sizes: Array, chosen: Solution, *, by_weight: bool) -> Array:
     return np.where(share > 0, 1.0 + share / share.sum(), waiting)
 
 
-def _report(solutions: list[Solution], chosen: Solution, objective: str) -> dict[str, Any]:
+def _report(
+    solutions: list[Solution], chosen: Solution, objective: str, finish: str
+) -> dict[str, Any]:
     return {
         "objective": objective,
+        "finish": finish,
         "lam": chosen.lam,
         "kkt": chosen.kkt,
         "converged": chosen.converged,
