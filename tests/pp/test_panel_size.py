@@ -81,7 +81,7 @@ def hidden_group():
     rng = np.random.default_rng(0)
     groups = np.repeat(np.arange(3), 60)
     quiet = 0.3 * (groups[:, None] == np.arange(3)).repeat(5, axis=1)
-    data = np.hstack([quiet + rng.normal(scale=0.1, size=(180, 15)), rng.normal(size=(180, 40))])
+    data = np.hstack([quiet + rng.normal(scale=0.05, size=(180, 15)), rng.normal(size=(180, 40))])
     adata = ad.AnnData(data + 5.0)
     adata.obsm["X_pca"] = PCA(5, random_state=0).fit_transform(data)
     adata.obsp["connectivities"] = knn_graph(adata.obsm["X_pca"])
