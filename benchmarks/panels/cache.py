@@ -1,0 +1,81 @@
+"""Panels and their measures on disk, so that only what changed is computed again."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import os
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import metrics
+import sets
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import report
+
+if TYPE_CHECKING:
+    from methods import Method
+
+HOME = Path(__file__).resolve().parents[1] / ".cache" / "panels"
+
+
+def _read(path: Path) -> dict:
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
+def _write(path: Path, content: dict) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_suffix(f".{os.getpid()}")
+    draft.write_text(json.dumps(content), encoding="utf-8")
+    draft.replace(path)
+
+
+class Selections:
+    """What one method chose on one set, size by size: ``{"genes", "seconds"}`` or ``{"error"}``."""
+
+    def __init__(self, name: str, set_name: str, method: Method):
+        self.fingerprint = method.fingerprint
+        self.path = HOME / set_name / f"{re.sub(r'[^0-9A-Za-z]+', '_', name)}.json"
+        stored = _read(self.path)
+        self.current = stored.get("fingerprint") == self.fingerprint
+        self.sizes: dict[str, dict] = stored.get("sizes", {})
+
+    def has(self, n_genes: int) -> bool:
+        """Whether the present code chose a panel of this size."""
+        return self.current and str(n_genes) in self.sizes
+
+    def get(self, n_genes: int) -> dict:
+        """The panel of this size, of whatever code; empty where there is none."""
+        return self.sizes.get(str(n_genes), {})
+
+    def put(self, n_genes: int, **content) -> None:
+        """Store a panel, and forget those of other code."""
+        if not self.current:
+            self.sizes, self.current = {}, True
+        self.sizes[str(n_genes)] = content
+        _write(self.path, {"fingerprint": self.fingerprint, "sizes": self.sizes})
+
+
+def measures(cells: sets.Cells, genes: list[int]) -> dict[str, float]:
+    """Every metric of a panel, whichever method it comes from."""
+    panel = metrics.Panel(cells, tuple(sorted(genes)))
+    path = HOME / cells.name / "measures" / f"{_digest(repr(panel.genes))}.json"
+    parts = (sets.load, sets.nearest, sets.Cells, metrics.Panel, report.neighbour_accuracy)
+    shared = "".join(map(inspect.getsource, parts))
+    stored = _read(path)
+    values = {}
+    for name, metric in metrics.METRICS.items():
+        key = f"{name} {_digest(shared + inspect.getsource(metric))}"
+        if key not in stored:
+            stored[key] = metric(panel)
+            _write(path, stored)
+        values[name] = stored[key]
+    return values
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -1,0 +1,145 @@
+"""What constraints on the panel cost: batches, genes that must be in, an automatic size.
+
+python benchmarks/panels/constraints.py [--draws 20]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import scanpy as sc
+from methods import select_genes
+from metrics import Panel, accuracy
+from sets import SETS, Cells
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import report
+
+KANG, BATCH = "kang_ifnb13999", "stim"
+BATCH_SIZES = (10, 25, 50, 100)
+SIZE = 25
+#: Markers are the best of a label by Welch's t, among labels with enough cells for a test.
+MARKERS, FEWEST_CELLS = 20, 10
+ALLOWED_DROP = 0.01
+
+
+def highly_variable(adata, n_genes: int, flavor: str, batch_key: str | None):
+    """Genes that scanpy calls highly variable."""
+    layer = "counts" if flavor == "seurat_v3" else None
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", category=FutureWarning, module="scanpy")
+        table = sc.pp.highly_variable_genes(
+            adata,
+            n_top_genes=n_genes,
+            flavor=flavor,
+            layer=layer,
+            batch_key=batch_key,
+            inplace=False,
+        )
+    return np.flatnonzero(table["highly_variable"])
+
+
+def batches() -> pd.DataFrame:
+    """Cell type and stimulation, both predicted from panels chosen with and without the batches."""
+    cells = Cells(KANG)
+    adata = cells.adata
+    rows = {}
+    for batch_key in (None, BATCH):
+        for size in BATCH_SIZES:
+            panels = {"GLFS": select_genes(adata, size, batch_key=batch_key)}
+            for flavor in ("seurat", "cell_ranger", "seurat_v3"):
+                panels[f"HVG {flavor}"] = highly_variable(adata, size, flavor, batch_key)
+            for method, genes in panels.items():
+                panel = Panel(cells, tuple(genes))
+                for what, labels in (("cell type", "label"), (BATCH, BATCH)):
+                    share = report.neighbour_accuracy(panel.coordinates, adata.obs[labels])
+                    rows[method, batch_key or "none", what, size] = share
+    names = ["method", "batch_key", "predicted", "genes"]
+    return pd.Series(rows).rename_axis(names).unstack("genes").reset_index()
+
+
+def verdicts(table: pd.DataFrame) -> str:
+    """Whether GLFS keeps the cell types and loses the stimulation."""
+    own = table[table["method"] == "GLFS"].set_index(["batch_key", "predicted"])
+    change = own.loc[BATCH, list(BATCH_SIZES)] - own.loc["none", list(BATCH_SIZES)]
+    return "\n".join(
+        f"- {size} genes: cell type {change.loc['cell type', size]:+.3f} (wanted: not below 0), "
+        f"{BATCH} {change.loc[BATCH, size]:+.3f} (wanted: below 0)"
+        for size in BATCH_SIZES
+    )
+
+
+def markers(adata, draws: int) -> list[str]:
+    """Markers drawn with seed 0: a label, then one of its best genes."""
+    found = sc.AnnData(adata.X, adata.obs[["label"]].astype(str), adata.var)
+    sizes = found.obs["label"].value_counts()
+    labels = sorted(sizes.index[sizes >= FEWEST_CELLS])
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", category=pd.errors.PerformanceWarning)
+        sc.tl.rank_genes_groups(found, "label", groups=labels, method="t-test", n_genes=MARKERS)
+    names = found.uns["rank_genes_groups"]["names"]
+    rng = np.random.default_rng(0)
+    return [str(names[rng.choice(labels)][rng.integers(MARKERS)]) for _ in range(draws)]
+
+
+def included(cells: Cells, draws: int) -> dict[str, float]:
+    """Accuracy of a panel that a marker is forced into, against that of the free panel."""
+    free = accuracy(Panel(cells, tuple(select_genes(cells.adata, SIZE))))
+    drops = []
+    for marker in markers(cells.adata, draws):
+        genes = select_genes(cells.adata, SIZE, include=[marker])
+        drops.append(free - accuracy(Panel(cells, tuple(genes))))
+    return {
+        "free": free,
+        "mean drop": np.mean(drops),
+        "largest drop": np.max(drops),
+        f"drops above {ALLOWED_DROP}": np.sum(np.array(drops) > ALLOWED_DROP),
+    }
+
+
+def automatic(cells: Cells) -> dict[str, float]:
+    """Size that n_genes=None chooses, and the accuracy that it keeps of that of all genes."""
+    genes = select_genes(cells.adata, None)
+    kept = accuracy(Panel(cells, tuple(genes)))
+    coordinates = sc.pp.pca(cells.adata.X, n_comps=30, random_state=0)
+    whole = report.neighbour_accuracy(coordinates, cells.labels)
+    return {"genes": len(genes), "accuracy": kept, "all genes": whole, "kept": kept / whole}
+
+
+def main() -> None:
+    """The three tables."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--draws", type=int, default=20, help="markers a set (20)")
+    options = parser.parse_args()
+    by_batch = batches()
+    by_size, by_marker = {}, {}
+    for name in SETS:
+        cells = Cells(name)
+        by_size[name] = automatic(cells)
+        by_marker[name] = included(cells, options.draws)
+        sys.stderr.write(f"{name}: done\n")
+    report.write(
+        "panels_constraints",
+        "Panels under constraints: batches, genes that must be in, an automatic size",
+        by_batch.set_index("method").round(3),
+        f"Kang, {BATCH} as batch: 15-NN accuracy of the cell type and of {BATCH} from the panel, "
+        "chosen with and without `batch_key`.",
+        verdicts(by_batch),
+        f"## include\n\n{SIZE} genes, one of them a marker forced in: one of the {MARKERS} best "
+        f"genes of a label by Welch's t, {options.draws} draws a set; accuracy lost against the "
+        "free panel.\n\n" + pd.DataFrame(by_marker).T.round(4).to_markdown(),
+        "## n_genes=None\n\nThe automatic size, its 15-NN accuracy, that of 30 principal "
+        "components of all genes, and their ratio.\n\n"
+        + pd.DataFrame(by_size).T.round(3).to_markdown(),
+    )
+
+
+if __name__ == "__main__":
+    main()

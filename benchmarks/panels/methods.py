@@ -1,0 +1,151 @@
+"""One small function a method: a set's matrix in, genes out, best first; no labels."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import warnings
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import scanpy as sc
+import sets
+from scipy.sparse import csc_matrix
+
+import glfs_bio
+from glfs_bio.rankers import METHODS as RANKERS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+OURS, RANKER, RIVAL = "ours", "rankers", "rivals"
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to choose genes.
+
+    `prepare` runs outside the clock.  A nested method ranks once, for the largest size; the others
+    are asked again for every size.
+    """
+
+    select: Callable
+    group: str = RIVAL
+    package: str = "scanpy"
+    nested: bool = True
+    prepare: Callable = lambda adata: adata
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes with whatever could change the genes."""
+        function = getattr(self.select, "func", self.select)
+        digest = hashlib.sha256(
+            "".join(map(inspect.getsource, (sets.load, with_graph, function))).encode()
+        )
+        if self.package == "glfs-bio":
+            home = Path(glfs_bio.__file__).parent
+            for room in ("core", "rankers", "_anndata", "pp"):
+                for file in sorted((home / room).glob("*.py")):
+                    digest.update(file.read_bytes())
+        else:
+            digest.update(f"{self.package} {version(self.package)}".encode())
+        return digest.hexdigest()[:16]
+
+
+def select_genes(adata, n_genes: int, **options):
+    """select_genes of this package."""
+    table = glfs_bio.pp.select_genes(adata, n_genes, inplace=False, **options)
+    chosen = np.flatnonzero(table["glfs_selected"])
+    return chosen[np.argsort(table["glfs_rank"].to_numpy()[chosen])]
+
+
+def with_graph(adata, **options):
+    """A copy after sc.pp.pca and sc.pp.neighbors."""
+    adata = adata.copy()
+    sc.pp.pca(adata)
+    sc.pp.neighbors(adata, **options)
+    return adata
+
+
+def highly_variable(adata, n_genes: int, *, flavor: str):
+    """Scanpy's highly variable genes, by its normalised dispersion, or rank where it gives one."""
+    layer = "counts" if flavor == "seurat_v3" else None
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", category=FutureWarning, module="scanpy")
+        table = sc.pp.highly_variable_genes(
+            adata, n_top_genes=n_genes, flavor=flavor, layer=layer, inplace=False
+        )
+    if flavor == "seurat_v3":
+        return np.argsort(table["highly_variable_rank"].fillna(np.inf), kind="stable")[:n_genes]
+    return np.argsort(-table["dispersions_norm"].fillna(-np.inf), kind="stable")[:n_genes]
+
+
+def pearson_residuals(adata, n_genes: int):
+    """Scanpy's highly variable genes by analytic Pearson residuals."""
+    table = sc.experimental.pp.highly_variable_genes(
+        adata, n_top_genes=n_genes, layer="counts", inplace=False
+    )
+    return np.argsort(table["highly_variable_rank"].fillna(np.inf), kind="stable")[:n_genes]
+
+
+def triku(adata, n_genes: int):
+    """Distance of triku, on the graph of its tutorial: cosine, √n/2 neighbours."""
+    with warnings.catch_warnings():  # importing it silences all warnings
+        from triku.tl import triku
+
+    adata = with_graph(adata, metric="cosine", n_neighbors=int(0.5 * adata.n_obs**0.5))
+    triku(adata, use_raw=False)
+    return np.argsort(-adata.var["triku_distance"].to_numpy(), kind="stable")[:n_genes]
+
+
+def hotspot(adata, n_genes: int, *, by: str):
+    """Autocorrelation of Hotspot, its DANB model on 50 principal components, 30 neighbours."""
+    from hotspot import Hotspot
+
+    model = adata.copy()
+    model.X = csc_matrix(adata.layers["counts"])
+    model.obs["total"] = np.asarray(model.X.sum(axis=1)).ravel()
+    model.obsm["X_pca"] = sc.pp.pca(adata.X, random_state=0)
+    model = Hotspot(model, model="danb", latent_obsm_key="X_pca", umi_counts_obs_key="total")
+    model.create_knn_graph(weighted_graph=False, n_neighbors=30)
+    table = model.compute_autocorrelations(jobs=1)
+    ranked = table[by].sort_values(ascending=False, kind="stable").index[:n_genes]
+    return adata.var_names.get_indexer(ranked)
+
+
+def variance(adata, n_genes: int):
+    """Largest variance of the logarithmised expression."""
+    mean = np.asarray(adata.X.mean(axis=0)).ravel()
+    spread = np.asarray(adata.X.multiply(adata.X).mean(axis=0)).ravel() - mean**2
+    return np.argsort(-spread, kind="stable")[:n_genes]
+
+
+def random(adata, n_genes: int):
+    """Any genes, drawn with seed 0."""
+    return np.random.default_rng(0).permutation(adata.n_vars)[:n_genes]
+
+
+_own = partial(Method, package="glfs-bio", nested=False)
+
+METHODS = {
+    "GLFS": _own(select_genes, OURS),
+    "GLFS, PCA and graph re-used": _own(select_genes, OURS, prepare=with_graph),
+    **{
+        f"select_genes, {name}": _own(partial(select_genes, method=name), RANKER)
+        for name in RANKERS
+        if name != "glfs"
+    },
+    "HVG seurat": Method(partial(highly_variable, flavor="seurat")),
+    "HVG cell_ranger": Method(partial(highly_variable, flavor="cell_ranger")),
+    "HVG seurat_v3": Method(partial(highly_variable, flavor="seurat_v3")),
+    "Pearson residuals": Method(pearson_residuals),
+    "triku": Method(triku, package="triku"),
+    "hotspot, by Z": Method(partial(hotspot, by="Z"), package="hotspotsc"),
+    "hotspot, by C": Method(partial(hotspot, by="C"), package="hotspotsc"),
+    "variance": Method(variance, package="numpy"),
+    "random": Method(random, package="numpy"),
+}
