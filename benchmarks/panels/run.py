@@ -88,10 +88,12 @@ def main() -> None:
         nargs="+",
         metavar="METHOD",
         choices=[OURS, RANKER, RIVAL, *METHODS],
-        help=f"methods to run: {OURS}, {RANKER}, {RIVAL}, or names: {', '.join(METHODS)}",
+        help=f"methods to run: {OURS}, {RANKER}, {RIVAL}, or names: {'; '.join(METHODS)}",
     )
-    parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
-    parser.add_argument("--sizes", nargs="+", type=int, choices=SIZES, default=list(SIZES))
+    parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS), metavar="SET")
+    parser.add_argument(
+        "--sizes", nargs="+", type=int, choices=SIZES, default=list(SIZES), metavar="SIZE"
+    )
     options = parser.parse_args()
     only = options.only or [OURS, RANKER, RIVAL]
     chosen = {name for name, method in METHODS.items() if {name, method.group} & set(only)}

@@ -87,10 +87,19 @@ def _ranks(values: pd.DataFrame) -> pd.DataFrame:
 
 
 def _margins(values: pd.DataFrame) -> list[str]:
+    against = {"other packages": [RIVAL]}
+    if RANKER in set(values["group"]):
+        against["all methods"] = [RIVAL, RANKER]
+    ranks = _ranks(values)["all"]
     lines = []
     for ours in OUR_METHODS:
-        for groups, against in (([RIVAL], "other packages"), ([RIVAL, RANKER], "all methods")):
-            lines += _margins_of(values, ours, groups, against)
+        for name, groups in against.items():
+            lines += _margins_of(values, ours, groups, name)
+            best = ranks[values.loc[values["group"].isin(groups), "method"].unique()]
+            lines.append(
+                f"- {ours} against {name}, mean rank: {ranks[ours]:.2f} (best: {best.idxmin()}, "
+                f"{best.min():.2f}); wanted the best: {_verdict(best.min(), ranks[ours])}"
+            )
     return lines
 
 
