@@ -45,7 +45,7 @@ def sections(values: pd.DataFrame) -> list:
     return [
         _means(values, first).round(3),
         "Mean 15-NN accuracy over the sets, above. " + NOTE,
-        "## Margins in accuracy\n\n" + "\n".join(_margins(values)),
+        "## Margins\n\n" + "\n".join(_margins(values)),
         f"## Mean ranks, up to {SMALL} genes\n\n"
         "Over sets, sizes and measures; 1 is best; a method that failed comes last.\n\n"
         + _ranks(values).round(2).to_markdown(),
