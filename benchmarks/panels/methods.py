@@ -7,7 +7,7 @@ import inspect
 import warnings
 from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 OURS, RANKER, RIVAL = "ours", "rankers", "rivals"
+
+
+def installed(package: str) -> str:
+    """Name and version of a package."""
+    try:
+        return f"{package} {version(package)}"
+    except PackageNotFoundError:
+        return f"{package} not installed"
 
 
 @dataclass(frozen=True)
@@ -52,7 +60,7 @@ class Method:
                 for file in sorted((home / room).glob("*.py")):
                     digest.update(file.read_bytes())
         else:
-            digest.update(f"{self.package} {version(self.package)}".encode())
+            digest.update(installed(self.package).encode())
         return digest.hexdigest()[:16]
 
 

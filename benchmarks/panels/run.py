@@ -16,9 +16,10 @@ import traceback
 from pathlib import Path
 
 import cache
+import numpy as np
 import pandas as pd
 import tables
-from methods import METHODS, OURS, RANKER, RIVAL
+from methods import METHODS, OURS, RANKER, RIVAL, Method
 from sets import SETS, SIZES, Cells
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -30,6 +31,17 @@ def say(text: str) -> None:
     sys.stderr.write(f"{time.strftime('%H:%M:%S')} {text}\n")
 
 
+def attempt(method: Method, adata, size: int) -> dict:
+    """Genes and seconds, or what went wrong."""
+    begin = time.perf_counter()
+    try:
+        genes = [int(gene) for gene in method.select(adata, size)]
+    except Exception as error:  # noqa: BLE001  a peer may fail in any way: it is reported
+        traceback.print_exc()
+        return {"error": f"{type(error).__name__}: {error}"}
+    return {"genes": genes, "seconds": time.perf_counter() - begin}
+
+
 def select(name: str, cells: Cells, sizes: list[int]) -> None:
     """Choose the panels that the cache does not have; a method that fails is stored as failing."""
     method = METHODS[name]
@@ -38,20 +50,12 @@ def select(name: str, cells: Cells, sizes: list[int]) -> None:
     if not missing:
         return
     adata = method.prepare(cells.adata)
-    asked = [max(SIZES)] if method.nested else missing
-    for size in asked:
-        begin = time.perf_counter()
-        try:
-            genes = [int(gene) for gene in method.select(adata, size)]
-        except Exception as error:  # noqa: BLE001  a peer may fail in any way: it is reported
-            traceback.print_exc()
-            genes, content = [], {"error": f"{type(error).__name__}: {error}"}
-        seconds = time.perf_counter() - begin
-        say(f"{cells.name}, {name}, {size} genes: {seconds:.1f} s")
+    for size in [max(SIZES)] if method.nested else missing:
+        found = attempt(method, adata, size)
+        say(f"{cells.name}, {name}, {size} genes: {found.get('seconds', np.nan):.1f} s")
         for n_genes in SIZES if method.nested else [size]:
-            if genes:
-                content = {"genes": genes[:n_genes], "seconds": seconds}
-            selections.put(n_genes, **content)
+            genes = {"genes": found["genes"][:n_genes]} if "genes" in found else {}
+            selections.put(n_genes, **(found | genes))
 
 
 def collect(sets: list[str], sizes: list[int], chosen: set[str]) -> pd.DataFrame:

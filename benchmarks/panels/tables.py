@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
-from methods import METHODS, OURS, RANKER, RIVAL
+from methods import METHODS, OURS, RANKER, RIVAL, installed
 from metrics import METRICS, RESOLUTIONS, STARTS
 from sets import BATCHES, SETS
 
@@ -149,13 +148,7 @@ def _failures(values: pd.DataFrame) -> str:
 
 def _versions() -> str:
     packages = {method.package for method in METHODS.values() if method.group == RIVAL}
-    found = []
-    for package in sorted(packages | {"scikit-misc", "igraph"}):
-        try:
-            found.append(f"{package} {version(package)}")
-        except PackageNotFoundError:
-            found.append(f"{package} not installed")
-    return ", ".join(found)
+    return ", ".join(map(installed, sorted(packages | {"igraph", "scikit-misc"})))
 
 
 def plot(values: pd.DataFrame, path: Path) -> None:
