@@ -15,6 +15,7 @@ import numpy as np
 
 from . import newton, owlqn
 from .descent import TOLERANCE
+from .thinning import balance, thin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,6 +37,8 @@ _WEAKEST_WEIGHT = 12.0
 #: Genes at the start, for each direction; the rest enter when their gradient says so.
 _START_GENES = 6
 _REACHED = 1e-8
+#: More genes than a Newton step can handle well are thinned out first.
+_MANY_GENES = 900
 _LINE_SEARCH_CONSTANT = 2.0**40
 
 
@@ -61,20 +64,14 @@ def start(variance: Variance, upper: float = np.inf) -> tuple[Array, float]:
     beta = np.where(norms >= np.sort(norms)[len(norms) - n_start], 1.0, 0.0)
     if np.isfinite(upper):
         beta *= upper
-        return beta, _balance(variance, beta)
+        return beta, balance(variance, beta)
     weights = np.concatenate([_directions(block, beta) for block in variance.blocks])
     middle = beta * (_MEDIAN_WEIGHT / np.median(weights))
-    lam = _balance(variance, middle)
+    lam = balance(variance, middle)
     if lam > 0:
         return middle, lam
     all_inside = beta * (_WEAKEST_WEIGHT / weights.min())
-    return all_inside, _balance(variance, all_inside)
-
-
-def _balance(variance: Variance, beta: Array) -> float:
-    """``−Σ β_i ∂φ/∂β_i / Σ β_i``: positive where most directions are on the branch."""
-    point = variance.at(beta)
-    return float(np.dot(point.beta, -point.gradient) / np.sum(beta))
+    return all_inside, balance(variance, all_inside)
 
 
 def _directions(block: Block, beta: Array) -> Array:
@@ -91,6 +88,7 @@ def walk(
     solver: str = "newton",
     tol: float = TOLERANCE,
     factor: float = FACTOR,
+    least: int = 1,
 ) -> Iterator[Solution]:
     """Solutions along growing λ, each from the one before, until nothing is left.
 
@@ -108,6 +106,8 @@ def walk(
         See :func:`~glfs_bio.core.newton.minimise`.
     factor
         Ratio of two successive λ.
+    least
+        Number of genes that will be asked for: so many are there at the first λ, if they can be.
 
     Raises
     ------
@@ -116,6 +116,8 @@ def walk(
     """
     beta, lam = start(variance, upper)
     lam, started = min(lam, last), False
+    if np.isinf(upper) and np.count_nonzero(beta) > _MANY_GENES:
+        beta, lam = thin(variance, beta, lam, most=_MANY_GENES, least=least, last=last)
     while True:
         solution = SOLVERS[solver](variance, beta, lam, upper=upper, tol=tol)
         log.info("λ = %.4g: %d genes", lam, solution.n_genes, extra={"n_genes": solution.n_genes})

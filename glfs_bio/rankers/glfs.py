@@ -192,7 +192,7 @@ def _walk(
             solutions = path.walk_to(variance, float(lam), **options)
         else:
             least = max(wanted or 1, 1)
-            solutions = path.until(path.walk(variance, **options), room * least)
+            solutions = path.until(path.walk(variance, least=least, **options), room * least)
     chosen = solutions[-1]
     if lam is None and chosen.n_genes < least:
         chosen = path.at_least(solutions, least)
