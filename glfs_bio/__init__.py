@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from importlib.metadata import version
 
-from . import datasets, pp, tl
+from . import datasets, io, pl, pp, tl
 from .estimators import GLFS, LapRLSClassifier
 
-__all__ = ["GLFS", "LapRLSClassifier", "datasets", "pp", "tl"]
+__all__ = ["GLFS", "LapRLSClassifier", "datasets", "io", "pl", "pp", "tl"]
 __version__ = version("glfs-bio")

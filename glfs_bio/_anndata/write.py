@@ -41,7 +41,7 @@ def table(
 def record(ranking: Ranking, params: dict[str, Any], n_tested: int) -> dict[str, Any]:
     """What ``.uns`` keeps: how the selection was made, and how well the solver did."""
     return {
-        "params": {name: _storable(value) for name, value in params.items()},
+        "params": {name: storable(value) for name, value in params.items()},
         "n_genes": ranking.n_selected,
         "n_tested": n_tested,
         **ranking.info,
@@ -56,7 +56,7 @@ def store(adata: AnnData, frame: pd.DataFrame, entry: dict[str, Any], key: str) 
     adata.uns[key] = entry
 
 
-def _storable(value: Any) -> Any:
+def storable(value: Any) -> Any:
     """h5ad and zarr keep no None, no pattern, and no list of mixed things."""
     if value is None:
         return "None"
@@ -66,4 +66,4 @@ def _storable(value: Any) -> Any:
         return value
     if hasattr(value, "pattern"):
         return f"re:{value.pattern}"
-    return np.array([str(_storable(item)) for item in value], dtype=object)
+    return np.array([str(storable(item)) for item in value], dtype=object)

@@ -3,5 +3,7 @@
 from __future__ import annotations
 
 from ._classify import classify
+from ._enrich import enrich
+from ._stability import stability
 
-__all__ = ["classify"]
+__all__ = ["classify", "enrich", "stability"]

@@ -1,0 +1,205 @@
+"""Gene sets in the GMT format: name, description and genes on one line, separated by tabs."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .._anndata import read, selection
+from ..core import checks
+from ._atomic import check_target, replacing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from anndata import AnnData
+
+
+def read_gmt(path: str | Path) -> dict[str, list[str]]:
+    r"""Read gene sets from a GMT file.
+
+    Parameters
+    ----------
+    path
+        Text file: name, description and genes of a set on one line, separated by tabs.
+
+    Returns
+    -------
+    dict
+        Genes of every set by its name, in the order of the file, each gene once.
+
+    Raises
+    ------
+    FileNotFoundError
+        No such file.
+    ValueError
+        Not a text file, a line without genes, a name that occurs twice, or no line at all.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, glfs_bio
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "sets.gmt"
+    ...     _ = path.write_text("T cells\tmarkers\tCD3D\tCD3E\n")
+    ...     sets = glfs_bio.io.read_gmt(path)
+    >>> sets
+    {'T cells': ['CD3D', 'CD3E']}
+    """
+    path = Path(path)
+    if not path.is_file():
+        msg = f"{path} does not exist: give the path of a GMT file."
+        raise FileNotFoundError(msg)
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        msg = f"{path} is not a GMT file: it is not UTF-8 text ({error.reason})."
+        raise ValueError(msg) from error
+    sets: dict[str, list[str]] = {}
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        name, *fields = (field.strip() for field in line.split("\t"))
+        genes = [gene for gene in fields[1:] if gene]
+        if not name or not genes:
+            msg = (
+                f"{path} is not a GMT file: line {number} must hold a name, a description and "
+                f"genes, separated by tabs; it starts {line[:40]!r}."
+            )
+            raise ValueError(msg)
+        if name in sets:
+            msg = f"{path} has two gene sets named {name!r}, the second in line {number}."
+            raise ValueError(msg)
+        sets[name] = list(dict.fromkeys(genes))
+    if not sets:
+        msg = f"{path} holds no gene set."
+        raise ValueError(msg)
+    return sets
+
+
+def write_gmt(
+    adata: AnnData,
+    path: str | Path,
+    *,
+    key: str | Iterable[str] | None = "glfs",
+    groups: Mapping[str, Iterable[str]] | None = None,
+    thresholds: float | Iterable[float] = (),
+    stability_key: str = "glfs_stability",
+    symbols: str | None = None,
+    overwrite: bool = False,
+) -> None:
+    """Write selections as gene sets.
+
+    Parameters
+    ----------
+    adata
+        Cells × genes, with a selection of :func:`~glfs_bio.pp.select_genes`.
+    path
+        File to write.
+    key
+        Selections, the `key_added` of ``select_genes``, each a set of that name with the best gene
+        first.  None: none, only `groups` and `thresholds`.
+    groups
+        Further sets: genes of ``.var_names`` by the name of the group.
+    thresholds
+        Frequencies in (0, 1]; each gives a set ``f"{stability_key}_{threshold:g}"`` of the genes
+        that :func:`~glfs_bio.tl.stability` selected at least so often, the most frequent first.
+    stability_key
+        The `key_added` of ``tl.stability``.
+    symbols
+        Column of ``.var`` with the names to write; genes without a name there are left out.  None:
+        ``.var_names``.
+    overwrite
+        Whether a file that is there may be replaced.
+
+    Raises
+    ------
+    KeyError
+        No such selection, stability, column or gene.
+    FileExistsError, FileNotFoundError
+        `path` exists and `overwrite` is not set, or its folder does not exist.
+    ValueError
+        A set without genes, a name with a tab or a line break, two sets of one name, a threshold
+        out of range, or nothing to write.
+
+    Examples
+    --------
+    >>> import scanpy as sc, tempfile, pathlib, glfs_bio
+    >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
+    >>> glfs_bio.pp.select_genes(adata, n_genes=5)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "panels.gmt"
+    ...     glfs_bio.io.write_gmt(adata, path, groups={"T cells": ["CD3D", "CD3E"]})
+    ...     sets = glfs_bio.io.read_gmt(path)
+    >>> list(sets)
+    ['glfs', 'T cells']
+    """
+    path = Path(path)
+    check_target(path, overwrite=overwrite)
+    keys = [] if key is None else [key] if isinstance(key, str) else list(key)
+    cuts = [thresholds] if isinstance(thresholds, int | float) else list(thresholds)
+    called = selection.names(adata, symbols)
+    lines: dict[str, str] = {}
+    for name, description, genes in [
+        *_selections(adata, keys),
+        *_groups(adata, groups or {}),
+        *_frequent(adata, cuts, stability_key),
+    ]:
+        if name in lines:
+            msg = f"Two gene sets are named {name!r}: a GMT file needs different names."
+            raise ValueError(msg)
+        named = dict.fromkeys(called.loc[list(genes)].dropna())
+        if not named:
+            msg = f"The gene set {name!r} has no gene with a name."
+            raise ValueError(msg)
+        fields = [name, description, *named]
+        if wrong := [
+            field
+            for field in fields
+            if not field or len(field.split("\t")) > 1 or len(field.splitlines()) > 1
+        ]:
+            msg = f"The name {wrong[0]!r} is empty or has a tab or a line break: rename it."
+            raise ValueError(msg)
+        lines[name] = "\t".join(fields)
+    if not lines:
+        msg = "There is nothing to write: key=None, without groups and thresholds."
+        raise ValueError(msg)
+    with replacing(path, overwrite=overwrite) as target:
+        target.write_text("".join(f"{line}\n" for line in lines.values()), encoding="utf-8")
+
+
+def _selections(adata: AnnData, keys: list[str]) -> Iterator[tuple[str, str, Iterable[str]]]:
+    for key in keys:
+        yield key, f"selected by glfs-bio {version('glfs-bio')}", selection.ranked(adata, key).index
+
+
+def _groups(
+    adata: AnnData, groups: Mapping[str, Iterable[str]]
+) -> Iterator[tuple[str, str, Iterable[str]]]:
+    for group, genes in groups.items():
+        members = [genes] if isinstance(genes, str) else list(genes)
+        if unknown := [gene for gene in members if gene not in adata.var_names]:
+            msg = f"groups[{group!r}] has genes that are not in adata.var_names: "
+            raise KeyError(msg + read.listed(unknown) + ".")
+        yield str(group), "group of genes", members
+
+
+def _frequent(
+    adata: AnnData, thresholds: list[float], key: str
+) -> Iterator[tuple[str, str, Iterable[str]]]:
+    for threshold in thresholds:
+        checks.number("thresholds", threshold, above=0.0)
+        if threshold > 1:
+            msg = f"thresholds={threshold!r} must be in (0, 1]: a share of the resamples."
+            raise ValueError(msg)
+        frequency = selection.frequency(adata, key)
+        genes = frequency[frequency >= threshold - np.finfo(float).eps].index
+        if genes.empty:
+            msg = (
+                f"thresholds={threshold!r} leaves no gene: the largest frequency is "
+                f"{frequency.max():g}."
+            )
+            raise ValueError(msg)
+        yield f"{key}_{threshold:g}", f"selected in at least {threshold:g} of resamples", genes

@@ -1,0 +1,315 @@
+"""What the selected genes have in common: gene sets, through gseapy."""
+
+from __future__ import annotations
+
+import warnings
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import pandas as pd
+from scipy.stats import false_discovery_control
+
+from .._anndata import read, selection
+from ..core import checks
+from ._gene_sets import gene_sets as read_gene_sets
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from anndata import AnnData
+
+#: Smallest and largest gene set, unless the caller says otherwise; GSEA's own for a ranked list.
+_SIZES = {"ora": (1, None), "prerank": (15, 500)}
+_VERSIONS = ("glfs-bio", "gseapy", "scipy", "anndata")
+#: Organisms whose libraries gseapy knows.
+_ORGANISMS = ("human", "mouse", "yeast", "fly", "fish", "worm")
+
+
+def enrich(
+    adata: AnnData,
+    gene_sets: str | Path | Mapping[str, Collection[str]],
+    *,
+    key: str = "glfs",
+    method: Literal["ora", "prerank"] = "ora",
+    background: Iterable[str] | None = None,
+    symbols: str | None = None,
+    min_size: int | None = None,
+    max_size: int | None = None,
+    organism: str = "human",
+    n_permutations: int = 1000,
+    weight: float = 0.0,
+    n_jobs: int = 1,
+    key_added: str | None = None,
+    inplace: bool = True,
+    random_state: int = 0,
+) -> pd.DataFrame | None:
+    """Find the gene sets that a selection is rich in.
+
+    Over-representation asks whether more of the selected genes are in a set than of as many genes
+    drawn from the background: the hypergeometric test [1]_, one-sided.  The background is what the
+    selection was drawn from, the tested genes, and not the genome; genes that no cell expresses
+    make it too large, so remove them before the selection.  Genes and sets outside of the
+    background are left out, names are compared as they are written, and p-values are adjusted over
+    every set that was tested, those without a selected gene too.
+
+    A selection avoids genes that repeat one another, so a large set may be represented by a few.
+
+    Parameters
+    ----------
+    adata
+        Cells × genes, with a selection of :func:`~glfs_bio.pp.select_genes`.
+    gene_sets
+        Path of a GMT file; dict of name → genes; or the name of a library of gseapy (Enrichr),
+        which is downloaded.
+    key
+        Which selection: the `key_added` of ``select_genes``.
+    method
+        ``"ora"``: over-representation; ``"prerank"``: GSEA on the scores of all tested genes [2]_,
+        where a low score often means that other genes cover what the gene has to say.
+    background
+        Names, spelt as in `gene_sets`, that the selection could have been drawn from.  None: the
+        tested genes.  For ``"ora"``.
+    symbols
+        Column of ``.var`` with the names that `gene_sets` uses.  Genes without a name there are
+        left out, and several with one name count once.  None: ``.var_names``.
+    min_size, max_size
+        Fewest and most genes that a set may have in the background.  None: 1 and no bound for
+        ``"ora"``, 15 and 500 for ``"prerank"``, as in GSEA.
+    organism
+        Whose library of gseapy: human, mouse, yeast, fly, fish or worm.
+    n_permutations
+        Permutations for ``"prerank"``.
+    weight
+        Exponent of the score in the running sum of ``"prerank"``.  The score only orders the genes,
+        its zero says nothing, so the default is 0, the ranks alone (``"classic"`` in GSEA).
+    n_jobs
+        Threads for ``"prerank"``; the result does not depend on it.
+    key_added
+        Key of ``.uns``.  None: ``f"{key}_enrichment"``.
+    inplace
+        Write to `adata`; otherwise return the table and leave `adata` as it is.
+    random_state
+        Seed of the permutations.
+
+    Returns
+    -------
+    None, or with `inplace=False` a :class:`pandas.DataFrame` with one row a tested gene set, the
+    most significant first, and the set's name as index:
+
+    ``n_overlap``, ``n_set``
+        Selected genes in the set; genes of the set in the background.
+    ``odds_ratio``
+        With 1/2 added to each of the four counts (Haldane–Anscombe); NaN without overlap.
+    ``pvals``, ``pvals_adj``
+        p-value, and Benjamini–Hochberg's over the table.
+    ``genes``
+        The selected genes in the set, the best first, joined by ``";"``.
+
+    With ``"prerank"``: ``n_set``, ``es``, ``nes``, ``pvals`` (0 is below 1 / `n_permutations`),
+    ``pvals_adj`` (GSEA's false discovery rate), and in ``genes`` the leading edge.  Written to
+    ``.uns[key_added]``: the table as ``results``, with ``params``, ``n_selected``,
+    ``n_background`` and ``versions``.
+
+    Raises
+    ------
+    KeyError
+        No such selection, or column of ``.var``.
+    ConnectionError
+        A library of gseapy, and no network.
+    FileNotFoundError, TypeError, ValueError
+        Gene sets that are missing or malformed, no name in common, or a parameter out of range;
+        `adata` is left as it was.
+
+    Warns
+    -----
+    UserWarning
+        Selected genes that are not in `background`; they are left out.
+
+    References
+    ----------
+    .. [1] I. Rivals et al., Enrichment or depletion of a GO category within a class of genes:
+       which test?, Bioinformatics 2007.
+    .. [2] A. Subramanian et al., Gene set enrichment analysis, PNAS 2005.
+
+    Examples
+    --------
+    >>> import scanpy as sc
+    >>> import glfs_bio
+    >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
+    >>> glfs_bio.pp.select_genes(adata, n_genes=20)
+    >>> sets = {"MHC II": ["HLA-DRA", "HLA-DRB1", "HLA-DPA1"], "T cells": ["CD3D", "CD3E"]}
+    >>> table = glfs_bio.tl.enrich(adata, sets, inplace=False)
+    >>> table["n_set"].to_dict() == {"MHC II": 3, "T cells": 2}
+    True
+    """
+    checks.one_of("method", method, _SIZES)
+    checks.one_of("organism", str(organism).lower(), _ORGANISMS)
+    smallest, largest = _SIZES[method]
+    smallest = smallest if min_size is None else min_size
+    largest = largest if max_size is None else max_size
+    checks.whole_number("min_size", smallest, at_least=1)
+    checks.whole_number("max_size", largest, at_least=smallest, or_none=True)
+    checks.whole_number("n_permutations", n_permutations, at_least=1)
+    checks.number("weight", weight)
+    checks.whole_number("n_jobs", n_jobs, at_least=1)
+    checks.whole_number("random_state", random_state, at_least=0)
+    if background is not None and (method != "ora" or isinstance(background, str)):
+        msg = f"background={background!r} must be a list of gene names, and needs method='ora'."
+        raise ValueError(msg)
+    scores = selection.scores(adata, key, symbols)
+    selected = _selected(adata, key, symbols)
+    universe = list(scores.index if background is None else dict.fromkeys(map(str, background)))
+    if method == "prerank":  # a set of all genes has no place in the ranking
+        largest = min(largest, len(universe) - 1)
+    sets = _within(read_gene_sets(gene_sets, organism), universe, smallest, largest)
+
+    if method == "ora":
+        outside = selected.difference(universe, sort=False)
+        if len(outside):
+            warnings.warn(
+                f"{len(outside)} of {len(selected)} selected genes are not in background and are "
+                f"left out: {read.listed(outside)}.",
+                UserWarning,
+                stacklevel=2,
+            )
+            selected = selected.difference(outside, sort=False)
+        if selected.empty:
+            msg = "background has none of the selected genes: is it spelt as in adata.var_names?"
+            raise ValueError(msg)
+        table = _over_representation(selected, sets, universe)
+    else:
+        table = _prerank(scores, sets, n_permutations, weight, n_jobs, random_state)
+    if not inplace:
+        return table
+    adata.uns[f"{key}_enrichment" if key_added is None else key_added] = {
+        "results": table,
+        "params": {
+            "key": key,
+            "method": method,
+            "symbols": "None" if symbols is None else symbols,
+            "min_size": smallest,
+            "max_size": "None" if largest is None else largest,
+            "gene_sets": str(gene_sets) if isinstance(gene_sets, str | Path) else "dict",
+            "n_permutations": n_permutations,
+            "weight": weight,
+            "random_state": random_state,
+        },
+        "n_selected": len(selected),
+        "n_background": len(universe),
+        "versions": {package: version(package) for package in _VERSIONS},
+    }
+    return None
+
+
+def _selected(adata: AnnData, key: str, symbols: str | None) -> pd.Index:
+    """Names of the selected genes, the best first."""
+    genes = selection.ranked(adata, key).index
+    named = pd.Index(selection.names(adata, symbols).loc[genes].dropna().unique())
+    if named.empty:
+        msg = f"symbols={symbols!r} has no name for any of the {len(genes)} selected genes."
+        raise ValueError(msg)
+    return named
+
+
+def _within(
+    sets: dict[str, list[str]], universe: list[str], smallest: int, largest: int | None
+) -> dict[str, list[str]]:
+    """The sets restricted to the background, those of the right size."""
+    known = set(universe)
+    inside = {name: [gene for gene in genes if gene in known] for name, genes in sets.items()}
+    if not any(inside.values()):
+        members = list(dict.fromkeys(gene for genes in sets.values() for gene in genes))
+        alike = {name.upper() for name in universe} & {name.upper() for name in members}
+        hint = (
+            "; they agree but for upper and lower case, so name a column with the spelling of the "
+            "gene sets with symbols=."
+            if alike
+            else "; name the column of adata.var that holds such names with symbols=."
+        )
+        msg = (
+            f"gene_sets and the genes have no name in common: {read.listed(members[:3])} against "
+            f"{read.listed(universe[:3])}{hint}"
+        )
+        raise ValueError(msg)
+    upper = np.inf if largest is None else largest
+    fitting = {name: genes for name, genes in inside.items() if smallest <= len(genes) <= upper}
+    if not fitting:
+        most = max(len(genes) for genes in inside.values())
+        msg = (
+            f"No gene set has between min_size={smallest} and max_size={largest} genes in the "
+            f"background; the largest has {most}."
+        )
+        raise ValueError(msg)
+    return fitting
+
+
+def _over_representation(
+    selected: pd.Index, sets: dict[str, list[str]], universe: list[str]
+) -> pd.DataFrame:
+    import gseapy
+
+    chosen = {name: selected.intersection(genes, sort=False) for name, genes in sets.items()}
+    # gseapy leaves out the sets without a selected gene, whose p-value is 1.
+    table = pd.DataFrame(
+        {
+            "n_overlap": [len(genes) for genes in chosen.values()],
+            "n_set": [len(genes) for genes in sets.values()],
+            "odds_ratio": np.nan,
+            "pvals": 1.0,
+        },
+        index=pd.Index(sets, name="term", dtype=object),
+    )
+    if table["n_overlap"].any():
+        code = _codes(universe)
+        found = gseapy.enrich(
+            [code[gene] for gene in selected],
+            {name: [code[gene] for gene in genes] for name, genes in sets.items()},
+            background=list(code.values()),
+            outdir=None,
+            no_plot=True,
+        ).results.set_index("Term")
+        table.loc[found.index, "odds_ratio"] = found["Odds Ratio"].astype(float)
+        table.loc[found.index, "pvals"] = found["P-value"].astype(float)
+    table["pvals_adj"] = false_discovery_control(table["pvals"])
+    table["genes"] = [";".join(genes) for genes in chosen.values()]
+    return table.sort_values(["pvals", "odds_ratio"], ascending=[True, False], kind="stable")
+
+
+def _prerank(
+    scores: pd.Series,
+    sets: dict[str, list[str]],
+    n_permutations: int,
+    weight: float,
+    n_jobs: int,
+    random_state: int,
+) -> pd.DataFrame:
+    import gseapy
+
+    code = _codes(scores.index)
+    gene = {token: name for name, token in code.items()}
+    found = gseapy.prerank(
+        scores.rename(index=code),
+        {name: [code[member] for member in genes] for name, genes in sets.items()},
+        min_size=1,
+        max_size=len(scores),
+        permutation_num=n_permutations,
+        weight=weight,
+        seed=random_state,
+        threads=n_jobs,
+        outdir=None,
+        no_plot=True,
+    ).res2d.set_index("Term")
+    columns = {"es": "ES", "nes": "NES", "pvals": "NOM p-val", "pvals_adj": "FDR q-val"}
+    table = pd.DataFrame({ours: found[theirs].astype(float) for ours, theirs in columns.items()})
+    table.index = table.index.astype(object).rename("term")
+    table.insert(0, "n_set", [len(sets[name]) for name in table.index])
+    leading = [[gene[token] for token in tokens.split(";")] for tokens in found["Lead_genes"]]
+    table["genes"] = [";".join(genes) for genes in leading]
+    return table.sort_values(["pvals_adj", "pvals", "nes"], ascending=[True, True, False])
+
+
+def _codes(names: Iterable[str]) -> dict[str, str]:
+    """Names that gseapy leaves alone: it takes numbers for Entrez ids, and may change the case."""
+    return {name: f"g{i}" for i, name in enumerate(names)}
