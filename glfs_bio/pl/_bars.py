@@ -1,0 +1,54 @@
+"""Ranked bars with gene names, in as many columns as they need."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ._figure import BLUE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+
+#: Bars in a column, and inches of a column's width and of a bar.
+PER_COLUMN = 50
+WIDTH = 2.6
+_BAR = 0.17
+_MARGIN = 0.9
+_POINTS = 72.0
+_LARGEST, _SMALLEST = 9.0, 5.0
+
+
+def n_columns(n_bars: int) -> int:
+    """Columns for so many bars."""
+    return -(-n_bars // PER_COLUMN)
+
+
+def height(n_bars: int) -> float:
+    """Inches of a figure for so many bars."""
+    return max(_BAR * min(n_bars, PER_COLUMN) + _MARGIN, 2.4)
+
+
+def draw(axes: Sequence[Axes], names: Sequence[str], values: Sequence[float], label: str) -> None:
+    """Draw bars from the top of the first column to the foot of the last."""
+    rows = -(-len(names) // len(axes))
+    largest = max(float(np.max(values)), np.finfo(float).tiny)
+    for i, ax in enumerate(axes):
+        part = slice(i * rows, (i + 1) * rows)
+        place = np.arange(len(names[part]))
+        ax.barh(place, values[part], height=0.75, color=BLUE)
+        _names(ax, place, names[part], rows)
+        ax.set(ylim=(rows - 0.4, -0.6), xlim=(0, 1.05 * largest), xlabel=label)
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.tick_params(axis="y", length=0)
+
+
+def _names(ax: Axes, place: Sequence[int], names: Sequence[str], rows: int) -> None:
+    """Names as large as the bars allow; where that is too small to read, every so many."""
+    extent = ax.get_window_extent().height / ax.figure.dpi * _POINTS
+    size = min(0.85 * extent / (rows + 0.2), _LARGEST)
+    step = int(np.ceil(_SMALLEST / size))
+    ax.set_yticks(place[::step], names[::step], fontsize=max(size, _SMALLEST))

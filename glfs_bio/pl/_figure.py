@@ -1,0 +1,66 @@
+"""What every picture shares: colours, a figure, and what happens to it at the end.
+
+matplotlib and scanpy are imported where they are used, so that ``import glfs_bio`` stays fast.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+
+# Okabe and Ito's colours, which colour-blind readers can tell apart.
+BLUE, VERMILLION, GREY = "#0072B2", "#D55E00", "#8C8C8C"
+# Paul Tol's "muted" scheme, likewise, and black.
+MUTED = (
+    *("#332288", "#88CCEE", "#44AA99", "#117733", "#999933"),
+    *("#DDCC77", "#CC6677", "#882255", "#AA4499", "#000000"),
+)
+_DPI = 150
+
+
+def row(widths: Sequence[float], height: float) -> list[Axes]:
+    """Axes beside one another in a new figure; sizes in inches."""
+    from matplotlib import pyplot as plt
+
+    _, axes = plt.subplots(
+        1,
+        len(widths),
+        figsize=(sum(widths), height),
+        layout="constrained",
+        squeeze=False,
+        width_ratios=widths,
+    )
+    return list(axes.ravel())
+
+
+def finish(
+    axes: Sequence[Axes],
+    name: str,
+    *,
+    show: bool | None,
+    save: str | Path | bool | None,
+    own: bool = True,
+) -> Axes | list[Axes] | None:
+    """Save, show or hand back: the axes if there is one, a list if there are more.
+
+    `own` says whether the figure is ours to show when the caller does not say.
+    """
+    from matplotlib import pyplot as plt
+    from scanpy import settings
+
+    if save:
+        target = Path(settings.figdir) / f"glfs_{name}.{settings.file_format_figs}"
+        if save is not True:
+            bare = str(save).startswith(".") and Path(save).suffix == ""
+            target = target.with_suffix(str(save)) if bare else Path(save)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        axes[0].figure.savefig(target, bbox_inches="tight", dpi=_DPI)
+    if show or (show is None and own and not save and settings.autoshow):
+        plt.show()
+        return None
+    return axes[0] if len(axes) == 1 else list(axes)

@@ -1,0 +1,269 @@
+"""The cells as the panel sees them."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pandas as pd
+from anndata import AnnData
+from scipy import sparse
+
+from .._anndata import read, selection
+from ..core import checks
+from ._embedding import embeddings
+from ._figure import MUTED, finish, row
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from matplotlib.axes import Axes
+
+_KINDS = ("umap", "heatmap", "dotplot")
+_SQUARE, _TALL = 4.8, 4.2
+#: Dots in a row of a dot plot, and inches of a dot and of what surrounds the dots.
+_PER_ROW = 50
+_DOT, _AROUND = 0.26, (3.6, 1.6)
+_LEGEND, _LARGEST = 2.0, 150.0
+#: Up to so many genes a heat map has room for names of the usual size.
+_FEW, _WIDE, _NARROW = 60, 0.2, 0.1
+#: Cells of a group in a heat map: at most so many times those of the smallest, or so many.
+_RATIO, _FEWEST = 3, 20
+
+
+def panel(
+    adata: AnnData,
+    groupby: str | None = None,
+    *,
+    kind: Literal["umap", "heatmap", "dotplot"] = "umap",
+    key: str = "glfs",
+    n_genes: int | None = None,
+    layer: str | None = None,
+    symbols: str | None = None,
+    ax: Sequence[Axes] | None = None,
+    show: bool | None = None,
+    save: str | Path | bool | None = None,
+    random_state: int = 0,
+) -> list[Axes] | dict[str, Axes] | None:
+    """Show the cells by the panel: a UMAP beside that of all genes, a heat map, or a dot plot.
+
+    Parameters
+    ----------
+    adata
+        Cells × genes, with a selection of :func:`~glfs_bio.pp.select_genes`.  It is not changed.
+    groupby
+        Column of ``.obs`` that colours the cells of a UMAP, or groups those of the other kinds,
+        which need one.
+    kind
+        ``"umap"``: two UMAPs; that of all genes is ``.obsm["X_umap"]``, or computed where there is
+        none from the graph in `adata` or from scratch, and that of the panel is always computed.
+        ``"heatmap"``, ``"dotplot"``: those of scanpy, every gene scaled from 0 to 1, genes ordered
+        by the group in which they are highest; the heat map shows a random part of large groups.
+    key
+        Which selection: the `key_added` of ``select_genes``.
+    n_genes
+        How many of the best genes.  None: every selected gene.
+    layer
+        Layer to use in place of ``.X``.
+    symbols
+        Column of ``.var`` with the names to show; genes without one go by their ``.var_names``.
+    ax
+        Two axes for the UMAPs, the first for all genes.  scanpy draws the other kinds in figures
+        of their own.
+    show
+        Whether to show the figure and return nothing.  None: ``scanpy.settings.autoshow``, unless
+        `ax` or `save` is given.
+    save
+        File to write; True, or a bare ending like ``".pdf"``: a file in
+        ``scanpy.settings.figdir``.
+    random_state
+        Seed of the UMAPs, and of the cells in the heat map.
+
+    Returns
+    -------
+    None if the figure was shown, else the axes: a list of two UMAPs, scanpy's dictionary for a
+    heat map, and for a dot plot a list of such dictionaries, one for each row of 50 genes.
+
+    Raises
+    ------
+    KeyError
+        No such selection, layer or column.
+    TypeError, ValueError
+        An unknown kind, no groups or other axes where these are needed, or a column of
+        measurements to group by.
+
+    Examples
+    --------
+    >>> import scanpy as sc, glfs_bio
+    >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
+    >>> glfs_bio.pp.select_genes(adata, n_genes=10)
+    >>> axes = glfs_bio.pl.panel(adata, "bulk_labels", kind="heatmap", show=False)
+    >>> len(axes["heatmap_ax"].get_xticklabels())
+    10
+    """
+    checks.one_of("kind", kind, _KINDS)
+    checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
+    _check_groups(adata, groupby, kind)
+    if ax is not None and (kind != "umap" or np.size(ax) != 2):
+        msg = f"ax has {np.size(ax)} axes: kind='umap' takes two, and kind={kind!r} what it needs."
+        raise ValueError(msg)
+    ranked = selection.ranked(adata, key).index
+    genes = ranked[: len(ranked) if n_genes is None else n_genes]
+    cells = _cells(adata, genes, groupby, layer, symbols)
+    if kind == "umap":
+        axes = row([_SQUARE, _SQUARE], _TALL) if ax is None else list(np.ravel(ax))
+        _umaps(axes, adata, cells, groupby, layer, random_state)
+        return finish(axes, "panel_umap", show=show, save=save, own=ax is None)
+    order = _by_group(cells, groupby)
+    if kind == "heatmap":
+        drawn = _heatmap(_balanced(cells, groupby, random_state), order, groupby)
+    else:
+        drawn = _dotplot(cells, order, groupby)
+    first = drawn if isinstance(drawn, dict) else drawn[0]
+    shown = finish([next(iter(first.values()))], f"panel_{kind}", show=show, save=save)
+    return None if shown is None else drawn
+
+
+def _check_groups(adata: AnnData, groupby: str | None, kind: str) -> None:
+    if groupby is None:
+        if kind != "umap":
+            msg = f"kind={kind!r} needs groupby=, a column of adata.obs."
+            raise ValueError(msg)
+    elif groupby not in adata.obs:
+        msg = f"groupby={groupby!r} is not in adata.obs: {read.listed(adata.obs.columns)}."
+        raise KeyError(msg)
+    elif kind != "umap" and pd.api.types.is_float_dtype(adata.obs[groupby]):
+        msg = f"groupby={groupby!r} has dtype {adata.obs[groupby].dtype}: it must hold groups."
+        raise TypeError(msg)
+
+
+def _cells(
+    adata: AnnData, genes: pd.Index, groupby: str | None, layer: str | None, symbols: str | None
+) -> AnnData:
+    """The cells with the genes of the panel only, under the names to show."""
+    values = read.matrix(adata, layer)[:, adata.var_names.get_indexer(genes)]
+    values = values.toarray() if sparse.issparse(values) else np.array(values)
+    called = selection.names(adata, symbols).fillna(adata.var_names.to_series()).loc[genes]
+    cells = AnnData(
+        values.astype(np.float32),
+        obs=adata.obs[[] if groupby is None else [groupby]].copy(),
+        var=pd.DataFrame(index=pd.Index(called.to_numpy(dtype=str))),
+    )
+    cells.var_names_make_unique()
+    if groupby is not None:
+        _colour(cells, groupby, adata.uns.get(f"{groupby}_colors"))
+    return cells
+
+
+def _colour(cells: AnnData, groupby: str, colours: Sequence[str] | None) -> None:
+    """The groups' own colours; else ours, for as many as we have."""
+    if pd.api.types.is_float_dtype(cells.obs[groupby]):
+        return
+    groups = cells.obs[groupby].astype("category")
+    if colours is None or len(colours) != len(groups.cat.categories):
+        groups = groups.cat.remove_unused_categories()
+        colours = MUTED[: len(groups.cat.categories)]
+    cells.obs[groupby] = groups
+    if len(colours) == len(groups.cat.categories):
+        cells.uns[f"{groupby}_colors"] = list(colours)
+
+
+def _umaps(
+    axes: Sequence[Axes],
+    adata: AnnData,
+    cells: AnnData,
+    groupby: str | None,
+    layer: str | None,
+    random_state: int,
+) -> None:
+    import scanpy as sc
+
+    cells.obsm["X_umap_all"], cells.obsm["X_umap_panel"] = embeddings(
+        adata, cells, layer, random_state
+    )
+    titles = f"all {adata.n_vars} genes", f"panel of {cells.n_vars} genes"
+    for ax, basis, title in zip(axes, ("umap_all", "umap_panel"), titles, strict=True):
+        last = ax is axes[-1]
+        with warnings.catch_warnings():
+            # scanpy 1.11 sets colours of a colour map in a way that matplotlib 3.11 will drop
+            warnings.simplefilter("ignore", PendingDeprecationWarning)
+            sc.pl.embedding(
+                cells,
+                basis,
+                color=groupby,
+                color_map="viridis",
+                legend_loc="right margin" if last else "none",
+                colorbar_loc="right" if last else None,
+                title=title,
+                ax=ax,
+                show=False,
+            )
+        ax.set(xlabel="UMAP 1", ylabel="UMAP 2")
+
+
+def _by_group(cells: AnnData, groupby: str | None) -> list[str]:
+    """Genes by the group in which they are highest, the highest first within it."""
+    groups = cells.obs[groupby].cat.remove_unused_categories()
+    means = pd.DataFrame(cells.X, columns=cells.var_names).groupby(groups.to_numpy()).mean()
+    means = means.reindex(groups.cat.categories)
+    scaled = means / means.max().where(means.max() > 0, 1.0)
+    group, others = means.to_numpy().argmax(axis=0), scaled.sum().to_numpy()
+    return list(cells.var_names[np.lexsort((others, group))])
+
+
+def _balanced(cells: AnnData, groupby: str, random_state: int) -> AnnData:
+    """No group so much larger than the smallest that the name of that has no room."""
+    rng = np.random.default_rng(random_state)
+    members = cells.obs.groupby(groupby, observed=True).indices.values()
+    most = max(_RATIO * min(map(len, members)), _FEWEST)
+    kept = [rng.choice(group, min(len(group), most), replace=False) for group in members]
+    return cells[np.sort(np.concatenate(kept))].copy()
+
+
+def _heatmap(cells: AnnData, genes: list[str], groupby: str | None) -> dict[str, Axes]:
+    import scanpy as sc
+
+    few = len(genes) <= _FEW
+    n_groups = cells.obs[groupby].nunique()
+    axes = sc.pl.heatmap(
+        cells,
+        genes,
+        groupby,
+        standard_scale="var",
+        cmap="viridis",
+        figsize=(3.0 + (_WIDE if few else _NARROW) * len(genes), max(0.4 * n_groups, 2.0) + 1.5),
+        show_gene_labels=True,
+        show=False,
+    )
+    axes["heatmap_ax"].tick_params(axis="x", labelsize=9 if few else 6)
+    return axes
+
+
+def _dotplot(cells: AnnData, genes: list[str], groupby: str | None) -> list[dict[str, Any]]:
+    import scanpy as sc
+    from matplotlib import pyplot as plt
+
+    rows = -(-len(genes) // _PER_ROW)
+    across = -(-len(genes) // rows)
+    n_groups = cells.obs[groupby].nunique()
+    size = _DOT * across + _AROUND[0], rows * (max(_DOT * n_groups, 2.0) + _AROUND[1])
+    figure, axes = plt.subplots(rows, 1, figsize=size, squeeze=False)
+    figure.subplots_adjust(hspace=0.5)
+    drawn = []
+    for i, ax in enumerate(axes.ravel()):
+        plot = sc.pl.dotplot(
+            cells,
+            genes[i * across : (i + 1) * across],
+            groupby,
+            standard_scale="var",
+            cmap="viridis",
+            dot_max=1.0,
+            ax=ax,
+            return_fig=True,
+        )
+        plot.legend(width=_LEGEND).style(largest_dot=_LARGEST)
+        plot.make_figure()
+        drawn.append(plot.get_axes())
+    return drawn

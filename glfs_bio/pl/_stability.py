@@ -1,0 +1,106 @@
+"""Stability of a selection over parts of the cells."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .._anndata import selection
+from ..core import checks
+from . import _bars
+from ._figure import finish, row
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from anndata import AnnData
+    from matplotlib.axes import Axes
+
+_MATRIX, _TALL = 3.2, 4.2
+
+
+def stability(
+    adata: AnnData,
+    n_genes: int | None = None,
+    *,
+    key: str = "glfs_stability",
+    symbols: str | None = None,
+    ax: Sequence[Axes] | None = None,
+    show: bool | None = None,
+    save: str | Path | bool | None = None,
+) -> list[Axes] | None:
+    """Bars of the selection frequencies, and the pairwise Jaccard indices of the selections.
+
+    Parameters
+    ----------
+    adata
+        Cells × genes, with what :func:`~glfs_bio.tl.stability` wrote.
+    n_genes
+        How many of the most frequent genes.  None: the mean size of the selections, in columns of
+        at most 50.
+    key
+        The `key_added` of ``tl.stability``.
+    symbols
+        Column of ``.var`` with the names to show; genes without one go by their ``.var_names``.
+    ax
+        Two axes to draw in: bars, and matrix.
+    show
+        Whether to show the figure and return nothing.  None: ``scanpy.settings.autoshow``, unless
+        `ax` or `save` is given.
+    save
+        File to write; True, or a bare ending like ``".pdf"``: a file in
+        ``scanpy.settings.figdir``.
+
+    Returns
+    -------
+    None if the figure was shown, else a list of the axes, the matrix last.
+
+    Raises
+    ------
+    KeyError
+        No such result or column.
+    TypeError, ValueError
+        A number of genes that cannot be, or not two axes.
+
+    Examples
+    --------
+    >>> import scanpy as sc, glfs_bio
+    >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
+    >>> glfs_bio.tl.stability(adata, 10, n_resamples=3, show_progress=False)
+    >>> bars, matrix = glfs_bio.pl.stability(adata, show=False)
+    >>> len(bars.patches)
+    10
+    """
+    checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
+    entry = selection.record(adata, key, "tl.stability")
+    frequency = selection.frequency(adata, key)
+    size = round(float(np.mean(entry["n_genes"]))) if n_genes is None else n_genes
+    frequency = frequency.head(size)
+    called = selection.names(adata, symbols).fillna(adata.var_names.to_series())
+    if ax is None:
+        columns = [_bars.WIDTH] * _bars.n_columns(len(frequency))
+        axes = row([*columns, _MATRIX], max(_bars.height(len(frequency)), _TALL))
+    else:
+        axes = list(np.ravel(ax))
+        if len(axes) != 2:
+            msg = f"ax has {len(axes)} axes: two are needed, for the bars and for the matrix."
+            raise ValueError(msg)
+    _bars.draw(
+        axes[:-1], list(called.loc[frequency.index]), frequency.to_numpy(), "selection frequency"
+    )
+    _matrix(axes[-1], entry["jaccard"], entry["mean_jaccard"])
+    return finish(axes, "stability", show=show, save=save, own=ax is None)
+
+
+def _matrix(ax: Axes, jaccard: np.ndarray, mean: float) -> None:
+    image = ax.imshow(jaccard, vmin=0, vmax=1, cmap="cividis")
+    ax.set(xlabel="part of the cells", ylabel="part of the cells")
+    ax.set_title(f"mean {mean:.2f} over the pairs", fontsize="medium")
+    places = np.arange(0, len(jaccard), max(len(jaccard) // 5, 1))
+    ax.set_xticks(places, places + 1)
+    ax.set_yticks(places, places + 1)
+    ax.set_anchor("N")
+    below = ax.inset_axes((0.0, -0.3, 1.0, 0.05))
+    ax.figure.colorbar(image, cax=below, label="Jaccard index", orientation="horizontal")

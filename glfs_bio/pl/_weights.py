@@ -1,0 +1,76 @@
+"""Weights of the selected genes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .._anndata import selection
+from ..core import checks
+from . import _bars
+from ._figure import finish, row
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from anndata import AnnData
+    from matplotlib.axes import Axes
+
+
+def weights(
+    adata: AnnData,
+    n_genes: int | None = None,
+    *,
+    key: str = "glfs",
+    symbols: str | None = None,
+    ax: Axes | None = None,
+    show: bool | None = None,
+    save: str | Path | bool | None = None,
+) -> Axes | list[Axes] | None:
+    """Bars of the weights of the selected genes, the best gene first.
+
+    Parameters
+    ----------
+    adata
+        Cells × genes, with a selection of :func:`~glfs_bio.pp.select_genes`.
+    n_genes
+        How many of the best.  None: every selected gene, in columns of at most 50.
+    key
+        Which selection: the `key_added` of ``select_genes``.
+    symbols
+        Column of ``.var`` with the names to show; genes without one go by their ``.var_names``.
+    ax
+        Axes to draw all bars in.
+    show
+        Whether to show the figure and return nothing.  None: ``scanpy.settings.autoshow``, unless
+        `ax` or `save` is given.
+    save
+        File to write; True, or a bare ending like ``".pdf"``: a file in
+        ``scanpy.settings.figdir``.
+
+    Returns
+    -------
+    None if the figure was shown, else the axes, or a list of them for several columns.
+
+    Raises
+    ------
+    KeyError
+        No such selection or column.
+    TypeError, ValueError
+        A number of genes that cannot be, or no gene selected.
+
+    Examples
+    --------
+    >>> import scanpy as sc, glfs_bio
+    >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
+    >>> glfs_bio.pp.select_genes(adata, n_genes=10)
+    >>> ax = glfs_bio.pl.weights(adata, show=False)
+    >>> len(ax.patches)
+    10
+    """
+    checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
+    frame = selection.ranked(adata, key).head(adata.n_vars if n_genes is None else n_genes)
+    called = selection.names(adata, symbols).fillna(adata.var_names.to_series())
+    n_columns = _bars.n_columns(len(frame))
+    axes = [ax] if ax is not None else row([_bars.WIDTH] * n_columns, _bars.height(len(frame)))
+    _bars.draw(axes, list(called.loc[frame.index]), frame["weight"].to_numpy(), "weight β")
+    return finish(axes, "weights", show=show, save=save, own=ax is None)
