@@ -39,6 +39,12 @@ def real():
 
 
 @pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """Folder of the development data, for what is not an h5ad."""
+    return Path(os.environ.get("GLFS_BIO_DATA", "../shared/data"))
+
+
+@pytest.fixture(scope="session")
 def _pbmc() -> ad.AnnData:
     return sc.datasets.pbmc68k_reduced().raw.to_adata()
 

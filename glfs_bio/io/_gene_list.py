@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from .._anndata import read, selection
 from ._atomic import check_target, replacing
 
@@ -91,6 +93,8 @@ def write_gene_list(
             name.write_text("".join(f"{gene}\n" for gene in frame["gene"]), encoding="utf-8")
         else:
             frame = frame.join(adata.var[further], rsuffix="_var")
+            for flags in frame.select_dtypes(bool):  # spelt so that R and pandas read it
+                frame[flags] = np.where(frame[flags], "TRUE", "FALSE")
             frame.to_csv(name, sep=_SEPARATORS[ending], index=False, encoding="utf-8")
 
 

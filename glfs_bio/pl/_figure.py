@@ -21,13 +21,14 @@ MUTED = (
     *("#DDCC77", "#CC6677", "#882255", "#AA4499", "#000000"),
 )
 _DPI = 150
+_PAD = 0.1
 
 
 def row(widths: Sequence[float], height: float) -> list[Axes]:
     """Axes beside one another in a new figure; sizes in inches."""
     from matplotlib import pyplot as plt
 
-    _, axes = plt.subplots(
+    figure, axes = plt.subplots(
         1,
         len(widths),
         figsize=(sum(widths), height),
@@ -35,6 +36,7 @@ def row(widths: Sequence[float], height: float) -> list[Axes]:
         squeeze=False,
         width_ratios=widths,
     )
+    figure.get_layout_engine().set(w_pad=_PAD)
     return list(axes.ravel())
 
 

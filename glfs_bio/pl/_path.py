@@ -124,7 +124,7 @@ def _ticks(ax: Axes, span: float) -> None:
     from matplotlib import ticker
 
     subs = (1, 2, 3, 5) if span < 10 else (1, 3) if span < 1e2 else (1,)
-    ax.xaxis.set_major_locator(ticker.LogLocator(subs=subs))
+    ax.xaxis.set_major_locator(ticker.LogLocator(subs=subs, numticks=7))
     ax.xaxis.set_major_formatter(ticker.FuncFormatter(lambda lam, _: f"{lam:.0e}"))
     ax.xaxis.set_minor_formatter(ticker.NullFormatter())
 

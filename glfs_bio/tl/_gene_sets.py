@@ -60,7 +60,7 @@ def _library(name: str, organism: str) -> dict[str, list[str]]:
     try:
         libraries = gseapy.get_library_name(organism=organism)
         if name in libraries:
-            return gseapy.parser.download_library(name, organism=organism)
+            return _mapping(gseapy.parser.download_library(name, organism=organism))
     except requests.RequestException as error:
         msg = (
             f"gene_sets={name!r} is not a file, and the libraries of gseapy cannot be reached "

@@ -26,6 +26,7 @@ _FEWEST_RESAMPLES = 2
 _FEWEST_CELLS = 3
 #: Parameters of select_genes that are set here.
 _OURS = {"adata", "n_genes", "key_added", "as_highly_variable", "subset", "inplace", "random_state"}
+_EXAMINED = [name for name in inspect.signature(select_genes).parameters if name not in _OURS]
 _VERSIONS = ("glfs-bio", "numpy", "scipy", "scikit-learn", "anndata")
 
 
@@ -101,13 +102,13 @@ def stability(
     """
     checks.whole_number("n_resamples", n_resamples, at_least=_FEWEST_RESAMPLES)
     checks.number("fraction", fraction, above=0.0)
+    checks.whole_number("random_state", random_state, at_least=0, or_none=True)
     if fraction >= 1:
         msg = f"fraction={fraction!r} must be below 1: all cells give the same genes every time."
         raise ValueError(msg)
-    known = [name for name in inspect.signature(select_genes).parameters if name not in _OURS]
     for name in select:
-        if name not in known:
-            msg = f"{name}={select[name]!r} is not a parameter to examine: {', '.join(known)} are."
+        if name not in _EXAMINED:
+            msg = f"{name}={select[name]!r} is not one of {', '.join(_EXAMINED)}."
             raise TypeError(msg)
     read.unique_names(adata)
     cells = _lean(adata, select)

@@ -1,0 +1,249 @@
+from __future__ import annotations
+
+import shutil
+import subprocess
+
+import gseapy
+import numpy as np
+import pandas as pd
+import pytest
+
+from glfs_bio.io import read_gmt, write_gene_list, write_gmt, write_rnk
+from glfs_bio.pp import select_genes
+
+
+@pytest.fixture(scope="module")
+def _panel(_pbmc):
+    adata = _pbmc.copy()
+    select_genes(adata, 20, exclude=["HLA-DRA"])
+    select_genes(adata, 5, key_added="small")
+    adata.var["id"] = [f"ENSG{i:05d}" for i in range(adata.n_vars)]
+    frequency = np.where(adata.var["glfs_selected"], 0.9, 0.1)
+    adata.var["glfs_stability_frequency"] = np.where(adata.var["small_selected"], 1.0, frequency)
+    return adata
+
+
+@pytest.fixture
+def panel(_panel):
+    return _panel.copy()
+
+
+def best_first(adata, key="glfs"):
+    chosen = adata.var[adata.var[f"{key}_selected"]]
+    return list(chosen.sort_values(f"{key}_rank").index)
+
+
+def read_rnk(path):
+    return pd.read_csv(path, sep="\t", header=None, index_col=0, float_precision="round_trip")[1]
+
+
+def test_plain_list(panel, tmp_path):
+    write_gene_list(panel, tmp_path / "genes.txt")
+    assert (tmp_path / "genes.txt").read_text().splitlines() == best_first(panel)
+
+
+@pytest.mark.parametrize(("ending", "separator"), [("csv", ","), ("tsv", "\t")])
+def test_table(panel, tmp_path, ending, separator):
+    path = tmp_path / f"genes.{ending}"
+    write_gene_list(panel, path, symbols="id")
+    table = pd.read_csv(path, sep=separator)
+    ranked = panel.var.loc[best_first(panel)]
+    assert list(table["gene"]) == list(ranked["id"])
+    assert list(table["rank"]) == list(range(1, 21))
+    np.testing.assert_allclose(table["weight"], ranked["glfs_weight"])
+    np.testing.assert_allclose(table["score"], ranked["glfs_score"])
+    assert table["selected"].all()
+
+
+def test_table_of_every_tested_gene(panel, tmp_path):
+    write_gene_list(panel, tmp_path / "all.csv", columns=["id"], selected_only=False)
+    table = pd.read_csv(tmp_path / "all.csv")
+    assert len(table) == panel.n_vars - 1
+    assert "HLA-DRA" not in set(table["gene"])
+    assert list(table["id"]) == list(panel.var.loc[table["gene"], "id"])
+    assert table["selected"].sum() == 20
+
+
+def test_names_with_commas_and_quotes(panel, tmp_path):
+    name = 'odd, "gene"'
+    panel.var["id"] = name + panel.var["id"].astype(str)
+    write_gene_list(panel, tmp_path / "odd.csv", symbols="id")
+    assert pd.read_csv(tmp_path / "odd.csv")["gene"].str.startswith(name).all()
+
+
+def test_unnamed_genes_keep_their_own_name(panel, tmp_path):
+    first = best_first(panel)[0]
+    panel.var.loc[first, "id"] = ""
+    write_gene_list(panel, tmp_path / "genes.txt", symbols="id")
+    assert (tmp_path / "genes.txt").read_text().splitlines()[0] == first
+
+
+def test_ranked_list_orders_every_tested_gene(panel, tmp_path):
+    write_rnk(panel, tmp_path / "genes.rnk")
+    table = read_rnk(tmp_path / "genes.rnk")
+    assert len(table) == panel.n_vars - 1
+    assert table.is_unique
+    assert table.is_monotonic_decreasing
+    np.testing.assert_array_equal(table, panel.var.loc[table.index, "glfs_score"])
+
+
+def test_ranked_list_keeps_the_best_of_one_name(panel, tmp_path):
+    first, second = best_first(panel)[:2]
+    panel.var.loc[[first, second], "id"] = "twin"
+    panel.var["id"] = panel.var["id"].mask(panel.var_names == best_first(panel)[2])
+    write_rnk(panel, tmp_path / "genes.rnk", symbols="id")
+    table = read_rnk(tmp_path / "genes.rnk")
+    assert len(table) == panel.n_vars - 3
+    assert table["twin"] == panel.var.loc[first, "glfs_score"]
+
+
+def test_ties_are_refused(panel, tmp_path):
+    panel.var["glfs_score"] = 1.0
+    with pytest.raises(ValueError, match="ties"):
+        write_rnk(panel, tmp_path / "genes.rnk")
+
+
+def test_sets_of_selections_groups_and_thresholds(panel, tmp_path):
+    path = tmp_path / "panels.gmt"
+    groups = {"T cells": ["CD3D", "CD3E"], "B cells": ("CD79A",)}
+    write_gmt(panel, path, key=["glfs", "small"], groups=groups, thresholds=[0.5, 1.0])
+    sets = read_gmt(path)
+    assert list(sets) == [
+        *("glfs", "small", "T cells", "B cells"),
+        *("glfs_stability_0.5", "glfs_stability_1"),
+    ]
+    assert sets["glfs"] == best_first(panel)
+    assert sets["T cells"] == ["CD3D", "CD3E"]
+    assert set(sets["glfs_stability_1"]) == set(best_first(panel, "small"))
+    assert set(sets["glfs_stability_0.5"]) == set(sets["glfs"]) | set(sets["small"])
+    assert gseapy.read_gmt(str(path)) == sets
+
+
+def test_only_groups_by_another_name(panel, tmp_path):
+    write_gmt(panel, tmp_path / "x.gmt", key=None, groups={"T": ["CD3D"]}, symbols="id")
+    assert read_gmt(tmp_path / "x.gmt") == {"T": [panel.var.loc["CD3D", "id"]]}
+
+
+def test_gseapy_reads_the_files(panel, tmp_path):
+    write_gene_list(panel, tmp_path / "genes.txt")
+    write_gmt(panel, tmp_path / "panels.gmt", groups={"T": ["CD3D", "CD3E"]})
+    write_rnk(panel, tmp_path / "genes.rnk")
+    found = gseapy.enrich(
+        str(tmp_path / "genes.txt"),
+        str(tmp_path / "panels.gmt"),
+        background=list(panel.var_names),
+        outdir=None,
+    ).results.set_index("Term")
+    assert found.loc["glfs", "Overlap"] == "20/20"
+    ranked = gseapy.prerank(
+        str(tmp_path / "genes.rnk"),
+        str(tmp_path / "panels.gmt"),
+        min_size=2,
+        weight=0,
+        permutation_num=20,
+        threads=1,
+        outdir=None,
+    )
+    assert len(ranked.ranking) == panel.n_vars - 1
+    assert ranked.res2d.set_index("Term").loc["glfs", "ES"] == pytest.approx(1.0)
+
+
+@pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed")
+def test_base_r_reads_the_files(panel, tmp_path):
+    write_gene_list(panel, tmp_path / "genes.txt")
+    write_gene_list(panel, tmp_path / "genes.csv")
+    write_gmt(panel, tmp_path / "panels.gmt", key=["glfs", "small"])
+    write_rnk(panel, tmp_path / "genes.rnk")
+    script = """
+        genes <- readLines("genes.txt")
+        table <- read.csv("genes.csv")
+        rnk <- read.delim("genes.rnk", header = FALSE)
+        sets <- strsplit(readLines("panels.gmt"), "\\t")
+        names(sets) <- sapply(sets, `[`, 1)
+        stopifnot(identical(table$gene, genes), length(genes) == 20, is.logical(table$selected))
+        stopifnot(nrow(rnk) == 764, !anyDuplicated(rnk[[2]]), !is.unsorted(rev(rnk[[2]])))
+        stopifnot(identical(rnk[[1]][1:20], genes), identical(sets$glfs[-(1:2)], genes))
+        stopifnot(identical(table$score, rnk[[2]][1:20]), length(sets$small) == 7)
+        cat("read")
+    """
+    command = ["Rscript", "--vanilla", "-e", script]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stdout == "read", done.stderr
+
+
+@pytest.mark.parametrize("write", [write_gene_list, write_gmt, write_rnk])
+def test_files_are_not_replaced_unless_told(panel, tmp_path, write):
+    path = tmp_path / "out.txt"
+    path.write_text("old")
+    with pytest.raises(FileExistsError, match=r"out\.txt exists"):
+        write(panel, path)
+    assert path.read_text() == "old"
+    write(panel, path, overwrite=True)
+    assert path.read_text() != "old"
+    assert [file.name for file in tmp_path.iterdir()] == ["out.txt"]
+    with pytest.raises(FileNotFoundError, match="folder"):
+        write(panel, tmp_path / "nowhere" / "out.txt")
+
+
+@pytest.mark.parametrize(
+    ("write", "name", "options", "error", "match"),
+    [
+        (write_gene_list, "a.txt", {"key": "other"}, KeyError, "Run glfs_bio.pp.select_genes"),
+        (write_gene_list, "a.xlsx", {}, ValueError, r"\.txt, \.csv or \.tsv"),
+        (write_gene_list, "a.txt", {"columns": ["id"]}, ValueError, "need a table"),
+        (write_gene_list, "a.csv", {"columns": ["nope"]}, KeyError, "columns: 'nope'"),
+        (write_gene_list, "a.csv", {"symbols": "nope"}, KeyError, "symbols='nope'"),
+        (write_rnk, "a.rnk", {"key": "other"}, KeyError, "key='other'"),
+        (write_gmt, "a.gmt", {"key": "other"}, KeyError, "key='other'"),
+        (write_gmt, "a.gmt", {"key": ["glfs", "glfs"]}, ValueError, "Two gene sets are named"),
+        (write_gmt, "a.gmt", {"key": None}, ValueError, "nothing to write"),
+        (write_gmt, "a.gmt", {"groups": {"T": ["nope"]}}, KeyError, r"groups\['T'\]"),
+        (write_gmt, "a.gmt", {"groups": {"T": []}}, ValueError, "'T' has no gene"),
+        (write_gmt, "a.gmt", {"groups": {"T\tx": ["CD3D"]}}, ValueError, "has a tab"),
+        (write_gmt, "a.gmt", {"thresholds": 1.5}, ValueError, r"thresholds=1\.5"),
+        (write_gmt, "a.gmt", {"thresholds": 0.0}, ValueError, r"thresholds=0\.0"),
+        (
+            write_gmt,
+            "a.gmt",
+            {"thresholds": 0.5, "stability_key": "no"},
+            KeyError,
+            "glfs_bio.tl.stability",
+        ),
+    ],
+)
+def test_bad_input_writes_nothing(panel, tmp_path, write, name, options, error, match):
+    with pytest.raises(error, match=match):
+        write(panel, tmp_path / name, **options)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_threshold_that_leaves_nothing(panel, tmp_path):
+    panel.var["glfs_stability_frequency"] = 0.25
+    with pytest.raises(ValueError, match=r"the largest frequency is 0\.25"):
+        write_gmt(panel, tmp_path / "a.gmt", thresholds=0.5)
+
+
+@pytest.mark.parametrize(
+    ("content", "match"),
+    [
+        (b"A\tx\tG1\nB,x,G2\n", "line 2 must hold"),
+        (b"A\tx\n", "line 1 must hold"),
+        (b"A\tx\t\t\n", "line 1 must hold"),
+        (b"A\tx\tG1\nA\tx\tG2\n", "two gene sets named 'A'"),
+        (b"\n\n", "no gene set"),
+        (b"\xff\xfe\x00", "not UTF-8"),
+    ],
+)
+def test_malformed_gmt(tmp_path, content, match):
+    path = tmp_path / "bad.gmt"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=match):
+        read_gmt(path)
+
+
+def test_gmt_as_others_write_it(tmp_path):
+    path = tmp_path / "sets.gmt"
+    path.write_bytes("\ufeffA set\t\tG1\tG2 \tG1\t\r\n\r\nB/b\thttp://x\tG3\r\n".encode())
+    assert read_gmt(path) == {"A set": ["G1", "G2"], "B/b": ["G3"]}
+    with pytest.raises(FileNotFoundError, match=r"no\.gmt does not exist"):
+        read_gmt(tmp_path / "no.gmt")

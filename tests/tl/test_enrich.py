@@ -1,0 +1,244 @@
+from __future__ import annotations
+
+import anndata as ad
+import numpy as np
+import pandas as pd
+import pytest
+import requests
+import scanpy as sc
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import false_discovery_control, hypergeom
+
+from glfs_bio.pp import select_genes
+from glfs_bio.tl import enrich
+
+SETS = {
+    "MHC II": ["HLA-DRA", "HLA-DRB1", "HLA-DPA1", "HLA-DPB1", "CD74", "absent"],
+    "T cells": ["CD3D", "CD3E", "IL32", "LTB", "CD3D"],
+    "cytotoxic": ["NKG7", "GNLY", "GZMB", "PRF1", "GZMA"],
+    "elsewhere": ["absent", "missing"],
+}
+
+
+@pytest.fixture(scope="module")
+def _panel(_pbmc):
+    adata = _pbmc.copy()
+    select_genes(adata, 25, exclude=["CD74"])
+    return adata
+
+
+@pytest.fixture
+def panel(_panel):
+    return _panel.copy()
+
+
+def made_up(selected, n_genes, untested=()):
+    """An object with a selection of which only the columns matter."""
+    names = [f"G{i}" for i in range(n_genes)]
+    score = np.linspace(2.0, 1.0, n_genes)
+    score[list(untested)] = np.nan
+    return ad.AnnData(
+        np.zeros((2, n_genes), dtype=np.float32),
+        var=pd.DataFrame(
+            {
+                "glfs_weight": 1.0,
+                "glfs_score": score,
+                "glfs_rank": pd.Series(-score).rank().to_numpy(),
+                "glfs_selected": np.isin(np.arange(n_genes), list(selected)),
+            },
+            index=names,
+        ),
+    )
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.data())
+def test_it_is_the_hypergeometric_test(data):
+    n_genes = data.draw(st.integers(5, 40))
+    genes = st.integers(0, n_genes - 1)
+    untested = data.draw(st.sets(genes, max_size=n_genes - 3))
+    tested = sorted(set(range(n_genes)) - untested)
+    selected = data.draw(st.sets(st.sampled_from(tested), min_size=1))
+    members = data.draw(st.lists(st.lists(genes, min_size=1), min_size=1, max_size=5))
+    if not any(set(member) & set(tested) for member in members):
+        return
+    sets = {f"S{i}": [f"G{gene}" for gene in member] for i, member in enumerate(members)}
+    table = enrich(made_up(selected, n_genes, untested), sets, inplace=False)
+    expected = {}
+    for name, member in zip(sets, members, strict=True):
+        inside = set(member) & set(tested)
+        if inside:
+            overlap = len(inside & selected)
+            expected[name] = hypergeom.sf(overlap - 1, len(tested), len(inside), len(selected))
+            assert table.loc[name, ["n_overlap", "n_set"]].tolist() == [overlap, len(inside)]
+    assert set(table.index) == set(expected)
+    np.testing.assert_allclose(table["pvals"], [expected[name] for name in table.index])
+    np.testing.assert_allclose(table["pvals_adj"], false_discovery_control(table["pvals"]))
+    assert table["pvals"].is_monotonic_increasing
+
+
+def test_what_is_in_the_table(panel):
+    table = enrich(panel, SETS, inplace=False)
+    assert list(table.columns) == [
+        *("n_overlap", "n_set", "odds_ratio"),
+        *("pvals", "pvals_adj", "genes"),
+    ]
+    assert set(table.index) == {"MHC II", "T cells", "cytotoxic"}
+    assert table.loc["MHC II", "n_set"] == 4
+    assert table.loc["T cells", "n_set"] == 4
+    assert "glfs_enrichment" not in panel.uns
+    ranks = panel.var["glfs_rank"]
+    for name, genes in table["genes"].str.split(";").items():
+        chosen = [gene for gene in genes if gene]
+        assert set(chosen) == set(SETS[name]) & set(panel.var_names[panel.var["glfs_selected"]])
+        assert ranks[chosen].is_monotonic_increasing
+
+
+def test_numbers_and_case_are_taken_as_they_are():
+    """gseapy itself reads numbers as Entrez ids, and loses the background of names."""
+    adata = made_up({0, 1, 2}, 20)
+    adata.var_names = [str(1000 + i) for i in range(20)]
+    table = enrich(adata, {"A": ["1000", "1001", "1010"]}, inplace=False)
+    assert table.loc["A", "pvals"] == pytest.approx(hypergeom.sf(1, 20, 3, 3))
+    adata.var_names = [f"Gene{i}" for i in range(20)]
+    with pytest.raises(ValueError, match="agree but for upper and lower case"):
+        enrich(adata, {"A": ["GENE0", "GENE1"]})
+
+
+def test_no_selected_gene_in_any_set():
+    table = enrich(made_up({0}, 20), {"A": ["G3", "G4"], "B": ["G5"]}, inplace=False)
+    assert (table["pvals"] == 1).all()
+    assert (table["n_overlap"] == 0).all()
+    assert (table["genes"] == "").all()
+
+
+def test_symbols_that_are_shared_or_missing_count_once():
+    adata = made_up({0, 1, 2}, 20)
+    adata.var["symbol"] = [f"S{i}" for i in range(20)]
+    adata.var.loc[["G1", "G10"], "symbol"] = "S0"
+    adata.var.loc[["G2", "G11"], "symbol"] = [None, ""]
+    table = enrich(adata, {"A": ["S0", "S5"]}, symbols="symbol", inplace=False)
+    assert table.loc["A", "genes"] == "S0"
+    assert table.loc["A", "pvals"] == pytest.approx(hypergeom.sf(0, 16, 2, 1))
+
+
+def test_background_of_ones_own():
+    adata = made_up({0, 1, 2}, 20)
+    others = [f"G{i}" for i in range(12)] + [f"other{i}" for i in range(8)]
+    sets = {"A": ["G0", "G1", "G15", "other3"]}
+    table = enrich(adata, sets, background=others, inplace=False)
+    assert table.loc["A", ["n_overlap", "n_set"]].tolist() == [2, 3]
+    assert table.loc["A", "pvals"] == pytest.approx(hypergeom.sf(1, 20, 3, 3))
+    with pytest.warns(UserWarning, match="1 of 3 selected genes are not in background") as caught:
+        table = enrich(adata, sets, background=others[1:], inplace=False)
+    assert len(caught) == 1
+    assert table.loc["A", "pvals"] == pytest.approx(hypergeom.sf(0, 19, 2, 2))
+
+
+def test_sizes():
+    adata = made_up({0, 1}, 30)
+    sets = {"one": ["G0"], "three": ["G0", "G1", "G2"], "ten": [f"G{i}" for i in range(10)]}
+    assert set(enrich(adata, sets, min_size=2, inplace=False).index) == {"three", "ten"}
+    assert set(enrich(adata, sets, max_size=3, inplace=False).index) == {"one", "three"}
+    with pytest.raises(ValueError, match="the largest has 10"):
+        enrich(adata, sets, min_size=11)
+
+
+@pytest.mark.parametrize("form", ["h5ad", "zarr"])
+@pytest.mark.parametrize("method", ["ora", "prerank"])
+def test_result_survives_a_file(panel, tmp_path, form, method):
+    sets = SETS | {"A/b c": ["CD3D", "CD3E"]}
+    options = {"min_size": 2, "n_permutations": 20} if method == "prerank" else {}
+    assert enrich(panel, sets, method=method, key_added="found", **options) is None
+    getattr(panel, f"write_{form}")(tmp_path / f"x.{form}")
+    again = getattr(ad, f"read_{form}")(tmp_path / f"x.{form}").uns["found"]
+    pd.testing.assert_frame_equal(
+        again["results"], panel.uns["found"]["results"], check_dtype=False, check_index_type=False
+    )
+    assert again["n_selected"] == 25
+    assert again["n_background"] == panel.n_vars - 1
+    assert again["params"]["method"] == method
+    assert "gseapy" in again["versions"]
+
+
+def test_ranked_sets(panel):
+    top = list(panel.var.sort_values("glfs_rank").index[:20])
+    sets = {"top": top, "spread": list(panel.var_names[::30])}
+    options = {"method": "prerank", "n_permutations": 200, "inplace": False}
+    table = enrich(panel, sets, **options)
+    assert table.index[0] == "top"
+    assert table.loc["top", "es"] == pytest.approx(1.0)
+    assert table.loc["top", "pvals_adj"] < 0.05 < table.loc["spread", "pvals"]
+    assert set(table.loc["top", "genes"].split(";")) == set(top)
+    pd.testing.assert_frame_equal(table, enrich(panel, sets, n_jobs=2, **options))
+    other = enrich(panel, sets, random_state=1, **options)
+    assert not table["nes"].equals(other["nes"])
+
+
+def test_ranks_alone_count_by_default(panel):
+    """The score's zero means nothing: shifting it must not matter."""
+    sets = {"spread": list(panel.var_names[::30])}
+    options = {"method": "prerank", "n_permutations": 50, "inplace": False}
+    before = enrich(panel, sets, **options)
+    panel.var["glfs_score"] += 100.0
+    pd.testing.assert_frame_equal(before, enrich(panel, sets, **options))
+
+
+def test_immune_terms_of_blood(real, data_folder):
+    adata = real("pbmc3k_2638")
+    sc.pp.normalize_total(adata, target_sum=1e4)
+    sc.pp.log1p(adata)
+    select_genes(adata, 50)
+    enrich(adata, data_folder / "gmt" / "reactome.gmt")
+    table = adata.uns["glfs_enrichment"]["results"]
+    assert (table["pvals_adj"].head(5) < 1e-4).all()
+    words = "Immun|Neutrophil|TCR|CD3|MHC|PD-1|Antimicrobial|Interferon"
+    assert table.index[:10].str.contains(words).sum() >= 7
+    assert adata.uns["glfs_enrichment"]["params"]["gene_sets"].endswith("reactome.gmt")
+
+
+def offline(*_args, **_kwargs):
+    raise requests.ConnectionError
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "match"),
+    [
+        ({"key": "other"}, KeyError, r"Run glfs_bio\.pp\.select_genes"),
+        ({"gene_sets": "no/such.gmt"}, FileNotFoundError, r"such\.gmt does not exist"),
+        ({"gene_sets": 7}, TypeError, "gene_sets is a int"),
+        ({"gene_sets": {}}, ValueError, "gene_sets is empty"),
+        ({"gene_sets": {"A": "CD3D"}}, TypeError, r"gene_sets\['A'\]"),
+        ({"gene_sets": {"A": ["x", "y"]}}, ValueError, "no name in common: x, y against"),
+        ({"gene_sets": "KEGG_2021_Human"}, ConnectionError, "cannot be reached"),
+        ({"symbols": "nope"}, KeyError, "symbols='nope'"),
+        ({"method": "gsva"}, ValueError, "method='gsva'"),
+        ({"organism": "dog"}, ValueError, "organism='dog'"),
+        ({"min_size": 0}, ValueError, "min_size=0"),
+        ({"min_size": 5, "max_size": 4}, ValueError, "max_size=4"),
+        ({"n_permutations": 0}, ValueError, "n_permutations=0"),
+        ({"random_state": "a"}, TypeError, "random_state='a'"),
+        ({"weight": -1.0}, ValueError, r"weight=-1\.0"),
+        ({"n_jobs": 0}, ValueError, "n_jobs=0"),
+        ({"background": "genome"}, ValueError, "background='genome'"),
+        ({"background": ["x"], "gene_sets": {"A": ["x"]}}, ValueError, "none of the selected"),
+        ({"background": ["x"], "method": "prerank"}, ValueError, "needs method='ora'"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*not in background:UserWarning")
+def test_bad_input_leaves_the_object_alone(panel, monkeypatch, options, error, match):
+    monkeypatch.setattr("gseapy.get_library_name", offline)
+    before = set(panel.uns)
+    with pytest.raises(error, match=match):
+        enrich(panel, **{"gene_sets": SETS, **options})
+    assert set(panel.uns) == before
+
+
+def test_libraries(panel, monkeypatch):
+    monkeypatch.setattr("gseapy.get_library_name", lambda organism: ["Blood_2021", "KEGG_2021"])
+    monkeypatch.setattr("gseapy.parser.download_library", lambda name, organism: SETS)
+    table = enrich(panel, "Blood_2021", inplace=False)
+    pd.testing.assert_frame_equal(table, enrich(panel, SETS, inplace=False))
+    with pytest.raises(ValueError, match="similar: Blood_2021"):
+        enrich(panel, "Blood_2020")

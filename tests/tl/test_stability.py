@@ -1,0 +1,188 @@
+from __future__ import annotations
+
+import re
+
+import anndata as ad
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from glfs_bio.pp import select_genes
+from glfs_bio.tl import _stability as module
+from glfs_bio.tl import stability
+
+
+@pytest.fixture
+def adata(clusters):
+    return ad.AnnData(
+        clusters,
+        obs=pd.DataFrame(
+            {"batch": ["a", "a", "b"] * 30}, index=[f"c{i}" for i in range(len(clusters))]
+        ),
+        var=pd.DataFrame(index=[f"g{i}" for i in range(clusters.shape[1])]),
+    )
+
+
+def quiet(adata, n_genes, **options):
+    stability(adata, n_genes, show_progress=False, **{"n_resamples": 4, **options})
+
+
+def test_what_is_written(adata):
+    before = adata.X.copy()
+    assert stability(adata, 6, n_resamples=5, show_progress=False) is None
+    frequency = adata.var["glfs_stability_frequency"]
+    entry = adata.uns["glfs_stability"]
+    assert frequency.between(0, 1).all()
+    assert frequency.sum() == pytest.approx(6)
+    assert frequency[:6].mean() > frequency[6:].mean()
+    assert entry["jaccard"].shape == (5, 5)
+    np.testing.assert_array_equal(entry["jaccard"], entry["jaccard"].T)
+    np.testing.assert_array_equal(np.diag(entry["jaccard"]), 1)
+    assert entry["mean_jaccard"] == pytest.approx(entry["jaccard"][np.triu_indices(5, 1)].mean())
+    assert list(entry["n_genes"]) == [6] * 5
+    assert entry["n_cells"] == 45
+    np.testing.assert_array_equal(adata.X, before)
+
+
+def test_it_is_selection_on_parts_of_the_cells(pbmc, monkeypatch):
+    """By hand, on bare objects: neither X_pca nor the graph of all cells is re-used."""
+    parts = []
+
+    def recorded(*arguments):
+        parts.extend(original(*arguments))
+        return parts
+
+    original = module._parts
+    monkeypatch.setattr(module, "_parts", recorded)
+    quiet(pbmc, 15, n_resamples=2, fraction=0.4, lambda1=10.0)
+    assert [len(part) for part in parts] == [280, 280]
+    sets = []
+    for part in parts:
+        assert len(set(part)) == 280
+        bare = ad.AnnData(pbmc.X[part], var=pbmc.var[[]])
+        select_genes(bare, 15, lambda1=10.0)
+        sets.append(set(bare.var_names[bare.var["glfs_selected"]]))
+    expected = [np.mean([gene in genes for genes in sets]) for gene in pbmc.var_names]
+    np.testing.assert_array_equal(pbmc.var["glfs_stability_frequency"], expected)
+    jaccard = len(sets[0] & sets[1]) / len(sets[0] | sets[1])
+    assert pbmc.uns["glfs_stability"]["mean_jaccard"] == pytest.approx(jaccard)
+
+
+def test_seed_decides_and_number_of_processes_does_not(adata):
+    results = []
+    for seed, n_jobs in ((0, None), (0, 2), (1, None)):
+        quiet(adata, 10, random_state=seed, n_jobs=n_jobs)
+        results.append(adata.uns["glfs_stability"]["jaccard"])
+    np.testing.assert_array_equal(results[0], results[1])
+    assert not np.array_equal(results[0], results[2])
+
+
+def test_named_representation_and_graph_are_used(pbmc, monkeypatch):
+    from glfs_bio.core import graph, subspace
+
+    def refuse(*_args, **_kwargs):
+        pytest.fail("computed although it was named")
+
+    monkeypatch.setattr(subspace, "principal_components", refuse)
+    monkeypatch.setattr(graph, "knn_graph", refuse)
+    quiet(pbmc, 10, n_resamples=2, use_rep="X_pca", neighbors_key="neighbors")
+    assert pbmc.uns["glfs_stability"]["params"]["use_rep"] == "X_pca"
+
+
+def test_untested_genes_have_no_frequency(adata):
+    adata.var["tested"] = np.arange(40) < 30
+    quiet(adata, 5, mask_var="tested", exclude=["g29"], key_added="other")
+    missing = adata.var["other_frequency"].isna()
+    assert list(adata.var_names[missing]) == [f"g{i}" for i in range(29, 40)]
+
+
+def test_layer_and_sparse(adata):
+    quiet(adata, 5)
+    expected = adata.var["glfs_stability_frequency"].copy()
+    adata.layers["logged"] = sparse.csr_matrix(adata.X)
+    adata.X = np.zeros(adata.shape)
+    quiet(adata, 5, layer="logged")
+    np.testing.assert_array_equal(adata.var["glfs_stability_frequency"], expected)
+
+
+def test_every_batch_gives_its_share(adata, monkeypatch):
+    seen = []
+    original = module.select_genes
+
+    def spy(part, **options):
+        seen.append(part.obs["batch"].value_counts().to_dict())
+        return original(part, **options)
+
+    monkeypatch.setattr(module, "select_genes", spy)
+    quiet(adata, 5, batch_key="batch", n_resamples=3)
+    assert seen == [{"a": 30, "b": 15}] * 3
+
+
+def test_automatic_sizes(adata):
+    quiet(adata, None)
+    assert (adata.uns["glfs_stability"]["n_genes"] >= 1).all()
+
+
+@pytest.mark.parametrize("form", ["h5ad", "zarr"])
+def test_result_survives_a_file(adata, tmp_path, form):
+    quiet(adata, 5, exclude=[re.compile("^g3"), "g7"], layer=None)
+    getattr(adata, f"write_{form}")(tmp_path / f"x.{form}")
+    again = getattr(ad, f"read_{form}")(tmp_path / f"x.{form}")
+    pd.testing.assert_frame_equal(again.var, adata.var)
+    entry = again.uns["glfs_stability"]
+    np.testing.assert_array_equal(entry["jaccard"], adata.uns["glfs_stability"]["jaccard"])
+    assert list(entry["params"]["exclude"]) == ["re:^g3", "g7"]
+
+
+def test_a_warning_is_given_once(adata):
+    adata.X = np.round(np.clip(adata.X, 0, None) * 3)
+    with pytest.warns(UserWarning, match="raw counts") as caught:
+        quiet(adata, 5)
+    assert len(caught) == 1
+
+
+def test_an_interrupt_leaves_the_object_alone(adata, monkeypatch, capsys):
+    calls = []
+
+    def interrupted(*_args, **_options):
+        calls.append(None)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return original(*_args, **_options)
+
+    original = module.select_genes
+    monkeypatch.setattr(module, "select_genes", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        stability(adata, 5)
+    assert len(calls) == 2
+    assert "glfs_stability" not in adata.uns
+    assert list(adata.var.columns) == []
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "match"),
+    [
+        ({"n_genes": 41}, ValueError, "n_genes=41"),
+        ({"n_genes": "many"}, TypeError, "n_genes='many'"),
+        ({"n_resamples": 1}, ValueError, "n_resamples=1"),
+        ({"fraction": 0.0}, ValueError, r"fraction=0\.0"),
+        ({"fraction": 1.0}, ValueError, r"fraction=1\.0 must be below 1"),
+        ({"fraction": 0.01}, ValueError, "leaves 1 of 90 cells"),
+        ({"subset": True}, TypeError, "subset=True is not one of"),
+        ({"lamda1": 3.0}, TypeError, "lamda1"),
+        ({"layer": "nope"}, KeyError, "layer='nope'"),
+        ({"use_rep": "nope"}, KeyError, "use_rep='nope'"),
+        ({"neighbors_key": "nope"}, KeyError, "neighbors_key='nope'"),
+        ({"batch_key": "nope"}, KeyError, "batch_key='nope'"),
+        ({"method": "magic"}, ValueError, "method='magic'"),
+        ({"include": ["nope"]}, KeyError, "include: 'nope'"),
+        ({"random_state": "x"}, TypeError, "random_state='x'"),
+    ],
+)
+def test_bad_input_leaves_the_object_alone(adata, options, error, match):
+    with pytest.raises(error, match=match):
+        quiet(adata, **{"n_genes": 5, **options})
+    assert "glfs_stability" not in adata.uns
+    assert list(adata.var.columns) == []
