@@ -34,6 +34,7 @@ bench: bench-panels
 bench-panels: $(RIVALS)
 	$(BIN)/python benchmarks/panels/run.py $(BENCH_PANELS)
 	$(BIN)/python benchmarks/panels/constraints.py
+	$(BIN)/python benchmarks/panels/stability.py
 
 format: $(INSTALLED)
 	$(BIN)/ruff check --fix .
