@@ -72,5 +72,5 @@ def weights(
     called = selection.names(adata, symbols).fillna(adata.var_names.to_series())
     n_columns = _bars.n_columns(len(frame))
     axes = [ax] if ax is not None else row([_bars.WIDTH] * n_columns, _bars.height(len(frame)))
-    _bars.draw(axes, list(called.loc[frame.index]), frame["weight"].to_numpy(), "weight β")
+    _bars.draw(axes, list(called.loc[frame.index]), frame["weight"].to_numpy(), "weight")
     return finish(axes, "weights", show=show, save=save, own=ax is None)

@@ -84,12 +84,14 @@ def names(ax):
     return [label.get_text() for label in ax.get_yticklabels()]
 
 
-def apart(labels):
-    """Whether no label lies over the next."""
-    figure = labels[0].figure
-    figure.canvas.draw()
-    boxes = [label.get_window_extent() for label in labels if label.get_text()]
-    return not any(a.overlaps(b) for a, b in pairwise(boxes))
+def apart(*columns):
+    """Whether no label lies over the next one in its column."""
+    columns[0][0].figure.draw_without_rendering()
+    return not any(
+        above.get_window_extent().overlaps(below.get_window_extent())
+        for labels in columns
+        for above, below in pairwise(label for label in labels if label.get_text())
+    )
 
 
 def test_weights(panel):
@@ -106,7 +108,7 @@ def test_weights_of_many_genes(panel):
     assert len(axes) == 4
     assert [name for ax in axes for name in names(ax)] == list(best_first(panel, "many")["symbol"])
     assert len({ax.get_xlim() for ax in axes}) == 1
-    assert all(apart(ax.get_yticklabels()) for ax in axes)
+    assert apart(*(ax.get_yticklabels() for ax in axes))
     assert len(pl.weights(panel, 7, key="many", show=False).patches) == 7
 
 
@@ -223,6 +225,7 @@ def test_enrichment_of_a_ranking(panel):
 
 
 def test_panel_beside_all_genes(panel):
+    panel = panel[::5].copy()
     before = set(panel.obsm), set(panel.uns), list(panel.obs)
     left, right = pl.panel(panel, "bulk_labels", show=False)
     assert [left.get_title(), right.get_title()] == ["all 765 genes", "panel of 10 genes"]
@@ -230,7 +233,7 @@ def test_panel_beside_all_genes(panel):
     assert {tuple(p) for p in np.round(points, 4)} == {
         tuple(p) for p in np.round(panel.obsm["X_umap"], 4)
     }
-    assert right.collections[0].get_offsets().shape == (700, 2)
+    assert right.collections[0].get_offsets().shape == (140, 2)
     categories = list(panel.obs["bulk_labels"].cat.categories)
     assert [text.get_text() for text in right.get_legend().get_texts()] == categories
     assert left.get_legend() is None
@@ -273,7 +276,7 @@ def test_dotplot_in_rows(panel):
     assert set(genes) == set(best_first(panel)["symbol"])
     rows = pl.panel(panel, "bulk_labels", kind="dotplot", key="many", show=False)
     assert [len(row["mainplot_ax"].get_xticklabels()) for row in rows] == [50] * 4
-    assert all(apart(row["mainplot_ax"].get_xticklabels()) for row in rows)
+    assert apart(*(row["mainplot_ax"].get_xticklabels() for row in rows))
     assert len(pl.panel(panel, "bulk_labels", kind="dotplot", n_genes=5, show=False)) == 1
 
 
