@@ -96,9 +96,9 @@ def _along_lambda(ax: Axes, entry: dict[str, Any]) -> None:
         walk["lam"], walk["objective"], "s--", ms=2.5, lw=1, color=VERMILLION, label="objective"
     )
     count = int(entry["n_genes"])
-    chosen = ax.axvline(
-        entry["lam"], color="black", ls=":", label=f"chosen: λ = {entry['lam']:.2g}, {count} genes"
-    )
+    how = ", greedy from" if entry.get("finish") == "greedy" else " at"
+    label = f"chosen: {count} genes{how} λ = {entry['lam']:.2g}"
+    chosen = ax.axvline(entry["lam"], color="black", ls=":", label=label)
     ax.plot(entry["lam"], count, "D", ms=7, mfc="none", mec="black")
     ax.set(xscale="log", xlabel="λ", ylim=(0, 1.07 * max(*walk["n_genes"], count)))
     _ticks(ax, float(max(walk["lam"]) / min(walk["lam"])))
@@ -112,7 +112,7 @@ def _along_lambda(ax: Axes, entry: dict[str, Any]) -> None:
 
 def _along_size(ax: Axes, entry: dict[str, Any]) -> None:
     curve, count = entry["curve"], int(entry["n_genes"])
-    kept = ax.plot(curve["n_genes"], curve["kept"], "o-", ms=3.5, color=BLUE, label="kept")
+    kept = ax.plot(curve["n_genes"], curve["kept"], color=BLUE, label="kept")
     chosen = ax.axvline(count, color="black", ls=":", label=f"chosen: {count} genes")
     ax.set(xlabel="genes", ylabel="share of the structure kept", ylim=(0, 1.05))
     ax.spines[["top", "right"]].set_visible(False)
