@@ -13,7 +13,8 @@ from joblib import Parallel, delayed
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import report
-from accuracy import METHODS, SETS, load
+from methods import METHODS
+from sets import SETS, load
 from threadpoolctl import threadpool_limits
 
 SEED = 0
@@ -27,9 +28,10 @@ def halves(n_cells: int, n_resamples: int) -> list[np.ndarray]:
 
 def panel(adata, half: np.ndarray, method: str, n_genes: int) -> set[int] | str:
     """Genes of one method on one half, or what went wrong."""
+    chooser = METHODS[method]
     with threadpool_limits(1):
         try:
-            return set(np.flatnonzero(METHODS[method](adata[half].copy(), n_genes)))
+            return set(chooser.select(chooser.prepare(adata[half].copy()), n_genes)[:n_genes])
         except (ValueError, ImportError) as error:
             return str(error)
 

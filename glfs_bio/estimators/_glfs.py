@@ -30,7 +30,7 @@ class GLFS(SelectorMixin, BaseEstimator):
     Parameters
     ----------
     n_genes
-        Genes to select.  None: as many as keep 95 % of the structure that all genes keep (at most
+        Genes to select.  None: as many as keep 90 % of the structure that all genes keep (at most
         500); with `lam`, all genes of the solution there.
     objective
         ``"exact"``: Tr Cov(w); ``"printed"``: the paper's last formula for it, which equals it only

@@ -60,7 +60,7 @@ def select_genes(
     adata
         Cells × genes.  ``adata.X`` is never changed, and never made dense.
     n_genes
-        Genes to select.  None: as many as keep 95 % of the structure that all genes keep (at most
+        Genes to select.  None: as many as keep 90 % of the structure that all genes keep (at most
         500); with `lam`, all genes of that solution.
     method
         ``"glfs"``.

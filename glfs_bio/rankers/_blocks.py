@@ -19,14 +19,14 @@ def without_lambda2(problem: Problem, objective: str, n_directions: int | None) 
     return Block.of(reduced.genes / np.sqrt(sizes(reduced).max()), reduced.stiffness, objective)
 
 
-def with_lambda2(problem: Problem, objective: str) -> Block:
+def with_lambda2(problem: Problem, objective: str, n_directions: int | None = None) -> Block:
     """For He et al.'s criteria, where a gene of weight 1 stands for one measurement.
 
     λ2 is the noise of a gene against the prior of the labels: ``n · noise · Tr K / r``.
     """
-    reduced = problem.reduced(in_noise=True)
-    n_cells, rank = problem.basis.shape
-    lambda2 = n_cells * problem.noise_level() * np.trace(reduced.stiffness) / rank
+    reduced = problem.reduced(n_directions, in_noise=True)
+    stiffness = np.trace(reduced.stiffness) / len(reduced.stiffness)
+    lambda2 = len(problem.basis) * problem.noise_level() * stiffness
     return Block.of(reduced.genes / np.sqrt(lambda2), reduced.stiffness, objective)
 
 

@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 
 FINISHES = ("auto", "greedy", None)
 
-#: An automatic panel keeps this share of what all genes together keep, and has at most so many.
-KEPT = 0.95
+#: An automatic panel keeps this share of what all genes together keep, in so many leading
+#: directions of the cells; it has at most so many genes.
+KEPT = 0.9
+_LEADING = 16
 _LARGEST = 500
 
 
@@ -33,7 +35,10 @@ def kept(problems: Sequence[Problem], include: Index) -> Array:
     ``(Tr M − Tr ME) / (Tr M − Tr ME_all)``, with ``E_all`` that of all genes together.  It ends
     where :data:`KEPT` is reached, or where the panel would grow too large.
     """
-    blocks = [with_lambda2(problem, "exact") for problem in problems]
+    blocks = [
+        with_lambda2(problem, "exact", None if problem.full_rank else _LEADING)
+        for problem in problems
+    ]
     panel = Greedy(blocks)
     nothing = panel.value
     every = np.arange(panel.n_genes)

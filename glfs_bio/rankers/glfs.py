@@ -60,7 +60,7 @@ def rank(
         One reduced problem per batch, over the same genes.
     n_genes
         Size of the selection.  None: every gene of the solution at `lam`, or, without `lam`, the
-        fewest genes that keep 95 % of the structure (:func:`~glfs_bio.rankers._finish.kept`).
+        fewest genes that keep 90 % of the structure (:func:`~glfs_bio.rankers._finish.kept`).
     include
         Genes that are in the selection from the start.
     objective

@@ -177,13 +177,14 @@ def test_panel_keeps_the_cell_lines(real):
 
 
 def test_faces_full_rank(real):
+    """The paper's figure is 0.940."""
     adata = real("orl400")
     select = glfs_bio.GLFS(100, n_comps=None).fit(adata.X.astype(float))
     pixels = adata.X[:, select.get_support()].astype(float)
     distances = ((pixels[:, None] - pixels[None]) ** 2).sum(axis=2)
     np.fill_diagonal(distances, np.inf)
     labels = adata.obs["label"].to_numpy()
-    assert (labels[distances.argmin(axis=1)] == labels).mean() >= 0.945
+    assert (labels[distances.argmin(axis=1)] == labels).mean() >= 0.94
 
 
 def test_counts_are_warned_about(pbmc):
