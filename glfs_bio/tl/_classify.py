@@ -101,7 +101,7 @@ def classify(
         w of LapRLS for two classes, and for more; 0 for genes that are not used.
     ``.uns[key_added]``
         ``params``, ``classes``, ``genes`` (the best first), ``n_genes``, ``n_labelled``,
-        ``n_unlabelled``; ``tried`` and ``cv_errors`` (out of ``n_labelled``) where the number was
+        ``n_unlabelled``, ``intercept`` (b − 1/2); ``tried`` and ``cv_errors`` (out of ``n_labelled``) where the number was
         chosen; ``test_errors`` and ``n_test`` where labels are known outside `train`; ``versions``.
 
     Raises
@@ -186,6 +186,7 @@ def _report(
         "n_genes": model.n_genes_,
         "n_labelled": model.n_labelled_,
         "n_unlabelled": model.n_samples_ - model.n_labelled_,
+        "intercept": model.classifier_.intercept_,
         "lam": model.selector_.lambda_,
         "versions": {package: version(package) for package in _VERSIONS},
     }

@@ -1,0 +1,185 @@
+"""What R may call, and the boundary at which every exception becomes an R condition."""
+
+from __future__ import annotations
+
+import platform
+import sys
+import traceback
+import warnings
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import anndata as ad
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from .. import pp, tl
+from .._anndata import labels, read
+from ..estimators import LapRLSClassifier
+from . import _session, _values
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+#: Names of reduced dimensions in Bioconductor, and of the same arrays in ``.obsm``.
+_REDUCED = {"PCA": "X_pca", "TSNE": "X_tsne", "UMAP": "X_umap"}
+_IN_OBSM = {name: key for key, name in _REDUCED.items()}
+_FOR_DEVELOPERS = (DeprecationWarning, FutureWarning, ImportWarning, ResourceWarning)
+
+
+def answer(target: Any, arguments: Any) -> Any:
+    """Call a function of this module for R.
+
+    Returns
+    -------
+    An R list with ``ok`` and ``warnings``, and ``value`` or the ``classes``, ``message`` and
+    ``traceback`` of an exception.  Nothing is ever raised: rpy2 would print it and give R a NULL.
+    """
+    caught: list[warnings.WarningMessage] = []
+    try:
+        values = _values.read(arguments)
+        with _session.interruptible(), warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("default")
+            value = _TARGETS[target[0]](**values)
+        told = {"ok": True, "value": _values.write(value)}
+    except BaseException as error:  # noqa: BLE001 — an exception that gets out aborts the process
+        told = {
+            "ok": False,
+            "classes": _strings([kind.__name__ for kind in type(error).__mro__[:-1]]),
+            "message": str(error.args[0] if isinstance(error, KeyError) and error.args else error),
+            "traceback": "".join(traceback.format_exception(error)),
+        }
+    said = [str(one.message) for one in caught if not issubclass(one.category, _FOR_DEVELOPERS)]
+    return _values.write(told | {"warnings": _strings(said)})
+
+
+def put_together(parts: dict[str, Any]) -> ad.AnnData:
+    """Cells × genes, out of the plain pieces of an R object, whose matrices are genes × cells."""
+    return ad.AnnData(
+        parts["X"].T,
+        obs=parts["obs"],
+        var=parts["var"],
+        obsm={_REDUCED.get(name, name): array for name, array in parts["reduced"].items()},
+        layers={name: layer.T for name, layer in parts["layers"].items()},
+    )
+
+
+def take_apart(adata: ad.AnnData, X_name: str) -> tuple[dict[str, Any], list[str]]:
+    """The reverse, and the names of what has no plain form in R."""
+    if X_name in adata.layers:
+        msg = f"X_name={X_name!r} is the name of a layer: choose another."
+        raise ValueError(msg)
+    assays = {} if adata.X is None else {X_name: read.matrix(adata)}
+    assays |= {name: read.matrix(adata, name) for name in adata.layers}
+    left = [
+        f"{name}[{key!r}]"
+        for name in ("uns", "varm", "obsp", "varp")
+        for key in getattr(adata, name)
+    ]
+    left += ["raw"] if adata.raw is not None else []
+    reduced = {}
+    for key, array in adata.obsm.items():
+        if isinstance(array, np.ndarray) and array.ndim == 2 and array.dtype.kind in "fiub":
+            reduced[_IN_OBSM.get(key, key)] = array
+        else:
+            left.append(f"obsm[{key!r}]")
+    tables = {}
+    for name in ("obs", "var"):
+        tables[name], dropped = _plain_columns(getattr(adata, name))
+        left += [f"{name}[{column!r}]" for column in dropped]
+    return {
+        "assays": {name: matrix.T for name, matrix in assays.items()},
+        "reduced": reduced,
+        **tables,
+    }, left
+
+
+def _plain_columns(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    dropped = [name for name in table if not _values.is_plain(table[name])]
+    return table.drop(columns=dropped), [str(name) for name in dropped]
+
+
+def _strings(values: list[str]) -> pd.Series:
+    return pd.Series(values, dtype=object)
+
+
+def _about() -> dict[str, Any]:
+    return {
+        "python": sys.executable,
+        "python_version": platform.python_version(),
+        **{name.replace("-", "_"): version(name) for name in ("glfs-bio", "rpy2", "anndata")},
+    }
+
+
+def _written_by(
+    function: Callable[..., Any], parts: dict[str, Any], options: dict[str, Any]
+) -> dict[str, Any]:
+    """Call a function that writes to ``.var`` and ``.uns``, and tell what it wrote."""
+    adata = put_together(parts)
+    adata.var["_row"] = np.arange(adata.n_vars)
+    before = adata.var.copy()
+    function(adata, **_with_obsm_key(options))
+    rows = adata.var.pop("_row").to_numpy()
+    new = [
+        name
+        for name in adata.var
+        if name not in before or not adata.var[name].equals(before[name].iloc[rows])
+    ]
+    return {"rows": rows + 1, "var": adata.var[new], "uns": {**adata.uns}}
+
+
+def _with_obsm_key(options: dict[str, Any]) -> dict[str, Any]:
+    if (name := options.get("use_rep")) in _REDUCED:
+        return options | {"use_rep": _REDUCED[name]}
+    return options
+
+
+def _laprls(
+    parts: dict[str, Any], label: str, select: bool, options: dict[str, Any]
+) -> dict[str, Any]:
+    """Fit LapRLS to all genes, or to a few that are selected for it."""
+    adata = put_together(parts)
+    if select:
+        tl.classify(adata, label, key_added="model", **options)
+        entry = adata.uns["model"]
+        coef = adata.varm["model_coef"] if "model_coef" in adata.varm else adata.var[["model_coef"]]
+        return {
+            "classes": _strings(entry["classes"]),
+            "genes": _strings(entry["genes"]),
+            "coef": np.asarray(coef)[adata.var_names.get_indexer(entry["genes"])],
+            "intercept": entry["intercept"],
+            "tried": entry.get("tried"),
+            "cv_errors": entry.get("cv_errors"),
+        }
+    codes, categories = labels.codes(adata, label)
+    model = LapRLSClassifier(**options).fit(read.matrix(adata), codes)
+    return {
+        "classes": _strings(categories[model.classes_].astype(str)),
+        "genes": _strings(adata.var_names),
+        "coef": model.coef_.T,
+        "intercept": model.intercept_,
+        "tried": None,
+        "cv_errors": None,
+    }
+
+
+def _read_h5ad(path: str, X_name: str) -> dict[str, Any]:
+    parts, left = take_apart(ad.read_h5ad(path), X_name)
+    return parts | {"left": _strings(left)}
+
+
+def _stored(parts: dict[str, Any]) -> dict[str, int]:
+    """Non-zeros that arrived: what the benchmark measures is the way here."""
+    matrix = parts["X"]
+    return {"stored": matrix.nnz if sparse.issparse(matrix) else matrix.size}
+
+
+_TARGETS: dict[str, Callable[..., Any]] = {
+    "about": _about,
+    "select_genes": lambda **given: _written_by(pp.select_genes, **given),
+    "stability": lambda **given: _written_by(tl.stability, **given),
+    "laprls": _laprls,
+    "read_h5ad": _read_h5ad,
+    "stored": _stored,
+}

@@ -1,0 +1,221 @@
+"""Values between R and Python as plain vectors; nothing of R is kept.
+
+What is not an atomic vector travels as an R list with an element ``kind`` that names its form; the
+file ``values.R`` of the R package is the other half.  Strings travel as one block of bytes, each
+ended by a zero, since handing them over one by one would take longer than all numbers together.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from . import _session
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+#: R's missing integer or logical.
+_NA = np.iinfo(np.int32).min
+
+
+def read(value: Any) -> Any:
+    """Copy an R value into a Python one."""
+    ri = _session.rinterface()
+    if isinstance(value, type(ri.NULL)):
+        return None
+    if isinstance(value, ri.StrSexpVector):
+        return list(value)
+    if isinstance(value, ri.ListSexpVector):
+        fields = dict(zip(value.names, value, strict=True))
+        return _READERS[fields.pop("kind")[0]](**fields)
+    return _read_vector(value)
+
+
+def _read_vector(value: Any) -> Any:
+    """Integers and logicals with missing values become pandas' nullable arrays."""
+    ri = _session.rinterface()
+    values = _copy(value)
+    if isinstance(value, ri.BoolSexpVector):
+        missing = values == _NA
+        logical = values != 0
+        return pd.arrays.BooleanArray(logical, missing) if missing.any() else logical
+    if isinstance(value, ri.IntSexpVector) and (missing := values == _NA).any():
+        return pd.arrays.IntegerArray(values, missing)
+    return values
+
+
+def _copy(value: Any) -> NDArray[Any]:
+    """R's numbers in memory of our own, in their order."""
+    if len(value) == 0:
+        return np.empty(0)
+    return np.array(np.asarray(value).ravel(order="F"))
+
+
+def _read_scalar(value: Any) -> Any:
+    item = read(value)[0]
+    return item.item() if isinstance(item, np.generic) else item
+
+
+def _read_strings(bytes: Any, missing: Any) -> NDArray[np.object_]:
+    text = np.asarray(bytes).tobytes().decode() if len(bytes) else ""
+    strings = np.array(text.split("\0")[:-1], dtype=object)
+    absent = read(missing)
+    if absent is not None:
+        strings[absent] = np.nan
+    return strings
+
+
+def _read_factor(codes: Any, levels: Any, ordered: Any) -> pd.Categorical:
+    numbers = _copy(codes).astype(np.int64)
+    return pd.Categorical.from_codes(
+        np.where(numbers == _NA, -1, numbers - 1), read(levels), ordered=bool(ordered[0])
+    )
+
+
+def _read_dense(values: Any) -> NDArray[np.float64]:
+    # One copy, in an order that makes the transpose contiguous.
+    return np.array(np.asarray(values).T, dtype=np.float64, order="C").T
+
+
+def _read_sparse(p: Any, i: Any, x: Any, shape: Any) -> sparse.csc_matrix:
+    return sparse.csc_matrix((_copy(x), _copy(i), _copy(p)), shape=tuple(_copy(shape)))
+
+
+def _read_list(items: Any, names: Any) -> Any:
+    values = [read(item) for item in items]
+    labels = read(names)
+    return values if labels is None else dict(zip(labels, values, strict=True))
+
+
+def _read_table(columns: Any, names: Any, rows: Any, length: Any) -> pd.DataFrame:
+    index = pd.RangeIndex(length[0]).astype(str) if (labels := read(rows)) is None else labels
+    values = dict(zip(read(names), (read(column) for column in columns), strict=True))
+    return pd.DataFrame(values, index=pd.Index(index, dtype=object))
+
+
+_READERS = {
+    "scalar": _read_scalar,
+    "strings": _read_strings,
+    "factor": _read_factor,
+    "dense": _read_dense,
+    "sparse": _read_sparse,
+    "list": _read_list,
+    "table": _read_table,
+}
+
+
+def write(value: Any) -> Any:
+    """Copy a Python value into an R one.
+
+    Raises
+    ------
+    TypeError
+        A type that has no plain form in R.
+    """
+    ri = _session.rinterface()
+    if value is None:
+        return ri.NULL
+    if hasattr(value, "__sexp__"):
+        return value
+    if isinstance(value, str):
+        return ri.StrSexpVector([value])
+    if isinstance(value, bool | np.bool_):
+        return ri.BoolSexpVector([bool(value)])
+    if isinstance(value, Integral | Real):
+        return write(np.array([value]))
+    if isinstance(value, dict):
+        return _list("list", items=list(value.values()), names=np.array(list(value), dtype=object))
+    if isinstance(value, pd.DataFrame):
+        return _list(
+            "table",
+            columns=[value.iloc[:, j] for j in range(value.shape[1])],
+            names=value.columns.astype(str),
+            rows=value.index.astype(str),
+        )
+    if sparse.issparse(value):
+        return _write_sparse(value)
+    if isinstance(value, np.ndarray) and value.ndim == 2:
+        values = np.asarray(value, dtype=np.float64).ravel(order="F")
+        return _list("dense", values=values, shape=np.array(value.shape))
+    if isinstance(value, list | tuple):
+        return _list("list", items=[*value], names=None)
+    return _write_vector(pd.Series(value))
+
+
+def is_plain(series: pd.Series) -> bool:
+    """Whether a column has a plain form in R."""
+    dtype = series.dtype
+    return (
+        isinstance(dtype, pd.CategoricalDtype)
+        or (pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_complex_dtype(dtype))
+        or _is_strings(series)
+    )
+
+
+def _is_strings(series: pd.Series) -> bool:
+    present = series[series.notna()]
+    return len(present) == 0 or all(isinstance(item, str) and "\0" not in item for item in present)
+
+
+def _list(kind: str, **fields: Any) -> Any:
+    """An R list with names; a list of Python values becomes one without."""
+    ri = _session.rinterface()
+    values = [
+        ri.ListSexpVector([write(item) for item in field])
+        if isinstance(field, list)
+        else write(field)
+        for field in fields.values()
+    ]
+    result = ri.ListSexpVector([write(kind), *values])
+    result.names = ri.StrSexpVector(["kind", *fields])
+    return result
+
+
+def _write_sparse(value: Any) -> Any:
+    matrix = sparse.csc_matrix(value)
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    values = np.asarray(matrix.data, dtype=np.float64)
+    return _list("sparse", p=matrix.indptr, i=matrix.indices, x=values, shape=np.array(value.shape))
+
+
+def _write_vector(series: pd.Series) -> Any:
+    ri = _session.rinterface()
+    dtype, missing = series.dtype, series.isna().to_numpy()
+    if not is_plain(series):
+        msg = f"A column of dtype {dtype} has no plain form in R."
+        raise TypeError(msg)
+    if isinstance(dtype, pd.CategoricalDtype):
+        codes = np.where(missing, _NA, series.cat.codes.astype(np.int64) + 1)
+        levels = series.cat.categories.astype(str)
+        return _list("factor", codes=_integers(codes), levels=levels, ordered=bool(dtype.ordered))
+    if pd.api.types.is_bool_dtype(dtype):
+        numbers = series.astype("boolean").fillna(False).astype(np.int64)
+        return _list("logical", values=_integers(np.where(missing, _NA, numbers)))
+    if pd.api.types.is_integer_dtype(dtype):
+        numbers = series.fillna(0).to_numpy(dtype=np.int64)
+        if len(numbers) == 0 or (numbers.min() > _NA and numbers.max() <= -_NA - 1):
+            return _integers(np.where(missing, _NA, numbers))
+    if pd.api.types.is_numeric_dtype(dtype):
+        numbers = series.to_numpy(dtype=np.float64, na_value=np.nan)
+        return ri.FloatSexpVector.from_memoryview(memoryview(np.ascontiguousarray(numbers)))
+    strings = np.where(missing, "", series.to_numpy(dtype=object))
+    block = memoryview("".join(f"{text}\0" for text in strings).encode())
+    return _list(
+        "strings",
+        bytes=ri.ByteSexpVector.from_memoryview(block),
+        missing=missing if missing.any() else None,
+    )
+
+
+def _integers(values: NDArray[np.integer]) -> Any:
+    ri = _session.rinterface()
+    return ri.IntSexpVector.from_memoryview(memoryview(values.astype(np.int32)))

@@ -1,0 +1,99 @@
+#' Selected genes as gene sets, and all genes as a ranking
+#'
+#' What enrichment tools take: a named list of sets and GMT files for
+#' over-representation, a ranking of all genes and RNK files for methods such as
+#' fgsea. A ranking uses the dense score, since most weights are 0 and so equal.
+#'
+#' @param x The result of [glfs_select_genes()].
+#' @param key One or more values of `key_added`; one set each.
+#' @param gmt,rnk Name of a file to write, or NULL. An RNK file has one key.
+#' @param overwrite Whether a file that exists may be replaced.
+#' @return `glfs_gene_sets()`: a named list of the selected genes, the best first.
+#'   `glfs_scores()`: the scores of all genes that were tested, with names, from
+#'   the largest.
+#' @examples
+#' if (glfs_available()) {
+#'     set.seed(1)
+#'     x <- matrix(rnorm(40 * 90, 1, 0.3), 40, dimnames = list(paste0("g", 1:40)))
+#'     for (i in 1:3) x[i, 30 * (i - 1) + 1:30] <- x[i, 30 * (i - 1) + 1:30] + 3
+#'     genes <- glfs_select_genes(x, n_genes = 3, n_comps = NULL)
+#'     glfs_gene_sets(genes, gmt = tempfile(fileext = ".gmt"))
+#'     head(glfs_scores(genes))
+#' }
+#' @export
+glfs_gene_sets <- function(x, key = "glfs", gmt = NULL, rnk = NULL, overwrite = FALSE) {
+    sets <- lapply(stats::setNames(nm = key), function(one) {
+        table <- written(x, one, c("selected", "rank"))
+        order <- order(table[["rank"]])
+        table$gene[order][table$selected[order] %in% TRUE]
+    })
+    if (!is.null(rnk) && length(key) != 1L)
+        glfs_stop("rnk takes the ranking of one key, not of ", length(key), ".")
+    if (!is.null(gmt))
+        write_whole(
+            vapply(names(sets), function(name)
+                paste(c(name, "GLFS selection", sets[[name]]), collapse = "\t"), ""),
+            gmt, "gmt", overwrite
+        )
+    if (!is.null(rnk)) {
+        scores <- glfs_scores(x, key)
+        write_whole(
+            paste(names(scores), format(scores, digits = 17L, trim = TRUE), sep = "\t"),
+            rnk, "rnk", overwrite
+        )
+    }
+    sets
+}
+
+#' @rdname glfs_gene_sets
+#' @export
+glfs_scores <- function(x, key = "glfs") {
+    check_string(key, "key")
+    table <- written(x, key, "score")
+    scores <- stats::setNames(table$score, table$gene)
+    sort(scores[!is.na(scores)], decreasing = TRUE)
+}
+
+# Columns that a selection wrote, from where its class keeps them.
+written <- function(x, key, columns) {
+    table <- gene_table(x)
+    names <- paste0(key, "_", columns)
+    absent <- setdiff(names, names(table))
+    if (length(absent) > 0L)
+        glfs_stop(
+            "x has no ", paste(absent, collapse = ", "), ": run glfs_select_genes()",
+            if (key != "glfs") paste0(" with key_added = \"", key, "\""), " first."
+        )
+    genes <- rownames(x)
+    if (is.null(genes))
+        genes <- as.character(seq_len(nrow(x)))
+    c(list(gene = genes), stats::setNames(as.list(table[names]), columns))
+}
+
+gene_table <- function(x) {
+    if (is(x, "SummarizedExperiment"))
+        SummarizedExperiment::rowData(x)
+    else if (is(x, "ExpressionSet"))
+        Biobase::fData(x)
+    else if (inherits(x, "Seurat"))
+        x[[seurat_assay(x, NULL)]][[]]
+    else if (is(x, "DataFrame") || is.data.frame(x))
+        x
+    else
+        glfs_stop("x is a ", class(x)[1L], ", not a result of glfs_select_genes().")
+}
+
+# Whole or not at all.
+write_whole <- function(lines, path, name, overwrite) {
+    check_string(path, name)
+    if (file.exists(path) && !overwrite)
+        glfs_stop(path, " exists: choose another name, or set overwrite = TRUE.")
+    if (!dir.exists(dirname(path)))
+        glfs_stop("The folder ", dirname(path), " does not exist: create it first.")
+    part <- tempfile(".glfs-", dirname(path))
+    on.exit(unlink(part))
+    connection <- file(part, "wb")
+    writeLines(enc2utf8(lines), connection, useBytes = TRUE)
+    close(connection)
+    file.rename(part, path)
+}

@@ -1,0 +1,53 @@
+# Seurat objects without a class definition of Seurat: the package is only suggested.
+seurat_assay <- function(x, assay) {
+    if (!requireNamespace("SeuratObject", quietly = TRUE))
+        glfs_stop("Seurat objects need the R package SeuratObject.")
+    if (is.null(assay))
+        assay <- SeuratObject::DefaultAssay(x)
+    check_string(assay, "assay")
+    if (!assay %in% SeuratObject::Assays(x))
+        glfs_stop(
+            "assay = \"", assay, "\" is not an assay of x: ",
+            listed(SeuratObject::Assays(x)), "."
+        )
+    assay
+}
+
+read_seurat <- function(x, assay = NULL, slot = "data", ...) {
+    assay <- seurat_assay(x, assay)
+    check_string(slot, "slot")
+    # Version 5 of SeuratObject calls a slot a layer.
+    name <- if (utils::packageVersion("SeuratObject") < "5.0.0") "slot" else "layer"
+    matrix <- do.call(
+        SeuratObject::GetAssayData,
+        c(list(x[[assay]]), stats::setNames(list(slot), name))
+    )
+    others <- setdiff(SeuratObject::Assays(x), assay)
+    if (length(others) > 0L)
+        message("Other assays are not used: ", listed(others), ".")
+    reduced <- lapply(
+        stats::setNames(nm = SeuratObject::Reductions(x)),
+        function(name) SeuratObject::Embeddings(x[[name]])
+    )
+    names(reduced) <- seurat_reduced(names(reduced))
+    plain_parts(
+        plain_matrix(matrix, paste0("slot \"", slot, "\" of assay \"", assay, "\"")),
+        gene_names(matrix), x[[assay]][[]], no_names(x[[]]), reduced
+    )
+}
+
+seurat_reduced <- function(names) {
+    common <- names %in% c("pca", "tsne", "umap")
+    names[common] <- toupper(names[common])
+    names
+}
+
+write_seurat <- function(x, result, key, assay = NULL, ...) {
+    assay <- seurat_assay(x, assay)
+    values <- as.data.frame(result$var)
+    if (length(result$rows) < nrow(x[[assay]]))
+        x <- subset(x, features = rownames(values))
+    x[[assay]] <- SeuratObject::AddMetaData(x[[assay]], values)
+    SeuratObject::Misc(x, slot = key) <- result$uns[[key]]
+    x
+}

@@ -1,0 +1,112 @@
+# Values for Python and from it, as plain vectors and lists with an element
+# `kind`. The other half is glfs_bio/rbridge/_values.py.
+
+# Strings as one block of bytes, each ended by a zero.
+plain_strings <- function(x) {
+    missing <- is.na(x)
+    list(
+        kind = "strings",
+        bytes = writeBin(enc2utf8(as.vector(x)), raw()),
+        missing = if (any(missing)) missing
+    )
+}
+
+plain_list <- function(items, names = NULL) {
+    list(
+        kind = "list",
+        items = unname(items),
+        names = if (!is.null(names)) plain_strings(names)
+    )
+}
+
+# An argument for a Python function: vectors of length one become scalars, whole
+# numbers integers.
+plain_argument <- function(x, name) {
+    if (is.null(x))
+        return(NULL)
+    if (is.list(x) && !is.object(x))
+        return(plain_list(lapply(x, plain_argument, name = name), names(x)))
+    if (is(x, "Rle"))
+        x <- S4Vectors::decode(x)
+    if (is.factor(x))
+        x <- as.character(x)
+    if (!(is.numeric(x) || is.logical(x) || is.character(x)) ||
+        !is.null(dim(x)) || is.object(x))
+        glfs_stop(
+            name, " is a ", class(x)[1L], ": Python takes NULL, numbers, strings, ",
+            "logical values, and lists of these."
+        )
+    if (anyNA(x))
+        glfs_stop(name, " has missing values: remove them.")
+    if (is.double(x) && all(is.finite(x)) && all(x == round(x) & abs(x) < 2^31))
+        storage.mode(x) <- "integer"
+    x <- as.vector(x)
+    value <- if (is.character(x)) plain_strings(x) else x
+    if (length(x) == 1L) list(kind = "scalar", value = value) else value
+}
+
+plain_arguments <- function(arguments) {
+    labels <- names(arguments)
+    if (length(arguments) > 0L && (is.null(labels) || !all(nzchar(labels))))
+        glfs_stop("Arguments after n_genes must be given by name.")
+    plain_list(
+        Map(plain_argument, arguments, labels),
+        if (is.null(labels)) character() else labels
+    )
+}
+
+# A value from Python.
+r_value <- function(x) {
+    if (is.null(x) || is.atomic(x))
+        return(x)
+    switch(x$kind,
+        strings = r_strings(x),
+        logical = as.logical(x$values),
+        factor = r_factor(x),
+        dense = array(x$values, x$shape),
+        sparse = methods::new(
+            "dgCMatrix", p = x$p, i = x$i, x = x$x, Dim = as.integer(x$shape)
+        ),
+        list = r_list(x),
+        table = r_table(x)
+    )
+}
+
+r_strings <- function(x) {
+    strings <- readBin(x$bytes, character(), sum(x$bytes == 0L))
+    Encoding(strings) <- "UTF-8"
+    if (!is.null(x$missing))
+        strings[r_value(x$missing)] <- NA
+    strings
+}
+
+r_factor <- function(x) {
+    structure(
+        x$codes,
+        levels = r_value(x$levels),
+        class = c(if (x$ordered) "ordered", "factor")
+    )
+}
+
+r_list <- function(x) {
+    values <- lapply(x$items, r_value)
+    if (!is.null(x$names))
+        names(values) <- r_value(x$names)
+    values
+}
+
+r_table <- function(x) {
+    rows <- r_value(x$rows)
+    columns <- lapply(x$columns, function(column) {
+        values <- r_value(column)
+        if (is.double(values))
+            values[is.nan(values)] <- NA
+        values
+    })
+    table <- S4Vectors::make_zero_col_DFrame(length(rows))
+    names <- r_value(x$names)
+    for (j in seq_along(columns))
+        table[[names[j]]] <- columns[[j]]
+    rownames(table) <- rows
+    table
+}
