@@ -122,6 +122,6 @@ def from_sce(sce: Any, *, X_name: str | None = None) -> AnnData:
     register()
     parts = _values.read(_session.r_function("plain_sce")(sce, _values.write(X_name)))
     left = parts.pop("left")
-    if left:
+    if len(left):
         warnings.warn(f"Not carried from R: {', '.join(left)}.", UserWarning, stacklevel=2)
     return _calls.put_together(parts)

@@ -25,7 +25,13 @@ if TYPE_CHECKING:
 #: Names of reduced dimensions in Bioconductor, and of the same arrays in ``.obsm``.
 _REDUCED = {"PCA": "X_pca", "TSNE": "X_tsne", "UMAP": "X_umap"}
 _IN_OBSM = {name: key for key, name in _REDUCED.items()}
-_FOR_DEVELOPERS = (DeprecationWarning, FutureWarning, ImportWarning, ResourceWarning)
+_FOR_DEVELOPERS = (
+    DeprecationWarning,
+    FutureWarning,
+    ImportWarning,
+    PendingDeprecationWarning,
+    ResourceWarning,
+)
 
 
 def answer(target: Any, arguments: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import functools
 import os
@@ -48,6 +49,8 @@ def rinterface() -> ModuleType:
         raise ImportError(msg) from error
     with _own_interrupts():
         ri.initr()
+    # Later, with half of the interpreter gone, rpy2 cannot release them.
+    atexit.register(_callbacks.clear)
     return ri
 
 

@@ -15,7 +15,7 @@
 #' @param ... Further arguments, by name, of `glfs_bio.LapRLSClassifier`, or with
 #'   `n_genes` of `glfs_bio.tl.classify()`: `graph`, `n_comps`, `cv`,
 #'   `random_state` and others.
-#' @param object,model An object of class `GLFSLapRLS`.
+#' @param object An object of class `GLFSLapRLS`.
 #' @param newdata Genes x samples, with row names among which the genes of the
 #'   model are; of any class that `x` can have.
 #' @param type `"class"` for labels, `"decision"` for decision values.
@@ -169,7 +169,7 @@ gene_values <- function(x, genes, assay) {
         glfs_stop(
             "newdata lacks ", length(absent), " genes of the model: ", listed(absent), "."
         )
-    x <- x[genes, ]
+    x <- if (is.matrix(x) || is(x, "Matrix")) x[genes, , drop = FALSE] else x[genes, ]
     parts <- do.call(read_object, c(list(x), list(assay = assay)[!is.null(assay)]))
     matrix <- parts$items[[1L]]
     values <- if (matrix$kind == "sparse") r_value(matrix) else matrix$values

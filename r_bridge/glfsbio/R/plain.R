@@ -46,10 +46,11 @@ gene_names <- function(x) {
         message("The object has no row names: genes are numbered.")
         return(as.character(seq_len(nrow(x))))
     }
-    if (anyNA(names) || !all(nzchar(names)))
+    unnamed <- sum(is.na(names) | !nzchar(names))
+    if (unnamed > 0L)
         glfs_stop(
-            "Row names are missing for ", sum(is.na(names) | !nzchar(names)),
-            " genes: name every gene, or none."
+            "Row names are missing for ", unnamed, " gene", if (unnamed > 1L) "s",
+            ": name every gene, or none."
         )
     if (anyDuplicated(names))
         glfs_stop(
@@ -93,7 +94,7 @@ flat_columns <- function(columns, prefix) {
 }
 
 plain_column <- function(x) {
-    if (inherits(x, "AsIs"))
+    if (inherits(x, "AsIs") && !isS4(x))
         class(x) <- setdiff(class(x), "AsIs")
     if (is.factor(x))
         return(list(

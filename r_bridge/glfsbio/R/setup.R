@@ -51,6 +51,8 @@ glfs_setup <- function(python = NULL, quiet = FALSE) {
         check_same(find_python(python))
     }
     about <- call_python("about")
+    if (is.null(session$python))
+        session$python <- about$python
     if (!quiet)
         message(
             "glfs_bio ", about$glfs_bio, " (rpy2 ", about$rpy2, ", anndata ",
@@ -157,22 +159,16 @@ start_python <- function(python) {
         check_same(python)
     }
     check_modules(python)
-    before <- Sys.getenv("RETICULATE_PYTHON", unset = NA)
-    on.exit(if (is.na(before)) Sys.unsetenv("RETICULATE_PYTHON")
-        else Sys.setenv(RETICULATE_PYTHON = before))
-    tryCatch({
-        # Rather than use_python(), after which reticulate looks for others too.
-        Sys.setenv(RETICULATE_PYTHON = python)
-        # rpy2 then takes this R, and does not start another.
-        if (!nzchar(Sys.getenv("R_SESSION_INITIALIZED")))
-            Sys.setenv(
-                R_SESSION_INITIALIZED = paste0("PID=", Sys.getpid(), ":NAME=\"glfsbio\"")
-            )
-        bridge <- reticulate::import("glfs_bio.rbridge", convert = FALSE)
-        bridge$register()
-    }, error = function(e) {
-        glfs_stop(python, " cannot be used from R: ", conditionMessage(e))
-    })
+    # Rather than use_python(), after which reticulate looks for others too.
+    tryCatch(
+        withr::with_envvar(c(RETICULATE_PYTHON = python), {
+            bridge <- reticulate::import("glfs_bio.rbridge", convert = FALSE)
+            bridge$register()
+        }),
+        error = function(e) {
+            glfs_stop(python, " cannot be used from R: ", conditionMessage(e))
+        }
+    )
     session$python <- python
 }
 

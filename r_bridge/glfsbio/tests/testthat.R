@@ -1,0 +1,4 @@
+library(testthat)
+library(glfsbio)
+
+test_check("glfsbio")

@@ -1,0 +1,53 @@
+test_that("an exception in Python is an R condition with the traceback", {
+    need_python()
+    error <- tryCatch(select(cells(), lambda1 = -1), error = identity)
+    expect_s3_class(error, c("python.ValueError", "python.Exception", "glfs_error"))
+    expect_match(conditionMessage(error), "lambda1=-1 must be")
+    expect_match(error$traceback, "Traceback.*select_genes")
+    expect_error(select(cells(), no_such = 1), "no_such", class = "python.TypeError")
+})
+
+test_that("a warning in Python is an R warning", {
+    need_python()
+    counts <- round(10 * cells())
+    expect_warning(select(counts), "raw counts", class = "python.UserWarning")
+})
+
+test_that("an error of R below Python comes back with its message", {
+    need_python()
+    skip_if(Sys.getenv("R_COVR") == "true")
+    path <- withr::local_tempfile(fileext = ".h5ad")
+    writeLines("not HDF5", path)
+    expect_error(glfs_read_h5ad(path), class = "python.OSError")
+    expect_error(glfs_read_h5ad("no such file"), "does not exist", class = "glfs_error")
+})
+
+test_that("arguments are converted, or refused by name", {
+    need_python()
+    x <- cells()
+    plain <- select(x)
+    for (options in list(
+        list(lambda1 = 100L), list(random_state = NULL), list(include = "g1"),
+        list(include = c("g1", "g2")), list(include = factor("g1")),
+        list(mask_var = rep(TRUE, 40)), list(mask_var = S4Vectors::Rle(TRUE, 40))
+    ))
+        expect_identical(
+            do.call(select, c(list(x), options))$glfs_selected, plain$glfs_selected
+        )
+    expect_error(select(x, include = NA), "include has missing values")
+    expect_error(select(x, include = mean), "include is a function")
+    expect_error(select(x, lambda1 = Sys.Date()), "lambda1 is a Date")
+    expect_error(glfs_select_genes(x, 5, 100), "must be given by name")
+})
+
+test_that("strings of all kinds come through", {
+    need_python()
+    x <- cells()
+    odd <- c("\u00e9\u4e2d", "a\nb", "tab\t", "with \"quotes\"", "NA", "\u00e9")
+    odd[6] <- iconv("\u00fc", "UTF-8", "latin1")
+    rownames(x)[1:6] <- odd
+    table <- select(x, include = odd[c(1, 6)])
+    expect_identical(enc2utf8(rownames(table)), enc2utf8(rownames(x)))
+    expect_identical(unlist(S4Vectors::metadata(table)$glfs$params$include),
+        enc2utf8(odd[c(1, 6)]))
+})

@@ -1,0 +1,59 @@
+test_that("unknown labels are filled in", {
+    need_python()
+    labels <- groups
+    labels[c(TRUE, TRUE, FALSE)] <- NA
+    model <- glfs_laprls(cells()[1:6, ], labels)
+    expect_identical(model@classes, c("B", "NK", "T"))
+    expect_identical(dim(coef(model)), c(6L, 3L))
+    predicted <- predict(model, cells())
+    expect_identical(names(predicted), colnames(cells()))
+    expect_identical(as.character(predicted), groups)
+    decision <- predict(model, cells(), type = "decision")
+    expect_identical(dim(decision), c(90L, 3L))
+    expect_identical(colnames(decision), model@classes)
+})
+
+test_that("labels come in all forms", {
+    need_python()
+    two <- cells()[1:6, 1:60]
+    numbers <- rep(1:2, each = 30)
+    for (labels in list(
+        numbers, numbers + 0, factor(numbers, ordered = TRUE),
+        S4Vectors::Rle(numbers), numbers == 2
+    )) {
+        predicted <- predict(glfs_laprls(two, labels), two)
+        expect_identical(as.integer(predicted), numbers)
+    }
+    decision <- predict(glfs_laprls(two, numbers), two, type = "decision")
+    expect_identical(unname(decision > 0), numbers == 2)
+    expect_error(glfs_laprls(two, numbers + 0.5), "labels must be a factor")
+    expect_error(glfs_laprls(two, 1:3), "3 entries for 60 samples")
+    expect_error(glfs_laprls(two, rep("a", 60)), class = "python.ValueError")
+})
+
+test_that("it selects genes, and as few as suffice", {
+    need_python()
+    sce <- sce_of(cells())
+    model <- glfs_laprls(sce, "group", n_genes = c(1, 3, 6), cv = 3)
+    expect_identical(model@cv$n_genes, c(1L, 3L, 6L))
+    expect_true(all(model@genes %in% paste0("g", 1:6)))
+    expect_identical(as.character(predict(model, sce)), groups)
+    expect_identical(predict(model, sce), predict(model, cells()))
+    expect_output(print(model), "cross-validation")
+    expect_error(glfs_laprls(sce, "type"), "not a column of the samples: group")
+    expect_error(predict(model, sce[1:2, ]), "newdata lacks")
+    expect_error(
+        glfs_laprls(sce, "group", lambda2 = -1), class = "python.ValueError"
+    )
+})
+
+test_that("a model is kept by saveRDS and takes sparse matrices", {
+    need_python()
+    model <- glfs_laprls(cells()[1:6, ], groups, lambda1 = 1)
+    file <- withr::local_tempfile()
+    saveRDS(model, file)
+    sparse <- Matrix::Matrix(cells(), sparse = TRUE)
+    expect_identical(predict(readRDS(file), sparse), predict(model, cells()))
+    one <- glfs_laprls(cells()[1, , drop = FALSE], groups == "B")
+    expect_identical(as.character(predict(one, cells())), as.character(groups == "B"))
+})

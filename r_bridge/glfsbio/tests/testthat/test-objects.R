@@ -1,0 +1,140 @@
+test_that("a SingleCellExperiment gets rowData and metadata", {
+    need_python()
+    sce <- sce_of(cells())
+    SummarizedExperiment::rowData(sce)$old <- 1:40
+    out <- select(sce)
+    expect_s4_class(out, "SingleCellExperiment")
+    data <- SummarizedExperiment::rowData(out)
+    expect_identical(names(data), c("old", columns))
+    expect_equal(data$glfs_weight, expected()$glfs_weight)
+    expect_true(S4Vectors::metadata(out)$glfs$converged)
+    expect_identical(rownames(out), rownames(sce))
+    expect_identical(
+        SummarizedExperiment::assay(out), SummarizedExperiment::assay(sce)
+    )
+})
+
+test_that("a SummarizedExperiment without names of genes", {
+    need_python()
+    x <- unname(cells())
+    se <- SummarizedExperiment::SummarizedExperiment(list(other = x))
+    expect_error(select(se), "\"logcounts\" is not an assay of x: other")
+    expect_error(select(se, assay = 1), "assay must be one string")
+    expect_message(out <- select(se, assay = "other"), "numbered")
+    expect_null(rownames(out))
+    expect_equal(
+        SummarizedExperiment::rowData(out)$glfs_weight, expected()$glfs_weight
+    )
+})
+
+test_that("key_added, subset, and a second selection", {
+    need_python()
+    out <- select(sce_of(cells()), key_added = "panel", subset = TRUE)
+    expect_setequal(rownames(out), paste0("g", 1:6))
+    expect_true(all(SummarizedExperiment::rowData(out)$panel_selected))
+    expect_named(S4Vectors::metadata(out), "panel")
+    twice <- glfs_select_genes(select(sce_of(cells())), n_genes = 3, n_comps = 10)
+    expect_identical(sum(SummarizedExperiment::rowData(twice)$glfs_selected), 3L)
+    expect_error(select(cells(), inplace = FALSE), "inplace has no meaning in R")
+})
+
+test_that("columns of rowData and colData reach Python, however they are stored", {
+    need_python()
+    sce <- sce_of(cells())
+    data <- SummarizedExperiment::rowData(sce)
+    inner <- S4Vectors::DataFrame(keep = 1:40 > 1, as_is = I(letters[rep(1:4, 10)]))
+    inner$deeper <- S4Vectors::DataFrame(z = 1:40)
+    data$inner <- inner
+    data$run <- S4Vectors::Rle(1:40 <= 20)
+    data$list <- as.list(1:40)
+    SummarizedExperiment::rowData(sce) <- data
+    sce$batch <- S4Vectors::Rle(factor(rep(c("u", "v"), 45)))
+    sce$level <- factor(
+        rep(c("low", NA, "high"), 30), levels = c("low", "high"), ordered = TRUE
+    )
+    out <- select(sce, mask_var = "inner.keep")
+    ranks <- SummarizedExperiment::rowData(out)$glfs_rank
+    expect_identical(is.na(ranks), 1:40 == 1)
+    out <- select(sce, mask_var = "run", batch_key = "batch")
+    ranks <- SummarizedExperiment::rowData(out)$glfs_rank
+    expect_identical(is.na(ranks), 1:40 > 20)
+    out <- select(sce, exclude = list("run"))
+    expect_false(any(SummarizedExperiment::rowData(out)$glfs_selected[1:20]))
+    expect_error(select(sce, batch_key = "level"), "missing for 30 cells",
+        class = "python.ValueError")
+    expect_error(select(sce, batch_key = "nothing"), class = "python.KeyError")
+    expect_identical(names(SummarizedExperiment::rowData(out)$inner), c("keep", "as_is", "deeper"))
+})
+
+test_that("alternative experiments are not used, and a message says so", {
+    need_python()
+    sce <- sce_of(cells())
+    SingleCellExperiment::altExp(sce, "ADT") <-
+        SummarizedExperiment::SummarizedExperiment(list(counts = cells()[1:3, ]))
+    expect_message(out <- select(sce), "Alternative experiments are not used: ADT")
+    expect_identical(SingleCellExperiment::altExpNames(out), "ADT")
+})
+
+test_that("a reduced dimension is re-used", {
+    need_python()
+    pca <- stats::prcomp(t(cells()), rank. = 8)$x
+    sce <- sce_of(cells(), reducedDims = list(PCA = pca, other = pca[, 1:3]))
+    weights <- function(...)
+        SummarizedExperiment::rowData(select(sce, ...))$glfs_weight
+    expect_identical(weights(), weights(use_rep = "PCA"))
+    expect_false(identical(weights(), weights(use_rep = "other")))
+    expect_equal(weights(use_rep = "X"), expected()$glfs_weight)
+    expect_error(select(sce, use_rep = "UMAP"), class = "python.KeyError")
+})
+
+test_that("an ExpressionSet gets fData and notes", {
+    need_python()
+    phenotype <- Biobase::AnnotatedDataFrame(
+        data.frame(group = groups, row.names = colnames(cells()))
+    )
+    set <- Biobase::ExpressionSet(cells(), phenoData = phenotype)
+    out <- select(set)
+    expect_s4_class(out, "ExpressionSet")
+    expect_identical(names(Biobase::fData(out)), columns)
+    expect_equal(Biobase::fData(out)$glfs_weight, expected()$glfs_weight)
+    expect_true(Biobase::notes(out)$glfs$converged)
+    expect_true(methods::validObject(out))
+    expect_identical(dim(select(set, subset = TRUE)), c(Features = 6L, Samples = 90L))
+    expect_error(select(set, assay = "se.exprs"), "not in assayData: exprs")
+    expect_identical(glfs_gene_sets(out), glfs_gene_sets(expected()))
+    model <- glfs_laprls(out, "group", n_genes = 6)
+    expect_identical(as.character(predict(model, out)), groups)
+})
+
+test_that("a Seurat object gets metadata of the features", {
+    need_python()
+    need_package("SeuratObject")
+    x <- methods::as(cells(), "CsparseMatrix")
+    object <- SeuratObject::CreateSeuratObject(x)
+    object <- SeuratObject::SetAssayData(object, slot = "data", new.data = x)
+    object$group <- groups
+    out <- select(object)
+    expect_s4_class(out, "Seurat")
+    expect_equal(out[["RNA"]][[]]$glfs_weight, expected()$glfs_weight, tolerance = 1e-6)
+    expect_true(SeuratObject::Misc(out, "glfs")$converged)
+    expect_identical(glfs_gene_sets(out), glfs_gene_sets(expected()))
+    expect_identical(nrow(select(object, subset = TRUE)), 6L)
+    expect_identical(select(object, slot = "counts")[["RNA"]][[]], out[["RNA"]][[]])
+    expect_error(select(object, assay = "ADT"), "\"ADT\" is not an assay of x: RNA")
+    out <- glfs_select_genes(object, 6, n_comps = 10, batch_key = "orig.ident")
+    expect_identical(sum(out[["RNA"]][[]]$glfs_selected), 6L)
+    model <- glfs_laprls(object, "group", n_genes = 6)
+    expect_identical(as.character(predict(model, object)), groups)
+})
+
+test_that("stability tells the genes that are always selected", {
+    need_python()
+    out <- tryCatch(
+        glfs_stability(sce_of(cells()), n_genes = 6, n_comps = 10, n_resamples = 4),
+        python.AttributeError = function(e) skip("this glfs_bio has no tl.stability")
+    )
+    frequency <- SummarizedExperiment::rowData(out)$glfs_stability_frequency
+    expect_true(all(frequency[1:6] > 0.5))
+    expect_true(all(frequency >= 0 & frequency <= 1))
+    expect_identical(dim(S4Vectors::metadata(out)$glfs_stability$jaccard), c(4L, 4L))
+})
