@@ -16,8 +16,8 @@ endif
 demo: $(INSTALLED)
 	@$(BIN)/python demo/demo.py
 
-test: $(INSTALLED)
-	$(BIN)/pytest
+test: r-check
+	$(R_ENVIRONMENT) $(BIN)/pytest
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .
@@ -50,6 +50,9 @@ lock: | $(BIN)/uv
 		--no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' \
 		--extra bench --constraint requirements/dev.txt --output-file requirements/bench.txt \
 		pyproject.toml
+	RPY2_CFFI_MODE=ABI $(UV_PIP) compile --quiet --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' \
+		--constraint requirements/dev.txt --output-file requirements/r.txt requirements/r.in
 
 clean:
 	rm -rf $(VENV) demo/output dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
@@ -78,3 +81,5 @@ $(BIN)/uv:
 	@$(PYTHON) -m venv --clear $(VENV)
 	@sed -n '/^uv==/,/# via/p' requirements/dev.txt | \
 		$(BIN)/pip install --quiet --disable-pip-version-check --requirement /dev/stdin
+
+include r_bridge/check.mk

@@ -55,8 +55,8 @@ def to_sce(adata: AnnData, *, X_name: str = "X") -> Any:
     -------
     The R object, a :class:`rpy2.rinterface.SexpS4`.  Layers become further assays; ``.obs`` and
     ``.var`` become ``colData`` and ``rowData``, with categories as factors, ordered or not, and
-    missing values kept; the arrays of ``.obsm`` become reduced dimensions, ``X_pca``, ``X_tsne`` and
-    ``X_umap`` under Bioconductor's names ``PCA``, ``TSNE`` and ``UMAP``.
+    missing values kept; the arrays of ``.obsm`` become reduced dimensions, ``X_pca``, ``X_tsne``
+    and ``X_umap`` under Bioconductor's names ``PCA``, ``TSNE`` and ``UMAP``.
 
     Raises
     ------

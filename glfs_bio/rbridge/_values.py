@@ -17,8 +17,6 @@ from scipy import sparse
 from . import _session
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
 #: R's missing integer or logical.

@@ -101,8 +101,9 @@ def classify(
         w of LapRLS for two classes, and for more; 0 for genes that are not used.
     ``.uns[key_added]``
         ``params``, ``classes``, ``genes`` (the best first), ``n_genes``, ``n_labelled``,
-        ``n_unlabelled``, ``intercept`` (b − 1/2); ``tried`` and ``cv_errors`` (out of ``n_labelled``) where the number was
-        chosen; ``test_errors`` and ``n_test`` where labels are known outside `train`; ``versions``.
+        ``n_unlabelled``, ``intercept`` (b − 1/2); ``tried`` and ``cv_errors`` (out of
+        ``n_labelled``) where the number was chosen; ``test_errors`` and ``n_test`` where labels are
+        known outside `train`; ``versions``.
 
     Raises
     ------

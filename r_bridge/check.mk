@@ -1,0 +1,45 @@
+# R and its packages from Debian where they are missing, rpy2, and the checks of the R package.
+R_FOLDER := $(VENV)/r
+R_LIBRARY := $(R_FOLDER)/library
+R_PACKAGES := BiocCheck Biobase bluster DelayedArray knitr Matrix reticulate rmarkdown scran scuttle \
+	SeuratObject SingleCellExperiment SummarizedExperiment testthat withr
+R_DEBIAN := r-base-core r-bioc-bioccheck r-bioc-scran r-cran-knitr r-cran-reticulate r-cran-rmarkdown \
+	r-cran-seuratobject r-cran-testthat
+R_SOURCES := $(shell find r_bridge/glfsbio -type f)
+# The Python that R uses, and no silent skipping of what needs it.
+R_ENVIRONMENT = R_LIBS=$(abspath $(R_LIBRARY)) GLFSBIO_PYTHON=$(abspath $(VENV)) \
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
+
+.PHONY: r-check
+
+# Whatever way they were installed; apt only where one is missing.
+$(VENV)/.has-r: r_bridge/check.mk | $(INSTALLED)
+	@Rscript -e 'quit(status = !all(nzchar(sapply(commandArgs(TRUE), function(p) system.file(package = p)))))' \
+		$(R_PACKAGES) 2>/dev/null || { \
+		echo "Installing R and packages of Bioconductor from Debian"; \
+		$(SUDO) apt-get -qq update && $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get -qq install \
+			--no-install-recommends $(R_DEBIAN) >/dev/null; } || { \
+		echo "Install R and, in it, $(R_PACKAGES)"; exit 1; }
+	@$(BIN)/python r_bridge/libpython.py || { \
+		package=$$($(BIN)/python -c 'import sys; print("libpython%d.%d" % sys.version_info[:2])'); \
+		echo "Installing $$package"; \
+		$(SUDO) apt-get -qq update && $(SUDO) apt-get -qq install "$$package" >/dev/null; }
+	@touch $@
+
+# ABI mode needs no compiler. A wheel in the cache could be one for another R.
+$(VENV)/.installed-r: requirements/r.txt $(INSTALLED) $(VENV)/.has-r
+	@RPY2_CFFI_MODE=ABI $(UV_PIP) install --quiet --no-cache --python $(BIN)/python --require-hashes \
+		--requirement requirements/r.txt
+	@touch $@
+
+# The tarball that is checked is the one that is installed, beside the Python and not for the user.
+$(R_FOLDER)/.installed: $(R_SOURCES) $(VENV)/.installed-r
+	@rm -rf $(R_FOLDER) && mkdir -p $(R_LIBRARY)
+	cd $(R_FOLDER) && $(R_ENVIRONMENT) R CMD build $(abspath r_bridge/glfsbio)
+	$(R_ENVIRONMENT) R CMD INSTALL --library=$(R_LIBRARY) $(R_FOLDER)/glfsbio_*.tar.gz
+	@touch $@
+
+r-check: $(R_FOLDER)/.installed
+	cd $(R_FOLDER) && $(R_ENVIRONMENT) R CMD check --no-manual glfsbio_*.tar.gz
+	@! grep -E '^Status:.*(ERROR|WARNING)' $(R_FOLDER)/glfsbio.Rcheck/00check.log
+	cd $(R_FOLDER) && $(R_ENVIRONMENT) Rscript ../../r_bridge/bioc_check.R

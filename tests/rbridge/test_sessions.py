@@ -1,0 +1,161 @@
+"""Both routes as users take them: R with a Python in it, and Python with an R in it."""
+
+from __future__ import annotations
+
+import signal
+import time
+
+import pytest
+
+from glfs_bio.rbridge import _calls
+
+SLOW = """
+set.seed(1)
+x <- matrix(rnorm(400 * 12000), 12000, dimnames = list(seq_len(12000), NULL))
+slow <- function() glfsbio::glfs_select_genes(x, 50, n_comps = NULL)
+"""
+GROWTH = """
+size <- function() {
+    gc()
+    line <- grep("VmRSS", readLines("/proc/self/status"), value = TRUE)
+    as.numeric(gsub("[^0-9]", "", line)) / 1024
+}
+x <- Matrix::rsparsematrix(5000, 500, 0.05)
+rownames(x) <- paste0("gene", seq_len(5000))
+once <- function(i) {
+    parts <- glfsbio:::read_object(x)
+    stopifnot(glfsbio:::call_python("stored", parts = parts)$stored == length(x@x))
+    try(glfsbio:::call_python("stored", no = parts), silent = TRUE)
+}
+for (i in 1:100) once()
+before <- size()
+for (i in 1:1000) once()
+cat("grown by", size() - before, "MB\\n")
+"""
+EMBED = """
+import time
+import rpy2.robjects as ro
+from rpy2.rinterface_lib.embedded import RRuntimeError
+from glfs_bio import rbridge
+rbridge.register()
+"""
+
+
+def grown_by(out):
+    return float(out.split("grown by ")[1].split()[0])
+
+
+def interrupt(process, after=1.0):
+    """Wait for the line that says so, and press Ctrl-C."""
+    for line in process.stdout:
+        if line.startswith("ready"):
+            break
+    time.sleep(after)
+    process.send_signal(signal.SIGINT)
+
+
+def test_r_first_interrupts(rscript):
+    """In Python, in R afterwards, and without a handler."""
+    process = rscript(f"""{SLOW}
+        invisible(glfs_setup(quiet = TRUE))
+        cat("ready\\n")
+        cat(tryCatch(slow(), interrupt = function(e) "in Python\\n"))
+        stopifnot(nrow(suppressWarnings(glfs_select_genes(x[1:50, ], 5))) == 50)
+        cat("ready\\n")
+        cat(tryCatch(repeat {{}}, interrupt = function(e) "in R\\n"))
+        cat("ready\\n")
+        slow()
+        cat("not reached\\n")
+    """)
+    interrupt(process)
+    interrupt(process)
+    interrupt(process)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "not reached" not in out
+    assert "Interrupted in Python." in err
+
+
+def test_r_first_interrupts_are_caught_where_they_happen(rscript):
+    process = rscript(f"""{SLOW}
+        invisible(glfs_setup(quiet = TRUE))
+        cat("ready\\n")
+        cat(tryCatch(slow(), interrupt = function(e) "in Python\\n"))
+    """)
+    interrupt(process)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    assert "in Python" in out
+
+
+def test_r_first_memory(run_r):
+    assert grown_by(run_r(GROWTH)) < 20
+
+
+def test_python_first_memory(python):
+    out, err = python(f"{EMBED}\nro.r('''{GROWTH}''')").communicate(timeout=200)
+    assert grown_by(out) < 20, err
+
+
+def test_python_first(python):
+    """A cell of R, an error, an interrupt, life after it, and a silent end."""
+    code = f"""{EMBED}
+ro.r('''
+library(glfsbio)
+set.seed(1)
+x <- matrix(rnorm(40 * 90), 40, dimnames = list(paste0("g", 1:40), NULL))
+table <- glfs_select_genes(x, 5, n_comps = 10)
+''')
+assert ro.r("sum(table$glfs_selected)")[0] == 5
+about = ro.r("glfs_setup(quiet = TRUE)")
+assert ro.r("glfs_available()")[0]
+try:
+    ro.r("glfs_select_genes(x, 5, lambda1 = -1)")
+except RRuntimeError as error:
+    assert "lambda1=-1 must be" in str(error)
+ro.r('''{SLOW}''')
+print("ready", flush=True)
+try:
+    ro.r("slow()")
+except (RRuntimeError, KeyboardInterrupt) as error:
+    print("stopped:", repr(error))
+assert ro.r("nrow(glfs_select_genes(x[1:50, 1:90], 5))")[0] == 50
+print("alive")
+"""
+    process = python(code)
+    interrupt(process)
+    out, err = process.communicate(timeout=100)
+    assert process.returncode == 0, err
+    assert "stopped:" in out
+    assert "Interrupted in Python." in out
+    assert "alive" in out
+    assert "Exception ignored" not in err
+
+
+def test_setup_in_an_embedded_r_without_register(python):
+    code = """
+import rpy2.rinterface as ri
+ri.initr()
+ri.evalr('cat(tryCatch(glfsbio::glfs_setup(), error = conditionMessage))')
+"""
+    out, err = python(code).communicate(timeout=100)
+    assert "glfs_bio.rbridge.register()" in out, err
+
+
+def test_an_error_of_r_below_python_keeps_its_message(ri, monkeypatch):
+    monkeypatch.setitem(_calls._TARGETS, "callback", lambda: ri.evalr("stop('from R')"))
+    code = "tryCatch(glfsbio:::call_python('callback'), error = function(e) "
+    assert "from R" in ri.evalr(f"{code} conditionMessage(e))")[0]
+    assert "python.RRuntimeError" in list(ri.evalr(f"{code} class(e))"))
+
+
+@pytest.mark.parametrize("error", [SystemExit(3), MemoryError("full"), KeyError("key")])
+def test_every_exception_becomes_a_condition(ri, monkeypatch, error):
+    def fail():
+        raise error
+
+    monkeypatch.setitem(_calls._TARGETS, "fail", fail)
+    code = "tryCatch(glfsbio:::call_python('fail'), error = function(e) "
+    assert f"python.{type(error).__name__}" in list(ri.evalr(f"{code} class(e))"))
+    assert ri.evalr(f"{code} conditionMessage(e))")[0] == str(error.args[0])
+    assert "in fail" in ri.evalr(f"{code} e$traceback)")[0]

@@ -1,0 +1,108 @@
+"""Values through R and back: what arrives is what was sent."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from glfs_bio.rbridge import _session, _values
+
+TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=8)
+
+
+def through(ri, value):
+    """Made an R object, and plain values again."""
+    code = "function(x) { x <- glfsbio:::r_value(x); glfsbio:::plain_table(x, rownames(x)) }"
+    return _values.read(ri.evalr(code)(_values.write(value)))
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    st.lists(
+        st.tuples(
+            st.floats(allow_nan=False),
+            st.none() | st.integers(-(2**31) + 1, 2**31 - 1),
+            st.none() | st.booleans(),
+            st.none() | TEXT,
+            st.none() | st.sampled_from(["low", "é", "high"]),
+        ),
+        min_size=1,
+        max_size=12,
+    )
+)
+def test_columns(ri, rows):
+    table = pd.DataFrame(rows, columns=["float", "whole", "logical", "text", "level"])
+    table["whole"] = table["whole"].astype("Int64")
+    table["logical"] = table["logical"].astype("boolean")
+    table["text"] = table["text"].astype(object)
+    table["level"] = pd.Categorical(table["level"], ["low", "é", "high"], ordered=True)
+    back = through(ri, table)
+    assert list(back["float"]) == list(table["float"])
+    for name in ("whole", "logical", "text", "level"):
+        pd.testing.assert_series_equal(
+            back[name].isna(), table[name].isna(), check_index=False, check_names=False
+        )
+        assert list(back[name].dropna()) == list(table[name].dropna())
+    assert back["level"].cat.ordered
+    assert list(back["level"].cat.categories) == ["low", "é", "high"]
+
+
+def test_a_table_without_rows_or_columns(ri):
+    for table in (pd.DataFrame({"a": [1.5]})[:0], pd.DataFrame(index=["x", "y"])):
+        back = through(ri, table)
+        assert back.shape == table.shape
+        assert list(back.columns) == list(table.columns)
+
+
+def test_more_levels_than_a_byte_holds(ri):
+    table = pd.DataFrame({"level": pd.Categorical([f"l{i:03}" for i in range(300)])})
+    assert list(through(ri, table)["level"]) == list(table["level"])
+
+
+def test_large_whole_numbers_are_doubles(ri):
+    table = pd.DataFrame({"large": [2**40, -(2**31)]})
+    assert list(through(ri, table)["large"]) == [2.0**40, -(2.0**31)]
+
+
+def test_missing_numbers_are_na_in_r(ri):
+    table = _values.write(pd.DataFrame({"x": [1.0, np.nan]}))
+    code = "function(x) { x <- glfsbio:::r_value(x)$x; is.na(x[2]) && !is.nan(x[2]) }"
+    assert ri.evalr(code)(table)[0]
+
+
+@pytest.mark.parametrize(
+    "kind", [np.asarray, sparse.csr_matrix, sparse.csc_array, sparse.coo_array]
+)
+def test_matrices(ri, kind):
+    matrix = np.arange(12.0).reshape(3, 4) * (np.arange(12).reshape(3, 4) % 3 > 0)
+    code = "function(x) glfsbio:::plain_matrix(glfsbio:::r_value(x), 'x')"
+    back = _values.read(ri.evalr(code)(_values.write(kind(matrix))))
+    assert sparse.issparse(back) == (kind is not np.asarray)
+    np.testing.assert_array_equal(back.toarray() if sparse.issparse(back) else back, matrix)
+
+
+def test_nothing_of_r_is_kept(ri):
+    vector = ri.evalr("x <- c(1, 2, 3)")
+    copied = _values.read(vector)
+    ri.evalr("x")
+    np.asarray(vector)[0] = 9.0
+    assert copied.tolist() == [1.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    "value", [[1 + 2j], pd.to_datetime(["2020-01-01"]), ["a", 1], [["a"], ["b"]]]
+)
+def test_what_has_no_plain_form(ri, value):
+    with pytest.raises(TypeError, match="no plain form in R"):
+        _values.write(pd.Series(value))
+
+
+def test_without_rpy2(monkeypatch):
+    monkeypatch.setattr(_session, "find_spec", lambda _: None)
+    _session.rinterface.cache_clear()
+    with pytest.raises(ImportError, match=r"RPY2_CFFI_MODE=ABI pip install .*<3\.6\.6"):
+        _session.rinterface()
