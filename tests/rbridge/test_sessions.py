@@ -16,20 +16,23 @@ slow <- function() glfsbio::glfs_select_genes(x, 50, n_comps = NULL)
 """
 GROWTH = """
 size <- function() {
-    gc()
     line <- grep("VmRSS", readLines("/proc/self/status"), value = TRUE)
     as.numeric(gsub("[^0-9]", "", line)) / 1024
 }
-x <- Matrix::rsparsematrix(5000, 500, 0.05)
-rownames(x) <- paste0("gene", seq_len(5000))
+x <- Matrix::rsparsematrix(500, 200, 0.1)
+rownames(x) <- paste0("gene", seq_len(500))
 once <- function(i) {
     parts <- glfsbio:::read_object(x)
     stopifnot(glfsbio:::call_python("stored", parts = parts)$stored == length(x@x))
     try(glfsbio:::call_python("stored", no = parts), silent = TRUE)
 }
-for (i in 1:100) once()
+some <- function(i) {
+    for (j in 1:100) once()
+    gc() # else R's heap grows, and the system does not get it back
+}
+for (i in 1:3) some()
 before <- size()
-for (i in 1:1000) once()
+for (i in 1:10) some()
 cat("grown by", size() - before, "MB\\n")
 """
 EMBED = """
@@ -42,16 +45,20 @@ rbridge.register()
 
 
 def grown_by(out):
+    """A thousand calls hand over 300 MB."""
     return float(out.split("grown by ")[1].split()[0])
 
 
 def interrupt(process, after=1.0):
-    """Wait for the line that says so, and press Ctrl-C."""
+    """Wait for the line that says so, and press Ctrl-C; returns what was printed before."""
+    said = []
     for line in process.stdout:
+        said.append(line)
         if line.startswith("ready"):
             break
     time.sleep(after)
     process.send_signal(signal.SIGINT)
+    return "".join(said)
 
 
 def test_r_first_interrupts(rscript):
@@ -67,34 +74,22 @@ def test_r_first_interrupts(rscript):
         slow()
         cat("not reached\\n")
     """)
-    interrupt(process)
-    interrupt(process)
-    interrupt(process)
+    assert interrupt(process) == "ready\n"
+    assert interrupt(process) == "in Python\nready\n"
+    assert interrupt(process) == "in R\nready\n"
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
     assert "not reached" not in out
     assert "Interrupted in Python." in err
 
 
-def test_r_first_interrupts_are_caught_where_they_happen(rscript):
-    process = rscript(f"""{SLOW}
-        invisible(glfs_setup(quiet = TRUE))
-        cat("ready\\n")
-        cat(tryCatch(slow(), interrupt = function(e) "in Python\\n"))
-    """)
-    interrupt(process)
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == 0, err
-    assert "in Python" in out
-
-
 def test_r_first_memory(run_r):
-    assert grown_by(run_r(GROWTH)) < 20
+    assert grown_by(run_r(GROWTH)) < 8
 
 
 def test_python_first_memory(python):
     out, err = python(f"{EMBED}\nro.r('''{GROWTH}''')").communicate(timeout=200)
-    assert grown_by(out) < 20, err
+    assert grown_by(out) < 8, err
 
 
 def test_python_first(python):

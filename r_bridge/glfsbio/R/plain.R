@@ -153,7 +153,7 @@ setMethod("read_object", "SummarizedExperiment",
             )
         reduced <- list()
         if (is(x, "SingleCellExperiment")) {
-            reduced <- as.list(SingleCellExperiment::reducedDims(x))
+            reduced <- as.list(SingleCellExperiment::reducedDims(x, withDimnames = FALSE))
             other <- SingleCellExperiment::altExpNames(x)
             if (length(other) > 0L)
                 message("Alternative experiments are not used: ", listed(other), ".")

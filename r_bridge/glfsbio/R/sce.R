@@ -66,7 +66,7 @@ plain_sce <- function(x, X_name = NULL) {
         paste0("assay \"", name, "\"")
     ))
     single <- is(x, "SingleCellExperiment")
-    reduced <- if (single) as.list(SingleCellExperiment::reducedDims(x)) else list()
+    reduced <- if (single) as.list(SingleCellExperiment::reducedDims(x, withDimnames = FALSE)) else list()
     rows <- SummarizedExperiment::rowData(x, use.names = FALSE)
     columns <- SummarizedExperiment::colData(x)
     rownames(columns) <- colnames(x)
