@@ -9,7 +9,7 @@
 #' @keywords package
 #' @examples
 #' if (glfs_available()) glfs_setup()
-#' @importFrom methods is isVirtualClass setClass setGeneric setMethod
+#' @importFrom methods is setClass setGeneric setMethod
 #' @importFrom stats coef predict
 #' @importFrom S4Vectors DataFrame
 #' @importClassesFrom Biobase ExpressionSet

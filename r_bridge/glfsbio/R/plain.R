@@ -13,7 +13,8 @@ plain_matrix <- function(x, what) {
             x, "dMatrix"), "generalMatrix"), "CsparseMatrix")
     } else if (is(x, "Matrix")) {
         x <- as.matrix(x)
-    } else if (!is.matrix(x) && isVirtualClass("Array") && is(x, "Array")) {
+    } else if (isS4(x) && !is.matrix(x)) {
+        # Sparse arrays of newer Bioconductor releases.
         x <- methods::as(x, "dgCMatrix")
     }
     values <- if (is(x, "dgCMatrix")) x@x else x

@@ -47,7 +47,12 @@ write_seurat <- function(x, result, key, assay = NULL, ...) {
     values <- as.data.frame(result$var)
     if (length(result$rows) < nrow(x[[assay]]))
         x <- subset(x, features = rownames(values))
-    x[[assay]] <- SeuratObject::AddMetaData(x[[assay]], values)
-    SeuratObject::Misc(x, slot = key) <- result$uns[[key]]
+    # AddMetaData() fails on a table without columns: nothing has changed.
+    if (ncol(values) > 0L)
+        x[[assay]] <- SeuratObject::AddMetaData(x[[assay]], values)
+    # Misc<- warns when it replaces an earlier result.
+    misc <- methods::slot(x, "misc")
+    misc[[key]] <- result$uns[[key]]
+    methods::slot(x, "misc") <- misc
     x
 }
