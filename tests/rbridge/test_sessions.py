@@ -23,14 +23,16 @@ x <- Matrix::rsparsematrix(500, 200, 0.1)
 rownames(x) <- paste0("gene", seq_len(500))
 once <- function(i) {
     parts <- glfsbio:::read_object(x)
-    stopifnot(glfsbio:::call_python("stored", parts = parts)$stored == length(x@x))
-    try(glfsbio:::call_python("stored", no = parts), silent = TRUE)
+    if (i %% 5 == 0)
+        try(glfsbio:::call_python("stored", no = parts), silent = TRUE)
+    else
+        stopifnot(glfsbio:::call_python("stored", parts = parts)$stored == length(x@x))
 }
 some <- function(i) {
-    for (j in 1:100) once()
+    for (j in 1:100) once(j)
     gc() # else R's heap grows, and the system does not get it back
 }
-for (i in 1:3) some()
+for (i in 1:2) some()
 before <- size()
 for (i in 1:10) some()
 cat("grown by", size() - before, "MB\\n")
@@ -45,7 +47,7 @@ rbridge.register()
 
 
 def grown_by(out):
-    """A thousand calls hand over 300 MB."""
+    """A thousand calls hand over 150 MB."""
     return float(out.split("grown by ")[1].split()[0])
 
 
