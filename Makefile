@@ -29,6 +29,7 @@ bench: bench-panels
 	$(BIN)/python benchmarks/speed/reuse.py
 	$(BIN)/python benchmarks/paper/leukaemia.py --seeds 20
 	$(BIN)/python benchmarks/paper/semi_supervised.py --draws 20
+	$(MAKE) bench-r
 
 # Keeps what it computed in benchmarks/.cache; BENCH_PANELS="--only ours" passes options.
 bench-panels: $(RIVALS)

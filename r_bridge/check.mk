@@ -10,7 +10,7 @@ R_SOURCES := $(shell find r_bridge/glfsbio -type f)
 R_ENVIRONMENT = R_LIBS=$(abspath $(R_LIBRARY)) GLFSBIO_PYTHON=$(abspath $(VENV)) \
 	PYTHONDONTWRITEBYTECODE=
 
-.PHONY: r-check
+.PHONY: r-check bench-r
 
 # Whatever way they were installed; apt only where one is missing.
 $(VENV)/.has-r: r_bridge/check.mk | $(INSTALLED)
@@ -44,3 +44,6 @@ r-check: $(R_FOLDER)/.installed
 		R CMD check --no-manual glfsbio_*.tar.gz
 	@! grep -E '^Status:.*(ERROR|WARNING)' $(R_FOLDER)/glfsbio.Rcheck/00check.log
 	cd $(R_FOLDER) && $(R_ENVIRONMENT) Rscript ../../r_bridge/bioc_check.R
+
+bench-r: $(R_FOLDER)/.installed
+	$(R_ENVIRONMENT) $(BIN)/python benchmarks/speed/r_handover.py

@@ -154,8 +154,10 @@ setMethod("read_object", "SummarizedExperiment",
             )
         reduced <- list()
         if (is(x, "SingleCellExperiment")) {
-            reduced <- as.list(SingleCellExperiment::reducedDims(x, withDimnames = FALSE))
-            other <- SingleCellExperiment::altExpNames(x)
+            # reducedDims() and altExpNames() check the whole object every time.
+            inner <- SingleCellExperiment::int_colData(x)
+            reduced <- as.list(inner$reducedDims)
+            other <- names(inner$altExps)
             if (length(other) > 0L)
                 message("Alternative experiments are not used: ", listed(other), ".")
         }
