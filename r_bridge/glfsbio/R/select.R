@@ -98,10 +98,7 @@ setMethod("glfs_select_genes", "ExpressionSet",
 #'     set.seed(1)
 #'     x <- matrix(rnorm(40 * 90, 1, 0.3), 40, dimnames = list(paste0("g", 1:40)))
 #'     for (i in 1:3) x[i, 30 * (i - 1) + 1:30] <- x[i, 30 * (i - 1) + 1:30] + 3
-#'     tryCatch(
-#'         glfs_stability(x, n_genes = 3, n_resamples = 5, n_comps = NULL),
-#'         python.AttributeError = function(e) message(conditionMessage(e))
-#'     )
+#'     glfs_stability(x, n_genes = 3, n_resamples = 5, n_comps = NULL)
 #' }
 #' @export
 #' @name glfs_stability

@@ -129,10 +129,7 @@ test_that("a Seurat object gets metadata of the features", {
 
 test_that("stability tells the genes that are always selected", {
     need_python()
-    out <- tryCatch(
-        glfs_stability(sce_of(cells()), n_genes = 6, n_comps = 10, n_resamples = 4),
-        python.AttributeError = function(e) skip("this glfs_bio has no tl.stability")
-    )
+    out <- glfs_stability(sce_of(cells()), n_genes = 6, n_comps = 10, n_resamples = 4)
     frequency <- SummarizedExperiment::rowData(out)$glfs_stability_frequency
     expect_true(all(frequency[1:6] > 0.5))
     expect_true(all(frequency >= 0 & frequency <= 1))
