@@ -16,6 +16,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 
 from . import __version__, pp
 from .io import check_target, replacing
+from .rankers import METHODS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,6 +47,7 @@ def select(
     genes: Annotated[
         Path | None, typer.Option(help="Selected genes, best first, one a line.")
     ] = None,
+    method: Annotated[str, typer.Option(help=f"One of {', '.join(METHODS)}.")] = "glfs",
     objective: Annotated[str, typer.Option(help="exact, printed or mse.")] = "exact",
     lam: Annotated[str | None, typer.Option(help="A value of λ, or line_search.")] = None,
     lambda1: Annotated[float, typer.Option(help="Weight of the graph.")] = 100.0,
@@ -79,6 +81,7 @@ def select(
             pp.select_genes(
                 adata,
                 n_genes,
+                method=method,
                 objective=objective,
                 lam=lam if lam in (None, "line_search") else float(lam),
                 lambda1=lambda1,
@@ -104,8 +107,12 @@ def select(
             with replacing(output, overwrite=overwrite) as name:
                 adata.write_h5ad(name)
         entry = adata.uns[key_added]
-        state = "converged" if entry["converged"] else "NOT converged"
-        errors.print(f"{len(ranked)} of {entry['n_tested']} genes, λ = {entry['lam']:.4g}, {state}")
+        told = [f"{len(ranked)} of {entry['n_tested']} genes"]
+        if "lam" in entry:
+            told.append(f"λ = {entry['lam']:.4g}")
+        if "converged" in entry:
+            told.append("converged" if entry["converged"] else "NOT converged")
+        errors.print(", ".join(told))
 
 
 def _patterns(genes: list[str] | None) -> list[str | re.Pattern[str]] | None:

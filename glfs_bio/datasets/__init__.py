@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from ._golub import golub
+from ._simulate import simulate
 
-__all__ = ["golub"]
+__all__ = ["golub", "simulate"]

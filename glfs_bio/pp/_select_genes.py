@@ -63,7 +63,11 @@ def select_genes(
         Genes to select.  None: as many as keep 90 % of the structure that all genes keep (at most
         500); with `lam`, all genes of that solution.
     method
-        ``"glfs"``.
+        ``"glfs"``, or a method that it is compared with: ``"lapaofs"`` and ``"lapdofs"`` (greedy,
+        He et al. 2011), ``"laplacian_score"`` (He et al. 2005), ``"q_alpha"`` (Wolf & Shashua
+        2003), ``"sparse_pca"`` (Zou et al. 2004), ``"variance"``.  These have no λ: they need
+        `n_genes`, and refuse `objective`, `lam` and `finish`.  All are given the same matrix,
+        subspace and graph, and use of these what they are defined on.
     objective
         ``"exact"``: Tr Cov(w); ``"printed"``: the last formula for it in [1]_, which equals it only
         for matrices that commute; ``"mse"``: variance plus bias, ``Tr E`` with 0 ≤ β ≤ 1 (the
@@ -120,7 +124,9 @@ def select_genes(
     None, or with `inplace=False` a :class:`pandas.DataFrame` with one row a gene.  Written:
 
     ``.var[f"{key_added}_weight"]``
-        β ≥ 0; for a panel that was completed greedily, what each gene of it added.
+        β ≥ 0; for a panel that was completed greedily, what each gene of it added; of a method
+        without weights what it ranks by: the gain of a gene that was picked, its score (minus the
+        Laplacian Score), |α|, or its largest loading.
     ``.var[f"{key_added}_score"]``
         Larger is better, no ties; NaN for genes that were not tested.
     ``.var[f"{key_added}_rank"]``
@@ -130,9 +136,10 @@ def select_genes(
     ``.uns[key_added]``
         ``params``, ``objective``, ``lam``, ``path``, ``kkt`` (largest violation of the optimality
         conditions, in units of λ), ``converged``, ``finish`` (what was done: ``"greedy"`` or
-        ``"none"``), ``n_genes``, ``n_tested``, ``graph_components``, ``replaced`` (whether a PCA
-        and graph that were there had to be), ``versions``; with an automatic number ``curve``, the
-        share of the structure that panels of each size keep.
+        ``"none"``), ``n_genes``, ``n_tested``, ``method``, ``graph_components``, ``replaced``
+        (whether a PCA and graph that were there had to be), ``versions``; with an automatic number
+        ``curve``, the share of the structure that panels of each size keep.  Only iterative methods
+        have ``converged``, and only GLFS ``objective``, ``lam``, ``path``, ``kkt`` and ``finish``.
 
     Raises
     ------

@@ -63,9 +63,15 @@ def complete(
     panel.grow(len(include), among=include)
     panel.grow(n_genes, among=support)
     panel.grow(n_genes)
+    return in_order(panel)
+
+
+def in_order(panel: Greedy) -> tuple[Array, Array]:
+    """Weights and scores of genes that were picked one by one, as :func:`complete` describes."""
     smallest = np.finfo(float).tiny
     weights = np.zeros(panel.n_genes)
     weights[panel.picked] = np.maximum(panel.gains, smallest)
-    scores = panel.waiting / max(panel.waiting.max(), smallest)
-    scores[panel.picked] = 2.0 - np.arange(n_genes) / n_genes
+    scores = panel.waiting
+    scores /= max(np.delete(scores, panel.picked).max(initial=0.0), smallest)
+    scores[panel.picked] = 2.0 - np.arange(len(panel.picked)) / len(panel.picked)
     return weights, scores

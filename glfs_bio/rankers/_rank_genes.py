@@ -12,7 +12,7 @@ from ..core.graph import LAPLACIANS, check_graph, n_components
 from ..core.path import SOLVERS
 from ..core.problem import STANDARDIZE, build_problem
 from ..core.variance import OBJECTIVES
-from . import glfs
+from . import glfs, lapaofs, lapdofs, laplacian_score, q_alpha, sparse_pca, variance
 from ._finish import FINISHES
 
 if TYPE_CHECKING:
@@ -26,7 +26,15 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-METHODS = {"glfs": glfs.rank}
+METHODS = {
+    "glfs": glfs.rank,
+    "lapaofs": lapaofs.rank,
+    "lapdofs": lapdofs.rank,
+    "laplacian_score": laplacian_score.rank,
+    "q_alpha": q_alpha.rank,
+    "sparse_pca": sparse_pca.rank,
+    "variance": variance.rank,
+}
 
 _FEWEST_CELLS = 3
 
@@ -79,6 +87,10 @@ def rank_genes(
         solver=solver,
         tol=tol,
     )
+    own = {"objective": objective, "lam": lam, "finish": finish, "solver": solver, "tol": tol}
+    if method != "glfs":
+        _refuse_options_of_glfs(method, n_genes, own)
+        own = {"random_state": random_state}
     chosen = _included(include, n_features, n_genes)
     similarities = None if graph is None else check_graph(graph, n_cells)
     coordinates = None if representation is None else _coordinates(representation, n_cells)
@@ -97,16 +109,8 @@ def rank_genes(
         build_problem(data[cells], representation=where, graph=near, **reduction)
         for cells, where, near in _batches(n_cells, coordinates, similarities, batch)
     ]
-    ranking = METHODS[method](
-        problems,
-        n_genes,
-        include=chosen,
-        objective=objective,
-        lam=lam,
-        finish=finish,
-        solver=solver,
-        tol=tol,
-    )
+    ranking = METHODS[method](problems, n_genes, include=chosen, **own)
+    ranking.info["method"] = method
     ranking.info["graph_components"] = max(_pieces(problem) for problem in problems)
     ranking.info["replaced"] = any(problem.replaced for problem in problems)
     if ranking.info["replaced"]:
@@ -156,6 +160,17 @@ def check_options(
     if n_features == 1:
         msg = "There is 1 gene (n_features = 1): there is nothing to choose from."
         raise ValueError(msg)
+
+
+def _refuse_options_of_glfs(method: str, n_genes: int | None, options: dict[str, Any]) -> None:
+    """No option that does nothing: the other methods have neither an objective nor a λ."""
+    if n_genes is None:
+        msg = f"n_genes=None, but only method='glfs' chooses a number: give one for {method!r}."
+        raise ValueError(msg)
+    for name, value in options.items():
+        if value != glfs.rank.__kwdefaults__[name]:
+            msg = f"{name}={value!r} is for method='glfs' only: leave it out with {method!r}."
+            raise ValueError(msg)
 
 
 def _pieces(problem: Problem) -> int:

@@ -1,0 +1,73 @@
+"""Laplacian Score (He, Cai & Niyogi 2005)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import sparse
+
+from ..core.graph import laplacian
+from ..core.noise import graph_residuals
+from ._filter import below_all, by_value
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..core._typing import Array, Index, Matrix
+    from ..core.problem import Problem
+    from ._ranking import Ranking
+
+_ROUNDING = 1e-12
+
+
+def rank(
+    problems: Sequence[Problem],
+    n_genes: int,
+    *,
+    include: Index,
+    random_state: int | None = None,
+) -> Ranking:
+    """Rank genes by how little they vary along the graph, beside how much they vary at all.
+
+    ``L_i = f̃ᵀLf̃ / f̃ᵀDf̃`` with ``f̃`` centred by the degrees D of the cells and ``L = D − S``,
+    whatever Laplacian the problem has.  Small is good: the score is ``−L_i``.
+
+    Parameters
+    ----------
+    problems
+        One problem per batch, over the same genes; the data stay sparse.  Numerators and
+        denominators are summed over batches, which is the score on the union of their graphs with
+        each batch centred by itself.
+    n_genes
+        Genes to select.
+    include
+        Genes that come first.
+    random_state
+        Not needed: nothing is drawn.
+    """
+    along, spread, smallest = np.sum([_parts(problem) for problem in problems], axis=0)
+    alive = spread > smallest
+    values = -np.divide(along, spread, out=np.zeros_like(along), where=alive)
+    return by_value(below_all(values, alive), n_genes, include)
+
+
+def _parts(problem: Problem) -> tuple[Array, Array, Array]:
+    """``f̃ᵀLf̃`` and ``f̃ᵀDf̃``, and what rounding makes of the second where a gene is constant."""
+    data, graph = problem.data, problem.graph
+    degrees = np.asarray(graph.sum(axis=1)).ravel()
+    size = _squares(data, degrees)
+    if not sparse.issparse(data):
+        data = data - degrees @ data / degrees.sum()
+    along = len(degrees) * graph_residuals(data, laplacian(graph, "unnormalized"))
+    if not sparse.issparse(data):
+        return along, _squares(data, degrees), _ROUNDING**2 * size
+    spread = size - np.asarray(data.T @ degrees) ** 2 / degrees.sum()
+    return along, spread, _ROUNDING * size
+
+
+def _squares(data: Matrix, degrees: Array) -> Array:
+    """``fᵀDf`` of every gene."""
+    if sparse.issparse(data):
+        return np.asarray(data.multiply(data).T @ degrees)
+    return np.asarray(np.einsum("i,ij,ij->j", degrees, data, data))

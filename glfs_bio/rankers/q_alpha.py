@@ -1,0 +1,105 @@
+"""Q−α: weights that make the clusters of the cells coherent (Wolf & Shashua 2003, 2005)."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator, eigsh
+from sklearn.exceptions import ConvergenceWarning
+
+from ._filter import by_value
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..core._typing import Array, Index
+    from ..core.problem import Problem
+    from ._ranking import Ranking
+
+#: Columns of Q, the number of clusters that the method is told to expect.
+N_CLUSTERS = 10
+_TOLERANCE = 1e-6
+_MOST_ROUNDS = 200
+#: Krylov vectors a round: each round starts from the α of the one before.
+_KRYLOV = 8
+
+
+def rank(
+    problems: Sequence[Problem],
+    n_genes: int,
+    *,
+    include: Index,
+    random_state: int | None = None,
+) -> Ranking:
+    """Rank genes by |α| at a maximum of ``Tr QᵀA_α²Q``, ``A_α = Σ α_i m_i m_iᵀ``, ``αᵀα = 1``.
+
+    The genes m are centred, brought to unit norm and seen through the subspace of the problem; at
+    full rank that is the method as published.
+
+    Parameters
+    ----------
+    problems
+        One reduced problem per batch, over the same genes.  Several are one matrix whose batches
+        are centred each by itself.
+    n_genes
+        Genes to select.
+    include
+        Genes that come first.
+    random_state
+        Not needed: Q starts as the leading eigenvectors for equal weights.
+
+    Returns
+    -------
+    Ranking
+        Weights |α|.  ``info`` has ``n_iter`` and ``converged``.
+    """
+    squared = np.sum([len(p.basis) * p.variance for p in problems], axis=0)
+    scale = np.divide(1.0, np.sqrt(squared), out=np.zeros_like(squared), where=squared > 0)
+    genes = np.hstack([p.projections for p in problems]) * scale[:, None]
+    alpha, rounds, converged = coherent_weights(genes, N_CLUSTERS)
+    if not converged:
+        warnings.warn(
+            f"Q−α did not settle in {rounds} rounds: its ranking depends on where it stopped.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    return by_value(np.abs(alpha), n_genes, include, n_iter=rounds, converged=converged)
+
+
+def coherent_weights(
+    genes: Array, n_clusters: int, *, tol: float = _TOLERANCE, max_iter: int = _MOST_ROUNDS
+) -> tuple[Array, int, bool]:
+    """Alternate α, the leading eigenvector of G, and Q, one orthogonal iteration on A_α.
+
+    ``G_ij = (m_i·m_j)(m_iᵀQQᵀm_j)`` is genes × genes and never formed: with ``H = FQ``,
+    ``Gx = rowsum((F (Fᵀ diag(x) H)) ∘ H)``.
+
+    Returns
+    -------
+    α of unit length, the number of rounds, and whether the last changed α by no more than `tol`.
+    """
+    n_genes, rank = genes.shape
+    basis = np.linalg.eigh(genes.T @ genes)[1][:, ::-1][:, : min(n_clusters, rank)]
+    alpha = np.full(n_genes, 1.0 / np.sqrt(n_genes))
+    for rounds in range(1, max_iter + 1):
+        previous = alpha
+        alpha = _leading(genes, genes @ basis, previous)
+        basis = np.linalg.qr(genes.T @ (alpha[:, None] * (genes @ basis)))[0]
+        if np.linalg.norm(alpha - previous) <= tol:
+            return alpha, rounds, True
+    return alpha, max_iter, False
+
+
+def _leading(genes: Array, seen: Array, start: Array) -> Array:
+    """Leading eigenvector of G, its sign such that the weights sum to more than zero."""
+
+    def times(x: Array) -> Array:
+        inner = genes.T @ (np.ravel(x)[:, None] * seen)
+        return np.asarray(np.einsum("ij,ij->i", genes @ inner, seen))
+
+    n = len(genes)
+    operator = LinearOperator((n, n), matvec=times, dtype=np.float64)
+    vector = eigsh(operator, 1, v0=start, ncv=min(n, _KRYLOV))[1][:, 0]
+    return np.asarray(vector * (1.0 if vector.sum() >= 0 else -1.0))

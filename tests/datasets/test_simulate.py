@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from glfs_bio.datasets import simulate
+
+
+@pytest.mark.parametrize("shape", ["clusters", "moons", "uniform"])
+def test_what_is_generated(shape):
+    adata = simulate(n_noise=300, sigma=0.3, shape=shape)
+    assert adata.shape == (400, 304)
+    informative = adata.var["informative"].to_numpy()
+    assert informative.sum() == 4
+    assert all(adata.var_names[informative].str.startswith("signal_"))
+    signal, noise = adata.X[:, informative], adata.X[:, ~informative]
+    np.testing.assert_allclose([signal.min(), signal.max()], [0, 1], atol=0.02)
+    assert noise.std() == pytest.approx(0.3, rel=0.02)
+    assert ("label" in adata.obs) == (shape != "uniform")
+    if shape == "clusters":
+        assert (adata.obs["label"].value_counts() == 100).all()
+        np.testing.assert_array_equal(signal.sum(axis=1), 1)
+
+
+def test_the_seed_decides():
+    first, again, other = (
+        simulate(n_noise=9),
+        simulate(n_noise=9),
+        simulate(n_noise=9, random_state=1),
+    )
+    np.testing.assert_array_equal(first.X, again.X)
+    assert list(first.var_names) == list(again.var_names) != list(other.var_names)
+
+
+def test_the_largest_size_and_no_noise():
+    assert simulate(n_noise=0).shape == (400, 4)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"n_samples": 3}, ValueError, "n_samples=3"),
+        ({"n_noise": -1}, ValueError, "n_noise=-1"),
+        ({"sigma": -0.1}, ValueError, "sigma=-0.1"),
+        ({"sigma": "x"}, TypeError, "sigma='x'"),
+        ({"shape": "ring"}, ValueError, "shape='ring'"),
+        ({"random_state": 0.5}, TypeError, "random_state=0.5"),
+    ],
+)
+def test_bad_parameters(options, error, message):
+    with pytest.raises(error, match=message):
+        simulate(**options)
