@@ -40,13 +40,14 @@ def write(name: str, title: str, table: pd.DataFrame, *notes: str) -> None:
     """Print the table, and write it with the command, the versions and the machine."""
     versions = ", ".join(f"{package} {version(package)}" for package in PACKAGES)
     script = Path(sys.argv[0]).resolve().relative_to(RESULTS.parent.resolve())
+    command = " ".join([f"python benchmarks/{script}", *sys.argv[1:]])
     lines = [
         f"# {title}",
         "",
         table.to_markdown(),
         "",
         *(f"{note}\n" for note in notes),
-        f"Command: `python benchmarks/{script}`; seed 0. Python {platform.python_version()}, "
+        f"Command: `{command}`; seed 0. Python {platform.python_version()}, "
         f"{versions}; {os.cpu_count()} cores, {platform.machine()}.",
         "",
     ]

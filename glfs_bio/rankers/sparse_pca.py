@@ -42,8 +42,10 @@ def rank(
     """Rank genes by their largest absolute loading on sparse principal components.
 
     What is decomposed is the matrix seen through the subspace of the problem, ``XVVᵀ``, in r
-    dimensions a gene: scikit-learn's ``SparsePCA``, or ``MiniBatchSparsePCA`` above
-    :data:`MANY_GENES` genes, gives the same components of that matrix itself.
+    dimensions a gene.  scikit-learn's ``SparsePCA``, or ``MiniBatchSparsePCA`` above
+    :data:`MANY_GENES` genes, gives the same components of that matrix itself, brought to length 1.
+    Here they keep their lengths: a component of one gene would else give it the largest loading,
+    however little it varies.
 
     Parameters
     ----------
@@ -60,22 +62,30 @@ def rank(
     Returns
     -------
     Ranking
-        Weights are the loadings, of components of length 1.  Genes without a loading are ordered,
-        below those with one, by how near they are to having one.  ``info`` has ``n_iter`` and,
-        where there are no batches of genes, ``converged``.
+        Weights are the loadings, for genes of which the largest has length 1.  Genes without a
+        loading are ordered, below those with one, by how near they are to having one.  ``info`` has
+        ``n_iter`` and, where there are no batches of genes, ``converged``.
     """
     genes = np.hstack([p.projections * p.unit[:, None] for p in problems])
     genes /= np.sqrt(np.einsum("ij,ij->i", genes, genes).max())
-    n_components = min(N_COMPONENTS, *genes.shape)
-    if len(genes) > MANY_GENES:
-        loadings, directions, info = _in_batches(genes, n_components, random_state)
-    else:
-        loadings, directions, info = _at_once(genes, n_components, random_state)
-    lengths = np.linalg.norm(loadings, axis=0)
-    largest = np.abs(loadings / np.where(lengths > 0, lengths, 1.0)).max(axis=1)
+    loadings, directions, info = components(genes, random_state)
+    largest = np.abs(loadings).max(axis=1)
     missing = np.abs((genes - loadings @ directions) @ directions.T).max(axis=1) / ALPHA
     scores = np.where(largest > 0, largest, np.minimum(missing, 1.0) - 1.0)
     return replace(by_value(scores, n_genes, include, **info), weights=largest)
+
+
+def components(
+    genes: Array, random_state: int | None
+) -> tuple[Array, Array, dict[str, int | bool]]:
+    """Loadings (n_genes, k) and directions (k, r) whose product is near the genes.
+
+    They minimise ``½ ‖genes − loadings directions‖² + ALPHA Σ |loadings|``, directions of length 1.
+    """
+    n_components = min(N_COMPONENTS, *genes.shape)
+    if len(genes) > MANY_GENES:
+        return _in_batches(genes, n_components, random_state)
+    return _at_once(genes, n_components, random_state)
 
 
 def _at_once(
@@ -97,7 +107,7 @@ def _at_once(
         warnings.warn(
             f"Sparse PCA did not settle in {n_iter} rounds: its ranking is approximate.",
             ConvergenceWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     return loadings, directions, {"n_iter": int(n_iter), "converged": converged}
 

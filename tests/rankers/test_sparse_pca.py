@@ -4,44 +4,50 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.decomposition import PCA, SparsePCA
+from sklearn.decomposition import SparsePCA
 
+from glfs_bio.core.problem import build_problem
 from glfs_bio.rankers import rank_genes, sparse_pca
 
 
-def largest_loadings(matrix):
-    centred = matrix - matrix.mean(axis=0)
-    centred /= np.linalg.norm(centred, axis=0).max()
-    model = SparsePCA(
-        6,
-        alpha=sparse_pca.ALPHA,
-        method="cd",
-        tol=1e-4,
-        max_iter=300,
-        random_state=0,
-    )
-    model.fit(centred)
-    return np.abs(model.components_).max(axis=0)
+def in_reduced_units(data, n_comps):
+    """Genes as the method gets them, and the matrix of cells × genes that they stand for."""
+    problem = build_problem(data, n_comps=n_comps, standardize=None)
+    largest = np.linalg.norm(problem.projections, axis=1).max()
+    genes = problem.projections / largest
+    return genes, problem.basis @ genes.T
 
 
 @pytest.mark.parametrize("n_comps", [None, 15])
-def test_same_loadings(small, n_comps, monkeypatch):
-    monkeypatch.setattr(sparse_pca, "N_COMPONENTS", 6)
-    matrix = small
-    if n_comps is not None:
-        model = PCA(n_comps, svd_solver="full")
-        matrix = model.inverse_transform(model.fit_transform(small))
-    ranking = rank_genes(
-        small,
-        5,
-        method="sparse_pca",
-        n_comps=n_comps,
-        standardize=None,
-    )
-    expected = largest_loadings(matrix)
-    np.testing.assert_allclose(ranking.weights, expected, atol=1e-8)
-    loaded = int((expected > 0).sum())
-    np.testing.assert_array_equal(ranking.order[:loaded], np.argsort(-expected)[:loaded])
+def test_components_of_scikit_learn(small, n_comps, monkeypatch):
+    monkeypatch.setattr(sparse_pca, "N_COMPONENTS", 3)
+    monkeypatch.setattr(sparse_pca, "ALPHA", 0.1)
+    genes, matrix = in_reduced_units(small, n_comps)
+    loadings, _, info = sparse_pca.components(genes, 0)
+    model = SparsePCA(3, alpha=0.1, method="cd", tol=1e-4, max_iter=300, random_state=0)
+    model.fit(matrix)
+    unit = loadings / np.linalg.norm(loadings, axis=0)
+    np.testing.assert_allclose(np.abs(unit.T), np.abs(model.components_), atol=1e-8)
+    assert info["n_iter"] == model.n_iter_
+    options = {"n_comps": n_comps, "standardize": None}
+    ranking = rank_genes(small, 5, method="sparse_pca", **options)
+    largest = np.abs(loadings).max(axis=1)
+    np.testing.assert_allclose(ranking.weights, largest, atol=1e-8)
+    loaded = int((largest > 0).sum())
+    np.testing.assert_array_equal(ranking.order[:loaded], np.argsort(-largest)[:loaded])
+
+
+def test_loadings_are_stationary(small, monkeypatch):
+    """Gene by gene: the correlation with what is left is α where there is a loading, else less."""
+    monkeypatch.setattr(sparse_pca, "MANY_GENES", 10)
+    genes, _ = in_reduced_units(small, None)
+    loadings, directions, _ = sparse_pca.components(genes, 0)
+    assert (np.linalg.norm(directions, axis=1) <= 1 + 1e-8).all()
+    for gene, loading in zip(genes, loadings, strict=True):
+        slope = directions @ (gene - loading @ directions)
+        held = loading != 0
+        np.testing.assert_allclose(slope[held], 0.2 * np.sign(loading[held]), atol=2e-3)
+        assert (np.abs(slope[~held]) <= 0.2 + 2e-3).all()
 
 
 def test_genes_without_a_loading_are_ordered_by_how_near_they_are(small, monkeypatch):

@@ -1,0 +1,151 @@
+"""What the paper's benchmarks share: the methods under one call, repeated runs, bold, plots."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import joblib
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from matplotlib import pyplot as plt
+from scipy import stats
+from sklearn.exceptions import ConvergenceWarning
+
+from glfs_bio.rankers import rank_genes
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import report
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from numpy.typing import NDArray
+
+    from glfs_bio.rankers import Ranking
+
+mpl.use("Agg")
+
+#: Our name of a method, and the paper's.
+METHODS = {
+    "glfs": "GLFS",
+    "lapdofs": "LapDOFS",
+    "lapaofs": "LapAOFS",
+    "laplacian_score": "Laplacian Score",
+    "q_alpha": "Q−α",
+    "sparse_pca": "SPCA",
+    "variance": "variance",
+}
+ALPHA = 0.05
+
+
+def ranked(
+    values: NDArray[np.float64], n_features: int, method: str, **options: object
+) -> Ranking | None:
+    """Ranking at full rank, everything else at its default; None where a method gives up."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return rank_genes(values, n_features, method=method, n_comps=None, **options)
+    except ValueError as error:
+        sys.stderr.write(f"{method} failed on {values.shape}: {error}\n")
+        return None
+
+
+def arguments(description: str) -> argparse.ArgumentParser:
+    """Options that every table has."""
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.ArgumentDefaultsHelpFormatter
+    )
+    parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument(
+        "--resume", action="store_true", help="keep the rows that an earlier run left"
+    )
+    return parser
+
+
+def collect(
+    name: str, tasks: Iterable[tuple], run: Callable[..., list[dict]], *, jobs: int, resume: bool
+) -> pd.DataFrame:
+    """Rows of all tasks; each task's are written to ``results/NAME.csv`` as they come."""
+    file = report.RESULTS / f"{name}.csv"
+    if not resume:
+        file.unlink(missing_ok=True)
+    done = set(pd.read_csv(file, usecols=["task"])["task"]) if file.exists() else set()
+    waiting = [task for task in tasks if repr(task) not in done]
+    calls = (joblib.delayed(_told)(run, task) for task in waiting)
+    for task, rows in joblib.Parallel(jobs, return_as="generator_unordered")(calls):
+        frame = pd.DataFrame([{"task": repr(task), **row} for row in rows])
+        frame.to_csv(file, mode="a", index=False, header=not file.exists())
+        sys.stderr.write(f"{name} {task}\n")
+    return pd.read_csv(file)
+
+
+def _told(run: Callable[..., list[dict]], task: tuple) -> tuple[tuple, list[dict]]:
+    return task, run(*task)
+
+
+def best_of(samples: dict[str, NDArray[np.float64]]) -> set[str]:
+    """The method of largest mean and those that a paired t-test does not find below it.
+
+    A method without a figure in one of the samples is not among them.
+    """
+    complete = {name: values for name, values in samples.items() if np.isfinite(values).all()}
+    if not complete:
+        return set()
+    first = max(complete, key=lambda name: complete[name].mean())
+    return {name for name, values in complete.items() if not _below(values, complete[first])}
+
+
+def _below(values: NDArray[np.float64], best: NDArray[np.float64]) -> bool:
+    differences = best - values
+    if len(values) < 2 or np.ptp(differences) == 0:
+        return bool(differences.mean() > 0)
+    return bool(stats.ttest_rel(best, values).pvalue < ALPHA)
+
+
+def cell(mean: float, paper: float | None, *, bold: bool, digits: int = 3) -> str:
+    """Our figure, bold or not, and the paper's in brackets."""
+    if not np.isfinite(mean):
+        return "–"
+    text = f"{mean:.{digits}f}".replace("0.", ".", 1) if mean < 1 else f"{mean:.{digits}f}"
+    text = f"**{text}**" if bold else text
+    return text if paper is None else f"{text} ({paper:.{digits}f})".replace("(0.", "(.")
+
+
+def plot(
+    name: str,
+    table: pd.DataFrame,
+    x: str,
+    y: str,
+    title: str,
+    *,
+    logarithmic: str = "",
+    errors: bool = True,
+) -> None:
+    """Mean of `y` against `x`, a line a method, error bars of one standard deviation."""
+    figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
+    for method in [m for m in METHODS if m in set(table["method"])]:
+        groups = table[table["method"] == method].groupby(x)[y]
+        axes.errorbar(
+            groups.mean().index,
+            groups.mean(),
+            yerr=groups.std() if errors else None,
+            label=METHODS[method],
+            marker="o",
+            markersize=3,
+            capsize=2,
+            linewidth=2.5 if method == "glfs" else 1,
+        )
+    axes.set(xlabel=x, ylabel=y, title=title)
+    axes.set_xscale("log" if "x" in logarithmic else "linear")
+    axes.set_yscale("log" if "y" in logarithmic else "linear")
+    axes.legend(fontsize="small")
+    report.RESULTS.mkdir(exist_ok=True)
+    figure.savefig(report.RESULTS / f"{name}.png", dpi=150)
+    plt.close(figure)

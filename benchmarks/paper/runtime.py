@@ -1,0 +1,127 @@
+"""Time of every method against the number of features and of samples, at full rank."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pandas as pd
+import rivals
+from rivals import report
+from threadpoolctl import threadpool_info
+
+from glfs_bio.datasets import simulate
+
+FEATURES = (1000, 2000, 5000, 10_000, 20_000, 60_000)
+SAMPLES = (100, 200, 400, 800)
+N_SAMPLES, N_FEATURES, N_SELECTED = 400, 2000, 100
+
+
+def timed(method: str, n_samples: int, n_noise: int, n_selected: int) -> float:
+    """Seconds from the matrix to the ranking, graph and problem included."""
+    values = simulate(n_samples, n_noise, sigma=0.2).X
+    begin = time.perf_counter()
+    ranking = rivals.ranked(values, n_selected, method)
+    return np.nan if ranking is None else time.perf_counter() - begin
+
+
+def growing(method: str, by: str, sizes: tuple[int, ...], limit: float) -> list[dict]:
+    """Seconds at growing size, until one run took longer than the limit."""
+    rows = []
+    for size in sizes:
+        shape = (N_SAMPLES, size) if by == "features" else (size, N_FEATURES)
+        seconds = timed(method, *shape, N_SELECTED)
+        rows.append({"method": method, "by": by, "size": size, "seconds": seconds})
+        if not seconds <= limit:
+            break
+    return rows
+
+
+def compared(n_noise: int) -> list[dict]:
+    """GLFS, for 4 and for 100 features, and LapAOFS for 100, on one problem."""
+    runs = (("glfs", 4), ("glfs", 100), ("lapaofs", 100))
+    return [
+        {
+            "method": m,
+            "by": f"same {k}",
+            "size": n_noise,
+            "seconds": timed(m, N_SAMPLES, n_noise, k),
+        }
+        for m, k in runs
+    ]
+
+
+def run(kind: str, *options: object) -> list[dict]:
+    """One task of either kind."""
+    return growing(*options) if kind == "growing" else compared(*options)
+
+
+def main() -> None:
+    """Two tables of seconds with slopes, and the ratio."""
+    parser = rivals.arguments(__doc__)
+    parser.add_argument("--features", type=int, nargs="+", default=FEATURES)
+    parser.add_argument("--samples", type=int, nargs="*", default=SAMPLES)
+    parser.add_argument("--limit", type=float, default=600.0, help="seconds; no larger size after")
+    parser.add_argument("--ratio", type=int, default=60_000, help="noise features; 0: no ratio")
+    options = parser.parse_args()
+    tasks = []
+    for by, sizes in (("features", options.features), ("samples", options.samples)):
+        tasks += [("growing", m, by, tuple(sizes), options.limit) for m in options.methods if sizes]
+    if options.ratio:
+        tasks.append(("compared", options.ratio))
+    rows = rivals.collect("runtime", tasks, run, jobs=options.jobs, resume=options.resume)
+    sections = []
+    for by in ("features", "samples"):
+        part = rows[rows["by"] == by]
+        if part.empty:
+            continue
+        fixed = f"{N_SAMPLES} samples" if by == "features" else f"{N_FEATURES} + 4 features"
+        rivals.plot(
+            f"runtime_{by}",
+            part.rename(columns={"size": by}),
+            by,
+            "seconds",
+            f"{N_SELECTED} features, {fixed}",
+            logarithmic="xy",
+            errors=False,
+        )
+        sections.append(f"## Seconds against {by}, {fixed}\n\n{table(part)}")
+        sections.append(f"![seconds against {by}](runtime_{by}.png)")
+    same = rows[rows["by"].str.startswith("same")]
+    ratio = pd.DataFrame(
+        {"seconds": same["seconds"].to_numpy()},
+        index=[
+            f"{rivals.METHODS[method]}, {by.split()[1]} features"
+            for method, by in zip(same["method"], same["by"], strict=True)
+        ],
+    )
+    ratio["LapAOFS, 100 features / this"] = ratio["seconds"].iloc[-1:].sum() / ratio["seconds"]
+    threads = max((library["num_threads"] for library in threadpool_info()), default=1)
+    report.write(
+        "runtime",
+        f"Time at full rank, {N_SAMPLES} × {options.ratio + 4} in one run",
+        ratio.round(2),
+        *sections,
+        f"Wall-clock seconds of one run each, neighbour graph included, {threads} threads of BLAS; "
+        f"a method that took more than {options.limit:g} s was not run at larger sizes.  Slope: "
+        "least squares of log seconds on log size.  The paper claims that GLFS is linear in the "
+        "number of features.",
+    )
+
+
+def table(part: pd.DataFrame) -> str:
+    """Seconds and slope of every method."""
+    wide = part.pivot_table("seconds", "method", "size", sort=False, dropna=False)
+    wide = wide.reindex(columns=sorted(wide.columns))
+    slopes = {}
+    for method, row in wide.iterrows():
+        seen = row.dropna()
+        if len(seen) > 1:
+            x, y = np.log(seen.index.to_numpy(dtype=float)), np.log(seen.to_numpy())
+            slopes[method] = np.polyfit(x, y, 1)[0]
+    wide["slope"] = pd.Series(slopes)
+    return wide.rename(index=rivals.METHODS).round(2).to_markdown()
+
+
+if __name__ == "__main__":
+    main()
