@@ -69,11 +69,10 @@ def main() -> None:
     )
     rivals.plot("glioblastoma", rows, "genes", "NMI", "Glioblastoma, spectral clustering")
     means = rows.pivot_table("NMI", "method", "genes", sort=False, dropna=False)
-    every = np.ones(len(tumours()[1]), dtype=bool)
     path = along_lambda() if "glfs" in options.methods else pd.DataFrame()
     report.write(
         "glioblastoma",
-        f"Glioblastoma subtypes ({every.sum()} patients): NMI of spectral clustering",
+        f"Glioblastoma subtypes ({len(tumours()[1])} patients): NMI of spectral clustering",
         means.rename(index=rivals.METHODS).round(3),
         "![NMI against genes](glioblastoma.png)",
         f"Mean of {options.runs} runs that differ in the start of k-means, on the package's "
@@ -82,7 +81,7 @@ def main() -> None:
         "near 50.  Its matrix has 18,632 genes of 173 patients, this one the 1,740 most variable "
         "genes, scaled, of 169.",
         "Number of genes along λ, full rank (the paper: about 7 genes before the collapse, in a "
-        "scale of λ that depends on λ2):\n\n" + path.round(6).to_markdown(index=False),
+        "scale of λ that depends on λ2):\n\n" + path.to_markdown(index=False, floatfmt=".3g"),
         "![genes against λ](glioblastoma_lambda.png)",
     )
 

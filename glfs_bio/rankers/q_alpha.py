@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 #: Columns of Q, the number of clusters that the method is told to expect.
 N_CLUSTERS = 10
 _TOLERANCE = 1e-6
+_TOLERANCE_INSIDE = 1e-10
 _MOST_ROUNDS = 200
 #: Krylov vectors a round: each round starts from the α of the one before.
 _KRYLOV = 8
@@ -101,5 +102,5 @@ def _leading(genes: Array, seen: Array, start: Array) -> Array:
 
     n = len(genes)
     operator = LinearOperator((n, n), matvec=times, dtype=np.float64)
-    vector = eigsh(operator, 1, v0=start, ncv=min(n, _KRYLOV))[1][:, 0]
+    vector = eigsh(operator, 1, v0=start, ncv=min(n, _KRYLOV), tol=_TOLERANCE_INSIDE)[1][:, 0]
     return np.asarray(vector * (1.0 if vector.sum() >= 0 else -1.0))
