@@ -196,12 +196,18 @@ def write_1nn(rows: pd.DataFrame) -> None:
     report.write(
         "images_1nn",
         "Nearest neighbour, leave-one-out, with 100 pixels: accuracy, and the paper's in brackets",
-        pd.DataFrame(table).T,
+        in_order(table),
         "Bold: the best of a set; every method gives one figure a set.  The paper prints the "
         "formula of the second objective, and does not say which it used.",
-        "Seconds:\n\n" + pd.DataFrame(seconds).T.to_markdown(),
+        "Seconds:\n\n" + in_order(seconds).to_markdown(),
         f"Largest KKT residual of GLFS: {rows['KKT'].max():.2g}.",
     )
+
+
+def in_order(cells: dict[str, dict[str, object]]) -> pd.DataFrame:
+    """One row a method, one column a set; a dash where it was not run."""
+    table = pd.DataFrame(cells).T
+    return table[[name for name in SETS if name in table]].astype(object).fillna("–")
 
 
 if __name__ == "__main__":
