@@ -207,7 +207,7 @@ def write_1nn(rows: pd.DataFrame) -> None:
 def in_order(cells: dict[str, dict[str, object]]) -> pd.DataFrame:
     """One row a method, one column a set; a dash where it was not run."""
     table = pd.DataFrame(cells).T
-    return table[[name for name in SETS if name in table]].astype(object).fillna("–")
+    return table.where(table.notna(), "–")[[name for name in SETS if name in table]]
 
 
 if __name__ == "__main__":
