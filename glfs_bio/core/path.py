@@ -37,6 +37,7 @@ _WEAKEST_WEIGHT = 12.0
 #: Genes at the start, for each direction; the rest enter when their gradient says so.
 _START_GENES = 6
 _REACHED = 1e-8
+_FEW_LOST = 0.75
 #: More genes than a Newton step can handle well are thinned out first.
 _MANY_GENES = 900
 _LINE_SEARCH_CONSTANT = 2.0**40
@@ -190,6 +191,21 @@ def until(path: Iterator[Solution], n_genes: int) -> list[Solution]:
         if solution.n_genes < n_genes:
             break
     return solutions
+
+
+def through_avalanche(path: Iterator[Solution], solutions: list[Solution]) -> Solution | None:
+    """Go on while a step loses more than a quarter of the genes; what it leaves, if that lasts.
+
+    A solution that has no fewer genes one step of λ later is what the avalanche was about.
+    """
+    for solution in path:
+        before = solutions[-1].n_genes
+        solutions.append(solution)
+        if solution.n_genes == before:
+            return solution
+        if solution.n_genes > _FEW_LOST * before:
+            break
+    return None
 
 
 def at_least(solutions: list[Solution], n_genes: int) -> Solution:

@@ -37,8 +37,8 @@ _FEWEST_DIRECTIONS = 20
 _ROOM = 4
 #: A gene so near to stationary may be the twin, at zero, of one with a weight.
 _TWIN = 1e-2
-#: Up to here matrices are so small that threads cost more time than they save.
-_SMALL_RANK = 512
+#: Up to so many numbers matrices are so small that threads cost more time than they save.
+_SMALL = 2_000_000
 
 
 def rank(
@@ -170,11 +170,7 @@ def _walk(
     solver: str,
     tol: float,
 ) -> _Walk:
-    """Walk in the leading directions, and choose.
-
-    In a subspace the answer is the last solution with enough genes.  At full rank it is an earlier
-    one, with `room` times as many: each direction that λ takes there is one of the data's own.
-    """
+    """Walk in the leading directions, or to a given λ."""
     upper = _upper(objective)
     whole = Variance(*(_block(problem, objective, directions) for problem in problems))
     fixed = np.full(len(include), upper)
@@ -188,15 +184,31 @@ def _walk(
     with _few_threads(variance):
         if lam == "line_search":
             solutions = path.line_search(variance, **options)
+            chosen = solutions[-1]
         elif lam is not None:
             solutions = path.walk_to(variance, float(lam), **options)
+            chosen = solutions[-1]
         else:
-            least = max(wanted or 1, 1)
-            solutions = path.until(path.walk(variance, least=least, **options), room * least)
-    chosen = solutions[-1]
-    if lam is None and chosen.n_genes < least:
-        chosen = path.at_least(solutions, least)
+            solutions, chosen = _along(variance, max(wanted or 1, 1), room, options)
     return _Walk(directions, fixed, solutions, _share_among_twins(variance, chosen))
+
+
+def _along(
+    variance: Variance, wanted: int, room: int, options: dict[str, Any]
+) -> tuple[list[Solution], Solution]:
+    """Walk until there are too few genes, and choose.
+
+    In a subspace the answer is the last solution with enough genes.  At full rank it is an earlier
+    one, with `room` times as many, since each direction that λ takes there is one of the data's
+    own; unless an avalanche leaves enough genes that last, which are then the signal in the noise.
+    """
+    walk = path.walk(variance, least=wanted, **options)
+    solutions = path.until(walk, room * wanted)
+    chosen = solutions[-1]
+    if chosen.n_genes < wanted:
+        chosen = path.at_least(solutions, wanted)
+    left = path.through_avalanche(walk, solutions) if room > 1 else None
+    return solutions, left if left is not None and left.n_genes >= wanted else chosen
 
 
 def _first_that_fits(walks: Iterator[_Walk], wanted: int | None) -> tuple[_Walk, bool]:
@@ -218,7 +230,8 @@ def _upper(objective: str) -> float:
 
 
 def _few_threads(variance: Variance) -> threadpool_limits:
-    return threadpool_limits(1 if variance.rank <= _SMALL_RANK else None, user_api="blas")
+    small = variance.rank * variance.n_genes <= _SMALL
+    return threadpool_limits(1 if small else None, user_api="blas")
 
 
 def _block(problem: Problem, objective: str, directions: int | None) -> Block:
