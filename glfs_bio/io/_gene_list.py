@@ -92,7 +92,8 @@ def write_gene_list(
         if ending == ".txt":
             name.write_text("".join(f"{gene}\n" for gene in frame["gene"]), encoding="utf-8")
         else:
-            frame = frame.join(adata.var[further], rsuffix="_var")
+            clashing = {name: f"{name}_var" for name in further if name in frame}
+            frame = frame.join(adata.var[further].rename(columns=clashing))
             for flags in frame.select_dtypes(bool):  # spelt so that R and pandas read it
                 frame[flags] = np.where(frame[flags], "TRUE", "FALSE")
             frame.to_csv(name, sep=_SEPARATORS[ending], index=False, encoding="utf-8")

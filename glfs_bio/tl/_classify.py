@@ -206,7 +206,8 @@ def _store(
     categories: NDArray[Any],
 ) -> None:
     for place, name in ((adata.obs, "decision"), (adata.var, "coef")):
-        place.drop(columns=f"{key}_{name}", errors="ignore", inplace=True)
+        if f"{key}_{name}" in place:
+            del place[f"{key}_{name}"]
     adata.obsm.pop(f"{key}_decision", None)
     adata.varm.pop(f"{key}_coef", None)
 

@@ -34,7 +34,8 @@ def best_first(adata, key="glfs"):
 
 
 def read_rnk(path):
-    return pd.read_csv(path, sep="\t", header=None, index_col=0, float_precision="round_trip")[1]
+    """Python's own conversion, which loses no digit."""
+    return pd.read_csv(path, sep="\t", header=None, index_col=0, dtype=str)[1].astype(float)
 
 
 def test_plain_list(panel, tmp_path):
