@@ -5,5 +5,16 @@ from __future__ import annotations
 from ._atomic import check_target, replacing
 from ._gene_list import write_gene_list, write_rnk
 from ._gmt import read_gmt, write_gmt
+from ._read import read_cells
+from ._report import write_report
 
-__all__ = ["check_target", "read_gmt", "replacing", "write_gene_list", "write_gmt", "write_rnk"]
+__all__ = [
+    "check_target",
+    "read_cells",
+    "read_gmt",
+    "replacing",
+    "write_gene_list",
+    "write_gmt",
+    "write_report",
+    "write_rnk",
+]

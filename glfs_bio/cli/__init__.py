@@ -1,0 +1,42 @@
+"""``glfs-bio``: gene selection from the shell."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from .. import __version__
+from ._classify import classify
+from ._demo import demo
+from ._enrich import enrich
+from ._export import export
+from ._rank import rank
+from ._report import report
+from ._select import select
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+)
+
+
+@app.callback(invoke_without_command=True)
+def main(
+    version: Annotated[bool, typer.Option(help="Print the version and stop.")] = False,
+) -> None:
+    """Find the few genes that keep the structure of an expression matrix.
+
+    Results go to stdout or to the files that are named, everything else to stderr.  Files appear
+    whole or not at all.  Exit codes: 0 done, 1 the data or a value cannot be used, 2 the command
+    line cannot be understood.
+    """
+    if version:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+for command in (select, rank, classify, enrich, export, report, demo):
+    app.command()(command)

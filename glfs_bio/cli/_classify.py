@@ -1,0 +1,93 @@
+"""``glfs-bio classify``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import pandas as pd
+import typer
+
+from .. import tl
+from . import _common as common
+
+
+def classify(
+    source: common.Source,
+    groupby: Annotated[
+        str, typer.Option(help="Column of obs with the labels, empty where they are not known.")
+    ],
+    output: common.Output = None,
+    table: common.Table = None,
+    train: Annotated[
+        str | None, typer.Option(help="Boolean column of obs: cells to learn from.")
+    ] = None,
+    n_genes: Annotated[
+        list[int] | None,
+        typer.Option(help="Number of genes; repeated, cross-validation chooses. Default: 1 to 30."),
+    ] = None,
+    graph: Annotated[str, typer.Option(help="classes or neighbors.")] = "classes",
+    lambda1: Annotated[float, typer.Option(help="λ1 of the classifier.")] = 0.1,
+    lambda2: Annotated[float, typer.Option(help="λ2 of the classifier.")] = 10.0,
+    n_comps: Annotated[
+        str, typer.Option(help="Principal components; 0 is full rank; or auto.")
+    ] = "auto",
+    mask_var: common.MaskVar = None,
+    layer: common.Layer = None,
+    cv: Annotated[int, typer.Option(help="Folds of the cross-validation.")] = 10,
+    key_added: Annotated[str, typer.Option(help="Prefix of what is written.")] = "glfs_class",
+    log1p: common.Log1p = False,
+    overwrite: common.Overwrite = False,
+    seed: Annotated[int, typer.Option(help="Seed of folds and principal components.")] = 0,
+    debug: common.Debug = False,
+) -> None:
+    """Predict labels from a few genes; prints cell, label and prediction, with tabs.
+
+    Example: glfs-bio classify pbmc.h5ad --groupby cell_type --n-genes 25 --table predicted.csv
+    """
+    with common.told_in_one_line(debug=debug):
+        common.check_targets(cells=output, table=table, overwrite=overwrite)
+        components = n_comps if n_comps == "auto" else _whole(n_comps) or None
+        adata = common.load(source, log1p=log1p)
+        tl.classify(
+            adata,
+            groupby,
+            train=train,
+            n_genes=n_genes[0] if n_genes and len(n_genes) == 1 else n_genes,
+            graph=graph,
+            lambda1=lambda1,
+            lambda2=lambda2,
+            n_comps=components,
+            mask_var=mask_var,
+            layer=layer,
+            cv=cv,
+            key_added=key_added,
+            random_state=seed,
+        )
+        predictions = pd.DataFrame(
+            {
+                "cell": adata.obs_names,
+                "label": adata.obs[groupby].to_numpy(),
+                "predicted": adata.obs[f"{key_added}_predicted"].to_numpy(),
+            }
+        )
+        if output is not None:
+            common.put_cells(adata, output, overwrite=overwrite)
+        common.note(_summary(adata.uns[key_added]))
+        common.put_table(predictions, table, overwrite=overwrite)
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        msg = f"--n-comps {text} must be a whole number, or auto."
+        raise ValueError(msg) from None
+
+
+def _summary(entry: dict) -> str:
+    told = [f"{entry['n_genes']} genes: {', '.join(entry['genes'])}"]
+    if "cv_errors" in entry:
+        told.append(f"{min(entry['cv_errors'])}/{entry['n_labelled']} errors in cross-validation")
+    if "test_errors" in entry:
+        told.append(f"{entry['test_errors']}/{entry['n_test']} errors outside --train")
+    return "; ".join(told)

@@ -1,0 +1,191 @@
+"""What the commands share: options, progress, and how results and errors reach the shell."""
+
+from __future__ import annotations
+
+import logging
+import re
+import shutil
+import sys
+import warnings
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from ..io import check_target, read_cells, replacing
+from ..rankers import METHODS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+    import pandas as pd
+    from anndata import AnnData
+
+errors = Console(stderr=True)
+
+Source = Annotated[
+    Path,
+    typer.Argument(
+        metavar="IN",
+        help="Cells × genes: .h5ad, .zarr, .loom, .csv, .tsv, 10x .h5, or a folder of 10x.",
+    ),
+]
+Method = Annotated[str, typer.Option(help=f"One of {', '.join(METHODS)}.")]
+Transpose = Annotated[bool, typer.Option("--transpose", help="A table has genes in its rows.")]
+Log1p = Annotated[
+    bool, typer.Option("--log1p", help="X holds counts: normalise totals and take logarithms.")
+]
+Output = Annotated[Path | None, typer.Option("-o", "--output", help="Annotated .h5ad or .zarr.")]
+Layer = Annotated[str | None, typer.Option(help="Layer in place of X.")]
+Genes = Annotated[
+    list[str] | None, typer.Option(help="Gene, var column, or /pattern/; may be repeated.")
+]
+MaskVar = Annotated[str | None, typer.Option(help="Boolean column of var: genes to choose from.")]
+Symbols = Annotated[str | None, typer.Option(help="Column of var with the names of the genes.")]
+Key = Annotated[str, typer.Option(help="Which selection: its --key-added.")]
+Table = Annotated[Path | None, typer.Option(help="Write the table here: .csv or .tsv.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks.")]
+
+_CELLS = {".h5ad", ".zarr"}
+_TABLES = {".csv": ",", ".tsv": "\t"}
+
+
+def check_targets(
+    *,
+    overwrite: bool,
+    cells: Path | None = None,
+    table: Path | None = None,
+    text: Path | None = None,
+) -> None:
+    """Refuse, before any work, what cannot be written at the end."""
+    for option, target, endings in (("--output", cells, _CELLS), ("--table", table, _TABLES)):
+        if target is not None and target.suffix.lower() not in endings:
+            msg = f"{option} {target} must end with {' or '.join(endings)}."
+            raise ValueError(msg)
+    for target in (cells, table, text):
+        if target is not None:
+            check_target(target, overwrite=overwrite)
+
+
+def load(source: Path, *, transpose: bool = False, log1p: bool = False) -> AnnData:
+    """Read the cells, and make logarithms of counts where that was asked for."""
+    adata = read_cells(source, transpose=transpose)
+    if log1p:
+        import scanpy as sc
+
+        sc.pp.normalize_total(adata)
+        sc.pp.log1p(adata)
+    return adata
+
+
+def put_cells(adata: AnnData, target: Path, *, overwrite: bool) -> None:
+    """Write the annotated cells."""
+    with replacing(target, overwrite=overwrite) as name:
+        if target.suffix.lower() == ".h5ad":
+            adata.write_h5ad(name)
+            return
+        adata.write_zarr(name)
+        if target.is_dir():  # only an empty folder can be replaced
+            shutil.rmtree(target)
+
+
+def put_table(frame: pd.DataFrame, target: Path | None, *, overwrite: bool) -> None:
+    """Write a table to a file, or to stdout with tabs."""
+    if target is None:
+        frame.to_csv(sys.stdout, sep="\t", index=False)
+        return
+    with replacing(target, overwrite=overwrite) as name:
+        separator = _TABLES[target.suffix.lower()]
+        frame.to_csv(name, sep=separator, index=False, encoding="utf-8")
+
+
+def patterns(genes: Iterable[str] | None) -> list[str | re.Pattern[str]] | None:
+    """``/…/`` is a pattern, anything else a name."""
+    if genes is None:
+        return None
+    return [
+        re.compile(gene[1:-1]) if len(gene) > 2 and gene[0] == gene[-1] == "/" else gene
+        for gene in genes
+    ]
+
+
+def number_or(text: str | None, *words: str) -> Any:
+    """A number, unless it is one of the words, or nothing."""
+    return text if text is None or text in words else float(text)
+
+
+def summary(entry: dict[str, Any]) -> str:
+    """How a selection went, in one line."""
+    told = [f"{entry['n_genes']} of {entry['n_tested']} genes"]
+    if "lam" in entry:
+        told.append(f"λ = {entry['lam']:.4g}")
+    if "converged" in entry:
+        told.append("converged" if entry["converged"] else "NOT converged")
+    return ", ".join(told)
+
+
+@contextmanager
+def told_in_one_line(*, debug: bool) -> Iterator[None]:
+    """Turn what a user can cause into one line on stderr and exit code 1; warnings likewise."""
+    with warnings.catch_warnings():
+        warnings.showwarning = _warn
+        try:
+            yield
+        except BrokenPipeError:  # who reads stdout has seen enough, as `head` does
+            raise
+        except (ValueError, TypeError, KeyError, OSError, ImportError) as error:
+            if debug:
+                raise
+            _say(error.args[0] if isinstance(error, KeyError) else error, "red")
+            raise typer.Exit(1) from error
+
+
+def _warn(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+    _say(f"{category.__name__}: {message}", "yellow")
+
+
+def _say(told: object, style: str) -> None:
+    note(f"glfs-bio: {' '.join(str(told).split())}", style)
+
+
+def note(line: str, style: str | None = None) -> None:
+    """Print a line to stderr as it is."""
+    errors.print(line, style=style, markup=False, highlight=False, soft_wrap=True)
+
+
+@contextmanager
+def progress() -> Iterator[None]:
+    """Show the number of genes left while the path is walked."""
+    columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
+    logger = logging.getLogger("glfs_bio.core.path")
+    with Progress(*columns, console=errors, transient=True) as bar:
+        handler = _GenesLeft(bar)
+        before = logger.level
+        logger.addHandler(handler)
+        logger.setLevel(logging.INFO)
+        try:
+            yield
+        finally:
+            logger.removeHandler(handler)
+            logger.setLevel(before)
+
+
+class _GenesLeft(logging.Handler):
+    """Moves a progress bar by the genes that the path has left behind."""
+
+    def __init__(self, bar: Progress) -> None:
+        super().__init__()
+        self.bar = bar
+        self.task = bar.add_task("principal components and graph", total=None)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        left = record.n_genes
+        total = self.bar.tasks[self.task].total or left
+        self.bar.update(
+            self.task, description=f"{left} genes left", total=total, completed=total - left
+        )

@@ -1,0 +1,74 @@
+"""``glfs-bio enrich``."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003 - typer reads the annotations
+from typing import Annotated
+
+import typer
+
+from .. import tl
+from . import _common as common
+
+
+def enrich(
+    source: common.Source,
+    gene_sets: Annotated[
+        str, typer.Option(help="GMT file, or name of a library of gseapy, which is downloaded.")
+    ],
+    table: common.Table = None,
+    output: common.Output = None,
+    key: common.Key = "glfs",
+    method: Annotated[str, typer.Option(help="ora or prerank.")] = "ora",
+    background: Annotated[
+        Path | None, typer.Option(help="Genes, one a line; the tested genes if not given.")
+    ] = None,
+    symbols: common.Symbols = None,
+    min_size: Annotated[int | None, typer.Option(help="Fewest genes of a set.")] = None,
+    max_size: Annotated[int | None, typer.Option(help="Most genes of a set.")] = None,
+    organism: Annotated[str, typer.Option(help="Of the library of gseapy.")] = "human",
+    permutations: Annotated[int, typer.Option(help="For prerank.")] = 1000,
+    weight: Annotated[float, typer.Option(help="For prerank: exponent of the score.")] = 0.0,
+    jobs: Annotated[int, typer.Option(help="For prerank: threads.")] = 1,
+    key_added: Annotated[
+        str | None, typer.Option(help="Key of uns; KEY_enrichment if not given.")
+    ] = None,
+    overwrite: common.Overwrite = False,
+    seed: Annotated[int, typer.Option(help="Seed of the permutations.")] = 0,
+    debug: common.Debug = False,
+) -> None:
+    """Find the gene sets that a selection is rich in; prints a table with tabs.
+
+    IN holds a selection: what `glfs-bio select -o` wrote.
+
+    Example: glfs-bio enrich panel.h5ad --gene-sets reactome.gmt --table terms.csv
+    """
+    with common.told_in_one_line(debug=debug):
+        common.check_targets(cells=output, table=table, overwrite=overwrite)
+        adata = common.load(source)
+        where = f"{key}_enrichment" if key_added is None else key_added
+        tl.enrich(
+            adata,
+            gene_sets,
+            key=key,
+            method=method,
+            background=None if background is None else background.read_text("utf-8").split(),
+            symbols=symbols,
+            min_size=min_size,
+            max_size=max_size,
+            organism=organism,
+            n_permutations=permutations,
+            weight=weight,
+            n_jobs=jobs,
+            key_added=where,
+            random_state=seed,
+        )
+        entry = adata.uns[where]
+        terms = entry["results"].rename_axis("term").reset_index()
+        if output is not None:
+            common.put_cells(adata, output, overwrite=overwrite)
+        common.note(
+            f"{(terms['pvals_adj'] <= 0.05).sum()} of {len(terms)} gene sets with an adjusted "
+            f"p-value up to 0.05; {entry['n_selected']} of {entry['n_background']} genes selected"
+        )
+        common.put_table(terms, table, overwrite=overwrite)

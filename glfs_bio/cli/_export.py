@@ -1,0 +1,98 @@
+"""``glfs-bio export``."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003 - typer reads the annotations
+from typing import Annotated
+
+import typer
+
+from ..io import check_target, write_gene_list, write_gmt, write_rnk
+from . import _common as common
+
+_LISTS, _TABLES = {".txt"}, {".csv", ".tsv"}
+_ENDINGS = (".txt", ".csv", ".tsv", ".gmt", ".rnk")
+
+
+def export(
+    source: common.Source,
+    targets: Annotated[
+        list[Path], typer.Argument(metavar="OUT...", help=f"Files: {', '.join(_ENDINGS)}.")
+    ],
+    key: Annotated[
+        list[str] | None,
+        typer.Option(help="Which selection; repeated for several sets in .gmt. Default: glfs."),
+    ] = None,
+    symbols: common.Symbols = None,
+    column: Annotated[
+        list[str] | None, typer.Option(help="Further column of var for .csv and .tsv; repeatable.")
+    ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="Every tested gene in .txt, .csv and .tsv.")
+    ] = False,
+    threshold: Annotated[
+        list[float] | None,
+        typer.Option(help="A further set in .gmt: genes so stable; repeatable."),
+    ] = None,
+    stability_key: Annotated[
+        str, typer.Option(help="Where the stability is, for --threshold.")
+    ] = "glfs_stability",
+    overwrite: common.Overwrite = False,
+    debug: common.Debug = False,
+) -> None:
+    """Write the selected genes; the endings of the files say in which formats.
+
+    .txt is a list, .csv and .tsv are tables, .gmt is gene sets, .rnk is every tested gene with its
+    score.  IN holds a selection: what `glfs-bio select -o` wrote.
+
+    Example: glfs-bio export panel.h5ad genes.txt genes.csv genes.gmt genes.rnk
+    """
+    with common.told_in_one_line(debug=debug):
+        keys = key or ["glfs"]
+        _check(targets, keys, column, threshold, overwrite=overwrite)
+        adata = common.load(source)
+        for target in targets:
+            ending = target.suffix.lower()
+            shared = {"symbols": symbols, "overwrite": overwrite}
+            if ending == ".gmt":
+                write_gmt(
+                    adata,
+                    target,
+                    key=keys,
+                    thresholds=threshold or (),
+                    stability_key=stability_key,
+                    **shared,
+                )
+            elif ending == ".rnk":
+                write_rnk(adata, target, key=keys[0], **shared)
+            else:
+                further = (column or ()) if ending in _TABLES else ()
+                write_gene_list(
+                    adata, target, key=keys[0], columns=further, selected_only=not every, **shared
+                )
+
+
+def _check(
+    targets: list[Path],
+    keys: list[str],
+    column: list[str] | None,
+    threshold: list[float] | None,
+    *,
+    overwrite: bool,
+) -> None:
+    """Refuse, before anything is written, endings and options that do not go together."""
+    endings = {target.suffix.lower() for target in targets}
+    for target in targets:
+        if target.suffix.lower() not in _ENDINGS:
+            msg = f"{target} must end with {', '.join(_ENDINGS[:-1])} or {_ENDINGS[-1]}."
+            raise ValueError(msg)
+        check_target(target, overwrite=overwrite)
+    if len(keys) > 1 and endings != {".gmt"}:
+        msg = f"--key {', '.join(keys)}: only .gmt takes several selections."
+        raise ValueError(msg)
+    if column and not endings & _TABLES:
+        msg = f"--column {', '.join(column)} needs a file that ends with .csv or .tsv."
+        raise ValueError(msg)
+    if threshold and ".gmt" not in endings:
+        msg = "--threshold needs a file that ends with .gmt."
+        raise ValueError(msg)

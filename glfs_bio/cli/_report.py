@@ -1,0 +1,57 @@
+"""``glfs-bio report``."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003 - typer reads the annotations
+from typing import Annotated
+
+import typer
+
+from ..io import check_target, write_report
+from ..io._report import LINK
+from . import _common as common
+
+
+def report(
+    source: common.Source,
+    output: Annotated[Path, typer.Option("-o", "--output", help="File to write: .html.")],
+    key: common.Key = "glfs",
+    groupby: Annotated[
+        str | None, typer.Option(help="Column of obs that colours the cells.")
+    ] = None,
+    symbols: common.Symbols = None,
+    stability_key: Annotated[
+        str | None, typer.Option(help="Stability; KEY_stability, if it is there.")
+    ] = None,
+    enrichment_key: Annotated[
+        str | None, typer.Option(help="Enrichment; KEY_enrichment, if it is there.")
+    ] = None,
+    layer: common.Layer = None,
+    link: Annotated[str, typer.Option(help="Page about {gene}; none for no links.")] = LINK,
+    title: Annotated[str, typer.Option(help="Heading.")] = "Selected genes",
+    overwrite: common.Overwrite = False,
+    seed: Annotated[int, typer.Option(help="Seed of the UMAPs.")] = 0,
+    debug: common.Debug = False,
+) -> None:
+    """Write a selection as one HTML file that needs no network.
+
+    IN holds a selection: what `glfs-bio select -o` wrote.
+
+    Example: glfs-bio report panel.h5ad -o report.html --groupby cell_type
+    """
+    with common.told_in_one_line(debug=debug):
+        check_target(output, overwrite=overwrite)
+        write_report(
+            common.load(source),
+            output,
+            key=key,
+            groupby=groupby,
+            symbols=symbols,
+            stability_key=stability_key,
+            enrichment_key=enrichment_key,
+            layer=layer,
+            link=None if link == "none" else link,
+            title=title,
+            overwrite=overwrite,
+            random_state=seed,
+        )

@@ -1,0 +1,87 @@
+"""``glfs-bio select``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path  # noqa: TC003 - typer reads the annotations
+from typing import Annotated
+
+import typer
+
+from .. import pp
+from ..io import replacing
+from . import _common as common
+
+
+def select(
+    source: common.Source,
+    n_genes: Annotated[
+        int | None, typer.Option(help="Genes to select; automatic if not given.")
+    ] = None,
+    output: common.Output = None,
+    genes: Annotated[
+        Path | None, typer.Option(help="Selected genes, best first, one a line.")
+    ] = None,
+    method: common.Method = "glfs",
+    objective: Annotated[str, typer.Option(help="exact, printed or mse.")] = "exact",
+    lam: Annotated[str | None, typer.Option(help="A value of λ, or line_search.")] = None,
+    finish: Annotated[
+        str, typer.Option(help="auto, greedy or none: how λ's panel is completed.")
+    ] = "auto",
+    lambda1: Annotated[float, typer.Option(help="Weight of the graph.")] = 100.0,
+    n_comps: Annotated[int, typer.Option(help="Principal components; 0 is full rank.")] = 50,
+    use_rep: Annotated[str | None, typer.Option(help="Key of obsm, or X.")] = None,
+    neighbors_key: Annotated[str | None, typer.Option(help="Graph: key of uns.")] = None,
+    n_neighbors: Annotated[int, typer.Option(help="Neighbours, where there is no graph.")] = 15,
+    layer: common.Layer = None,
+    mask_var: common.MaskVar = None,
+    include: common.Genes = None,
+    exclude: common.Genes = None,
+    batch_key: Annotated[str | None, typer.Option(help="Column of obs with the batch.")] = None,
+    key_added: Annotated[str, typer.Option(help="Prefix of what is written.")] = "glfs",
+    subset: Annotated[bool, typer.Option("--subset", help="Keep only selected genes.")] = False,
+    transpose: common.Transpose = False,
+    log1p: common.Log1p = False,
+    overwrite: common.Overwrite = False,
+    seed: Annotated[int, typer.Option(help="Seed of the principal components.")] = 0,
+    debug: common.Debug = False,
+) -> None:
+    """Select genes; prints them, best first, unless --genes names a file.
+
+    Example: glfs-bio select pbmc.h5ad --n-genes 50 -o panel.h5ad --genes genes.txt
+    """
+    with common.told_in_one_line(debug=debug):
+        common.check_targets(cells=output, text=genes, overwrite=overwrite)
+        adata = common.load(source, transpose=transpose, log1p=log1p)
+        with common.progress():
+            pp.select_genes(
+                adata,
+                n_genes,
+                method=method,
+                objective=objective,
+                lam=common.number_or(lam, "line_search"),
+                finish=None if finish == "none" else finish,
+                lambda1=lambda1,
+                n_comps=n_comps or None,
+                use_rep=use_rep,
+                neighbors_key=neighbors_key,
+                n_neighbors=n_neighbors,
+                layer=layer,
+                mask_var=mask_var,
+                include=common.patterns(include),
+                exclude=common.patterns(exclude),
+                batch_key=batch_key,
+                key_added=key_added,
+                subset=subset,
+                random_state=seed,
+            )
+        ranked = adata.var[adata.var[f"{key_added}_selected"]].sort_values(f"{key_added}_rank")
+        listing = "".join(f"{gene}\n" for gene in ranked.index)
+        if output is not None:
+            common.put_cells(adata, output, overwrite=overwrite)
+        common.note(common.summary(adata.uns[key_added]))
+        if genes is None:
+            sys.stdout.write(listing)
+        else:
+            with replacing(genes, overwrite=overwrite) as name:
+                name.write_text(listing, encoding="utf-8")

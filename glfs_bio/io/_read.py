@@ -1,0 +1,145 @@
+"""Expression matrices, from the files that people have."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import anndata as ad
+import numpy as np
+import pandas as pd
+
+from .._anndata.read import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
+_PACKED = {".gz", ".bz2", ".xz"}
+_MATRIX = ("matrix.mtx", "matrix.mtx.gz")
+
+
+def read_cells(path: str | Path, *, transpose: bool = False) -> ad.AnnData:
+    r"""Read a matrix of cells × genes; the ending of `path` says how.
+
+    Parameters
+    ----------
+    path
+        ``.h5ad``; ``.zarr``; ``.loom``, which needs the package ``loompy``; ``.h5`` of 10x Genomics
+        (genes only); a folder of 10x Genomics with ``matrix.mtx``, or that file, with or without
+        ``.gz`` and a prefix; or a table, ``.csv`` with commas, ``.tsv`` or ``.txt`` with tabs, with
+        or without ``.gz``, whose first row and column are names.
+    transpose
+        The table has genes in its rows, as bulk data often have.
+
+    Returns
+    -------
+    The cells, in memory.  Gene names of 10x Genomics are made unique.
+
+    Raises
+    ------
+    FileNotFoundError
+        No such file or folder.
+    ImportError
+        A loom file, without ``loompy``.
+    ValueError
+        A file of another kind, or one that cannot be read; `transpose` for what is not a table.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, glfs_bio
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "cells.csv"
+    ...     _ = path.write_text("cell,CD3D,CD79A\na,0,1.5\nb,2,0\n")
+    ...     adata = glfs_bio.io.read_cells(path)
+    >>> adata.shape, list(adata.var_names)
+    ((2, 2), ['CD3D', 'CD79A'])
+    """
+    path = Path(path)
+    if not path.exists():
+        msg = f"{path} does not exist: give the file or folder with the cells."
+        raise FileNotFoundError(msg)
+    ending = path.with_suffix("").suffix if path.suffix.lower() in _PACKED else path.suffix
+    ending = ending.lower()
+    if transpose and ending not in _SEPARATORS:
+        msg = f"transpose is for tables ({', '.join(_SEPARATORS)}), and {path} is none."
+        raise ValueError(msg)
+    reader = _reader(path, ending)
+    try:
+        adata = reader(path)
+    except (OSError, KeyError, ValueError, TypeError, AttributeError, IndexError) as error:
+        msg = f"{path} cannot be read as {ending or 'a folder of 10x'}: {error}"
+        raise ValueError(msg) from error
+    return adata.T if transpose else adata
+
+
+def _reader(path: Path, ending: str) -> Callable[[Path], ad.AnnData]:
+    if path.is_dir() and ending != ".zarr":
+        return _mtx_folder
+    if path.name.endswith(_MATRIX):
+        return _mtx
+    readers = {".h5ad": ad.read_h5ad, ".zarr": ad.read_zarr, ".loom": _loom, ".h5": _tenx_h5}
+    readers |= dict.fromkeys(_SEPARATORS, _table)
+    if ending not in readers:
+        msg = (
+            f"{path} has an ending that is not known: it must be one of "
+            f"{', '.join([*readers, *_MATRIX])}, or a folder of 10x Genomics."
+        )
+        raise ValueError(msg)
+    return readers[ending]
+
+
+def _table(path: Path) -> ad.AnnData:
+    ending = next(ending for ending in reversed(path.suffixes) if ending.lower() in _SEPARATORS)
+    frame = pd.read_csv(path, sep=_SEPARATORS[ending.lower()], index_col=0)
+    if frame.empty:
+        msg = "it has no columns of numbers; .csv is split at commas, .tsv and .txt at tabs"
+        raise ValueError(msg)
+    words = [name for name in frame if not pd.api.types.is_numeric_dtype(frame[name])]
+    if words:
+        msg = f"columns that are not numbers: {listed(words)}"
+        raise ValueError(msg)
+    frame.index, frame.columns = frame.index.astype(str), frame.columns.astype(str)
+    return ad.AnnData(
+        frame.to_numpy(dtype=np.float64),
+        obs=pd.DataFrame(index=frame.index.rename(None)),
+        var=pd.DataFrame(index=frame.columns.rename(None)),
+    )
+
+
+def _loom(path: Path) -> ad.AnnData:
+    import scanpy as sc
+
+    try:
+        import loompy  # noqa: F401 - what scanpy reads it with
+    except ImportError as error:
+        msg = f"{path} needs the package loompy: install it, or save the cells as .h5ad."
+        raise ImportError(msg) from error
+    return sc.read_loom(path)
+
+
+def _tenx_h5(path: Path) -> ad.AnnData:
+    import scanpy as sc
+
+    with warnings.catch_warnings():  # they are made unique in the next line
+        warnings.filterwarnings("ignore", "Variable names are not unique", UserWarning)
+        adata = sc.read_10x_h5(path)
+    adata.var_names_make_unique()
+    return adata
+
+
+def _mtx_folder(path: Path) -> ad.AnnData:
+    found = sorted(file for file in path.iterdir() if file.name.endswith(_MATRIX))
+    if len(found) != 1:
+        names = listed(file.name for file in found) if found else "none"
+        msg = f"it must have one file {' or '.join(_MATRIX)}, and has {names}"
+        raise ValueError(msg)
+    return _mtx(found[0])
+
+
+def _mtx(path: Path) -> ad.AnnData:
+    import scanpy as sc
+
+    prefix = path.name[: path.name.rindex(_MATRIX[0])]
+    return sc.read_10x_mtx(path.parent, prefix=prefix or None)
