@@ -24,7 +24,21 @@ if TYPE_CHECKING:
 LINK = "https://www.ncbi.nlm.nih.gov/gene/?term={gene}"
 _DPI = 130
 _TERMS = 50
-_ALREADY_TOLD = {"params", "versions", "path", "curve"}
+#: Longest list that is told in full.
+_ITEMS = 20
+_ELSEWHERE = {"params", "versions", "path", "curve"}
+_MEANING = {
+    "converged": "whether the solver reached its tolerance",
+    "finish": "how a panel whose size no λ gives was completed",
+    "graph_components": "parts of the graph of the cells that no similarity joins",
+    "kkt": "largest violation of the optimality conditions, in units of λ",
+    "lam": "λ, the price of a gene's weight",
+    "n_genes": "selected genes",
+    "n_iter": "iterations of the solver along the path",
+    "n_tested": "genes to choose from",
+    "objective": "what was minimised",
+    "replaced": "whether the PCA and graph that were there had to be computed anew",
+}
 
 
 def write_report(
@@ -116,9 +130,11 @@ def write_report(
         "title": title,
         "n_cells": adata.n_obs,
         "entry": entry,
-        "summary": {
-            name: told(value) for name, value in entry.items() if name not in _ALREADY_TOLD
-        },
+        "summary": [
+            (name, value, _MEANING.get(name, ""))
+            for name, value in entry.items()
+            if name not in _ELSEWHERE
+        ],
         "genes": _genes(adata, frame, called, stable, link),
         "panel": _picture(
             pl.panel, adata, groupby, key=key, layer=layer, random_state=random_state
@@ -145,7 +161,8 @@ def told(value: Any) -> str:
     if isinstance(value, np.ndarray) and value.dtype == np.bool_:
         return f"{value.sum()} of {value.size}"
     if isinstance(value, np.ndarray | list | tuple):
-        return ", ".join(told(item) for item in np.ravel(value))
+        items = [told(item) for item in np.ravel(value)[:_ITEMS]]
+        return ", ".join(items) + (f", … ({np.size(value)})" if np.size(value) > _ITEMS else "")
     if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"
     return f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)

@@ -20,6 +20,8 @@ _BAR = 0.17
 _MARGIN = 0.9
 _POINTS = 72.0
 _LARGEST, _SMALLEST = 9.0, 5.0
+#: Characters of a name that a column has room for.
+_LETTERS = 20
 
 
 def n_columns(n_bars: int) -> int:
@@ -51,4 +53,6 @@ def _names(ax: Axes, place: Sequence[int], names: Sequence[str], rows: int) -> N
     extent = ax.get_window_extent().height / ax.figure.dpi * _POINTS
     size = min(0.85 * extent / (rows + 0.2), _LARGEST)
     step = int(np.ceil(_SMALLEST / size))
-    ax.set_yticks(place[::step], names[::step], fontsize=max(size, _SMALLEST))
+    short = [name if len(name) <= _LETTERS else name[: _LETTERS - 1] + "…" for name in names]
+    # a name with two dollars is no formula
+    ax.set_yticks(place[::step], short[::step], fontsize=max(size, _SMALLEST), parse_math=False)
