@@ -51,7 +51,7 @@ Table = Annotated[Path | None, typer.Option(help="Write the table here: .csv or 
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks.")]
 
-_CELLS = {".h5ad", ".zarr"}
+_CELLS = (".h5ad", ".zarr")
 _TABLES = {".csv": ",", ".tsv": "\t"}
 
 

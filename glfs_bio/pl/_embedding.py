@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
 from anndata import AnnData
+from scipy.sparse import SparseEfficiencyWarning
 
 from .._anndata import read
 
@@ -45,6 +47,8 @@ def _umap(cells: AnnData, random_state: int) -> NDArray[np.float64]:
     if cells.n_vars > _COMPONENTS:
         sc.pp.pca(cells, n_comps=n_comps, random_state=random_state)
     use_rep = "X_pca" if cells.n_vars > _COMPONENTS else "X"
-    sc.pp.neighbors(cells, use_rep=use_rep, random_state=random_state)
+    with warnings.catch_warnings():  # scanpy, where cells are equal in the few genes of a panel
+        warnings.filterwarnings("ignore", "Changing the sparsity", SparseEfficiencyWarning)
+        sc.pp.neighbors(cells, use_rep=use_rep, random_state=random_state)
     sc.tl.umap(cells, random_state=random_state)
     return cells.obsm["X_umap"]

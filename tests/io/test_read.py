@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import gzip
+
+import anndata as ad
+import h5py
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import io, sparse
+
+from glfs_bio.io import read_cells
+
+CELLS, GENES = ["a", "b", "c"], ["g1", "g2"]
+COUNTS = np.array([[1, 0], [0, 2], [3, 4]])
+
+
+@pytest.fixture
+def adata() -> ad.AnnData:
+    return ad.AnnData(
+        sparse.csr_matrix(COUNTS, dtype=np.float32),
+        obs=pd.DataFrame(index=CELLS),
+        var=pd.DataFrame(index=GENES),
+    )
+
+
+@pytest.fixture
+def frame() -> pd.DataFrame:
+    return pd.DataFrame(COUNTS, index=CELLS, columns=GENES)
+
+
+def check(read, genes=GENES):
+    assert list(read.obs_names) == CELLS
+    assert list(read.var_names) == genes
+    dense = read.X.toarray() if sparse.issparse(read.X) else read.X
+    np.testing.assert_array_equal(dense, COUNTS)
+
+
+def write_mtx(folder, prefix="", packed=True, symbols=("g1", "g2")):
+    """As Cell Ranger 3 and later: genes in rows, and three packed files."""
+    folder.mkdir()
+    ending = ".gz" if packed else ""
+    opened = gzip.open if packed else open
+    with opened(folder / f"{prefix}matrix.mtx{ending}", "wb") as file:
+        io.mmwrite(file, sparse.coo_matrix(COUNTS.T))
+    with opened(folder / f"{prefix}barcodes.tsv{ending}", "wt") as file:
+        file.write("".join(f"{cell}\n" for cell in CELLS))
+    name = "features" if packed else "genes"
+    with opened(folder / f"{prefix}{name}.tsv{ending}", "wt") as file:
+        lines = (f"id{i}\t{symbol}\tGene Expression\n" for i, symbol in enumerate(symbols))
+        file.write("".join(lines))
+
+
+def write_h5(path, symbols):
+    with h5py.File(path, "w") as file:
+        matrix, group = sparse.csr_matrix(COUNTS), file.create_group("matrix")
+        group["data"], group["indices"], group["indptr"] = (
+            matrix.data,
+            matrix.indices,
+            matrix.indptr,
+        )
+        group["shape"], group["barcodes"] = COUNTS.T.shape, np.array(CELLS, dtype="S")
+        features = group.create_group("features")
+        features["id"] = np.array(["id0", "id1"], dtype="S")
+        features["name"] = np.array(symbols, dtype="S")
+        features["feature_type"] = np.array(["Gene Expression"] * 2, dtype="S")
+        features["genome"] = np.array(["hg38"] * 2, dtype="S")
+
+
+def test_h5ad_and_zarr(adata, tmp_path):
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+    adata.write_zarr(tmp_path / "cells.zarr")
+    check(read_cells(tmp_path / "cells.h5ad"))
+    check(read_cells(str(tmp_path / "cells.zarr")))
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.txt", "t.csv.gz", "T.TSV"])
+def test_tables(frame, tmp_path, name):
+    separator = "," if ".csv" in name else "\t"
+    frame.to_csv(tmp_path / name, sep=separator)
+    check(read_cells(tmp_path / name))
+    frame.T.to_csv(tmp_path / name, sep=separator)
+    check(read_cells(tmp_path / name, transpose=True))
+
+
+@pytest.mark.parametrize("packed", [True, False])
+@pytest.mark.parametrize("prefix", ["", "GSM1_"])
+def test_folder_of_10x(tmp_path, packed, prefix):
+    write_mtx(tmp_path / "10x", prefix, packed)
+    check(read_cells(tmp_path / "10x"))
+    (matrix,) = (tmp_path / "10x").glob("*matrix.mtx*")
+    check(read_cells(matrix))
+
+
+def test_gene_names_of_10x_are_made_unique(tmp_path):
+    write_mtx(tmp_path / "10x", symbols=("g", "g"))
+    check(read_cells(tmp_path / "10x"), genes=["g", "g-1"])
+    write_h5(tmp_path / "cells.h5", ["g", "g"])
+    check(read_cells(tmp_path / "cells.h5"), genes=["g", "g-1"])
+
+
+def test_loom(adata, tmp_path):
+    pytest.importorskip("loompy")
+    adata.write_loom(tmp_path / "cells.loom")
+    check(read_cells(tmp_path / "cells.loom"))
+
+
+def test_loom_without_loompy(tmp_path, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "loompy", None)
+    (tmp_path / "cells.loom").touch()
+    with pytest.raises(ImportError, match="needs the package loompy"):
+        read_cells(tmp_path / "cells.loom")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("cells.xls", "", "ending that is not known"),
+        ("cells", "", "ending that is not known"),
+        ("cells.h5ad", "no", "cannot be read as .h5ad"),
+        ("cells.h5", "no", "cannot be read as .h5"),
+        ("cells.csv", "", "cannot be read as .csv"),
+        ("cells.csv", "cell\tg1\na\t1\n", "no columns of numbers"),
+        ("cells.csv", "cell,g1,type\na,1,T\n", "not numbers: type"),
+        ("matrix.mtx", "no", "cannot be read as .mtx"),
+    ],
+)
+def test_what_cannot_be_read(tmp_path, name, content, message):
+    (tmp_path / name).write_text(content)
+    with pytest.raises(ValueError, match=message):
+        read_cells(tmp_path / name)
+
+
+def test_what_is_not_there(tmp_path):
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        read_cells(tmp_path / "nowhere.h5ad")
+    with pytest.raises(ValueError, match=r"matrix\.mtx"):
+        read_cells(tmp_path)
+
+
+def test_only_tables_are_transposed(adata, tmp_path):
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+    with pytest.raises(ValueError, match="transpose is for tables"):
+        read_cells(tmp_path / "cells.h5ad", transpose=True)
