@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 _PACKED = {".gz", ".bz2", ".xz"}
+#: Attributes of a loom file with the names: its own, and those that AnnData writes.
+_GENE, _CELL = ("Gene", "var_names"), ("CellID", "obs_names")
 _MATRIX = ("matrix.mtx", "matrix.mtx.gz")
 
 
@@ -35,7 +37,7 @@ def read_cells(path: str | Path, *, transpose: bool = False) -> ad.AnnData:
 
     Returns
     -------
-    The cells, in memory.  Gene names of 10x Genomics are made unique.
+    The cells, in memory.  Gene names of 10x Genomics and of loom files are made unique.
 
     Raises
     ------
@@ -112,19 +114,35 @@ def _loom(path: Path) -> ad.AnnData:
     import scanpy as sc
 
     try:
-        import loompy  # noqa: F401 - what scanpy reads it with
+        import loompy
     except ImportError as error:
         msg = f"{path} needs the package loompy: install it, or save the cells as .h5ad."
         raise ImportError(msg) from error
-    return sc.read_loom(path)
+    names = {}
+    with loompy.connect(path, "r") as file:
+        for argument, kind, present in (
+            ("var_names", _GENE, file.ra),
+            ("obs_names", _CELL, file.ca),
+        ):
+            found = [name for name in kind if name in present.keys()]  # noqa: SIM118 - no mapping
+            if not found:
+                msg = f"it has no names: neither {' nor '.join(kind)} is there"
+                raise ValueError(msg)
+            names[argument] = found[0]
+    return _unique(sc.read_loom, path, **names)
 
 
 def _tenx_h5(path: Path) -> ad.AnnData:
     import scanpy as sc
 
-    with warnings.catch_warnings():  # they are made unique in the next line
+    return _unique(sc.read_10x_h5, path)
+
+
+def _unique(reader: Callable[..., ad.AnnData], path: Path, **options: str) -> ad.AnnData:
+    """What it reads, with names of genes that are unique."""
+    with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Variable names are not unique", UserWarning)
-        adata = sc.read_10x_h5(path)
+        adata = reader(path, **options)
     adata.var_names_make_unique()
     return adata
 

@@ -105,6 +105,19 @@ def test_loom(adata, tmp_path):
     check(read_cells(tmp_path / "cells.loom"))
 
 
+@pytest.mark.parametrize("names", [{"Gene": ["g", "g"]}, {"Accession": ["g1", "g2"]}])
+def test_names_in_loom(tmp_path, names):
+    loompy = pytest.importorskip("loompy")
+    path = tmp_path / "cells.loom"
+    rows = {name: np.array(values) for name, values in names.items()}
+    loompy.create(str(path), COUNTS.T.astype(float), rows, {"CellID": np.array(CELLS)})
+    if "Gene" in names:
+        check(read_cells(path), genes=["g", "g-1"])
+    else:
+        with pytest.raises(ValueError, match="neither Gene nor var_names"):
+            read_cells(path)
+
+
 def test_loom_without_loompy(tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "loompy", None)
     (tmp_path / "cells.loom").touch()
