@@ -116,7 +116,9 @@ def _loom(path: Path) -> ad.AnnData:
     try:
         import loompy
     except ImportError as error:
-        msg = f"{path} needs the package loompy: install glfs-bio[loom], or save the cells as .h5ad."
+        msg = (
+            f"{path} needs the package loompy: install glfs-bio[loom], or save the cells as .h5ad."
+        )
         raise ImportError(msg) from error
     names = {}
     with loompy.connect(path, "r") as file:

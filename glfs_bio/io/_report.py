@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 LINK = "https://www.ncbi.nlm.nih.gov/gene/?term={gene}"
 _DPI = 130
 _TERMS = 50
+#: Most genes in the pictures of weights and of stability, that names stay readable on a page.
+_BARS, _FREQUENT = 50, 100
 #: Longest list that is told in full.
 _ITEMS = 20
 _ELSEWHERE = {"params", "versions", "path", "curve"}
@@ -139,14 +141,16 @@ def write_report(
         "panel": _picture(
             pl.panel, adata, groupby, key=key, layer=layer, random_state=random_state
         ),
-        "weights": _picture(pl.weights, adata, key=key, symbols=symbols),
+        "weights": _picture(pl.weights, adata, _BARS, key=key, symbols=symbols),
+        "n_bars": min(_BARS, len(frame)),
         "path": _picture(pl.path, adata, key=key) if "path" in entry else None,
         "groupby": groupby,
         "records": {"selection": entry},
     }
     if stable is not None:
         page["stability"] = page["records"]["stability"] = adata.uns[stable]
-        page["stability_picture"] = _picture(pl.stability, adata, key=stable, symbols=symbols)
+        size = min(_FREQUENT, max(round(float(np.mean(adata.uns[stable]["n_genes"]))), 1))
+        page["stability_picture"] = _picture(pl.stability, adata, size, key=stable, symbols=symbols)
     if enriched is not None:
         page["enrichment"] = page["records"]["enrichment"] = adata.uns[enriched]
         page["terms"] = _terms(adata.uns[enriched]["results"].head(_TERMS))
