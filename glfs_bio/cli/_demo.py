@@ -38,6 +38,7 @@ def demo(
 def run(output: Path, *, overwrite: bool) -> None:
     """Select, compare, print a table, and write a panel, a gene list and a picture."""
     import scanpy as sc
+    from matplotlib import pyplot as plt
 
     output.mkdir(exist_ok=True)
     targets = {name: output / name for name in _FILES}
@@ -68,7 +69,7 @@ def run(output: Path, *, overwrite: bool) -> None:
     common.put_cells(panel, targets["pbmc68k_panel.h5ad"], overwrite=overwrite)
     io.write_gene_list(cells, targets["genes.txt"], overwrite=overwrite)
     with io.replacing(targets["panel.png"], overwrite=overwrite) as name:
-        pl.panel(cells, _LABELS, save=name)
+        plt.close(pl.panel(cells, _LABELS, save=name)[0].figure)
     typer.echo()
     for target in targets.values():
         typer.echo(f"wrote {target}")

@@ -36,8 +36,9 @@ def panel() -> ad.AnnData:
 @pytest.fixture(scope="module")
 def page(panel, tmp_path_factory):
     path = tmp_path_factory.mktemp("report") / "report.html"
+    open_before = plt.get_fignums()
     write_report(panel, path, groupby="odd & label", symbols="symbol", title="Panel <1>")
-    assert plt.get_fignums() == []
+    assert plt.get_fignums() == open_before
     return path
 
 
