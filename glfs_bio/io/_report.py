@@ -35,6 +35,7 @@ _MEANING = {
     "graph_components": "parts of the graph of the cells that no similarity joins",
     "kkt": "largest violation of the optimality conditions, in units of λ",
     "lam": "λ, the price of a gene's weight",
+    "method": "what ranked the genes",
     "n_genes": "selected genes",
     "n_iter": "iterations of the solver along the path",
     "n_tested": "genes to choose from",

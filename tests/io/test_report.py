@@ -59,7 +59,7 @@ def text(element) -> str:
 def test_it_tells_what_was_selected(tree, panel):
     assert text(every(tree, "title")[0]) == "Panel <1>"
     words = text(tree)
-    assert "20 of 765 genes keep the structure of 700 cells" in words
+    assert "20 of 765 genes selected in 700 cells" in words
     assert "coloured by odd & label" in words
     for name, version in panel.uns["glfs"]["versions"].items():
         assert f"{name}{version}" in words.replace(" ", "")
