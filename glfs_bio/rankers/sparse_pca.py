@@ -45,7 +45,8 @@ def rank(
     dimensions a gene.  scikit-learn's ``SparsePCA``, or ``MiniBatchSparsePCA`` above
     :data:`MANY_GENES` genes, gives the same components of that matrix itself, brought to length 1.
     Here they keep their lengths: a component of one gene would else give it the largest loading,
-    however little it varies.
+    however little it varies.  That, the number of components and the weight were chosen among 16
+    settings by the AT&T faces' labels and one simulation, in this method's favour there.
 
     Parameters
     ----------
