@@ -7,7 +7,7 @@ R_DEBIAN := r-base-core r-bioc-bioccheck r-bioc-scran r-cran-knitr r-cran-reticu
 	r-cran-seuratobject r-cran-testthat
 R_SOURCES := $(shell find r_bridge/glfsbio -type f)
 # The Python that R uses. It starts some twenty times, so its modules are compiled once.
-R_ENVIRONMENT = R_LIBS=$(abspath $(R_LIBRARY)) GLFSBIO_PYTHON=$(abspath $(VENV)) \
+R_ENVIRONMENT = LC_ALL=C.UTF-8 R_LIBS=$(abspath $(R_LIBRARY)) GLFSBIO_PYTHON=$(abspath $(VENV)) \
 	PYTHONDONTWRITEBYTECODE=
 
 .PHONY: r-check bench-r

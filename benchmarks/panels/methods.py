@@ -143,7 +143,7 @@ METHODS = {
     "GLFS": _own(select_genes, OURS),
     "GLFS, PCA and graph re-used": _own(select_genes, OURS, prepare=with_graph),
     **{
-        f"select_genes, {name}": _own(partial(select_genes, method=name), RANKER)
+        f"select_genes, {name}": _own(partial(select_genes, method=name), RANKER, nested=True)
         for name in RANKERS
         if name != "glfs"
     },
