@@ -37,7 +37,9 @@ _FEWEST_DIRECTIONS = 20
 _ROOM = 4
 #: A gene so near to stationary may be the twin, at zero, of one with a weight.
 _TWIN = 1e-2
-#: Up to so many numbers matrices are so small that threads cost more time than they save.
+#: Up to this rank, and so many numbers, matrices are so small that threads cost more time than
+#: they save.
+_SMALL_RANK = 512
 _SMALL = 2_000_000
 
 
@@ -230,7 +232,7 @@ def _upper(objective: str) -> float:
 
 
 def _few_threads(variance: Variance) -> threadpool_limits:
-    small = variance.rank * variance.n_genes <= _SMALL
+    small = variance.rank <= _SMALL_RANK and variance.rank * variance.n_genes <= _SMALL
     return threadpool_limits(1 if small else None, user_api="blas")
 
 
