@@ -22,7 +22,7 @@ from glfs_bio.rankers import METHODS as RANKERS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-OURS, RANKER, RIVAL = "ours", "rankers", "rivals"
+OURS, RANKER, PLAIN, RIVAL = "ours", "rankers", "plain", "rivals"
 
 
 def installed(package: str) -> str:
@@ -139,13 +139,21 @@ def random(adata, n_genes: int):
 
 _own = partial(Method, package="glfs-bio", nested=False)
 
+#: The paper's other rankers: in units of noise, and on log counts as they are.
+PAPERS = [name for name in RANKERS if name not in ("glfs", "variance")]
+
 METHODS = {
     "GLFS": _own(select_genes, OURS),
     "GLFS, PCA and graph re-used": _own(select_genes, OURS, prepare=with_graph),
     **{
         f"select_genes, {name}": _own(partial(select_genes, method=name), RANKER, nested=True)
-        for name in RANKERS
-        if name != "glfs"
+        for name in PAPERS
+    },
+    **{
+        f"select_genes, {name}, standardize=None": _own(
+            partial(select_genes, method=name, standardize=None), PLAIN, nested=True
+        )
+        for name in PAPERS
     },
     "HVG seurat": Method(partial(highly_variable, flavor="seurat")),
     "HVG cell_ranger": Method(partial(highly_variable, flavor="cell_ranger")),
