@@ -60,8 +60,8 @@ def kang(seed: int):
 def batches() -> pd.DataFrame:
     """Cell type and stimulation, both predicted from panels chosen with and without the batches."""
     rows = {}
-    for seed, batch_key, size in product(SEEDS, (None, BATCH), BATCH_SIZES):
-        adata = kang(seed)
+    draws = {seed: kang(seed) for seed in SEEDS}
+    for (seed, adata), batch_key, size in product(draws.items(), (None, BATCH), BATCH_SIZES):
         panels = {"GLFS": select_genes(adata, size, batch_key=batch_key)}
         for flavor in ("seurat", "cell_ranger", "seurat_v3"):
             panels[f"HVG {flavor}"] = highly_variable(adata, size, flavor, batch_key)
