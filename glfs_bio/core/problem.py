@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -50,7 +50,8 @@ class Problem:
     graph
         Similarities S, shape (n_cells, n_cells).
     basis
-        V, orthonormal, shape (n_cells, r), leading directions first.
+        V, orthonormal, shape (n_cells, r).  In a subspace the directions come first in which the
+        genes vary most, in units of their noise or those of `unit`.
     projections
         ``XV`` of the centred genes in the units of `data`, shape (n_genes, r).
     stiffness
@@ -130,7 +131,8 @@ def build_problem(
         Checked similarities (:func:`~glfs_bio.core.graph.check_graph`); None: nearest neighbours
         in the representation.
     provisional
-        Replace both where genes in units of their noise vary in directions that they do not hold.
+        Replace both, by what is computed where neither is given, where genes in units of their
+        noise vary in directions that they do not hold.
     n_comps
         Number of principal components; None is full rank, the problem as the paper states it.
     n_neighbors
@@ -161,35 +163,56 @@ def build_problem(
     if cells is None:
         cells = _coordinates(data, unit, n_comps, random_state)
     nearest = graphs.knn_graph(cells, n_neighbors) if graph is None else graph
-    residuals, replaced = None, False
+    residuals, scale = None, unit
     if standardize == "noise_always" or (standardize == "noise" and n_comps is not None):
         residuals = noise.measure(data, variance, nearest)
-        in_noise = _inverse(np.sqrt(residuals))
-        if representation is not None and provisional:
-            replaced = _missed(data, in_noise, cells) > _MAY_MISS
-        if representation is None or replaced:
-            cells = _coordinates(data, in_noise, n_comps, random_state)
-            if graph is None or replaced:
+        scale = _inverse(np.sqrt(residuals))
+        if representation is None:
+            cells = _coordinates(data, scale, n_comps, random_state)
+            if graph is None:
                 nearest = graphs.knn_graph(cells, n_neighbors)
             residuals = noise.measure(data, variance, nearest)
+            scale = _inverse(np.sqrt(residuals))
+        elif provisional and _missed(data, scale, cells) > _MAY_MISS:
+            computed = build_problem(
+                data,
+                n_comps=n_comps,
+                n_neighbors=n_neighbors,
+                lambda1=lambda1,
+                laplacian=laplacian,
+                standardize=standardize,
+                whole_space=whole_space,
+                random_state=random_state,
+            )
+            return replace(computed, replaced=True)
     if n_comps is None:
         basis = subspace.full_rank(data, whole_space=whole_space)
     else:
         basis = subspace.orthonormal(cells)
+    projections = subspace.project(data, basis)
+    if representation is not None and n_comps is not None:
+        turn = _leading_first(projections, scale)
+        basis, projections = basis @ turn, projections @ turn
     smooth = graphs.laplacian(nearest, laplacian)
     stiffness = basis.T @ basis + lambda1 * (basis.T @ (smooth @ basis))
     return Problem(
         data=data,
         graph=nearest,
         basis=basis,
-        projections=subspace.project(data, basis),
+        projections=projections,
         stiffness=(stiffness + stiffness.T) / 2.0,
         variance=variance,
         noise=residuals,
         unit=unit,
         full_rank=n_comps is None,
-        replaced=replaced,
+        replaced=False,
     )
+
+
+def _leading_first(projections: Array, scale: Array) -> Array:
+    """Rotation, shape (r, r), to the directions in which scaled genes vary most first."""
+    _, turn = np.linalg.eigh(projections.T @ (projections * scale[:, None] ** 2))
+    return np.asarray(turn[:, ::-1])
 
 
 def _coordinates(

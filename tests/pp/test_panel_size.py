@@ -7,6 +7,7 @@ import logging
 import anndata as ad
 import numpy as np
 import pytest
+import scanpy as sc
 from sklearn.decomposition import PCA
 
 from glfs_bio.core.graph import knn_graph
@@ -99,6 +100,20 @@ def test_components_that_miss_the_structure_are_replaced(hidden_group, caplog):
     assert hidden_group.uns["glfs"]["replaced"]
     assert "computed anew" in caplog.text
     assert selected_quiet(hidden_group) == 6
+    del hidden_group.obsm["X_pca"], hidden_group.obsp["connectivities"]
+    del hidden_group.uns["neighbors"]
+    select_genes(hidden_group, 6, n_comps=5, key_added="alone")
+    for column in ("weight", "score", "rank", "selected"):
+        assert hidden_group.var[f"glfs_{column}"].equals(hidden_group.var[f"alone_{column}"])
+
+
+def test_order_of_the_components_does_not_matter(pbmc):
+    sc.pp.pca(pbmc)
+    sc.pp.neighbors(pbmc)
+    select_genes(pbmc, 10)
+    pbmc.obsm["X_turned"] = pbmc.obsm["X_pca"][:, ::-1].copy()
+    select_genes(pbmc, 10, use_rep="X_turned", key_added="turned")
+    np.testing.assert_array_equal(pbmc.var["glfs_selected"], pbmc.var["turned_selected"])
 
 
 def test_components_that_are_named_are_kept(hidden_group):
