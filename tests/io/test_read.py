@@ -106,22 +106,22 @@ LOOM = pytest.mark.filterwarnings("ignore:.*in favor of other formats:FutureWarn
 
 @LOOM
 @OLD
-def test_loom(adata, tmp_path):
-    pytest.importorskip("loompy")
-    adata.write_loom(tmp_path / "cells.loom")
-    check(read_cells(tmp_path / "cells.loom"))
-
-
-@LOOM
-@OLD
-@pytest.mark.parametrize("names", [{"Gene": ["g", "g"]}, {"Accession": ["g1", "g2"]}])
-def test_names_in_loom(tmp_path, names):
+@pytest.mark.parametrize(
+    ("field", "names", "read"),
+    [
+        ("Gene", GENES, GENES),
+        ("var_names", GENES, GENES),
+        ("Gene", ["g", "g"], ["g", "g-1"]),
+        ("Accession", GENES, None),
+    ],
+)
+def test_loom(tmp_path, field, names, read):
     loompy = pytest.importorskip("loompy")
     path = tmp_path / "cells.loom"
-    rows = {name: np.array(values) for name, values in names.items()}
-    loompy.create(str(path), COUNTS.T.astype(float), rows, {"CellID": np.array(CELLS)})
-    if "Gene" in names:
-        check(read_cells(path), genes=["g", "g-1"])
+    columns = {"CellID": np.array(CELLS)}
+    loompy.create(str(path), COUNTS.T.astype(float), {field: np.array(names)}, columns)
+    if read:
+        check(read_cells(path), genes=read)
     else:
         with pytest.raises(ValueError, match="neither Gene nor var_names"):
             read_cells(path)
