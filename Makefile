@@ -4,6 +4,7 @@ BIN := $(VENV)/bin
 UV_PIP := $(BIN)/uv pip
 INSTALLED := $(VENV)/.installed
 RIVALS := $(VENV)/.rivals
+SPHINX := $(VENV)/.sphinx
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 
 ifneq ($(wildcard ../shared/data),)
@@ -11,7 +12,7 @@ export GLFS_BIO_DATA ?= $(abspath ../shared/data)
 endif
 
 .DELETE_ON_ERROR:
-.PHONY: demo test lint lock format clean bench bench-panels bench-paper
+.PHONY: demo test lint docs lock format clean bench bench-panels bench-paper
 
 demo: $(INSTALLED)
 	@$(BIN)/python demo/demo.py
@@ -23,6 +24,10 @@ lint: $(INSTALLED)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# The pages are in docs/_build/html/index.html; any warning is an error.
+docs: $(SPHINX)
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
 
 bench: bench-panels bench-paper
 	$(BIN)/python benchmarks/speed/reuse.py
@@ -57,12 +62,16 @@ lock: | $(BIN)/uv
 		--no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' \
 		--extra bench --constraint requirements/dev.txt --output-file requirements/bench.txt \
 		pyproject.toml
+	$(UV_PIP) compile --quiet --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' \
+		--group docs --constraint requirements/dev.txt --output-file requirements/docs.txt \
+		pyproject.toml
 	RPY2_CFFI_MODE=ABI $(UV_PIP) compile --quiet --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' \
 		--constraint requirements/dev.txt --output-file requirements/r.txt requirements/r.in
 
 clean:
-	rm -rf $(VENV) demo/output dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) demo/output dist docs/_build docs/api/generated .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find glfs_bio tests demo -name __pycache__ -exec rm -rf {} +
 
 # Every version and hash comes from the lock; the package itself is editable.
@@ -77,6 +86,13 @@ $(RIVALS): $(INSTALLED) requirements/bench.txt
 	@echo "Installing the rivals into $(VENV)"
 	@$(UV_PIP) install --quiet --python $(BIN)/python --require-hashes \
 		--requirement requirements/bench.txt
+	@touch $@
+
+# What the documentation is made with; no other target needs it.
+$(SPHINX): $(INSTALLED) requirements/docs.txt
+	@echo "Installing Sphinx into $(VENV)"
+	@$(UV_PIP) install --quiet --python $(BIN)/python --require-hashes \
+		--requirement requirements/docs.txt
 	@touch $@
 
 # Debian keeps ensurepip, which venv needs, in a package of its own.
