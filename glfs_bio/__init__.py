@@ -2,10 +2,29 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
 
-from . import datasets, io, pl, pp, tl
-from .estimators import GLFS, LapRLSClassifier
+if TYPE_CHECKING:
+    from . import datasets, estimators, io, pl, pp, tl
+    from .estimators import GLFS, LapRLSClassifier
 
-__all__ = ["GLFS", "LapRLSClassifier", "datasets", "io", "pl", "pp", "tl"]
+__all__ = ["GLFS", "LapRLSClassifier", "datasets", "estimators", "io", "pl", "pp", "tl"]
 __version__ = version("glfs-bio")
+
+_MODULES = {"core", "datasets", "estimators", "io", "pl", "pp", "rankers", "tl"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a part when it is first used: ``glfs-bio --help`` should not wait for scanpy."""
+    if name in _MODULES:
+        return import_module(f".{name}", __name__)
+    if name in __all__:
+        return getattr(import_module(".estimators", __name__), name)
+    msg = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(msg)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import pandas as pd
 import typer
 
-from .. import tl
+import glfs_bio
+
 from . import _common as common
 
 
@@ -45,10 +45,12 @@ def classify(
     Example: glfs-bio classify pbmc.h5ad --groupby cell_type --n-genes 25 --table predicted.csv
     """
     with common.told_in_one_line(debug=debug):
+        import pandas as pd
+
         common.check_targets(cells=output, table=table, overwrite=overwrite)
         components = n_comps if n_comps == "auto" else _whole(n_comps) or None
         adata = common.load(source, log1p=log1p)
-        tl.classify(
+        glfs_bio.tl.classify(
             adata,
             groupby,
             train=train,

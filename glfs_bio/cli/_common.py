@@ -15,8 +15,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from ..io import check_target, read_cells, replacing
-from ..rankers import METHODS
+import glfs_bio
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -26,6 +25,17 @@ if TYPE_CHECKING:
     from anndata import AnnData
 
 errors = Console(stderr=True)
+
+#: Those of ``glfs_bio.rankers``, which takes seconds to import.
+METHODS = (
+    "glfs",
+    "lapaofs",
+    "lapdofs",
+    "laplacian_score",
+    "q_alpha",
+    "sparse_pca",
+    "variance",
+)
 
 Source = Annotated[
     Path,
@@ -69,12 +79,12 @@ def check_targets(
             raise ValueError(msg)
     for target in (cells, table, text):
         if target is not None:
-            check_target(target, overwrite=overwrite)
+            glfs_bio.io.check_target(target, overwrite=overwrite)
 
 
 def load(source: Path, *, transpose: bool = False, log1p: bool = False) -> AnnData:
     """Read the cells, and make logarithms of counts where that was asked for."""
-    adata = read_cells(source, transpose=transpose)
+    adata = glfs_bio.io.read_cells(source, transpose=transpose)
     if log1p:
         import scanpy as sc
 
@@ -85,7 +95,7 @@ def load(source: Path, *, transpose: bool = False, log1p: bool = False) -> AnnDa
 
 def put_cells(adata: AnnData, target: Path, *, overwrite: bool) -> None:
     """Write the annotated cells."""
-    with replacing(target, overwrite=overwrite) as name:
+    with glfs_bio.io.replacing(target, overwrite=overwrite) as name:
         if target.suffix.lower() == ".h5ad":
             adata.write_h5ad(name)
             return
@@ -99,7 +109,7 @@ def put_table(frame: pd.DataFrame, target: Path | None, *, overwrite: bool) -> N
     if target is None:
         frame.to_csv(sys.stdout, sep="\t", index=False)
         return
-    with replacing(target, overwrite=overwrite) as name:
+    with glfs_bio.io.replacing(target, overwrite=overwrite) as name:
         separator = _TABLES[target.suffix.lower()]
         frame.to_csv(name, sep=separator, index=False, encoding="utf-8")
 

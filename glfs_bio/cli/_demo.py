@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
-import pandas as pd
 import typer
 
-from .. import io, pl, pp
+import glfs_bio
+
 from . import _common as common
 
 if TYPE_CHECKING:
@@ -43,13 +42,13 @@ def run(output: Path, *, overwrite: bool) -> None:
     output.mkdir(exist_ok=True)
     targets = {name: output / name for name in _FILES}
     for target in targets.values():
-        io.check_target(target, overwrite=overwrite)
+        glfs_bio.io.check_target(target, overwrite=overwrite)
 
     scaled = sc.datasets.pbmc68k_reduced()
     cells = sc.AnnData(scaled.raw.X, obs=scaled.obs[[_LABELS]], var=scaled.raw.var)
     sc.pp.pca(cells, n_comps=50, random_state=0)
     sc.pp.neighbors(cells, random_state=0)
-    pp.select_genes(cells, _N_GENES)
+    glfs_bio.pp.select_genes(cells, _N_GENES)
 
     panel = cells[:, cells.var["glfs_selected"]].copy()
     variable = sc.pp.highly_variable_genes(
@@ -67,9 +66,9 @@ def run(output: Path, *, overwrite: bool) -> None:
         typer.echo(f"  {name:<28}{_label_accuracy(subset):.3f}")
 
     common.put_cells(panel, targets["pbmc68k_panel.h5ad"], overwrite=overwrite)
-    io.write_gene_list(cells, targets["genes.txt"], overwrite=overwrite)
-    with io.replacing(targets["panel.png"], overwrite=overwrite) as name:
-        plt.close(pl.panel(cells, _LABELS, save=name)[0].figure)
+    glfs_bio.io.write_gene_list(cells, targets["genes.txt"], overwrite=overwrite)
+    with glfs_bio.io.replacing(targets["panel.png"], overwrite=overwrite) as name:
+        plt.close(glfs_bio.pl.panel(cells, _LABELS, save=name)[0].figure)
     typer.echo()
     for target in targets.values():
         typer.echo(f"wrote {target}")
@@ -77,6 +76,8 @@ def run(output: Path, *, overwrite: bool) -> None:
 
 def _label_accuracy(cells: AnnData, n_neighbors: int = 15) -> float:
     """Share of the cells whose nearest other cells have, by majority, the cell's own label."""
+    import numpy as np
+    import pandas as pd
     import scanpy as sc
     from sklearn.neighbors import NearestNeighbors
 

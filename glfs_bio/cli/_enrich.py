@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from .. import tl
+import glfs_bio
+
 from . import _common as common
 
 
@@ -47,7 +48,7 @@ def enrich(
         common.check_targets(cells=output, table=table, overwrite=overwrite)
         adata = common.load(source)
         where = f"{key}_enrichment" if key_added is None else key_added
-        tl.enrich(
+        glfs_bio.tl.enrich(
             adata,
             gene_sets,
             key=key,

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from ..io import check_target, write_gene_list, write_gmt, write_rnk
+import glfs_bio
+
 from . import _common as common
 
 _LISTS, _TABLES = {".txt"}, {".csv", ".tsv"}
@@ -55,7 +56,7 @@ def export(
             ending = target.suffix.lower()
             shared = {"symbols": symbols, "overwrite": overwrite}
             if ending == ".gmt":
-                write_gmt(
+                glfs_bio.io.write_gmt(
                     adata,
                     target,
                     key=keys,
@@ -64,10 +65,10 @@ def export(
                     **shared,
                 )
             elif ending == ".rnk":
-                write_rnk(adata, target, key=keys[0], **shared)
+                glfs_bio.io.write_rnk(adata, target, key=keys[0], **shared)
             else:
                 further = (column or ()) if ending in _TABLES else ()
-                write_gene_list(
+                glfs_bio.io.write_gene_list(
                     adata, target, key=keys[0], columns=further, selected_only=not every, **shared
                 )
 
@@ -86,7 +87,7 @@ def _check(
         if target.suffix.lower() not in _ENDINGS:
             msg = f"{target} must end with {', '.join(_ENDINGS[:-1])} or {_ENDINGS[-1]}."
             raise ValueError(msg)
-        check_target(target, overwrite=overwrite)
+        glfs_bio.io.check_target(target, overwrite=overwrite)
     if len(keys) > 1 and endings != {".gmt"}:
         msg = f"--key {', '.join(keys)}: only .gmt takes several selections."
         raise ValueError(msg)

@@ -6,9 +6,8 @@ from typing import Annotated
 
 import typer
 
-from .. import pp
-from .._anndata import selection
-from ..rankers import METHODS
+import glfs_bio
+
 from . import _common as common
 
 _KEY = "ranking"
@@ -39,11 +38,13 @@ def rank(
 ) -> None:
     """Rank every gene by one method; prints gene, score, rank and weight, best first."""
     with common.told_in_one_line(debug=debug):
+        from .._anndata import selection
+
         common.check_targets(table=table, overwrite=overwrite)
         adata = common.load(source, transpose=transpose, log1p=log1p)
         called = selection.names(adata, symbols).fillna(adata.var_names.to_series())
         with common.progress():
-            pp.select_genes(
+            glfs_bio.pp.select_genes(
                 adata,
                 n_genes,
                 method=method,
@@ -69,7 +70,7 @@ def rank(
 
 rank.__doc__ += f"""
 
-    Methods: {", ".join(METHODS)}.
+    Methods: {", ".join(common.METHODS)}.
 
     Example: glfs-bio rank pbmc.h5ad --method glfs --table ranking.csv
 """

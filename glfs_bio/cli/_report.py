@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from ..io import check_target, write_report
-from ..io._report import LINK
+import glfs_bio
+
 from . import _common as common
 
 
@@ -27,7 +27,12 @@ def report(
         str | None, typer.Option(help="Enrichment; KEY_enrichment, if it is there.")
     ] = None,
     layer: common.Layer = None,
-    link: Annotated[str, typer.Option(help="Page about {gene}; none for no links.")] = LINK,
+    link: Annotated[
+        str | None,
+        typer.Option(
+            help="Page about {gene}; none for no links.", show_default="a search of NCBI Gene"
+        ),
+    ] = None,
     title: Annotated[str, typer.Option(help="Heading.")] = "Selected genes",
     overwrite: common.Overwrite = False,
     seed: Annotated[int, typer.Option(help="Seed of the UMAPs.")] = 0,
@@ -40,8 +45,8 @@ def report(
     Example: glfs-bio report panel.h5ad -o report.html --groupby cell_type
     """
     with common.told_in_one_line(debug=debug):
-        check_target(output, overwrite=overwrite)
-        write_report(
+        glfs_bio.io.check_target(output, overwrite=overwrite)
+        glfs_bio.io.write_report(
             common.load(source),
             output,
             key=key,
@@ -50,7 +55,7 @@ def report(
             stability_key=stability_key,
             enrichment_key=enrichment_key,
             layer=layer,
-            link=None if link == "none" else link,
+            **({} if link is None else {"link": None if link == "none" else link}),
             title=title,
             overwrite=overwrite,
             random_state=seed,

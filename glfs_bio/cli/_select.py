@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from .. import pp
-from ..io import replacing
+import glfs_bio
+
 from . import _common as common
 
 
@@ -54,7 +54,7 @@ def select(
         common.check_targets(cells=output, text=genes, overwrite=overwrite)
         adata = common.load(source, transpose=transpose, log1p=log1p)
         with common.progress():
-            pp.select_genes(
+            glfs_bio.pp.select_genes(
                 adata,
                 n_genes,
                 method=method,
@@ -83,5 +83,5 @@ def select(
         if genes is None:
             sys.stdout.write(listing)
         else:
-            with replacing(genes, overwrite=overwrite) as name:
+            with glfs_bio.io.replacing(genes, overwrite=overwrite) as name:
                 name.write_text(listing, encoding="utf-8")
