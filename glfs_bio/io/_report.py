@@ -28,7 +28,7 @@ _TERMS = 50
 _BARS, _FREQUENT = 50, 100
 #: Longest list that is told in full.
 _ITEMS = 20
-_ELSEWHERE = {"params", "versions", "path", "curve"}
+_ELSEWHERE = {"params", "versions", "path", "curve", "completed"}
 _MEANING = {
     "converged": "whether the solver reached its tolerance",
     "finish": "how a panel whose size no λ gives was completed",

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._anndata import selection
-from ._figure import BLUE, VERMILLION, finish, row
+from ._figure import BLUE, GREY, VERMILLION, finish, row
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from anndata import AnnData
@@ -29,8 +29,9 @@ def path(
 ) -> Axes | list[Axes] | None:
     """Number of genes and objective against λ, the chosen λ marked [1]_.
 
-    Where the number of genes was chosen automatically, a second panel shows the share of the
-    structure that so many genes keep, the chosen number marked.
+    For a panel that was completed greedily, and where the number of genes was chosen automatically,
+    a second panel shows the share of the structure that so many genes keep, the chosen number
+    marked.  It is the only one where λ gave no more than the genes to start from.
 
     Parameters
     ----------
@@ -72,7 +73,7 @@ def path(
     'log'
     """
     entry = selection.record(adata, key, "pp.select_genes")
-    panels = [draw for part, draw in _PANELS.items() if part in entry]
+    panels = _panels(entry)
     if not panels:
         msg = f"adata.uns[{key!r}] has no path: its method does not walk along λ."
         raise KeyError(msg)
@@ -86,6 +87,13 @@ def path(
     for draw, where in zip(panels, axes, strict=True):
         draw(where, entry)
     return finish(axes, "path", show=show, save=save, own=ax is None)
+
+
+def _panels(entry: dict[str, Any]) -> list[Callable[[Axes, dict[str, Any]], None]]:
+    """What there is to draw: a single solution is no path where the panel grew beyond it."""
+    by_size = "completed" in entry or "curve" in entry
+    walked = "path" in entry and (len(entry["path"]["lam"]) > 1 or not by_size)
+    return [_along_lambda] * walked + [_along_size] * by_size
 
 
 def _along_lambda(ax: Axes, entry: dict[str, Any]) -> None:
@@ -111,12 +119,31 @@ def _along_lambda(ax: Axes, entry: dict[str, Any]) -> None:
 
 
 def _along_size(ax: Axes, entry: dict[str, Any]) -> None:
-    curve, count = entry["curve"], int(entry["n_genes"])
-    kept = ax.plot(curve["n_genes"], curve["kept"], color=BLUE, label="kept")
-    chosen = ax.axvline(count, color="black", ls=":", label=f"chosen: {count} genes")
+    """In all directions what the panel keeps, in the leading ones what its size was chosen by."""
+    count, lines = int(entry["n_genes"]), []
+    several = "completed" in entry and "curve" in entry
+    for part, colour, where in (
+        ("completed", BLUE, ", all directions"),
+        ("curve", GREY if several else BLUE, ", leading directions"),
+    ):
+        if part in entry:
+            curve = entry[part]
+            label = "kept" + where * several
+            style = "--" if colour == GREY else "-"
+            lines += ax.plot(curve["n_genes"], curve["kept"], style, color=colour, label=label)
+            if part == "completed":
+                ax.plot(count, curve["kept"][-1], "D", ms=7, mfc="none", mec="black")
+    lines.append(ax.axvline(count, color="black", ls=":", label=f"chosen: {count} genes"))
     ax.set(xlabel="genes", ylabel="share of the structure kept", ylim=(0, 1.05))
+    ax.set_xlim(left=0)
+    if "completed" in entry:
+        walk = entry["path"]
+        first = int(walk["n_genes"][np.argmin(np.abs(walk["lam"] - entry["lam"]))])
+        title = f"completed greedily from the {first} genes at λ = {entry['lam']:.2g}"
+        ax.set_title(title, fontsize="medium", pad=24)
+        ax.set_xlabel("genes, in the order in which they entered")
     ax.spines[["top", "right"]].set_visible(False)
-    _legend(ax, [*kept, chosen])
+    _legend(ax, lines)
 
 
 def _ticks(ax: Axes, span: float) -> None:
@@ -127,9 +154,6 @@ def _ticks(ax: Axes, span: float) -> None:
     ax.xaxis.set_major_locator(ticker.LogLocator(subs=subs, numticks=7))
     ax.xaxis.set_major_formatter(ticker.FuncFormatter(lambda lam, _: f"{lam:.0e}"))
     ax.xaxis.set_minor_formatter(ticker.NullFormatter())
-
-
-_PANELS = {"path": _along_lambda, "curve": _along_size}
 
 
 def _legend(ax: Axes, handles: list[Any]) -> None:

@@ -138,8 +138,10 @@ def select_genes(
         conditions, in units of λ), ``converged``, ``finish`` (what was done: ``"greedy"`` or
         ``"none"``), ``n_genes``, ``n_tested``, ``method``, ``graph_components``, ``replaced``
         (whether a PCA and graph that were there had to be), ``versions``; with an automatic number
-        ``curve``, the share of the structure that panels of each size keep.  Only iterative methods
-        have ``converged``, and only GLFS ``objective``, ``lam``, ``path``, ``kkt`` and ``finish``.
+        ``curve``, the share of the structure that panels of each size keep; with a panel that was
+        completed greedily ``completed``, the share that its first genes keep.  Only iterative
+        methods have ``converged``, and only GLFS ``objective``, ``lam``, ``path``, ``kkt`` and
+        ``finish``.
 
     Raises
     ------

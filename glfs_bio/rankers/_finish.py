@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from ..core._typing import Array, Index
     from ..core.problem import Problem
+    from ..core.variance import Block
 
 FINISHES = ("auto", "greedy", None)
 
@@ -41,8 +42,7 @@ def kept(problems: Sequence[Problem], include: Index) -> Array:
     ]
     panel = Greedy(blocks)
     nothing = panel.value
-    every = np.arange(panel.n_genes)
-    everything = Greedy([block.cover(every, np.ones(len(every))) for block in blocks]).value
+    everything = _with_every_gene(blocks)
     panel.grow(len(include), among=include)
     most = max(len(include), min(_LARGEST, panel.n_genes))
     while nothing - panel.value < KEPT * (nothing - everything) and len(panel.picked) < most:
@@ -52,18 +52,28 @@ def kept(problems: Sequence[Problem], include: Index) -> Array:
 
 def complete(
     problems: Sequence[Problem], n_genes: int, include: Index, support: Index
-) -> tuple[Array, Array]:
+) -> tuple[Array, Array, Array]:
     """Greedily best genes after those of `include`, first in the support: weights and scores.
 
     Weights are what a gene of the panel gained when it entered, zero for the others.  Scores are
     1 + (its place from the end)/n, and for the others what they would gain next, relative to the
-    best of these.
+    best of these.  The third array is the share of the structure that the first 1, 2, … of them
+    keep, as :func:`kept` has it, but in all directions.
     """
-    panel = Greedy([with_lambda2(problem, "exact") for problem in problems])
+    blocks = [with_lambda2(problem, "exact") for problem in problems]
+    panel = Greedy(blocks)
+    nothing = panel.value
     panel.grow(len(include), among=include)
     panel.grow(n_genes, among=support)
     panel.grow(n_genes)
-    return in_order(panel)
+    weights, scores = in_order(panel)
+    return weights, scores, np.cumsum(panel.gains) / (nothing - _with_every_gene(blocks))
+
+
+def _with_every_gene(blocks: Sequence[Block]) -> float:
+    """``Tr(M E)`` with all genes, each of weight 1."""
+    every = np.arange(len(blocks[0].genes))
+    return Greedy([block.cover(every, np.ones(len(every))) for block in blocks]).value
 
 
 def in_order(panel: Greedy) -> tuple[Array, Array]:

@@ -82,7 +82,8 @@ def rank(
         Weights β.  Scores are 1 + (share of Tr A, or of Σ β in the paper's own problem) for the
         genes of the solution, and the stationarity ratio ``−(∂φ/∂β)/λ ≤ 1`` for the others.
         ``info["finish"]`` says whether the panel was completed greedily; weights and scores are
-        then those of that.
+        then those of that, and ``info["completed"]`` the share of the structure that its first
+        genes keep.
     """
     include = np.empty(0, dtype=np.intp) if include is None else include
     full_rank = all(problem.full_rank for problem in problems)
@@ -110,7 +111,9 @@ def rank(
     n_selected = chosen.n_genes + len(include) if n_genes is None else n_genes
     completed = finishing and not fits
     if completed:
-        weights, scores = complete(problems, n_selected, include, np.flatnonzero(chosen.beta))
+        weights, scores, steps = complete(
+            problems, n_selected, include, np.flatnonzero(chosen.beta)
+        )
     else:
         total = np.sum([sizes(problem.reduced(walk.directions)) for problem in problems], axis=0)
         scores = _scores(total, chosen, by_weight=full_rank and problems[0].noise is None)
@@ -118,6 +121,8 @@ def rank(
         weights = chosen.beta.copy()
         weights[include] = walk.fixed
     info = _report(walk.solutions, chosen, objective, "greedy" if completed else "none")
+    if completed:
+        info["completed"] = {"n_genes": np.arange(1, len(steps) + 1), "kept": steps}
     if curve is not None:
         info["curve"] = {"n_genes": np.arange(1, len(curve) + 1), "kept": curve}
     return Ranking(weights, without_ties(scores), n_selected, info)

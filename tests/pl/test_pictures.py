@@ -182,6 +182,21 @@ def test_path_and_curve(panel):
         pl.path(panel)
 
 
+def test_a_completed_panel_has_no_path_of_one_dot(panel):
+    select_genes(panel, n_genes=120, key_added="grown")
+    entry = panel.uns["grown"]
+    assert len(entry["path"]["lam"]) == 1
+    ax = pl.path(panel, key="grown", show=False)
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), entry["completed"]["kept"])
+    assert list(ax.lines[1].get_data()) == [[120], [entry["completed"]["kept"][-1]]]
+    assert f"from the {entry['path']['n_genes'][0]} genes" in ax.get_title()
+    assert apart([*ax.get_legend().get_texts(), ax.title])
+    entry["curve"] = entry["completed"]
+    ax = pl.path(panel, key="grown", show=False)
+    told = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert told == ["kept, all directions", "kept, leading directions", "chosen: 120 genes"]
+
+
 def test_stability(panel):
     *bars, matrix = pl.stability(panel, show=False)
     assert len(bars) == 4

@@ -32,6 +32,22 @@ def test_large_panels_are_completed(pbmc):
     assert (var.loc[~var["glfs_selected"], "glfs_weight"] == 0).all()
 
 
+def test_what_completed_panels_keep(pbmc):
+    """The weights are the gains of the genes as they entered: their sum, as a share."""
+    select_genes(pbmc, 100)
+    chosen = pbmc.var[pbmc.var["glfs_selected"]].sort_values("glfs_rank")
+    weights = chosen["glfs_weight"].to_numpy()
+    completed = pbmc.uns["glfs"]["completed"]
+    kept = completed["kept"]
+    np.testing.assert_array_equal(completed["n_genes"], np.arange(1, 101))
+    np.testing.assert_allclose(kept / kept[-1], np.cumsum(weights) / weights.sum())
+    assert 0 < kept[0] < kept[-1] < 1
+    select_genes(pbmc, pbmc.n_vars - 1, key_added="all")
+    assert pbmc.uns["all"]["completed"]["kept"][-1] == pytest.approx(1, abs=1e-3)
+    select_genes(pbmc, 100, finish=None, key_added="none")
+    assert "completed" not in pbmc.uns["none"]
+
+
 def test_the_paper_alone(pbmc):
     select_genes(pbmc, 200, finish=None)
     assert pbmc.uns["glfs"]["finish"] == "none"
