@@ -22,6 +22,8 @@ _POINTS = 72.0
 _LARGEST, _SMALLEST = 9.0, 5.0
 #: Characters of a name that a column has room for.
 _LETTERS = 20
+#: Where the largest is so many times the smallest, bars in several columns are on a log scale.
+_WIDE = 50.0
 
 
 def n_columns(n_bars: int) -> int:
@@ -37,13 +39,18 @@ def height(n_bars: int) -> float:
 def draw(axes: Sequence[Axes], names: Sequence[str], values: Sequence[float], label: str) -> None:
     """Draw bars from the top of the first column to the foot of the last."""
     rows = -(-len(names) // len(axes))
-    largest = max(float(np.max(values)), np.finfo(float).tiny)
+    tiny = np.finfo(float).tiny
+    largest = max(float(np.max(values)), tiny)
+    smallest = float(np.min(values, where=np.asarray(values) > tiny, initial=largest))
+    wide = len(axes) > 1 and largest > _WIDE * smallest
     for i, ax in enumerate(axes):
         part = slice(i * rows, (i + 1) * rows)
         place = np.arange(len(names[part]))
         ax.barh(place, values[part], height=0.75, color=BLUE)
         _names(ax, place, names[part], rows)
         ax.set(ylim=(rows - 0.4, -0.6), xlim=(0, 1.05 * largest), xlabel=label)
+        if wide:
+            ax.set(xscale="log", xlim=(smallest / 2, 1.5 * largest), xlabel=f"{label}, log scale")
         ax.spines[["top", "right"]].set_visible(False)
         ax.tick_params(axis="y", length=0)
 

@@ -38,8 +38,8 @@ def stability(
     adata
         Cells × genes, with what :func:`~glfs_bio.tl.stability` wrote.
     n_genes
-        How many of the most frequent genes.  None: the mean size of the selections, in columns of
-        at most 50.
+        How many of the most frequent genes, in columns of at most 50; those that no selection has
+        are left out.  None: the mean size of the selections.
     key
         The `key_added` of ``tl.stability``.
     symbols
@@ -77,7 +77,7 @@ def stability(
     entry = selection.record(adata, key, "tl.stability")
     frequency = selection.frequency(adata, key)
     size = round(float(np.mean(entry["n_genes"]))) if n_genes is None else n_genes
-    frequency = frequency.head(size)
+    frequency = frequency[frequency > 0].head(size)
     called = selection.names(adata, symbols).fillna(adata.var_names.to_series())
     if ax is None:
         columns = [_bars.WIDTH] * _bars.n_columns(len(frequency))

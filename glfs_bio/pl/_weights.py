@@ -33,7 +33,8 @@ def weights(
     adata
         Cells × genes, with a selection of :func:`~glfs_bio.pp.select_genes`.
     n_genes
-        How many of the best.  None: every selected gene, in columns of at most 50.
+        How many of the best.  None: every selected gene.  They are in columns of at most 50, with a
+        log scale where several hold weights too unlike for another.
     key
         Which selection: the `key_added` of ``select_genes``.
     symbols

@@ -182,6 +182,18 @@ def test_path_and_curve(panel):
         pl.path(panel)
 
 
+def test_small_weights_are_seen_in_several_columns(panel):
+    axes = pl.weights(panel, key="many", show=False)
+    assert {ax.get_xscale() for ax in axes} == {"log"}
+    assert all(bar.get_width() > ax.get_xlim()[0] > 0 for ax in axes for bar in ax.patches)
+
+
+def test_genes_that_were_never_selected_have_no_bar(panel):
+    n_frequent = (panel.var["glfs_stability_frequency"] > 0).sum()
+    *bars, _ = pl.stability(panel, panel.n_vars, show=False)
+    assert sum(len(ax.patches) for ax in bars) == n_frequent
+
+
 def test_a_completed_panel_has_no_path_of_one_dot(panel):
     select_genes(panel, n_genes=120, key_added="grown")
     entry = panel.uns["grown"]
