@@ -1,0 +1,104 @@
+"""Every vignette runs without a warning, and shows what its text says that it shows."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import jupytext
+import pytest
+import scanpy as sc
+from matplotlib import pyplot as plt
+
+FOLDER = Path(__file__).parents[2] / "vignettes"
+MARKERS = {"CD3D", "LTB", "NKG7", "GNLY", "CD79A", "LYZ", "S100A8", "FCGR3A"}
+
+
+def vignettes() -> list[str]:
+    return sorted(path.stem for path in FOLDER.glob("*.md") if path.stem != "index")
+
+
+@pytest.fixture
+def run(data_folder, monkeypatch, capsys):
+    """Run a vignette in this process: what it defined, and what it printed."""
+
+    def run(name: str) -> tuple[dict, str]:
+        notebook = jupytext.read(FOLDER / f"{name}.md")
+        for file in notebook.metadata["data"]:
+            if not (data_folder / file).exists():
+                absent = pytest.fail if os.environ.get("GLFS_BIO_REQUIRE_DATA") else pytest.skip
+                absent(f"{data_folder / file} is missing")
+        monkeypatch.setenv("GLFS_BIO_DATA", str(data_folder))
+        defined: dict = {}
+        for cell in notebook.cells:
+            if cell.cell_type == "code":
+                exec(compile(cell.source, f"{name}.md", "exec"), defined)
+        return defined, capsys.readouterr().out
+
+    shows = sc.settings.autoshow
+    sc.settings.autoshow = False
+    yield run
+    sc.settings.autoshow = shows
+    plt.close("all")
+
+
+def test_all_are_listed_and_checked():
+    listed = (FOLDER / "index.md").read_text(encoding="utf-8").splitlines()
+    for name in vignettes():
+        assert name in listed
+        assert f"test_{name}" in globals()
+
+
+@pytest.mark.parametrize("name", vignettes())
+def test_each_says_what_it_cannot_show(name):
+    text = (FOLDER / f"{name}.md").read_text(encoding="utf-8")
+    assert "What to look at" in text.replace("what to look at", "What to look at")
+    assert "\n## What this cannot show\n" in text
+
+
+def test_scanpy(run):
+    defined, _ = run("scanpy")
+    assert len(defined["panel"]) == 25
+    assert set(defined["panel"]) >= MARKERS
+    scores = defined["scores"]
+    assert scores["25 genes of GLFS"] > 0.9
+    assert scores["25 genes of GLFS"] > scores["25 highly variable genes"] + 0.3
+    assert 50 < defined["cells"].uns["auto"]["n_genes"] < 200
+
+
+def test_leukaemia(run):
+    defined, printed = run("leukaemia")
+    assert min(defined["found"]["cv_errors"]) == 0
+    assert defined["found"]["test_errors"] <= 2
+    assert defined["model"].n_genes_ == 6
+    assert defined["errors"] == 0
+    names = set(defined["patients"].var_names[defined["model"].genes_])
+    assert names >= {"M27891_at", "M19507_at", "Y00787_s_at", "M58459_at"}
+    assert "M58459_at" in defined["found"]["genes"]
+    assert "6 genes" in printed
+
+
+def test_glioblastoma(run):
+    found = run("glioblastoma")[0]["found"]
+    assert found["50 genes of GLFS"] > found["50 of largest variance"] + 0.1
+    assert found["50 genes of GLFS"] > 0.5
+
+
+def test_enrichment(run):
+    defined, printed = run("enrichment")
+    results = defined["results"]
+    assert results.index[0] == "Immune System"
+    assert results["pvals_adj"].iloc[0] < 1e-8
+    assert "Translocation of ZAP-70 to Immunological synapse" in results.index[:5]
+    assert not any(term.startswith("Eukaryotic Translation") for term in results.index[:10])
+    assert "{'glfs': 50}" in printed
+
+
+def test_constraints(run):
+    defined, printed = run("constraints")
+    assert defined["wanted"][:2] in (["CD3D", "MS4A1"], ["MS4A1", "CD3D"])
+    assert not [gene for gene in defined["wanted"] if gene.startswith(("RPS", "RPL", "FT", "MT-"))]
+    assert "with batch_key   none" in printed
+    free, shared = defined["found"]["free"], defined["found"]["with batch_key"]
+    assert shared["stim"] < free["stim"] - 0.05
+    assert shared["label"] > free["label"] - 0.02
