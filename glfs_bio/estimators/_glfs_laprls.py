@@ -57,7 +57,7 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):
         Labels.
     n_genes_ : int
         Chosen number of genes.
-    genes_ : ndarray of shape (n_genes_,)
+    genes_ : ndarray of shape (n_chosen,)
         Indices of the genes, the best first.
     tried_ : ndarray of shape (n_tried,)
         Numbers of genes that were tried.

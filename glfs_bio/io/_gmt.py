@@ -28,8 +28,7 @@ def read_gmt(path: str | Path) -> dict[str, list[str]]:
 
     Returns
     -------
-    dict
-        Genes of every set by its name, in the order of the file, each gene once.
+    Genes of every set by its name, in the order of the file, each gene once.
 
     Raises
     ------

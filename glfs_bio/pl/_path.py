@@ -27,11 +27,11 @@ def path(
     show: bool | None = None,
     save: str | Path | bool | None = None,
 ) -> Axes | list[Axes] | None:
-    """Number of genes and objective against λ, the chosen λ marked [1]_.
+    """Number of genes and objective against λ, the chosen λ marked.
 
-    For a panel that was completed greedily, and where the number of genes was chosen automatically,
-    a second panel shows the share of the structure that so many genes keep, the chosen number
-    marked.  It is the only one where λ gave no more than the genes to start from.
+    As in [1]_.  For a panel that was completed greedily, and where the number of genes was chosen
+    automatically, a second panel shows the share of the structure that so many genes keep, the
+    chosen number marked.  It is the only one where λ gave no more than the genes to start from.
 
     Parameters
     ----------

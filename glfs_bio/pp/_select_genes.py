@@ -126,7 +126,7 @@ def select_genes(
     ``.var[f"{key_added}_weight"]``
         β ≥ 0; for a panel that was completed greedily, what each gene of it added; of a method
         without weights what it ranks by: the gain of a gene that was picked, its score (minus the
-        Laplacian Score), |α|, or its largest loading.
+        Laplacian Score), the size of its α, or its largest loading.
     ``.var[f"{key_added}_score"]``
         Larger is better, no ties; NaN for genes that were not tested.
     ``.var[f"{key_added}_rank"]``

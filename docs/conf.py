@@ -1,0 +1,97 @@
+"""Sphinx, as the scverse template has it, without anything that needs a network."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from importlib.metadata import version as installed
+from pathlib import Path
+
+import jupytext
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "_ext"))
+# sphinx-autodoc-typehints, not us
+warnings.filterwarnings("ignore", r".*_RstSnippetParser\.set_application")
+
+project = "glfs_bio"
+author = "The glfs_bio developers"
+copyright = author
+version = release = installed("glfs-bio")
+
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "sphinx.ext.napoleon",
+    "sphinx_autodoc_typehints",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "returns_as_prose",
+]
+exclude_patterns = ["_build"]
+templates_path = ["_templates"]
+html_static_path = ["_static"]
+html_css_files = ["glfs.css"]
+html_theme = "sphinx_book_theme"
+html_title = project
+html_show_sourcelink = False
+html_theme_options = {"show_toc_level": 2, "use_download_button": False}
+
+autosummary_generate = True
+autodoc_member_order = "bysource"
+napoleon_google_docstring = False
+napoleon_use_ivar = True
+napoleon_use_rtype = False
+typehints_use_rtype = False
+typehints_document_rtype = False
+always_use_bars_union = True
+suppress_warnings = [
+    # types that are imported for the type checker only, or have no page here
+    "sphinx_autodoc_typehints.forward_reference",
+    "sphinx_autodoc_typehints.guarded_import",
+]
+
+myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+nb_execution_mode = "cache"
+nb_execution_cache_path = str(HERE / "_build" / "notebooks")
+nb_execution_timeout = 600
+nb_execution_raise_on_error = True
+nb_merge_streams = True
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+_NOT_RUN = """
+```{note}
+This page was built without its data: the code is shown and was not run. {doc}`index` says what is
+missing and where it goes.
+```
+"""
+
+
+def _lacks_data(vignette: Path) -> bool:
+    folder = os.environ.get("GLFS_BIO_DATA")
+    wanted = jupytext.read(vignette).metadata.get("data", [])
+    return bool(wanted) and not (folder and all((Path(folder) / name).exists() for name in wanted))
+
+
+_not_run = {
+    f"vignettes/{path.stem}"
+    for path in (HERE / "vignettes").glob("*.md")
+    if path.stem != "index" and _lacks_data(path)
+}
+nb_execution_excluded_patterns = [f"{name}.md" for name in sorted(_not_run)]
+
+
+def _say_that_it_was_not_run(app, docname: str, source: list[str]) -> None:
+    if docname in _not_run:
+        heading = source[0].index("\n", source[0].index("\n# ") + 1)
+        source[0] = source[0][:heading] + "\n" + _NOT_RUN + source[0][heading:]
+
+
+def setup(app) -> None:
+    """Hooks of these pages."""
+    app.connect("source-read", _say_that_it_was_not_run)
