@@ -45,7 +45,6 @@ autodoc_member_order = "bysource"
 napoleon_google_docstring = False
 napoleon_use_ivar = True
 napoleon_use_rtype = False
-typehints_use_rtype = False
 typehints_document_rtype = False
 always_use_bars_union = True
 suppress_warnings = [
@@ -61,6 +60,8 @@ nb_execution_cache_path = str(HERE / "_build" / "notebooks")
 nb_execution_timeout = 600
 nb_execution_raise_on_error = True
 nb_merge_streams = True
+# bars of progress, which no page shows
+os.environ["PYTHONWARNINGS"] = "ignore:IProgress not found"
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 

@@ -239,8 +239,27 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):
 def fewest_genes(cv_results: Mapping[str, Any]) -> int:
     """Among the best of a grid search, the one with the fewest genes.
 
-    Pass it as ``GridSearchCV(..., refit=fewest_genes)``; the grid must hold an `n_genes`, and the
-    score be ``mean_test_score``.
+    Pass it as ``GridSearchCV(..., refit=fewest_genes)``; the score is ``mean_test_score``.
+
+    Parameters
+    ----------
+    cv_results
+        That of :class:`~sklearn.model_selection.GridSearchCV`, over a grid with one `n_genes`.
+
+    Returns
+    -------
+    Index of the candidate.
+
+    Raises
+    ------
+    ValueError
+        No `n_genes` in the grid, or several.
+
+    Examples
+    --------
+    >>> from glfs_bio.estimators import fewest_genes
+    >>> fewest_genes({"param_n_genes": [1, 5, 10], "mean_test_score": [0.7, 0.9, 0.9]})
+    1
     """
     names = [name for name in cv_results if name.startswith("param_") and name.endswith("n_genes")]
     if len(names) != 1:

@@ -15,10 +15,23 @@ if TYPE_CHECKING:
 def check_target(path: Path, *, overwrite: bool) -> None:
     """Refuse a file that must not be replaced, or whose folder is missing.
 
+    Parameters
+    ----------
+    path
+        File that will be written.
+    overwrite
+        Whether one that is there may be replaced.
+
     Raises
     ------
     FileExistsError, FileNotFoundError
         Naming the file or the folder.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, glfs_bio
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     glfs_bio.io.check_target(pathlib.Path(folder) / "panel.txt", overwrite=False)
     """
     if path.exists() and not overwrite:
         msg = f"{path} exists: choose another name, or allow it to be overwritten."
@@ -45,6 +58,18 @@ def replacing(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
         `path` exists and `overwrite` is not set.
     FileNotFoundError
         The folder does not exist.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, glfs_bio
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "panel.txt"
+    ...     with glfs_bio.io.replacing(path) as name:
+    ...         _ = name.write_text("CD3D")
+    ...         print(path.exists())
+    ...     print(path.read_text())
+    False
+    CD3D
     """
     path = Path(path)
     check_target(path, overwrite=overwrite)

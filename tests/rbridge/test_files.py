@@ -1,0 +1,97 @@
+"""From blood cells to pathways, and to files that gseapy and R read as they are."""
+
+from __future__ import annotations
+
+import gseapy
+import numpy as np
+import pandas as pd
+import pytest
+import scanpy as sc
+
+import glfs_bio
+
+SIGNALS = ("PD-1 signaling", "Phosphorylation of CD3 and TCR zeta chains")
+
+
+@pytest.fixture(scope="module")
+def takeaway(real, data_folder, tmp_path_factory):
+    """The cells with a panel and its enrichment, and the folder with the three files."""
+    cells = real("pbmc3k_2638")
+    sc.pp.filter_genes(cells, min_cells=3)
+    sc.pp.normalize_total(cells, target_sum=1e4)
+    sc.pp.log1p(cells)
+    sc.pp.pca(cells)
+    sc.pp.neighbors(cells)
+    glfs_bio.pp.select_genes(cells, 25)
+    glfs_bio.tl.enrich(cells, data_folder / "gmt" / "reactome.gmt")
+    folder = tmp_path_factory.mktemp("takeaway")
+    glfs_bio.io.write_gene_list(cells, folder / "panel.csv", columns="gene_ids")
+    glfs_bio.io.write_gmt(cells, folder / "panel.gmt", groups={"T cells": ["CD3D", "CD3E"]})
+    glfs_bio.io.write_rnk(cells, folder / "panel.rnk")
+    return cells, folder
+
+
+@pytest.fixture(scope="module")
+def chosen(takeaway) -> pd.DataFrame:
+    var = takeaway[0].var
+    return var[var["glfs_selected"]].sort_values("glfs_rank")
+
+
+def test_immune_terms_are_on_top(takeaway):
+    results = takeaway[0].uns["glfs_enrichment"]["results"]
+    assert results.index[0] == "Immune System"
+    assert set(SIGNALS) <= set(results.index[:5])
+    assert (results["pvals_adj"].iloc[:5] < 0.01).all()
+
+
+def test_gseapy_reads_them(takeaway, chosen):
+    cells, folder = takeaway
+    sets = gseapy.parser.read_gmt(str(folder / "panel.gmt"))
+    assert sets["glfs"] == list(chosen.index)
+    found = gseapy.enrich(
+        gene_list=list(chosen.index),
+        gene_sets=str(folder / "panel.gmt"),
+        background=list(cells.var_names),
+        outdir=None,
+        no_plot=True,
+    ).results.set_index("Term")
+    assert found.loc["glfs", "Overlap"] == "25/25"
+    ranked = gseapy.prerank(
+        rnk=str(folder / "panel.rnk"),
+        gene_sets=str(folder / "panel.gmt"),
+        min_size=1,
+        permutation_num=20,
+        weight=0,
+        seed=0,
+        outdir=None,
+        no_plot=True,
+    )
+    assert len(ranked.ranking) == cells.n_vars
+    assert ranked.res2d.set_index("Term").loc["glfs", "ES"] == pytest.approx(1, abs=1e-6)
+
+
+def test_r_reads_them(takeaway, chosen, run_r, tmp_path):
+    cells, folder = takeaway
+    run_r(
+        """
+        folder <- commandArgs(TRUE)
+        panel <- read.csv(file.path(folder, "panel.csv"))
+        stopifnot(is.logical(panel$selected), all(panel$selected), is.numeric(panel$weight))
+        sets <- strsplit(readLines(file.path(folder, "panel.gmt")), "\\t")
+        sets <- setNames(lapply(sets, tail, -2), vapply(sets, `[`, "", 1))
+        stopifnot(identical(sets$glfs, panel$gene), identical(names(sets), c("glfs", "T cells")))
+        ranks <- read.delim(file.path(folder, "panel.rnk"), header = FALSE)
+        stopifnot(!anyDuplicated(ranks$V2), !is.unsorted(-ranks$V2))
+        write.csv(panel, "panel.csv", row.names = FALSE)
+        write.csv(ranks, "ranks.csv", row.names = FALSE)
+        """,
+        str(folder),
+    )
+    panel = pd.read_csv(tmp_path / "panel.csv")
+    ranks = pd.read_csv(tmp_path / "ranks.csv")
+    assert list(panel["gene"]) == list(chosen.index)
+    assert list(panel["gene_ids"]) == list(chosen["gene_ids"])
+    np.testing.assert_allclose(panel["weight"], chosen["glfs_weight"], rtol=1e-12)
+    best_first = cells.var.sort_values("glfs_rank")
+    assert list(ranks["V1"]) == list(best_first.index)
+    np.testing.assert_allclose(ranks["V2"], best_first["glfs_score"], rtol=1e-12)

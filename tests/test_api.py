@@ -1,0 +1,67 @@
+"""Every public name is on the API page, and its docstring has an example that runs."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+MODULES = ("", "datasets", "estimators", "io", "pl", "pp", "rbridge", "tl")
+PAGE = Path(__file__).parents[1] / "docs" / "api.md"
+#: What runs in no plain session: two need R, one the published file.
+SKIPPED = {"rbridge.from_sce", "rbridge.register", "datasets.golub"}
+
+
+def public() -> dict[str, object]:
+    """Functions and classes in ``__all__``, by their shortest name."""
+    found: dict[str, object] = {}
+    for module in MODULES:
+        home = importlib.import_module(f"glfs_bio.{module}".rstrip("."))
+        for name in home.__all__:
+            thing = getattr(home, name)
+            if not inspect.ismodule(thing) and thing not in found.values():
+                found[f"{module}.{name}".lstrip(".")] = thing
+    return found
+
+
+def on_the_page() -> list[str]:
+    lines = PAGE.read_text(encoding="utf-8").splitlines()
+    return [line.strip() for line in lines if re.fullmatch(r"   (\w+\.)?\w+", line)]
+
+
+def test_the_page_has_every_public_name_once():
+    assert sorted(on_the_page()) == sorted(public())
+
+
+def test_every_public_module_is_looked_at():
+    import glfs_bio
+
+    modules = {name for name in glfs_bio.__all__ if inspect.ismodule(getattr(glfs_bio, name))}
+    assert modules <= set(MODULES)
+
+
+@pytest.mark.parametrize("name", public())
+def test_there_is_an_example(name):
+    examples = doctest.DocTestParser().get_examples(inspect.getdoc(public()[name]))
+    running = [example for example in examples if doctest.SKIP not in example.options]
+    calls = [example for example in running if name.split(".")[-1] in example.source]
+    if name in SKIPPED:
+        assert examples
+    elif name == "rbridge.to_sce":
+        assert len(examples) > len(running) > 0
+    else:
+        assert calls
+
+
+@pytest.mark.parametrize("name", public())
+def test_parameters_are_described(name):
+    thing = public()[name]
+    text = inspect.getdoc(thing)
+    if "Parameters and attributes are those of" in text:
+        return
+    for parameter in inspect.signature(thing).parameters:
+        assert re.search(rf"^(\S+, )*\*{{0,2}}{parameter}(, \S+)*$", text, re.MULTILINE), parameter
