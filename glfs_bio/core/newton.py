@@ -123,7 +123,9 @@ def _newton_step(
         shift = max(0.5, 2.0 * shift)
     lower, higher = -here[movable] / unit, (upper - here[movable]) / unit
     step = np.zeros_like(here)
-    step[movable] = unit * solve_box_qp(hessian, unit * slope[movable], lower, higher)
+    scaled = solve_box_qp(hessian, unit * slope[movable], lower, higher)
+    # Back in the units of β a step to the bound would miss it by rounding, again and again.
+    step[movable] = np.where(scaled <= lower, -here[movable], unit * scaled)
     return step, shift == 0.0
 
 
