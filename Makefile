@@ -56,7 +56,7 @@ format: $(INSTALLED)
 lock: | $(BIN)/uv
 	$(UV_PIP) compile --quiet --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' \
-		--group test --group lint --output-file requirements/dev.txt \
+		--group test --group lint --extra dask --output-file requirements/dev.txt \
 		pyproject.toml requirements/dev.in
 	$(UV_PIP) compile --quiet --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' \
