@@ -14,14 +14,20 @@ if TYPE_CHECKING:
 
 LAPLACIANS = ("normalized", "unnormalized")
 _SYMMETRY = 1e-5
+#: Beyond so many cells neighbours are approximate.
+MANY_CELLS = 20_000
+_TREES = 12
 
 
-def knn_graph(representation: Matrix, n_neighbors: int = 15) -> sparse.csr_array:
+def knn_graph(
+    representation: Matrix, n_neighbors: int = 15, random_state: int | None = 0
+) -> sparse.csr_array:
     """Nearest-neighbour graph with heat-kernel weights (He, Cai & Niyogi 2005).
 
     Two cells are joined when either is among the `n_neighbors` nearest of the other, with weight
     ``exp(−‖z_i − z_j‖² / t)``; t is the mean squared distance of the joined cells, so that the
-    weights do not depend on the unit of the representation.
+    weights do not depend on the unit of the representation.  Neighbours are exact up to
+    :data:`MANY_CELLS` cells, and found by nearest-neighbour descent (pynndescent) beyond.
 
     Parameters
     ----------
@@ -29,15 +35,46 @@ def knn_graph(representation: Matrix, n_neighbors: int = 15) -> sparse.csr_array
         Coordinates of the cells, shape (n_cells, r).
     n_neighbors
         Neighbours of a cell, itself not counted; at most ``n_cells − 1`` are used.
+    random_state
+        Seed of the descent.
     """
     n_neighbors = min(n_neighbors, representation.shape[0] - 1)
-    distances = sparse.csr_array(
-        kneighbors_graph(representation, n_neighbors, mode="distance", include_self=False)
-    )
+    if representation.shape[0] > MANY_CELLS:
+        distances = _descend(representation, n_neighbors, random_state)
+    else:
+        distances = sparse.csr_array(
+            kneighbors_graph(representation, n_neighbors, mode="distance", include_self=False)
+        )
     squared = distances.data**2
     bandwidth = squared.mean()
     distances.data = np.exp(-squared / bandwidth) if bandwidth > 0 else np.ones_like(squared)
     return sparse.csr_array(distances.maximum(distances.T))
+
+
+def _descend(
+    representation: Matrix, n_neighbors: int, random_state: int | None
+) -> sparse.csr_array:
+    """Distances to approximately nearest neighbours."""
+    from pynndescent import NNDescent  # compiles for seconds
+
+    n_cells = representation.shape[0]
+    seed = None if random_state is None else np.random.RandomState(random_state)
+    # Its threads race for the same heaps: with one the result is a function of the seed.
+    index = NNDescent(
+        np.asarray(representation, dtype=np.float32),
+        n_neighbors=n_neighbors + 1,
+        random_state=seed,
+        n_jobs=1,
+        n_trees=_TREES,
+        compressed=False,
+    )
+    neighbours, distances = index.neighbor_graph
+    rows = np.repeat(np.arange(n_cells), n_neighbors + 1)
+    neighbours, distances = neighbours.ravel(), distances.ravel().astype(np.float64)
+    others = (neighbours != rows) & (neighbours >= 0)
+    return sparse.csr_array(
+        (distances[others], (rows[others], neighbours[others])), shape=(n_cells, n_cells)
+    )
 
 
 def check_graph(graph: Matrix, n_cells: int, name: str = "graph") -> sparse.csr_array:

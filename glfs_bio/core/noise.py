@@ -7,23 +7,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
+from ._kernels import quadratic_forms
 from .graph import laplacian
+from .moments import moments
+from .passes import Cells
 
 if TYPE_CHECKING:
     from ._typing import Array, Matrix
 
 _SMALLEST_SHARE = 1e-3
-_CHUNK_BYTES = 2**27
+_BLOCK = 2**24
 
 
 def variances(data: Matrix) -> Array:
     """Variance of every gene over the cells, shape (n_genes,)."""
-    mean = np.asarray(data.mean(axis=0)).ravel()
-    if not sparse.issparse(data):
-        return np.asarray(np.square(data - mean).mean(axis=0))
-    squares = np.asarray(data.multiply(data).mean(axis=0)).ravel()
-    spread = squares - mean**2
-    return np.where(spread > 1e-12 * squares, spread, 0.0)
+    return moments(Cells(data))[0].variance
 
 
 def graph_residuals(data: Matrix, smoother: sparse.csr_array) -> Array:
@@ -33,21 +31,22 @@ def graph_residuals(data: Matrix, smoother: sparse.csr_array) -> Array:
     the variance, for one that is constant among neighbours it is zero.
     """
     n_cells, n_genes = data.shape
-    mean = np.asarray(data.mean(axis=0)).ravel()
+    mean = np.asarray(data.mean(axis=0, dtype=np.float64)).ravel()
     ones = smoother @ np.ones(n_cells)
     quadratic = -2.0 * mean * (data.T @ ones) + mean**2 * ones.sum()
-    # Both triangles of L are alike: one is enough, with half the diagonal, and takes half the time.
-    half = sparse.csr_array(
-        sparse.triu(smoother, 1) + sparse.diags_array(smoother.diagonal() / 2.0)
-    )
-    rows = max(1, _CHUNK_BYTES // (8 * n_genes))
-    for begin in range(0, n_cells, rows):
-        some = slice(begin, begin + rows)
-        smooth = half[some] @ data
-        if sparse.issparse(data):
-            quadratic += 2.0 * np.asarray(data[some].multiply(smooth).sum(axis=0)).ravel()
-        else:
-            quadratic += 2.0 * np.einsum("ij,ij->j", data[some], smooth)
+    if sparse.issparse(data):
+        data, form = sparse.csr_array(data), sparse.csr_array(smoother)
+        quadratic += quadratic_forms(
+            *(data.indptr, data.indices, data.data),
+            *(form.indptr, form.indices, form.data.astype(np.float64)),
+            n_genes,
+        )
+    else:
+        columns = max(1, _BLOCK // n_cells)
+        for begin in range(0, n_genes, columns):
+            some = slice(begin, begin + columns)
+            genes = data[:, some].astype(np.float64)
+            quadratic[some] += np.einsum("ij,ij->j", genes, smoother @ genes)
     return np.asarray(np.maximum(quadratic, 0.0) / n_cells)
 
 

@@ -6,13 +6,17 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
 
 from . import graph as graphs
 from . import noise, subspace
+from .passes import Cells
+from .sample import look
 
 if TYPE_CHECKING:
+    from scipy import sparse
+
     from ._typing import Array, Matrix
+    from .sample import Sample
 
 #: Leading directions that are compared, and how much of them coordinates may miss.  Principal
 #: components of log counts missed 0.05–0.09 on the one development set where their re-use costs
@@ -46,7 +50,9 @@ class Problem:
     Attributes
     ----------
     data
-        Cells × genes, as given.
+        Cells × genes in memory: all cells, or a sample of many (:mod:`glfs_bio.core.sample`).
+    data_graph
+        Similarities of the cells of `data`.
     graph
         Similarities S, shape (n_cells, n_cells).
     basis
@@ -69,6 +75,7 @@ class Problem:
     """
 
     data: Matrix
+    data_graph: sparse.csr_array
     graph: sparse.csr_array
     basis: Array
     projections: Array
@@ -100,13 +107,13 @@ class Problem:
         """Mean noise variance of the genes in the units of ``reduced(in_noise=True)``."""
         if self.noise is not None:
             return 1.0
-        residuals = noise.measure(self.data, self.variance, self.graph)
+        residuals = noise.measure(self.data, self.variance, self.data_graph)
         alive = self.variance > 0
         return float(np.mean(self.unit[alive] ** 2 * residuals[alive]))
 
 
 def build_problem(
-    data: Matrix,
+    data: Matrix | Cells,
     *,
     representation: Array | None = None,
     graph: sparse.csr_array | None = None,
@@ -124,7 +131,7 @@ def build_problem(
     Parameters
     ----------
     data
-        Cells × genes, dense or sparse; never changed.
+        Cells × genes in any form that :class:`~glfs_bio.core.passes.Cells` takes; never changed.
     representation
         Coordinates of the cells whose span is V, shape (n_cells, r); None: principal components.
     graph
@@ -147,33 +154,43 @@ def build_problem(
     whole_space
         At full rank, see :func:`~glfs_bio.core.subspace.full_rank`.
     random_state
-        Seed of the principal components.
+        Seed of the principal components, of the neighbours and of the sample of many cells.
 
     Raises
     ------
     ValueError
         Every gene is constant.
     """
-    variance = noise.variances(data)
-    if not variance.any():
+    cells = Cells(data)
+    every, sample = look(
+        cells, whole=n_comps is None, n_neighbors=n_neighbors, random_state=random_state
+    )
+    if not every.variance.any():
         msg = "No gene varies over the cells: there is nothing to select."
         raise ValueError(msg)
+    all_at_hand = sample.chosen is None
+    if all_at_hand:
+        cells = Cells(sample.data)
+    variance = every.variance
     unit = _inverse(np.sqrt(variance)) if standardize == "unit" else np.ones_like(variance)
-    cells = representation
-    if cells is None:
-        cells = _coordinates(data, unit, n_comps, random_state)
-    nearest = graphs.knn_graph(cells, n_neighbors) if graph is None else graph
-    residuals, scale = None, unit
-    if standardize == "noise_always" or (standardize == "noise" and n_comps is not None):
-        residuals = noise.measure(data, variance, nearest)
-        scale = _inverse(np.sqrt(residuals))
-        if representation is None:
-            cells = _coordinates(data, scale, n_comps, random_state)
-            if graph is None:
-                nearest = graphs.knn_graph(cells, n_neighbors)
-            residuals = noise.measure(data, variance, nearest)
-            scale = _inverse(np.sqrt(residuals))
-        elif provisional and _missed(data, scale, cells) > _MAY_MISS:
+    noisy = standardize == "noise_always" or (standardize == "noise" and n_comps is not None)
+    basis = projections = residuals = None
+    where, scale = representation, unit
+    if representation is None:
+        if noisy:
+            near = _near(sample, graph, sample.coordinates(unit, n_comps))
+            scale = _inverse(np.sqrt(noise.measure(sample.data, variance, near)))
+        if all_at_hand:
+            where = sample.coordinates(scale, n_comps)
+        else:
+            start = sample.loadings(scale, n_comps)
+            where, basis, projections = subspace.spread(cells, start, n_comps, every.mean, scale)
+    near = _near(sample, graph, sample.rows(where))
+    if noisy:
+        residuals = noise.measure(sample.data, variance, near)
+    if representation is not None:
+        scale = unit if residuals is None else _inverse(np.sqrt(residuals))
+        if noisy and provisional and _missed(sample.data, scale, sample.rows(where)) > _MAY_MISS:
             computed = build_problem(
                 data,
                 n_comps=n_comps,
@@ -185,19 +202,23 @@ def build_problem(
                 random_state=random_state,
             )
             return replace(computed, replaced=True)
-    if n_comps is None:
-        basis = subspace.full_rank(data, whole_space=whole_space)
-    else:
-        basis = subspace.orthonormal(cells)
-    projections = subspace.project(data, basis)
+    if graph is None:
+        graph = near if all_at_hand else graphs.knn_graph(where, n_neighbors, random_state)
+    if basis is None:
+        if n_comps is None:
+            basis = subspace.full_rank(sample.data, whole_space=whole_space)
+        else:
+            basis = subspace.orthonormal(where)
+        projections = subspace.project(cells, basis)
     if representation is not None and n_comps is not None:
         turn = _leading_first(projections, scale)
         basis, projections = basis @ turn, projections @ turn
-    smooth = graphs.laplacian(nearest, laplacian)
+    smooth = graphs.laplacian(graph, laplacian)
     stiffness = basis.T @ basis + lambda1 * (basis.T @ (smooth @ basis))
     return Problem(
-        data=data,
-        graph=nearest,
+        data=sample.data,
+        data_graph=near,
+        graph=graph,
         basis=basis,
         projections=projections,
         stiffness=(stiffness + stiffness.T) / 2.0,
@@ -209,20 +230,15 @@ def build_problem(
     )
 
 
+def _near(sample: Sample, graph: sparse.csr_array | None, where: Matrix) -> sparse.csr_array:
+    """Graph of the sampled cells: the given one, when they are all, or their neighbours."""
+    return sample.graph(where) if graph is None or sample.chosen is not None else graph
+
+
 def _leading_first(projections: Array, scale: Array) -> Array:
     """Rotation, shape (r, r), to the directions in which scaled genes vary most first."""
     _, turn = np.linalg.eigh(projections.T @ (projections * scale[:, None] ** 2))
     return np.asarray(turn[:, ::-1])
-
-
-def _coordinates(
-    data: Matrix, scale: Array, n_comps: int | None, random_state: int | None
-) -> Matrix:
-    """Where the cells are, for genes in given units."""
-    scaled = _scale_genes(data, scale)
-    if n_comps is None:
-        return scaled
-    return subspace.principal_components(scaled, n_comps, random_state)
 
 
 def _missed(data: Matrix, scale: Array, cells: Array) -> float:
@@ -240,9 +256,3 @@ def _missed(data: Matrix, scale: Array, cells: Array) -> float:
 def _inverse(scale: Array) -> Array:
     """``1/scale``, zero for genes without any."""
     return np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
-
-
-def _scale_genes(data: Matrix, scale: Array) -> Matrix:
-    if sparse.issparse(data):
-        return data @ sparse.diags_array(scale)
-    return data * scale

@@ -13,8 +13,13 @@ from scipy import sparse
 from scipy.linalg import qr
 from sklearn.decomposition import PCA
 
+from .krylov import leading_eigenvectors
+from .moments import moments
+from .passes import Cells, no_rows
+
 if TYPE_CHECKING:
     from ._typing import Array, Matrix
+    from .passes import Sums
 
 _RANK_TOLERANCE = 1e-10
 
@@ -45,18 +50,112 @@ def full_rank(data: Matrix, *, whole_space: bool = False) -> Array:
     return orthonormal(data.toarray() if sparse.issparse(data) else data)
 
 
-def principal_components(data: Matrix, n_comps: int, random_state: int | None = 0) -> Array:
+def principal_components(
+    data: Matrix | Cells,
+    n_comps: int,
+    random_state: int | None = 0,
+    *,
+    mean: Array | None = None,
+    scale: Array | None = None,
+) -> Array:
     """Scores of the cells on the leading principal components, shape (n_cells, n_comps).
 
     Sparse data stay sparse, unless one side is so short that all components are asked for.
+
+    Parameters
+    ----------
+    data
+        Cells × genes.
+    n_comps
+        Number of components.
+    random_state
+        Seed of :func:`~glfs_bio.core.krylov.leading_eigenvectors`.
+    mean
+        Mean of every gene where it is known.
+    scale
+        What genes are multiplied with; None: one.
     """
-    if n_comps >= min(data.shape):
-        dense = data.toarray() if sparse.issparse(data) else data
-        return np.asarray(PCA(svd_solver="full").fit_transform(dense))
-    model = PCA(n_comps, svd_solver="arpack", random_state=random_state)
-    return np.asarray(model.fit_transform(data))
+    cells = Cells(data)
+    mean = moments(cells)[0].mean if mean is None else mean
+    scale = np.ones_like(mean) if scale is None else scale
+    if n_comps >= min(cells.shape):
+        whole = cells.take(np.arange(cells.shape[0]))
+        dense = whole.toarray() if sparse.issparse(whole) else whole
+        return np.asarray(PCA(svd_solver="full").fit_transform(dense * scale))
+    weights = scale[:, None] * loadings(cells, n_comps, mean, scale, random_state)
+    return np.asarray(cells.sweep(_scores, weights, mean @ weights)[1])
 
 
-def project(data: Matrix, basis: Array) -> Array:
+def loadings(
+    cells: Cells, n_comps: int, mean: Array, scale: Array, random_state: int | None
+) -> Array:
+    """Leading eigenvectors of ``X̃ᵀX̃`` for ``X̃ = (X − mean) diag(scale)``, one column each."""
+
+    def times(block: Array) -> Array:
+        weights = scale[:, None] * block
+        (product,), _ = cells.sweep(_there_and_back, weights, mean @ weights)
+        return scale[:, None] * product
+
+    return leading_eigenvectors(times, cells.shape[1], n_comps, random_state)
+
+
+def spread(
+    cells: Cells, start: Array, n_comps: int, mean: Array, scale: Array
+) -> tuple[Array, Array, Array]:
+    """Principal components of many cells from those of a sample, in two passes.
+
+    One step of subspace iteration on all cells, then Rayleigh–Ritz.
+
+    Parameters
+    ----------
+    cells
+        Cells × genes.
+    start
+        Loadings of the sample, some more than `n_comps`, shape (n_genes, k).
+    n_comps
+        Number of components.
+    mean, scale
+        Of every gene, see :func:`loadings`.
+
+    Returns
+    -------
+    Scores (n_cells, r), the same with columns of length 1, and the centred genes' projections on
+    these, (n_genes, r).
+    """
+    weights = scale[:, None] * start
+    (product,), _ = cells.sweep(_there_and_back, weights, mean @ weights)
+    weights = scale[:, None] * np.linalg.qr(scale[:, None] * product)[0]
+    (product, gram), scores = cells.sweep(_there_and_back_again, weights, mean @ weights)
+    values, vectors = np.linalg.eigh(gram)
+    kept = np.flatnonzero(values > _RANK_TOLERANCE * values[-1])[::-1][:n_comps]
+    length = np.sqrt(values[kept])
+    scores = scores @ vectors[:, kept]
+    # The mean is that of all cells up to rounding, so that the scores add up to zero.
+    return scores, scores / length, product @ vectors[:, kept] / length
+
+
+def project(data: Matrix | Cells, basis: Array) -> Array:
     """``C = XV`` for the centred genes, shape (n_genes, r)."""
-    return np.asarray(data.T @ (basis - basis.mean(axis=0)))
+    (product,), _ = Cells(data).sweep(_projected, basis - basis.mean(axis=0))
+    return np.asarray(product)
+
+
+def _projected(block: Matrix, rows: slice, basis: Array) -> tuple[Sums, Matrix]:
+    return (block.T @ basis[rows],), no_rows(block)
+
+
+def _scores(block: Matrix, rows: slice, weights: Array, centre: Array) -> tuple[Sums, Matrix]:
+    return (), block @ weights - centre
+
+
+def _there_and_back(
+    block: Matrix, rows: slice, weights: Array, centre: Array
+) -> tuple[Sums, Matrix]:
+    return (block.T @ (block @ weights - centre),), no_rows(block)
+
+
+def _there_and_back_again(
+    block: Matrix, rows: slice, weights: Array, centre: Array
+) -> tuple[Sums, Matrix]:
+    scores = block @ weights - centre
+    return (block.T @ scores, scores.T @ scores), scores

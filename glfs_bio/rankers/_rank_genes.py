@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core import checks
 from ..core.graph import LAPLACIANS, check_graph, n_components
+from ..core.passes import Cells
 from ..core.path import SOLVERS
 from ..core.problem import STANDARDIZE, build_problem
 from ..core.variance import OBJECTIVES
@@ -40,7 +41,7 @@ _FEWEST_CELLS = 3
 
 
 def rank_genes(
-    data: Matrix,
+    data: Matrix | Cells,
     n_genes: int | None = None,
     *,
     method: str = "glfs",
@@ -104,9 +105,8 @@ def rank_genes(
         "whole_space": objective == "printed",
         "random_state": random_state,
     }
-    data = data.astype(np.float64, copy=False)
     problems = [
-        build_problem(data[cells], representation=where, graph=near, **reduction)
+        build_problem(Cells(data, cells), representation=where, graph=near, **reduction)
         for cells, where, near in _batches(n_cells, coordinates, similarities, batch)
     ]
     ranking = METHODS[method](problems, n_genes, include=chosen, **own)
@@ -215,7 +215,7 @@ def _batches(
 ) -> Iterator[tuple[Any, Array | None, Any]]:
     """Cells, coordinates and graph of every batch; a graph over batches cannot be used in one."""
     if batch is None:
-        yield slice(None), coordinates, graph
+        yield None, coordinates, graph
         return
     if graph is not None:
         msg = (

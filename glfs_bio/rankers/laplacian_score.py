@@ -36,7 +36,8 @@ def rank(
     Parameters
     ----------
     problems
-        One problem per batch, over the same genes; the data stay sparse.  Numerators and
+        One problem per batch, over the same genes; the data stay sparse, and of many cells a sample
+        is looked at (:mod:`glfs_bio.core.sample`).  Numerators and
         denominators are summed over batches, which is the score on the union of their graphs with
         each batch centred by itself.
     n_genes
@@ -54,7 +55,7 @@ def rank(
 
 def _parts(problem: Problem) -> tuple[Array, Array, Array]:
     """``f̃ᵀLf̃`` and ``f̃ᵀDf̃``, and what rounding makes of the second where a gene is constant."""
-    data, graph = problem.data, problem.graph
+    data, graph = problem.data, problem.data_graph
     degrees = np.asarray(graph.sum(axis=1)).ravel()
     size = _squares(data, degrees)
     if not sparse.issparse(data):

@@ -79,7 +79,7 @@ def test_noise_is_the_quadratic_form(clusters, container):
 def test_noise_in_chunks(clusters, container, monkeypatch):
     smoother = laplacian(knn_graph(clusters, 5))
     whole = noise.graph_residuals(container(clusters), smoother)
-    monkeypatch.setattr(noise, "_CHUNK_BYTES", 8 * 40 * 7)
+    monkeypatch.setattr(noise, "_BLOCK", 90 * 7)
     np.testing.assert_allclose(noise.graph_residuals(container(clusters), smoother), whole)
 
 

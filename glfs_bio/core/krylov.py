@@ -1,0 +1,70 @@
+"""Leading eigenvectors of a large symmetric matrix by a few products with blocks of vectors.
+
+Block Lanczos with full orthogonalisation and one Rayleigh–Ritz step at the end.  A product with a
+block reads the matrix once for all of its columns, where ARPACK reads it for each vector.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.linalg import qr
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ._typing import Array
+
+_RANK_TOLERANCE = 1e-9
+#: Products, and columns of a block in units of the vectors asked for.  Of 50 principal components
+#: of log counts they capture 99 to 99.9 % of the variance of the best, and 99.99 % of the first 16.
+_STEPS = 10
+_WIDTH = 0.4
+_NARROWEST = 8
+
+
+def leading_eigenvectors(
+    times: Callable[[Array], Array], size: int, n_vectors: int, random_state: int | None
+) -> Array:
+    """Approximate eigenvectors of the largest eigenvalues, shape (size, n_vectors) or fewer.
+
+    Parameters
+    ----------
+    times
+        Product with the matrix, symmetric and positive semi-definite.
+    size
+        Its number of rows.
+    n_vectors
+        How many; fewer are returned where the rank is smaller.
+    random_state
+        Seed of the first block.
+    """
+    width = min(size, max(_NARROWEST, int(np.ceil(_WIDTH * n_vectors))))
+    steps = max(_STEPS, -(-n_vectors // width) + 1)
+    block = np.random.default_rng(random_state).normal(size=(size, width))
+    basis, images = np.empty((size, 0)), np.empty((size, 0))
+    scale = 0.0
+    for _ in range(steps):
+        block = _new_directions(block, basis, scale)[:, : size - basis.shape[1]]
+        if block.shape[1] == 0:
+            break
+        image = times(block)
+        scale = max(scale, float(np.linalg.norm(image, axis=0).max()))
+        basis, images = np.hstack([basis, block]), np.hstack([images, image])
+        block = image
+    small = basis.T @ images
+    values, vectors = np.linalg.eigh((small + small.T) / 2.0)
+    kept = np.flatnonzero(values > _RANK_TOLERANCE * values[-1])[::-1][:n_vectors]
+    return np.asarray(basis @ vectors[:, kept])
+
+
+def _new_directions(block: Array, basis: Array, scale: float) -> Array:
+    """Orthonormal basis of what the block has outside the span of `basis`."""
+    for _ in range(2):  # once leaves rounding errors of the first
+        block = block - basis @ (basis.T @ block)
+    directions, triangle, _ = qr(block, mode="economic", pivoting=True, check_finite=False)
+    lengths = np.abs(np.diag(triangle))
+    fresh = np.asarray(directions[:, lengths > _RANK_TOLERANCE * max(scale, lengths[0])])
+    fresh -= basis @ (basis.T @ fresh)
+    return np.asarray(np.linalg.qr(fresh)[0])

@@ -1,0 +1,90 @@
+"""Mean and variance of every gene, in one pass over the cells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import sparse
+
+from .passes import Cells, rows_of
+
+if TYPE_CHECKING:
+    from ._typing import Array, Index, Matrix
+    from .passes import Sums
+
+#: What rounding leaves of the variance of a constant gene, in units of its mean square: of zeros
+#: and a mean in a sparse matrix, of differences from the mean in a dense one.
+_ROUNDING_SPARSE = 1e-12
+_ROUNDING_DENSE = 1e-24
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Mean and variance of every gene over the cells, shape (n_genes,) each."""
+
+    mean: Array
+    variance: Array
+
+
+def moments(data: Cells, sample: Index | None = None) -> tuple[Moments, Matrix]:
+    """Mean and variance of every gene, and some of the cells, in one pass.
+
+    Parameters
+    ----------
+    data
+        Cells × genes.
+    sample
+        Sorted indices of the cells to return; None: all.
+
+    Raises
+    ------
+    ValueError
+        Values that are not finite.
+    """
+    wanted = np.ones(data.shape[0], dtype=bool)
+    if sample is not None:
+        wanted[:] = False
+        wanted[sample] = True
+    (count, mean, squares, rounding), cells = data.sweep(_part, wanted, merge=_merge)
+    variance = squares / count
+    if not (np.isfinite(mean) & np.isfinite(variance)).all():
+        msg = "The matrix has NaN or infinite values: remove or impute these entries first."
+        raise ValueError(msg)
+    return Moments(mean, np.where(variance > rounding / count, variance, 0.0)), cells
+
+
+def _part(block: Matrix, rows: slice, wanted: Array) -> tuple[Sums, Matrix]:
+    """Number of cells, mean, squared distances from it, and what of these may be rounding."""
+    n = block.shape[0]
+    rounding: Array
+    with np.errstate(invalid="ignore", over="ignore"):  # said once, at the end
+        if sparse.issparse(block):
+            if not block.has_canonical_format:
+                block = block.copy()
+                block.sum_duplicates()
+            values = block.data.astype(np.float64)
+            n_genes = block.shape[1]
+            mean = np.bincount(block.indices, values, n_genes) / n
+            total = np.bincount(block.indices, values**2, n_genes)
+            squares = np.maximum(total - n * mean**2, 0.0)
+            rounding = np.asarray(_ROUNDING_SPARSE * total, dtype=np.float64)
+        else:
+            mean = np.asarray(block.mean(axis=0, dtype=np.float64))
+            squares = np.asarray(np.square(block - mean).sum(axis=0))
+            rounding = _ROUNDING_DENSE * (squares + n * mean**2)
+    return (np.array(float(n)), mean, squares, rounding), rows_of(block, wanted[rows])
+
+
+def _merge(left: Sums, right: Sums) -> Sums:
+    """Of two sets of cells together (Chan, Golub & LeVeque 1983)."""
+    (n, mean, squares, rounding), (m, other, more, also) = left, right
+    apart = other - mean
+    total = n + m
+    return (
+        np.asarray(total),
+        mean + apart * (m / total),
+        squares + more + apart**2 * (n * m / total),
+        rounding + also,
+    )

@@ -1,0 +1,100 @@
+"""The cells that are looked at one by one: all of them, or, of many, a random part.
+
+What needs every cell's neighbours at hand, or only estimates a number for each gene, is taken from
+these; they are in memory.  All cells make up the subspace, the graph and the projections.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import sparse
+
+from . import subspace
+from .graph import MANY_CELLS, knn_graph
+from .moments import Moments, moments
+from .passes import Cells
+
+if TYPE_CHECKING:
+    from ._typing import Array, Index, Matrix
+
+#: Components of a sample beyond those asked for, from which those of all cells are found.
+_SPARE = 10
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Cells in memory.
+
+    Attributes
+    ----------
+    data
+        Sampled cells × genes.
+    chosen
+        Which of all cells, sorted; None: all.
+    mean
+        Mean of every gene over the sample.
+    """
+
+    data: Matrix
+    chosen: Index | None
+    mean: Array
+    n_neighbors: int
+    random_state: int | None
+
+    def rows(self, of_all: Array) -> Array:
+        """What belongs to the sampled cells."""
+        return of_all if self.chosen is None else of_all[self.chosen]
+
+    def graph(self, coordinates: Matrix) -> sparse.csr_array:
+        """Nearest neighbours among the sampled cells."""
+        return knn_graph(coordinates, self.n_neighbors, self.random_state)
+
+    def coordinates(self, scale: Array, n_comps: int | None) -> Matrix:
+        """Where the sampled cells are, for genes in given units."""
+        if n_comps is None:
+            return scale_genes(self.data, scale)
+        return subspace.principal_components(
+            self.data, n_comps, self.random_state, mean=self.mean, scale=scale
+        )
+
+    def loadings(self, scale: Array, n_comps: int) -> Array:
+        """Principal components of the sample, and some more."""
+        return subspace.loadings(
+            Cells(self.data), n_comps + _SPARE, self.mean, scale, self.random_state
+        )
+
+
+def look(
+    cells: Cells, *, whole: bool, n_neighbors: int, random_state: int | None
+) -> tuple[Moments, Sample]:
+    """Moments of all cells and a sample of them, in one pass.
+
+    Parameters
+    ----------
+    cells
+        Cells × genes.
+    whole
+        Take all, however many.
+    n_neighbors, random_state
+        For what is computed from the sample; the seed draws it, too.
+    """
+    n_cells = cells.shape[0]
+    chosen = None
+    if n_cells > MANY_CELLS and not whole:
+        random = np.random.default_rng(random_state)
+        chosen = np.sort(random.choice(n_cells, MANY_CELLS, replace=False))
+    every, data = moments(cells, chosen)
+    if sparse.issparse(data):
+        data = data.astype(np.float64, copy=False)
+    mean = every.mean if chosen is None else moments(Cells(data))[0].mean
+    return every, Sample(data, chosen, mean, n_neighbors, random_state)
+
+
+def scale_genes(data: Matrix, scale: Array) -> Matrix:
+    """Genes multiplied with their scale."""
+    if sparse.issparse(data):
+        return data @ sparse.diags_array(scale)
+    return data * scale
