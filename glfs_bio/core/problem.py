@@ -174,23 +174,24 @@ def build_problem(
     variance = every.variance
     unit = _inverse(np.sqrt(variance)) if standardize == "unit" else np.ones_like(variance)
     noisy = standardize == "noise_always" or (standardize == "noise" and n_comps is not None)
-    basis = projections = residuals = None
-    where, scale = representation, unit
-    if representation is None:
+    scale, residuals, spread = unit, None, None
+    if representation is not None:
+        where: Matrix = representation
+    else:
         if noisy:
             near = _near(sample, graph, sample.coordinates(unit, n_comps))
             scale = _inverse(np.sqrt(noise.measure(sample.data, variance, near)))
-        if all_at_hand:
+        if n_comps is None or all_at_hand:
             where = sample.coordinates(scale, n_comps)
         else:
             start = sample.loadings(scale, n_comps)
-            where, basis, projections = subspace.spread(cells, start, n_comps, every.mean, scale)
+            where, *spread = subspace.spread(cells, start, n_comps, every.mean, scale)
     near = _near(sample, graph, sample.rows(where))
     if noisy:
         residuals = noise.measure(sample.data, variance, near)
-    if representation is not None:
-        scale = unit if residuals is None else _inverse(np.sqrt(residuals))
-        if noisy and provisional and _missed(sample.data, scale, sample.rows(where)) > _MAY_MISS:
+        scale = _inverse(np.sqrt(residuals))
+        given = representation is not None and provisional
+        if given and _missed(sample.data, scale, sample.rows(where)) > _MAY_MISS:
             computed = build_problem(
                 data,
                 n_comps=n_comps,
@@ -204,7 +205,9 @@ def build_problem(
             return replace(computed, replaced=True)
     if graph is None:
         graph = near if all_at_hand else graphs.knn_graph(where, n_neighbors, random_state)
-    if basis is None:
+    if spread is not None:
+        basis, projections = spread
+    else:
         if n_comps is None:
             basis = subspace.full_rank(sample.data, whole_space=whole_space)
         else:
