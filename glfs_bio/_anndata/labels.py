@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from ..core import checks
 from ..core.labels import check_classes
 from .read import listed
 
@@ -25,6 +26,7 @@ def codes(adata: AnnData, groupby: str) -> tuple[NDArray[np.intp], NDArray[Any]]
     TypeError
         A column of measurements.
     """
+    checks.texts(groupby=groupby)
     if groupby not in adata.obs:
         msg = f"groupby={groupby!r} is not in adata.obs: {listed(adata.obs.columns)}."
         raise KeyError(msg)

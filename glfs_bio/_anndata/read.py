@@ -3,21 +3,39 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from ..core import checks
+from ..core.graph import check_graph
+from ..core.subspace import check_coordinates
 
+if TYPE_CHECKING:
     from anndata import AnnData
     from numpy.typing import NDArray
 
     Genes = str | re.Pattern[str] | Iterable[str | re.Pattern[str]]
 
 _COUNTS_LOOK = 10_000
+
+
+def check(adata: object) -> None:
+    """Refuse what is not an AnnData object.
+
+    Raises
+    ------
+    TypeError
+        Saying what it is.
+    """
+    from anndata import AnnData
+
+    if not isinstance(adata, AnnData):
+        msg = f"adata is a {type(adata).__name__}: it must be an AnnData object of cells × genes."
+        raise TypeError(msg)
 
 
 def matrix(adata: AnnData, layer: str | None = None) -> Any:
@@ -30,8 +48,10 @@ def matrix(adata: AnnData, layer: str | None = None) -> Any:
     TypeError
         Not a numeric matrix in memory.
     ValueError
-        No matrix, or values that are not finite.
+        No matrix, no cells or genes, or values that are not finite.
     """
+    check(adata)
+    checks.texts(layer=layer, or_none=True)
     name = "adata.X" if layer is None else f"adata.layers[{layer!r}]"
     if layer is not None and layer not in adata.layers:
         msg = f"layer={layer!r} is not in adata.layers: {listed(adata.layers.keys())}."
@@ -40,6 +60,12 @@ def matrix(adata: AnnData, layer: str | None = None) -> Any:
     if data is None:
         msg = f"{name} is None: there is no expression matrix; name one with layer=."
         raise ValueError(msg)
+    if 0 in data.shape:
+        msg = f"{name} has shape {data.shape}: there are no cells, or no genes."
+        raise ValueError(msg)
+    if isinstance(data, np.ma.MaskedArray):
+        msg = f"{name} is a masked array: fill its entries, or remove cells or genes."
+        raise TypeError(msg)
     if isinstance(data, np.matrix):
         data = np.asarray(data)
     if sparse.issparse(data):
@@ -75,6 +101,7 @@ def looks_like_counts(data: Any) -> bool:
 
 def unique_names(adata: AnnData) -> None:
     """Refuse duplicate gene names: a list of genes would not say which is meant."""
+    check(adata)
     if not adata.var_names.is_unique:
         doubled = adata.var_names[adata.var_names.duplicated()].unique()
         msg = (
@@ -123,13 +150,21 @@ def gene_mask(adata: AnnData, genes: Genes | None, argument: str) -> NDArray[np.
     ------
     KeyError
         A string that is neither a gene nor a boolean column.
+    TypeError
+        Neither strings nor patterns.
     ValueError
         A pattern that matches no gene.
     """
     found = np.zeros(adata.n_vars, dtype=bool)
     if genes is None:
         return found
+    if not isinstance(genes, str | re.Pattern | Iterable):
+        msg = f"{argument}={genes!r} must be names of genes, compiled patterns, or a list of these."
+        raise TypeError(msg)
     for item in [genes] if isinstance(genes, str | re.Pattern) else genes:
+        if not isinstance(item, str | re.Pattern):
+            msg = f"{argument} has {item!r}: it must be a name of a gene, or a compiled pattern."
+            raise TypeError(msg)
         if isinstance(item, re.Pattern):
             hit = np.array([item.search(name) is not None for name in adata.var_names])
             if not hit.any():
@@ -150,7 +185,16 @@ def gene_mask(adata: AnnData, genes: Genes | None, argument: str) -> NDArray[np.
 
 
 def representation(adata: AnnData, use_rep: str | None) -> NDArray[np.float64] | None:
-    """Coordinates of the cells: ``obsm[use_rep]``, else ``X_pca`` when it is there."""
+    """Coordinates of the cells: ``obsm[use_rep]``, else ``X_pca`` when it is there.
+
+    Raises
+    ------
+    KeyError
+        No such array.
+    TypeError, ValueError
+        Not finite real numbers, in columns.
+    """
+    checks.texts(use_rep=use_rep, or_none=True)
     if use_rep is None:
         use_rep = "X_pca" if "X_pca" in adata.obsm else "X"
     if use_rep == "X":
@@ -158,11 +202,22 @@ def representation(adata: AnnData, use_rep: str | None) -> NDArray[np.float64] |
     if use_rep not in adata.obsm:
         msg = f"use_rep={use_rep!r} is not in adata.obsm: {listed(adata.obsm.keys())}; or use 'X'."
         raise KeyError(msg)
-    return np.asarray(adata.obsm[use_rep], dtype=np.float64)
+    found = adata.obsm[use_rep]
+    found = found.toarray() if sparse.issparse(found) else found
+    return check_coordinates(found, adata.n_obs, f"adata.obsm[{use_rep!r}]")
 
 
 def graph(adata: AnnData, neighbors_key: str | None) -> Any:
-    """Connectivities of ``sc.pp.neighbors``; None where there are none and none are named."""
+    """Connectivities of ``sc.pp.neighbors``; None where there are none and none are named.
+
+    Raises
+    ------
+    KeyError
+        No such graph.
+    TypeError, ValueError
+        Not symmetric, finite similarities ≥ 0 of these cells.
+    """
+    checks.texts(neighbors_key=neighbors_key, or_none=True)
     key = "neighbors" if neighbors_key is None else neighbors_key
     if key not in adata.uns:
         if neighbors_key is None:
@@ -172,6 +227,12 @@ def graph(adata: AnnData, neighbors_key: str | None) -> Any:
             f"run sc.pp.neighbors(adata, key_added={key!r})."
         )
         raise KeyError(msg)
+    if not isinstance(adata.uns[key], Mapping):
+        msg = (
+            f"adata.uns[{key!r}] is a {type(adata.uns[key]).__name__}, not what sc.pp.neighbors "
+            "writes: rerun it."
+        )
+        raise TypeError(msg)
     connectivities = adata.uns[key].get("connectivities_key", "connectivities")
     if connectivities not in adata.obsp:
         msg = (
@@ -179,11 +240,12 @@ def graph(adata: AnnData, neighbors_key: str | None) -> Any:
             "rerun sc.pp.neighbors."
         )
         raise KeyError(msg)
-    return adata.obsp[connectivities]
+    return check_graph(adata.obsp[connectivities], adata.n_obs, f"adata.obsp[{connectivities!r}]")
 
 
 def batches(adata: AnnData, batch_key: str | None) -> NDArray[Any] | None:
     """Batch of every cell as a string."""
+    checks.texts(batch_key=batch_key, or_none=True)
     if batch_key is None:
         return None
     if batch_key not in adata.obs:

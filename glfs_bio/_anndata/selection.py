@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from ..core import checks
 from . import read
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ def ranked(adata: AnnData, key: str, *, only: str = "selected") -> pd.DataFrame:
         It holds no gene, or gene names are not unique.
     """
     read.unique_names(adata)
+    checks.texts(key=key)
     wanted = ("weight", "score", "rank", "selected")
     for name in wanted:
         if f"{key}_{name}" not in adata.var:
@@ -42,18 +45,28 @@ def ranked(adata: AnnData, key: str, *, only: str = "selected") -> pd.DataFrame:
     return frame.sort_values("rank", kind="stable")
 
 
-def record(adata: AnnData, key: str, writer: str) -> dict[str, Any]:
-    """``.uns[key]``, as `writer` left it there.
+def record(adata: AnnData, key: str, writer: str, *needs: str) -> dict[str, Any]:
+    """``.uns[key]``, as `writer` left it there, with the entries that are needed.
 
     Raises
     ------
     KeyError
-        It is not there.
+        It is not there, or is something else.
     """
+    read.check(adata)
+    checks.texts(key=key)
     if key not in adata.uns:
         msg = f"key={key!r} is not in adata.uns: run glfs_bio.{writer} first."
         raise KeyError(msg)
-    return adata.uns[key]
+    entry = adata.uns[key]
+    missing = [name for name in needs if not (isinstance(entry, Mapping) and name in entry)]
+    if missing:
+        msg = (
+            f"key={key!r}: adata.uns[{key!r}] is not what glfs_bio.{writer} writes, it has no "
+            f"{', '.join(missing)}."
+        )
+        raise KeyError(msg)
+    return entry
 
 
 def names(adata: AnnData, symbols: str | None) -> pd.Series:
@@ -64,6 +77,8 @@ def names(adata: AnnData, symbols: str | None) -> pd.Series:
     KeyError
         No such column.
     """
+    read.check(adata)
+    checks.texts(symbols=symbols, or_none=True)
     if symbols is None:
         return pd.Series(adata.var_names.astype(str), index=adata.var_names, dtype=object)
     if symbols not in adata.var:
@@ -105,6 +120,8 @@ def frequency(adata: AnnData, key: str) -> pd.Series:
     KeyError
         They are not there.
     """
+    read.check(adata)
+    checks.texts(key=key)
     if f"{key}_frequency" not in adata.var:
         msg = (
             f"adata.var has no column {key}_frequency: "

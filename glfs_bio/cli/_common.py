@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import re
-import shutil
 import sys
 import warnings
 from contextlib import contextmanager
@@ -96,12 +95,8 @@ def load(source: Path, *, transpose: bool = False, log1p: bool = False) -> AnnDa
 def put_cells(adata: AnnData, target: Path, *, overwrite: bool) -> None:
     """Write the annotated cells."""
     with glfs_bio.io.replacing(target, overwrite=overwrite) as name:
-        if target.suffix.lower() == ".h5ad":
-            adata.write_h5ad(name)
-            return
-        adata.write_zarr(name)
-        if target.is_dir():  # only an empty folder can be replaced
-            shutil.rmtree(target)
+        write = adata.write_h5ad if target.suffix.lower() == ".h5ad" else adata.write_zarr
+        write(name)
 
 
 def put_table(frame: pd.DataFrame, target: Path | None, *, overwrite: bool) -> None:
@@ -119,14 +114,27 @@ def patterns(genes: Iterable[str] | None) -> list[str | re.Pattern[str]] | None:
     if genes is None:
         return None
     return [
-        re.compile(gene[1:-1]) if len(gene) > 2 and gene[0] == gene[-1] == "/" else gene
-        for gene in genes
+        _pattern(gene) if len(gene) > 2 and gene[0] == gene[-1] == "/" else gene for gene in genes
     ]
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    try:
+        return re.compile(text[1:-1])
+    except re.error as error:
+        msg = f"{text} is not a regular expression: {error}."
+        raise ValueError(msg) from error
 
 
 def number_or(text: str | None, *words: str) -> Any:
     """A number, unless it is one of the words, or nothing."""
-    return text if text is None or text in words else float(text)
+    if text is None or text in words:
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        msg = f"{text!r} must be a number, or {' or '.join(words)}."
+        raise ValueError(msg) from None
 
 
 def summary(entry: dict[str, Any]) -> str:
@@ -148,11 +156,24 @@ def told_in_one_line(*, debug: bool) -> Iterator[None]:
             yield
         except BrokenPipeError:  # who reads stdout has seen enough, as `head` does
             raise
-        except (ValueError, TypeError, KeyError, OSError, ImportError) as error:
+        except (typer.Exit, typer.Abort, KeyboardInterrupt):
+            raise
+        except Exception as error:  # no user should meet a traceback unasked
             if debug:
                 raise
-            _say(error.args[0] if isinstance(error, KeyError) else error, "red")
+            _say(_reason(error), "red")
             raise typer.Exit(1) from error
+
+
+def _reason(error: Exception) -> object:
+    """What went wrong, in the words of the error."""
+    if isinstance(error, MemoryError):
+        return f"there is not enough memory: {error}".rstrip(": ")
+    if isinstance(error, KeyError) and error.args:
+        return error.args[0]
+    if isinstance(error, ValueError | TypeError | KeyError | OSError | ImportError):
+        return error
+    return f"{type(error).__name__}: {error} (unexpected; --debug shows where)"
 
 
 def _warn(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
@@ -173,7 +194,9 @@ def progress() -> Iterator[None]:
     """Show the number of genes left while the path is walked."""
     columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
     logger = logging.getLogger("glfs_bio.core.path")
-    with Progress(*columns, console=errors, transient=True) as bar:
+    # into a file it would draw an empty line
+    drawn = errors.is_terminal
+    with Progress(*columns, console=errors, transient=True, disable=not drawn) as bar:
         handler = _GenesLeft(bar)
         before = logger.level
         logger.addHandler(handler)

@@ -9,6 +9,8 @@ from scipy import sparse
 from scipy.sparse import csgraph
 from sklearn.neighbors import kneighbors_graph
 
+from . import checks
+
 if TYPE_CHECKING:
     from ._typing import Matrix
 
@@ -82,19 +84,21 @@ def check_graph(graph: Matrix, n_cells: int, name: str = "graph") -> sparse.csr_
 
     Raises
     ------
+    TypeError
+        Not real numbers.
     ValueError
         Not square of size `n_cells`, not finite, negative or asymmetric.
     """
-    if graph.shape != (n_cells, n_cells):
+    shape = np.shape(graph)
+    if shape != (n_cells, n_cells):
         msg = (
-            f"{name} has shape {graph.shape}, but there are {n_cells} cells: "
-            "recompute it on these cells."
+            f"{name} has shape {shape}, but there are {n_cells} cells: recompute it on these cells."
         )
         raise ValueError(msg)
-    graph = sparse.csr_array(graph, dtype=np.float64, copy=True)
-    if not np.isfinite(graph.data).all():
-        msg = f"{name} has weights that are not finite: replace or remove them."
-        raise ValueError(msg)
+    graph = sparse.csr_array(
+        graph if sparse.issparse(graph) else checks.real(name, graph), copy=True
+    )
+    graph.data = checks.real(name, graph.data)
     if graph.nnz and graph.data.min() < 0:
         smallest = graph.data.min()
         msg = f"{name} has negative weights (smallest {smallest:.3g}): similarities must be ≥ 0."

@@ -40,6 +40,8 @@ _REACHED = 1e-8
 _FEW_LOST = 0.75
 #: More genes than a Newton step can handle well are thinned out first.
 _MANY_GENES = 900
+#: Below so much of the first λ, weights are so large that nothing is left of their differences.
+_SMALLEST_LAM = 1e-30
 _LINE_SEARCH_CONSTANT = 2.0**40
 
 
@@ -116,6 +118,9 @@ def walk(
         Nothing is left at the first λ already.
     """
     beta, lam = start(variance, upper)
+    if last < _SMALLEST_LAM * lam:
+        msg = f"lam={last:.6g} is smaller than rounding allows: the path starts at λ = {lam:.6g}."
+        raise ValueError(msg)
     lam, started = min(lam, last), False
     if np.isinf(upper) and np.count_nonzero(beta) > _MANY_GENES:
         beta, lam = thin(variance, beta, lam, most=_MANY_GENES, least=least, last=last)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import sparse
 
 from . import graph as graphs
 from . import noise, subspace
@@ -13,8 +14,6 @@ from .passes import Cells
 from .sample import look
 
 if TYPE_CHECKING:
-    from scipy import sparse
-
     from ._typing import Array, Matrix
     from .sample import Sample
 
@@ -23,6 +22,9 @@ if TYPE_CHECKING:
 #: accuracy (worm neurons), and 0.0003–0.026 on the others.
 _LEADING = 20
 _MAY_MISS = 0.04
+
+#: Units in which sums of squares, and squares of these, are still numbers.
+_SMALLEST_UNIT = 1e-60
 
 STANDARDIZE = ("noise", "noise_always", "unit", None)
 
@@ -112,6 +114,24 @@ class Problem:
         return float(np.mean(self.unit[alive] ** 2 * residuals[alive]))
 
 
+def in_range(data: Any) -> Any:
+    """`data`, or a copy in another unit where its squares would be zero or infinite.
+
+    The unit is a power of two, which changes no digit.  What is not in memory stays as it is.
+    """
+    if not (isinstance(data, np.ndarray) or sparse.issparse(data)):
+        return data
+    largest = max(float(data.max()), -float(data.min()))
+    if largest == 0 or _SMALLEST_UNIT < largest < 1.0 / _SMALLEST_UNIT:
+        return data
+    exponent = -int(np.frexp(largest)[1])
+    data = data.astype(np.float64)
+    if sparse.issparse(data):
+        data.data = np.ldexp(data.data, exponent)
+        return data
+    return np.ldexp(data, exponent)
+
+
 def build_problem(
     data: Matrix | Cells,
     *,
@@ -125,6 +145,7 @@ def build_problem(
     standardize: str | None = "noise",
     whole_space: bool = False,
     random_state: int | None = 0,
+    cells_are: str = "the cells",
 ) -> Problem:
     """Assemble the reduced problem, computing what was not given.
 
@@ -155,6 +176,8 @@ def build_problem(
         At full rank, see :func:`~glfs_bio.core.subspace.full_rank`.
     random_state
         Seed of the principal components, of the neighbours and of the sample of many cells.
+    cells_are
+        What messages call the cells.
 
     Raises
     ------
@@ -166,7 +189,7 @@ def build_problem(
         cells, whole=n_comps is None, n_neighbors=n_neighbors, random_state=random_state
     )
     if not every.variance.any():
-        msg = "No gene varies over the cells: there is nothing to select."
+        msg = f"No gene varies over {cells_are}: there is nothing to select."
         raise ValueError(msg)
     all_at_hand = sample.chosen is None
     if all_at_hand:
@@ -213,6 +236,9 @@ def build_problem(
         else:
             basis = subspace.orthonormal(where)
         projections = subspace.project(cells, basis)
+    if basis.shape[1] == 0:
+        msg = f"The coordinates of {cells_are} are all alike: recompute them, or leave them out."
+        raise ValueError(msg)
     if representation is not None and n_comps is not None:
         turn = _leading_first(projections, scale)
         basis, projections = basis @ turn, projections @ turn

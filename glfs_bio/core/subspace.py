@@ -13,15 +13,39 @@ from scipy import sparse
 from scipy.linalg import qr
 from sklearn.decomposition import PCA
 
+from . import checks
 from .krylov import leading_eigenvectors
 from .moments import moments
 from .passes import Cells, no_rows
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from ._typing import Array, Matrix
     from .passes import Sums
 
 _RANK_TOLERANCE = 1e-10
+
+
+def check_coordinates(values: ArrayLike, n_cells: int, name: str = "representation") -> Array:
+    """Return coordinates as a float array, or say what is wrong with them.
+
+    Raises
+    ------
+    TypeError
+        Not real numbers.
+    ValueError
+        Not one row a cell, not finite, or the same for all cells.
+    """
+    shape = np.shape(values)
+    if len(shape) != 2 or shape[0] != n_cells:
+        msg = f"{name} has shape {shape}: it must have one row for each of {n_cells} cells."
+        raise ValueError(msg)
+    coordinates = checks.real(name, values)
+    if not np.ptp(coordinates, axis=0).any():
+        msg = f"{name} is the same for all cells: recompute it."
+        raise ValueError(msg)
+    return coordinates
 
 
 def orthonormal(representation: Array) -> Array:

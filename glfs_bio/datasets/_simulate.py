@@ -87,7 +87,7 @@ def simulate(
     checks.whole_number("n_noise", n_noise, at_least=0)
     checks.number("sigma", sigma)
     checks.one_of("shape", shape, SHAPES)
-    checks.whole_number("random_state", random_state, at_least=0, or_none=True)
+    checks.seed(random_state)
     rng = np.random.default_rng(random_state)
     signal, labels = _signal(shape, n_samples, rng)
     noise = rng.normal(scale=sigma, size=(n_samples, n_noise))

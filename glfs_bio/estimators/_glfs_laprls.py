@@ -133,6 +133,12 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):
         if X.shape[1] == 1:
             msg = "There is 1 gene (n_features = 1): there is nothing to choose from."
             raise ValueError(msg)
+        checks.flags(weighted=self.weighted)
+        checks.seed(self.random_state, state_too=True)
+        for name, part in (("selector", self.selector), ("classifier", self.classifier)):
+            if part is not None and not isinstance(part, BaseEstimator):
+                msg = f"{name}={part!r} must be an estimator, or None."
+                raise TypeError(msg)
         check_classification_targets(y)
         labelled = is_labelled(y)
         self.classes_ = check_classes(y[labelled], at_least=2)
@@ -169,13 +175,7 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):
         """Numbers of genes to try, growing, so that the first best one is the smallest."""
         if self.n_genes is None:
             return np.arange(1, min(_MOST_GENES, n_features) + 1)
-        numbers = [self.n_genes] if np.ndim(self.n_genes) == 0 else list(self.n_genes)
-        for number in numbers:
-            checks.whole_number("n_genes", number, at_least=1)
-        if not numbers or max(numbers) > n_features:
-            msg = f"n_genes={self.n_genes!r} must hold numbers from 1 to the {n_features} genes."
-            raise ValueError(msg)
-        return np.unique(numbers)
+        return np.unique(checks.whole_numbers("n_genes", self.n_genes, at_most=n_features))
 
     def _folds(
         self, y: NDArray[np.generic], labelled: NDArray[np.bool_]

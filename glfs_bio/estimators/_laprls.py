@@ -141,6 +141,7 @@ class LapRLSClassifier(ClassifierMixin, BaseEstimator):
         checks.one_of("graph", self.graph, GRAPHS)
         checks.whole_number("n_neighbors", self.n_neighbors, at_least=1)
         checks.one_of("laplacian", self.laplacian, graphs.LAPLACIANS)
+        checks.flags(standardize=self.standardize)
         X, y = validate_data(
             self,
             X,
@@ -190,8 +191,8 @@ class LapRLSClassifier(ClassifierMixin, BaseEstimator):
             scale = np.divide(1.0, deviation, out=np.zeros_like(scale), where=deviation > 0)
         if feature_weight is None:
             return scale
-        weight = np.asarray(feature_weight, dtype=np.float64)
-        if weight.shape != scale.shape or not np.isfinite(weight).all() or weight.min() < 0:
+        weight = checks.real("feature_weight", feature_weight)
+        if weight.shape != scale.shape or weight.min() < 0:
             msg = (
                 f"feature_weight must hold one finite number ≥ 0 for each of {len(scale)} "
                 f"features; got shape {weight.shape}, smallest {weight.min(initial=np.inf):.3g}."
@@ -201,7 +202,12 @@ class LapRLSClassifier(ClassifierMixin, BaseEstimator):
 
     def _sample_weight(self, y: NDArray[np.generic], labelled: NDArray[np.bool_]) -> Array:
         weight = np.zeros(len(y))
+        if not isinstance(self.class_weight, dict | None):
+            checks.one_of("class_weight", self.class_weight, ("balanced",))
         weight[labelled] = compute_sample_weight(self.class_weight, y[labelled])
+        if not (np.isfinite(weight).all() and weight.min() >= 0 and weight.any()):
+            msg = f"class_weight={self.class_weight!r} must give numbers ≥ 0, and not only 0."
+            raise ValueError(msg)
         return weight
 
     def _graph(

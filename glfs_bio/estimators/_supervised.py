@@ -85,8 +85,7 @@ class SupervisedGLFS(GLFS):
         """
         X, labels = self._labelled(X, self._labels(y))
         options = self.get_params(deep=False)
-        for unused in ("n_genes", "n_neighbors", "random_state"):
-            del options[unused]
+        del options["n_genes"]
         check_options(X.shape, sizes, **options)
         problem = build_problem(
             X,

@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..core import checks
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+def as_path(path: str | Path, argument: str = "path") -> Path:
+    """Return the path, or say which argument is none.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Not a path, or an empty one.
+    """
+    if not isinstance(path, str | os.PathLike):
+        msg = f"{argument}={path!r} must be a path, not {type(path).__name__}."
+        raise TypeError(msg)
+    if not str(path) or "\0" in str(path):
+        msg = f"{argument}={str(path)!r} must be a path: it is empty, or has a zero byte."
+        raise ValueError(msg)
+    return Path(path)
 
 
 def check_target(path: Path, *, overwrite: bool) -> None:
@@ -33,6 +53,7 @@ def check_target(path: Path, *, overwrite: bool) -> None:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     glfs_bio.io.check_target(pathlib.Path(folder) / "panel.txt", overwrite=False)
     """
+    checks.flags(overwrite=overwrite)
     if path.exists() and not overwrite:
         msg = f"{path} exists: choose another name, or allow it to be overwritten."
         raise FileExistsError(msg)
@@ -48,7 +69,7 @@ def replacing(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
     Parameters
     ----------
     path
-        File to write.
+        File to write, or folder.
     overwrite
         Whether a file that is there may be replaced.
 
@@ -71,11 +92,13 @@ def replacing(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
     False
     CD3D
     """
-    path = Path(path)
+    path = as_path(path)
     check_target(path, overwrite=overwrite)
     folder = Path(tempfile.mkdtemp(prefix=".glfs-", dir=path.parent))
     try:
         yield folder / path.name
+        if path.is_dir():  # only an empty one could be replaced
+            path.rename(folder / "old")
         (folder / path.name).replace(path)
     finally:
         shutil.rmtree(folder, ignore_errors=True)

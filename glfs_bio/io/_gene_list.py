@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._anndata import read, selection
-from ._atomic import check_target, replacing
+from ..core import checks
+from ._atomic import as_path, check_target, replacing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from pathlib import Path
 
     from anndata import AnnData
 
@@ -70,9 +71,13 @@ def write_gene_list(
     >>> len(genes)
     5
     """
-    path = Path(path)
+    path = as_path(path)
     check_target(path, overwrite=overwrite)
     ending = path.suffix.lower()
+    checks.flags(selected_only=selected_only)
+    if not isinstance(columns, Iterable):
+        msg = f"columns={columns!r} must be names of columns of adata.var."
+        raise TypeError(msg)
     further = [columns] if isinstance(columns, str) else list(columns)
     if ending not in {".txt", *_SEPARATORS}:
         msg = f"path={str(path)!r} must end with .txt, .csv or .tsv, which says what to write."
@@ -148,7 +153,7 @@ def write_rnk(
     >>> len(lines)
     765
     """
-    path = Path(path)
+    path = as_path(path)
     check_target(path, overwrite=overwrite)
     scores = selection.scores(adata, key, symbols)
     if not scores.is_unique:

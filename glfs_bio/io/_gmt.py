@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from importlib.metadata import version
-from pathlib import Path
+from numbers import Real
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._anndata import read, selection
 from ..core import checks
-from ._atomic import check_target, replacing
+from ._atomic import as_path, check_target, replacing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator
+    from pathlib import Path
 
     from anndata import AnnData
 
@@ -47,7 +49,10 @@ def read_gmt(path: str | Path) -> dict[str, list[str]]:
     >>> sets
     {'T cells': ['CD3D', 'CD3E']}
     """
-    path = Path(path)
+    path = as_path(path)
+    if path.is_dir():
+        msg = f"{path} is a folder: give the path of a GMT file."
+        raise ValueError(msg)
     if not path.is_file():
         msg = f"{path} does not exist: give the path of a GMT file."
         raise FileNotFoundError(msg)
@@ -135,8 +140,16 @@ def write_gmt(
     >>> list(sets)
     ['glfs', 'T cells']
     """
-    path = Path(path)
+    path = as_path(path)
     check_target(path, overwrite=overwrite)
+    for name, value, kinds in (
+        ("key", key, Iterable | None),
+        ("groups", groups, Mapping | None),
+        ("thresholds", thresholds, Iterable | Real),
+    ):
+        if not isinstance(value, kinds):
+            msg = f"{name}={value!r} cannot be a {type(value).__name__}: see the documentation."
+            raise TypeError(msg)
     keys = [] if key is None else [key] if isinstance(key, str) else list(key)
     cuts = [thresholds] if isinstance(thresholds, int | float) else list(thresholds)
     called = selection.names(adata, symbols)
@@ -178,6 +191,9 @@ def _groups(
     adata: AnnData, groups: Mapping[str, Iterable[str]]
 ) -> Iterator[tuple[str, str, Iterable[str]]]:
     for group, genes in groups.items():
+        if not isinstance(genes, Iterable):
+            msg = f"groups[{group!r}] is {genes!r}: it must be a list of gene names."
+            raise TypeError(msg)
         members = [genes] if isinstance(genes, str) else list(genes)
         if unknown := [gene for gene in members if gene not in adata.var_names]:
             msg = f"groups[{group!r}] has genes that are not in adata.var_names: "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anndata as ad
@@ -11,9 +10,12 @@ import numpy as np
 import pandas as pd
 
 from .._anndata.read import listed
+from ..core import checks
+from ._atomic import as_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 _PACKED = {".gz", ".bz2", ".xz"}
@@ -58,7 +60,8 @@ def read_cells(path: str | Path, *, transpose: bool = False) -> ad.AnnData:
     >>> adata.shape, list(adata.var_names)
     ((2, 2), ['CD3D', 'CD79A'])
     """
-    path = Path(path)
+    path = as_path(path)
+    checks.flags(transpose=transpose)
     if not path.exists():
         msg = f"{path} does not exist: give the file or folder with the cells."
         raise FileNotFoundError(msg)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import io
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -12,10 +11,12 @@ import numpy as np
 
 from .. import pl
 from .._anndata import read, selection
-from ._atomic import check_target, replacing
+from ..core import checks
+from ._atomic import as_path, check_target, replacing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     import pandas as pd
     from anndata import AnnData
@@ -29,6 +30,7 @@ _BARS, _FREQUENT = 50, 100
 #: Longest list that is told in full.
 _ITEMS = 20
 _ELSEWHERE = {"params", "versions", "path", "curve", "completed"}
+_WRITTEN_BY = {"stability": ("tl.stability", "jaccard"), "enrichment": ("tl.enrich", "results")}
 _MEANING = {
     "converged": "whether the solver reached its tolerance",
     "finish": "how a panel whose size no λ gives was completed",
@@ -112,14 +114,18 @@ def write_report(
     >>> "5 of 765 genes" in text
     True
     """
-    path = Path(path)
+    path = as_path(path)
     check_target(path, overwrite=overwrite)
     if path.suffix.lower() not in {".html", ".htm"}:
         msg = f"path={str(path)!r} must end with .html."
         raise ValueError(msg)
+    checks.texts(title=title)
+    checks.texts(groupby=groupby, link=link, or_none=True)
+    checks.seed(random_state)
     if link is not None and not (link.startswith(("https://", "http://")) and "{gene}" in link):
         msg = f"link={link!r} must be a web address, https://…, with {{gene}} in it."
         raise ValueError(msg)
+    read.check(adata)
     if groupby is not None and groupby not in adata.obs:
         msg = f"groupby={groupby!r} is not in adata.obs: {read.listed(adata.obs.columns)}."
         raise KeyError(msg)
@@ -176,7 +182,7 @@ def told(value: Any) -> str:
 def _where(adata: AnnData, key: str, what: str, named: str | None) -> str | None:
     """Key of a further result: one that is named must be there."""
     if named is not None:
-        selection.record(adata, named, {"stability": "tl.stability"}.get(what, "tl.enrich"))
+        selection.record(adata, named, *_WRITTEN_BY[what])
         return named
     return f"{key}_{what}" if f"{key}_{what}" in adata.uns else None
 

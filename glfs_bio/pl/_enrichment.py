@@ -9,7 +9,7 @@ import numpy as np
 
 from .._anndata import selection
 from ..core import checks
-from ._figure import BLUE, GREY, finish, row
+from ._figure import BLUE, GREY, finish, given, row
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -76,9 +76,9 @@ def enrichment(
     2
     """
     checks.whole_number("n_terms", n_terms, at_least=1)
-    entry = selection.record(adata, key, "tl.enrich")
+    entry = selection.record(adata, key, "tl.enrich", "results")
     table = entry["results"].head(n_terms)
-    axes = [ax] if ax is not None else row([_WIDTH], _PER_TERM * len(table) + _MARGIN)
+    axes = given(ax, 1) if ax is not None else row([_WIDTH], _PER_TERM * len(table) + _MARGIN)
     _draw(axes[0], table, prerank="nes" in table)
     return finish(axes, "enrichment", show=show, save=save, own=ax is None)
 

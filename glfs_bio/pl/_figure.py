@@ -6,7 +6,9 @@ matplotlib and scanpy are imported where they are used, so that ``import glfs_bi
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,6 +42,26 @@ def row(widths: Sequence[float], height: float) -> list[Axes]:
     return list(axes.ravel())
 
 
+def given(ax: Any, number: int) -> list[Axes]:
+    """Axes of the caller, so many.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Something else, or another number.
+    """
+    from matplotlib.axes import Axes
+
+    axes = list(np.ravel(np.asarray(ax, dtype=object)))
+    if not all(isinstance(one, Axes) for one in axes):
+        msg = f"ax={ax!r} must be matplotlib axes."
+        raise TypeError(msg)
+    if len(axes) != number:
+        msg = f"ax has {len(axes)} axes, but there are {number} panels to draw."
+        raise ValueError(msg)
+    return axes
+
+
 def finish(
     axes: Sequence[Axes],
     name: str,
@@ -55,13 +77,16 @@ def finish(
     from matplotlib import pyplot as plt
     from scanpy import settings
 
+    from ..io._atomic import as_path, replacing
+
     if save:
         target = Path(settings.figdir) / f"glfs_{name}.{settings.file_format_figs}"
         if save is not True:
             bare = str(save).startswith(".") and Path(save).suffix == ""
-            target = target.with_suffix(str(save)) if bare else Path(save)
+            target = target.with_suffix(str(save)) if bare else as_path(save, "save")
         target.parent.mkdir(parents=True, exist_ok=True)
-        axes[0].figure.savefig(target, bbox_inches="tight", dpi=_DPI)
+        with replacing(target, overwrite=True) as name:
+            axes[0].figure.savefig(name, bbox_inches="tight", dpi=_DPI)
     if show or (show is None and own and not save and settings.autoshow):
         plt.show()
         return None

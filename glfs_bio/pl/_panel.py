@@ -13,7 +13,7 @@ from scipy import sparse
 from .._anndata import read, selection
 from ..core import checks
 from ._embedding import embeddings
-from ._figure import MUTED, finish, row
+from ._figure import MUTED, finish, given, row
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -106,14 +106,15 @@ def panel(
     checks.one_of("kind", kind, _KINDS)
     checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
     _check_groups(adata, groupby, kind)
-    if ax is not None and (kind != "umap" or np.size(ax) != 2):
-        msg = f"ax has {np.size(ax)} axes: kind='umap' takes two, and kind={kind!r} what it needs."
+    checks.seed(random_state)
+    if ax is not None and kind != "umap":
+        msg = f"ax is for kind='umap': scanpy draws kind={kind!r} in a figure of its own."
         raise ValueError(msg)
     ranked = selection.ranked(adata, key).index
     genes = ranked[: len(ranked) if n_genes is None else n_genes]
     cells = _cells(adata, genes, groupby, layer, symbols)
     if kind == "umap":
-        axes = row([_SQUARE, _SQUARE], _TALL) if ax is None else list(np.ravel(ax))
+        axes = row([_SQUARE, _SQUARE], _TALL) if ax is None else given(ax, 2)
         _umaps(axes, adata, cells, groupby, layer, random_state)
         return finish(axes, "panel_umap", show=show, save=save, own=ax is None)
     order = _by_group(cells, groupby)

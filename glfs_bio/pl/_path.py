@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from .._anndata import selection
-from ._figure import BLUE, GREY, VERMILLION, finish, row
+from ._figure import BLUE, GREY, VERMILLION, finish, given, row
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -72,18 +70,12 @@ def path(
     >>> ax.get_xscale()
     'log'
     """
-    entry = selection.record(adata, key, "pp.select_genes")
+    entry = selection.record(adata, key, "pp.select_genes", "n_genes")
     panels = _panels(entry)
     if not panels:
         msg = f"adata.uns[{key!r}] has no path: its method does not walk along λ."
         raise KeyError(msg)
-    if ax is None:
-        axes = row([_WIDTH] * len(panels), _HEIGHT)
-    else:
-        axes = list(np.ravel(ax))
-        if len(axes) != len(panels):
-            msg = f"ax has {len(axes)} axes, but there are {len(panels)} panels to draw."
-            raise ValueError(msg)
+    axes = row([_WIDTH] * len(panels), _HEIGHT) if ax is None else given(ax, len(panels))
     for draw, where in zip(panels, axes, strict=True):
         draw(where, entry)
     return finish(axes, "path", show=show, save=save, own=ax is None)

@@ -9,7 +9,7 @@ import numpy as np
 from .._anndata import selection
 from ..core import checks
 from . import _bars
-from ._figure import finish, row
+from ._figure import finish, given, row
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,7 +74,7 @@ def stability(
     10
     """
     checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
-    entry = selection.record(adata, key, "tl.stability")
+    entry = selection.record(adata, key, "tl.stability", "jaccard", "n_genes")
     frequency = selection.frequency(adata, key)
     size = round(float(np.mean(entry["n_genes"]))) if n_genes is None else n_genes
     frequency = frequency[frequency > 0].head(size)
@@ -83,10 +83,7 @@ def stability(
         columns = [_bars.WIDTH] * _bars.n_columns(len(frequency))
         axes = row([*columns, _MATRIX], max(_bars.height(len(frequency)), _TALL))
     else:
-        axes = list(np.ravel(ax))
-        if len(axes) != 2:
-            msg = f"ax has {len(axes)} axes: two are needed, for the bars and for the matrix."
-            raise ValueError(msg)
+        axes = given(ax, 2)
     _bars.draw(
         axes[:-1], list(called.loc[frequency.index]), frequency.to_numpy(), "selection frequency"
     )

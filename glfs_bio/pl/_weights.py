@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from .._anndata import selection
 from ..core import checks
 from . import _bars
-from ._figure import finish, row
+from ._figure import finish, given, row
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,6 +72,8 @@ def weights(
     frame = selection.ranked(adata, key).head(adata.n_vars if n_genes is None else n_genes)
     called = selection.names(adata, symbols).fillna(adata.var_names.to_series())
     n_columns = _bars.n_columns(len(frame))
-    axes = [ax] if ax is not None else row([_bars.WIDTH] * n_columns, _bars.height(len(frame)))
+    axes = (
+        given(ax, 1) if ax is not None else row([_bars.WIDTH] * n_columns, _bars.height(len(frame)))
+    )
     _bars.draw(axes, list(called.loc[frame.index]), frame["weight"].to_numpy(), "weight")
     return finish(axes, "weights", show=show, save=save, own=ax is None)

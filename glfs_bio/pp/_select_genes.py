@@ -164,7 +164,11 @@ def select_genes(
     10
     """
     params = {name: value for name, value in locals().items() if name != "adata"}
+    read.check(adata)
     checks.one_of("method", method, METHODS)
+    checks.keys(key_added=key_added)
+    checks.flags(as_highly_variable=as_highly_variable, subset=subset, inplace=inplace)
+    checks.seed(random_state)
     read.unique_names(adata)
     data = read.matrix(adata, layer)
     tested = read.mask(adata.var, mask_var, "mask_var") & ~read.gene_mask(adata, exclude, "exclude")

@@ -11,7 +11,8 @@ from ..core import checks
 from ..core.graph import LAPLACIANS, check_graph, n_components
 from ..core.passes import Cells
 from ..core.path import SOLVERS
-from ..core.problem import STANDARDIZE, build_problem
+from ..core.problem import STANDARDIZE, build_problem, in_range
+from ..core.subspace import check_coordinates
 from ..core.variance import OBJECTIVES
 from . import glfs, lapaofs, lapdofs, laplacian_score, q_alpha, sparse_pca, variance
 from ._finish import FINISHES
@@ -74,7 +75,6 @@ def rank_genes(
     """
     n_cells, n_features = data.shape
     checks.one_of("method", method, METHODS)
-    checks.whole_number("n_neighbors", n_neighbors, at_least=1)
     check_options(
         data.shape,
         [n_genes],
@@ -84,9 +84,11 @@ def rank_genes(
         lambda1=lambda1,
         standardize=standardize,
         n_comps=n_comps,
+        n_neighbors=n_neighbors,
         laplacian=laplacian,
         solver=solver,
         tol=tol,
+        random_state=random_state,
     )
     own = {"objective": objective, "lam": lam, "finish": finish, "solver": solver, "tol": tol}
     if method != "glfs":
@@ -94,7 +96,7 @@ def rank_genes(
         own = {"random_state": random_state}
     chosen = _included(include, n_features, n_genes)
     similarities = None if graph is None else check_graph(graph, n_cells)
-    coordinates = None if representation is None else _coordinates(representation, n_cells)
+    coordinates = None if representation is None else check_coordinates(representation, n_cells)
     reduction: dict[str, Any] = {
         "n_comps": n_comps,
         "n_neighbors": n_neighbors,
@@ -105,9 +107,12 @@ def rank_genes(
         "whole_space": objective == "printed",
         "random_state": random_state,
     }
+    data = in_range(data)
     problems = [
-        build_problem(Cells(data, cells), representation=where, graph=near, **reduction)
-        for cells, where, near in _batches(n_cells, coordinates, similarities, batch)
+        build_problem(
+            Cells(data, cells), representation=where, graph=near, cells_are=name, **reduction
+        )
+        for name, cells, where, near in _batches(n_cells, coordinates, similarities, batch)
     ]
     ranking = METHODS[method](problems, n_genes, include=chosen, **own)
     ranking.info["method"] = method
@@ -131,9 +136,11 @@ def check_options(
     lambda1: float,
     standardize: str | None,
     n_comps: int | None,
+    n_neighbors: int,
     laplacian: str,
     solver: str,
     tol: float,
+    random_state: int | None,
 ) -> None:
     """Refuse options out of range, and sizes of selections that the matrix does not allow."""
     n_cells, n_features = shape
@@ -143,6 +150,8 @@ def check_options(
     checks.one_of("solver", solver, SOLVERS)
     checks.one_of("finish", finish, FINISHES)
     checks.whole_number("n_comps", n_comps, at_least=1, or_none=True)
+    checks.whole_number("n_neighbors", n_neighbors, at_least=1)
+    checks.seed(random_state, state_too=True)
     checks.number("lambda1", lambda1)
     checks.number("tol", tol, above=0.0)
     if isinstance(lam, str):
@@ -186,7 +195,11 @@ def _pieces(problem: Problem) -> int:
 def _included(include: ArrayLike | None, n_features: int, n_genes: int | None) -> Index:
     if include is None:
         return np.empty(0, dtype=np.intp)
-    genes = np.unique(np.asarray(include, dtype=np.intp))
+    genes = np.unique(include)
+    if len(genes) and genes.dtype.kind not in "iu":
+        msg = f"include has dtype {genes.dtype}: it must hold indices of genes."
+        raise TypeError(msg)
+    genes = genes.astype(np.intp)
     if len(genes) and (genes[0] < 0 or genes[-1] >= n_features):
         msg = f"include has gene {genes[-1]}, but there are {n_features} genes."
         raise ValueError(msg)
@@ -196,26 +209,12 @@ def _included(include: ArrayLike | None, n_features: int, n_genes: int | None) -
     return genes
 
 
-def _coordinates(representation: ArrayLike, n_cells: int) -> Array:
-    coordinates = np.asarray(representation, dtype=np.float64)
-    if coordinates.ndim != 2 or len(coordinates) != n_cells:
-        msg = (
-            f"representation has shape {coordinates.shape}: "
-            f"it must have one row for each of {n_cells} cells."
-        )
-        raise ValueError(msg)
-    if not np.isfinite(coordinates).all():
-        msg = "representation has values that are not finite: recompute it."
-        raise ValueError(msg)
-    return coordinates
-
-
 def _batches(
     n_cells: int, coordinates: Array | None, graph: Matrix | None, batch: ArrayLike | None
-) -> Iterator[tuple[Any, Array | None, Any]]:
-    """Cells, coordinates and graph of every batch; a graph over batches cannot be used in one."""
+) -> Iterator[tuple[str, Any, Array | None, Any]]:
+    """Name, cells, coordinates and graph of every batch, in which one over all cannot be used."""
     if batch is None:
-        yield None, coordinates, graph
+        yield "the cells", None, coordinates, graph
         return
     if graph is not None:
         msg = (
@@ -226,12 +225,18 @@ def _batches(
     if labels.shape != (n_cells,):
         msg = f"batch has shape {labels.shape}, but there are {n_cells} cells."
         raise ValueError(msg)
+    missing = sum(label is None or label != label for label in labels.tolist())
+    if missing:
+        msg = f"batch is missing for {missing} cells: fill or remove them."
+        raise ValueError(msg)
+    labels = labels.astype(str)
     for label in np.unique(labels):
         cells = np.flatnonzero(labels == label)
         if len(cells) < _FEWEST_CELLS:
             msg = (
-                f"batch {label!r} has {len(cells)} cells: at least {_FEWEST_CELLS} are needed; "
-                "merge or remove it."
+                f"batch {str(label)!r} has {len(cells)} cells: at least {_FEWEST_CELLS} are "
+                "needed; merge or remove it."
             )
             raise ValueError(msg)
-        yield cells, None if coordinates is None else coordinates[cells], None
+        where = None if coordinates is None else coordinates[cells]
+        yield f"the cells of batch {str(label)!r}", cells, where, None

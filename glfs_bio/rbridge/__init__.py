@@ -11,6 +11,7 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
+from .._anndata import read
 from . import _calls, _session, _values
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ def to_sce(adata: AnnData, *, X_name: str = "X") -> Any:
     >>> adata = sc.datasets.pbmc68k_reduced()
     >>> sce = rbridge.to_sce(adata, X_name="scaled")  # doctest: +SKIP
     """
+    read.check(adata)
     register()
     parts, left = _calls.take_apart(adata, X_name)
     if left:

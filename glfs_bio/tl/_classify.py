@@ -132,12 +132,18 @@ def classify(
     ['B', 'T']
     """
     params = {name: value for name, value in locals().items() if name != "adata"}
+    read.check(adata)
     checks.one_of("graph", graph, GRAPHS)
+    checks.keys(key_added=key_added)
+    checks.whole_number("cv", cv, at_least=2)
+    checks.seed(random_state)
     if isinstance(n_comps, str):
         checks.one_of("n_comps", n_comps, ("auto",))
     read.unique_names(adata)
     data = read.matrix(adata, layer)
     tested = read.mask(adata.var, mask_var, "mask_var")
+    if n_genes is not None:
+        checks.whole_numbers("n_genes", n_genes, at_most=int(tested.sum()))
     codes, categories = labels.codes(adata, groupby)
     learn = read.mask(adata.obs, train, "train")
     genes = np.flatnonzero(tested)

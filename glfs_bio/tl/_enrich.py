@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -16,7 +17,7 @@ from ..core import checks
 from ._gene_sets import gene_sets as read_gene_sets
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Mapping
 
     from anndata import AnnData
 
@@ -154,13 +155,21 @@ def enrich(
     checks.whole_number("n_permutations", n_permutations, at_least=1)
     checks.number("weight", weight)
     checks.whole_number("n_jobs", n_jobs, at_least=1)
-    checks.whole_number("random_state", random_state, at_least=0)
-    if background is not None and (method != "ora" or isinstance(background, str)):
+    checks.seed(random_state)
+    checks.flags(inplace=inplace)
+    if key_added is not None:
+        checks.keys(key_added=key_added)
+    if background is not None and (
+        method != "ora" or isinstance(background, str) or not isinstance(background, Iterable)
+    ):
         msg = f"background={background!r} must be a list of gene names, and needs method='ora'."
         raise ValueError(msg)
     scores = selection.scores(adata, key, symbols)
     selected = _selected(adata, key, symbols)
     universe = list(scores.index if background is None else dict.fromkeys(map(str, background)))
+    if not universe:
+        msg = "background is empty: give the genes that the selection could have been drawn from."
+        raise ValueError(msg)
     if method == "prerank":  # a set of all genes has no place in the ranking
         largest = min(largest, len(universe) - 1)
     sets = _within(read_gene_sets(gene_sets, organism), universe, smallest, largest)

@@ -6,6 +6,7 @@ import inspect
 import warnings
 from contextlib import closing
 from importlib.metadata import version
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -102,7 +103,12 @@ def stability(
     """
     checks.whole_number("n_resamples", n_resamples, at_least=_FEWEST_RESAMPLES)
     checks.number("fraction", fraction, above=0.0)
-    checks.whole_number("random_state", random_state, at_least=0, or_none=True)
+    checks.seed(random_state)
+    checks.keys(key_added=key_added)
+    checks.flags(show_progress=show_progress)
+    if n_jobs is not None and (n_jobs == 0 or not isinstance(n_jobs, Integral)):
+        msg = f"n_jobs={n_jobs!r} must be an integer other than 0, or None."
+        raise ValueError(msg)
     if fraction >= 1:
         msg = f"fraction={fraction!r} must be below 1: all cells give the same genes every time."
         raise ValueError(msg)

@@ -357,7 +357,7 @@ def test_shown_or_handed_back(panel, monkeypatch, settings, draw):
         (pl.panel, {"kind": "heatmap"}, ValueError, "needs groupby="),
         (pl.panel, {"groupby": "no"}, KeyError, "groupby='no'"),
         (pl.panel, {"groupby": "S_score", "kind": "dotplot"}, TypeError, "dtype float"),
-        (pl.panel, {"ax": "one"}, ValueError, "kind='umap' takes two"),
+        (pl.panel, {"ax": "one"}, TypeError, "ax='one' must be matplotlib axes"),
     ],
 )
 def test_bad_input_draws_nothing(panel, draw, options, error, match):

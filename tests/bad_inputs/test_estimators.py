@@ -1,0 +1,152 @@
+"""Bad input to the estimators.  What scikit-learn's ``validate_data`` refuses has its words."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from glfs_bio import GLFS, LapRLSClassifier
+from glfs_bio.estimators import GLFSLapRLSClassifier, SupervisedGLFS
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.normal(size=(30, 12)), np.repeat([0, 1, 2], 10)
+INT, NUMBER = "must be an integer ≥ 1", "must be a finite number"
+
+
+def spoilt(value, at=(3, 5)):
+    data = X.copy()
+    data[at] = value
+    return data
+
+
+#: estimator, argument, value, exception, words
+PARAMETERS = [
+    (GLFS, "n_genes", 0, ValueError, ("n_genes=0", INT)),
+    (GLFS, "n_genes", 2.0, TypeError, ("n_genes=2.0", INT)),
+    (GLFS, "n_genes", 13, ValueError, "n_genes=13 is more than the 12 genes"),
+    (GLFS, "objective", "x", ValueError, "objective='x'"),
+    (GLFS, "lam", -1, ValueError, "lam=-1"),
+    (GLFS, "finish", "x", ValueError, "finish='x'"),
+    (GLFS, "lambda1", -1, ValueError, "lambda1=-1"),
+    (GLFS, "standardize", "x", ValueError, "standardize='x'"),
+    (GLFS, "n_comps", 0, ValueError, "n_comps=0"),
+    (GLFS, "n_neighbors", 0, ValueError, "n_neighbors=0"),
+    (GLFS, "laplacian", "x", ValueError, "laplacian='x'"),
+    (GLFS, "solver", "adam", ValueError, ("solver='adam'", "'owlqn'")),
+    (GLFS, "tol", 0, ValueError, "tol=0"),
+    (GLFS, "tol", "small", TypeError, "tol='small'"),
+    (GLFS, "random_state", "x", TypeError, "random_state='x'"),
+    (GLFS, "random_state", -1, ValueError, "random_state=-1"),
+    (SupervisedGLFS, "n_genes", 13, ValueError, "n_genes=13"),
+    (SupervisedGLFS, "n_neighbors", -4, ValueError, "n_neighbors=-4"),
+    (SupervisedGLFS, "random_state", 1.5, TypeError, "random_state=1.5"),
+    (LapRLSClassifier, "lambda1", -1, ValueError, "lambda1=-1"),
+    (LapRLSClassifier, "lambda1", np.nan, ValueError, "lambda1=nan"),
+    (LapRLSClassifier, "lambda2", 0, ValueError, ("lambda2=0", NUMBER)),
+    (LapRLSClassifier, "lambda2", "x", TypeError, "lambda2='x'"),
+    (LapRLSClassifier, "graph", "x", ValueError, ("graph='x'", "'classes'")),
+    (LapRLSClassifier, "laplacian", "x", ValueError, "laplacian='x'"),
+    (LapRLSClassifier, "n_neighbors", 0, ValueError, "n_neighbors=0"),
+    (LapRLSClassifier, "class_weight", "x", ValueError, "class_weight='x'"),
+    (LapRLSClassifier, "class_weight", 5, ValueError, "class_weight=5"),
+    (LapRLSClassifier, "class_weight", {0: -1}, ValueError, "class_weight={0: -1} must give"),
+    (LapRLSClassifier, "class_weight", {0: 0, 1: 0, 2: 0}, ValueError, "not only 0"),
+    (LapRLSClassifier, "standardize", "x", TypeError, "standardize='x'"),
+    (GLFSLapRLSClassifier, "n_genes", [], ValueError, "n_genes=[] must hold numbers"),
+    (GLFSLapRLSClassifier, "n_genes", [1, 0], ValueError, "n_genes=0"),
+    (GLFSLapRLSClassifier, "n_genes", [1, 2.5], TypeError, "n_genes=2.5"),
+    (GLFSLapRLSClassifier, "n_genes", 1.5, TypeError, "n_genes=1.5"),
+    (GLFSLapRLSClassifier, "n_genes", 13, ValueError, "the 12 genes"),
+    (GLFSLapRLSClassifier, "n_genes", [[1, 2]], TypeError, "n_genes=[[1, 2]]"),
+    (GLFSLapRLSClassifier, "cv", 1, ValueError, "cv=1 must be an integer ≥ 2"),
+    (GLFSLapRLSClassifier, "cv", 11, ValueError, "cv=11 is more than the 10 samples"),
+    (GLFSLapRLSClassifier, "cv", "x", TypeError, "cv='x'"),
+    (GLFSLapRLSClassifier, "random_state", "x", TypeError, "random_state='x'"),
+    (GLFSLapRLSClassifier, "selector", 5, TypeError, "selector=5 must be an estimator"),
+    (GLFSLapRLSClassifier, "classifier", "x", TypeError, "classifier='x' must be an estimator"),
+    (GLFSLapRLSClassifier, "weighted", "x", TypeError, "weighted='x'"),
+]
+
+
+@pytest.mark.parametrize(("estimator", "argument", "value", "error", "words"), PARAMETERS)
+def test_parameter(refuses, estimator, argument, value, error, words):
+    before = X.copy()
+    model = estimator(**{argument: value})
+    refuses(lambda: model.fit(X, Y), None, error, words)
+    np.testing.assert_array_equal(X, before)
+    assert not [name for name in vars(model) if name.endswith("_") and name.startswith("weights")]
+
+
+#: what is given to ``GLFS(2).fit`` beside X, or in its place
+GLFS_DATA = [
+    ({"X": spoilt(np.nan)}, ValueError, "contains NaN"),
+    ({"X": spoilt(np.inf)}, ValueError, "contains infinity"),
+    ({"X": X + 1j}, ValueError, "Complex data not supported"),
+    ({"X": X[0]}, ValueError, "Expected 2D array"),
+    ({"X": X[:2]}, ValueError, "minimum of 3 is required"),
+    ({"X": X[:, :1]}, ValueError, "n_genes=2 is more than the 1 genes"),
+    ({"X": np.ones((30, 12))}, ValueError, "No gene varies"),
+    ({"X": np.full((30, 12), "a")}, ValueError, "could not convert string to float"),
+    ({"graph": np.ones((3, 3))}, ValueError, "graph has shape (3, 3), but there are 30 cells"),
+    ({"graph": [[1]]}, ValueError, "graph has shape (1, 1)"),
+    ({"graph": "x"}, ValueError, "graph has shape ()"),
+    ({"graph": -np.ones((30, 30))}, ValueError, "negative weights"),
+    ({"graph": np.triu(np.ones((30, 30)))}, ValueError, "not symmetric"),
+    ({"graph": np.full((30, 30), np.nan)}, ValueError, "not finite"),
+    ({"graph": np.eye(30)}, ValueError, "no edges"),
+    ({"graph": np.ones((30, 30)) * 1j}, TypeError, "dtype complex"),
+    ({"graph": np.full((30, 30), "x", dtype=object)}, TypeError, "graph must hold real numbers"),
+    ({"representation": np.ones((3, 3))}, ValueError, "representation has shape (3, 3)"),
+    ({"representation": np.ones((30, 3))}, ValueError, "is the same for all cells"),
+    ({"representation": spoilt(np.inf)}, ValueError, "representation has values"),
+    ({"representation": "x"}, ValueError, "representation has shape ()"),
+    ({"representation": X * 1j}, TypeError, "dtype complex"),
+    ({"batch": [1, 2]}, ValueError, "batch has shape (2,)"),
+    ({"batch": np.repeat([0, 1], [1, 29])}, ValueError, "batch '0' has 1 cells"),
+    ({"batch": np.full(30, np.nan)}, ValueError, "batch is missing for 30 cells"),
+    ({"batch": [None] * 15 + ["a"] * 15}, ValueError, "batch is missing for 15 cells"),
+    ({"batch": Y, "graph": np.ones((30, 30))}, ValueError, "graph cannot be combined with batch"),
+    ({"include": [0.5]}, TypeError, "include has dtype float64"),
+    ({"include": ["a"]}, TypeError, "include has dtype"),
+    ({"include": np.ones(12, dtype=bool)}, TypeError, "include has dtype bool"),
+    ({"include": [100]}, ValueError, "include has gene 100, but there are 12"),
+    ({"include": [-1]}, ValueError, "include has gene -1"),
+    ({"include": [1, 2, 3]}, ValueError, "include has 3 genes, more than n_genes=2"),
+]
+
+
+@pytest.mark.parametrize(("value", "error", "words"), GLFS_DATA)
+def test_data_of_glfs(refuses, value, error, words):
+    refuses(lambda: GLFS(2).fit(**{"X": X} | value), None, error, words)
+
+
+#: call, exception, words
+CALLS = [
+    (lambda: GLFS(2).transform(X), NotFittedError, "not fitted"),
+    (lambda: GLFS(2).fit(X).transform(X[:, :3]), ValueError, "expecting 12 features"),
+    (lambda: SupervisedGLFS(2).fit(X), ValueError, "requires y to be passed"),
+    (lambda: SupervisedGLFS(2).fit(X, Y[:4]), ValueError, "inconsistent numbers of samples"),
+    (lambda: SupervisedGLFS(2).fit(X, np.zeros(30)), ValueError, "one class"),
+    (lambda: SupervisedGLFS(2).fit(X, [0] * 29 + [1]), ValueError, "class 1 with 1 sample"),
+    (lambda: LapRLSClassifier().fit(spoilt(np.inf), Y), ValueError, "contains infinity"),
+    (lambda: LapRLSClassifier().fit(X, None), ValueError, "requires y to be passed"),
+    (lambda: LapRLSClassifier().fit(X, np.zeros(30)), ValueError, "one class, 0.0"),
+    (lambda: LapRLSClassifier().fit(X, np.full(30, -1)), ValueError, "no label"),
+    (lambda: LapRLSClassifier().fit(X, X[:, 0]), ValueError, "Unknown label type"),
+    (lambda: LapRLSClassifier().fit(X, Y, graph=np.ones((3, 3))), ValueError, "graph has shape"),
+    (lambda: LapRLSClassifier().fit(X, Y, graph=-np.ones((30, 30))), ValueError, "negative"),
+    (lambda: LapRLSClassifier().fit(X, Y, feature_weight=[1]), ValueError, "got shape (1,)"),
+    (lambda: LapRLSClassifier().fit(X, Y, feature_weight="x"), TypeError, "real numbers"),
+    (lambda: LapRLSClassifier().fit(X, Y, feature_weight=-np.ones(12)), ValueError, "number ≥ 0"),
+    (lambda: LapRLSClassifier().predict(X), NotFittedError, "not fitted"),
+    (lambda: LapRLSClassifier().fit(X, Y).predict(X[:, :2]), ValueError, "expecting 12 features"),
+    (lambda: LapRLSClassifier().fit(X, Y).predict(spoilt(np.nan)), ValueError, "contains NaN"),
+    (lambda: GLFSLapRLSClassifier(2).fit(X, np.zeros(30)), ValueError, "one class"),
+    (lambda: GLFSLapRLSClassifier(2).fit(X[:, :1], Y), ValueError, "There is 1 gene"),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "words"), CALLS)
+def test_call(refuses, call, error, words):
+    refuses(call, None, error, words)

@@ -1,0 +1,208 @@
+"""Bad input to ``tl``, ``pl``, ``io`` and ``datasets``; no file and no figure is left."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib import pyplot as plt
+
+from glfs_bio import datasets, io, pl, rbridge, tl
+
+INT, NUMBER, STRING = "must be an integer ≥ 1", "must be a finite number", "must be a string"
+SETS = {"T cells": ["CD3D", "CD3E"], "MHC II": ["HLA-DRA", "HLA-DRB1"]}
+GROUPS = {"groupby": "bulk_labels", "n_genes": 5}
+FEW = {"n_genes": 5, "n_resamples": 2, "show_progress": False}
+
+#: function, arguments, exception, words
+CALLS = [
+    (tl.classify, {"groupby": "nope"}, KeyError, "groupby='nope' is not in adata.obs"),
+    (tl.classify, {"groupby": 5}, TypeError, f"groupby=5 {STRING}"),
+    (tl.classify, {"groupby": ["bulk_labels"]}, TypeError, STRING),
+    (tl.classify, {"groupby": "percent_mito"}, TypeError, "dtype float32"),
+    (tl.classify, GROUPS | {"n_genes": 0}, ValueError, "n_genes=0"),
+    (tl.classify, GROUPS | {"n_genes": []}, ValueError, "n_genes=[] must hold numbers"),
+    (tl.classify, GROUPS | {"n_genes": [1, 2.5]}, TypeError, "n_genes=2.5"),
+    (tl.classify, GROUPS | {"n_genes": True}, TypeError, "n_genes=True"),
+    (tl.classify, GROUPS | {"n_genes": 766}, ValueError, "the 765 genes"),
+    (tl.classify, GROUPS | {"graph": "x"}, ValueError, "graph='x'"),
+    (tl.classify, GROUPS | {"lambda1": -1}, ValueError, "lambda1=-1"),
+    (tl.classify, GROUPS | {"lambda2": 0}, ValueError, "lambda2=0"),
+    (tl.classify, GROUPS | {"n_comps": "x"}, ValueError, "n_comps='x'"),
+    (tl.classify, GROUPS | {"n_comps": 0}, ValueError, "n_comps=0"),
+    (tl.classify, GROUPS | {"mask_var": "x"}, KeyError, "mask_var='x'"),
+    (tl.classify, GROUPS | {"layer": "x"}, KeyError, "layer='x'"),
+    (tl.classify, GROUPS | {"cv": 1}, ValueError, "cv=1"),
+    (tl.classify, GROUPS | {"cv": "a"}, TypeError, "cv='a'"),
+    (tl.classify, GROUPS | {"n_genes": [5, 6], "cv": 500}, ValueError, "cv=500 is more than"),
+    (tl.classify, GROUPS | {"key_added": 5}, TypeError, f"key_added=5 {STRING}"),
+    (tl.classify, GROUPS | {"random_state": "a"}, TypeError, "random_state='a'"),
+    (tl.classify, GROUPS | {"random_state": -1}, ValueError, "random_state=-1"),
+    (tl.classify, GROUPS | {"train": "x"}, KeyError, "train='x'"),
+    (tl.classify, GROUPS | {"train": np.zeros(700, dtype=bool)}, ValueError, "train leaves"),
+    (tl.classify, GROUPS | {"train": np.ones(3, dtype=bool)}, ValueError, "with 700 entries"),
+    (tl.stability, FEW | {"n_genes": 0}, ValueError, "n_genes=0"),
+    (tl.stability, FEW | {"n_genes": "x"}, TypeError, "n_genes='x'"),
+    (tl.stability, FEW | {"n_genes": 766}, ValueError, "is more than the 765 genes"),
+    (tl.stability, FEW | {"n_resamples": 1}, ValueError, "n_resamples=1"),
+    (tl.stability, FEW | {"n_resamples": 2.0}, TypeError, "n_resamples=2.0"),
+    (tl.stability, FEW | {"fraction": 0}, ValueError, "fraction=0"),
+    (tl.stability, FEW | {"fraction": 1}, ValueError, "fraction=1 must be below 1"),
+    (tl.stability, FEW | {"fraction": 1e-9}, ValueError, "too few"),
+    (tl.stability, FEW | {"fraction": "x"}, TypeError, "fraction='x'"),
+    (tl.stability, FEW | {"n_jobs": 0}, ValueError, "n_jobs=0"),
+    (tl.stability, FEW | {"n_jobs": 1.5}, ValueError, "n_jobs=1.5"),
+    (tl.stability, FEW | {"key_added": 5}, TypeError, f"key_added=5 {STRING}"),
+    (tl.stability, FEW | {"random_state": 2**40}, ValueError, "random_state=1099511627776"),
+    (tl.stability, FEW | {"show_progress": "x"}, TypeError, "show_progress='x'"),
+    (tl.stability, FEW | {"nope": 1}, TypeError, "nope=1 is not one of"),
+    (tl.stability, FEW | {"subset": True}, TypeError, "subset=True is not one of"),
+    (tl.stability, FEW | {"layer": ["x"]}, TypeError, STRING),
+    (tl.stability, FEW | {"objective": "x"}, ValueError, "objective='x'"),
+    (tl.stability, FEW | {"batch_key": "x"}, KeyError, "batch_key='x'"),
+    (tl.stability, FEW | {"use_rep": "x"}, KeyError, "use_rep='x'"),
+    (tl.stability, FEW | {"lambda1": -1}, ValueError, "lambda1=-1"),
+    (tl.enrich, {"gene_sets": {}}, ValueError, "gene_sets is empty"),
+    (tl.enrich, {"gene_sets": 5}, TypeError, "gene_sets is a int"),
+    (tl.enrich, {"gene_sets": {"a": "CD3D"}}, TypeError, "gene_sets['a'] is 'CD3D'"),
+    (tl.enrich, {"gene_sets": {"a": 5}}, TypeError, "gene_sets['a'] is 5"),
+    (tl.enrich, {"gene_sets": {"a": ["cd3d"]}}, ValueError, "upper and lower case"),
+    (tl.enrich, {"gene_sets": {"a": ["zz"]}}, ValueError, "no name in common"),
+    (tl.enrich, {"gene_sets": "no.gmt"}, FileNotFoundError, "no.gmt does not exist"),
+    (tl.enrich, {"gene_sets": SETS, "key": "x"}, KeyError, "no selection under key='x'"),
+    (tl.enrich, {"gene_sets": SETS, "key": 5}, TypeError, f"key=5 {STRING}"),
+    (tl.enrich, {"gene_sets": SETS, "method": "x"}, ValueError, "method='x'"),
+    (tl.enrich, {"gene_sets": SETS, "organism": "x"}, ValueError, "organism='x'"),
+    (tl.enrich, {"gene_sets": SETS, "background": "CD3D"}, ValueError, "must be a list"),
+    (tl.enrich, {"gene_sets": SETS, "background": 5}, ValueError, "background=5 must be a list"),
+    (tl.enrich, {"gene_sets": SETS, "background": []}, ValueError, "background is empty"),
+    (tl.enrich, {"gene_sets": SETS, "symbols": "x"}, KeyError, "symbols='x'"),
+    (tl.enrich, {"gene_sets": SETS, "symbols": 5}, TypeError, f"symbols=5 {STRING}"),
+    (tl.enrich, {"gene_sets": SETS, "min_size": 0}, ValueError, "min_size=0"),
+    (tl.enrich, {"gene_sets": SETS, "min_size": 50}, ValueError, "the largest has 2"),
+    (tl.enrich, {"gene_sets": SETS, "max_size": 0}, ValueError, "max_size=0"),
+    (tl.enrich, {"gene_sets": SETS, "n_permutations": 0}, ValueError, "n_permutations=0"),
+    (tl.enrich, {"gene_sets": SETS, "weight": -1}, ValueError, "weight=-1"),
+    (tl.enrich, {"gene_sets": SETS, "n_jobs": 0}, ValueError, "n_jobs=0"),
+    (tl.enrich, {"gene_sets": SETS, "key_added": 5}, TypeError, f"key_added=5 {STRING}"),
+    (tl.enrich, {"gene_sets": SETS, "random_state": -1}, ValueError, "random_state=-1"),
+    (tl.enrich, {"gene_sets": SETS, "inplace": "x"}, TypeError, "inplace='x'"),
+    (pl.path, {"key": "x"}, KeyError, "run glfs_bio.pp.select_genes"),
+    (pl.path, {"key": 5}, TypeError, f"key=5 {STRING}"),
+    (pl.path, {"key": "neighbors"}, KeyError, "is not what glfs_bio.pp.select_genes writes"),
+    (pl.path, {"ax": 5}, TypeError, "ax=5 must be matplotlib axes"),
+    (pl.weights, {"n_genes": 0}, ValueError, "n_genes=0"),
+    (pl.weights, {"key": "x"}, KeyError, "no selection under key='x'"),
+    (pl.weights, {"symbols": "x"}, KeyError, "symbols='x'"),
+    (pl.weights, {"ax": "x"}, TypeError, "ax='x' must be matplotlib axes"),
+    (pl.stability, {"n_genes": 0}, ValueError, "n_genes=0"),
+    (pl.stability, {"key": "glfs"}, KeyError, "is not what glfs_bio.tl.stability writes"),
+    (pl.stability, {"ax": [1, 2, 3]}, TypeError, "must be matplotlib axes"),
+    (pl.enrichment, {"n_terms": 0}, ValueError, "n_terms=0"),
+    (pl.enrichment, {"key": "x"}, KeyError, "run glfs_bio.tl.enrich"),
+    (pl.enrichment, {"key": "glfs"}, KeyError, "it has no results"),
+    (pl.panel, {"kind": "x"}, ValueError, "kind='x'"),
+    (pl.panel, {"groupby": "x"}, KeyError, "groupby='x'"),
+    (pl.panel, {"kind": "heatmap"}, ValueError, "needs groupby="),
+    (pl.panel, {"n_genes": 0}, ValueError, "n_genes=0"),
+    (pl.panel, {"layer": "x"}, KeyError, "layer='x'"),
+    (pl.panel, {"symbols": "x"}, KeyError, "symbols='x'"),
+    (pl.panel, {"random_state": "x"}, TypeError, "random_state='x'"),
+    (pl.panel, {"random_state": -1}, ValueError, "random_state=-1"),
+    (io.write_gene_list, {"path": "x.doc"}, ValueError, "must end with .txt, .csv or .tsv"),
+    (io.write_gene_list, {"path": 5}, TypeError, "path=5 must be a path"),
+    (io.write_gene_list, {"path": ""}, ValueError, "path=''"),
+    (io.write_gene_list, {"path": "a\0.csv"}, ValueError, "zero byte"),
+    (io.write_gene_list, {"path": "no/x.csv"}, FileNotFoundError, "folder no does not exist"),
+    (io.write_gene_list, {"path": "old.txt"}, FileExistsError, "old.txt exists"),
+    (io.write_gene_list, {"path": "x.csv", "columns": ["x"]}, KeyError, "columns: 'x'"),
+    (io.write_gene_list, {"path": "x.csv", "columns": 5}, TypeError, "columns=5"),
+    (io.write_gene_list, {"path": "x.txt", "columns": ["x"]}, ValueError, "need a table"),
+    (io.write_gene_list, {"path": "x.csv", "key": "x"}, KeyError, "key='x'"),
+    (io.write_gene_list, {"path": "x.csv", "symbols": "x"}, KeyError, "symbols='x'"),
+    (io.write_gene_list, {"path": "x.csv", "selected_only": 1}, TypeError, "selected_only=1"),
+    (io.write_gene_list, {"path": "x.csv", "overwrite": "x"}, TypeError, "overwrite='x'"),
+    (io.write_rnk, {"path": "x.rnk", "key": "x"}, KeyError, "key='x'"),
+    (io.write_rnk, {"path": 5}, TypeError, "path=5"),
+    (io.write_gmt, {"path": "x.gmt", "key": 5}, TypeError, "key=5"),
+    (io.write_gmt, {"path": "x.gmt", "key": "x"}, KeyError, "key='x'"),
+    (io.write_gmt, {"path": "x.gmt", "key": None}, ValueError, "nothing to write"),
+    (io.write_gmt, {"path": "x.gmt", "groups": 5}, TypeError, "groups=5"),
+    (io.write_gmt, {"path": "x.gmt", "groups": {"a": 5}}, TypeError, "groups['a'] is 5"),
+    (io.write_gmt, {"path": "x.gmt", "groups": {"a": ["zz"]}}, KeyError, "groups['a'] has genes"),
+    (io.write_gmt, {"path": "x.gmt", "groups": {"a": []}}, ValueError, "no gene with a name"),
+    (io.write_gmt, {"path": "x.gmt", "groups": {"a\tb": ["CD3D"]}}, ValueError, "has a tab"),
+    (io.write_gmt, {"path": "x.gmt", "thresholds": 2}, ValueError, "thresholds=2"),
+    (io.write_gmt, {"path": "x.gmt", "thresholds": None}, TypeError, "thresholds=None"),
+    (io.write_report, {"path": "x.pdf"}, ValueError, "must end with .html"),
+    (io.write_report, {"path": "x.html", "key": "x"}, KeyError, "key='x'"),
+    (io.write_report, {"path": "x.html", "groupby": "x"}, KeyError, "groupby='x'"),
+    (io.write_report, {"path": "x.html", "layer": "x"}, KeyError, "layer='x'"),
+    (io.write_report, {"path": "x.html", "link": 5}, TypeError, f"link=5 {STRING}"),
+    (io.write_report, {"path": "x.html", "link": "javascript:{gene}"}, ValueError, "web address"),
+    (io.write_report, {"path": "x.html", "link": "https://x"}, ValueError, "web address"),
+    (io.write_report, {"path": "x.html", "title": 5}, TypeError, f"title=5 {STRING}"),
+    (io.write_report, {"path": "x.html", "stability_key": "x"}, KeyError, "tl.stability"),
+    (io.write_report, {"path": "x.html", "enrichment_key": "glfs"}, KeyError, "no results"),
+    (io.write_report, {"path": "x.html", "random_state": "x"}, TypeError, "random_state='x'"),
+]  # fmt: skip
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("old.txt").write_text("old")
+    yield tmp_path
+    assert [path.name for path in tmp_path.iterdir()] == ["old.txt"]
+    assert Path("old.txt").read_text() == "old"
+
+
+@pytest.mark.parametrize(("call", "value", "error", "words"), CALLS)
+def test_call(analysed, refuses, folder, call, value, error, words):
+    shown = {"show": False} if call.__module__.startswith("glfs_bio.pl") else {}
+    refuses(lambda: call(analysed, **value, **shown), analysed, error, words)
+    assert plt.get_fignums() == []
+
+
+FUNCTIONS = [
+    (tl.classify, ("bulk_labels",)),
+    (tl.stability, (5,)),
+    (tl.enrich, (SETS,)),
+    *((function, ()) for function in (pl.path, pl.weights, pl.stability, pl.enrichment, pl.panel)),
+    *((getattr(io, f"write_{what}"), (f"x.{end}",)) for what, end in (
+        ("gene_list", "txt"), ("rnk", "rnk"), ("gmt", "gmt"), ("report", "html"))),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "arguments"), FUNCTIONS)
+def test_other_objects(refuses, folder, call, arguments):
+    for thing, name in ((np.ones((4, 4)), "ndarray"), (None, "NoneType"), ("cells.h5ad", "str")):
+        refuses(lambda: call(thing, *arguments), None, TypeError, f"adata is a {name}: it must")  # noqa: B023
+
+
+#: call, exception, words
+READERS = [
+    (lambda: io.read_cells(5), TypeError, "path=5 must be a path"),
+    (lambda: io.read_cells("no.h5ad"), FileNotFoundError, "no.h5ad does not exist"),
+    (lambda: io.read_cells("old.txt"), ValueError, "no columns of numbers"),
+    (lambda: io.read_cells("old.txt", transpose="yes"), TypeError, "transpose='yes'"),
+    (lambda: io.read_cells("."), ValueError, "it must have one file matrix.mtx"),
+    (lambda: io.read_gmt(5), TypeError, "path=5 must be a path"),
+    (lambda: io.read_gmt("no.gmt"), FileNotFoundError, "no.gmt does not exist"),
+    (lambda: io.read_gmt("."), ValueError, ". is a folder"),
+    (lambda: io.read_gmt("old.txt"), ValueError, "line 1 must hold a name"),
+    (lambda: datasets.simulate(3), ValueError, "n_samples=3"),
+    (lambda: datasets.simulate(10.5), TypeError, "n_samples=10.5"),
+    (lambda: datasets.simulate(10, -1), ValueError, "n_noise=-1"),
+    (lambda: datasets.simulate(10, 5, sigma=-1), ValueError, "sigma=-1"),
+    (lambda: datasets.simulate(10, 5, sigma=np.nan), ValueError, "sigma=nan"),
+    (lambda: datasets.simulate(10, 5, shape="x"), ValueError, "shape='x'"),
+    (lambda: datasets.simulate(10, 5, random_state=-1), ValueError, "random_state=-1"),
+    (lambda: rbridge.to_sce(5), TypeError, "adata is a int"),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "words"), READERS)
+def test_readers(refuses, folder, call, error, words):
+    refuses(call, None, error, words)
