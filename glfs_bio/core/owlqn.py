@@ -46,7 +46,7 @@ def minimise(
             break
         steepest = np.where(residuals > 0, -(gradient + lam), 0.0)
         direction = _two_loop(steepest, pairs)
-        direction[direction * steepest <= 0] = 0.0
+        direction[np.sign(direction) * np.sign(steepest) <= 0] = 0.0
         accepted = None
         for way in (direction, steepest):
             accepted = _projected_search(variance, point, way, lam, upper, first=not pairs)

@@ -53,4 +53,19 @@ def without_ties(scores: Array) -> Array:
     firsts = np.cumsum(counts) - counts
     place = np.empty(len(scores))
     place[order] = np.arange(len(scores)) - firsts[level[order]]
-    return np.asarray(scores - 0.5 * gaps[level] * place / counts[level])
+    spread = scores - 0.5 * gaps[level] * place / counts[level]
+    best_first = np.argsort(-spread, kind="stable")
+    spread[best_first] = _strictly_falling(spread[best_first])
+    return np.asarray(spread)
+
+
+def _strictly_falling(values: Array) -> Array:
+    """The nearest numbers below or equal to sorted ones so that no two are alike.
+
+    Bits of floating-point numbers, read as integers, are in the order of the numbers.
+    """
+    lowest, places = np.int64(np.iinfo(np.int64).min), np.arange(len(values))
+    bits = np.ascontiguousarray(values, dtype=np.float64).view(np.int64)
+    steps = np.where(bits < 0, lowest - bits, bits)
+    steps = np.minimum.accumulate(steps + places) - places
+    return np.where(steps < 0, lowest - steps, steps).view(np.float64)

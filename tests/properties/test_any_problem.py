@@ -1,0 +1,185 @@
+"""Whatever the data are: a finite answer that says how good it is, or a message; never a warning
+of NumPy's (pytest makes every warning an error)."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from hypothesis import HealthCheck, event, given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+
+from glfs_bio.core.path import Collapse
+from glfs_bio.rankers import METHODS, rank_genes
+
+EXAMPLES = settings(
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+
+
+def groups(rng, n, d):
+    centres = rng.gamma(1.0, 2.0, size=(3, d)) * (rng.uniform(size=d) < 0.5)
+    return np.maximum(centres[rng.integers(3, size=n)] + rng.normal(scale=0.3, size=(n, d)), 0.0)
+
+
+def noise(rng, n, d):
+    return rng.normal(size=(n, d))
+
+
+def near_twins(rng, n, d):
+    data = groups(rng, n, d)
+    data[:, d // 2 :] = data[:, : d - d // 2] * (1.0 + 1e-9 * rng.normal(size=(n, d - d // 2)))
+    return data
+
+
+def twins(rng, n, d):
+    data = groups(rng, n, d)
+    data[:, d // 2 :] = data[:, : d - d // 2]
+    return data
+
+
+def low_rank(rng, n, d):
+    return rng.normal(size=(n, 2)) @ rng.normal(size=(2, d))
+
+
+def cells_of_two_kinds(rng, n, d):
+    return rng.normal(size=(2, d))[np.arange(n) % 2]
+
+
+def one_odd_cell(rng, n, d):
+    data = np.ones((n, d))
+    data[rng.integers(n)] += rng.normal(size=d)
+    return data
+
+
+def equal_rows(rng, n, d):
+    return np.tile(rng.normal(size=d), (n, 1))
+
+
+def constant_but_one(rng, n, d):
+    data = np.full((n, d), 7.0)
+    data[:, rng.integers(d)] = rng.normal(size=n)
+    return data
+
+
+def far_from_zero(rng, n, d):
+    return 1e7 + groups(rng, n, d)
+
+
+def units_of_all_sizes(rng, n, d):
+    return groups(rng, n, d) * 10.0 ** rng.integers(-12, 13, size=d)
+
+
+KINDS = [
+    *(groups, noise, near_twins, twins, low_rank, cells_of_two_kinds, one_odd_cell),
+    *(equal_rows, constant_but_one, far_from_zero, units_of_all_sizes),
+]
+UNITS = [1.0, 1e-12, 1e12, 1e-320, 1e-200, 1e300]
+DTYPES = ["float64", "float32", "int64", "int8", "bool"]
+SHAPES = [(12, 30), (40, 12), (8, 70), (90, 4), (3, 2), (25, 25)]
+
+
+@st.composite
+def matrices(draw):
+    rng = np.random.default_rng(draw(st.integers(0, 10_000)))
+    kind, shape = draw(st.sampled_from(KINDS)), draw(st.sampled_from(SHAPES))
+    data = kind(rng, *shape)
+    event(kind.__name__)
+    dtype = draw(st.sampled_from(DTYPES))
+    if dtype == "float64":
+        largest = np.abs(data).max()
+        unit = draw(st.sampled_from(UNITS))
+        data = data * min(unit, 1e307 / max(largest, 1.0))
+    elif dtype == "bool":
+        data = data > np.median(data)
+    elif dtype != "float32":
+        data = np.clip(np.round(10 * data), -100, 100).astype(dtype)
+    elif np.abs(data).max() > 1e30 or (data != 0).any() and np.abs(data[data != 0]).min() < 1e-30:
+        dtype = "float64"
+    data = data if dtype in ("int8", "int64", "bool") else data.astype(dtype)
+    return draw(st.sampled_from([np.asarray, sparse.csr_matrix, sparse.csc_array]))(data)
+
+
+@st.composite
+def graphs(draw, n):
+    """None, or a graph in several pieces, or one that leaves cells alone."""
+    kind = draw(st.sampled_from([None, None, "pieces", "lonely", "all", "weak"]))
+    if kind is None:
+        return None
+    rng = np.random.default_rng(draw(st.integers(0, 100)))
+    graph = np.ones((n, n)) if kind == "all" else rng.uniform(size=(n, n)) * (
+        rng.uniform(size=(n, n)) < 0.5
+    )
+    graph = graph + graph.T
+    if kind == "pieces":
+        piece = np.arange(n) % 2
+        graph *= piece[:, None] == piece
+    if kind == "lonely":
+        graph[n // 2 :] = graph[:, n // 2 :] = 0.0
+        graph[0, 1] = graph[1, 0] = 1.0
+    if kind == "weak":
+        graph *= 1e-300
+    return sparse.csr_array(graph) if (graph - np.diag(np.diag(graph))).any() else None
+
+
+OPTIONS = st.fixed_dictionaries(
+    {
+        "n_comps": st.sampled_from([None, 3, 50]),
+        "objective": st.sampled_from(["exact", "exact", "printed", "mse"]),
+        "standardize": st.sampled_from(["noise", "noise_always", "unit", None]),
+        "laplacian": st.sampled_from(["normalized", "unnormalized"]),
+        "lambda1": st.sampled_from([0.0, 100.0, 1e-9, 1e9]),
+        "finish": st.sampled_from(["auto", "greedy", None]),
+        "solver": st.sampled_from(["newton", "newton", "owlqn"]),
+    }
+)
+
+
+def answer_of(data, n_genes, **options):
+    """The ranking, checked; None where it was refused with a message."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("error")
+        warnings.simplefilter("always", ConvergenceWarning)
+        try:
+            ranking = rank_genes(data, n_genes, **options)
+        except Collapse:
+            event("collapse")
+            return None
+        except ValueError as error:
+            event(str(error)[:30])
+            assert "No gene varies" in str(error) or "leaves no gene" in str(error), str(error)
+            return None
+    info = ranking.info
+    d = data.shape[1]
+    assert np.isfinite(ranking.weights).all()
+    assert (ranking.weights >= 0).all() or info["method"] == "laplacian_score"
+    assert np.isfinite(ranking.scores).all()
+    assert len(np.unique(ranking.scores)) == d, ranking.scores
+    assert sorted(ranking.ranks) == list(range(1, d + 1))
+    assert 1 <= ranking.n_selected <= d
+    if "converged" in info:
+        assert info["converged"] or told  # it is said aloud
+        assert bool(told) == (not info["converged"])
+    if "kkt" in info:
+        assert info["converged"] == (info["kkt"] <= 1e-4)
+        event("converged" if info["converged"] else "not converged")
+    return ranking
+
+
+@settings(EXAMPLES, max_examples=400)
+@given(st.data(), matrices(), OPTIONS)
+def test_glfs(data, matrix, options):
+    n, d = matrix.shape
+    graph = data.draw(graphs(n))
+    n_genes = data.draw(st.sampled_from([None, 1, 2, d]))
+    answer_of(matrix, n_genes, graph=graph, **options)
+
+
+@settings(EXAMPLES, max_examples=200)
+@given(matrices(), st.sampled_from(sorted(set(METHODS) - {"glfs"})), st.sampled_from([None, 3]))
+def test_other_methods(matrix, method, n_comps):
+    answer_of(matrix, 2, method=method, n_comps=n_comps)
