@@ -119,13 +119,15 @@ def _newton_step(
     exact, convex = (h * np.outer(unit, unit) for h in (exact, convex))
     diagonal = ridge * np.eye(len(movable))
     shift = 0.0
-    while not _is_positive_definite(hessian := exact + shift * convex + diagonal):
+    while not _is_positive_definite(hessian := exact + shift * convex + (1.0 + shift) * diagonal):
         shift = max(0.5, 2.0 * shift)
     lower, higher = -here[movable] / unit, (upper - here[movable]) / unit
     step = np.zeros_like(here)
     scaled = solve_box_qp(hessian, unit * slope[movable], lower, higher)
-    # Back in the units of β a step to the bound would miss it by rounding, again and again.
-    step[movable] = np.where(scaled <= lower, -here[movable], unit * scaled)
+    # Exactly to the bound, or rounding leaves 1e-16 of β, then 1e-32, and never zero
+    to_bound = np.where(scaled <= lower, -here[movable], upper - here[movable])
+    at_bound = (scaled <= lower) | (scaled >= higher)
+    step[movable] = np.where(at_bound, to_bound, unit * scaled)
     return step, shift == 0.0
 
 

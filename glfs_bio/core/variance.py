@@ -28,7 +28,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, eigvalsh
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigvalsh
 
 if TYPE_CHECKING:
     from ._typing import Array, Index
@@ -94,7 +94,7 @@ class _BlockPoint:
         weighed = self.on_support[heavy]
         precision = block.covered + (weighed.T * beta[heavy]) @ weighed
         precision[np.diag_indices_from(precision)] += 1.0
-        self.inverse = cho_solve(cho_factor(precision, lower=True), np.eye(len(precision)))  # E
+        self.inverse = _inverse(precision)  # E
 
     @cached_property
     def sandwich(self) -> Array:
@@ -127,9 +127,28 @@ class _BlockPoint:
     def largest_drop(self, step: Array) -> float:
         """``−λ_min(E^½ ΔA E^½)``: the largest relative loss of a direction's weight in a step."""
         moving = step != 0
-        half = np.linalg.cholesky(self.inverse).T @ self.on_support[moving].T
+        half = _root(self.inverse).T @ self.on_support[moving].T
         change = eigvalsh((half * step[moving]) @ half.T, subset_by_index=(0, 0))
         return float(-change[0])
+
+
+def _inverse(precision: Array) -> Array:
+    """``(I + A')⁻¹``, whose eigenvalues are at most 1 whatever rounding made of A'."""
+    try:
+        factor = cho_factor(precision, lower=True)
+    except LinAlgError:
+        weights, basis = np.linalg.eigh(precision)
+        return np.asarray((basis / np.maximum(weights, 1.0)) @ basis.T)
+    return np.asarray(cho_solve(factor, np.eye(len(precision))))
+
+
+def _root(matrix: Array) -> Array:
+    """F with ``F Fᵀ`` = `matrix`, which is ⪰ 0 but for rounding."""
+    try:
+        return np.asarray(np.linalg.cholesky(matrix))
+    except LinAlgError:
+        weights, basis = np.linalg.eigh(matrix)
+        return np.asarray(basis * np.sqrt(np.maximum(weights, 0.0)))
 
 
 class Variance:
