@@ -49,6 +49,9 @@ def rank(
     """
     along, spread, smallest = np.sum([_parts(problem) for problem in problems], axis=0)
     alive = spread > smallest
+    if not alive.any():
+        msg = "No gene varies over the cells that the graph joins: there is nothing to rank."
+        raise ValueError(msg)
     values = -np.divide(along, spread, out=np.zeros_like(along), where=alive)
     return by_value(below_all(values, alive), n_genes, include)
 

@@ -1,0 +1,94 @@
+"""Both solvers on random objectives, against formulas with explicit inverses."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import Phase, assume, event, given, settings
+from hypothesis import strategies as st
+
+from glfs_bio.core import path
+from glfs_bio.core.variance import OBJECTIVES, Block, Variance
+
+EXAMPLES = settings(
+    deadline=None, derandomize=True, phases=[Phase.explicit, Phase.generate], max_examples=60
+)
+TOL = 1e-6
+
+
+@st.composite
+def problems(draw):
+    """Genes, K and the objective: few or many directions, twins, genes that are zero, units."""
+    rng = np.random.default_rng(draw(st.integers(0, 10_000)))
+    d, r = draw(st.integers(2, 30)), draw(st.integers(1, 6))
+    genes = rng.normal(size=(d, r))
+    kind = draw(st.sampled_from(["plain", "twins", "near twins", "zero", "one direction", "sizes"]))
+    if kind == "twins":
+        genes[d // 2 :] = genes[: d - d // 2]
+    elif kind == "near twins":
+        genes[d // 2 :] = genes[: d - d // 2] + 1e-9 * rng.normal(size=(d - d // 2, r))
+    elif kind == "zero":
+        genes[rng.uniform(size=d) < 0.5] = 0.0
+    elif kind == "one direction":
+        genes = genes[:, :1] @ rng.normal(size=(1, r))
+    elif kind == "sizes":
+        genes *= 10.0 ** rng.uniform(-3, 3, size=(d, 1))
+    assume(genes.any())
+    root = rng.normal(size=(r, r)) * draw(st.sampled_from([0.1, 1.0, 10.0]))
+    event(kind)
+    return genes, np.eye(r) + root @ root.T, draw(st.sampled_from(OBJECTIVES))
+
+
+def setting(problem):
+    genes, stiffness, objective = problem
+    variance = Variance(Block.of(genes / np.abs(genes).max(), stiffness, objective))
+    upper = 1.0 if objective == "mse" else np.inf
+    beta, lam = path.start(variance, upper)
+    assume(lam > 0)
+    return variance, upper, beta, lam
+
+
+def stationarity(genes, stiffness, objective, beta, lam, upper):
+    """Largest violation of the conditions, with everything inverted explicitly."""
+    m, a = np.linalg.inv(stiffness), (genes.T * beta) @ genes
+    e = np.linalg.inv(m + a)
+    r = len(m)
+    if objective == "exact":  # Q = Tr(A Z M Z M) = Tr(M Z M) − Tr(M Z M Z M), Z = (M + A)⁻¹
+        kernel = e @ m @ (e @ m + m @ e - np.eye(r)) @ m @ e
+    elif objective == "printed":  # Tr(A Z² M²) = Tr(Z M²) − Tr(Z² M³)
+        turn = e @ e @ m @ m @ m @ e
+        kernel = turn + turn.T - e @ m @ m @ e
+    else:  # Tr(M^½ Z M^½)
+        kernel = -e @ m @ e
+    rho = 1.0 + np.einsum("ij,jk,ik->i", genes, kernel, genes) / lam
+    inside = (beta > 0) & (beta < upper)
+    worst = np.where(inside, np.abs(rho), np.where(beta <= 0, -rho, rho))
+    return max(float(worst.max()), 0.0)
+
+
+@EXAMPLES
+@given(problems(), st.sampled_from(list(path.SOLVERS)))
+def test_the_objective_never_increases(problem, solver):
+    variance, upper, beta, lam = setting(problem)
+    values = []
+    for steps in range(12):
+        point = path.SOLVERS[solver](variance, beta, lam, upper=upper, tol=TOL, max_iter=steps)
+        values.append(point.value + lam * point.beta.sum())
+        assert point.n_iter <= steps
+    assert (np.diff(values) <= 1e-12 * abs(values[0])).all()
+
+
+@EXAMPLES
+@given(problems(), st.sampled_from(list(path.SOLVERS)), st.floats(0.01, 3.0))
+def test_a_solution_is_stationary_or_said_not_to_be(problem, solver, times):
+    variance, upper, beta, lam = setting(problem)
+    lam *= times
+    point = path.SOLVERS[solver](variance, beta, lam, upper=upper, tol=TOL, max_iter=300)
+    assert np.isfinite(point.beta).all()
+    assert (point.beta >= 0).all()
+    assert (point.beta <= upper).all()
+    assert point.converged == (point.kkt <= TOL)
+    event("converged" if point.converged else "not converged")
+    genes, stiffness, objective = problem
+    genes = genes / np.abs(genes).max()
+    true = stationarity(genes, stiffness, objective, point.beta, lam, upper)
+    assert abs(true - point.kkt) <= 1e-5 * max(1.0, true)
