@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from .._anndata import selection
 from ._figure import BLUE, GREY, VERMILLION, finish, given, row
 

@@ -3,6 +3,7 @@ of NumPy's (pytest makes every warning an error)."""
 
 from __future__ import annotations
 
+import re
 import warnings
 
 import numpy as np
@@ -99,7 +100,7 @@ def matrices(draw):
         data = data > np.median(data)
     elif dtype != "float32":
         data = np.clip(np.round(10 * data), -100, 100).astype(dtype)
-    elif np.abs(data).max() > 1e30 or (data != 0).any() and np.abs(data[data != 0]).min() < 1e-30:
+    elif np.abs(data).max() > 1e30 or ((data != 0).any() and np.abs(data[data != 0]).min() < 1e-30):
         dtype = "float64"
     data = data if dtype in ("int8", "int64", "bool") else data.astype(dtype)
     return draw(st.sampled_from([np.asarray, sparse.csr_matrix, sparse.csc_array]))(data)
@@ -153,7 +154,8 @@ def answer_of(data, n_genes, **options):
             return None
         except ValueError as error:
             event(str(error)[:30])
-            assert "No gene varies" in str(error) or "leaves no gene" in str(error), str(error)
+            if not re.search("No gene varies|leaves no gene", str(error)):
+                raise
             return None
     info = ranking.info
     d = data.shape[1]
