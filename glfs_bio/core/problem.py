@@ -121,7 +121,8 @@ def in_range(data: Any) -> Any:
     """
     if not (isinstance(data, np.ndarray) or sparse.issparse(data)):
         return data
-    largest = max(float(data.max()), -float(data.min()))
+    values = data.data if sparse.issparse(data) else data  # max() of a sparse matrix would sort it
+    largest = max(float(values.max(initial=0)), -float(values.min(initial=0)))
     if largest == 0 or _SMALLEST_UNIT < largest < 1.0 / _SMALLEST_UNIT:
         return data
     exponent = -int(np.frexp(largest)[1])
