@@ -12,6 +12,7 @@ from scipy import sparse
 
 from ..core import checks
 from ..core.graph import check_graph
+from ..core.passes import Cells
 from ..core.subspace import check_coordinates
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     Genes = str | re.Pattern[str] | Iterable[str | re.Pattern[str]]
 
 _COUNTS_LOOK = 10_000
+_ROWS_LOOK = 20
 
 
 def check(adata: object) -> None:
@@ -50,13 +52,7 @@ def matrix(adata: AnnData, layer: str | None = None) -> Any:
     ValueError
         No matrix, no cells or genes, or values that are not finite.
     """
-    check(adata)
-    checks.texts(layer=layer, or_none=True)
-    name = "adata.X" if layer is None else f"adata.layers[{layer!r}]"
-    if layer is not None and layer not in adata.layers:
-        msg = f"layer={layer!r} is not in adata.layers: {listed(adata.layers.keys())}."
-        raise KeyError(msg)
-    data = adata.X if layer is None else adata.layers[layer]
+    name, data = _stored(adata, layer)
     if data is None:
         msg = f"{name} is None: there is no expression matrix; name one with layer=."
         raise ValueError(msg)
@@ -88,8 +84,54 @@ def matrix(adata: AnnData, layer: str | None = None) -> Any:
     return data
 
 
+def cells(
+    adata: AnnData, layer: str | None = None, genes: NDArray[np.bool_] | None = None
+) -> Cells:
+    """``X`` or a layer, in memory, in a file, or a dask array, to be gone through by rows.
+
+    Values are looked at now only where they are in memory.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        As :func:`matrix`; a file that cannot be read by rows.
+    """
+    columns = None if genes is None or genes.all() else np.flatnonzero(genes)
+    name, data = _stored(adata, layer)
+    if not _is_lazy(data):
+        return Cells(matrix(adata, layer), genes=columns)
+    if 0 in data.shape:
+        msg = f"{name} has shape {data.shape}: there are no cells, or no genes."
+        raise ValueError(msg)
+    if data.dtype.kind not in "biuf":
+        msg = f"{name} has dtype {data.dtype}: it must hold real numbers."
+        raise TypeError(msg)
+    return Cells(data, genes=columns)
+
+
+def _is_lazy(data: Any) -> bool:
+    """Whether a matrix has a shape and rows, but is not in memory."""
+    if isinstance(data, np.ndarray) or sparse.issparse(data):
+        return False
+    return all(hasattr(data, name) for name in ("shape", "dtype", "__getitem__"))
+
+
+def _stored(adata: AnnData, layer: str | None) -> tuple[str, Any]:
+    """A matrix as it is, and what to call it."""
+    check(adata)
+    checks.texts(layer=layer, or_none=True)
+    if layer is None:
+        return "adata.X", adata.X
+    if layer not in adata.layers:
+        msg = f"layer={layer!r} is not in adata.layers: {listed(adata.layers.keys())}."
+        raise KeyError(msg)
+    return f"adata.layers[{layer!r}]", adata.layers[layer]
+
+
 def looks_like_counts(data: Any) -> bool:
     """Whether the first values are whole, not negative, and not just zero and one."""
+    if isinstance(data, Cells):
+        data = data.first(_ROWS_LOOK)
     values = (data.data if sparse.issparse(data) else data).ravel()[:_COUNTS_LOOK]
     return bool(
         len(values)

@@ -57,6 +57,9 @@ MaskVar = Annotated[str | None, typer.Option(help="Boolean column of var: genes 
 Symbols = Annotated[str | None, typer.Option(help="Column of var with the names of the genes.")]
 Key = Annotated[str, typer.Option(help="Which selection: its --key-added.")]
 Table = Annotated[Path | None, typer.Option(help="Write the table here: .csv or .tsv.")]
+Backed = Annotated[
+    bool, typer.Option("--backed", help="Leave the matrix of an .h5ad in the file while selecting.")
+]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks.")]
 
@@ -81,9 +84,14 @@ def check_targets(
             glfs_bio.io.check_target(target, overwrite=overwrite)
 
 
-def load(source: Path, *, transpose: bool = False, log1p: bool = False) -> AnnData:
+def load(
+    source: Path, *, transpose: bool = False, log1p: bool = False, backed: bool = False
+) -> AnnData:
     """Read the cells, and make logarithms of counts where that was asked for."""
-    adata = glfs_bio.io.read_cells(source, transpose=transpose)
+    if log1p and backed:
+        msg = "--log1p changes the matrix, which --backed leaves in the file: choose one."
+        raise ValueError(msg)
+    adata = glfs_bio.io.read_cells(source, transpose=transpose, backed=backed)
     if log1p:
         import scanpy as sc
 
@@ -193,7 +201,7 @@ def note(line: str, style: str | None = None) -> None:
 def progress() -> Iterator[None]:
     """Show the number of genes left while the path is walked."""
     columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
-    logger = logging.getLogger("glfs_bio.core.path")
+    logger = logging.getLogger("glfs_bio.core")
     # into a file it would draw an empty line
     drawn = errors.is_terminal
     with Progress(*columns, console=errors, transient=True, disable=not drawn) as bar:
@@ -215,10 +223,16 @@ class _GenesLeft(logging.Handler):
         super().__init__()
         self.bar = bar
         self.task = bar.add_task("principal components and graph", total=None)
+        self.most: int | None = None
 
     def emit(self, record: logging.LogRecord) -> None:
-        left = record.n_genes
-        total = self.bar.tasks[self.task].total or left
-        self.bar.update(
-            self.task, description=f"{left} genes left", total=total, completed=total - left
-        )
+        if hasattr(record, "n_read"):
+            told = {"completed": record.n_read, "total": record.n_cells}
+            self.bar.update(self.task, description="reading cells", **told)
+        elif hasattr(record, "n_genes"):
+            self._left(record.n_genes)
+
+    def _left(self, left: int) -> None:
+        self.most = self.most or left
+        told = {"completed": self.most - left, "total": self.most}
+        self.bar.update(self.task, description=f"{left} genes left", **told)

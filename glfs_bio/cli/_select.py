@@ -42,6 +42,7 @@ def select(
     subset: Annotated[bool, typer.Option("--subset", help="Keep only selected genes.")] = False,
     transpose: common.Transpose = False,
     log1p: common.Log1p = False,
+    backed: common.Backed = False,
     overwrite: common.Overwrite = False,
     seed: Annotated[int, typer.Option(help="Seed of the principal components.")] = 0,
     debug: common.Debug = False,
@@ -52,7 +53,7 @@ def select(
     """
     with common.told_in_one_line(debug=debug):
         common.check_targets(cells=output, text=genes, overwrite=overwrite)
-        adata = common.load(source, transpose=transpose, log1p=log1p)
+        adata = common.load(source, transpose=transpose, log1p=log1p, backed=backed)
         with common.progress():
             glfs_bio.pp.select_genes(
                 adata,

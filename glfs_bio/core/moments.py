@@ -80,11 +80,12 @@ def _part(block: Matrix, rows: slice, wanted: Array) -> tuple[Sums, Matrix]:
 def _merge(left: Sums, right: Sums) -> Sums:
     """Of two sets of cells together (Chan, Golub & LeVeque 1983)."""
     (n, mean, squares, rounding), (m, other, more, also) = left, right
-    apart = other - mean
     total = n + m
-    return (
-        np.asarray(total),
-        mean + apart * (m / total),
-        squares + more + apart**2 * (n * m / total),
-        rounding + also,
-    )
+    with np.errstate(invalid="ignore", over="ignore"):
+        apart = other - mean
+        return (
+            np.asarray(total),
+            mean + apart * (m / total),
+            squares + more + apart**2 * (n * m / total),
+            rounding + also,
+        )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
@@ -114,23 +114,24 @@ class Problem:
         return float(np.mean(self.unit[alive] ** 2 * residuals[alive]))
 
 
-def in_range(data: Any) -> Any:
-    """`data`, or a copy in another unit where its squares would be zero or infinite.
+def in_range(cells: Cells) -> Cells:
+    """The cells, or a copy in another unit where squares would be zero or infinite.
 
     The unit is a power of two, which changes no digit.  What is not in memory stays as it is.
     """
-    if not (isinstance(data, np.ndarray) or sparse.issparse(data)):
-        return data
+    if not cells.in_memory:
+        return cells
+    data = cells.source
     values = data.data if sparse.issparse(data) else data  # max() of a sparse matrix would sort it
     largest = max(float(values.max(initial=0)), -float(values.min(initial=0)))
     if largest == 0 or _SMALLEST_UNIT < largest < 1.0 / _SMALLEST_UNIT:
-        return data
+        return cells
     exponent = -int(np.frexp(largest)[1])
     data = data.astype(np.float64)
-    if sparse.issparse(data):
-        data.data = np.ldexp(data.data, exponent)
-        return data
-    return np.ldexp(data, exponent)
+    if not sparse.issparse(data):
+        return Cells(np.ldexp(data, exponent))
+    data.data = np.ldexp(data.data, exponent)
+    return Cells(data)
 
 
 def build_problem(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from typing import TYPE_CHECKING
 
 import anndata as ad
@@ -24,7 +25,7 @@ _GENE, _CELL = ("Gene", "var_names"), ("CellID", "obs_names")
 _MATRIX = ("matrix.mtx", "matrix.mtx.gz")
 
 
-def read_cells(path: str | Path, *, transpose: bool = False) -> ad.AnnData:
+def read_cells(path: str | Path, *, transpose: bool = False, backed: bool = False) -> ad.AnnData:
     r"""Read a matrix of cells × genes; the ending of `path` says how.
 
     Parameters
@@ -36,10 +37,13 @@ def read_cells(path: str | Path, *, transpose: bool = False) -> ad.AnnData:
         or without ``.gz``, whose first row and column are names.
     transpose
         The table has genes in its rows, as bulk data often have.
+    backed
+        Leave the matrix of an ``.h5ad`` in the file, which may be larger than memory.
 
     Returns
     -------
-    The cells, in memory.  Gene names of 10x Genomics and of loom files are made unique.
+    The cells, in memory unless `backed`.  Gene names of 10x Genomics and of loom files are made
+    unique.
 
     Raises
     ------
@@ -48,7 +52,8 @@ def read_cells(path: str | Path, *, transpose: bool = False) -> ad.AnnData:
     ImportError
         A loom file, without ``loompy``.
     ValueError
-        A file of another kind, or one that cannot be read; `transpose` for what is not a table.
+        A file of another kind, or one that cannot be read; `transpose` for what is not a table,
+        `backed` for what is not ``.h5ad``.
 
     Examples
     --------
@@ -70,7 +75,10 @@ def read_cells(path: str | Path, *, transpose: bool = False) -> ad.AnnData:
     if transpose and ending not in _SEPARATORS:
         msg = f"transpose is for tables ({', '.join(_SEPARATORS)}), and {path} is none."
         raise ValueError(msg)
-    reader = _reader(path, ending)
+    if backed and ending != ".h5ad":
+        msg = f"backed is for .h5ad, and {path} is none."
+        raise ValueError(msg)
+    reader = partial(ad.read_h5ad, backed="r") if backed else _reader(path, ending)
     try:
         adata = reader(path)
     except (OSError, KeyError, ValueError, TypeError, AttributeError, IndexError) as error:

@@ -58,7 +58,10 @@ def select_genes(
     Parameters
     ----------
     adata
-        Cells × genes.  ``adata.X`` is never changed, and never made dense.
+        Cells × genes.  ``adata.X`` is never changed, and never made dense.  It may be backed
+        (``sc.read_h5ad(..., backed="r")``), zarr, or a dask array, which is read block by block and
+        worked on wherever dask's scheduler puts the blocks.  Above 20,000 cells, in whatever form,
+        the noise of the genes is measured on so many cells drawn at random.
     n_genes
         Genes to select.  None: as many as keep 90 % of the structure that all genes keep (at most
         500); with `lam`, all genes of that solution.
@@ -117,7 +120,7 @@ def select_genes(
     inplace
         Write to `adata`; otherwise return a table and leave `adata` as it is.
     random_state
-        Seed of the principal components.
+        Seed of the principal components, of a graph of many cells, and of their sample.
 
     Returns
     -------
@@ -170,7 +173,12 @@ def select_genes(
     checks.flags(as_highly_variable=as_highly_variable, subset=subset, inplace=inplace)
     checks.seed(random_state)
     read.unique_names(adata)
-    data = read.matrix(adata, layer)
+    if subset and inplace and adata.isbacked:
+        msg = (
+            "subset=True cannot cut a backed file: leave it out, and call "
+            f'adata[:, adata.var["{key_added}_selected"]].to_memory() afterwards.'
+        )
+        raise ValueError(msg)
     tested = read.mask(adata.var, mask_var, "mask_var") & ~read.gene_mask(adata, exclude, "exclude")
     included = read.gene_mask(adata, include, "include")
     if (included & ~tested).any():
@@ -180,6 +188,7 @@ def select_genes(
     if not tested.any():
         msg = "exclude leaves no gene to choose from."
         raise ValueError(msg)
+    data = read.cells(adata, layer, tested)
     batch = read.batches(adata, batch_key)
     fresh = batch is not None or n_comps is None or use_rep == "X"
     coordinates = None if fresh and use_rep is None else read.representation(adata, use_rep)
@@ -193,7 +202,7 @@ def select_genes(
         )
 
     ranking = rank_genes(
-        data if tested.all() else data[:, tested],
+        data,
         n_genes,
         method=method,
         objective=objective,

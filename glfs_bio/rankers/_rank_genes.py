@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core import checks
 from ..core.graph import LAPLACIANS, check_graph, n_components
+from ..core.memory import full_rank_fits
 from ..core.passes import Cells
 from ..core.path import SOLVERS
 from ..core.problem import STANDARDIZE, build_problem, in_range
@@ -65,6 +66,8 @@ def rank_genes(
 ) -> Ranking:
     """Rank the genes of a finite matrix of cells × genes by one of the methods.
 
+    `data` may be in memory, in a file or a dask array (:class:`~glfs_bio.core.passes.Cells`).
+
     The parameters are those of :class:`~glfs_bio.GLFS` and its ``fit``; `provisional` is that of
     :func:`~glfs_bio.core.problem.build_problem`.
 
@@ -107,10 +110,10 @@ def rank_genes(
         "whole_space": objective == "printed",
         "random_state": random_state,
     }
-    data = in_range(data)
+    every = in_range(Cells(data))
     problems = [
         build_problem(
-            Cells(data, cells), representation=where, graph=near, cells_are=name, **reduction
+            Cells(every, cells), representation=where, graph=near, cells_are=name, **reduction
         )
         for name, cells, where, near in _batches(n_cells, coordinates, similarities, batch)
     ]
@@ -163,6 +166,8 @@ def check_options(
         if n_genes is not None and n_genes > n_features:
             msg = f"n_genes={n_genes} is more than the {n_features} genes to choose from."
             raise ValueError(msg)
+    if n_comps is None:
+        full_rank_fits(n_cells, n_features)
     if n_cells < _FEWEST_CELLS:
         msg = f"There are {n_cells} cells: at least {_FEWEST_CELLS} are needed."
         raise ValueError(msg)
