@@ -7,6 +7,8 @@ from sphinx.ext.napoleon import NumpyDocstring
 
 def _parse_returns_section(self: NumpyDocstring, section: str) -> list[str]:
     lines = self._dedent(self._consume_to_next_section())
+    if lines[:1] == [":"]:  # by which sphinx-autodoc-typehints says that there is no type
+        del lines[0]
     return self._format_block(":returns: ", lines)
 
 
