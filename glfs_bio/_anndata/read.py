@@ -84,9 +84,7 @@ def matrix(adata: AnnData, layer: str | None = None) -> Any:
     return data
 
 
-def cells(
-    adata: AnnData, layer: str | None = None, genes: NDArray[np.bool_] | None = None
-) -> Cells:
+def cells(adata: AnnData, layer: str | None = None) -> Cells:
     """``X`` or a layer, in memory, in a file, or a dask array, to be gone through by rows.
 
     Values are looked at now only where they are in memory.
@@ -96,17 +94,16 @@ def cells(
     KeyError, TypeError, ValueError
         As :func:`matrix`; a file that cannot be read by rows.
     """
-    columns = None if genes is None or genes.all() else np.flatnonzero(genes)
     name, data = _stored(adata, layer)
     if not _is_lazy(data):
-        return Cells(matrix(adata, layer), genes=columns)
+        return Cells(matrix(adata, layer))
     if 0 in data.shape:
         msg = f"{name} has shape {data.shape}: there are no cells, or no genes."
         raise ValueError(msg)
     if data.dtype.kind not in "biuf":
         msg = f"{name} has dtype {data.dtype}: it must hold real numbers."
         raise TypeError(msg)
-    return Cells(data, genes=columns)
+    return Cells(data)
 
 
 def _is_lazy(data: Any) -> bool:

@@ -6,12 +6,14 @@ import logging
 import warnings
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
 from .._anndata import read, write
 from ..core import checks
+from ..core.passes import Cells
 from ..rankers import METHODS, rank_genes
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
     from anndata import AnnData
     from numpy.typing import NDArray
@@ -179,6 +181,7 @@ def select_genes(
             f'adata[:, adata.var["{key_added}_selected"]].to_memory() afterwards.'
         )
         raise ValueError(msg)
+    data = read.cells(adata, layer)
     tested = read.mask(adata.var, mask_var, "mask_var") & ~read.gene_mask(adata, exclude, "exclude")
     included = read.gene_mask(adata, include, "include")
     if (included & ~tested).any():
@@ -188,7 +191,6 @@ def select_genes(
     if not tested.any():
         msg = "exclude leaves no gene to choose from."
         raise ValueError(msg)
-    data = read.cells(adata, layer, tested)
     batch = read.batches(adata, batch_key)
     fresh = batch is not None or n_comps is None or use_rep == "X"
     coordinates = None if fresh and use_rep is None else read.representation(adata, use_rep)
@@ -202,7 +204,7 @@ def select_genes(
         )
 
     ranking = rank_genes(
-        data,
+        data if tested.all() else Cells(data, genes=np.flatnonzero(tested)),
         n_genes,
         method=method,
         objective=objective,
