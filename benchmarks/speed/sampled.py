@@ -1,0 +1,77 @@
+"""What is lost where a sample of the cells stands for all of them: kang, with fewer "many" cells.
+
+python benchmarks/speed/sampled.py [--set kang_ifnb13999]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from unittest import mock
+
+import numpy as np
+import pandas as pd
+import scanpy as sc
+
+import glfs_bio
+from glfs_bio.core import graph, sample
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import report
+
+SIZES = (10, 25, 50, 100, 200)
+SEEDS = 3
+#: Cells that are looked at one by one, and beyond which neighbours are approximate.
+LOOKED_AT = (2500, 5000)
+
+
+def panels(adata, many: int | None, seed: int) -> dict[int, np.ndarray]:
+    """Genes of a selection from nothing, with the constant set to `many`."""
+    found = {}
+    with (
+        mock.patch.object(sample, "MANY_CELLS", many or sample.MANY_CELLS),
+        mock.patch.object(graph, "MANY_CELLS", many or graph.MANY_CELLS),
+    ):
+        for size in SIZES:
+            table = glfs_bio.pp.select_genes(
+                adata, size, use_rep="X", inplace=False, random_state=seed
+            )
+            found[size] = np.flatnonzero(table["glfs_selected"])
+    return found
+
+
+def main() -> None:
+    """Accuracy of the neighbours, and shared genes, for all cells and for samples of them."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--set", default="kang_ifnb13999")
+    name = parser.parse_args().set
+    adata = report.data(name)
+    sc.pp.filter_genes(adata, min_cells=3)
+    sc.pp.normalize_total(adata, target_sum=1e4)
+    sc.pp.log1p(adata)
+    dense = adata.X.tocsc()
+    everyone = panels(adata, None, 0)
+    rows = {}
+    for many, seed in [(None, 0), *((m, s) for m in LOOKED_AT for s in range(SEEDS))]:
+        found = everyone if many is None else panels(adata, many, seed)
+        label = f"all {adata.n_obs}" if many is None else f"{many}, seed {seed}"
+        rows[label] = {
+            size: report.neighbour_accuracy(dense[:, genes], adata.obs["label"])
+            for size, genes in found.items()
+        } | {
+            f"shared, {size}": len(np.intersect1d(genes, everyone[size])) / size
+            for size, genes in found.items()
+        }
+    report.write(
+        "speed_sampled",
+        "Panels where a sample of the cells is looked at one by one",
+        pd.DataFrame(rows).T.round(3),
+        f"{name}: 15-NN accuracy of panels of each size, and the share of their genes that the "
+        "selection from all cells has too. Rows: how many cells stand for all where σ² is "
+        "measured; the default is 20,000.",
+    )
+
+
+if __name__ == "__main__":
+    main()
