@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+import shutil
 import sys
 import warnings
 from contextlib import contextmanager
@@ -101,7 +102,17 @@ def load(
 
 
 def put_cells(adata: AnnData, target: Path, *, overwrite: bool) -> None:
-    """Write the annotated cells."""
+    """Write the annotated cells.
+
+    Raises
+    ------
+    OSError
+        There is no room; told beforehand, since HDF5 may crash where the disk fills up.
+    """
+    room = shutil.disk_usage(target.parent).free
+    if room < adata.__sizeof__():
+        msg = f"{target} needs {adata.__sizeof__():.3g} bytes, and there is room for {room:.3g}."
+        raise OSError(msg)
     with glfs_bio.io.replacing(target, overwrite=overwrite) as name:
         write = adata.write_h5ad if target.suffix.lower() == ".h5ad" else adata.write_zarr
         write(name)

@@ -55,8 +55,10 @@ def golub() -> AnnData:
 
     Raises
     ------
+    ConnectionError
+        The files cannot be downloaded.
     ValueError
-        A file in ``GLFS_BIO_DATA`` that is not the published one.
+        A file, in ``GLFS_BIO_DATA`` or downloaded, that is not the published one.
 
     Examples
     --------
@@ -87,11 +89,20 @@ def _local(folder: str | None, name: str) -> Path | None:
 
 
 def _download(name: str) -> str:
-    return str(
-        pooch.retrieve(
-            _BASE + name, known_hash=_FILES[name], fname=name, path=pooch.os_cache("glfs_bio")
+    import requests
+
+    url, cache = _BASE + name, pooch.os_cache("glfs_bio")
+    try:
+        return str(pooch.retrieve(url, known_hash=_FILES[name], fname=name, path=cache))
+    except requests.RequestException as error:
+        msg = (
+            f"{url} cannot be downloaded ({type(error).__name__}): go online, or name the folder "
+            f"that holds raw/{name} in the environment variable {_FOLDER}."
         )
-    )
+        raise ConnectionError(msg) from error
+    except ValueError as error:
+        msg = f"{url} is not the published one, and was not kept: {error}"
+        raise ValueError(msg) from error
 
 
 def _parse(file: Path) -> tuple[pd.DataFrame, pd.DataFrame, pd.Series]:

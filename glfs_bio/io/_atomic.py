@@ -97,8 +97,19 @@ def replacing(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
     folder = Path(tempfile.mkdtemp(prefix=".glfs-", dir=path.parent))
     try:
         yield folder / path.name
-        if path.is_dir():  # only an empty one could be replaced
-            path.rename(folder / "old")
-        (folder / path.name).replace(path)
+        _swap(folder / path.name, path, folder / "old")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _swap(new: Path, path: Path, aside: Path) -> None:
+    """Put `new` in the place of `path`; a folder, which cannot be replaced, steps aside first."""
+    if not path.is_dir():
+        new.replace(path)
+        return
+    path.rename(aside)
+    try:
+        new.replace(path)
+    except BaseException:
+        aside.rename(path)
+        raise

@@ -84,6 +84,9 @@ def read_cells(path: str | Path, *, transpose: bool = False, backed: bool = Fals
     except (OSError, KeyError, ValueError, TypeError, AttributeError, IndexError) as error:
         msg = f"{path} cannot be read as {ending or 'a folder of 10x'}: {error}"
         raise ValueError(msg) from error
+    if 0 in adata.shape:
+        msg = f"{path} holds no cells, or no genes: it has the shape {adata.shape}."
+        raise ValueError(msg)
     return adata.T if transpose else adata
 
 

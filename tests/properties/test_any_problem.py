@@ -3,7 +3,6 @@ of NumPy's (pytest makes every warning an error)."""
 
 from __future__ import annotations
 
-import re
 import warnings
 
 import numpy as np
@@ -98,11 +97,10 @@ def matrices(draw):
         data = data * min(unit, 1e307 / max(largest, 1.0))
     elif dtype == "bool":
         data = data > np.median(data)
-    elif dtype != "float32":
+    elif dtype in ("int64", "int8"):
         data = np.clip(np.round(10 * data), -100, 100).astype(dtype)
-    elif np.abs(data).max() > 1e30 or ((data != 0).any() and np.abs(data[data != 0]).min() < 1e-30):
-        dtype = "float64"
-    data = data if dtype in ("int8", "int64", "bool") else data.astype(dtype)
+    else:
+        data = data.astype(dtype)
     return draw(st.sampled_from([np.asarray, sparse.csr_matrix, sparse.csc_array]))(data)
 
 
@@ -154,7 +152,7 @@ def answer_of(data, n_genes, **options):
             return None
         except ValueError as error:
             event(str(error)[:30])
-            if not re.search("No gene varies|leaves no gene", str(error)):
+            if "No gene varies" not in str(error):
                 raise
             return None
     info = ranking.info

@@ -10,7 +10,7 @@ from glfs_bio.core import path
 from glfs_bio.core.variance import OBJECTIVES, Block, Variance
 
 EXAMPLES = settings(
-    deadline=None, derandomize=True, phases=[Phase.explicit, Phase.generate], max_examples=60
+    deadline=None, derandomize=True, phases=[Phase.explicit, Phase.generate], max_examples=40
 )
 TOL = 1e-6
 

@@ -1,0 +1,145 @@
+"""Change one operator or constant of a module at a time, and see whether a test notices.
+
+``python tests/mutation/run.py`` writes ``benchmarks/results/mutants.md``.  Every mutant runs in a
+child of this process, which has loaded the libraries already.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import copy
+import importlib.machinery
+import os
+import platform
+import signal
+import sys
+import time
+from importlib.metadata import version
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+MODULES = ("variance", "owlqn")
+TESTS = [
+    "tests/core/test_variance.py",
+    "tests/core/test_solvers.py",
+    "tests/core/test_owlqn.py",
+    "tests/properties/test_solvers.py",
+]
+TIME_LIMIT = 150
+OPERATORS = {
+    **{ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.Pow: ast.Mult},
+    **{ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq},
+    **{ast.And: ast.Or, ast.Or: ast.And, ast.Is: ast.IsNot, ast.IsNot: ast.Is},
+}
+
+
+def places(tree: ast.Module) -> list[tuple[ast.AST, str]]:
+    """Nodes that can be changed, and how; not annotations, docstrings or messages."""
+    found: list[tuple[ast.AST, str]] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.BinOp | ast.BoolOp | ast.AugAssign) and type(node.op) in OPERATORS:
+            found.append((node, "operator"))
+        elif isinstance(node, ast.Compare) and type(node.ops[0]) in OPERATORS:
+            found.append((node, "comparison"))
+        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.Not):
+            found.append((node, "sign"))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, bool | int | float):
+            found.append((node, "constant"))
+    return found
+
+
+def change(node: ast.AST, how: str) -> None:
+    """Change a node in place."""
+    if how == "operator":
+        node.op = OPERATORS[type(node.op)]()  # type: ignore[attr-defined]
+    elif how == "comparison":
+        node.ops[0] = OPERATORS[type(node.ops[0])]()  # type: ignore[attr-defined]
+    elif how == "sign":
+        node.op = ast.UAdd()  # type: ignore[attr-defined]
+    elif isinstance(node, ast.Constant):
+        value = node.value
+        node.value = (not value) if isinstance(value, bool) else value * 2 if value else 1
+
+
+def survives(path: Path, code: bytes) -> str:
+    """Run the tests on the changed module: ``killed``, ``killed (time)`` or ``survived``."""
+    child = os.fork()
+    if child == 0:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        os.dup2(1, 2)
+        original = importlib.machinery.SourceFileLoader.get_data
+
+        def get_data(self, name):
+            return code if Path(name).resolve() == path else original(self, name)
+
+        importlib.machinery.SourceFileLoader.get_data = get_data
+        sys.dont_write_bytecode = True
+        sys.path_importer_cache.clear()
+        import pytest
+
+        tests = [test for test in TESTS if (ROOT / test).exists()]
+        os._exit(int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", *tests])))
+    began = time.monotonic()
+    while time.monotonic() - began < TIME_LIMIT:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            return "survived" if os.waitstatus_to_exitcode(status) == 0 else "killed"
+        time.sleep(0.05)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return "killed (time)"
+
+
+def main() -> None:
+    """Try every mutant, and write the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--modules", nargs="*", default=MODULES)
+    parser.add_argument("--every", type=int, default=1, help="only every so-many-th mutant")
+    parser.add_argument("--output", default="benchmarks/results/mutants.md")
+    given = parser.parse_args()
+    os.chdir(ROOT)
+    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
+    import scanpy  # noqa: F401 - loaded once for all children
+    import sklearn.neighbors  # noqa: F401
+
+    results = []
+    for module in given.modules:
+        path = (ROOT / "glfs_bio" / "core" / f"{module}.py").resolve()
+        tree = ast.parse(path.read_text("utf-8"))
+        if survives(path, ast.unparse(tree).encode()) != "survived":
+            sys.exit(f"The tests fail on {module} as it is: no mutant would say anything.")
+        for i, (node, how) in list(enumerate(places(tree)))[:: given.every]:
+            mutant = copy.deepcopy(tree)
+            twin, _ = places(mutant)[i]
+            before = ast.unparse(twin)
+            change(twin, how)
+            after = ast.unparse(twin)
+            code = ast.unparse(ast.fix_missing_locations(mutant)).encode()
+            fate = survives(path, code)
+            results.append((module, node.lineno, before, after, fate))
+            print(*results[-1], sep=" | ", flush=True)
+    write(results, Path(given.output), " ".join(sys.argv))
+
+
+def write(results: list[tuple[str, int, str, str, str]], output: Path, command: str) -> None:
+    """Counts, and the survivors."""
+    versions = f"numpy {version('numpy')}, scipy {version('scipy')}"
+    lines = ["# Mutants", "", f"`python {command}`, Python {platform.python_version()}, {versions}"]
+    lines += ["", "| module | mutants | killed | survived |", "|---|---|---|---|"]
+    for module in dict.fromkeys(row[0] for row in results):
+        fates = [row[4] for row in results if row[0] == module]
+        killed = sum(fate != "survived" for fate in fates)
+        lines.append(f"| core/{module} | {len(fates)} | {killed} | {len(fates) - killed} |")
+    lines += ["", "## Survivors", "", "| module | line | was | became |", "|---|---|---|---|"]
+    lines += [
+        f"| {module} | {line} | `{before}` | `{after}` |"
+        for module, line, before, after, fate in results
+        if fate == "survived"
+    ]
+    output.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
