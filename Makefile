@@ -106,3 +106,5 @@ $(BIN)/uv:
 		$(BIN)/pip install --quiet --disable-pip-version-check --requirement /dev/stdin
 
 include r_bridge/check.mk
+
+include tests/reliability.mk

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ._again import recorded_parameters
 from ._select_genes import select_genes
 
-__all__ = ["select_genes"]
+__all__ = ["recorded_parameters", "select_genes"]

@@ -26,6 +26,7 @@ TESTS = [
     "tests/core/test_owlqn.py",
     "tests/properties/test_solvers.py",
 ]
+FLAGS = ["-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
 TIME_LIMIT = 150
 OPERATORS = {
     **{ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.Pow: ast.Mult},
@@ -79,7 +80,7 @@ def survives(path: Path, code: bytes) -> str:
         import pytest
 
         tests = [test for test in TESTS if (ROOT / test).exists()]
-        os._exit(int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", *tests])))
+        os._exit(int(pytest.main(["-x", "-q", *FLAGS, *tests])))
     began = time.monotonic()
     while time.monotonic() - began < TIME_LIMIT:
         done, status = os.waitpid(child, os.WNOHANG)
