@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .box_qp import solve_box_qp
+from .cholesky import is_positive_definite
 from .descent import TOLERANCE, Solution, decreases_enough, kkt_residuals, longest_step
 
 if TYPE_CHECKING:
@@ -93,13 +94,13 @@ def _on_working_set(
         slope = point.gradient + lam
         for ridge in _RIDGES:
             step, convex = _newton_step(point, slope, residuals, upper, ridge)
-            accepted = _line_search(variance, point, step, slope, lam, upper)
+            accepted = _line_search(point, step, slope, lam, upper)
             if accepted is not None:
                 break
         else:
             return point, taken
         if not convex:
-            accepted = _lengthen(variance, point, accepted, step, lam, upper)
+            accepted = _lengthen(point, accepted, step, lam, upper)
         point = accepted
         beta[working] = point.beta
     return point, max_iter
@@ -119,7 +120,7 @@ def _newton_step(
     exact, convex = (h * np.outer(unit, unit) for h in (exact, convex))
     diagonal = ridge * np.eye(len(movable))
     shift = 0.0
-    while not _is_positive_definite(hessian := exact + shift * convex + (1.0 + shift) * diagonal):
+    while not is_positive_definite(hessian := exact + shift * convex + (1.0 + shift) * diagonal):
         shift = max(0.5, 2.0 * shift)
     lower, higher = -here[movable] / unit, (upper - here[movable]) / unit
     step = np.zeros_like(here)
@@ -131,35 +132,23 @@ def _newton_step(
     return step, shift == 0.0
 
 
-def _is_positive_definite(matrix: Array) -> bool:
-    try:
-        np.linalg.cholesky(matrix)
-    except np.linalg.LinAlgError:
-        return False
-    return True
-
-
-def _line_search(
-    variance: Variance, point: Point, step: Array, slope: Array, lam: float, upper: float
-) -> Point | None:
+def _line_search(point: Point, step: Array, slope: Array, lam: float, upper: float) -> Point | None:
     """First point along the step with enough decrease, or None where rounding leaves none."""
     expected = float(slope @ step)
     length = longest_step(point, step)
     while expected < 0 and length > _SHORTEST_STEP:
-        trial = variance.at(np.clip(point.beta + length * step, 0.0, upper), point.support)
+        trial = point.moved(np.clip(point.beta + length * step, 0.0, upper))
         if decreases_enough(point, trial, lam, length * expected):
             return trial
         length /= 2.0
     return None
 
 
-def _lengthen(
-    variance: Variance, point: Point, accepted: Point, step: Array, lam: float, upper: float
-) -> Point:
+def _lengthen(point: Point, accepted: Point, step: Array, lam: float, upper: float) -> Point:
     """Go on along a step whose model was made more convex, and so shorter, than the objective."""
     length = 2.0
     while length <= longest_step(point, step, at_most=_LONGEST_STEP):
-        trial = variance.at(np.clip(point.beta + length * step, 0.0, upper), point.support)
+        trial = point.moved(np.clip(point.beta + length * step, 0.0, upper))
         if trial.value + lam * trial.beta.sum() >= accepted.value + lam * accepted.beta.sum():
             break
         accepted = trial

@@ -93,7 +93,7 @@ def _projected_search(
         expected = float(slope @ (there - here))
         if expected >= 0:
             return None
-        trial = variance.at(there, point.support)
+        trial = point.moved(there)
         if decreases_enough(point, trial, lam, expected):
             return trial
         length /= 2.0

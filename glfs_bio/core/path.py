@@ -92,6 +92,7 @@ def walk(
     tol: float = TOLERANCE,
     factor: float = FACTOR,
     least: int = 1,
+    most: int = _MANY_GENES,
 ) -> Iterator[Solution]:
     """Solutions along growing λ, each from the one before, until nothing is left.
 
@@ -111,6 +112,9 @@ def walk(
         Ratio of two successive λ.
     least
         Number of genes that will be asked for: so many are there at the first λ, if they can be.
+    most
+        Number of genes that may be there at the first λ: more are thinned out
+        (:func:`~glfs_bio.core.thinning.thin`).
 
     Raises
     ------
@@ -122,8 +126,8 @@ def walk(
         msg = f"lam={last:.6g} is smaller than rounding allows: the path starts at λ = {lam:.6g}."
         raise ValueError(msg)
     lam, started = min(lam, last), False
-    if np.isinf(upper) and np.count_nonzero(beta) > _MANY_GENES:
-        beta, lam = thin(variance, beta, lam, most=_MANY_GENES, least=least, last=last)
+    if np.isinf(upper) and np.count_nonzero(beta) > most:
+        beta, lam = thin(variance, beta, lam, most=most, least=least, last=last)
     while True:
         solution = SOLVERS[solver](variance, beta, lam, upper=upper, tol=tol)
         log.info("λ = %.4g: %d genes", lam, solution.n_genes, extra={"n_genes": solution.n_genes})

@@ -69,9 +69,9 @@ def thin(
         for _ in range(_UPDATES):
             rate = np.sqrt(np.maximum(-point.gradient / lam, 0.0))
             weights = point.beta * np.minimum(rate, _MOST_GROWTH)
-            point = variance.at(weights, point.support)
+            point = point.moved(weights)
         stay = weights > _NEGLIGIBLE * weights.max()
-        point = variance.at(weights[stay], point.support[stay])
+        point = point.narrowed(np.flatnonzero(stay))
         if stay.sum() < least or _balance(point) <= 0:
             point = before
             break
@@ -81,7 +81,7 @@ def thin(
         if step % _LOOK == 0:
             point = _with_entering(variance, point, lam)
         following = min(_FACTOR * lam, last)
-        point = variance.at(point.beta * np.sqrt(lam / following), point.support)
+        point = point.moved(point.beta * np.sqrt(lam / following))
         lam = following
     beta = np.zeros(variance.n_genes)
     beta[point.support] = point.beta

@@ -28,9 +28,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigvalsh
+from scipy.linalg import eigvalsh
+
+from . import cholesky
+from .gram import Grams
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ._typing import Array, Index
 
 OBJECTIVES = ("exact", "printed", "mse")
@@ -83,18 +88,39 @@ class Block:
         rest[include] = 0.0
         return replace(self, genes=rest, covered=self.covered + (fixed.T * beta) @ fixed)
 
+    def seen(self, support: Index) -> _Genes | Grams:
+        """The genes of a support, in the form that makes derivatives with respect to them cheap."""
+        if len(support) < self.genes.shape[1] and not self.covered.any():
+            return Grams(self, support)
+        return _Genes(self, support, self.genes[support])
+
+
+@dataclass(frozen=True)
+class _Genes:
+    """Genes of a block as they are, for more of them than directions."""
+
+    block: Block
+    support: Index
+    genes: Array
+
+    def at(self, beta: Array) -> _BlockPoint:
+        return _BlockPoint(self.block, self.genes, beta)
+
+    def narrowed(self, among: Index) -> _Genes | Grams:
+        return self.block.seen(self.support[among])
+
 
 class _BlockPoint:
-    """A block's derivatives at one β; `support` are the genes that may be non-zero."""
+    """A block's derivatives at one β, those of the genes `on_support`."""
 
-    def __init__(self, block: Block, beta: Array, support: Index) -> None:
+    def __init__(self, block: Block, on_support: Array, beta: Array) -> None:
         self.block = block
-        self.on_support = block.genes[support]
+        self.on_support = on_support
         heavy = beta > 0
-        weighed = self.on_support[heavy]
+        weighed = on_support[heavy]
         precision = block.covered + (weighed.T * beta[heavy]) @ weighed
         precision[np.diag_indices_from(precision)] += 1.0
-        self.inverse = _inverse(precision)  # E
+        self.inverse = cholesky.inverse(precision)  # E
 
     @cached_property
     def sandwich(self) -> Array:
@@ -113,6 +139,11 @@ class _BlockPoint:
         e, block = self.inverse, self.block
         return float(block.outer @ np.diag(e) - np.sum(block.left * np.diag(self.sandwich)))
 
+    @property
+    def support_gradient(self) -> Array:
+        """``∂φ/∂β_i`` on the support."""
+        return self.gradient(self.on_support)
+
     def gradient(self, genes: Array) -> Array:
         return np.asarray(np.einsum("ij,ij->i", genes @ self.kernel, genes))
 
@@ -127,28 +158,9 @@ class _BlockPoint:
     def largest_drop(self, step: Array) -> float:
         """``−λ_min(E^½ ΔA E^½)``: the largest relative loss of a direction's weight in a step."""
         moving = step != 0
-        half = _root(self.inverse).T @ self.on_support[moving].T
+        half = cholesky.root(self.inverse).T @ self.on_support[moving].T
         change = eigvalsh((half * step[moving]) @ half.T, subset_by_index=(0, 0))
         return float(-change[0])
-
-
-def _inverse(precision: Array) -> Array:
-    """``(I + A')⁻¹``, whose eigenvalues are at most 1 whatever rounding made of A'."""
-    try:
-        factor = cho_factor(precision, lower=True)
-    except LinAlgError:
-        weights, basis = np.linalg.eigh(precision)
-        return np.asarray((basis / np.maximum(weights, 1.0)) @ basis.T)
-    return np.asarray(cho_solve(factor, np.eye(len(precision))))
-
-
-def _root(matrix: Array) -> Array:
-    """F with ``F Fᵀ`` = `matrix`, which is ⪰ 0 but for rounding."""
-    try:
-        return np.asarray(np.linalg.cholesky(matrix))
-    except LinAlgError:
-        weights, basis = np.linalg.eigh(matrix)
-        return np.asarray(basis * np.sqrt(np.maximum(weights, 0.0)))
 
 
 class Variance:
@@ -183,20 +195,25 @@ class Variance:
         if support is None:
             support = np.flatnonzero(beta)
             beta = beta[support]
-        return Point(self, beta, support)
+        return Point([block.seen(support) for block in self.blocks], beta, support)
 
 
 class Point:
     """φ and its derivatives at one β (shape of `support`)."""
 
-    def __init__(self, variance: Variance, beta: Array, support: Index) -> None:
+    def __init__(self, seen: Sequence[_Genes | Grams], beta: Array, support: Index) -> None:
         self.beta, self.support = beta, support
-        self._blocks = [_BlockPoint(block, beta, support) for block in variance.blocks]
+        self._seen = seen
+        self._blocks = [genes.at(beta) for genes in seen]
 
-    @property
-    def inverses(self) -> list[Array]:
-        """``E`` of every block."""
-        return [block.inverse for block in self._blocks]
+    def moved(self, beta: Array) -> Point:
+        """Evaluate at another β on the same support, which saves what depends on the genes only."""
+        return Point(self._seen, beta, self.support)
+
+    def narrowed(self, among: Index) -> Point:
+        """Evaluate with the genes ``support[among]`` alone, at their present weights."""
+        seen = [genes.narrowed(among) for genes in self._seen]
+        return Point(seen, self.beta[among], self.support[among])
 
     @cached_property
     def value(self) -> float:
@@ -206,11 +223,16 @@ class Point:
     @cached_property
     def gradient(self) -> Array:
         """``∂φ/∂β_i`` on the support."""
-        return np.asarray(sum(block.gradient(block.on_support) for block in self._blocks))
+        return np.asarray(sum(block.support_gradient for block in self._blocks))
 
     def full_gradient(self) -> Array:
         """``∂φ/∂β_i`` for every gene, shape (n_genes,)."""
-        return np.asarray(sum(block.gradient(block.block.genes) for block in self._blocks))
+        total = np.zeros(len(self._seen[0].block.genes))
+        for seen in self._seen:
+            block = seen.block
+            point = _BlockPoint(block, block.genes[self.support], self.beta)
+            total += point.gradient(block.genes)
+        return total
 
     def hessian(self, among: Index) -> tuple[Array, Array]:
         """Hessian of the genes ``support[among]``, and its part that is always ⪰ 0."""
