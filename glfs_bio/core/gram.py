@@ -115,7 +115,7 @@ class GramPoint:
     def support_gradient(self) -> Array:
         """``∂φ/∂β_i`` on the support."""
         if self.grams.mse:
-            return -np.einsum("ij,ij->i", self._begun, self.turn)
+            return np.asarray(-np.einsum("ij,ij->i", self._begun, self.turn))
         if self.grams.flat:
             weighed = self._weighed
             return np.asarray(2.0 * np.einsum("ij,ij->i", weighed, self.turn) - np.diag(weighed))

@@ -96,7 +96,8 @@ def test_moments_do_not_depend_on_blocks(seed, n_cells, n_genes, block):
         for hold in HOLDERS.values():
             found, taken = moments(Cells(hold(x)), np.array([1]))
             np.testing.assert_allclose(found.mean, x.mean(axis=0), rtol=1e-12)
-            np.testing.assert_allclose(found.variance, x.var(axis=0), rtol=1e-5, atol=1e-12)
+            # less than 1e-12 of the mean square may be rounding, and is none
+            np.testing.assert_allclose(found.variance, x.var(axis=0), rtol=1e-5, atol=2e-6)
             assert found.variance[0] == 0.0
             assert taken.shape == (1, n_genes)
 
