@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def inverse(matrix: Array) -> Array:
-    """Inverse of ``I + A`` for A ⪰ 0: its eigenvalues are at most 1, whatever rounding made of A."""
+    """Inverse of ``I + A`` for A ⪰ 0: eigenvalues are at most 1, whatever rounding made of A."""
     factor, failed = lapack.dpotrf(matrix, lower=1)
     if not failed:
         lower, failed = lapack.dpotri(factor, lower=1)
