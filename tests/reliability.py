@@ -25,7 +25,6 @@ PARTS = {
     "faults": ["tests/test_faults.py"],
     "properties": ["tests/properties", "tests/test_invariances.py"],
     "the rest of core and pp": ["tests/core", "tests/pp", "tests/test_reproducible.py"],
-    "methods": ["tests/rankers", "tests/estimators", "tests/tl"],
 }
 PACKAGES = ("numpy", "scipy", "scikit-learn", "anndata", "scanpy", "hypothesis")
 

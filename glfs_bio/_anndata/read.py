@@ -297,7 +297,7 @@ def batches(adata: AnnData, batch_key: str | None) -> NDArray[Any] | None:
             "fill or remove them."
         )
         raise ValueError(msg)
-    return column.astype(str).to_numpy()
+    return np.asarray(column.astype(str).to_numpy())
 
 
 def listed(names: Iterable[str]) -> str:

@@ -58,7 +58,7 @@ def record(adata: AnnData, key: str, writer: str, *needs: str) -> dict[str, Any]
     if key not in adata.uns:
         msg = f"key={key!r} is not in adata.uns: run glfs_bio.{writer} first."
         raise KeyError(msg)
-    entry = adata.uns[key]
+    entry: dict[str, Any] = adata.uns[key]
     missing = [name for name in needs if not (isinstance(entry, Mapping) and name in entry)]
     if missing:
         msg = (

@@ -93,15 +93,15 @@ def write_gene_list(
     called = selection.names(adata, symbols).fillna(adata.var_names.to_series())
     frame.insert(0, "gene", called.loc[frame.index])
     frame["rank"] = frame["rank"].astype(int)
-    with replacing(path, overwrite=overwrite) as name:
+    with replacing(path, overwrite=overwrite) as target:
         if ending == ".txt":
-            name.write_text("".join(f"{gene}\n" for gene in frame["gene"]), encoding="utf-8")
+            target.write_text("".join(f"{gene}\n" for gene in frame["gene"]), encoding="utf-8")
         else:
             clashing = {name: f"{name}_var" for name in further if name in frame}
             frame = frame.join(adata.var[further].rename(columns=clashing))
             for flags in frame.select_dtypes(bool):  # spelt so that R and pandas read it
                 frame[flags] = np.where(frame[flags], "TRUE", "FALSE")
-            frame.to_csv(name, sep=_SEPARATORS[ending], index=False, encoding="utf-8")
+            frame.to_csv(target, sep=_SEPARATORS[ending], index=False, encoding="utf-8")
 
 
 def write_rnk(

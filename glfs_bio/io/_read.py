@@ -95,7 +95,12 @@ def _reader(path: Path, ending: str) -> Callable[[Path], ad.AnnData]:
         return _mtx_folder
     if path.name.endswith(_MATRIX):
         return _mtx
-    readers = {".h5ad": ad.read_h5ad, ".zarr": ad.read_zarr, ".loom": _loom, ".h5": _tenx_h5}
+    readers: dict[str, Callable[[Path], ad.AnnData]] = {
+        ".h5ad": ad.read_h5ad,
+        ".zarr": ad.read_zarr,
+        ".loom": _loom,
+        ".h5": _tenx_h5,
+    }
     readers |= dict.fromkeys(_SEPARATORS, _table)
     if ending not in readers:
         msg = (

@@ -19,7 +19,7 @@ from . import glfs, lapaofs, lapdofs, laplacian_score, q_alpha, sparse_pca, vari
 from ._finish import FINISHES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import ArrayLike
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-METHODS = {
+METHODS: dict[str, Callable[..., Ranking]] = {
     "glfs": glfs.rank,
     "lapaofs": lapaofs.rank,
     "lapdofs": lapdofs.rank,
@@ -182,7 +182,7 @@ def _refuse_options_of_glfs(method: str, n_genes: int | None, options: dict[str,
         msg = f"n_genes=None, but only method='glfs' chooses a number: give one for {method!r}."
         raise ValueError(msg)
     for name, value in options.items():
-        if value != glfs.rank.__kwdefaults__[name]:
+        if value != (glfs.rank.__kwdefaults__ or {})[name]:
             msg = f"{name}={value!r} is for method='glfs' only: leave it out with {method!r}."
             raise ValueError(msg)
 

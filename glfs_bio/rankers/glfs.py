@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -96,7 +96,12 @@ def rank(
     tried: Sequence[int | None] = (None,)
     if n_genes is not None and lam is None and objective != "mse" and not full_rank:
         tried = _DIRECTIONS if finishing else (max(_FEWEST_DIRECTIONS, n_genes // 2),)
-    options = {"lam": lam, "room": _ROOM if full_rank else 1, "solver": solver, "tol": tol}
+    options: dict[str, Any] = {
+        "lam": lam,
+        "room": _ROOM if full_rank else 1,
+        "solver": solver,
+        "tol": tol,
+    }
     walk, fits = _first_that_fits(
         (_walk(problems, include, wanted, objective, r, **options) for r in tried), wanted
     )
@@ -220,7 +225,7 @@ def _along(
 
 def _first_that_fits(walks: Iterator[_Walk], wanted: int | None) -> tuple[_Walk, bool]:
     """The first walk that ends with the genes asked for and few more, else the first of all."""
-    first = None
+    first: _Walk | None = None
     for walk in walks:
         size = walk.chosen.n_genes
         if wanted is None or wanted <= size <= _FEW_MORE * wanted:
@@ -228,7 +233,7 @@ def _first_that_fits(walks: Iterator[_Walk], wanted: int | None) -> tuple[_Walk,
         first = first or walk
         if size < wanted:  # and so would a walk in fewer directions
             break
-    return first, False
+    return cast("_Walk", first), False
 
 
 def _upper(objective: str) -> float:

@@ -171,7 +171,8 @@ def enrich(
         msg = "background is empty: give the genes that the selection could have been drawn from."
         raise ValueError(msg)
     if method == "prerank":  # a set of all genes has no place in the ranking
-        largest = min(largest, len(universe) - 1)
+        most = len(universe) - 1
+        largest = most if largest is None else min(largest, most)
     sets = _within(read_gene_sets(gene_sets, organism), universe, smallest, largest)
 
     if method == "ora":

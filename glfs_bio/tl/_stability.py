@@ -218,4 +218,4 @@ def _jaccard(chosen: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Shared genes over all genes of every two selections."""
     shared = chosen.astype(float) @ chosen.T.astype(float)
     sizes = np.diag(shared)
-    return shared / (sizes[:, None] + sizes - shared)
+    return np.asarray(shared / (sizes[:, None] + sizes - shared))
