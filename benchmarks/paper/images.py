@@ -64,21 +64,24 @@ def clustered(
         seconds = time.perf_counter() - begin
         row = {"set": name, "k": n_classes, "draw": draw, "method": method, "seconds": seconds}
         for start in range(starts):
-            found = (np.nan, np.nan)
+            found = dict.fromkeys(("NMI", "NMI of Strehl", "inertia"), np.nan)
             if ranking is not None:
                 seen = pixels[:, ranking.order[:N_PIXELS]]
                 found = nmi(seen, labels, n_classes, start, init)
-            rows.append({**row, "start": start, "NMI": found[0], "inertia": found[1]})
+            rows.append({**row, "start": start, **found})
     return rows
 
 
 def nmi(
     seen: np.ndarray, labels: np.ndarray, n_clusters: int, start: int, init: str
-) -> tuple[float, float]:
-    """Mutual information over the larger entropy (Xu et al. 2003), and inertia, of one start."""
+) -> dict[str, float]:
+    """Mutual information over the larger entropy, over their geometric mean; inertia."""
     model = KMeans(n_clusters, init=init, n_init=1, random_state=start).fit(seen)
-    found = normalized_mutual_info_score(labels, model.labels_, average_method="max")
-    return found, model.inertia_
+    larger, strehl = (
+        normalized_mutual_info_score(labels, model.labels_, average_method=how)
+        for how in ("max", "geometric")
+    )
+    return {"NMI": larger, "NMI of Strehl": strehl, "inertia": model.inertia_}
 
 
 def classified(name: str, method: str, objective: str) -> list[dict]:
@@ -128,36 +131,43 @@ def main() -> None:
 
 
 def write_nmi(rows: pd.DataFrame, options: argparse.Namespace) -> None:
-    """Mean NMI over all starts, as in the paper, and of the best start of every draw."""
-    every, told = compared(rows)
-    best = rows.loc[rows.groupby(["task", "method"], sort=False)["inertia"].idxmin().dropna()]
-    of_best, told_best = compared(best)
+    """NMI of the best start of every draw, and the mean over all starts."""
+    of_best = rows.loc[rows.groupby(["task", "method"], sort=False)["inertia"].idxmin().dropna()]
+    best, told_best = compared(of_best, "NMI of Strehl")
+    every, told = compared(rows, "NMI")
     seconds = rows.drop_duplicates(["task", "method"]).groupby(["set", "k", "method"], sort=False)
+    draws = rows.groupby(["set", "k"], sort=False)["draw"].nunique()
     report.write(
         "images_nmi",
         "k-means in the 100 best pixels: NMI, and the paper's in brackets",
-        every,
-        f"Mean over {options.draws} draws of k classes × {options.starts} starts ({options.init}). "
-        f"Bold: the best, and what a paired t-test (α = {rivals.ALPHA}) over the draws, each the "
-        "mean of its starts, does not find below it. NMI: mutual information over the larger "
-        "entropy.",
-        told,
-        f"The start with the lowest inertia of the {options.starts} in every draw:",
-        of_best.to_markdown(),
+        best,
+        f"Of {options.starts} starts ({options.init}) the one with the lowest inertia; NMI: mutual "
+        "information over the geometric mean of the entropies (Strehl & Ghosh 2002).  Of the "
+        "protocols that the paper's words allow it is the one in which its rivals come nearest to "
+        "its figures for them (draws 100 to 104, which are not in this table).",
         told_best,
+        "The paper's words to the letter: mean over all starts, mutual information over the larger "
+        "entropy (Xu et al. 2003):\n\n" + every.to_markdown(),
+        told,
+        "Draws of classes: "
+        + ", ".join(f"{n} k={k}: {count}" for (n, k), count in draws.items())
+        + f" (the paper: 20).  Bold: the best, and what a paired t-test (α = {rivals.ALPHA}) over "
+        "the draws does not find below it.",
         "Mean seconds of a selection:\n\n"
         + seconds["seconds"].mean().unstack().rename(columns=rivals.METHODS).round(1).to_markdown(),
     )
 
 
-def compared(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-    """Table of means, bold where nothing is better, and how GLFS does in it."""
-    columns, counts = {}, {"at or above the paper": 0, "not below a rival": 0, "cells": 0}
+def compared(rows: pd.DataFrame, measure: str) -> tuple[pd.DataFrame, str]:
+    """Table of means, bold where nothing is better, and how the rows of GLFS do in it."""
+    ours = [method for method in ("glfs", "glfs_default") if method in set(rows["method"])]
+    asked = ("at or above the paper", "not below a rival", "cells")
+    columns, counts = {}, {method: dict.fromkeys(asked, 0) for method in ours}
     for number, (name, k) in enumerate(CELLS):
         part = rows[(rows["set"] == name) & (rows["k"] == k)]
         if part.empty:
             continue
-        wide = part.pivot_table("NMI", "draw", "method", sort=False, dropna=False)
+        wide = part.pivot_table(measure, "draw", "method", sort=False, dropna=False)
         samples = {method: wide[method].to_numpy() for method in wide}
         best = rivals.best_of(samples)
         columns[f"{name} k={k}"] = {
@@ -168,13 +178,19 @@ def compared(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
             )
             for method, values in samples.items()
         }
-        if "glfs" in samples:
-            counts["cells"] += 1
-            counts["not below a rival"] += "glfs" in best
-            mean = samples["glfs"].mean().round(3)
-            counts["at or above the paper"] += bool(mean >= PAPER_NMI["glfs"][number])
-    told = "GLFS: " + ", ".join(f"{name}: {count}" for name, count in counts.items()) + "."
-    return pd.DataFrame(columns), told
+        others = {method: values for method, values in samples.items() if method not in ours}
+        for method in ours:
+            count = counts[method]
+            count["cells"] += 1
+            among = rivals.best_of({**others, method: samples[method]})
+            count["not below a rival"] += method in among
+            mean = samples[method].mean().round(3)
+            count["at or above the paper"] += bool(mean >= PAPER_NMI["glfs"][number])
+    told = [
+        f"{rivals.METHODS[method]}: " + ", ".join(f"{name}: {n}" for name, n in count.items()) + "."
+        for method, count in counts.items()
+    ]
+    return pd.DataFrame(columns), "  ".join(told)
 
 
 def write_1nn(rows: pd.DataFrame) -> None:
