@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._atomic import check_target, replacing
+from .._files import check_target, replacing
 from ._gene_list import write_gene_list, write_rnk
 from ._gmt import read_gmt, write_gmt
 from ._read import read_cells

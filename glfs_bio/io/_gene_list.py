@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._anndata import read, selection
+from .._files import as_path, check_target, replacing
 from ..core import checks
-from ._atomic import as_path, check_target, replacing
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from .._anndata.read import listed
+from .._files import as_path
 from ..core import checks
-from ._atomic import as_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable

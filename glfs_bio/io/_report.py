@@ -11,8 +11,8 @@ import numpy as np
 
 from .. import pl
 from .._anndata import read, selection
+from .._files import as_path, check_target, replacing
 from ..core import checks
-from ._atomic import as_path, check_target, replacing
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._files import as_path, replacing
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -76,8 +78,6 @@ def finish(
     """
     from matplotlib import pyplot as plt
     from scanpy import settings
-
-    from ..io._atomic import as_path, replacing
 
     if save:
         target = Path(settings.figdir) / f"glfs_{name}.{settings.file_format_figs}"
