@@ -26,6 +26,9 @@ def main(lock: str) -> int:
         print("audit: the database of vulnerabilities cannot be reached, not audited")
         return 0
     print(done.stdout + done.stderr)
+    unknown = done.stdout.count("could not be audited")
+    if unknown:
+        print(f"audit: {unknown} packages could not be looked up and were not audited")
     return done.returncode
 
 
