@@ -50,9 +50,27 @@ def graph_residuals(data: Matrix, smoother: sparse.csr_array) -> Array:
     return np.asarray(np.maximum(quadratic, 0.0) / n_cells)
 
 
-def measure(data: Matrix, variance: Array, graph: sparse.csr_array) -> Array:
-    """``σ_i²``: the residual on the normalised Laplacian, at least 10⁻³ of the variance."""
+def measure(
+    data: Matrix, variance: Array, graph: sparse.csr_array, own: Array | None = None
+) -> Array:
+    """``σ_i²``: the residual on the normalised Laplacian, at least 10⁻³ of the variance.
+
+    Parameters
+    ----------
+    data
+        Cells × genes.
+    variance
+        Variance of every gene.
+    graph
+        Similarities of the cells.
+    own
+        Variance in `data` where these are a sample of the cells that `variance` is of: the residual
+        is measured as a share of it.  A gene that no cell of the sample expresses is all noise.
+    """
     residuals = graph_residuals(data, laplacian(graph))
+    if own is not None:
+        share = np.divide(residuals, own, out=np.ones_like(own), where=own > 0)
+        residuals = share * variance
     return np.maximum(residuals, _SMALLEST_SHARE * variance)
 
 

@@ -109,7 +109,9 @@ class Problem:
         """Mean noise variance of the genes in the units of ``reduced(in_noise=True)``."""
         if self.noise is not None:
             return 1.0
-        residuals = noise.measure(self.data, self.variance, self.data_graph)
+        residuals = noise.measure(
+            self.data, self.variance, self.data_graph, noise.variances(self.data)
+        )
         alive = self.variance > 0
         return float(np.mean(self.unit[alive] ** 2 * residuals[alive]))
 
@@ -205,7 +207,7 @@ def build_problem(
     else:
         if noisy:
             near = _near(sample, graph, sample.coordinates(unit, n_comps))
-            scale = _inverse(np.sqrt(noise.measure(sample.data, variance, near)))
+            scale = _inverse(np.sqrt(noise.measure(sample.data, variance, near, sample.variance)))
         if n_comps is None or all_at_hand:
             where = sample.coordinates(scale, n_comps)
         else:
@@ -213,7 +215,7 @@ def build_problem(
             where, *spread = subspace.spread(cells, start, n_comps, every.mean, scale)
     near = _near(sample, graph, sample.rows(where))
     if noisy:
-        residuals = noise.measure(sample.data, variance, near)
+        residuals = noise.measure(sample.data, variance, near, sample.variance)
         scale = _inverse(np.sqrt(residuals))
         given = representation is not None and provisional
         if given and _missed(sample.data, scale, sample.rows(where)) > _MAY_MISS:

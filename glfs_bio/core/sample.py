@@ -36,11 +36,14 @@ class Sample:
         Which of all cells, sorted; None: all.
     mean
         Mean of every gene over the sample.
+    variance
+        Variance over the sample; None where that is all cells.
     """
 
     data: Matrix
     chosen: Index | None
     mean: Array
+    variance: Array | None
     n_neighbors: int
     random_state: int | None
 
@@ -89,8 +92,10 @@ def look(
     every, data = moments(cells, chosen)
     if sparse.issparse(data):
         data = data.astype(np.float64, copy=False)
-    mean = every.mean if chosen is None else moments(Cells(data))[0].mean
-    return every, Sample(data, chosen, mean, n_neighbors, random_state)
+    if chosen is None:
+        return every, Sample(data, None, every.mean, None, n_neighbors, random_state)
+    own, _ = moments(Cells(data))
+    return every, Sample(data, chosen, own.mean, own.variance, n_neighbors, random_state)
 
 
 def scale_genes(data: Matrix, scale: Array) -> Matrix:

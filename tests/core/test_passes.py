@@ -13,6 +13,7 @@ from glfs_bio.core import graph, passes, sample, subspace
 from glfs_bio.core.krylov import leading_eigenvectors
 from glfs_bio.core.moments import moments
 from glfs_bio.core.passes import Cells, no_rows
+from glfs_bio.rankers import rank_genes
 
 
 class Slices:
@@ -195,3 +196,15 @@ def test_sample_is_drawn_by_the_seed(monkeypatch):
     every, whole = sample.look(Cells(values(0)), whole=True, n_neighbors=3, random_state=0)
     assert whole.chosen is None
     np.testing.assert_allclose(every.mean, whole.mean)
+
+
+def test_genes_that_a_sample_misses_are_noise(monkeypatch):
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.eye(3), 200, axis=0)
+    signal = groups @ np.eye(3) * 3.0 + rng.normal(scale=0.3, size=(600, 3))
+    rare = np.zeros((600, 300))
+    for gene in range(300):
+        rare[rng.choice(600, 2, replace=False), gene] = 3.0
+    data = np.hstack([signal, rare])
+    monkeypatch.setattr(sample, "MANY_CELLS", 100)
+    assert set(rank_genes(data, 3, n_comps=5).order[:3]) == {0, 1, 2}
