@@ -12,7 +12,7 @@ export GLFS_BIO_DATA ?= $(abspath ../shared/data)
 endif
 
 .DELETE_ON_ERROR:
-.PHONY: demo test lint docs lock format clean bench bench-panels bench-paper
+.PHONY: demo test lint docs lock format clean bench bench-panels bench-paper bench-speed
 
 demo: $(INSTALLED)
 	@$(BIN)/python demo/demo.py
@@ -40,6 +40,13 @@ bench-panels: $(RIVALS)
 	$(BIN)/python benchmarks/panels/run.py $(BENCH_PANELS)
 	$(BIN)/python benchmarks/panels/constraints.py
 	$(BIN)/python benchmarks/panels/stability.py
+
+# Time and memory up to a million cells; takes hours and 8 GB of disk.  What is measured is kept in
+# benchmarks/.cache/speed; BENCH_SPEED="--sizes 3000 10000" passes options.
+bench-speed: $(RIVALS)
+	$(BIN)/python benchmarks/speed/reuse.py
+	$(BIN)/python benchmarks/speed/sampled.py
+	$(BIN)/python benchmarks/speed/run.py $(BENCH_SPEED)
 
 # The tables and figures of the paper but leukaemia, which is part of bench; takes hours.
 bench-paper: $(INSTALLED)
