@@ -28,9 +28,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import eigvalsh
+from scipy.linalg import cho_factor, cho_solve, eigvalsh
 
-from . import cholesky
 from .gram import Grams
 
 if TYPE_CHECKING:
@@ -120,7 +119,7 @@ class _BlockPoint:
         weighed = on_support[heavy]
         precision = block.covered + (weighed.T * beta[heavy]) @ weighed
         precision[np.diag_indices_from(precision)] += 1.0
-        self.inverse = cholesky.inverse(precision)  # E
+        self.inverse = cho_solve(cho_factor(precision, lower=True), np.eye(len(precision)))  # E
 
     @cached_property
     def sandwich(self) -> Array:

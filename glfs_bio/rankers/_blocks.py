@@ -5,11 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy import sparse
 
+from ..core import noise
+from ..core.graph import knn_graph
 from ..core.variance import Block
 
 if TYPE_CHECKING:
-    from ..core._typing import Array
+    from collections.abc import Sequence
+
+    from ..core._typing import Array, Index
     from ..core.problem import Problem, Reduced
 
 
@@ -33,3 +38,18 @@ def with_lambda2(problem: Problem, objective: str, n_directions: int | None = No
 def sizes(reduced: Reduced) -> Array:
     """``‖c_i‖²`` of every gene."""
     return np.asarray(np.einsum("ij,ij->i", reduced.genes, reduced.genes))
+
+
+def reliability(problems: Sequence[Problem], support: Index) -> Array:
+    """Share of every gene's variance that is structure on the graph of the genes of a support.
+
+    The graph of all genes hardly shows the structure where most of them are noise; the genes that
+    are left in a solution show it.  A mean over the problems.
+    """
+    shares = []
+    for problem in problems:
+        seen = problem.data[:, support]
+        graph = knn_graph(seen.toarray() if sparse.issparse(seen) else seen)
+        residuals = noise.measure(problem.data, problem.variance, graph)
+        shares.append(noise.reliability(problem.variance, residuals))
+    return np.asarray(np.mean(shares, axis=0))

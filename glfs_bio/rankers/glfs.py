@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 from ..core import path
 from ..core.descent import TOLERANCE
 from ..core.variance import Block, Variance
-from ._blocks import sizes, with_lambda2, without_lambda2
+from ._blocks import reliability, sizes, with_lambda2, without_lambda2
 from ._finish import complete, kept
 from ._ranking import Ranking, without_ties
 
@@ -33,8 +33,12 @@ _DIRECTIONS = (16, 14, 12, 10)
 _FEW_MORE = 1.3
 #: Where nothing completes what λ gives: half a direction a gene, and at least so many.
 _FEWEST_DIRECTIONS = 20
-#: At full rank the best genes are those of largest weight among so many times their number.
-_ROOM = 4
+#: At full rank the best genes are those of largest weight among more: so many times their number at
+#: most, and less where there are fewer genes for each direction.
+_MOST_ROOM = 2.0
+#: There the path begins with this times as many, and at least so many: before that a step costs a
+#: cube of the number of directions.
+_AHEAD, _FEWEST_FIRST = 1.25, 150
 #: A gene so near to stationary may be the twin, at zero, of one with a weight.
 _TWIN = 1e-2
 #: Up to this rank, and so many numbers, matrices are so small that threads cost more time than
@@ -79,8 +83,9 @@ def rank(
     Returns
     -------
     Ranking
-        Weights β.  Scores are 1 + (share of Tr A, or of Σ β in the paper's own problem) for the
-        genes of the solution, and the stationarity ratio ``−(∂φ/∂β)/λ ≤ 1`` for the others.
+        Weights β.  Scores are 1 + (share of Tr A, or in the paper's own problem of ``Σ √h_i β_i``
+        with the :func:`~glfs_bio.rankers._blocks.reliability` h) for the genes of the solution, and
+        the stationarity ratio ``−(∂φ/∂β)/λ ≤ 1`` for the others.
         ``info["finish"]`` says whether the panel was completed greedily; weights and scores are
         then those of that, and ``info["completed"]`` the share of the structure that its first
         genes keep.
@@ -96,12 +101,7 @@ def rank(
     tried: Sequence[int | None] = (None,)
     if n_genes is not None and lam is None and objective != "mse" and not full_rank:
         tried = _DIRECTIONS if finishing else (max(_FEWEST_DIRECTIONS, n_genes // 2),)
-    options: dict[str, Any] = {
-        "lam": lam,
-        "room": _ROOM if full_rank else 1,
-        "solver": solver,
-        "tol": tol,
-    }
+    options: dict[str, Any] = {"lam": lam, "full_rank": full_rank, "solver": solver, "tol": tol}
     walk, fits = _first_that_fits(
         (_walk(problems, include, wanted, objective, r, **options) for r in tried), wanted
     )
@@ -121,7 +121,10 @@ def rank(
         )
     else:
         total = np.sum([sizes(problem.reduced(walk.directions)) for problem in problems], axis=0)
-        scores = _scores(total, chosen, by_weight=full_rank and problems[0].noise is None)
+        worth = total
+        if full_rank and problems[0].noise is None:
+            worth = np.sqrt(reliability(problems, np.flatnonzero(chosen.beta)))
+        scores = _scores(total, chosen, worth)
         scores[include] = 2.0 + total[include] / total.max()
         weights = chosen.beta.copy()
         weights[include] = walk.fixed
@@ -154,7 +157,7 @@ def panels(
     rankings = []
     for number in numbers:
         chosen = path.at_least(solutions, number)
-        scores = without_ties(_scores(total, chosen, by_weight=False))
+        scores = without_ties(_scores(total, chosen, total))
         info = _report(solutions, chosen, objective, "none")
         rankings.append(Ranking(chosen.beta, scores, number, info))
     return rankings
@@ -178,7 +181,7 @@ def _walk(
     directions: int | None,
     *,
     lam: float | Literal["line_search"] | None,
-    room: int,
+    full_rank: bool,
     solver: str,
     tol: float,
 ) -> _Walk:
@@ -201,25 +204,30 @@ def _walk(
             solutions = path.walk_to(variance, float(lam), **options)
             chosen = solutions[-1]
         else:
-            solutions, chosen = _along(variance, max(wanted or 1, 1), room, options)
+            solutions, chosen = _along(variance, max(wanted or 1, 1), full_rank, options)
     return _Walk(directions, fixed, solutions, _share_among_twins(variance, chosen))
 
 
 def _along(
-    variance: Variance, wanted: int, room: int, options: dict[str, Any]
+    variance: Variance, wanted: int, full_rank: bool, options: dict[str, Any]
 ) -> tuple[list[Solution], Solution]:
     """Walk until there are too few genes, and choose.
 
-    In a subspace the answer is the last solution with enough genes.  At full rank it is an earlier
-    one, with `room` times as many, since each direction that λ takes there is one of the data's
+    In a subspace the answer is the last solution with enough genes.  At full rank it may be an
+    earlier one, with room for more, since each direction that λ takes there is one of the data's
     own; unless an avalanche leaves enough genes that last, which are then the signal in the noise.
     """
-    walk = path.walk(variance, least=wanted, **options)
-    solutions = path.until(walk, room * wanted)
+    if not full_rank:
+        solutions = path.until(path.walk(variance, least=wanted, **options), wanted)
+        return solutions, path.at_least(solutions, wanted)
+    room = wanted * np.clip(np.count_nonzero(variance.norms) / variance.rank, 1.0, _MOST_ROOM)
+    most = max(int(_AHEAD * room), _FEWEST_FIRST)
+    walk = path.walk(variance, least=wanted, most=most, **options)
+    solutions = path.until(walk, int(room))
     chosen = solutions[-1]
     if chosen.n_genes < wanted:
         chosen = path.at_least(solutions, wanted)
-    left = path.through_avalanche(walk, solutions) if room > 1 else None
+    left = path.through_avalanche(walk, solutions)
     return solutions, left if left is not None and left.n_genes >= wanted else chosen
 
 
@@ -267,8 +275,8 @@ def _share_among_twins(variance: Variance, solution: Solution) -> Solution:
     return replace(solution, beta=beta)
 
 
-def _scores(sizes: Array, chosen: Solution, *, by_weight: bool) -> Array:
-    share = chosen.beta if by_weight else chosen.beta * sizes
+def _scores(sizes: Array, chosen: Solution, worth: Array) -> Array:
+    share = chosen.beta * worth
     waiting = np.minimum(-chosen.gradient / chosen.lam, 1.0)
     waiting[sizes == 0] = waiting.min() - 1.0
     return np.where(share > 0, 1.0 + share / share.sum(), waiting)
