@@ -28,8 +28,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, eigvalsh
+from scipy.linalg import eigvalsh
 
+from . import cholesky
 from .gram import Grams
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ class _BlockPoint:
         weighed = on_support[heavy]
         precision = block.covered + (weighed.T * beta[heavy]) @ weighed
         precision[np.diag_indices_from(precision)] += 1.0
-        self.inverse = cho_solve(cho_factor(precision, lower=True), np.eye(len(precision)))  # E
+        self.inverse = cholesky.inverse(precision)  # E
 
     @cached_property
     def sandwich(self) -> Array:
