@@ -11,7 +11,8 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from glfs_bio.core import box_qp, newton, path, variance
-from glfs_bio.core.variance import Block, Variance
+from glfs_bio.core.block import Block
+from glfs_bio.core.variance import Variance
 
 N_GENES, RANK, N_TYPES = 20_000, 100, 30
 

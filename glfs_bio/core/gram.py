@@ -24,7 +24,7 @@ from . import cholesky
 
 if TYPE_CHECKING:
     from ._typing import Array, Index
-    from .variance import Block
+    from .block import Block
 
 
 class Grams:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ._typing import Array, Index
-    from .variance import Block
+    from .block import Block
 
 CRITERIA = ("trace", "determinant")
 

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ._typing import Array
+    from .block import Block
     from .descent import Solution
-    from .variance import Block, Variance
+    from .variance import Variance
 
 log = logging.getLogger(__name__)
 

@@ -23,7 +23,7 @@ so that one gradient and one Hessian serve them all:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -37,62 +37,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ._typing import Array, Index
+    from .block import Block
 
-OBJECTIVES = ("exact", "printed", "mse")
 
-
-@dataclass(frozen=True)
-class Block:
-    """One set of cells: its whitened genes and the diagonals of its objective.
-
-    Attributes
-    ----------
-    genes
-        ``g_i = M^(-1/2) c_i``, shape (n_genes, r).
-    outer, left, right
-        ``N``, ``W`` and ``U`` of the module's table, shape (r,).
-    covered
-        What A' holds besides the genes that are weighed, shape (r, r).
-    """
-
-    genes: Array
-    outer: Array
-    left: Array
-    right: Array
-    covered: Array
-
-    @classmethod
-    def of(cls, genes: Array, stiffness: Array, objective: str = "exact") -> Block:
-        """Whiten reduced genes by their graph matrix.
-
-        Parameters
-        ----------
-        genes
-            ``C``, shape (n_genes, r).
-        stiffness
-            ``K = VᵀBV``, symmetric positive definite, shape (r, r).
-        objective
-            One of :data:`OBJECTIVES`.
-        """
-        k, basis = np.linalg.eigh(stiffness)
-        m = 1.0 / k
-        one, none = np.ones_like(m), np.zeros_like(m)
-        diagonals = {"exact": (m, m, one), "printed": (m, m**2, k), "mse": (one, none, none)}
-        whitened = genes @ (basis * np.sqrt(k))
-        return cls(whitened, *diagonals[objective], covered=np.zeros_like(stiffness))
-
-    def cover(self, include: Index, beta: Array) -> Block:
-        """Fix the weights of some genes: A' keeps them, and they are weighed no more."""
-        fixed = self.genes[include]
-        rest = self.genes.copy()
-        rest[include] = 0.0
-        return replace(self, genes=rest, covered=self.covered + (fixed.T * beta) @ fixed)
-
-    def seen(self, support: Index) -> _Genes | Grams:
-        """The genes of a support, in the form that makes derivatives with respect to them cheap."""
-        if len(support) < self.genes.shape[1] and not self.covered.any():
-            return Grams(self, support)
-        return _Genes(self, support, self.genes[support])
+def _seen(block: Block, support: Index) -> _Genes | Grams:
+    """The genes of a support, in the form that makes derivatives with respect to them cheap."""
+    if len(support) < block.genes.shape[1] and not block.covered.any():
+        return Grams(block, support)
+    return _Genes(block, support, block.genes[support])
 
 
 @dataclass(frozen=True)
@@ -107,7 +59,7 @@ class _Genes:
         return _BlockPoint(self.block, self.genes, beta)
 
     def narrowed(self, among: Index) -> _Genes | Grams:
-        return self.block.seen(self.support[among])
+        return _seen(self.block, self.support[among])
 
 
 class _BlockPoint:
@@ -195,7 +147,7 @@ class Variance:
         if support is None:
             support = np.flatnonzero(beta)
             beta = beta[support]
-        return Point([block.seen(support) for block in self.blocks], beta, support)
+        return Point([_seen(block, support) for block in self.blocks], beta, support)
 
 
 class Point:

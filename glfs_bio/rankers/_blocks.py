@@ -8,8 +8,8 @@ import numpy as np
 from scipy import sparse
 
 from ..core import noise
+from ..core.block import Block
 from ..core.graph import knn_graph
-from ..core.variance import Block
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

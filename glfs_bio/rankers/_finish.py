@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..core._typing import Array, Index
+    from ..core.block import Block
     from ..core.problem import Problem
-    from ..core.variance import Block
 
 FINISHES = ("auto", "greedy", None)
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ..core import checks
+from ..core.block import OBJECTIVES
 from ..core.graph import LAPLACIANS, check_graph, n_components
 from ..core.memory import full_rank_fits
 from ..core.passes import Cells
 from ..core.path import SOLVERS
 from ..core.problem import STANDARDIZE, build_problem, in_range
 from ..core.subspace import check_coordinates
-from ..core.variance import OBJECTIVES
 from . import glfs, lapaofs, lapdofs, laplacian_score, q_alpha, sparse_pca, variance
 from ._finish import FINISHES
 

@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from ..core import path
 from ..core.descent import TOLERANCE
-from ..core.variance import Block, Variance
+from ..core.variance import Variance
 from ._blocks import reliability, sizes, with_lambda2, without_lambda2
 from ._finish import complete, kept
 from ._ranking import Ranking, without_ties
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..core._typing import Array, Index
+    from ..core.block import Block
     from ..core.descent import Solution
     from ..core.problem import Problem
 

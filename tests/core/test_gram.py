@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from glfs_bio.core import newton, path
-from glfs_bio.core.variance import OBJECTIVES, Block, Variance
+from glfs_bio.core.block import OBJECTIVES, Block
+from glfs_bio.core.variance import Variance
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from glfs_bio.core.block import Block
 from glfs_bio.core.greedy import Greedy
-from glfs_bio.core.variance import Block
 
 
 def blocks(n_blocks=1, d=12, r=5, seed=0):

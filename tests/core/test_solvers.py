@@ -7,10 +7,11 @@ import pytest
 from scipy.optimize import minimize
 
 from glfs_bio.core import newton, owlqn, path
+from glfs_bio.core.block import Block
 from glfs_bio.core.box_qp import solve_box_qp
 from glfs_bio.core.descent import kkt_residuals
 from glfs_bio.core.problem import build_problem
-from glfs_bio.core.variance import Block, Variance
+from glfs_bio.core.variance import Variance
 
 
 @pytest.fixture

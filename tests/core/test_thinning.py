@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from glfs_bio.core import newton, path, thinning
-from glfs_bio.core.variance import Block, Variance
+from glfs_bio.core.block import Block
+from glfs_bio.core.variance import Variance
 
 
 @pytest.fixture

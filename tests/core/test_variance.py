@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from glfs_bio.core.block import OBJECTIVES, Block
 from glfs_bio.core.graph import knn_graph, laplacian
 from glfs_bio.core.subspace import full_rank, orthonormal, project
-from glfs_bio.core.variance import OBJECTIVES, Block, Variance
+from glfs_bio.core.variance import Variance
 
 LAMBDA1 = 3.0
 

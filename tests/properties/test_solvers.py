@@ -7,7 +7,8 @@ from hypothesis import Phase, assume, event, given, settings
 from hypothesis import strategies as st
 
 from glfs_bio.core import path
-from glfs_bio.core.variance import OBJECTIVES, Block, Variance
+from glfs_bio.core.block import OBJECTIVES, Block
+from glfs_bio.core.variance import Variance
 
 EXAMPLES = settings(
     deadline=None, derandomize=True, phases=[Phase.explicit, Phase.generate], max_examples=40
