@@ -143,8 +143,8 @@ def write_nmi(rows: pd.DataFrame, options: argparse.Namespace) -> None:
         best,
         f"Of {options.starts} starts ({options.init}) the one with the lowest inertia; NMI: mutual "
         "information over the geometric mean of the entropies (Strehl & Ghosh 2002).  Of the "
-        "protocols that the paper's words allow it is the one in which its rivals come nearest to "
-        "its figures for them (draws 100 to 104, which are not in this table).",
+        "protocols with random starts that the paper's words allow, its rivals come nearest to its "
+        "figures for them in this one (draws 100 to 104, which are not in this table).",
         told_best,
         "The paper's words to the letter: mean over all starts, mutual information over the larger "
         "entropy (Xu et al. 2003):\n\n" + every.to_markdown(),
