@@ -102,3 +102,13 @@ def test_constraints(run):
     free, shared = defined["found"]["free"], defined["found"]["with batch_key"]
     assert shared["stim"] < free["stim"] - 0.05
     assert shared["label"] > free["label"] - 0.02
+
+
+def test_reproduction(run):
+    defined, _ = run("reproduction")
+    assert defined["scores"]["glfs"] == 1.0
+    assert defined["scores"]["glfs"] >= defined["scores"].max()
+    judged = defined["table"]
+    assert judged.loc["GLFS (default)", "NMI"] > judged.loc["LapAOFS", "NMI"] + 0.05
+    assert judged.loc["GLFS (default)", "nearest neighbour"] >= 0.95
+    assert judged.loc["GLFS (paper, full rank)", "NMI"] > judged.loc["LapAOFS", "NMI"]
