@@ -101,13 +101,18 @@ def pearson_residuals(adata, n_genes: int):
 
 
 def triku(adata, n_genes: int):
-    """Distance of triku, on the graph of its tutorial: cosine, √n/2 neighbours."""
+    """Distance of triku, on the graph of its tutorial: cosine, √n/2 neighbours.
+
+    It refuses genes that no cell expresses.
+    """
     with warnings.catch_warnings():  # importing it silences all warnings
         from triku.tl import triku
 
-    adata = with_graph(adata, metric="cosine", n_neighbors=int(0.5 * adata.n_obs**0.5))
-    triku(adata, use_raw=False)
-    return np.argsort(-adata.var["triku_distance"].to_numpy(), kind="stable")[:n_genes]
+    seen = np.flatnonzero(np.asarray(adata.X.sum(axis=0)).ravel())
+    part = with_graph(adata[:, seen], metric="cosine", n_neighbors=int(0.5 * adata.n_obs**0.5))
+    triku(part, use_raw=False)
+    best_first = np.argsort(-part.var["triku_distance"].to_numpy(), kind="stable")
+    return seen[best_first[:n_genes]]
 
 
 def hotspot(adata, n_genes: int, *, by: str):
