@@ -100,15 +100,17 @@ def pearson_residuals(adata, n_genes: int):
     return np.argsort(table["highly_variable_rank"].fillna(np.inf), kind="stable")[:n_genes]
 
 
-def triku(adata, n_genes: int):
-    """Distance of triku, on the graph of its tutorial: cosine, √n/2 neighbours.
+def expressed(adata):
+    """Genes that some cell expresses: triku and Hotspot refuse others."""
+    return np.flatnonzero(np.asarray(adata.X.sum(axis=0)).ravel())
 
-    It refuses genes that no cell expresses.
-    """
+
+def triku(adata, n_genes: int):
+    """Distance of triku, on the graph of its tutorial: cosine, √n/2 neighbours."""
     with warnings.catch_warnings():  # importing it silences all warnings
         from triku.tl import triku
 
-    seen = np.flatnonzero(np.asarray(adata.X.sum(axis=0)).ravel())
+    seen = expressed(adata)
     part = with_graph(adata[:, seen], metric="cosine", n_neighbors=int(0.5 * adata.n_obs**0.5))
     triku(part, use_raw=False)
     best_first = np.argsort(-part.var["triku_distance"].to_numpy(), kind="stable")
@@ -119,8 +121,8 @@ def hotspot(adata, n_genes: int, *, by: str):
     """Autocorrelation of Hotspot, its DANB model on 50 principal components, 30 neighbours."""
     from hotspot import Hotspot
 
-    model = adata.copy()
-    model.X = csc_matrix(adata.layers["counts"])
+    model = adata[:, expressed(adata)].copy()
+    model.X = csc_matrix(model.layers["counts"])
     model.obs["total"] = np.asarray(model.X.sum(axis=1)).ravel()
     model.obsm["X_pca"] = sc.pp.pca(adata.X, random_state=0)
     model = Hotspot(model, model="danb", latent_obsm_key="X_pca", umi_counts_obs_key="total")
