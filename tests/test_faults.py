@@ -232,6 +232,7 @@ LONG = """
 import signal, sys, time
 import anndata, numpy as np
 import glfs_bio
+signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background it is ignored
 rng = np.random.default_rng(0)
 adata = anndata.AnnData(rng.normal(size=(300, 6000)))
 before = adata.copy()
