@@ -198,7 +198,7 @@ def test_bad_graph_and_weights(two_classes):
     with pytest.raises(ValueError, match=r"graph has shape \(3, 3\)"):
         LapRLSClassifier().fit(X, y, graph=np.ones((3, 3)))
     for weight in (np.ones(3), np.full(50, -1.0), np.full(50, np.nan)):
-        with pytest.raises(ValueError, match="feature_weight (must hold|has values that are not)"):
+        with pytest.raises(ValueError, match=r"feature_weight (must hold|has values that are not)"):
             LapRLSClassifier().fit(X, y, feature_weight=weight)
 
 
