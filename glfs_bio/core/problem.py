@@ -228,6 +228,7 @@ def build_problem(
                 standardize=standardize,
                 whole_space=whole_space,
                 random_state=random_state,
+                cells_are=cells_are,
             )
             return replace(computed, replaced=True)
     if graph is None:
