@@ -247,6 +247,7 @@ def build_problem(
     if representation is not None and n_comps is not None:
         turn = _leading_first(projections, scale)
         basis, projections = basis @ turn, projections @ turn
+    projections[variance == 0] = 0.0  # rounding left some
     smooth = graphs.laplacian(graph, laplacian)
     stiffness = basis.T @ basis + lambda1 * (basis.T @ (smooth @ basis))
     return Problem(

@@ -31,6 +31,14 @@ def test_every_gene_is_ranked_without_ties(clusters, method):
     np.testing.assert_array_equal(np.sort(ranking.order[-2:]), [12, 13])
 
 
+@pytest.mark.parametrize("n_comps", [None, 10])
+@pytest.mark.parametrize("method", sorted(METHODS))
+def test_constant_genes_come_last(clusters, method, n_comps):
+    clusters[:, ::3] = 2.0 / 3.0
+    ranking = rank_genes(clusters, 4, method=method, n_comps=n_comps)
+    np.testing.assert_array_equal(np.sort(ranking.order[-14:]), np.arange(0, 40, 3))
+
+
 def test_finds_the_groups(clusters, method):
     n_genes = 3 if method in ("lapaofs", "lapdofs") else 6
     for n_comps in (None, 10):
