@@ -17,8 +17,10 @@ endif
 demo: $(INSTALLED)
 	@$(BIN)/python demo/demo.py
 
+# Two processes with a thread each take half the time of one with two.
 test: r-check
-	$(R_ENVIRONMENT) $(BIN)/pytest
+	$(R_ENVIRONMENT) OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
+		$(BIN)/pytest --numprocesses auto --dist worksteal
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .
