@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..rankers import Ranking
 
 
-class GLFS(SelectorMixin, BaseEstimator):
+class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     """Select the few genes that keep the structure of the cells.
 
     Minimises the variance of Laplacian-regularised least squares with an ℓ1 penalty,

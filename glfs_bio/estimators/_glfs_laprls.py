@@ -28,7 +28,7 @@ _MOST_GENES = 30
 _SAME_SCORE = 1e-12
 
 
-class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):
+class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Classify by the best few genes, as few as cross-validation allows.
 
     In every fold the selector chooses 1, 2, 3, … genes on the training part alone and the
@@ -122,7 +122,7 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):
         ValueError
             A parameter out of range, fewer than two classes, or fewer samples in one than folds.
         """
-        X, y = validate_data(
+        X, labels = validate_data(
             self,
             X,
             y,
@@ -139,19 +139,19 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):
             if part is not None and not isinstance(part, BaseEstimator):
                 msg = f"{name}={part!r} must be an estimator, or None."
                 raise TypeError(msg)
-        check_classification_targets(y)
-        labelled = is_labelled(y)
-        self.classes_ = check_classes(y[labelled], at_least=2)
-        self.n_samples_, self.n_labelled_ = len(y), int(labelled.sum())
+        check_classification_targets(labels)
+        labelled = is_labelled(labels)
+        self.classes_ = check_classes(labels[labelled], at_least=2)
+        self.n_samples_, self.n_labelled_ = len(labels), int(labelled.sum())
         self.tried_ = self._numbers(X.shape[1])
         self.n_genes_ = int(self.tried_[0])
         if len(self.tried_) > 1:
-            errors = [self._errors(X, y, *fold) for fold in self._folds(y, labelled)]
+            errors = [self._errors(X, labels, *fold) for fold in self._folds(labels, labelled)]
             self.cv_errors_ = np.sum(errors, axis=0)
             self.n_genes_ = int(self.tried_[np.argmin(self.cv_errors_)])
-        self.selector_ = self._selector().set_params(n_genes=self.n_genes_).fit(X, y)
+        self.selector_ = self._selector().set_params(n_genes=self.n_genes_).fit(X, labels)
         self.genes_ = np.argsort(self.selector_.ranking_)[: self.n_genes_]
-        self.classifier_ = self._classify(X, y, self.genes_, self.selector_.weights_)
+        self.classifier_ = self._classify(X, labels, self.genes_, self.selector_.weights_)
         return self
 
     def decision_function(self, X: Matrix) -> Array:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 GRAPHS = ("neighbors", "classes")
 
 
-class LapRLSClassifier(ClassifierMixin, BaseEstimator):
+class LapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Least squares on 0/1 labels that varies little along a graph of the samples.
 
     Minimises ``Σ (y − f)² + λ1 fᵀLf + λ2 ‖w‖²`` for ``f = wᵀx + b`` [1]_, in closed form, with as
@@ -142,7 +142,7 @@ class LapRLSClassifier(ClassifierMixin, BaseEstimator):
         checks.whole_number("n_neighbors", self.n_neighbors, at_least=1)
         checks.one_of("laplacian", self.laplacian, graphs.LAPLACIANS)
         checks.flags(standardize=self.standardize)
-        X, y = validate_data(
+        X, labels = validate_data(
             self,
             X,
             y,
@@ -150,19 +150,19 @@ class LapRLSClassifier(ClassifierMixin, BaseEstimator):
             dtype=(np.float64, np.float32),
             ensure_min_samples=2,
         )
-        check_classification_targets(y)
-        labelled = is_labelled(y)
-        self.classes_ = check_classes(y[labelled])
+        check_classification_targets(labels)
+        labelled = is_labelled(labels)
+        self.classes_ = check_classes(labels[labelled])
         scale = self._scale(X, feature_weight)
         scaled = _times(X, scale)
-        similarities = self._graph(scaled, y, labelled, graph)
+        similarities = self._graph(scaled, labels, labelled, graph)
         coef, intercept = laprls.solve(
             scaled,
-            _code(y, self.classes_),
+            _code(labels, self.classes_),
             graphs.laplacian(similarities, self.laplacian),
             lambda1=self.lambda1,
             lambda2=self.lambda2,
-            sample_weight=self._sample_weight(y, labelled),
+            sample_weight=self._sample_weight(labels, labelled),
         )
         self.coef_ = coef.T * scale
         self.intercept_ = intercept - 0.5
@@ -182,7 +182,7 @@ class LapRLSClassifier(ClassifierMixin, BaseEstimator):
         """Class of the largest decision value."""
         decision = self.decision_function(X)
         best = (decision > 0).astype(int) if decision.ndim == 1 else decision.argmax(axis=1)
-        return self.classes_[best]
+        return np.asarray(self.classes_[best])
 
     def _scale(self, X: Matrix, feature_weight: ArrayLike | None) -> Array:
         scale = np.ones(X.shape[1])
@@ -231,7 +231,7 @@ class LapRLSClassifier(ClassifierMixin, BaseEstimator):
 
 def _code(y: NDArray[np.generic], classes: NDArray[np.generic]) -> Array:
     """One column of 0 and 1 a class; for two classes that of the second."""
-    targets = (y[:, None] == classes).astype(float)
+    targets = np.asarray(y[:, None] == classes, dtype=float)
     return targets[:, 1:] if len(classes) == 2 else targets
 
 

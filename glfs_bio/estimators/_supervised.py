@@ -17,7 +17,7 @@ from ._glfs import GLFS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
     from sklearn.utils import Tags
 
     from ..core._typing import Matrix
@@ -50,7 +50,9 @@ class SupervisedGLFS(GLFS):
     [7]
     """
 
-    def fit(self, X: Matrix, y: ArrayLike | None = None) -> SupervisedGLFS:
+    def fit(  # type: ignore[override]  # takes labels in place of a graph
+        self, X: Matrix, y: ArrayLike | None = None
+    ) -> SupervisedGLFS:
         """Select genes.
 
         Parameters
@@ -100,15 +102,17 @@ class SupervisedGLFS(GLFS):
             problem, sizes, objective=self.objective, solver=self.solver, tol=self.tol
         )
 
-    def _labels(self, y: ArrayLike | None) -> np.ndarray:
+    def _labels(self, y: ArrayLike | None) -> NDArray[np.generic]:
         if y is None:
             msg = "requires y to be passed, but the target y is None: pass the labels."
             raise ValueError(f"{type(self).__name__} {msg}")
-        labels = column_or_1d(y, warn=True)
+        labels: NDArray[np.generic] = column_or_1d(y, warn=True)
         check_classification_targets(labels)
         return labels
 
-    def _labelled(self, X: Matrix, labels: np.ndarray) -> tuple[Matrix, np.ndarray]:
+    def _labelled(
+        self, X: Matrix, labels: NDArray[np.generic]
+    ) -> tuple[Matrix, NDArray[np.generic]]:
         """Check both, and keep the samples whose class is known."""
         X = validate_data(
             self,
