@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
+    from ..core._typing import Index
+
 #: Bars in a column, and inches of a column's width and of a bar.
 PER_COLUMN = 50
 WIDTH = 2.6
@@ -55,7 +57,7 @@ def draw(axes: Sequence[Axes], names: Sequence[str], values: Sequence[float], la
         ax.tick_params(axis="y", length=0)
 
 
-def _names(ax: Axes, place: Sequence[int], names: Sequence[str], rows: int) -> None:
+def _names(ax: Axes, place: Index, names: Sequence[str], rows: int) -> None:
     """Names as large as the bars allow; where that is too small to read, every so many."""
     extent = ax.get_window_extent().height / ax.figure.dpi * _POINTS
     size = min(0.85 * extent / (rows + 0.2), _LARGEST)

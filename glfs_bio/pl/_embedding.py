@@ -36,7 +36,7 @@ def _of_all(adata: AnnData, layer: str | None, random_state: int) -> NDArray[np.
     bare.obsm.update(adata.obsm)
     bare.obsp.update(adata.obsp)
     sc.tl.umap(bare, random_state=random_state)
-    return bare.obsm["X_umap"]
+    return np.asarray(bare.obsm["X_umap"])
 
 
 def _umap(cells: AnnData, random_state: int) -> NDArray[np.float64]:
@@ -51,4 +51,4 @@ def _umap(cells: AnnData, random_state: int) -> NDArray[np.float64]:
         warnings.filterwarnings("ignore", "Changing the sparsity", SparseEfficiencyWarning)
         sc.pp.neighbors(cells, use_rep=use_rep, random_state=random_state)
     sc.tl.umap(cells, random_state=random_state)
-    return cells.obsm["X_umap"]
+    return np.asarray(cells.obsm["X_umap"])

@@ -80,7 +80,8 @@ def enrichment(
     table = entry["results"].head(n_terms)
     axes = given(ax, 1) if ax is not None else row([_WIDTH], _PER_TERM * len(table) + _MARGIN)
     _draw(axes[0], table, prerank="nes" in table)
-    return finish(axes, "enrichment", show=show, save=save, own=ax is None)
+    shown = finish(axes, "enrichment", show=show, save=save, own=ax is None)
+    return None if shown else axes[0]
 
 
 def _draw(ax: Axes, table: pd.DataFrame, *, prerank: bool) -> None:

@@ -31,16 +31,16 @@ _PAD = 0.1
 def row(widths: Sequence[float], height: float) -> list[Axes]:
     """Axes beside one another in a new figure; sizes in inches."""
     from matplotlib import pyplot as plt
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    figure, axes = plt.subplots(
+    _, axes = plt.subplots(
         1,
         len(widths),
         figsize=(sum(widths), height),
-        layout="constrained",
+        layout=ConstrainedLayoutEngine(w_pad=_PAD),
         squeeze=False,
         width_ratios=widths,
     )
-    figure.get_layout_engine().set(w_pad=_PAD)
     return list(axes.ravel())
 
 
@@ -71,8 +71,8 @@ def finish(
     show: bool | None,
     save: str | Path | bool | None,
     own: bool = True,
-) -> Axes | list[Axes] | None:
-    """Save, show or hand back: the axes if there is one, a list if there are more.
+) -> bool:
+    """Save and show the figure; whether it was shown, so that there is nothing to hand back.
 
     `own` says whether the figure is ours to show when the caller does not say.
     """
@@ -85,9 +85,14 @@ def finish(
             bare = str(save).startswith(".") and Path(save).suffix == ""
             target = target.with_suffix(str(save)) if bare else as_path(save, "save")
         target.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(target, overwrite=True) as name:
-            axes[0].figure.savefig(name, bbox_inches="tight", dpi=_DPI)
+        with replacing(target, overwrite=True) as file:
+            axes[0].figure.figure.savefig(file, bbox_inches="tight", dpi=_DPI)
     if show or (show is None and own and not save and settings.autoshow):
         plt.show()
-        return None
+        return True
+    return False
+
+
+def one_or_list(axes: Sequence[Axes]) -> Axes | list[Axes]:
+    """The axes if there is one, a list if there are more."""
     return axes[0] if len(axes) == 1 else list(axes)

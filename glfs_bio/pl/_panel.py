@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pandas as pd
@@ -46,7 +46,7 @@ def panel(
     show: bool | None = None,
     save: str | Path | bool | None = None,
     random_state: int = 0,
-) -> list[Axes] | dict[str, Axes] | None:
+) -> list[Axes] | dict[str, Axes] | list[dict[str, Axes]] | None:
     """Show the cells by the panel: a UMAP beside that of all genes, a heat map, or a dot plot.
 
     Parameters
@@ -113,18 +113,20 @@ def panel(
     ranked = selection.ranked(adata, key).index
     genes = ranked[: len(ranked) if n_genes is None else n_genes]
     cells = _cells(adata, genes, groupby, layer, symbols)
-    if kind == "umap":
+    if kind == "umap" or groupby is None:  # the others have groups
         axes = row([_SQUARE, _SQUARE], _TALL) if ax is None else given(ax, 2)
         _umaps(axes, adata, cells, groupby, layer, random_state)
-        return finish(axes, "panel_umap", show=show, save=save, own=ax is None)
+        shown = finish(axes, "panel_umap", show=show, save=save, own=ax is None)
+        return None if shown else axes
     order = _by_group(cells, groupby)
+    drawn: dict[str, Axes] | list[dict[str, Axes]]
     if kind == "heatmap":
         drawn = _heatmap(_balanced(cells, groupby, random_state), order, groupby)
     else:
         drawn = _dotplot(cells, order, groupby)
     first = drawn if isinstance(drawn, dict) else drawn[0]
     shown = finish([next(iter(first.values()))], f"panel_{kind}", show=show, save=save)
-    return None if shown is None else drawn
+    return None if shown else drawn
 
 
 def _check_groups(adata: AnnData, groupby: str | None, kind: str) -> None:
@@ -204,7 +206,7 @@ def _umaps(
         ax.set(xlabel="UMAP 1", ylabel="UMAP 2")
 
 
-def _by_group(cells: AnnData, groupby: str | None) -> list[str]:
+def _by_group(cells: AnnData, groupby: str) -> list[str]:
     """Genes by the group in which they are highest, the highest first within it."""
     groups = cells.obs[groupby].cat.remove_unused_categories()
     means = pd.DataFrame(cells.X, columns=cells.var_names).groupby(groups.to_numpy()).mean()
@@ -223,12 +225,12 @@ def _balanced(cells: AnnData, groupby: str, random_state: int) -> AnnData:
     return cells[np.sort(np.concatenate(kept))].copy()
 
 
-def _heatmap(cells: AnnData, genes: list[str], groupby: str | None) -> dict[str, Axes]:
+def _heatmap(cells: AnnData, genes: list[str], groupby: str) -> dict[str, Axes]:
     import scanpy as sc
 
     few = len(genes) <= _FEW
     n_groups = cells.obs[groupby].nunique()
-    axes = sc.pl.heatmap(
+    axes: dict[str, Axes] = sc.pl.heatmap(
         cells,
         genes,
         groupby,
@@ -242,7 +244,7 @@ def _heatmap(cells: AnnData, genes: list[str], groupby: str | None) -> dict[str,
     return axes
 
 
-def _dotplot(cells: AnnData, genes: list[str], groupby: str | None) -> list[dict[str, Any]]:
+def _dotplot(cells: AnnData, genes: list[str], groupby: str) -> list[dict[str, Axes]]:
     import scanpy as sc
     from matplotlib import pyplot as plt
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._anndata import selection
-from ._figure import BLUE, GREY, VERMILLION, finish, given, row
+from ._figure import BLUE, GREY, VERMILLION, finish, given, one_or_list, row
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -80,7 +80,8 @@ def path(
     axes = row([_WIDTH] * len(panels), _HEIGHT) if ax is None else given(ax, len(panels))
     for draw, where in zip(panels, axes, strict=True):
         draw(where, entry)
-    return finish(axes, "path", show=show, save=save, own=ax is None)
+    shown = finish(axes, "path", show=show, save=save, own=ax is None)
+    return None if shown else one_or_list(axes)
 
 
 def _panels(entry: dict[str, Any]) -> list[Callable[[Axes, dict[str, Any]], None]]:

@@ -88,7 +88,8 @@ def stability(
         axes[:-1], list(called.loc[frequency.index]), frequency.to_numpy(), "selection frequency"
     )
     _matrix(axes[-1], entry["jaccard"], entry["mean_jaccard"])
-    return finish(axes, "stability", show=show, save=save, own=ax is None)
+    shown = finish(axes, "stability", show=show, save=save, own=ax is None)
+    return None if shown else list(axes)
 
 
 def _matrix(ax: Axes, jaccard: np.ndarray, mean: float) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from .._anndata import selection
 from ..core import checks
 from . import _bars
-from ._figure import finish, given, row
+from ._figure import finish, given, one_or_list, row
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -76,4 +76,5 @@ def weights(
         given(ax, 1) if ax is not None else row([_bars.WIDTH] * n_columns, _bars.height(len(frame)))
     )
     _bars.draw(axes, list(called.loc[frame.index]), frame["weight"].to_numpy(), "weight")
-    return finish(axes, "weights", show=show, save=save, own=ax is None)
+    shown = finish(axes, "weights", show=show, save=save, own=ax is None)
+    return None if shown else one_or_list(axes)

@@ -329,6 +329,13 @@ def test_saved_where_it_is_said(panel, tmp_path, settings):
     }
 
 
+def test_saved_from_axes_in_a_part_of_a_figure(panel, tmp_path):
+    figure = plt.figure()
+    left, _ = figure.subfigures(1, 2)
+    pl.weights(panel, ax=left.subplots(), save=tmp_path / "whole.png")
+    assert (tmp_path / "whole.png").stat().st_size > 0
+
+
 @pytest.mark.parametrize("draw", [pl.weights, pl.path, pl.stability, pl.enrichment])
 def test_shown_or_handed_back(panel, monkeypatch, settings, draw):
     shown = []
