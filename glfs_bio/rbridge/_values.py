@@ -17,6 +17,8 @@ from scipy import sparse
 from . import _session
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
 #: R's missing integer or logical.
@@ -98,7 +100,7 @@ def _read_table(columns: Any, names: Any, rows: Any, length: Any) -> pd.DataFram
     return pd.DataFrame(values, index=pd.Index(index, dtype=object))
 
 
-_READERS = {
+_READERS: dict[str, Callable[..., Any]] = {
     "scalar": _read_scalar,
     "strings": _read_strings,
     "factor": _read_factor,
@@ -204,7 +206,7 @@ def _write_vector(series: pd.Series) -> Any:
             return _integers(np.where(missing, _NA, numbers))
     if pd.api.types.is_numeric_dtype(dtype):
         numbers = series.to_numpy(dtype=np.float64, na_value=np.nan)
-        return ri.FloatSexpVector.from_memoryview(memoryview(np.ascontiguousarray(numbers)))
+        return ri.FloatSexpVector.from_memoryview(np.ascontiguousarray(numbers).data)
     strings = np.where(missing, "", series.to_numpy(dtype=object))
     block = memoryview("".join(f"{text}\0" for text in strings).encode())
     return _list(
@@ -216,4 +218,4 @@ def _write_vector(series: pd.Series) -> Any:
 
 def _integers(values: NDArray[np.integer]) -> Any:
     ri = _session.rinterface()
-    return ri.IntSexpVector.from_memoryview(memoryview(values.astype(np.int32)))
+    return ri.IntSexpVector.from_memoryview(values.astype(np.int32).data)

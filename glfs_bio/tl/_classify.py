@@ -153,8 +153,8 @@ def classify(
     if not known.any():
         msg = f"groupby={groupby!r} has no label in the {learn.sum()} cells to learn from."
         raise ValueError(msg)
-    names = np.where(codes >= 0, categories[codes], None)
-    labels.check(names[known], groupby, cv if np.ndim(n_genes) or n_genes is None else None)
+    folds = cv if n_genes is None or np.ndim(n_genes) else None
+    labels.check(categories[codes[known]], groupby, folds)
 
     model = GLFSLapRLSClassifier(
         n_genes,
@@ -208,7 +208,7 @@ def _store(
     model: GLFSLapRLSClassifier,
     genes: NDArray[np.intp],
     decision: NDArray[np.float64],
-    predicted: NDArray[np.intp],
+    predicted: NDArray[Any],
     categories: NDArray[Any],
 ) -> None:
     for place, name in ((adata.obs, "decision"), (adata.var, "coef")):

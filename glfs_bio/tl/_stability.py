@@ -7,7 +7,7 @@ import warnings
 from contextlib import closing
 from importlib.metadata import version
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from anndata import AnnData
@@ -21,6 +21,7 @@ from ..core import checks
 from ..pp import select_genes
 
 if TYPE_CHECKING:
+    import pandas as pd
     from numpy.typing import NDArray
 
 _FEWEST_RESAMPLES = 2
@@ -209,7 +210,7 @@ def _select(
     """
     with warnings.catch_warnings(record=True) as caught, threadpool_limits(1):
         warnings.simplefilter("always")
-        frame = select_genes(adata[part].copy(), **options)
+        frame = cast("pd.DataFrame", select_genes(adata[part].copy(), **options))
     told = [(entry.category, str(entry.message)) for entry in caught]
     return frame["glfs_selected"].to_numpy(), frame["glfs_score"].notna().to_numpy(), told
 
