@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any, Literal, cast
 
 import typer
 
@@ -48,14 +48,14 @@ def classify(
         import pandas as pd
 
         common.check_targets(cells=output, table=table, overwrite=overwrite)
-        components = n_comps if n_comps == "auto" else _whole(n_comps) or None
+        components = _components(n_comps)
         adata = common.load(source, log1p=log1p)
         glfs_bio.tl.classify(
             adata,
             groupby,
             train=train,
             n_genes=n_genes[0] if n_genes and len(n_genes) == 1 else n_genes,
-            graph=graph,
+            graph=cast("Any", graph),  # tl.classify checks it
             lambda1=lambda1,
             lambda2=lambda2,
             n_comps=components,
@@ -78,15 +78,17 @@ def classify(
         common.put_table(predictions, table, overwrite=overwrite)
 
 
-def _whole(text: str) -> int:
+def _components(text: str) -> int | Literal["auto"] | None:
+    if text == "auto":
+        return "auto"
     try:
-        return int(text)
+        return int(text) or None
     except ValueError:
         msg = f"--n-comps {text} must be a whole number, or auto."
         raise ValueError(msg) from None
 
 
-def _summary(entry: dict) -> str:
+def _summary(entry: dict[str, Any]) -> str:
     told = [f"{entry['n_genes']} genes: {', '.join(entry['genes'])}"]
     if "cv_errors" in entry:
         told.append(f"{min(entry['cv_errors'])}/{entry['n_labelled']} errors in cross-validation")

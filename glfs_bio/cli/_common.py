@@ -237,13 +237,15 @@ class _GenesLeft(logging.Handler):
         self.most: int | None = None
 
     def emit(self, record: logging.LogRecord) -> None:
-        if hasattr(record, "n_read"):
-            told = {"completed": record.n_read, "total": record.n_cells}
-            self.bar.update(self.task, description="reading cells", **told)
-        elif hasattr(record, "n_genes"):
-            self._left(record.n_genes)
+        told = vars(record)
+        if "n_read" in told:
+            self._show("reading cells", told["n_read"], told["n_cells"])
+        elif "n_genes" in told:
+            self._left(told["n_genes"])
 
     def _left(self, left: int) -> None:
         self.most = self.most or left
-        told = {"completed": self.most - left, "total": self.most}
-        self.bar.update(self.task, description=f"{left} genes left", **told)
+        self._show(f"{left} genes left", self.most - left, self.most)
+
+    def _show(self, what: str, completed: int, total: int) -> None:
+        self.bar.update(self.task, description=what, completed=completed, total=total)

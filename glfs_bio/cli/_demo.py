@@ -67,8 +67,9 @@ def run(output: Path, *, overwrite: bool) -> None:
 
     common.put_cells(panel, targets["pbmc68k_panel.h5ad"], overwrite=overwrite)
     glfs_bio.io.write_gene_list(cells, targets["genes.txt"], overwrite=overwrite)
-    with glfs_bio.io.replacing(targets["panel.png"], overwrite=overwrite) as name:
-        plt.close(glfs_bio.pl.panel(cells, _LABELS, save=name)[0].figure)
+    with glfs_bio.io.replacing(targets["panel.png"], overwrite=overwrite) as file:
+        glfs_bio.pl.panel(cells, _LABELS, save=file)
+        plt.close()
     typer.echo()
     for target in targets.values():
         typer.echo(f"wrote {target}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
-from typing import Annotated
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -52,7 +52,7 @@ def enrich(
             adata,
             gene_sets,
             key=key,
-            method=method,
+            method=cast("Any", method),  # tl.enrich checks it
             background=None if background is None else background.read_text("utf-8").split(),
             symbols=symbols,
             min_size=min_size,

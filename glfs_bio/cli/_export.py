@@ -54,7 +54,6 @@ def export(
         adata = common.load(source)
         for target in targets:
             ending = target.suffix.lower()
-            shared = {"symbols": symbols, "overwrite": overwrite}
             if ending == ".gmt":
                 glfs_bio.io.write_gmt(
                     adata,
@@ -62,14 +61,23 @@ def export(
                     key=keys,
                     thresholds=threshold or (),
                     stability_key=stability_key,
-                    **shared,
+                    symbols=symbols,
+                    overwrite=overwrite,
                 )
             elif ending == ".rnk":
-                glfs_bio.io.write_rnk(adata, target, key=keys[0], **shared)
+                glfs_bio.io.write_rnk(
+                    adata, target, key=keys[0], symbols=symbols, overwrite=overwrite
+                )
             else:
                 further = (column or ()) if ending in _TABLES else ()
                 glfs_bio.io.write_gene_list(
-                    adata, target, key=keys[0], columns=further, selected_only=not every, **shared
+                    adata,
+                    target,
+                    key=keys[0],
+                    symbols=symbols,
+                    columns=further,
+                    selected_only=not every,
+                    overwrite=overwrite,
                 )
 
 

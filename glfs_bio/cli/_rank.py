@@ -68,7 +68,7 @@ def rank(
         common.put_table(frame[columns], table, overwrite=overwrite)
 
 
-rank.__doc__ += f"""
+rank.__doc__ = f"""{rank.__doc__}
 
     Methods: {", ".join(common.METHODS)}.
 

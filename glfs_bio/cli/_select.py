@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
-from typing import Annotated
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -59,9 +59,9 @@ def select(
                 adata,
                 n_genes,
                 method=method,
-                objective=objective,
+                objective=cast("Any", objective),  # select_genes checks these two
                 lam=common.number_or(lam, "line_search"),
-                finish=None if finish == "none" else finish,
+                finish=cast("Any", None if finish == "none" else finish),
                 lambda1=lambda1,
                 n_comps=n_comps or None,
                 use_rep=use_rep,
