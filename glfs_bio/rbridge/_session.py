@@ -10,7 +10,7 @@ import signal
 import threading
 from contextlib import contextmanager
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -51,7 +51,8 @@ def rinterface() -> ModuleType:
         ri.initr()
     # Later, with half of the interpreter gone, rpy2 cannot release them.
     atexit.register(_callbacks.clear)
-    return cast("ModuleType", ri)
+    module: ModuleType = ri
+    return module
 
 
 def r_function(name: str) -> Any:
