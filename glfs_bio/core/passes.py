@@ -111,18 +111,16 @@ class Cells:
         """
         if _is_dask(self.source):
             return self._sweep_dask(part, shared, merge)
-        total: Sums | None = None
-        stacked = []
+        total: Sums = ()
+        stacked: list[Matrix] = []
         n_cells = self.shape[0]
         for block, rows in self._blocks():
             sums, of_cells = part(block, rows, *shared)
-            total = sums if total is None else merge(total, sums)
+            total = merge(total, sums) if stacked else sums
             stacked.append(of_cells)
             if not self.in_memory:
                 progress = {"n_read": rows.stop, "n_cells": n_cells}
                 log.info("%d of %d cells read", rows.stop, n_cells, extra=progress)
-        if total is None:  # not reached: a matrix has three cells at least
-            raise ValueError(self.shape)
         return total, _below_one_another(stacked)
 
     def take(self, cells: Index) -> Matrix:

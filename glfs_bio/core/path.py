@@ -62,6 +62,11 @@ def start(variance: Variance, upper: float = np.inf) -> tuple[Array, float]:
         Shape (n_genes,).
     lam
         ``λ0 = −Σ β_i ∂φ/∂β_i / Σ β_i``, positive.
+
+    Raises
+    ------
+    Collapse
+        There is none: directions that the genes hardly reach outweigh the others.
     """
     norms = variance.norms
     n_start = min(_START_GENES * variance.rank, int(np.count_nonzero(norms)))
@@ -75,7 +80,14 @@ def start(variance: Variance, upper: float = np.inf) -> tuple[Array, float]:
     if lam > 0:
         return middle, lam
     all_inside = beta * (_WEAKEST_WEIGHT / weights.min())
-    return all_inside, balance(variance, all_inside)
+    lam = balance(variance, all_inside)
+    if not lam > 0:
+        msg = (
+            "No λ balances the genes: their sizes are too unlike. "
+            "Standardize them, or choose another objective."
+        )
+        raise Collapse(msg)
+    return all_inside, lam
 
 
 def _directions(block: Block, beta: Array) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import Phase, assume, event, given, settings
+from hypothesis import Phase, assume, event, given, reject, settings
 from hypothesis import strategies as st
 
 from glfs_bio.core import path
@@ -43,8 +43,10 @@ def setting(problem):
     genes, stiffness, objective = problem
     variance = Variance(Block.of(genes / np.abs(genes).max(), stiffness, objective))
     upper = 1.0 if objective == "mse" else np.inf
-    beta, lam = path.start(variance, upper)
-    assume(lam > 0)
+    try:
+        beta, lam = path.start(variance, upper)
+    except path.Collapse:
+        reject()
     return variance, upper, beta, lam
 
 
