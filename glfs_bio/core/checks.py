@@ -125,7 +125,8 @@ def number(name: str, value: object, *, above: float | None = None, at_least: fl
     if not isinstance(value, Real) or isinstance(value, bool | np.bool_):
         msg = f"{name}={value!r} must be {allowed}, not {type(value).__name__}."
         raise TypeError(msg)
-    too_small = value < at_least if above is None else value <= above
-    if too_small or not abs(value) <= _LARGEST:
+    plain = value.item() if isinstance(value, np.generic) else value  # float32 has a largest too
+    too_small = plain < at_least if above is None else plain <= above
+    if too_small or not abs(plain) <= _LARGEST:
         msg = f"{name}={value!r} must be {allowed}."
         raise ValueError(msg)
