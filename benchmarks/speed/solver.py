@@ -44,7 +44,7 @@ def counted(flops: list[float]):
     point = variance._BlockPoint
     gradient, hessian, made = point.gradient, point.hessian, point.__init__
     positive, drop = newton.is_positive_definite, point.largest_drop
-    factor = box_qp.cho_factor
+    solve = box_qp.cholesky.solve
 
     def counting_init(self, block, on_support, beta):
         made(self, block, on_support, beta)
@@ -65,9 +65,9 @@ def counted(flops: list[float]):
         flops.append(len(matrix) ** 3 / 3)
         return positive(matrix)
 
-    def counting_factor(matrix):
+    def counting_solve(matrix, right):
         flops.append(len(matrix) ** 3 / 3)
-        return factor(matrix)
+        return solve(matrix, right)
 
     def counting_drop(self, step):
         m, r = np.count_nonzero(step), self.block.genes.shape[1]
@@ -79,7 +79,7 @@ def counted(flops: list[float]):
         mock.patch.object(point, "gradient", counting_gradient),
         mock.patch.object(point, "hessian", counting_hessian),
         mock.patch.object(point, "largest_drop", counting_drop),
-        mock.patch.object(box_qp, "cho_factor", counting_factor),
+        mock.patch.object(box_qp.cholesky, "solve", counting_solve),
         mock.patch.object(newton, "is_positive_definite", counting_positive),
     ):
         yield

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+
+from . import cholesky
 
 if TYPE_CHECKING:
     from ._typing import Array
@@ -28,8 +29,10 @@ def solve_box_qp(
         free = state == _FREE
         x = np.where(state == _AT_LOWER, lower, np.where(state == _AT_UPPER, upper, 0.0))
         if free.any():
-            pull = slope[free] + hessian[np.ix_(free, ~free)] @ x[~free]
-            x[free] = cho_solve(cho_factor(hessian[np.ix_(free, free)]), -pull)
+            there = np.flatnonzero(free)
+            pull = slope[there] + (hessian @ x)[there]
+            among = hessian if free.all() else hessian[there][:, there]
+            x[there] = cholesky.solve(among, -pull)
         downhill = hessian @ x + slope
         moved = state.copy()
         moved[free & (x < lower)] = _AT_LOWER

@@ -11,17 +11,22 @@ if TYPE_CHECKING:
     from ._typing import Array
 
 
+def diagonal(matrix: Array) -> Array:
+    """View of the diagonal that can be written to."""
+    return np.asarray(np.einsum("ii->i", matrix))
+
+
 def inverse(matrix: Array) -> Array:
     """Inverse of ``I + A`` for A ⪰ 0: eigenvalues are at most 1, whatever rounding made of A."""
     factor, failed = lapack.dpotrf(matrix, lower=1)
     if not failed:
-        lower, failed = lapack.dpotri(factor, lower=1)
+        lower, failed = lapack.dpotri(factor, lower=1, overwrite_c=1)
     if failed:
         weights, basis = np.linalg.eigh(matrix)
         return np.asarray((basis / np.maximum(weights, 1.0)) @ basis.T)
-    lower = np.tril(lower)
-    lower += np.tril(lower, -1).T
-    return np.asarray(lower)
+    both = np.asarray(lower + lower.T)  # above the diagonal dpotrf has left zeros
+    diagonal(both)[:] /= 2.0
+    return both
 
 
 def root(matrix: Array) -> Array:
@@ -35,4 +40,19 @@ def root(matrix: Array) -> Array:
 
 def is_positive_definite(matrix: Array) -> bool:
     """Whether a symmetric matrix has a Cholesky factor."""
-    return not lapack.dpotrf(matrix, lower=1, clean=0)[1]
+    return not lapack.dpotrf(matrix.T, lower=1, clean=0)[1]
+
+
+def solve(matrix: Array, right: Array) -> Array:
+    """``matrix⁻¹ right`` for a symmetric positive definite matrix.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        It is not positive definite.
+    """
+    _, solution, failed = lapack.dposv(matrix.T, right)
+    if failed:
+        msg = "The matrix is not positive definite."
+        raise np.linalg.LinAlgError(msg)
+    return np.asarray(solution)

@@ -67,9 +67,8 @@ def kkt_residuals(beta: Array, gradient: Array, lam: float, upper: float = np.in
     )
 
 
-def longest_step(point: Point, step: Array, at_most: float = 1.0) -> float:
-    """Multiple of `step` that keeps every direction on its branch."""
-    drop = point.largest_drop(step)
+def longest_step(drop: float, at_most: float = 1.0) -> float:
+    """Multiple of a step that keeps every direction on its branch; `drop` is its largest drop."""
     return at_most if drop * at_most <= _MAX_DROP else _MAX_DROP / drop
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .box_qp import solve_box_qp
-from .cholesky import is_positive_definite
+from .cholesky import diagonal, is_positive_definite
 from .descent import TOLERANCE, Solution, decreases_enough, kkt_residuals, longest_step
 
 if TYPE_CHECKING:
@@ -94,13 +94,14 @@ def _on_working_set(
         slope = point.gradient + lam
         for ridge in _RIDGES:
             step, convex = _newton_step(point, slope, residuals, upper, ridge)
-            accepted = _line_search(point, step, slope, lam, upper)
+            drop = point.largest_drop(step)
+            accepted = _line_search(point, step, drop, slope, lam, upper)
             if accepted is not None:
                 break
         else:
             return point, taken
         if not convex:
-            accepted = _lengthen(point, accepted, step, lam, upper)
+            accepted = _lengthen(point, accepted, step, drop, lam, upper)
         point = accepted
         beta[working] = point.beta
     return point, max_iter
@@ -117,10 +118,10 @@ def _newton_step(
     movable = np.flatnonzero(((here > 0) & (here < upper)) | (residuals > 0))
     exact, convex = point.hessian(movable)
     unit = 1.0 / np.sqrt(np.diag(convex))
-    exact, convex = (h * np.outer(unit, unit) for h in (exact, convex))
-    diagonal = ridge * np.eye(len(movable))
+    units = np.outer(unit, unit)
+    exact, convex = exact * units, convex * units
     shift = 0.0
-    while not is_positive_definite(hessian := exact + shift * convex + (1.0 + shift) * diagonal):
+    while not is_positive_definite(hessian := _ridged(exact, convex, shift, ridge)):
         shift = max(0.5, 2.0 * shift)
     lower, higher = -here[movable] / unit, (upper - here[movable]) / unit
     step = np.zeros_like(here)
@@ -132,10 +133,19 @@ def _newton_step(
     return step, shift == 0.0
 
 
-def _line_search(point: Point, step: Array, slope: Array, lam: float, upper: float) -> Point | None:
+def _ridged(exact: Array, convex: Array, shift: float, ridge: float) -> Array:
+    """``exact + shift · convex`` with a ridge of ``1 + shift`` times its unit."""
+    hessian = exact + shift * convex if shift else exact.copy()
+    diagonal(hessian)[:] += (1.0 + shift) * ridge
+    return hessian
+
+
+def _line_search(
+    point: Point, step: Array, drop: float, slope: Array, lam: float, upper: float
+) -> Point | None:
     """First point along the step with enough decrease, or None where rounding leaves none."""
     expected = float(slope @ step)
-    length = longest_step(point, step)
+    length = longest_step(drop)
     while expected < 0 and length > _SHORTEST_STEP:
         trial = point.moved(np.clip(point.beta + length * step, 0.0, upper))
         if decreases_enough(point, trial, lam, length * expected):
@@ -144,10 +154,12 @@ def _line_search(point: Point, step: Array, slope: Array, lam: float, upper: flo
     return None
 
 
-def _lengthen(point: Point, accepted: Point, step: Array, lam: float, upper: float) -> Point:
+def _lengthen(
+    point: Point, accepted: Point, step: Array, drop: float, lam: float, upper: float
+) -> Point:
     """Go on along a step whose model was made more convex, and so shorter, than the objective."""
-    length = 2.0
-    while length <= longest_step(point, step, at_most=_LONGEST_STEP):
+    length, longest = 2.0, longest_step(drop, at_most=_LONGEST_STEP)
+    while length <= longest:
         trial = point.moved(np.clip(point.beta + length * step, 0.0, upper))
         if trial.value + lam * trial.beta.sum() >= accepted.value + lam * accepted.beta.sum():
             break

@@ -85,7 +85,7 @@ def _projected_search(
     """Backtrack along the projected direction until the penalised objective decreases enough."""
     here = point.beta
     slope = point.gradient + lam
-    length = longest_step(point, np.clip(here + direction, 0.0, upper) - here)
+    length = longest_step(point.largest_drop(np.clip(here + direction, 0.0, upper) - here))
     if first:
         length = min(length, 0.1 * here.sum() / max(np.abs(direction).sum(), np.finfo(float).tiny))
     while length > _SHORTEST_STEP:

@@ -40,6 +40,10 @@ if TYPE_CHECKING:
     from .block import Block
 
 
+#: Genes whose products with a matrix stay in the processor's cache.
+_AT_ONCE = 2048
+
+
 def _seen(block: Block, support: Index) -> _Genes | Grams:
     """The genes of a support, in the form that makes derivatives with respect to them cheap."""
     if len(support) < block.genes.shape[1] and not block.covered.any():
@@ -71,7 +75,7 @@ class _BlockPoint:
         heavy = beta > 0
         weighed = on_support[heavy]
         precision = block.covered + (weighed.T * beta[heavy]) @ weighed
-        precision[np.diag_indices_from(precision)] += 1.0
+        cholesky.diagonal(precision)[:] += 1.0
         self.inverse = cholesky.inverse(precision)  # E
 
     @cached_property
@@ -97,7 +101,11 @@ class _BlockPoint:
         return self.gradient(self.on_support)
 
     def gradient(self, genes: Array) -> Array:
-        return np.asarray(np.einsum("ij,ij->i", genes @ self.kernel, genes))
+        forms = np.empty(len(genes))
+        for begin in range(0, len(genes), _AT_ONCE):
+            some = genes[begin : begin + _AT_ONCE]
+            forms[begin : begin + _AT_ONCE] = np.einsum("ij,ij->i", some @ self.kernel, some)
+        return forms
 
     def hessian(self, among: Index) -> tuple[Array, Array]:
         g, e, block = self.on_support[among], self.inverse, self.block
@@ -111,7 +119,9 @@ class _BlockPoint:
         """``−λ_min(E^½ ΔA E^½)``: the largest relative loss of a direction's weight in a step."""
         moving = step != 0
         half = cholesky.root(self.inverse).T @ self.on_support[moving].T
-        change = eigvalsh((half * step[moving]) @ half.T, subset_by_index=(0, 0))
+        change = eigvalsh(
+            (half * step[moving]) @ half.T, subset_by_index=(0, 0), check_finite=False
+        )
         return float(-change[0])
 
 
