@@ -4,24 +4,27 @@
 
 Every measurement is a process of its own (`task.py`), with a limit of time and of memory, and is
 kept in `benchmarks/.cache/speed`: a second run measures only what is missing, or, with `--again`,
-everything that it was asked for.  The table shows all that is kept.
+everything that it was asked for.  A method that was stopped at a size is not tried at larger ones,
+nor where the line through the two sizes before says that it would be.  The table shows all that is
+kept.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import resource
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import anndata as ad
 import numpy as np
-import pandas as pd
 import scanpy as sc
-import solver
 import synthetic
+import tables
 from task import TASKS
 
 from glfs_bio.datasets import simulate
@@ -30,28 +33,22 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import report
 
 HOME = Path(__file__).resolve().parents[1] / ".cache" / "speed"
-SIZES = (3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
-FEATURES = (1_000, 3_000, 10_000, 30_000, 60_004)
-N_SAMPLES = 400
-SETS = ("pbmc3k_2638", "kang_ifnb13999")
-OF_CELLS = [name for name in TASKS if "full rank" not in name]
-OF_FEATURES = [
-    "select_genes",
-    "LapAOFS (greedy)",
-    "select_genes, full rank",
-    "LapAOFS (greedy), full rank",
-    "triku",
-    "hotspot",
-]
-#: Beyond so many cells a method is not tried.
-MOST_CELLS = {"triku": 100_000, "hotspot": 100_000}
+ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
+_WALL = 6  # times the limit of processor time
 
 
 def cells(n_cells: int) -> Path:
     """File of synthetic cells."""
     path = HOME / f"{n_cells}.h5ad"
-    larger = HOME / f"{max(SIZES)}.h5ad"
+    larger = HOME / f"{max(tables.SIZES)}.h5ad"
     synthetic.write(path, n_cells, source=larger if larger.exists() else None)
+    return path
+
+
+def counts(n_genes: int) -> Path:
+    """File of few synthetic cells with more or fewer genes."""
+    path = HOME / f"counts{n_genes}.h5ad"
+    synthetic.write(path, tables.N_SAMPLES, n_genes)
     return path
 
 
@@ -71,80 +68,87 @@ def features(n_features: int) -> Path:
     """400 samples of the paper's simulation: four signals, the rest noise."""
     path = HOME / f"d{n_features}.h5ad"
     if not path.exists():
-        simulated = simulate(n_samples=N_SAMPLES, n_noise=n_features - 4, random_state=0)
+        simulated = simulate(n_samples=tables.N_SAMPLES, n_noise=n_features - 4, random_state=0)
         ad.AnnData(np.asarray(simulated.X, dtype=np.float32)).write_h5ad(path)
     return path
 
 
+MAKERS = {make.__name__: make for make in (cells, logged, features, counts)}
+
+
 def measure(name: str, path: Path, limit: float, memory: float) -> dict:
     """Seconds, CPU seconds and GiB, or why there are none."""
-    command = [sys.executable, str(Path(__file__).with_name("task.py")), name, str(path)]
+    task = str(Path(__file__).with_name("task.py"))
     most = int(memory * 2**30)
     try:
         done = subprocess.run(
-            command,
+            [sys.executable, task, name, str(path), str(limit)],
             capture_output=True,
             text=True,
-            timeout=limit,
+            timeout=_WALL * limit,
             check=False,
+            env=os.environ | ONE_THREAD,
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (most, most)),
         )
     except subprocess.TimeoutExpired:
+        return {"error": f"> {_WALL * limit:g} s wall"}
+    if done.returncode == -signal.SIGXCPU:
         return {"error": f"> {limit:g} s"}
     if done.returncode:
         last = (done.stderr.strip().splitlines() or [f"exit {done.returncode}"])[-1]
-        out = "MemoryError" in done.stderr or done.returncode < 0
+        out = any(word in done.stderr for word in ("MemoryError", "Cannot allocate", "allocat"))
         return {"error": f"> {memory:g} GiB" if out else last[:60]}
     return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+def hopeless(kept: dict, kind: str, size: int, name: str, options: argparse.Namespace) -> str:
+    """Why a measurement is not worth its time, if it is not."""
+    before = [n for n in tables.COLUMNS[kind] if n < size and f"{kind} {n}: {name}" in kept]
+    found = [kept[f"{kind} {n}: {name}"] for n in before]
+    if found and found[-1].get("error", "").startswith(">"):
+        return "not run"
+    if found and found[-1].get("error"):
+        return found[-1]["error"]
+    if len(found) < 2:
+        return ""
+    for of, most, unit in (("cpu", options.limit, "s"), ("peak", options.memory, "GiB")):
+        low, high = (one[of] for one in found[-2:])
+        expected = high + (high - low) / (before[-1] - before[-2]) * (size - before[-1])
+        if expected > most:
+            return f"not run, about {float(f'{expected:.2g}'):g} {unit}"
+    return ""
 
 
 def collect(options: argparse.Namespace) -> dict[str, dict]:
     """Measure what is asked for and missing."""
     store = HOME / "results.json"
     kept = json.loads(store.read_text(encoding="utf-8")) if store.exists() else {}
-    wanted = [(size, name, cells) for size in options.sizes for name in OF_CELLS]
-    wanted += [(name, task, logged) for name in options.sets for task in OF_CELLS]
-    wanted += [(d, name, features) for d in options.features for name in OF_FEATURES]
-    for what, name, make in wanted:
-        key = f"{make.__name__} {what}: {name}"
+    asked = {
+        "logged": options.sets,
+        "cells": options.sizes,
+        "features": options.features,
+        "counts": options.features,
+    }
+    wanted = [
+        (kind, what, name)
+        for kind, columns in asked.items()
+        for what in columns
+        for name in tables.ROWS[kind]
+    ]
+    for kind, what, name in wanted:
+        key = f"{kind} {what}: {name}"
         if (options.only and name not in options.only) or (key in kept and not options.again):
             continue
-        if make is cells and what > MOST_CELLS.get(name, np.inf):
-            kept[key] = {"error": "not tried"}
+        reason = hopeless(kept, kind, what, name, options) if kind != "logged" else ""
+        if reason:
+            kept[key] = {"error": reason}
         else:
-            kept[key] = measure(name, make(what), options.limit, options.memory)
+            kept[key] = measure(name, MAKERS[kind](what), options.limit, options.memory)
         sys.stderr.write(f"{key}: {kept[key]}\n")
-        store.write_text(json.dumps(kept, indent=1), encoding="utf-8")
+        draft = store.with_suffix(".part")
+        draft.write_text(json.dumps(kept, indent=1), encoding="utf-8")
+        draft.replace(store)
     return kept
-
-
-def shown(found: dict | None, of: str) -> str:
-    """A cell of the table."""
-    if found is None:
-        return ""
-    return found.get("error") or f"{found[of]:.3g}"
-
-
-def table(kept: dict[str, dict], of: str, kind: str, columns, names) -> pd.DataFrame:
-    """Methods × sizes."""
-    return pd.DataFrame(
-        {
-            f"{column:,}" if isinstance(column, int) else column: {
-                name: shown(kept.get(f"{kind} {column}: {name}"), of) for name in names
-            }
-            for column in columns
-        }
-    )
-
-
-def slope(kept: dict[str, dict], name: str, of: str) -> str:
-    """Exponent of n from 10,000 cells on, fitted in log–log; how far it goes."""
-    found = {n: kept.get(f"cells {n}: {name}", {}).get(of) for n in SIZES if n >= 10_000}
-    known = {n: value for n, value in found.items() if value}
-    if len(known) < 2:
-        return f"{name}: not enough sizes"
-    exponent = np.polyfit(np.log(list(known)), np.log(list(known.values())), 1)[0]
-    return f"{name}: time ~ n^{exponent:.2f} from 10,000 to {max(known):,} cells"
 
 
 def main() -> None:
@@ -152,39 +156,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--sizes", nargs="*", type=int, default=SIZES)
-    parser.add_argument("--features", nargs="*", type=int, default=FEATURES)
-    parser.add_argument("--sets", nargs="*", default=SETS)
+    parser.add_argument("--sizes", nargs="*", type=int, default=tables.SIZES)
+    parser.add_argument("--features", nargs="*", type=int, default=tables.FEATURES)
+    parser.add_argument("--sets", nargs="*", default=tables.SETS)
     parser.add_argument("--only", nargs="+", choices=TASKS, metavar="METHOD")
-    parser.add_argument("--limit", type=float, default=3600.0, help="seconds a measurement")
-    parser.add_argument("--memory", type=float, default=16.0, help="GiB of address space")
+    parser.add_argument("--limit", type=float, default=600.0, help="CPU seconds a measurement")
+    parser.add_argument("--memory", type=float, default=11.0, help="GiB of address space")
     parser.add_argument("--again", action="store_true", help="measure what is kept, too")
     HOME.mkdir(parents=True, exist_ok=True)
-    kept = collect(parser.parse_args())
-    own = [name for name in OF_CELLS if name.startswith("select_genes")]
-    sections = [
-        "## Peak memory of the process (GiB)",
-        table(kept, "peak", "cells", SIZES, OF_CELLS).to_markdown(),
-        "## CPU time (s)",
-        table(kept, "cpu", "cells", SIZES, OF_CELLS).to_markdown(),
-        "## Real sets (s)",
-        table(kept, "seconds", "logged", SETS, OF_CELLS).to_markdown(),
-        f"## {N_SAMPLES} samples, number of features (s)",
-        table(kept, "seconds", "features", FEATURES, OF_FEATURES).to_markdown(),
-        "## Growth, by CPU time",
-        "\n".join(f"- {slope(kept, name, 'cpu')}" for name in own),
-        "## Solver",
-        solver.told(),
-        "Synthetic cells × 20,000 genes, 5 % of the entries not zero (`synthetic.py`); 100 genes. "
-        "Each figure is one call in a new process, compilation by numba included, reading the file "
-        "into memory not. Empty: not measured yet.",
-    ]
-    report.write(
-        "speed",
-        "Time (s) of select_genes and of what is run beside it",
-        table(kept, "seconds", "cells", SIZES, OF_CELLS),
-        *sections,
-    )
+    options = parser.parse_args()
+    tables.write(collect(options), options)
 
 
 if __name__ == "__main__":

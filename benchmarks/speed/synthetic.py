@@ -5,7 +5,8 @@
 Counts are negative binomial: a cell has a Poisson number of bursts, each of a gene drawn from the
 profile of its type, of logarithmic size.  Twenty types of unequal sizes are two levels of a tree,
 and cells differ in depth; about 1,000 of 20,000 genes (5 %) are seen in one: 840 are in pbmc3k.
-What is written is ``log1p`` of counts brought to 10,000 a cell, in CSR, without compression.
+What is written is ``log1p`` of counts brought to 10,000 a cell, in CSR, without compression.  The
+first cells are the same whatever their number.
 """
 
 from __future__ import annotations
@@ -73,7 +74,6 @@ def write(
     kinds = rng.choice(N_TYPES, n_cells, p=abundance / abundance.sum())
     if source is not None:
         stored = ad.read_h5ad(source, backed="r")
-        kinds = stored.obs["label"].to_numpy().astype(int)[:n_cells]
     obs = pd.DataFrame(
         {"label": pd.Categorical(kinds.astype(str))}, index=np.arange(n_cells).astype(str)
     )
@@ -81,7 +81,10 @@ def write(
     draft = path.with_suffix(".part")
     for begin in range(0, n_cells, CHUNK):
         some = slice(begin, min(begin + CHUNK, n_cells))
-        chunk = cells(kinds[some], shares, rng) if source is None else stored.X[some]
+        if source is None:
+            chunk = cells(kinds[some], shares, np.random.default_rng([seed, begin]))
+        else:
+            chunk = stored.X[some]
         if begin == 0:
             ad.AnnData(chunk, obs[some].copy(), genes).write_h5ad(draft)
         else:

@@ -1,0 +1,177 @@
+"""The tables of `run.py`, and what they are to show."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import solver
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import report
+
+if TYPE_CHECKING:
+    import argparse
+
+SIZES = (3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
+FEATURES = (1_000, 3_000, 10_000, 30_000, 60_004)
+N_SAMPLES = 400
+SETS = ("pbmc3k_2638", "kang_ifnb13999")
+COLUMNS = {"cells": SIZES, "features": FEATURES, "counts": FEATURES, "logged": SETS}
+
+PRESENT, FRESH, BACKED = (
+    "select_genes, PCA and graph present",
+    "select_genes",
+    "select_genes, backed",
+)
+PCA, NEIGHBORS = "sc.pp.pca", "sc.pp.neighbors"
+FULL, LAPAOFS = "select_genes, full rank", "LapAOFS (greedy)"
+LAPAOFS_FULL = f"{LAPAOFS}, full rank"
+LAPAOFS_PLAIN = f"{LAPAOFS_FULL}, without updates"
+_OF_CELLS = (PCA, NEIGHBORS, PRESENT, FRESH, BACKED, LAPAOFS, "HVG seurat_v3", "triku", "hotspot")
+ROWS = {
+    "cells": _OF_CELLS,
+    "logged": _OF_CELLS,
+    "features": (FRESH, LAPAOFS, FULL, LAPAOFS_FULL, LAPAOFS_PLAIN),
+    "counts": (FRESH, "triku", "hotspot"),
+}
+_SHOWN = (PRESENT, FRESH, BACKED, PCA, NEIGHBORS, LAPAOFS, "HVG seurat_v3", "triku", "hotspot")
+
+
+class Kept:
+    """What was measured, by kind, column and method."""
+
+    def __init__(self, found: dict[str, dict]) -> None:
+        self._found = found
+
+    def value(self, kind: str, column: str | int, name: str, of: str = "cpu") -> float:
+        """A number, or nan where there is none."""
+        return self._found.get(f"{kind} {column}: {name}", {}).get(of, np.nan)
+
+    def shown(self, kind: str, column: str | int, name: str, of: str) -> str:
+        """A cell of a table."""
+        found = self._found.get(f"{kind} {column}: {name}")
+        if found is None:
+            return ""
+        return found.get("error") or f"{found[of]:.3g}"
+
+    def table(self, kind: str, of: str) -> pd.DataFrame:
+        """Methods × sizes."""
+        return pd.DataFrame(
+            {
+                f"{column:,}" if isinstance(column, int) else column: {
+                    name: self.shown(kind, column, name, of)
+                    for name in (_SHOWN if kind in ("cells", "logged") else ROWS[kind])
+                }
+                for column in COLUMNS[kind]
+            }
+        )
+
+    def ratios(self, kind: str, name: str, other: str) -> str:
+        """How many times as long another method takes, at every size where both finished."""
+        both = {
+            column: self.value(kind, column, other) / self.value(kind, column, name)
+            for column in COLUMNS[kind]
+        }
+        known = {column: ratio for column, ratio in both.items() if np.isfinite(ratio)}
+        if not known:
+            return f"- {other} / {name}: nowhere did both finish"
+        told = ", ".join(
+            f"{ratio:.3g} ({column:,})" if isinstance(column, int) else f"{ratio:.3g} ({column})"
+            for column, ratio in known.items()
+        )
+        return f"- {other} / {name}: {told}"
+
+    def slope(self, name: str) -> str:
+        """Exponent of n from 10,000 cells on, fitted in log–log; how far it goes."""
+        found = {n: self.value("cells", n, name) for n in SIZES if n >= 10_000}
+        known = {n: value for n, value in found.items() if np.isfinite(value)}
+        if len(known) < 2:
+            return f"- {name}: not enough sizes"
+        exponent = np.polyfit(np.log(list(known)), np.log(list(known.values())), 1)[0]
+        return f"- {name}: time ~ n^{exponent:.2f} from {min(known):,} to {max(known):,} cells"
+
+    def share_of_passes(self, n_cells: int) -> str:
+        """How much of a run on a file was the passes over it."""
+        whole, passes, reading = (
+            [self.value("cells", n_cells, BACKED, f"{part}{of}") for of in ("cpu", "seconds")]
+            for part in ("", "passes ", "reading ")
+        )
+        number = self.value("cells", n_cells, BACKED, "passes")
+        if not np.isfinite(number):
+            return f"- {n_cells:,} cells, backed: not measured"
+        return (
+            f"- {n_cells:,} cells, backed: {number:.0f} passes over the file took {passes[0]:.0f} "
+            f"of {whole[0]:.0f} s of processor time ({passes[0] / whole[0]:.0%}), reading and "
+            f"unpacking {reading[0]:.0f} s of them; wall time {passes[1]:.0f} of {whole[1]:.0f} s, "
+            f"{reading[1]:.0f} s reading"
+        )
+
+
+def comparisons(kept: Kept) -> list[str]:
+    """Ratios of processor times."""
+    lines = [
+        kept.ratios(kind, name, other)
+        for kind in ("logged", "cells", "counts")
+        for other in ("triku", "hotspot")
+        for name in ((FRESH, PRESENT) if kind != "counts" else (FRESH,))
+    ]
+    lines += [kept.ratios(kind, PCA, PRESENT) for kind in ("logged", "cells")]
+    lines += [
+        kept.ratios("features", name, other)
+        for name in (FRESH, FULL)
+        for other in (LAPAOFS, LAPAOFS_FULL, LAPAOFS_PLAIN)
+    ]
+    return lines
+
+
+def arithmetic(n_features: int, n_genes: int = 100) -> str:
+    """Flop of LapAOFS against those of one gradient of GLFS, at full rank."""
+    d, r = n_features, N_SAMPLES
+    updates, gradient = n_genes * 4 * d * r, 2 * d * r**2
+    return (
+        f"At full rank with {d:,} features LapAOFS picks {n_genes} by rank-one updates in "
+        f"4·d·n·{n_genes} = {updates / 1e9:.3g} Gflop after 4·d·n² = {2 * gradient / 1e9:.3g} to "
+        f"begin with; one gradient of GLFS over all features is 2·d·n² = {gradient / 1e9:.3g} "
+        "Gflop, and no descent makes do with three. Without the updates, each step evaluating its "
+        f"criterion from scratch, LapAOFS takes {n_genes * 2 * gradient / 1e9:.3g} Gflop."
+    )
+
+
+def write(found: dict[str, dict], options: argparse.Namespace) -> None:
+    """All tables."""
+    kept = Kept(found)
+    report.write(
+        "speed",
+        "Processor time (s) of select_genes and of what is run beside it",
+        kept.table("cells", "cpu"),
+        "Synthetic cells × 20,000 genes, 5 % of the entries not zero (`synthetic.py`); 100 genes. "
+        "Each figure is one call in a new process on one thread, compilation by numba included "
+        "where it is not kept on disk, reading the file into memory not. triku and hotspot compute "
+        f"the components and the graph that they need. A method past {options.limit:g} s of "
+        "processor time was stopped and not run at larger sizes; no process had more than "
+        f"{options.memory:g} GiB of addresses, of a machine that others used too. "
+        '"About": what the two sizes before lead to expect. Empty: not measured.',
+        "## Peak memory of the process (GiB)",
+        kept.table("cells", "peak").to_markdown(),
+        "## Wall time (s)",
+        kept.table("cells", "seconds").to_markdown(),
+        "## Real sets, processor time (s)",
+        kept.table("logged", "cpu").to_markdown(),
+        f"## The paper's simulation, {N_SAMPLES} samples, number of features, processor time (s)",
+        kept.table("features", "cpu").to_markdown(),
+        f"## Counts, {N_SAMPLES} cells, number of genes, processor time (s)",
+        kept.table("counts", "cpu").to_markdown(),
+        "## How many times as long, by processor time",
+        "\n".join(comparisons(kept)),
+        arithmetic(max(FEATURES)),
+        "## Growth, by processor time",
+        "\n".join(kept.slope(name) for name in (PRESENT, FRESH, BACKED)),
+        "## Passes over the file",
+        "\n".join(kept.share_of_passes(n) for n in SIZES[1:]),
+        "## Solver",
+        solver.told(),
+    )
