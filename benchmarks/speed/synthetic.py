@@ -30,32 +30,33 @@ _DEPTH = 0.35
 _BURST_SIZE = 0.3
 _LINEAGES = 5
 _MARKERS = 0.03
+_DRAWS = 2**20  # shares are multiples of one in so many
 
 
 def profiles(n_genes: int, rng: np.random.Generator) -> np.ndarray:
-    """Share of every gene among the bursts of every type, shape (N_TYPES, n_genes)."""
+    """Genes from which the bursts of every type are drawn, shape (N_TYPES, _DRAWS)."""
     levels = np.tile(rng.normal(0.0, 1.6, n_genes), (N_TYPES, 1))
     lineage = np.arange(N_TYPES) % _LINEAGES
     for group in (lineage, np.arange(N_TYPES)):
         for one in np.unique(group):
             markers = rng.random(n_genes) < _MARKERS
             levels[np.ix_(group == one, markers)] += rng.normal(0.7, 1.2, markers.sum())
-    shares = np.exp(levels)
-    return shares / shares.sum(axis=1, keepdims=True)
+    ends = np.cumsum(np.exp(levels), axis=1)
+    draws = (np.arange(_DRAWS) + 0.5) / _DRAWS
+    found = [np.searchsorted(end, draws * end[-1]) for end in ends]
+    return np.array(found, dtype=np.int32)
 
 
-def cells(kinds: np.ndarray, shares: np.ndarray, rng: np.random.Generator) -> sparse.csr_matrix:
+def cells(
+    kinds: np.ndarray, profile: np.ndarray, n_genes: int, rng: np.random.Generator
+) -> sparse.csr_matrix:
     """Logarithmised expression of cells of given types."""
-    n_genes = shares.shape[1]
     bursts = rng.poisson(_BURSTS * rng.lognormal(0.0, _DEPTH, len(kinds)))
-    rows = np.repeat(np.arange(len(kinds)), bursts)
-    genes = np.empty(len(rows), dtype=np.int32)
-    for kind in np.unique(kinds):
-        own = np.flatnonzero((kinds == kind)[rows])
-        ends = np.cumsum(shares[kind])
-        genes[own] = np.searchsorted(ends, rng.random(len(own)) * ends[-1])
-    sizes = rng.logseries(_BURST_SIZE, len(rows)).astype(np.float32)
-    counts = sparse.csr_matrix((sizes, (rows, genes)), shape=(len(kinds), n_genes))
+    ends = np.concatenate([[0], np.cumsum(bursts)])
+    genes = profile[np.repeat(kinds, bursts), rng.integers(_DRAWS, size=ends[-1])]
+    sizes = rng.logseries(_BURST_SIZE, ends[-1]).astype(np.float32)
+    counts = sparse.csr_matrix((sizes, genes, ends), shape=(len(kinds), n_genes))
+    counts.sum_duplicates()
     totals = np.asarray(counts.sum(axis=1)).ravel()
     scale = np.divide(1e4, totals, out=np.zeros_like(totals), where=totals > 0)
     counts.data = np.log1p(counts.data * np.repeat(scale, np.diff(counts.indptr)))
@@ -69,7 +70,7 @@ def write(
     if path.exists():
         return
     rng = np.random.default_rng(seed)
-    shares = profiles(n_genes, rng)
+    profile = profiles(n_genes, rng)
     abundance = rng.lognormal(0.0, 1.2, N_TYPES)
     kinds = rng.choice(N_TYPES, n_cells, p=abundance / abundance.sum())
     if source is not None:
@@ -82,7 +83,7 @@ def write(
     for begin in range(0, n_cells, CHUNK):
         some = slice(begin, min(begin + CHUNK, n_cells))
         if source is None:
-            chunk = cells(kinds[some], shares, np.random.default_rng([seed, begin]))
+            chunk = cells(kinds[some], profile, n_genes, np.random.default_rng([seed, begin]))
         else:
             chunk = stored.X[some]
         if begin == 0:
