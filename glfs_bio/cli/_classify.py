@@ -9,15 +9,16 @@ import typer
 import glfs_bio
 
 from . import _common as common
+from . import _options as options
 
 
 def classify(
-    source: common.Source,
+    source: options.Source,
     groupby: Annotated[
         str, typer.Option(help="Column of obs with the labels, empty where they are not known.")
     ],
-    output: common.Output = None,
-    table: common.Table = None,
+    output: options.Output = None,
+    table: options.Table = None,
     train: Annotated[
         str | None, typer.Option(help="Boolean column of obs: cells to learn from.")
     ] = None,
@@ -31,14 +32,14 @@ def classify(
     n_comps: Annotated[
         str, typer.Option(help="Principal components; 0 is full rank; or auto.")
     ] = "auto",
-    mask_var: common.MaskVar = None,
-    layer: common.Layer = None,
+    mask_var: options.MaskVar = None,
+    layer: options.Layer = None,
     cv: Annotated[int, typer.Option(help="Folds of the cross-validation.")] = 10,
     key_added: Annotated[str, typer.Option(help="Prefix of what is written.")] = "glfs_class",
-    log1p: common.Log1p = False,
-    overwrite: common.Overwrite = False,
+    log1p: options.Log1p = False,
+    overwrite: options.Overwrite = False,
     seed: Annotated[int, typer.Option(help="Seed of folds and principal components.")] = 0,
-    debug: common.Debug = False,
+    debug: options.Debug = False,
 ) -> None:
     """Predict labels from a few genes; prints cell, label and prediction, with tabs.
 

@@ -8,8 +8,7 @@ import shutil
 import sys
 import warnings
 from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
@@ -19,50 +18,13 @@ import glfs_bio
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from pathlib import Path
     from typing import Any
 
     import pandas as pd
     from anndata import AnnData
 
 errors = Console(stderr=True)
-
-#: Those of ``glfs_bio.rankers``, which takes seconds to import.
-METHODS = (
-    "glfs",
-    "lapaofs",
-    "lapdofs",
-    "laplacian_score",
-    "q_alpha",
-    "sparse_pca",
-    "variance",
-)
-
-Source = Annotated[
-    Path,
-    typer.Argument(
-        metavar="IN",
-        help="Cells × genes: .h5ad, .zarr, .loom, .csv, .tsv, 10x .h5, or a folder of 10x.",
-    ),
-]
-Method = Annotated[str, typer.Option(help=f"One of {', '.join(METHODS)}.")]
-Transpose = Annotated[bool, typer.Option("--transpose", help="A table has genes in its rows.")]
-Log1p = Annotated[
-    bool, typer.Option("--log1p", help="X holds counts: normalise totals and take logarithms.")
-]
-Output = Annotated[Path | None, typer.Option("-o", "--output", help="Annotated .h5ad or .zarr.")]
-Layer = Annotated[str | None, typer.Option(help="Layer in place of X.")]
-Genes = Annotated[
-    list[str] | None, typer.Option(help="Gene, var column, or /pattern/; may be repeated.")
-]
-MaskVar = Annotated[str | None, typer.Option(help="Boolean column of var: genes to choose from.")]
-Symbols = Annotated[str | None, typer.Option(help="Column of var with the names of the genes.")]
-Key = Annotated[str, typer.Option(help="Which selection: its --key-added.")]
-Table = Annotated[Path | None, typer.Option(help="Write the table here: .csv or .tsv.")]
-Backed = Annotated[
-    bool, typer.Option("--backed", help="Leave the matrix of an .h5ad in the file while selecting.")
-]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")]
-Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks.")]
 
 _CELLS = (".h5ad", ".zarr")
 _TABLES = {".csv": ",", ".tsv": "\t"}

@@ -10,6 +10,7 @@ import typer
 import glfs_bio
 
 from . import _common as common
+from . import _options as options
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -23,8 +24,8 @@ def demo(
     output: Annotated[
         Path, typer.Option("-o", "--output", help="Folder for what is written.")
     ] = Path("glfs-demo"),
-    overwrite: common.Overwrite = False,
-    debug: common.Debug = False,
+    overwrite: options.Overwrite = False,
+    debug: options.Debug = False,
 ) -> None:
     """Select 25 genes of 700 blood cells that scanpy ships; prints a table, needs no network.
 

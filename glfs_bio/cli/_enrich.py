@@ -10,21 +10,22 @@ import typer
 import glfs_bio
 
 from . import _common as common
+from . import _options as options
 
 
 def enrich(
-    source: common.Source,
+    source: options.Source,
     gene_sets: Annotated[
         str, typer.Option(help="GMT file, or name of a library of gseapy, which is downloaded.")
     ],
-    table: common.Table = None,
-    output: common.Output = None,
-    key: common.Key = "glfs",
+    table: options.Table = None,
+    output: options.Output = None,
+    key: options.Key = "glfs",
     method: Annotated[str, typer.Option(help="ora or prerank.")] = "ora",
     background: Annotated[
         Path | None, typer.Option(help="Genes, one a line; the tested genes if not given.")
     ] = None,
-    symbols: common.Symbols = None,
+    symbols: options.Symbols = None,
     min_size: Annotated[int | None, typer.Option(help="Fewest genes of a set.")] = None,
     max_size: Annotated[int | None, typer.Option(help="Most genes of a set.")] = None,
     organism: Annotated[str, typer.Option(help="Of the library of gseapy.")] = "human",
@@ -34,9 +35,9 @@ def enrich(
     key_added: Annotated[
         str | None, typer.Option(help="Key of uns; KEY_enrichment if not given.")
     ] = None,
-    overwrite: common.Overwrite = False,
+    overwrite: options.Overwrite = False,
     seed: Annotated[int, typer.Option(help="Seed of the permutations.")] = 0,
-    debug: common.Debug = False,
+    debug: options.Debug = False,
 ) -> None:
     """Find the gene sets that a selection is rich in; prints a table with tabs.
 

@@ -10,13 +10,14 @@ import typer
 import glfs_bio
 
 from . import _common as common
+from . import _options as options
 
 _LISTS, _TABLES = {".txt"}, {".csv", ".tsv"}
 _ENDINGS = (".txt", ".csv", ".tsv", ".gmt", ".rnk")
 
 
 def export(
-    source: common.Source,
+    source: options.Source,
     targets: Annotated[
         list[Path], typer.Argument(metavar="OUT...", help=f"Files: {', '.join(_ENDINGS)}.")
     ],
@@ -24,7 +25,7 @@ def export(
         list[str] | None,
         typer.Option(help="Which selection; repeated for several sets in .gmt. Default: glfs."),
     ] = None,
-    symbols: common.Symbols = None,
+    symbols: options.Symbols = None,
     column: Annotated[
         list[str] | None, typer.Option(help="Further column of var for .csv and .tsv; repeatable.")
     ] = None,
@@ -38,8 +39,8 @@ def export(
     stability_key: Annotated[
         str, typer.Option(help="Where the stability is, for --threshold.")
     ] = "glfs_stability",
-    overwrite: common.Overwrite = False,
-    debug: common.Debug = False,
+    overwrite: options.Overwrite = False,
+    debug: options.Debug = False,
 ) -> None:
     """Write the selected genes; the endings of the files say in which formats.
 

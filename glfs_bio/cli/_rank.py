@@ -9,32 +9,33 @@ import typer
 import glfs_bio
 
 from . import _common as common
+from . import _options as options
 
 _KEY = "ranking"
 
 
 def rank(
-    source: common.Source,
-    method: common.Method = "glfs",
+    source: options.Source,
+    method: options.Method = "glfs",
     n_genes: Annotated[
         int | None, typer.Option(help="Genes of the panel that the ranking is for.")
     ] = None,
-    table: common.Table = None,
-    lambda1: Annotated[float, typer.Option(help="Weight of the graph.")] = 100.0,
-    n_comps: Annotated[int, typer.Option(help="Principal components; 0 is full rank.")] = 50,
-    use_rep: Annotated[str | None, typer.Option(help="Key of obsm, or X.")] = None,
-    neighbors_key: Annotated[str | None, typer.Option(help="Graph: key of uns.")] = None,
-    n_neighbors: Annotated[int, typer.Option(help="Neighbours, where there is no graph.")] = 15,
-    layer: common.Layer = None,
-    mask_var: common.MaskVar = None,
-    exclude: common.Genes = None,
-    batch_key: Annotated[str | None, typer.Option(help="Column of obs with the batch.")] = None,
-    symbols: common.Symbols = None,
-    transpose: common.Transpose = False,
-    log1p: common.Log1p = False,
-    overwrite: common.Overwrite = False,
-    seed: Annotated[int, typer.Option(help="Seed of the principal components.")] = 0,
-    debug: common.Debug = False,
+    table: options.Table = None,
+    lambda1: options.Lambda1 = 100.0,
+    n_comps: options.NComps = 50,
+    use_rep: options.UseRep = None,
+    neighbors_key: options.NeighborsKey = None,
+    n_neighbors: options.NNeighbors = 15,
+    layer: options.Layer = None,
+    mask_var: options.MaskVar = None,
+    exclude: options.Genes = None,
+    batch_key: options.BatchKey = None,
+    symbols: options.Symbols = None,
+    transpose: options.Transpose = False,
+    log1p: options.Log1p = False,
+    overwrite: options.Overwrite = False,
+    seed: options.Seed = 0,
+    debug: options.Debug = False,
 ) -> None:
     """Rank every gene by one method; prints gene, score, rank and weight, best first."""
     with common.told_in_one_line(debug=debug):
@@ -70,7 +71,7 @@ def rank(
 
 rank.__doc__ = f"""{rank.__doc__}
 
-    Methods: {", ".join(common.METHODS)}.
+    Methods: {", ".join(options.METHODS)}.
 
     Example: glfs-bio rank pbmc.h5ad --method glfs --table ranking.csv
 """

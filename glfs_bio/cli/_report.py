@@ -10,23 +10,24 @@ import typer
 import glfs_bio
 
 from . import _common as common
+from . import _options as options
 
 
 def report(
-    source: common.Source,
+    source: options.Source,
     output: Annotated[Path, typer.Option("-o", "--output", help="File to write: .html.")],
-    key: common.Key = "glfs",
+    key: options.Key = "glfs",
     groupby: Annotated[
         str | None, typer.Option(help="Column of obs that colours the cells.")
     ] = None,
-    symbols: common.Symbols = None,
+    symbols: options.Symbols = None,
     stability_key: Annotated[
         str | None, typer.Option(help="Stability; KEY_stability, if it is there.")
     ] = None,
     enrichment_key: Annotated[
         str | None, typer.Option(help="Enrichment; KEY_enrichment, if it is there.")
     ] = None,
-    layer: common.Layer = None,
+    layer: options.Layer = None,
     link: Annotated[
         str | None,
         typer.Option(
@@ -34,9 +35,9 @@ def report(
         ),
     ] = None,
     title: Annotated[str, typer.Option(help="Heading.")] = "Selected genes",
-    overwrite: common.Overwrite = False,
+    overwrite: options.Overwrite = False,
     seed: Annotated[int, typer.Option(help="Seed of the UMAPs.")] = 0,
-    debug: common.Debug = False,
+    debug: options.Debug = False,
 ) -> None:
     """Write a selection as one HTML file that needs no network.
 

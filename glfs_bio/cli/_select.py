@@ -11,41 +11,42 @@ import typer
 import glfs_bio
 
 from . import _common as common
+from . import _options as options
 
 
 def select(
-    source: common.Source,
+    source: options.Source,
     n_genes: Annotated[
         int | None, typer.Option(help="Genes to select; automatic if not given.")
     ] = None,
-    output: common.Output = None,
+    output: options.Output = None,
     genes: Annotated[
         Path | None, typer.Option(help="Selected genes, best first, one a line.")
     ] = None,
-    method: common.Method = "glfs",
+    method: options.Method = "glfs",
     objective: Annotated[str, typer.Option(help="exact, printed or mse.")] = "exact",
     lam: Annotated[str | None, typer.Option(help="A value of λ, or line_search.")] = None,
     finish: Annotated[
         str, typer.Option(help="auto, greedy or none: how λ's panel is completed.")
     ] = "auto",
-    lambda1: Annotated[float, typer.Option(help="Weight of the graph.")] = 100.0,
-    n_comps: Annotated[int, typer.Option(help="Principal components; 0 is full rank.")] = 50,
-    use_rep: Annotated[str | None, typer.Option(help="Key of obsm, or X.")] = None,
-    neighbors_key: Annotated[str | None, typer.Option(help="Graph: key of uns.")] = None,
-    n_neighbors: Annotated[int, typer.Option(help="Neighbours, where there is no graph.")] = 15,
-    layer: common.Layer = None,
-    mask_var: common.MaskVar = None,
-    include: common.Genes = None,
-    exclude: common.Genes = None,
-    batch_key: Annotated[str | None, typer.Option(help="Column of obs with the batch.")] = None,
+    lambda1: options.Lambda1 = 100.0,
+    n_comps: options.NComps = 50,
+    use_rep: options.UseRep = None,
+    neighbors_key: options.NeighborsKey = None,
+    n_neighbors: options.NNeighbors = 15,
+    layer: options.Layer = None,
+    mask_var: options.MaskVar = None,
+    include: options.Genes = None,
+    exclude: options.Genes = None,
+    batch_key: options.BatchKey = None,
     key_added: Annotated[str, typer.Option(help="Prefix of what is written.")] = "glfs",
     subset: Annotated[bool, typer.Option("--subset", help="Keep only selected genes.")] = False,
-    transpose: common.Transpose = False,
-    log1p: common.Log1p = False,
-    backed: common.Backed = False,
-    overwrite: common.Overwrite = False,
-    seed: Annotated[int, typer.Option(help="Seed of the principal components.")] = 0,
-    debug: common.Debug = False,
+    transpose: options.Transpose = False,
+    log1p: options.Log1p = False,
+    backed: options.Backed = False,
+    overwrite: options.Overwrite = False,
+    seed: options.Seed = 0,
+    debug: options.Debug = False,
 ) -> None:
     """Select genes; prints them, best first, unless --genes names a file.
 

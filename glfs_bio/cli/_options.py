@@ -1,0 +1,53 @@
+"""Arguments and options that several commands have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+#: Those of ``glfs_bio.rankers``, which takes seconds to import.
+METHODS = (
+    "glfs",
+    "lapaofs",
+    "lapdofs",
+    "laplacian_score",
+    "q_alpha",
+    "sparse_pca",
+    "variance",
+)
+
+Source = Annotated[
+    Path,
+    typer.Argument(
+        metavar="IN",
+        help="Cells × genes: .h5ad, .zarr, .loom, .csv, .tsv, 10x .h5, or a folder of 10x.",
+    ),
+]
+Method = Annotated[str, typer.Option(help=f"One of {', '.join(METHODS)}.")]
+Transpose = Annotated[bool, typer.Option("--transpose", help="A table has genes in its rows.")]
+Log1p = Annotated[
+    bool, typer.Option("--log1p", help="X holds counts: normalise totals and take logarithms.")
+]
+Output = Annotated[Path | None, typer.Option("-o", "--output", help="Annotated .h5ad or .zarr.")]
+Layer = Annotated[str | None, typer.Option(help="Layer in place of X.")]
+Genes = Annotated[
+    list[str] | None, typer.Option(help="Gene, var column, or /pattern/; may be repeated.")
+]
+MaskVar = Annotated[str | None, typer.Option(help="Boolean column of var: genes to choose from.")]
+Symbols = Annotated[str | None, typer.Option(help="Column of var with the names of the genes.")]
+Key = Annotated[str, typer.Option(help="Which selection: its --key-added.")]
+Table = Annotated[Path | None, typer.Option(help="Write the table here: .csv or .tsv.")]
+Backed = Annotated[
+    bool, typer.Option("--backed", help="Leave the matrix of an .h5ad in the file while selecting.")
+]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks.")]
+Lambda1 = Annotated[float, typer.Option(help="Weight of the graph.")]
+NComps = Annotated[int, typer.Option(help="Principal components; 0 is full rank.")]
+UseRep = Annotated[str | None, typer.Option(help="Key of obsm, or X.")]
+NeighborsKey = Annotated[str | None, typer.Option(help="Graph: key of uns.")]
+NNeighbors = Annotated[int, typer.Option(help="Neighbours, where there is no graph.")]
+BatchKey = Annotated[str | None, typer.Option(help="Column of obs with the batch.")]
+Seed = Annotated[int, typer.Option(help="Seed of the principal components.")]
