@@ -15,6 +15,7 @@ from .sample import look
 
 if TYPE_CHECKING:
     from ._typing import Array, Matrix
+    from .moments import Moments
     from .sample import Sample
 
 #: Leading directions that are compared, and how much of them coordinates may miss.  Principal
@@ -205,14 +206,7 @@ def build_problem(
     if representation is not None:
         where: Matrix = representation
     else:
-        if noisy:
-            near = _near(sample, graph, sample.coordinates(unit, n_comps))
-            scale = _inverse(np.sqrt(noise.measure(sample.data, variance, near, sample.variance)))
-        if n_comps is None or all_at_hand:
-            where = sample.coordinates(scale, n_comps)
-        else:
-            start = sample.loadings(scale, n_comps)
-            where, *spread = subspace.spread(cells, start, n_comps, every.mean, scale)
+        where, spread = _components(cells, every, sample, graph, unit, n_comps, noisy=noisy)
     near = _near(sample, graph, sample.rows(where))
     if noisy:
         residuals = noise.measure(sample.data, variance, near, sample.variance)
@@ -247,7 +241,7 @@ def build_problem(
     if representation is not None and n_comps is not None:
         turn = _leading_first(projections, scale)
         basis, projections = basis @ turn, projections @ turn
-    projections[variance == 0] = 0.0  # rounding left some
+    projections[variance == 0] = 0.0  # where rounding left some
     smooth = graphs.laplacian(graph, laplacian)
     stiffness = basis.T @ basis + lambda1 * (basis.T @ (smooth @ basis))
     return Problem(
@@ -263,6 +257,33 @@ def build_problem(
         full_rank=n_comps is None,
         replaced=False,
     )
+
+
+def _components(
+    cells: Cells,
+    every: Moments,
+    sample: Sample,
+    graph: sparse.csr_array | None,
+    unit: Array,
+    n_comps: int | None,
+    *,
+    noisy: bool,
+) -> tuple[Matrix, tuple[Array, Array] | None]:
+    """Principal components of the genes in `unit`, or, where that is noisy, in units of noise.
+
+    Of all cells, from what is at hand; where that is a sample, with an orthonormal basis of the
+    components and the genes' projections on it, which come out of the same passes.
+    """
+    scale = unit
+    if noisy:
+        near = _near(sample, graph, sample.coordinates(unit, n_comps))
+        residuals = noise.measure(sample.data, every.variance, near, sample.variance)
+        scale = _inverse(np.sqrt(residuals))
+    if n_comps is None or sample.chosen is None:
+        return sample.coordinates(scale, n_comps), None
+    start = sample.loadings(scale, n_comps)
+    where, basis, projections = subspace.spread(cells, start, n_comps, every.mean, scale)
+    return where, (basis, projections)
 
 
 def _near(sample: Sample, graph: sparse.csr_array | None, where: Matrix) -> sparse.csr_array:
