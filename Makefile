@@ -20,7 +20,7 @@ demo: $(INSTALLED)
 # Two processes with a thread each take half the time of one with two.
 test: r-check
 	$(R_ENVIRONMENT) OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
-		$(BIN)/pytest --numprocesses auto --dist worksteal
+		$(BIN)/pytest --numprocesses logical --dist worksteal
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .
