@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import shutil
+import sys
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +15,10 @@ from .core import checks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+#: AT_FDCWD and RENAME_EXCHANGE of renameat2(2).
+_HERE, _EXCHANGE = -100, 2
 
 
 def as_path(path: str | Path, argument: str = "path") -> Path:
@@ -102,10 +108,21 @@ def replacing(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def _exchanged(one: Path, other: Path) -> bool:
+    """Let two folders change places in one step, so that neither is ever missing; Linux can."""
+    if sys.platform != "linux":
+        return False
+    exchange = getattr(ctypes.CDLL(None), "renameat2", None)
+    paths = _HERE, os.fsencode(one), _HERE, os.fsencode(other)
+    return exchange is not None and exchange(*paths, _EXCHANGE) == 0
+
+
 def _swap(new: Path, path: Path, aside: Path) -> None:
     """Put `new` in the place of `path`; a folder, which cannot be replaced, steps aside first."""
     if not path.is_dir():
         new.replace(path)
+        return
+    if _exchanged(new, path):
         return
     path.rename(aside)
     try:

@@ -69,7 +69,7 @@ def put_cells(adata: AnnData, target: Path, *, overwrite: bool) -> None:
     Raises
     ------
     OSError
-        There is no room; told beforehand, since HDF5 may crash where the disk fills up.
+        There is no room, which is told beforehand where it is known; or the writing failed.
     """
     room = shutil.disk_usage(target.parent).free
     if room < adata.__sizeof__():
@@ -77,7 +77,12 @@ def put_cells(adata: AnnData, target: Path, *, overwrite: bool) -> None:
         raise OSError(msg)
     with glfs_bio.io.replacing(target, overwrite=overwrite) as name:
         write = adata.write_h5ad if target.suffix.lower() == ".h5ad" else adata.write_zarr
-        write(name)
+        try:
+            write(name)
+        except (OSError, RuntimeError) as error:  # HDF5 raises either where the disk fills up
+            said = re.search("error message = '([^']+)'", str(error))
+            msg = f"{target} cannot be written: {said[1] if said else error}"
+            raise OSError(msg) from error
 
 
 def put_table(frame: pd.DataFrame, target: Path | None, *, overwrite: bool) -> None:
