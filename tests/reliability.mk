@@ -1,6 +1,9 @@
 # What shows that the package is hard to break; `make reliability` is the table of all of it.
 LOWEST := .venv-lowest
-NEWEST_PYTHON ?= $(firstword $(shell command -v python3.14 python3.13 python3.12))
+# One that starts; a shim of pyenv may name one that it would not start here.
+NEWEST_PYTHON ?= $(shell for minor in 14 13 12; do for python in python3.$$minor \
+	$${PYENV_ROOT:-$$HOME/.pyenv}/versions/3.$$minor.*/bin/python; do \
+	$$python -c 'import sys; print(sys.executable)' 2>/dev/null && exit; done; done)
 NEWEST := .venv-newest
 # Mathematics, AnnData in and out, files; what draws, or starts R, follows from these.
 OF_VERSIONS := tests/core tests/rankers tests/pp tests/io tests/tl tests/estimators tests/bad_inputs \

@@ -109,6 +109,38 @@ def test_derivatives_are_finite_differences(shape, options, objective):
     assert np.linalg.eigvalsh(convex)[0] >= -1e-10 * abs(convex).max()
 
 
+def by_definition(block, beta):
+    """E, in the eigenbasis of K."""
+    return np.linalg.inv(np.eye(block.genes.shape[1]) + (block.genes.T * beta) @ block.genes)
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("among", [slice(None), slice(3, 9)])
+@pytest.mark.parametrize(("shape", "options"), CASES)
+def test_convex_part_of_the_hessian(shape, options, objective, among):
+    """``2 (g_iᵀEg_j)(g_iᵀENEg_j)``, what is added where the whole is not positive definite."""
+    data, graph_matrix, basis, beta = problem(*shape, **options)
+    block = block_of(data, graph_matrix, basis, objective)
+    genes = np.arange(len(beta))
+    _, convex = Variance(block).at(beta, genes).hessian(genes[among])
+    e, g = by_definition(block, beta), block.genes[among]
+    expected = 2.0 * (g @ e @ g.T) * (g @ (e * block.outer) @ e @ g.T)
+    np.testing.assert_allclose(convex, expected, rtol=1e-8, atol=1e-10 * expected.max())
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize(("shape", "options"), CASES)
+def test_largest_drop(shape, options, objective):
+    """``−λ_min`` of ``E^½ ΔA E^½``, whose eigenvalues are those of ``E ΔA``; not all genes move."""
+    data, graph_matrix, basis, beta = problem(*shape, **options)
+    block = block_of(data, graph_matrix, basis, objective)
+    step = -0.5 * beta
+    step[::3], step[1], step[2] = 0.0, 1.0, 3.0
+    moved = Variance(block).at(beta, np.arange(len(beta))).largest_drop(step)
+    change = by_definition(block, beta) @ (block.genes.T * step) @ block.genes
+    assert moved == pytest.approx(-np.linalg.eigvals(change).real.min(), rel=1e-8)
+
+
 def test_printed_differs_from_exact_unless_matrices_commute():
     data, graph_matrix, basis, beta = problem(30, 20)
     exact, printed = (

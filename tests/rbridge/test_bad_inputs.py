@@ -1,0 +1,134 @@
+"""Bad input in R: an error of class glfs_error, in the words that Python has for it, or R's own."""
+
+from __future__ import annotations
+
+import pytest
+
+#: What the rows call; run once, in one R.
+OBJECTS = """
+set.seed(1)
+x <- matrix(rnorm(40 * 60, 1, 0.3), 40, dimnames = list(paste0("g", 1:40), paste0("c", 1:60)))
+for (i in 1:3) x[i, 20 * (i - 1) + 1:20] <- x[i, 20 * (i - 1) + 1:20] + 3
+put <- function(value) { x[3, 5] <- value; x }
+sce <- SingleCellExperiment::SingleCellExperiment(
+    list(logcounts = x), colData = S4Vectors::DataFrame(batch = rep(c("a", "b"), 30))
+)
+eset <- Biobase::ExpressionSet(x)
+twins <- x; rownames(twins)[2] <- "g1"
+genes <- glfs_select_genes(x, n_genes = 3, n_comps = NULL)
+half <- rep(c("a", "b"), 30)
+fitted <- glfs_laprls(x, half, n_genes = 2)
+folder <- tempfile(); dir.create(folder)
+old <- file.path(folder, "old.gmt"); writeLines("old", old)
+s <- function(...) glfs_select_genes(x, ..., n_comps = NULL)
+"""
+TRY = """
+function(code) tryCatch(
+    { eval(parse(text = code), glfs_rows); c("none", "") },
+    error = function(e) c(paste(class(e), collapse = " "), conditionMessage(e))
+)
+"""
+PYTHON_VALUE, PYTHON_TYPE, PYTHON_KEY = (f"python.{kind}Error" for kind in ("Value", "Type", "Key"))
+R = "glfs_error"
+
+#: R expression, class of the condition, words of the message
+ROWS = [
+    ("s(n_genes = 0)", PYTHON_VALUE, "n_genes=0 must be an integer"),
+    ("s(n_genes = -2)", PYTHON_VALUE, "n_genes=-2"),
+    ("s(n_genes = 2.5)", PYTHON_TYPE, "n_genes=2.5"),
+    ("s(n_genes = 'ten')", PYTHON_TYPE, "n_genes='ten'"),
+    ("s(n_genes = TRUE)", PYTHON_TYPE, "n_genes=True"),
+    ("s(n_genes = 41)", PYTHON_VALUE, "n_genes=41 is more than the 40 genes"),
+    ("s(n_genes = NA)", R, "n_genes has missing values"),
+    ("s(n_genes = mean)", R, "n_genes is a function"),
+    ("s(method = 'magic')", PYTHON_VALUE, "method='magic' is not known"),
+    ("s(method = 'variance')", PYTHON_VALUE, "only method='glfs' chooses a number"),
+    ("s(objective = 'x')", PYTHON_VALUE, "objective='x' is not known"),
+    ("s(lam = -1)", PYTHON_VALUE, "lam=-1"),
+    ("s(lam = 'x')", PYTHON_VALUE, "lam='x'"),
+    ("s(lam = 1e12)", PYTHON_VALUE, "leaves no gene"),
+    ("s(lam = Inf)", PYTHON_VALUE, "lam=inf"),
+    ("s(finish = 'soon')", PYTHON_VALUE, "finish='soon'"),
+    ("s(lambda1 = -1)", PYTHON_VALUE, "lambda1=-1"),
+    ("s(lambda1 = NaN)", R, "lambda1"),
+    ("s(lambda1 = 'much')", PYTHON_TYPE, "lambda1='much'"),
+    ("s(lambda1 = NULL)", PYTHON_TYPE, "lambda1=None"),
+    ("s(lambda1 = 1i)", R, "lambda1 is a complex"),
+    ("s(lambda1 = Sys.Date())", R, "lambda1 is a Date"),
+    ("s(standardize = 'z')", PYTHON_VALUE, "standardize='z'"),
+    ("glfs_select_genes(x, n_comps = 0)", PYTHON_VALUE, "n_comps=0"),
+    ("glfs_select_genes(x, n_comps = 'x')", PYTHON_TYPE, "n_comps='x'"),
+    ("s(n_neighbors = 0)", PYTHON_VALUE, "n_neighbors=0"),
+    ("s(include = 'zz')", PYTHON_KEY, "'zz'"),
+    ("s(include = NA)", R, "include has missing values"),
+    ("s(exclude = 5)", PYTHON_TYPE, "exclude=5"),
+    ("s(include = 'g1', exclude = 'g1')", PYTHON_VALUE, "rule out: g1"),
+    ("s(mask_var = 'zz')", PYTHON_KEY, "mask_var='zz'"),
+    ("s(mask_var = c(TRUE, FALSE))", PYTHON_VALUE, "mask_var must be boolean with 40 entries"),
+    ("s(mask_var = rep(FALSE, 40))", PYTHON_VALUE, "mask_var leaves nothing"),
+    ("s(key_added = 'a/b')", PYTHON_VALUE, "slash"),
+    ("s(key_added = '')", PYTHON_VALUE, "key_added=''"),
+    ("s(random_state = -1)", PYTHON_VALUE, "random_state=-1"),
+    ("s(random_state = 'x')", PYTHON_TYPE, "random_state='x'"),
+    ("s(subset = 'yes')", PYTHON_TYPE, "subset='yes'"),
+    ("s(inplace = FALSE)", R, "inplace has no meaning in R"),
+    ("s(no_such = 1)", PYTHON_TYPE, "no_such"),
+    ("glfs_select_genes(x, 5, 100)", R, "must be given by name"),
+    ("glfs_select_genes(put(NA), 3)", R, "missing"),
+    ("glfs_select_genes(put(NaN), 3)", R, ""),
+    ("glfs_select_genes(put(Inf), 3)", PYTHON_VALUE, "NaN or infinite"),
+    ("glfs_select_genes(twins, 3)", R, "g1"),
+    ("glfs_select_genes(x[, 1:2], 3)", PYTHON_VALUE, "There are 2 cells"),
+    ("glfs_select_genes(x[1, , drop = FALSE], 1)", PYTHON_VALUE, "There is 1 gene"),
+    ("glfs_select_genes(x * 0, 3)", PYTHON_VALUE, "No gene varies"),
+    ("glfs_select_genes(matrix('a', 4, 4), 2)", R, ""),
+    ("glfs_select_genes(NULL, 3)", R, ""),
+    ("glfs_select_genes('cells.h5ad', 3)", R, ""),
+    ("glfs_select_genes(list(x), 3)", R, ""),
+    ("glfs_select_genes(mean, 3)", R, ""),
+    ("glfs_select_genes(sce, 3, assay = 'counts')", R, "counts"),
+    ("glfs_select_genes(sce, 3, assay = 5)", R, "assay"),
+    ("glfs_select_genes(eset, 3, assay = 'x')", R, "x"),
+    ("glfs_select_genes(sce, 3, batch_key = 'zz')", PYTHON_KEY, "batch_key='zz'"),
+    ("glfs_select_genes(sce, 3, use_rep = 'PCA')", PYTHON_KEY, "use_rep='X_pca' is not in"),
+    ("glfs_stability(x, 3.5)", PYTHON_TYPE, "n_genes=3.5"),
+    ("glfs_stability(x, 3, n_resamples = 1)", PYTHON_VALUE, "n_resamples=1"),
+    ("glfs_stability(x, 3, fraction = 2)", PYTHON_VALUE, "fraction=2"),
+    ("glfs_stability(x, 3, nope = 1)", PYTHON_TYPE, "nope=1 is not one of"),
+    ("glfs_laprls(x, half[-1])", R, "labels has 59 entries for 60 samples"),
+    ("glfs_laprls(x, rep('a', 60))", PYTHON_VALUE, "one class"),
+    ("glfs_laprls(x, rep(NA_character_, 60))", PYTHON_VALUE, "label"),
+    ("glfs_laprls(x, rnorm(60))", R, "labels must be a factor"),
+    ("glfs_laprls(sce, 'zz')", R, 'labels = "zz" is not a column'),
+    ("glfs_laprls(x, half, n_genes = 0)", PYTHON_VALUE, "n_genes=0"),
+    ("glfs_laprls(x, half, lambda1 = -1)", PYTHON_VALUE, "lambda1=-1"),
+    ("glfs_laprls(x, half, lambda2 = 0)", PYTHON_VALUE, "lambda2=0"),
+    ("predict(fitted, x[20:40, ])", R, "newdata lacks"),
+    ("glfs_gene_sets(x)", R, "not a result of glfs_select_genes"),
+    ("glfs_gene_sets(genes, key = 'zz')", R, "x has no zz_selected"),
+    ("glfs_gene_sets(genes, gmt = old)", R, "exists"),
+    ("glfs_gene_sets(genes, gmt = 'no/such/x.gmt')", R, "folder no/such does not exist"),
+    ("glfs_gene_sets(genes, gmt = 5)", R, "gmt must be one string"),
+    ("glfs_gene_sets(genes, c('glfs', 'glfs'), rnk = 'x.rnk')", R, "rnk takes the ranking of one"),
+    ("glfs_scores(genes, key = 5)", R, "key must be one string"),
+    ("glfs_scores(1:3)", R, "not a result"),
+    ("glfs_read_h5ad('no.h5ad')", R, "does not exist"),
+    ("glfs_read_h5ad(old)", "python.OSError", ""),
+    ("glfs_read_h5ad(5)", R, "must be one string"),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def attempt(ri):
+    ri.evalr("glfs_rows <- new.env(); library(glfsbio)")
+    ri.baseenv["eval"](ri.parse(OBJECTS), ri.globalenv["glfs_rows"])
+    return ri.evalr(TRY)
+
+
+@pytest.mark.parametrize(("code", "condition", "words"), ROWS)
+def test_refused(attempt, ri, code, condition, words):
+    classes, message = attempt(ri.StrSexpVector([code]))
+    assert condition in classes.split()
+    assert "glfs_error" in classes.split()
+    assert words in message
+    assert "Traceback" not in message
