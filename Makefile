@@ -48,6 +48,7 @@ bench-panels: $(RIVALS)
 bench-speed: $(RIVALS)
 	$(BIN)/python benchmarks/speed/reuse.py
 	$(BIN)/python benchmarks/speed/sampled.py
+	$(BIN)/python benchmarks/speed/search.py
 	$(BIN)/python benchmarks/speed/run.py $(BENCH_SPEED)
 
 # The tables and figures of the paper but leukaemia, which is part of bench; takes hours.
