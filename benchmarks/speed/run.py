@@ -33,6 +33,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import report
 
 HOME = Path(__file__).resolve().parents[1] / ".cache" / "speed"
+STORE = HOME / "results.json"
 ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
 _WALL = 6  # times the limit of processor time
 
@@ -119,10 +120,14 @@ def hopeless(kept: dict, kind: str, size: int, name: str, options: argparse.Name
     return ""
 
 
+def known() -> dict[str, dict]:
+    """What is kept."""
+    return json.loads(STORE.read_text(encoding="utf-8")) if STORE.exists() else {}
+
+
 def collect(options: argparse.Namespace) -> dict[str, dict]:
     """Measure what is asked for and missing."""
-    store = HOME / "results.json"
-    kept = json.loads(store.read_text(encoding="utf-8")) if store.exists() else {}
+    kept = known()
     asked = {
         "logged": options.sets,
         "cells": options.sizes,
@@ -145,9 +150,10 @@ def collect(options: argparse.Namespace) -> dict[str, dict]:
         else:
             kept[key] = measure(name, MAKERS[kind](what), options.limit, options.memory)
         sys.stderr.write(f"{key}: {kept[key]}\n")
-        draft = store.with_suffix(".part")
+        kept = known() | kept  # what another run has measured in the meantime
+        draft = STORE.with_suffix(".part")
         draft.write_text(json.dumps(kept, indent=1), encoding="utf-8")
-        draft.replace(store)
+        draft.replace(STORE)
     return kept
 
 

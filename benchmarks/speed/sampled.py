@@ -14,8 +14,10 @@ import numpy as np
 import pandas as pd
 import scanpy as sc
 
-import glfs_bio
 from glfs_bio.core import graph, sample
+from glfs_bio.core.passes import Cells
+from glfs_bio.core.problem import build_problem
+from glfs_bio.rankers import glfs
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import report
@@ -28,17 +30,13 @@ LOOKED_AT = (2500, 5000)
 
 def panels(adata, many: int | None, seed: int) -> dict[int, np.ndarray]:
     """Genes of a selection from nothing, with the constant set to `many`."""
-    found = {}
     with (
         mock.patch.object(sample, "MANY_CELLS", many or sample.MANY_CELLS),
         mock.patch.object(graph, "MANY_CELLS", many or graph.MANY_CELLS),
     ):
-        for size in SIZES:
-            table = glfs_bio.pp.select_genes(
-                adata, size, use_rep="X", inplace=False, random_state=seed
-            )
-            found[size] = np.flatnonzero(table["glfs_selected"])
-    return found
+        problem = build_problem(Cells(adata.X), n_comps=50, random_state=seed)
+    rankings = {size: glfs.rank([problem], size) for size in SIZES}
+    return {size: np.argsort(-one.scores)[:size] for size, one in rankings.items()}
 
 
 def main() -> None:

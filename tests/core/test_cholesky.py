@@ -41,3 +41,22 @@ def test_root(size):
 def test_positive_definite():
     assert cholesky.is_positive_definite(np.diag([1.0, 2.0]))
     assert not cholesky.is_positive_definite(np.diag([1.0, -2.0]))
+
+
+def test_solve():
+    half = np.random.default_rng(0).normal(size=(6, 9))
+    right = np.arange(6.0)
+    np.testing.assert_allclose(
+        half @ half.T @ cholesky.solve(half @ half.T, right), right, atol=1e-12
+    )
+
+
+def test_solve_refuses_what_has_no_factor():
+    with pytest.raises(np.linalg.LinAlgError, match="not positive definite"):
+        cholesky.solve(np.diag([1.0, -1.0]), np.ones(2))
+
+
+def test_diagonal_is_a_view():
+    matrix = np.zeros((3, 3))
+    cholesky.diagonal(matrix)[:] += [1.0, 2.0, 3.0]
+    np.testing.assert_array_equal(matrix, np.diag([1.0, 2.0, 3.0]))
