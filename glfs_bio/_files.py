@@ -38,7 +38,7 @@ def as_path(path: str | Path, argument: str = "path") -> Path:
     return Path(path)
 
 
-def check_target(path: Path, *, overwrite: bool) -> None:
+def check_target(path: str | Path, *, overwrite: bool) -> None:
     """Refuse a file that must not be replaced, or whose folder is missing.
 
     Parameters
@@ -52,6 +52,8 @@ def check_target(path: Path, *, overwrite: bool) -> None:
     ------
     FileExistsError, FileNotFoundError
         Naming the file or the folder.
+    TypeError, ValueError
+        Not a path.
 
     Examples
     --------
@@ -59,6 +61,7 @@ def check_target(path: Path, *, overwrite: bool) -> None:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     glfs_bio.io.check_target(pathlib.Path(folder) / "panel.txt", overwrite=False)
     """
+    path = as_path(path)
     checks.flags(overwrite=overwrite)
     if path.exists() and not overwrite:
         msg = f"{path} exists: choose another name, or allow it to be overwritten."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from ._laprls import LapRLSClassifier
 from ._supervised import SupervisedGLFS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import ArrayLike, NDArray
     from sklearn.utils import Tags
@@ -252,8 +253,8 @@ def fewest_genes(cv_results: Mapping[str, Any]) -> int:
 
     Raises
     ------
-    ValueError
-        No `n_genes` in the grid, or several.
+    TypeError, ValueError
+        Not the results of a search; no `n_genes` in the grid, or several; no score at all.
 
     Examples
     --------
@@ -261,11 +262,18 @@ def fewest_genes(cv_results: Mapping[str, Any]) -> int:
     >>> fewest_genes({"param_n_genes": [1, 5, 10], "mean_test_score": [0.7, 0.9, 0.9]})
     1
     """
+    if not isinstance(cv_results, Mapping) or "mean_test_score" not in cv_results:
+        msg = "cv_results must be those of GridSearchCV: it has no mean_test_score."
+        raise TypeError(msg)
     names = [name for name in cv_results if name.startswith("param_") and name.endswith("n_genes")]
     if len(names) != 1:
         msg = f"The grid must hold one parameter n_genes; it holds {names}."
         raise ValueError(msg)
     score = np.asarray(cv_results["mean_test_score"])
+    n_genes = np.asarray(cv_results[names[0]], dtype=float)
+    if n_genes.shape != score.shape or not np.isfinite(score).any():
+        msg = f"mean_test_score must hold a number for each of the {len(n_genes)} candidates."
+        raise ValueError(msg)
     best = np.flatnonzero(score >= np.nanmax(score) - _SAME_SCORE)
-    n_genes = np.asarray(cv_results[names[0]], dtype=float)[best]
+    n_genes = n_genes[best]
     return int(best[np.argmin(n_genes)])

@@ -150,6 +150,7 @@ def write_gmt(
         if not isinstance(value, kinds):
             msg = f"{name}={value!r} cannot be a {type(value).__name__}: see the documentation."
             raise TypeError(msg)
+    checks.texts(stability_key=stability_key)
     keys = [] if key is None else [key] if isinstance(key, str) else list(key)
     cuts = [thresholds] if isinstance(thresholds, int | float) else list(thresholds)
     called = selection.names(adata, symbols)

@@ -66,7 +66,7 @@ def read_cells(path: str | Path, *, transpose: bool = False, backed: bool = Fals
     ((2, 2), ['CD3D', 'CD79A'])
     """
     path = as_path(path)
-    checks.flags(transpose=transpose)
+    checks.flags(transpose=transpose, backed=backed)
     if not path.exists():
         msg = f"{path} does not exist: give the file or folder with the cells."
         raise FileNotFoundError(msg)

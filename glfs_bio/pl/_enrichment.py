@@ -9,7 +9,7 @@ import numpy as np
 
 from .._anndata import selection
 from ..core import checks
-from ._figure import BLUE, GREY, finish, given, row
+from ._figure import BLUE, GREY, check_ends, finish, given, row
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,6 +75,7 @@ def enrichment(
     >>> len(ax.patches)
     2
     """
+    check_ends(show, save)
     checks.whole_number("n_terms", n_terms, at_least=1)
     entry = selection.record(adata, key, "tl.enrich", "results")
     table = entry["results"].head(n_terms)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._files import as_path, replacing
+from ..core import checks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,6 +65,33 @@ def given(ax: Any, number: int) -> list[Axes]:
     return axes
 
 
+def check_ends(show: bool | None, save: str | Path | bool | None) -> None:
+    """Refuse, before anything is drawn, what :func:`finish` could not do.
+
+    Raises
+    ------
+    TypeError, ValueError
+        `show` is not True, False or None; `save` is no path, or of a format that is not known.
+    """
+    if show is not None:
+        checks.flags(show=show)
+    if not save or save is True:
+        return
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    formats = FigureCanvasBase.get_supported_filetypes()
+    path = as_path(save, "save")
+    ending = path.name if _bare(save) else path.suffix
+    if ending.lower().lstrip(".") not in formats:
+        msg = f"save={str(save)!r} must end with one of .{', .'.join(sorted(formats))}."
+        raise ValueError(msg)
+
+
+def _bare(save: str | Path) -> bool:
+    """Whether it is an ending only, like ``".pdf"``."""
+    return str(save).startswith(".") and Path(save).suffix == ""
+
+
 def finish(
     axes: Sequence[Axes],
     name: str,
@@ -82,8 +110,7 @@ def finish(
     if save:
         target = Path(settings.figdir) / f"glfs_{name}.{settings.file_format_figs}"
         if save is not True:
-            bare = str(save).startswith(".") and Path(save).suffix == ""
-            target = target.with_suffix(str(save)) if bare else as_path(save, "save")
+            target = target.with_suffix(str(save)) if _bare(save) else Path(save)
         target.parent.mkdir(parents=True, exist_ok=True)
         with replacing(target, overwrite=True) as file:
             axes[0].figure.figure.savefig(file, bbox_inches="tight", dpi=_DPI)

@@ -13,7 +13,7 @@ from scipy import sparse
 from .._anndata import read, selection
 from ..core import checks
 from ._embedding import embeddings
-from ._figure import MUTED, finish, given, row
+from ._figure import MUTED, check_ends, finish, given, row
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,6 +103,7 @@ def panel(
     >>> len(axes["heatmap_ax"].get_xticklabels())
     10
     """
+    check_ends(show, save)
     checks.one_of("kind", kind, _KINDS)
     checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
     _check_groups(adata, groupby, kind)

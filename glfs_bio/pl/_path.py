@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._anndata import selection
-from ._figure import BLUE, GREY, VERMILLION, finish, given, one_or_list, row
+from ._figure import BLUE, GREY, VERMILLION, check_ends, finish, given, one_or_list, row
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -72,6 +72,7 @@ def path(
     >>> ax.get_xscale()
     'log'
     """
+    check_ends(show, save)
     entry = selection.record(adata, key, "pp.select_genes", "n_genes")
     panels = _panels(entry)
     if not panels:

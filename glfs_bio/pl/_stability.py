@@ -9,7 +9,7 @@ import numpy as np
 from .._anndata import selection
 from ..core import checks
 from . import _bars
-from ._figure import finish, given, row
+from ._figure import check_ends, finish, given, row
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,6 +73,7 @@ def stability(
     >>> len(bars.patches)
     10
     """
+    check_ends(show, save)
     checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
     entry = selection.record(adata, key, "tl.stability", "jaccard", "n_genes")
     frequency = selection.frequency(adata, key)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from .._anndata import selection
 from ..core import checks
 from . import _bars
-from ._figure import finish, given, one_or_list, row
+from ._figure import check_ends, finish, given, one_or_list, row
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,6 +68,7 @@ def weights(
     >>> len(ax.patches)
     10
     """
+    check_ends(show, save)
     checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
     frame = selection.ranked(adata, key).head(adata.n_vars if n_genes is None else n_genes)
     called = selection.names(adata, symbols).fillna(adata.var_names.to_series())

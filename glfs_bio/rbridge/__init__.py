@@ -12,6 +12,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from .._anndata import read
+from ..core import checks
 from . import _calls, _session, _values
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ def to_sce(adata: AnnData, *, X_name: str = "X") -> Any:
     >>> sce = rbridge.to_sce(adata, X_name="scaled")  # doctest: +SKIP
     """
     read.check(adata)
+    checks.texts(X_name=X_name)
     register()
     parts, left = _calls.take_apart(adata, X_name)
     if left:
@@ -121,6 +123,7 @@ def from_sce(sce: Any, *, X_name: str | None = None) -> AnnData:
     >>> from glfs_bio import rbridge
     >>> adata = rbridge.from_sce(sce, X_name="logcounts")  # doctest: +SKIP
     """
+    checks.texts(or_none=True, X_name=X_name)
     register()
     parts = _values.read(_session.r_function("plain_sce")(sce, _values.write(X_name)))
     left = parts.pop("left")

@@ -135,6 +135,8 @@ def classify(
     read.check(adata)
     checks.one_of("graph", graph, GRAPHS)
     checks.keys(key_added=key_added)
+    checks.number("lambda1", lambda1)
+    checks.number("lambda2", lambda2, above=0.0)
     checks.whole_number("cv", cv, at_least=2)
     checks.seed(random_state)
     if isinstance(n_comps, str):

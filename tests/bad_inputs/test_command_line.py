@@ -10,6 +10,7 @@ from pathlib import Path
 import anndata as ad
 import numpy as np
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from glfs_bio.cli import app
@@ -96,6 +97,44 @@ DATA = [
     ("report panel.h5ad -o r.html --link ftp://x", "must be a web address"),
     ("report panel.h5ad -o r.html --seed -1", "random_state=-1"),
     ("demo -o no/where", "no/where"),
+    ("rank panel.h5ad --n-genes 0", "n_genes=0"),
+    ("rank panel.h5ad --lambda1 -1", "lambda1=-1.0"),
+    ("rank panel.h5ad --n-comps -2", "n_comps=-2"),
+    ("rank panel.h5ad --use-rep nope", "use_rep='nope'"),
+    ("rank panel.h5ad --neighbors-key nope", "neighbors_key='nope'"),
+    ("rank panel.h5ad --layer nope", "layer='nope'"),
+    ("rank panel.h5ad --mask-var nope", "mask_var='nope'"),
+    ("rank panel.h5ad --exclude nope", "exclude: 'nope'"),
+    ("rank panel.h5ad --batch-key nope", "batch_key='nope'"),
+    ("rank panel.h5ad --transpose", "transpose is for tables"),
+    ("rank panel.h5ad --seed -1", "random_state=-1"),
+    ("classify panel.h5ad --groupby louvain -o out.csv", "--output out.csv must end with"),
+    ("classify panel.h5ad --groupby louvain --table t.doc", "must end with .csv or .tsv"),
+    ("classify panel.h5ad --groupby louvain --lambda1 -1", "lambda1=-1.0"),
+    ("classify panel.h5ad --groupby louvain --mask-var nope", "mask_var='nope'"),
+    ("classify panel.h5ad --groupby louvain --layer nope", "layer='nope'"),
+    ("classify panel.h5ad --groupby louvain --key-added a/b", "must not have a slash"),
+    ("classify panel.h5ad --groupby louvain --seed -1", "random_state=-1"),
+    ("enrich panel.h5ad --gene-sets sets.gmt --table t.doc", "must end with .csv or .tsv"),
+    ("enrich panel.h5ad --gene-sets sets.gmt -o out.csv", "--output out.csv must end with"),
+    ("enrich panel.h5ad --gene-sets sets.gmt --symbols nope", "symbols='nope'"),
+    ("enrich panel.h5ad --gene-sets sets.gmt --max-size 0", "max_size=0"),
+    ("enrich panel.h5ad --gene-sets sets.gmt --organism plant", "organism='plant'"),
+    ("enrich panel.h5ad --gene-sets sets.gmt --weight -1", "weight=-1.0"),
+    ("enrich panel.h5ad --gene-sets sets.gmt --jobs 0", "n_jobs=0"),
+    ("enrich panel.h5ad --gene-sets sets.gmt --key-added a/b", "must not have a slash"),
+    ("enrich panel.h5ad --gene-sets sets.gmt --seed -1", "random_state=-1"),
+    ("export panel.h5ad a.csv --symbols nope", "symbols='nope'"),
+    ("export panel.h5ad a.gmt --threshold 0.5 --stability-key nope", "run glfs_bio.tl.stability"),
+    ("export panel.h5ad a.csv b.rnk --key glfs --key other", "only .gmt takes several"),
+    ("report panel.h5ad -o r.html --key nope", "no selection under key='nope'"),
+    ("report panel.h5ad -o r.html --symbols nope", "symbols='nope'"),
+    ("report panel.h5ad -o r.html --stability-key nope", "run glfs_bio.tl.stability"),
+    ("report panel.h5ad -o r.html --enrichment-key nope", "run glfs_bio.tl.enrich"),
+    ("report panel.h5ad -o r.html --layer nope", "layer='nope'"),
+    ("report panel.h5ad -o r.html --title=", "title=''"),
+    ("select panel.h5ad --log1p --backed", "--log1p changes the matrix"),
+    ("rank panel.h5ad --method=", "method=''"),
 ]
 
 #: what the line itself has wrong; click's words and exit code
@@ -169,6 +208,19 @@ def test_data_or_values(folder, line, message):
     assert message in told[0]
     assert "unexpected" not in told[0]
     assert result.stdout == ""
+
+
+#: Options that take no value.
+NOTHING_WRONG = {"--subset", "--log1p", "--overwrite", "--debug", "--all", "--help"}
+
+
+def test_every_option_has_a_row():
+    given = [line.replace("=", " ").split() for line, _ in DATA + LINES]
+    for name, command in get_command(app).commands.items():
+        words = {word for line in given if line[:1] == [name] for word in line}
+        options = {tuple(option.opts) for option in command.params if option.opts[0][0] == "-"}
+        missing = [names for names in options if not (words | NOTHING_WRONG) & {*names}]
+        assert not missing, (name, missing)
 
 
 @pytest.mark.parametrize(("line", "message"), LINES)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
 from glfs_bio import GLFS, LapRLSClassifier
-from glfs_bio.estimators import GLFSLapRLSClassifier, SupervisedGLFS
+from glfs_bio.estimators import GLFSLapRLSClassifier, SupervisedGLFS, fewest_genes
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(30, 12)), np.repeat([0, 1, 2], 10)
@@ -41,6 +43,15 @@ PARAMETERS = [
     (SupervisedGLFS, "n_genes", 13, ValueError, "n_genes=13"),
     (SupervisedGLFS, "n_neighbors", -4, ValueError, "n_neighbors=-4"),
     (SupervisedGLFS, "random_state", 1.5, TypeError, "random_state=1.5"),
+    (SupervisedGLFS, "objective", "x", ValueError, "objective='x'"),
+    (SupervisedGLFS, "lam", "x", ValueError, "lam='x'"),
+    (SupervisedGLFS, "finish", "x", ValueError, "finish='x'"),
+    (SupervisedGLFS, "lambda1", -1, ValueError, "lambda1=-1"),
+    (SupervisedGLFS, "standardize", "x", ValueError, "standardize='x'"),
+    (SupervisedGLFS, "n_comps", 0, ValueError, "n_comps=0"),
+    (SupervisedGLFS, "laplacian", "x", ValueError, "laplacian='x'"),
+    (SupervisedGLFS, "solver", "x", ValueError, "solver='x'"),
+    (SupervisedGLFS, "tol", -1, ValueError, "tol=-1"),
     (LapRLSClassifier, "lambda1", -1, ValueError, "lambda1=-1"),
     (LapRLSClassifier, "lambda1", np.nan, ValueError, "lambda1=nan"),
     (LapRLSClassifier, "lambda2", 0, ValueError, ("lambda2=0", NUMBER)),
@@ -76,6 +87,12 @@ def test_parameter(refuses, estimator, argument, value, error, words):
     refuses(lambda: model.fit(X, Y), None, error, words)
     np.testing.assert_array_equal(X, before)
     assert not [name for name in vars(model) if name.endswith("_") and name.startswith("weights")]
+
+
+def test_every_parameter_has_a_row():
+    for estimator in (GLFS, SupervisedGLFS, LapRLSClassifier, GLFSLapRLSClassifier):
+        tried = {argument for one, argument, *_ in PARAMETERS if one is estimator}
+        assert set(inspect.signature(estimator).parameters) == tried, estimator
 
 
 #: what is given to ``GLFS(2).fit`` beside X, or in its place
@@ -144,6 +161,19 @@ CALLS = [
     (lambda: LapRLSClassifier().fit(X, Y).predict(spoilt(np.nan)), ValueError, "contains NaN"),
     (lambda: GLFSLapRLSClassifier(2).fit(X, np.zeros(30)), ValueError, "one class"),
     (lambda: GLFSLapRLSClassifier(2).fit(X[:, :1], Y), ValueError, "There is 1 gene"),
+    (lambda: fewest_genes(5), TypeError, "cv_results must be those of GridSearchCV"),
+    (lambda: fewest_genes({"param_n_genes": [1]}), TypeError, "no mean_test_score"),
+    (lambda: fewest_genes({"mean_test_score": [1.0]}), ValueError, "one parameter n_genes"),
+    (
+        lambda: fewest_genes({"param_n_genes": [1, 2], "mean_test_score": [1.0]}),
+        ValueError,
+        "each of the 2 candidates",
+    ),
+    (
+        lambda: fewest_genes({"param_n_genes": [1], "mean_test_score": [np.nan]}),
+        ValueError,
+        "each of the 1 candidates",
+    ),
 ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import warnings
 
@@ -100,6 +101,12 @@ PARAMETERS = [
 @pytest.mark.parametrize(("argument", "value", "error", "words"), PARAMETERS)
 def test_parameter(pbmc, refuses, argument, value, error, words):
     refuses(lambda: select_genes(pbmc, **{argument: value}), pbmc, error, words)
+
+
+def test_every_argument_has_a_row():
+    assert {row[0] for row in PARAMETERS} == {*inspect.signature(select_genes).parameters} - {
+        "adata"
+    }
 
 
 #: options that do not go together

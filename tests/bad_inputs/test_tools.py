@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 
+import anndata as ad
 import numpy as np
 import pytest
 from matplotlib import pyplot as plt
 
-from glfs_bio import datasets, io, pl, rbridge, tl
+from glfs_bio import datasets, io, pl, pp, rbridge, tl
 
 INT, NUMBER, STRING = "must be an integer ≥ 1", "must be a finite number", "must be a string"
 SETS = {"T cells": ["CD3D", "CD3E"], "MHC II": ["HLA-DRA", "HLA-DRB1"]}
 GROUPS = {"groupby": "bulk_labels", "n_genes": 5}
 FEW = {"n_genes": 5, "n_resamples": 2, "show_progress": False}
+
+PICTURES = (pl.path, pl.weights, pl.stability, pl.enrichment, pl.panel)
 
 #: function, arguments, exception, words
 CALLS = [
@@ -92,6 +96,17 @@ CALLS = [
     (pl.path, {"key": 5}, TypeError, f"key=5 {STRING}"),
     (pl.path, {"key": "neighbors"}, KeyError, "is not what glfs_bio.pp.select_genes writes"),
     (pl.path, {"ax": 5}, TypeError, "ax=5 must be matplotlib axes"),
+    *((draw, {"save": 5}, TypeError, "save=5 must be a path") for draw in PICTURES),
+    *((draw, {"save": "x.nope"}, ValueError, "save='x.nope' must end with") for draw in PICTURES),
+    *((draw, {"save": "weights"}, ValueError, "save='weights' must end") for draw in PICTURES),
+    *((draw, {"save": ".nope"}, ValueError, "save='.nope' must end with") for draw in PICTURES),
+    *((draw, {"save": "a\0.png"}, ValueError, "zero byte") for draw in PICTURES),
+    *((draw, {"show": "x"}, TypeError, "show='x' must be True or False") for draw in PICTURES),
+    (pl.enrichment, {"ax": 5}, TypeError, "ax=5 must be matplotlib axes"),
+    (pl.panel, {"key": "x"}, KeyError, "no selection under key='x'"),
+    (pl.panel, {"ax": 5}, TypeError, "ax=5 must be matplotlib axes"),
+    (pl.panel, {"ax": 5, "kind": "heatmap", "groupby": "louvain"}, ValueError, "ax is for kind="),
+    (pl.stability, {"symbols": 5}, TypeError, f"symbols=5 {STRING}"),
     (pl.weights, {"n_genes": 0}, ValueError, "n_genes=0"),
     (pl.weights, {"key": "x"}, KeyError, "no selection under key='x'"),
     (pl.weights, {"symbols": "x"}, KeyError, "symbols='x'"),
@@ -125,6 +140,15 @@ CALLS = [
     (io.write_gene_list, {"path": "x.csv", "overwrite": "x"}, TypeError, "overwrite='x'"),
     (io.write_rnk, {"path": "x.rnk", "key": "x"}, KeyError, "key='x'"),
     (io.write_rnk, {"path": 5}, TypeError, "path=5"),
+    (io.write_rnk, {"path": "x.rnk", "symbols": "x"}, KeyError, "symbols='x'"),
+    (io.write_rnk, {"path": "x.rnk", "overwrite": 1}, TypeError, "overwrite=1"),
+    (io.write_gmt, {"path": "x.gmt", "symbols": "x"}, KeyError, "symbols='x'"),
+    (io.write_gmt, {"path": "x.gmt", "overwrite": 1}, TypeError, "overwrite=1"),
+    (io.write_gmt, {"path": "x.gmt", "stability_key": 5}, TypeError, f"stability_key=5 {STRING}"),
+    (io.write_report, {"path": "x.html", "symbols": "x"}, KeyError, "symbols='x'"),
+    (io.write_report, {"path": "x.html", "overwrite": 1}, TypeError, "overwrite=1"),
+    (pp.recorded_parameters, {"key": 5}, TypeError, f"key=5 {STRING}"),
+    (pp.recorded_parameters, {"key": "neighbors"}, KeyError, "is not what glfs_bio.pp.select"),
     (io.write_gmt, {"path": "x.gmt", "key": 5}, TypeError, "key=5"),
     (io.write_gmt, {"path": "x.gmt", "key": "x"}, KeyError, "key='x'"),
     (io.write_gmt, {"path": "x.gmt", "key": None}, ValueError, "nothing to write"),
@@ -160,11 +184,24 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(("call", "value", "error", "words"), CALLS)
 def test_call(analysed, refuses, folder, call, value, error, words):
-    shown = {"show": False} if call.__module__.startswith("glfs_bio.pl") else {}
+    shown = {"show": False} if call in PICTURES and "show" not in value else {}
     figures = plt.get_fignums()
     refuses(lambda: call(analysed, **value, **shown), analysed, error, words)
     assert plt.get_fignums() == figures
 
+
+def test_every_argument_has_a_row():
+    for room in (tl, pl, io, pp):
+        for name in room.__all__:
+            call = getattr(room, name)
+            if call is pp.select_genes or call in OF_FILES:
+                continue
+            tried = {"adata", "select"}.union(*(value for one, value, *_ in CALLS if one is call))
+            assert set(inspect.signature(call).parameters) <= tried, name
+
+
+#: Their rows are among READERS.
+OF_FILES = (io.read_cells, io.read_gmt, io.check_target, io.replacing)
 
 FUNCTIONS = [
     (tl.classify, ("bulk_labels",)),
@@ -200,7 +237,20 @@ READERS = [
     (lambda: datasets.simulate(10, 5, sigma=np.nan), ValueError, "sigma=nan"),
     (lambda: datasets.simulate(10, 5, shape="x"), ValueError, "shape='x'"),
     (lambda: datasets.simulate(10, 5, random_state=-1), ValueError, "random_state=-1"),
+    (lambda: io.read_cells("old.txt", backed=1), TypeError, "backed=1 must be True or False"),
+    (lambda: io.read_cells("old.txt", backed=True), ValueError, "backed is for .h5ad"),
+    (lambda: io.check_target(5, overwrite=True), TypeError, "path=5 must be a path"),
+    (lambda: io.check_target("x", overwrite=5), TypeError, "overwrite=5"),
+    (lambda: io.check_target("old.txt", overwrite=False), FileExistsError, "old.txt exists"),
+    (lambda: io.replacing(5).__enter__(), TypeError, "path=5 must be a path"),
+    (lambda: io.replacing("x", overwrite=5).__enter__(), TypeError, "overwrite=5"),
     (lambda: rbridge.to_sce(5), TypeError, "adata is a int"),
+    (
+        lambda: rbridge.to_sce(ad.AnnData(np.ones((3, 3))), X_name=5),
+        TypeError,
+        f"X_name=5 {STRING}",
+    ),
+    (lambda: rbridge.from_sce(None, X_name=5), TypeError, f"X_name=5 {STRING}"),
 ]
 
 

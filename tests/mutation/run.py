@@ -24,6 +24,7 @@ MODULES = ("variance", "owlqn")
 TESTS = [
     "tests/core/test_variance.py",
     "tests/core/test_gram.py",
+    "tests/core/test_owlqn.py",
     "tests/core/test_solvers.py",
     "tests/core/test_edges.py",
     "tests/properties/test_solvers.py",

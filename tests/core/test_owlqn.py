@@ -1,0 +1,44 @@
+"""The parts of the paper's solver."""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy as np
+import pytest
+
+from glfs_bio.core import owlqn, path
+from glfs_bio.core.block import Block
+from glfs_bio.core.variance import Variance
+
+
+@pytest.mark.parametrize("n_pairs", [0, 1, 2, 6])
+def test_two_loops_are_the_updates_of_bfgs(n_pairs):
+    """``H ← (I − s yᵀ/sᵀy) H (I − y sᵀ/sᵀy) + s sᵀ/sᵀy``, from ``sᵀy/yᵀy`` of the last pair."""
+    rng = np.random.default_rng(0)
+    root = rng.normal(size=(7, 7))
+    curved = root @ root.T + np.eye(7)
+    pairs = deque((moved, curved @ moved) for moved in rng.normal(size=(n_pairs, 7)))
+    expected = np.eye(7)
+    if pairs:
+        moved, turned = pairs[-1]
+        expected *= (moved @ turned) / (turned @ turned)
+    for moved, turned in pairs:
+        left = np.eye(7) - np.outer(moved, turned) / (moved @ turned)
+        expected = left @ expected @ left.T + np.outer(moved, moved) / (moved @ turned)
+    steepest = rng.normal(size=7)
+    found = owlqn._two_loop(steepest, pairs)
+    np.testing.assert_allclose(found, expected @ steepest, rtol=1e-9)
+
+
+def test_steps_are_counted():
+    rng = np.random.default_rng(0)
+    variance = Variance(Block.of(rng.normal(size=(30, 5)), np.diag(np.linspace(1.0, 5.0, 5))))
+    beta, lam = path.start(variance)
+    for most in (1, 7):
+        solution = owlqn.minimise(variance, beta, lam, max_iter=most, tol=1e-12)
+        assert solution.n_iter == most
+        assert not solution.converged
+    whole = owlqn.minimise(variance, beta, lam)
+    assert whole.converged
+    assert 1 < whole.n_iter < 100
