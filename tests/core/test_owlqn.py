@@ -31,9 +31,20 @@ def test_two_loops_are_the_updates_of_bfgs(n_pairs):
     np.testing.assert_allclose(found, expected @ steepest, rtol=1e-9)
 
 
-def test_steps_are_counted():
+@pytest.fixture
+def variance():
     rng = np.random.default_rng(0)
-    variance = Variance(Block.of(rng.normal(size=(30, 5)), np.diag(np.linspace(1.0, 5.0, 5))))
+    return Variance(Block.of(rng.normal(size=(30, 5)), np.diag(np.linspace(1.0, 5.0, 5))))
+
+
+def test_the_first_step_moves_a_tenth_of_the_weight(variance):
+    """Nothing is known of the curvature then; λ is so large that the gradient alone goes far."""
+    beta, lam = path.start(variance)
+    moved = owlqn.minimise(variance, beta, 1e3 * lam, max_iter=1).beta - beta
+    assert np.abs(moved).sum() == pytest.approx(0.1 * beta.sum())
+
+
+def test_steps_are_counted(variance):
     beta, lam = path.start(variance)
     for most in (1, 7):
         solution = owlqn.minimise(variance, beta, lam, max_iter=most, tol=1e-12)
