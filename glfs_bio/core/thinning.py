@@ -8,7 +8,9 @@ has the stationary points of ``φ + λ Σ β`` as its fixed points.  It is the m
 for A-optimal designs (Silvey, Titterington & Torsney 1978), which Q becomes where all directions
 are far out on the branch.  An update costs one gradient over the genes that are left, and takes
 care of thousands at once, where a Newton step would need a Hessian of that size.  λ grows while it
-runs; what is left is handed on to a solver that converges.
+runs, fast as long as φ is homogeneous and nothing but the weights' size changes; where directions
+leave by the hundred at once, it waits for them.  What is left is handed on to a solver that
+converges.
 """
 
 from __future__ import annotations
@@ -25,15 +27,19 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _FACTOR = 1.15
+#: Factor of λ where the balance is so much of λ: all directions are far out on the branch then.
+_FAST, _FAR_OUT = _FACTOR**4, 0.99
 _UPDATES = 3
 _MOST_STEPS = 300
 #: No weight may grow more than this in one update.
 _MOST_GROWTH = 2.0
+#: In an avalanche none may shrink more, and λ stays as long as more genes than this share want to.
+_MOST_SHRINKING, _LEAVING = 0.5, 0.05
 #: A gene whose weight has fallen below this share of the largest is left behind.
 _NEGLIGIBLE = 1e-4
-#: Every so many λ all genes are looked at, and as many as there are directions may enter, with this
-#: share of the median weight.
-_LOOK = 10
+#: When λ has grown by this factor all genes are looked at, and as many as there are directions may
+#: enter, with this share of the median weight.
+_LOOK = 3.0
 _ENTERING_WEIGHT = 0.3
 
 
@@ -64,23 +70,30 @@ def thin(
     """
     genes = np.flatnonzero(beta)
     point = variance.at(beta[genes], genes)
-    for step in range(1, _MOST_STEPS):
+    slowest, looked = 0.0, lam
+    for _ in range(_MOST_STEPS):
         before = point
         for _ in range(_UPDATES):
             rate = np.sqrt(np.maximum(-point.gradient / lam, 0.0))
-            weights = point.beta * np.minimum(rate, _MOST_GROWTH)
+            weights = point.beta * np.clip(rate, slowest, _MOST_GROWTH)
             point = point.moved(weights)
         stay = weights > _NEGLIGIBLE * weights.max()
         point = point.narrowed(np.flatnonzero(stay))
-        if stay.sum() < least or _balance(point) <= 0:
+        if slowest == 0 and (stay.sum() < least or _balance(point) <= 0):
+            point, slowest = before, _MOST_SHRINKING
+            continue
+        if stay.sum() < least:
             point = before
             break
         log.info("λ = %.4g: %d genes", lam, stay.sum(), extra={"n_genes": int(stay.sum())})
-        if stay.sum() <= most or lam >= last:
+        if (stay.sum() <= most and _balance(point) > 0) or lam >= last:
             break
-        if step % _LOOK == 0:
-            point = _with_entering(variance, point, lam)
-        following = min(_FACTOR * lam, last)
+        if slowest > 0 and np.mean(point.gradient > 0) > _LEAVING:
+            continue
+        if lam > _LOOK * looked:
+            point, looked = _with_entering(variance, point, lam), lam
+        factor = _FAST if _balance(point) > _FAR_OUT * lam else _FACTOR
+        following = min(factor * lam, last)
         point = point.moved(point.beta * np.sqrt(lam / following))
         lam = following
     beta = np.zeros(variance.n_genes)
