@@ -5,11 +5,8 @@ NEWEST_PYTHON ?= $(shell for minor in 14 13 12; do for python in python3.$$minor
 	$${PYENV_ROOT:-$$HOME/.pyenv}/versions/3.$$minor.*/bin/python; do \
 	$$python -c 'import sys; print(sys.executable)' 2>/dev/null && exit; done; done)
 NEWEST := .venv-newest
-# Mathematics, AnnData in and out, files; what draws, or starts R, follows from these.
-OF_VERSIONS := tests/core tests/rankers tests/pp tests/io tests/tl tests/estimators tests/bad_inputs \
-	tests/test_reproducible.py
-# Older libraries warn of what newer ones have mended: their warnings are not ours.
-WARNINGS := -o filterwarnings=default
+# SHORT=--short: a part of the tests, as CI runs them, and no table.
+SHORT ?=
 
 .PHONY: audit mutants reliability test-lowest test-newest
 
@@ -21,7 +18,7 @@ $(LOWEST)/.installed: pyproject.toml | $(BIN)/uv
 	@touch $@
 
 test-lowest: $(LOWEST)/.installed
-	$(LOWEST)/bin/python -m pytest -q $(WARNINGS) $(OF_VERSIONS)
+	$(BIN)/python tests/versions.py lowest $(SHORT)
 
 # Today's versions on a newer Python, where there is one.
 $(NEWEST)/.installed: pyproject.toml | $(BIN)/uv
@@ -35,16 +32,17 @@ test-newest:
 	@echo "There is no Python newer than 3.11: nothing to test."
 else
 test-newest: $(NEWEST)/.installed
-	$(NEWEST)/bin/python -m pytest -q $(OF_VERSIONS)
+	$(BIN)/python tests/versions.py newest $(SHORT)
 endif
 
 # Known vulnerabilities in the lock; without a network it says so and lets the rest go on.
 audit: $(INSTALLED)
 	@$(BIN)/python tests/audit.py requirements/dev.txt
 
-# Takes a quarter of an hour or more; reliability reads the table that it leaves.
+# Takes some minutes; reliability reads the table that it leaves.
 mutants: $(INSTALLED)
 	$(BIN)/python tests/mutation/run.py
 
+# Reads what mutants, test-lowest and test-newest left, and runs the rest, in a quarter of an hour.
 reliability: $(INSTALLED)
 	$(BIN)/python tests/reliability.py

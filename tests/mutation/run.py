@@ -15,6 +15,7 @@ import os
 import platform
 import resource
 import signal
+import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
@@ -158,7 +159,10 @@ def main() -> None:
 def write(results: list[tuple[str, int, str, str, str]], output: Path, command: str) -> None:
     """Counts, and the survivors."""
     versions = f"numpy {version('numpy')}, scipy {version('scipy')}"
-    lines = ["# Mutants", "", f"`python {command}`, Python {platform.python_version()}, {versions}"]
+    words = ["git", "rev-parse", "--short", "HEAD"]
+    commit = subprocess.run(words, capture_output=True, text=True, check=False).stdout.strip()
+    lines = ["# Mutants", "", f"`python {command}`, commit {commit}, "]
+    lines[-1] += f"Python {platform.python_version()}, {versions}"
     lines += ["", "| module | mutants | killed | survived |", "|---|---|---|---|"]
     for module in dict.fromkeys(row[0] for row in results):
         fates = [row[4] for row in results if row[0] == module]
