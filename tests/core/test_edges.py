@@ -39,8 +39,8 @@ def unlike():
 @pytest.mark.parametrize("loop", [quadratic_forms, quadratic_forms.py_func])
 def test_quadratic_forms_compiled_or_not(loop):
     rng = np.random.default_rng(0)
-    data = sparse.random_array((12, 7), density=0.4, rng=rng, format="csr")
-    form = sparse.random_array((12, 12), density=0.3, rng=rng)
+    data = sparse.csr_array(rng.normal(size=(12, 7)) * (rng.uniform(size=(12, 7)) < 0.4))
+    form = rng.normal(size=(12, 12)) * (rng.uniform(size=(12, 12)) < 0.3)
     form = sparse.csr_array(form + form.T)
     twice = sparse.csr_array(  # an entry that is there twice counts as their sum
         (np.r_[data.data[:1] / 2, data.data[:1] / 2, data.data[1:]],
