@@ -70,12 +70,22 @@ class Kept:
             }
         )
 
-    def ratios(self, kind: str, name: str, other: str) -> str:
-        """How many times as long another method takes, at every size where both finished."""
+    def ratios(self, kind: str, name: str, other: str, *, compiled: bool = False) -> str:
+        """How many times as long another method takes, at every size where both finished.
+
+        With `compiled`, less all that it takes at the smallest size, which bounds what of it is
+        compilation.
+        """
+        first = COLUMNS[kind][0]
+        less = self.value(kind, first, other) if compiled else 0.0
         both = {
-            column: self.value(kind, column, other) / self.value(kind, column, name)
+            column: (self.value(kind, column, other) - less) / self.value(kind, column, name)
             for column in COLUMNS[kind]
+            if not compiled or column != first
         }
+        if compiled:
+            shown = f"{first:,}" if isinstance(first, int) else first
+            other = f"({other} less its time at {shown})"
         known = {column: ratio for column, ratio in both.items() if np.isfinite(ratio)}
         if not known:
             return f"- {other} / {name}: nowhere did both finish"
@@ -114,10 +124,11 @@ class Kept:
 def comparisons(kept: Kept) -> list[str]:
     """Ratios of processor times."""
     lines = [
-        kept.ratios(kind, name, other)
+        kept.ratios(kind, name, other, compiled=compiled)
         for kind in ("logged", "cells", "counts")
         for other in ("triku", "hotspot")
         for name in ((FRESH, PRESENT) if kind != "counts" else (FRESH,))
+        for compiled in (False, True)
     ]
     lines += [kept.ratios(kind, PCA, PRESENT) for kind in ("logged", "cells")]
     lines += [
