@@ -103,7 +103,9 @@ def measure(name: str, path: Path, limit: float, memory: float) -> dict:
 
 
 def hopeless(kept: dict, kind: str, size: int, name: str, options: argparse.Namespace) -> str:
-    """Why a measurement is not worth its time, if it is not."""
+    """Why a measurement is not worth its time, if it is not; the backed file is always tried."""
+    if name == tables.BACKED:
+        return ""
     before = [n for n in tables.COLUMNS[kind] if n < size and f"{kind} {n}: {name}" in kept]
     found = [kept[f"{kind} {n}: {name}"] for n in before]
     if found and found[-1].get("error", "").startswith(">"):
@@ -150,7 +152,7 @@ def collect(options: argparse.Namespace) -> dict[str, dict]:
         else:
             kept[key] = measure(name, MAKERS[kind](what), options.limit, options.memory)
         sys.stderr.write(f"{key}: {kept[key]}\n")
-        kept = known() | kept  # what another run has measured in the meantime
+        kept = known() | {key: kept[key]}  # with what another run has measured in the meantime
         draft = STORE.with_suffix(".part")
         draft.write_text(json.dumps(kept, indent=1), encoding="utf-8")
         draft.replace(STORE)
