@@ -41,7 +41,11 @@ METHODS = {
     "sparse_pca": "SPCA",
     "variance": "variance",
 }
+#: A row that takes one of the first two by the size of the problem, see :func:`with_rank_by_size`.
+LABELS = {"glfs_by_size": "GLFS (rank by size)", **METHODS}
 ALPHA = 0.05
+#: Genes asked for, as a share of the directions, from which a selection is made in a subspace.
+_SUBSPACE_FROM = 0.25
 
 
 def ranked(
@@ -92,10 +96,36 @@ def collect(
         frame = pd.DataFrame([{"task": repr(task), **row} for row in rows])
         frame.to_csv(file, mode="a", index=False, header=not file.exists())
         sys.stderr.write(f"{name} {task}\n")
-    order = {method: place for place, method in enumerate(METHODS)}
     rows = pd.read_csv(file)
+    return in_order(rows)
+
+
+def in_order(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows in the order of the methods."""
+    order = {method: place for place, method in enumerate(LABELS)}
     places = rows["method"].map(order).fillna(len(order))
     return rows.iloc[np.argsort(places, kind="stable")]
+
+
+def full_rank_by_size(n_samples: int, n_features: int, n_selected: int) -> bool:
+    """Whether a selection is so small beside the directions of the data that all of them are used.
+
+    Every direction needs a feature.  Where those asked for are no small part of the directions, λ
+    ends before the directions of noise have left, and features are spent on them one by one.
+    """
+    return n_selected < _SUBSPACE_FROM * min(n_samples, n_features)
+
+
+def with_rank_by_size(rows: pd.DataFrame, full_rank: pd.Series) -> pd.DataFrame:
+    """Also a row "rank by size": that of full rank where `full_rank` says so, else the default."""
+    taken = rows["method"] == np.where(full_rank, "glfs", "glfs_default")
+    return in_order(pd.concat([rows, rows[taken].assign(method="glfs_by_size")], ignore_index=True))
+
+
+def complete(rows: pd.DataFrame, repeated: str) -> pd.DataFrame:
+    """Rows of the draws or seeds on which every method ran."""
+    ran = rows.groupby(repeated)["method"].nunique()
+    return rows[rows[repeated].isin(ran.index[ran == ran.max()])]
 
 
 def _told(run: Callable[..., list[dict]], task: tuple) -> tuple[tuple, list[dict]]:
