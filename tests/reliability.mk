@@ -14,7 +14,7 @@ SHORT ?=
 $(LOWEST)/.installed: pyproject.toml | $(BIN)/uv
 	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(LOWEST)
 	@$(BIN)/uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct \
-		--group test --constraint tests/lowest.txt --editable .
+		--group test --constraint tests/lowest.txt --editable . zarr
 	@touch $@
 
 test-lowest: $(LOWEST)/.installed

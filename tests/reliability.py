@@ -66,7 +66,16 @@ def run(part: str, data: Path) -> Run:
     if covered:
         command += ["coverage", "run", f"--data-file={data}", "-m"]
     command += ["pytest", "-q", f"--junit-xml={report}", "--hypothesis-show-statistics"]
-    command += ["-p", "no:cacheprovider", "--no-header", "-k", LEFT_OUT, *tests]
+    command += [
+        "-o",
+        "junit_family=xunit1",
+        "-p",
+        "no:cacheprovider",
+        "--no-header",
+        "-k",
+        LEFT_OUT,
+        *tests,
+    ]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     suite = ET.parse(report).getroot().find("testsuite") if report.exists() else None
     if suite is None:

@@ -178,11 +178,12 @@ def note(line: str, style: str | None = None) -> None:
 @contextmanager
 def progress() -> Iterator[None]:
     """Show the number of genes left while the path is walked."""
+    if not errors.is_terminal:  # into a file it would draw an empty line
+        yield
+        return
     columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
     logger = logging.getLogger("glfs_bio.core")
-    # into a file it would draw an empty line
-    drawn = errors.is_terminal
-    with Progress(*columns, console=errors, transient=True, disable=not drawn) as bar:
+    with Progress(*columns, console=errors, transient=True) as bar:
         handler = _GenesLeft(bar)
         before = logger.level
         logger.addHandler(handler)
