@@ -5,7 +5,7 @@ NEWEST_PYTHON ?= $(shell for minor in 14 13 12; do for python in python3.$$minor
 	$${PYENV_ROOT:-$$HOME/.pyenv}/versions/3.$$minor.*/bin/python; do \
 	$$python -c 'import sys; print(sys.executable)' 2>/dev/null && exit; done; done)
 NEWEST := .venv-newest
-# SHORT=--short: a part of the tests, as CI runs them, and no table.
+# SHORT=--short: a part of the tests, as CI runs them, and no row in the table of results.
 SHORT ?=
 
 .PHONY: audit mutants reliability test-lowest test-newest
