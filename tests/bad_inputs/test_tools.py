@@ -207,10 +207,18 @@ FUNCTIONS = [
     (tl.classify, ("bulk_labels",)),
     (tl.stability, (5,)),
     (tl.enrich, (SETS,)),
+    (pp.recorded_parameters, ()),
+    (rbridge.to_sce, ()),
     *((function, ()) for function in (pl.path, pl.weights, pl.stability, pl.enrichment, pl.panel)),
     *((getattr(io, f"write_{what}"), (f"x.{end}",)) for what, end in (
         ("gene_list", "txt"), ("rnk", "rnk"), ("gmt", "gmt"), ("report", "html"))),
 ]  # fmt: skip
+
+
+def test_every_function_of_cells_has_a_row():
+    public = {getattr(room, name) for room in (tl, pl, io, pp, rbridge) for name in room.__all__}
+    of_cells = {call for call in public if "adata" in inspect.signature(call).parameters}
+    assert of_cells == {call for call, _ in FUNCTIONS} | {pp.select_genes}
 
 
 @pytest.mark.parametrize(("call", "arguments"), FUNCTIONS)
