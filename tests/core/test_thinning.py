@@ -7,7 +7,10 @@ import pytest
 
 from glfs_bio.core import newton, path, thinning
 from glfs_bio.core.block import Block
+from glfs_bio.core.problem import build_problem
 from glfs_bio.core.variance import Variance
+from glfs_bio.datasets import simulate
+from glfs_bio.rankers._blocks import without_lambda2
 
 
 @pytest.fixture
@@ -56,3 +59,15 @@ def test_signals_are_left():
 def _means(groups):
     """Projection on the means of the groups."""
     return groups @ np.linalg.inv(groups.T @ groups) @ groups.T
+
+
+def test_an_avalanche_is_followed_to_its_end():
+    """Directions of noise leave by the hundred within one step of λ, which used to end in nothing."""
+    noisy = simulate(200, 500, sigma=0.2, random_state=0)
+    problem = build_problem(noisy.X, n_comps=None)
+    variance = Variance(without_lambda2(problem, "exact", None))
+    beta, lam = path.start(variance)
+    thinned, _ = thinning.thin(variance, beta, lam, most=40, least=4)
+    left = np.flatnonzero(thinned)
+    assert set(left) >= set(np.flatnonzero(noisy.var["informative"]))
+    assert len(left) <= 40
