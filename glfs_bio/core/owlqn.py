@@ -82,7 +82,11 @@ def _two_loop(steepest: Array, pairs: deque[tuple[Array, Array]]) -> Array:
 def _projected_search(
     variance: Variance, point: Point, direction: Array, lam: float, upper: float, *, first: bool
 ) -> Point | None:
-    """Backtrack along the projected direction until the penalised objective decreases enough."""
+    """Backtrack along the projected direction until the penalised objective decreases enough.
+
+    It begins where a part of the whole, projected step would keep every direction on its branch;
+    a shorter step, projected itself, is another, and may take a little more.
+    """
     here = point.beta
     slope = point.gradient + lam
     length = longest_step(point.largest_drop(np.clip(here + direction, 0.0, upper) - here))
