@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 
@@ -16,3 +18,16 @@ def test_numbers_of_numpy(pbmc):
     recorded = glfs_bio.pp.recorded_parameters(cells)
     assert (recorded["n_genes"], recorded["lambda1"]) == (5, 3.0)
     assert not any(isinstance(value, np.generic) for value in recorded.values())
+
+
+def test_names_and_patterns_come_back(pbmc):
+    cells = pbmc[:, :150].copy()
+    one, other, out = cells.var_names[[3, 5, 7]]
+    given = {"include": [one, re.compile(f"^{other}$")], "exclude": re.compile(f"^{out}$")}
+    glfs_bio.pp.select_genes(cells, 5, mask_var=np.arange(150) < 120, **given)
+    recorded = glfs_bio.pp.recorded_parameters(cells)
+    assert {name: recorded[name] for name in given} == given
+    assert recorded["lam"] is None
+    first = cells.var["glfs_rank"].copy()
+    glfs_bio.pp.select_genes(cells, **recorded)
+    pd.testing.assert_series_equal(cells.var["glfs_rank"], first)
