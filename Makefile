@@ -81,7 +81,7 @@ lock: | $(BIN)/uv
 		--constraint requirements/dev.txt --output-file requirements/r.txt requirements/r.in
 
 clean:
-	rm -rf $(VENV) demo/output dist docs/_build docs/api/generated .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) .venv-lowest .venv-newest demo/output dist docs/_build docs/api/generated .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find glfs_bio tests demo -name __pycache__ -exec rm -rf {} +
 
 # Every version and hash comes from the lock; the package itself is editable.
