@@ -14,7 +14,7 @@ import glfs_bio
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import report
 
-RUNS = 5
+RUNS = 3
 
 
 def seconds(function, *arguments, **options) -> float:
