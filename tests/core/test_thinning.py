@@ -62,7 +62,7 @@ def _means(groups):
 
 
 def test_an_avalanche_is_followed_to_its_end():
-    """Directions of noise leave by the hundred within one step of λ, which used to end in nothing."""
+    """Directions of noise leave by the hundred within one step of λ: the signals are left."""
     noisy = simulate(200, 500, sigma=0.2, random_state=0)
     problem = build_problem(noisy.X, n_comps=None)
     variance = Variance(without_lambda2(problem, "exact", None))
