@@ -66,7 +66,7 @@ def main() -> None:
         for seed in seeds
     ]
     rows = rivals.collect("simulations", tasks, run, jobs=options.jobs, resume=options.resume)
-    sections = []
+    n_seeds, sections = rows["seed"].nunique(), []
     for shape in options.shapes:
         of_shape = rows[rows["shape"] == shape]
         for x, where in (("σ", of_shape["N"] == 1000), ("N", of_shape["σ"] == 0.2)):
@@ -78,7 +78,7 @@ def main() -> None:
             rivals.plot(
                 name, part, x, "Score", f"{shape}, {fixed}", logarithmic="x" if x == "N" else ""
             )
-            shown = table(part, x, options.seeds)
+            shown = table(part, x, n_seeds)
             sections.append(f"## {shape}, Score against {x} at {fixed}\n\n{shown}")
             sections.append(f"![Score against {x}]({name}.png)")
     seconds = rows.pivot_table("seconds", "method", "N", aggfunc="mean", sort=False)
@@ -87,12 +87,13 @@ def main() -> None:
         "Simulations: mean Score, seconds a selection",
         seconds.rename(index=rivals.METHODS).round(1),
         *sections,
-        f"400 samples, {options.seeds} seeds (0 to {options.seeds - 1}) but where a column says "
+        f"400 samples, {n_seeds} seeds (0 to {n_seeds - 1}) but where a column says "
         "otherwise: means are over the seeds that every method of a column ran on; error bars: one "
         f"standard deviation over all seeds.  {PAPER[0].upper()}{PAPER[1:]}.  Bold: the best and "
         f"what a paired t-test (α = {rivals.ALPHA}) does not find below it.  Features of "
         "*clusters* are linearly dependent (they sum to 1), so that a method which looks for "
         "complementary features may do without one of them.",
+        *(["Rows of several runs (`--resume`)."] if options.resume else []),
     )
 
 
