@@ -114,10 +114,11 @@ class Kept:
         if not np.isfinite(number):
             return f"- {n_cells:,} cells, backed: not measured"
         return (
-            f"- {n_cells:,} cells, backed: {number:.0f} passes over the file took {passes[0]:.0f} "
-            f"of {whole[0]:.0f} s of processor time ({passes[0] / whole[0]:.0%}), reading and "
-            f"unpacking {reading[0]:.0f} s of them; wall time {passes[1]:.0f} of {whole[1]:.0f} s, "
-            f"{reading[1]:.0f} s reading"
+            f"- {n_cells:,} cells, backed: passes over the file ({number:.0f}) took "
+            f"{passes[0]:.3g} of {whole[0]:.3g} s of processor time "
+            f"({passes[0] / whole[0]:.0%}), reading and unpacking {reading[0]:.3g} s of them; "
+            f"wall time {passes[1]:.4g} of {whole[1]:.4g} s, "
+            f"{reading[1]:.3g} s reading"
         )
 
 
