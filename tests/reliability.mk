@@ -44,5 +44,5 @@ mutants: $(INSTALLED)
 	$(BIN)/python tests/mutation/run.py
 
 # Reads what mutants, test-lowest and test-newest left, and runs the rest, in a quarter of an hour.
-reliability: $(INSTALLED)
-	$(BIN)/python tests/reliability.py
+reliability: $(R_FOLDER)/.installed
+	$(R_ENVIRONMENT) $(BIN)/python tests/reliability.py
