@@ -43,16 +43,18 @@ def leading_eigenvectors(
     width = min(size, max(_NARROWEST, int(np.ceil(_WIDTH * n_vectors))))
     steps = max(_STEPS, -(-n_vectors // width) + 1)
     block = np.random.default_rng(random_state).normal(size=(size, width))
-    basis, images = np.empty((size, 0)), np.empty((size, 0))
-    scale = 0.0
+    basis, images = (np.empty((size, steps * width), order="F") for _ in range(2))
+    scale, known = 0.0, 0
     for _ in range(steps):
-        block = _new_directions(block, basis, scale)[:, : size - basis.shape[1]]
+        block = _new_directions(block, basis[:, :known], scale)[:, : size - known]
         if block.shape[1] == 0:
             break
         image = times(block)
         scale = max(scale, float(np.linalg.norm(image, axis=0).max()))
-        basis, images = np.hstack([basis, block]), np.hstack([images, image])
+        new = slice(known, known + block.shape[1])
+        basis[:, new], images[:, new], known = block, image, new.stop
         block = image
+    basis, images = basis[:, :known], images[:, :known]
     small = basis.T @ images
     values, vectors = np.linalg.eigh((small + small.T) / 2.0)
     kept = np.flatnonzero(values > _RANK_TOLERANCE * values[-1])[::-1][:n_vectors]
@@ -61,10 +63,9 @@ def leading_eigenvectors(
 
 def _new_directions(block: Array, basis: Array, scale: float) -> Array:
     """Orthonormal basis of what the block has outside the span of `basis`."""
-    for _ in range(2):  # once leaves rounding errors of the first
-        block = block - basis @ (basis.T @ block)
-    directions, triangle, _ = qr(block, mode="economic", pivoting=True, check_finite=False)
+    outside = block - basis @ (basis.T @ block)
+    directions, triangle, _ = qr(outside, mode="economic", pivoting=True, check_finite=False)
     lengths = np.abs(np.diag(triangle))
     fresh = np.asarray(directions[:, lengths > _RANK_TOLERANCE * max(scale, lengths[0])])
-    fresh -= basis @ (basis.T @ fresh)
+    fresh -= basis @ (basis.T @ fresh)  # what rounding left, and short directions make longer
     return np.asarray(np.linalg.qr(fresh)[0])
