@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import scanpy as sc
 
-from glfs_bio.core import graph, sample
+from glfs_bio.core import sample
 from glfs_bio.core.passes import Cells
 from glfs_bio.core.problem import build_problem
 from glfs_bio.rankers import glfs
@@ -24,16 +24,13 @@ import report
 
 SIZES = (10, 25, 50, 100, 200)
 SEEDS = 3
-#: Cells that are looked at one by one, and beyond which neighbours are approximate.
+#: Cells that are looked at one by one.
 LOOKED_AT = (2500, 5000)
 
 
 def panels(adata, many: int | None, seed: int) -> dict[int, np.ndarray]:
     """Genes of a selection from nothing, with the constant set to `many`."""
-    with (
-        mock.patch.object(sample, "MANY_CELLS", many or sample.MANY_CELLS),
-        mock.patch.object(graph, "MANY_CELLS", many or graph.MANY_CELLS),
-    ):
+    with mock.patch.object(sample, "MANY_CELLS", many or sample.MANY_CELLS):
         problem = build_problem(Cells(adata.X), n_comps=50, random_state=seed)
     rankings = {size: glfs.rank([problem], size) for size in SIZES}
     return {size: np.argsort(-one.scores)[:size] for size, one in rankings.items()}

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 LAPLACIANS = ("normalized", "unnormalized")
 _SYMMETRY = 1e-5
-#: Beyond so many cells neighbours are approximate.
-MANY_CELLS = 20_000
+#: Beyond so many cells neighbours are approximate: before, the descent takes longer to compile than
+#: all distances to compute.
+MOST_EXACT = 60_000
 _TREES = 12
 
 
@@ -29,7 +30,7 @@ def knn_graph(
     Two cells are joined when either is among the `n_neighbors` nearest of the other, with weight
     ``exp(−‖z_i − z_j‖² / t)``; t is the mean squared distance of the joined cells, so that the
     weights do not depend on the unit of the representation.  Neighbours are exact up to
-    :data:`MANY_CELLS` cells, and found by nearest-neighbour descent (pynndescent) beyond.
+    :data:`MOST_EXACT` cells, and found by nearest-neighbour descent (pynndescent) beyond.
 
     Parameters
     ----------
@@ -41,7 +42,7 @@ def knn_graph(
         Seed of the descent.
     """
     n_neighbors = min(n_neighbors, representation.shape[0] - 1)
-    if representation.shape[0] > MANY_CELLS:
+    if representation.shape[0] > MOST_EXACT:
         distances = _descend(representation, n_neighbors, random_state)
     else:
         distances = sparse.csr_array(

@@ -13,13 +13,15 @@ import numpy as np
 from scipy import sparse
 
 from . import subspace
-from .graph import MANY_CELLS, knn_graph
+from .graph import knn_graph
 from .moments import Moments, moments
 from .passes import Cells
 
 if TYPE_CHECKING:
     from ._typing import Array, Index, Matrix
 
+#: Of more cells than this as many are a sample.
+MANY_CELLS = 20_000
 #: Components of a sample beyond those asked for, from which those of all cells are found.
 _SPARE = 10
 

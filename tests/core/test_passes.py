@@ -176,7 +176,7 @@ def test_approximate_neighbours_are_nearly_all(monkeypatch):
     rng = np.random.default_rng(0)
     places = rng.normal(size=(1500, 8))
     exact = graph.knn_graph(places, 10)
-    monkeypatch.setattr(graph, "MANY_CELLS", 1000)
+    monkeypatch.setattr(graph, "MOST_EXACT", 1000)
     found, again = graph.knn_graph(places, 10), graph.knn_graph(places, 10)
     assert (found != again).nnz == 0
     shared = (exact.astype(bool).multiply(found.astype(bool))).nnz
