@@ -169,7 +169,8 @@ def write_nmi(rows: pd.DataFrame, options: argparse.Namespace) -> None:
         + f" (the paper: 20).  Bold: the best, and what a paired t-test (α = {rivals.ALPHA}) over "
         "the draws does not find below it.",
         BY_SIZE,
-        "Mean seconds of a selection:\n\n"
+        "Mean seconds of a selection, on the wall, beside whatever else ran (`runtime.md` is of a "
+        "machine that was left alone):\n\n"
         + seconds["seconds"].mean().unstack().rename(columns=rivals.LABELS).round(1).to_markdown(),
     )
 
@@ -199,7 +200,7 @@ def compared(rows: pd.DataFrame, measure: str) -> tuple[pd.DataFrame, str]:
             for method, values in samples.items()
         }
         others = {method: values for method, values in samples.items() if method not in ours}
-        for method in ours:
+        for method in (method for method in ours if method in samples):
             count = counts[method]
             count["cells"] += 1
             among = rivals.best_of({**others, method: samples[method]})
