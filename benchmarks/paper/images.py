@@ -169,8 +169,8 @@ def write_nmi(rows: pd.DataFrame, options: argparse.Namespace) -> None:
         + f" (the paper: 20).  Bold: the best, and what a paired t-test (α = {rivals.ALPHA}) over "
         "the draws does not find below it.",
         BY_SIZE,
-        "Mean seconds of a selection, on the wall, beside whatever else ran (`runtime.md` is of "
-        "an idle machine):\n\n"
+        "Mean seconds of a selection, on the wall, beside whatever else ran (for times see "
+        "`runtime.md`):\n\n"
         + seconds["seconds"].mean().unstack().rename(columns=rivals.LABELS).round(1).to_markdown(),
     )
 

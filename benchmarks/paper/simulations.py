@@ -93,7 +93,7 @@ def main() -> None:
         f"what a paired t-test (α = {rivals.ALPHA}) does not find below it.  Features of "
         "*clusters* are linearly dependent (they sum to 1), so that a method which looks for "
         "complementary features may do without one of them.",
-        "Seconds are on the wall, beside whatever else ran; `runtime.md` is of an idle machine.",
+        "Seconds are on the wall, beside whatever else ran; for times see `runtime.md`.",
         *(["Rows of several runs (`--resume`)."] if options.resume else []),
     )
 
