@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 LAPLACIANS = ("normalized", "unnormalized")
 _SYMMETRY = 1e-5
-#: Beyond so many cells neighbours are approximate: before, the descent takes longer to compile than
-#: all distances to compute.
+#: Beyond so many cells neighbours are approximate: up to there the descent takes longer to compile
+#: than all distances to compute.
 MOST_EXACT = 60_000
 _TREES = 12
 
