@@ -15,9 +15,17 @@ _AT_LOWER, _FREE, _AT_UPPER = -1, 0, 1
 
 
 def solve_box_qp(
-    hessian: Array, slope: Array, lower: Array, upper: Array, *, max_iter: int = 50
+    hessian: Array,
+    factor: Array,
+    slope: Array,
+    lower: Array,
+    upper: Array,
+    *,
+    max_iter: int = 50,
 ) -> Array:
     """Minimise ``½ xᵀHx + sᵀx`` over ``lower ≤ x ≤ upper`` by block pivoting.
+
+    `factor` is H's, see :func:`~glfs_bio.core.cholesky.factor`.
 
     Every round solves on the free variables and moves all violated ones at once (Portugal,
     Júdice & Vicente 1994).  Block pivoting can cycle; the last point, clipped to the box, is then
@@ -28,12 +36,13 @@ def solve_box_qp(
     for _ in range(max_iter):
         free = state == _FREE
         x = np.where(state == _AT_LOWER, lower, np.where(state == _AT_UPPER, upper, 0.0))
-        if free.any():
+        if free.all():
+            x = cholesky.solve_with(factor, -slope)
+        elif free.any():
             there = np.flatnonzero(free)
             pull = slope[there] + (hessian @ x)[there]
-            among = hessian if free.all() else hessian[there][:, there]
-            x[there] = cholesky.solve(among, -pull)
-        downhill = hessian @ x + slope
+            x[there] = cholesky.solve(hessian[there][:, there], -pull)
+        downhill = slope if free.all() else hessian @ x + slope  # matters at bounds only
         moved = state.copy()
         moved[free & (x < lower)] = _AT_LOWER
         moved[free & (x > upper)] = _AT_UPPER

@@ -38,9 +38,15 @@ def root(matrix: Array) -> Array:
     return np.asarray(factor)
 
 
-def is_positive_definite(matrix: Array) -> bool:
-    """Whether a symmetric matrix has a Cholesky factor."""
-    return not lapack.dpotrf(matrix.T, lower=1, clean=0)[1]
+def factor(matrix: Array) -> Array | None:
+    """Cholesky factor for :func:`solve_with`; None: the matrix is not positive definite."""
+    found, failed = lapack.dpotrf(matrix.T, lower=1, clean=0)
+    return None if failed else np.asarray(found)
+
+
+def solve_with(factor: Array, right: Array) -> Array:
+    """``matrix⁻¹ right`` for the `factor` of a symmetric positive definite matrix."""
+    return np.asarray(lapack.dpotrs(factor, right, lower=1)[0])
 
 
 def solve(matrix: Array, right: Array) -> Array:
@@ -51,8 +57,8 @@ def solve(matrix: Array, right: Array) -> Array:
     numpy.linalg.LinAlgError
         It is not positive definite.
     """
-    _, solution, failed = lapack.dposv(matrix.T, right)
-    if failed:
+    found = factor(matrix)
+    if found is None:
         msg = "The matrix is not positive definite."
         raise np.linalg.LinAlgError(msg)
-    return np.asarray(solution)
+    return solve_with(found, right)

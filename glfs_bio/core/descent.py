@@ -72,6 +72,11 @@ def longest_step(drop: float, at_most: float = 1.0) -> float:
     return at_most if drop * at_most <= _MAX_DROP else _MAX_DROP / drop
 
 
+def keeps_branches(drop: float) -> bool:
+    """Whether no direction loses more in a step than it may, up to rounding."""
+    return drop <= _MAX_DROP * (1.0 + 1e-9)
+
+
 def decreases_enough(point: Point, trial: Point, lam: float, expected: float) -> bool:
     """Armijo's rule for ``φ(β) + λ Σ β``; `expected` is the slope times the step."""
     now = point.value + lam * point.beta.sum()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .box_qp import solve_box_qp
-from .cholesky import diagonal, is_positive_definite
+from .cholesky import diagonal, factor
 from .descent import TOLERANCE, Solution, decreases_enough, kkt_residuals, longest_step
 
 if TYPE_CHECKING:
@@ -119,25 +119,21 @@ def _newton_step(
     exact, convex = point.hessian(movable)
     unit = 1.0 / np.sqrt(np.diag(convex))
     units = np.outer(unit, unit)
-    exact, convex = exact * units, convex * units
-    shift = 0.0
-    while not is_positive_definite(hessian := _ridged(exact, convex, shift, ridge)):
+    for part in (exact, convex):
+        part *= units
+        diagonal(part)[:] += ridge
+    hessian, shift = exact, 0.0
+    while (half := factor(hessian)) is None:
         shift = max(0.5, 2.0 * shift)
+        hessian = exact + shift * convex
     lower, higher = -here[movable] / unit, (upper - here[movable]) / unit
     step = np.zeros_like(here)
-    scaled = solve_box_qp(hessian, unit * slope[movable], lower, higher)
+    scaled = solve_box_qp(hessian, half, unit * slope[movable], lower, higher)
     # Exactly to the bound, or rounding leaves 1e-16 of β, then 1e-32, and never zero
     to_bound = np.where(scaled <= lower, -here[movable], upper - here[movable])
     at_bound = (scaled <= lower) | (scaled >= higher)
     step[movable] = np.where(at_bound, to_bound, unit * scaled)
     return step, shift == 0.0
-
-
-def _ridged(exact: Array, convex: Array, shift: float, ridge: float) -> Array:
-    """``exact + shift · convex`` with a ridge of ``1 + shift`` times its unit."""
-    hessian = exact + shift * convex if shift else exact.copy()
-    diagonal(hessian)[:] += (1.0 + shift) * ridge
-    return hessian
 
 
 def _line_search(

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .descent import TOLERANCE, Solution, decreases_enough, kkt_residuals, longest_step
+from .descent import (
+    TOLERANCE,
+    Solution,
+    decreases_enough,
+    keeps_branches,
+    kkt_residuals,
+    longest_step,
+)
 
 if TYPE_CHECKING:
     from ._typing import Array
@@ -85,7 +92,7 @@ def _projected_search(
     """Backtrack along the projected direction until the penalised objective decreases enough.
 
     It begins where a part of the whole, projected step would keep every direction on its branch;
-    a shorter step, projected itself, is another, and may take a little more.
+    a shorter step, projected itself, is another, and must keep them too.
     """
     here = point.beta
     slope = point.gradient + lam
@@ -97,8 +104,9 @@ def _projected_search(
         expected = float(slope @ (there - here))
         if expected >= 0:
             return None
-        trial = point.moved(there)
-        if decreases_enough(point, trial, lam, expected):
-            return trial
+        if keeps_branches(point.largest_drop(there - here)):
+            trial = point.moved(there)
+            if decreases_enough(point, trial, lam, expected):
+                return trial
         length /= 2.0
     return None

@@ -38,17 +38,17 @@ def test_root(size):
     np.testing.assert_allclose(root @ root.T, half @ half.T, atol=1e-12)
 
 
-def test_positive_definite():
-    assert cholesky.is_positive_definite(np.diag([1.0, 2.0]))
-    assert not cholesky.is_positive_definite(np.diag([1.0, -2.0]))
+def test_no_factor_where_not_positive_definite():
+    assert cholesky.factor(np.diag([1.0, 2.0])) is not None
+    assert cholesky.factor(np.diag([1.0, -2.0])) is None
 
 
 def test_solve():
     half = np.random.default_rng(0).normal(size=(6, 9))
-    right = np.arange(6.0)
-    np.testing.assert_allclose(
-        half @ half.T @ cholesky.solve(half @ half.T, right), right, atol=1e-12
-    )
+    matrix, right = half @ half.T, np.arange(6.0)
+    np.testing.assert_allclose(matrix @ cholesky.solve(matrix, right), right, atol=1e-12)
+    found = cholesky.solve_with(cholesky.factor(matrix), right)
+    np.testing.assert_allclose(matrix @ found, right, atol=1e-12)
 
 
 def test_solve_refuses_what_has_no_factor():

@@ -7,6 +7,7 @@ from collections import deque
 import numpy as np
 import pytest
 
+from glfs_bio import GLFS
 from glfs_bio.core import owlqn, path
 from glfs_bio.core.block import Block
 from glfs_bio.core.variance import Variance
@@ -53,3 +54,15 @@ def test_steps_are_counted(variance):
     whole = owlqn.minimise(variance, beta, lam)
     assert whole.converged
     assert 1 < whole.n_iter < 100
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_path_loses_no_direction_that_newton_keeps(seed):
+    rng = np.random.default_rng(seed)
+    groups = np.repeat(np.eye(3), 30, axis=0) @ np.hstack([np.eye(3), np.eye(3)[::-1]])
+    cells = np.hstack([3.0 * groups, np.zeros((90, 34))]) + rng.normal(scale=0.3, size=(90, 40))
+    chosen = {
+        solver: set(GLFS(n_genes=3, solver=solver).fit(cells).get_support(indices=True))
+        for solver in path.SOLVERS
+    }
+    assert chosen["owlqn"] == chosen["newton"]

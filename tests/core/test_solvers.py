@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from glfs_bio.core import newton, owlqn, path
+from glfs_bio.core import cholesky, newton, owlqn, path
 from glfs_bio.core.block import Block
 from glfs_bio.core.box_qp import solve_box_qp
 from glfs_bio.core.descent import kkt_residuals
@@ -99,7 +99,7 @@ def test_box_qp_against_scipy():
     root = rng.normal(size=(12, 12))
     hessian, slope = root @ root.T + np.eye(12), rng.normal(size=12) * 5
     lower, upper = np.full(12, -0.3), np.full(12, 0.4)
-    found = solve_box_qp(hessian, slope, lower, upper)
+    found = solve_box_qp(hessian, cholesky.factor(hessian), slope, lower, upper)
     expected = minimize(
         lambda x: (0.5 * x @ hessian @ x + slope @ x, hessian @ x + slope),
         np.zeros(12),

@@ -95,3 +95,16 @@ def test_a_solution_is_stationary_or_said_not_to_be(problem, solver, times):
     genes = genes / np.abs(genes).max()
     true = stationarity(genes, stiffness, objective, point.beta, lam, upper)
     assert abs(true - point.kkt) <= 1e-5 * max(1.0, true)
+
+
+@EXAMPLES
+@given(problems(), st.sampled_from(list(path.SOLVERS)), st.integers(0, 6))
+def test_no_step_takes_a_direction_off_its_branch(problem, solver, before):
+    variance, upper, beta, lam = setting(problem)
+    solve = path.SOLVERS[solver]
+    here = solve(variance, beta, lam, upper=upper, tol=TOL, max_iter=before).beta
+    there = solve(variance, here, lam, upper=upper, tol=TOL, max_iter=1).beta
+    if (there == here).all():
+        return
+    point = variance.at(here, np.arange(variance.n_genes))
+    assert point.largest_drop(there - here) <= 0.3 + 1e-6
