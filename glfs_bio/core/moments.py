@@ -64,10 +64,9 @@ def _part(block: Matrix, rows: slice, wanted: Array) -> tuple[Sums, Matrix]:
             if not block.has_canonical_format:
                 block = block.copy()
                 block.sum_duplicates()
-            values = block.data.astype(np.float64)
-            n_genes = block.shape[1]
-            mean = np.bincount(block.indices, values, n_genes) / n
-            total = np.bincount(block.indices, values**2, n_genes)
+            ones, values = np.ones(n), block.data.astype(np.float64)
+            mean = _like(block, values).T @ ones / n
+            total = _like(block, np.square(values, out=values)).T @ ones
             squares = np.maximum(total - n * mean**2, 0.0)
             rounding = np.asarray(_ROUNDING_SPARSE * total, dtype=np.float64)
         else:
@@ -75,6 +74,11 @@ def _part(block: Matrix, rows: slice, wanted: Array) -> tuple[Sums, Matrix]:
             squares = np.asarray(np.square(block - mean).sum(axis=0))
             rounding = _ROUNDING_DENSE * (squares + n * mean**2)
     return (np.array(float(n)), mean, squares, rounding), rows_of(block, wanted[rows])
+
+
+def _like(block: sparse.csr_array, values: Array) -> sparse.csr_array:
+    """Other values in the same places."""
+    return sparse.csr_array((values, block.indices, block.indptr), shape=block.shape)
 
 
 def _merge(left: Sums, right: Sums) -> Sums:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from . import graph as graphs
-from . import noise, subspace
+from . import krylov, noise, subspace
 from .passes import Cells
 from .sample import look
 
@@ -276,7 +276,7 @@ def _components(
     """
     scale = unit
     if noisy:
-        near = _near(sample, graph, sample.coordinates(unit, n_comps))
+        near = _near(sample, graph, sample.coordinates(unit, n_comps, krylov.LEADING))
         residuals = noise.measure(sample.data, every.variance, near, sample.variance)
         scale = _inverse(np.sqrt(residuals))
     if n_comps is None or sample.chosen is None:

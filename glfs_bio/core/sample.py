@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
-from . import subspace
+from . import krylov, subspace
 from .graph import knn_graph
 from .moments import Moments, moments
 from .passes import Cells
+from .scaled import is_sparse
 
 if TYPE_CHECKING:
     from ._typing import Array, Index, Matrix
 
 #: Of more cells than this as many are a sample.
-MANY_CELLS = 20_000
+MANY_CELLS = 10_000
 #: Components of a sample beyond those asked for, from which those of all cells are found.
 _SPARE = 10
 
@@ -36,15 +37,12 @@ class Sample:
         Sampled cells × genes.
     chosen
         Which of all cells, sorted; None: all.
-    mean
-        Mean of every gene over the sample.
     variance
         Variance over the sample; None where that is all cells.
     """
 
     data: Matrix
     chosen: Index | None
-    mean: Array
     variance: Array | None
     n_neighbors: int
     random_state: int | None
@@ -57,19 +55,19 @@ class Sample:
         """Nearest neighbours among the sampled cells."""
         return knn_graph(coordinates, self.n_neighbors, self.random_state)
 
-    def coordinates(self, scale: Array, n_comps: int | None) -> Matrix:
+    def coordinates(
+        self, scale: Array, n_comps: int | None, n_products: int = krylov.ALL
+    ) -> Matrix:
         """Where the sampled cells are, for genes in given units."""
         if n_comps is None:
             return scale_genes(self.data, scale)
         return subspace.principal_components(
-            self.data, n_comps, self.random_state, mean=self.mean, scale=scale
+            self.data, n_comps, self.random_state, scale=scale, n_products=n_products
         )
 
     def loadings(self, scale: Array, n_comps: int) -> Array:
         """Principal components of the sample, and some more."""
-        return subspace.loadings(
-            Cells(self.data), n_comps + _SPARE, self.mean, scale, self.random_state
-        )
+        return subspace.loadings(self.data, n_comps + _SPARE, scale, self.random_state)
 
 
 def look(
@@ -94,10 +92,14 @@ def look(
     every, data = moments(cells, chosen)
     if sparse.issparse(data):
         data = data.astype(np.float64, copy=False)
+        if not data.has_sorted_indices:
+            data = data.sorted_indices()
+    elif not whole and is_sparse(data):
+        data = sparse.csr_array(data, dtype=np.float64)
     if chosen is None:
-        return every, Sample(data, None, every.mean, None, n_neighbors, random_state)
+        return every, Sample(data, None, None, n_neighbors, random_state)
     own, _ = moments(Cells(data))
-    return every, Sample(data, chosen, own.mean, own.variance, n_neighbors, random_state)
+    return every, Sample(data, chosen, own.variance, n_neighbors, random_state)
 
 
 def scale_genes(data: Matrix, scale: Array) -> Matrix:

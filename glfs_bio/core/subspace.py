@@ -13,10 +13,10 @@ from scipy import sparse
 from scipy.linalg import qr
 from sklearn.decomposition import PCA
 
-from . import checks
+from . import checks, krylov
 from .krylov import leading_eigenvectors
-from .moments import moments
 from .passes import Cells, no_rows
+from .scaled import ScaledGenes
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -75,12 +75,12 @@ def full_rank(data: Matrix, *, whole_space: bool = False) -> Array:
 
 
 def principal_components(
-    data: Matrix | Cells,
+    data: Matrix,
     n_comps: int,
     random_state: int | None = 0,
     *,
-    mean: Array | None = None,
     scale: Array | None = None,
+    n_products: int = krylov.ALL,
 ) -> Array:
     """Scores of the cells on the leading principal components, shape (n_cells, n_comps).
 
@@ -89,38 +89,48 @@ def principal_components(
     Parameters
     ----------
     data
-        Cells × genes.
+        Cells × genes in memory.
     n_comps
         Number of components.
     random_state
         Seed of :func:`~glfs_bio.core.krylov.leading_eigenvectors`.
-    mean
-        Mean of every gene where it is known.
     scale
         What genes are multiplied with; None: one.
+    n_products
+        How closely they are approximated, see :func:`~glfs_bio.core.krylov.leading_eigenvectors`.
     """
-    cells = Cells(data)
-    mean = moments(cells)[0].mean if mean is None else mean
-    scale = np.ones_like(mean) if scale is None else scale
-    if n_comps >= min(cells.shape):
-        whole = cells.take(np.arange(cells.shape[0]))
-        dense = whole.toarray() if sparse.issparse(whole) else whole
+    n_cells, n_genes = data.shape
+    scale = np.ones(n_genes) if scale is None else scale
+    if n_comps >= min(n_cells, n_genes):
+        dense = data.toarray() if sparse.issparse(data) else data
         return np.asarray(PCA(svd_solver="full").fit_transform(dense * scale))
-    weights = scale[:, None] * loadings(cells, n_comps, mean, scale, random_state)
-    return np.asarray(cells.sweep(_scores, weights, mean @ weights)[1])
+    genes = ScaledGenes.of(data, scale)
+    if n_cells > n_genes:
+        return genes.unit * genes.scores(_loadings(genes, n_comps, random_state, n_products))
+    values, vectors = leading_eigenvectors(
+        lambda scores: genes.scores(genes.weights(scores - scores.mean(axis=0))),
+        n_cells,
+        n_comps,
+        random_state,
+        n_products,
+    )
+    return genes.unit * np.sqrt(values) * vectors
 
 
-def loadings(
-    cells: Cells, n_comps: int, mean: Array, scale: Array, random_state: int | None
-) -> Array:
-    """Leading eigenvectors of ``X̃ᵀX̃`` for ``X̃ = (X − mean) diag(scale)``, one column each."""
+def loadings(data: Matrix, n_comps: int, scale: Array, random_state: int | None) -> Array:
+    """Roughly the leading eigenvectors of ``X̃ᵀX̃``, ``X̃ = (X − mean) diag(scale)``, one a column."""
+    return _loadings(ScaledGenes.of(data, scale), n_comps, random_state, krylov.LEADING)
 
-    def times(block: Array) -> Array:
-        weights = scale[:, None] * block
-        (product,), _ = cells.sweep(_there_and_back, weights, mean @ weights)
-        return scale[:, None] * product
 
-    return leading_eigenvectors(times, cells.shape[1], n_comps, random_state)
+def _loadings(genes: ScaledGenes, n_comps: int, random_state: int | None, n_products: int) -> Array:
+    _, vectors = leading_eigenvectors(
+        lambda weights: genes.weights(genes.scores(weights)),
+        genes.matrix.shape[1],
+        n_comps,
+        random_state,
+        n_products,
+    )
+    return vectors
 
 
 def spread(
@@ -166,10 +176,6 @@ def project(data: Matrix | Cells, basis: Array) -> Array:
 
 def _projected(block: Matrix, rows: slice, basis: Array) -> tuple[Sums, Matrix]:
     return (block.T @ basis[rows],), no_rows(block)
-
-
-def _scores(block: Matrix, rows: slice, weights: Array, centre: Array) -> tuple[Sums, Matrix]:
-    return (), block @ weights - centre
 
 
 def _there_and_back(

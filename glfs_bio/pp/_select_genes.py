@@ -62,7 +62,7 @@ def select_genes(
     adata
         Cells × genes.  ``adata.X`` is never changed, and never made dense.  It may be backed
         (``sc.read_h5ad(..., backed="r")``), zarr, or a dask array, which is read block by block and
-        worked on wherever dask's scheduler puts the blocks.  Above 20,000 cells, in whatever form,
+        worked on wherever dask's scheduler puts the blocks.  Above 10,000 cells, in whatever form,
         the noise of the genes is measured on so many cells drawn at random.
     n_genes
         Genes to select.  None: as many as keep 90 % of the structure that all genes keep (at most

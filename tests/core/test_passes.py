@@ -127,15 +127,17 @@ def test_eigenvectors_of_a_small_matrix_are_exact():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(60, 30)) @ np.diag(np.linspace(1, 4, 30))
     gram = x.T @ x
-    found = leading_eigenvectors(lambda block: gram @ block, 30, 6, 0)
-    exact = np.linalg.eigh(gram)[1][:, ::-1][:, :6]
+    values, found = leading_eigenvectors(lambda block: gram @ block, 30, 6, 0)
+    every, vectors = np.linalg.eigh(gram)
+    exact = vectors[:, ::-1][:, :6]
+    np.testing.assert_allclose(values, every[::-1][:6])
     np.testing.assert_allclose(np.abs(np.sum(found * exact, axis=0)), 1.0, rtol=1e-8)
 
 
 def test_eigenvectors_of_low_rank_are_as_many_as_the_rank():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(400, 3)) @ rng.normal(size=(3, 300))
-    found = leading_eigenvectors(lambda block: x.T @ (x @ block), 300, 10, 0)
+    _, found = leading_eigenvectors(lambda block: x.T @ (x @ block), 300, 10, 0)
     assert found.shape == (300, 3)
     np.testing.assert_allclose(found.T @ found, np.eye(3), atol=1e-10)
 
@@ -147,7 +149,7 @@ def test_leading_components_are_those_of_arpack(real):
     found = subspace.orthonormal(subspace.principal_components(x, 50))
     best = PCA(50, svd_solver="arpack", random_state=0).fit_transform(x)
     leading = subspace.orthonormal(best)[:, :16]
-    assert np.sum((found.T @ leading) ** 2) > 0.9999 * 16
+    assert np.sum((found.T @ leading) ** 2) > 0.9999999 * 16
 
 
 @pytest.mark.usefixtures("small_blocks")
@@ -156,8 +158,7 @@ def test_components_of_many_cells_from_those_of_a_sample(holder):
     x = np.kron(np.eye(3, 12) * 3, np.ones((40, 1))) + rng.normal(scale=0.2, size=(120, 12))
     cells, scale = Cells(holder(x)), np.linspace(0.5, 2, 12)
     mean = x.mean(axis=0)
-    part = Cells(x, np.arange(0, 120, 4))
-    start = subspace.loadings(part, 4, moments(part)[0].mean, scale, 0)
+    start = subspace.loadings(x[::4], 4, scale, 0)
     scores, basis, projections = subspace.spread(cells, start, 2, mean, scale)
     left, sizes, _ = np.linalg.svd((x - mean) * scale, full_matrices=False)
     np.testing.assert_allclose(np.linalg.norm(scores, axis=0), sizes[:2], rtol=1e-4)
@@ -193,9 +194,9 @@ def test_sample_is_drawn_by_the_seed(monkeypatch):
     ]
     np.testing.assert_array_equal(drawn[0], drawn[1])
     assert (drawn[0] != drawn[2]).any()
-    every, whole = sample.look(Cells(values(0)), whole=True, n_neighbors=3, random_state=0)
+    _, whole = sample.look(Cells(values(0)), whole=True, n_neighbors=3, random_state=0)
     assert whole.chosen is None
-    np.testing.assert_allclose(every.mean, whole.mean)
+    np.testing.assert_array_equal(whole.data, values(0))
 
 
 def test_genes_that_a_sample_misses_are_noise(monkeypatch):
