@@ -56,7 +56,7 @@ def minimise(
         direction[np.sign(direction) * np.sign(steepest) <= 0] = 0.0
         accepted = None
         for way in (direction, steepest):
-            accepted = _projected_search(variance, point, way, lam, upper, first=not pairs)
+            accepted = _projected_search(variance, point, way, lam, upper, first=steps == 0)
             if accepted is not None:
                 break
             pairs.clear()
