@@ -31,12 +31,9 @@ def graph_residuals(data: Matrix, smoother: sparse.csr_array) -> Array:
     the variance, for one that is constant among neighbours it is zero.
     """
     n_cells, n_genes = data.shape
-    if sparse.issparse(data):  # its mean() would copy it
-        mean = np.asarray(data.T @ np.full(n_cells, 1.0 / n_cells))
-    else:
-        mean = np.asarray(data.mean(axis=0, dtype=np.float64)).ravel()
     ones = smoother @ np.ones(n_cells)
-    quadratic = -2.0 * mean * (data.T @ ones) + mean**2 * ones.sum()
+    mean, along = (data.T @ np.column_stack([np.full(n_cells, 1.0 / n_cells), ones])).T
+    quadratic = -2.0 * mean * along + mean**2 * ones.sum()
     if sparse.issparse(data):
         data, form = sparse.csr_array(data), sparse.csr_array(smoother)
         quadratic += quadratic_forms(

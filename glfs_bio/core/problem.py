@@ -11,7 +11,7 @@ from scipy import sparse
 from . import graph as graphs
 from . import krylov, noise, subspace
 from .passes import Cells
-from .sample import look
+from .sample import FIRST_LOOK, look
 
 if TYPE_CHECKING:
     from ._typing import Array, Matrix
@@ -276,8 +276,11 @@ def _components(
     """
     scale = unit
     if noisy:
-        near = _near(sample, graph, sample.coordinates(unit, n_comps, krylov.LEADING))
-        residuals = noise.measure(sample.data, every.variance, near, sample.variance)
+        seen, near = sample, graph
+        if near is None or sample.chosen is not None:
+            seen = sample.part(FIRST_LOOK)
+            near = seen.graph(seen.coordinates(unit, n_comps, krylov.LEADING))
+        residuals = noise.measure(seen.data, every.variance, near, seen.variance)
         scale = _inverse(np.sqrt(residuals))
     if n_comps is None or sample.chosen is None:
         return sample.coordinates(scale, n_comps), None

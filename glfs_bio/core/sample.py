@@ -6,7 +6,7 @@ these; they are in memory.  All cells make up the subspace, the graph and the pr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 #: Of more cells than this as many are a sample.
 MANY_CELLS = 10_000
+#: Cells of the first look, at plain genes: more than there were in any set that decided about it.
+FIRST_LOOK = 5_000
 #: Components of a sample beyond those asked for, from which those of all cells are found.
 _SPARE = 10
 
@@ -46,6 +48,15 @@ class Sample:
     variance: Array | None
     n_neighbors: int
     random_state: int | None
+
+    def part(self, n_cells: int) -> Sample:
+        """So many of these cells, drawn at random; all, where they are no more."""
+        if self.data.shape[0] <= n_cells:
+            return self
+        drawn = _drawn(self.data.shape[0], n_cells, self.random_state)
+        data, chosen = self.data[drawn], drawn if self.chosen is None else self.chosen[drawn]
+        own, _ = moments(Cells(data))
+        return replace(self, data=data, chosen=chosen, variance=own.variance)
 
     def rows(self, of_all: Array) -> Array:
         """What belongs to the sampled cells."""
@@ -87,8 +98,7 @@ def look(
     n_cells = cells.shape[0]
     chosen = None
     if n_cells > MANY_CELLS and not whole:
-        random = np.random.default_rng(random_state)
-        chosen = np.sort(random.choice(n_cells, MANY_CELLS, replace=False))
+        chosen = _drawn(n_cells, MANY_CELLS, random_state)
     every, data = moments(cells, chosen)
     if sparse.issparse(data):
         data = data.astype(np.float64, copy=False)
@@ -100,6 +110,10 @@ def look(
         return every, Sample(data, None, None, n_neighbors, random_state)
     own, _ = moments(Cells(data))
     return every, Sample(data, chosen, own.variance, n_neighbors, random_state)
+
+
+def _drawn(n_cells: int, n_drawn: int, random_state: int | None) -> Index:
+    return np.sort(np.random.default_rng(random_state).choice(n_cells, n_drawn, replace=False))
 
 
 def scale_genes(data: Matrix, scale: Array) -> Matrix:
