@@ -28,7 +28,7 @@ class ScaledGenes:
     matrix
         ``X diag(scale) / unit``, cells × genes.
     unit
-        Brings squares into the range of single precision.
+        Brings products into the range of single precision.
     """
 
     matrix: Matrix
@@ -40,10 +40,10 @@ class ScaledGenes:
         if not sparse.issparse(data):
             return cls(data * scale, 1.0)
         data = sparse.csr_array(data)
-        values = data.data * scale[data.indices]
-        unit = float(np.linalg.norm(values)) or 1.0
-        precision = np.float32 if is_sparse(data) else np.float64
-        values = (values / unit).astype(precision)
+        largest = max(data.data.max(initial=0.0), -data.data.min(initial=0.0))
+        unit = float(largest * scale.max()) or 1.0
+        values = np.empty(data.nnz, dtype=np.float32 if is_sparse(data) else np.float64)
+        np.multiply(data.data, (scale / unit)[data.indices], out=values, casting="same_kind")
         matrix = sparse.csr_array((values, data.indices, data.indptr), shape=data.shape)
         return cls(matrix, unit)
 

@@ -181,11 +181,13 @@ def _projected(block: Matrix, rows: slice, basis: Array) -> tuple[Sums, Matrix]:
 def _there_and_back(
     block: Matrix, rows: slice, weights: Array, centre: Array
 ) -> tuple[Sums, Matrix]:
+    block = block.astype(np.float64, copy=False)  # once, not in each product
     return (block.T @ (block @ weights - centre),), no_rows(block)
 
 
 def _there_and_back_again(
     block: Matrix, rows: slice, weights: Array, centre: Array
 ) -> tuple[Sums, Matrix]:
+    block = block.astype(np.float64, copy=False)
     scores = block @ weights - centre
     return (block.T @ scores, scores.T @ scores), scores

@@ -186,6 +186,22 @@ def test_approximate_neighbours_are_nearly_all(monkeypatch):
     assert not found.diagonal().any()
 
 
+def test_part_of_a_sample(monkeypatch):
+    x = values(0)
+    every, whole = sample.look(Cells(x), whole=True, n_neighbors=3, random_state=0)
+    assert whole.part(len(x)) is whole
+    monkeypatch.setattr(sample, "MANY_CELLS", 15)
+    _, drawn = sample.look(Cells(x), whole=False, n_neighbors=3, random_state=0)
+    for of in (whole, drawn):
+        part = of.part(10)
+        assert len(np.unique(part.chosen)) == 10
+        np.testing.assert_array_equal(sparse.csr_array(part.data).toarray(), x[part.chosen])
+        np.testing.assert_allclose(part.variance, x[part.chosen].var(axis=0))
+        np.testing.assert_array_equal(part.chosen, of.part(10).chosen)
+    assert set(part.chosen) <= set(drawn.chosen)
+    np.testing.assert_allclose(every.variance, x.var(axis=0))
+
+
 def test_sample_is_drawn_by_the_seed(monkeypatch):
     monkeypatch.setattr(sample, "MANY_CELLS", 10)
     drawn = [
