@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
-from .passes import Cells, rows_of
+from .passes import Cells, rows_of, with_values
 
 if TYPE_CHECKING:
     from ._typing import Array, Index, Matrix
@@ -65,8 +65,8 @@ def _part(block: Matrix, rows: slice, wanted: Array) -> tuple[Sums, Matrix]:
                 block = block.copy()
                 block.sum_duplicates()
             ones, values = np.ones(n), block.data.astype(np.float64)
-            mean = _like(block, values).T @ ones / n
-            total = _like(block, np.square(values, out=values)).T @ ones
+            mean = with_values(block, values).T @ ones / n
+            total = with_values(block, np.square(values, out=values)).T @ ones
             squares = np.maximum(total - n * mean**2, 0.0)
             rounding = np.asarray(_ROUNDING_SPARSE * total, dtype=np.float64)
         else:
@@ -74,11 +74,6 @@ def _part(block: Matrix, rows: slice, wanted: Array) -> tuple[Sums, Matrix]:
             squares = np.asarray(np.square(block - mean).sum(axis=0))
             rounding = _ROUNDING_DENSE * (squares + n * mean**2)
     return (np.array(float(n)), mean, squares, rounding), rows_of(block, wanted[rows])
-
-
-def _like(block: sparse.csr_array, values: Array) -> sparse.csr_array:
-    """Other values in the same places."""
-    return sparse.csr_array((values, block.indices, block.indptr), shape=block.shape)
 
 
 def _merge(left: Sums, right: Sums) -> Sums:

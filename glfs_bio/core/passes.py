@@ -210,6 +210,20 @@ def rows_of(block: Matrix, wanted: Array) -> Matrix:
     return block if wanted.all() else block[wanted]
 
 
+def with_values(block: sparse.csr_array, values: Array) -> sparse.csr_array:
+    """Other values in the same places, whose indices are shared."""
+    return sparse.csr_array((values, block.indices, block.indptr), shape=block.shape)
+
+
+def doubled(block: Matrix) -> Matrix:
+    """The block in double precision: itself, or a copy of its values."""
+    if not sparse.issparse(block):
+        return block.astype(np.float64, copy=False)
+    if block.dtype == np.float64:
+        return block
+    return with_values(block, block.data.astype(np.float64))
+
+
 def _as_block(block: Any, cells: Index | None, genes: Index | None) -> Matrix:
     block = sparse.csr_array(block) if sparse.issparse(block) else np.asarray(block)
     if cells is not None and len(cells) < block.shape[0]:

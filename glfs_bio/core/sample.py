@@ -15,7 +15,7 @@ from scipy import sparse
 from . import krylov, subspace
 from .graph import knn_graph
 from .moments import Moments, moments
-from .passes import Cells
+from .passes import Cells, doubled
 from .scaled import is_sparse
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def look(
         chosen = _drawn(n_cells, MANY_CELLS, random_state)
     every, data = moments(cells, chosen)
     if sparse.issparse(data):
-        data = data.astype(np.float64, copy=False)
+        data = doubled(data)
         if not data.has_sorted_indices:
             data = data.sorted_indices()
     elif not whole and is_sparse(data):

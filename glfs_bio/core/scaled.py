@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
+from .passes import with_values
+
 if TYPE_CHECKING:
     from ._typing import Array, Matrix
 
@@ -44,8 +46,7 @@ class ScaledGenes:
         unit = float(largest * scale.max()) or 1.0
         values = np.empty(data.nnz, dtype=np.float32 if is_sparse(data) else np.float64)
         np.multiply(data.data, (scale / unit)[data.indices], out=values, casting="same_kind")
-        matrix = sparse.csr_array((values, data.indices, data.indptr), shape=data.shape)
-        return cls(matrix, unit)
+        return cls(with_values(data, values), unit)
 
     def scores(self, weights: Array) -> Array:
         """``X̃ w / unit`` for the columns of `weights`, shape (n_cells, k)."""

@@ -15,7 +15,7 @@ from sklearn.decomposition import PCA
 
 from . import checks, krylov
 from .krylov import leading_eigenvectors
-from .passes import Cells, no_rows
+from .passes import Cells, doubled, no_rows
 from .scaled import ScaledGenes
 
 if TYPE_CHECKING:
@@ -181,13 +181,13 @@ def _projected(block: Matrix, rows: slice, basis: Array) -> tuple[Sums, Matrix]:
 def _there_and_back(
     block: Matrix, rows: slice, weights: Array, centre: Array
 ) -> tuple[Sums, Matrix]:
-    block = block.astype(np.float64, copy=False)  # once, not in each product
+    block = doubled(block)  # once, not in each product
     return (block.T @ (block @ weights - centre),), no_rows(block)
 
 
 def _there_and_back_again(
     block: Matrix, rows: slice, weights: Array, centre: Array
 ) -> tuple[Sums, Matrix]:
-    block = block.astype(np.float64, copy=False)
+    block = doubled(block)
     scores = block @ weights - centre
     return (block.T @ scores, scores.T @ scores), scores
