@@ -46,6 +46,8 @@ SAME_RESULT = [
     ("variance", "len(support) < block.genes.shape[1]", "len(support) <= block",
      "with as many genes as directions both forms give the same numbers"),
     ("variance", "True", "False", "`frozen` and `strict` guard against changes of the code"),
+    ("variance", "False", "True", "`check_finite` refuses what is not there"),
+    ("variance", "2048", "4096", "genes at a time: how long, not what comes out"),
     ("variance", "beta > 0", "beta >= 0", "a gene of weight zero adds zero"),
     ("owlqn", "10000", "20000", "steps that are allowed by default: no solution takes as many"),
     ("owlqn", "10", "20", "pairs that are remembered: the number of steps, not the solution"),
@@ -56,8 +58,7 @@ SAME_RESULT = [
     ("owlqn", "> _SHORTEST_STEP", ">= _SHORTEST_STEP", "equal to the last bit only by accident"),
     ("owlqn", "2.0", "4.0", "backtracking by quarters: the number of steps, not the solution"),
     ("owlqn", "upper) - here", "upper) + here",
-     "where backtracking begins: the decrease decides, and the limit of a step holds only roughly "
-     "here, since it is projected"),
+     "where backtracking begins: what is accepted is decided by the decrease and by the branches"),
     ("owlqn", "expected >= 0", "expected > 0", "a step of slope zero is refused by the decrease"),
     ("owlqn", "0", "1", "a step upwards is refused by the decrease as well"),
     ("owlqn", "kkt <= tol", "kkt < tol", "equal to the last bit only by accident"),
