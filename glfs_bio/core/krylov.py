@@ -32,6 +32,7 @@ def leading_eigenvectors(
     n_vectors: int,
     random_state: int | None,
     n_products: int = ALL,
+    rounding: float = _RANK_TOLERANCE,
 ) -> tuple[Array, Array]:
     """Approximately the largest eigenvalues, shape (n_vectors,), and their eigenvectors.
 
@@ -47,6 +48,8 @@ def leading_eigenvectors(
         Seed of the first block.
     n_products
         How often the matrix is multiplied with a block.
+    rounding
+        Eigenvalues up to this share of the largest are what rounding in `times` left.
 
     Returns
     -------
@@ -69,7 +72,7 @@ def leading_eigenvectors(
     basis, images = basis[:, :known], images[:, :known]
     small = basis.T @ images
     values, vectors = np.linalg.eigh((small + small.T) / 2.0)
-    kept = np.flatnonzero(values > _RANK_TOLERANCE * values[-1])[::-1][:n_vectors]
+    kept = np.flatnonzero(values > rounding * values[-1])[::-1][:n_vectors]
     return values[kept], np.asarray(basis @ vectors[:, kept])
 
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 #: Share of entries that are not zero from which a matrix is worked on as a dense one.
 _DENSE = 0.5
+#: By the bytes of a number.
+_ROUNDING = {4: 1e-6, 8: 1e-9}
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,11 @@ class ScaledGenes:
         values = np.empty(data.nnz, dtype=np.float32 if is_sparse(data) else np.float64)
         np.multiply(data.data, (scale / unit)[data.indices], out=values, casting="same_kind")
         return cls(with_values(data, values), unit)
+
+    @property
+    def rounding(self) -> float:
+        """Share of the largest eigenvalue of ``X̃ᵀX̃`` below which there may be none."""
+        return _ROUNDING[self.matrix.dtype.itemsize]
 
     def scores(self, weights: Array) -> Array:
         """``X̃ w / unit`` for the columns of `weights`, shape (n_cells, k)."""

@@ -113,6 +113,7 @@ def principal_components(
         n_comps,
         random_state,
         n_products,
+        genes.rounding,
     )
     return genes.unit * np.sqrt(values) * vectors
 
@@ -129,6 +130,7 @@ def _loadings(genes: ScaledGenes, n_comps: int, random_state: int | None, n_prod
         n_comps,
         random_state,
         n_products,
+        genes.rounding,
     )
     return vectors
 

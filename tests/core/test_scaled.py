@@ -79,3 +79,12 @@ def test_more_cells_than_genes_or_fewer():
         scores = subspace.principal_components(sparse.csr_array(values), 6)
         sizes = np.linalg.svd(values - values.mean(axis=0))[1][:6]
         np.testing.assert_allclose(np.linalg.norm(scores, axis=0), sizes, rtol=1e-5)
+
+
+@pytest.mark.parametrize("size", [(300, 700), (700, 300)])
+def test_no_more_components_than_there_are(size):
+    rng = np.random.default_rng(1)
+    levels = rng.lognormal(size=(5, size[1])) * (rng.uniform(size=(5, size[1])) < 0.2)
+    x = sparse.csr_array(levels[rng.integers(5, size=size[0])])
+    for scale in (np.ones(size[1]), 10.0 ** rng.uniform(-2, 2, size[1])):
+        assert subspace.principal_components(x, 50, scale=scale).shape == (size[0], 4)
