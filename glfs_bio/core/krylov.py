@@ -24,6 +24,9 @@ LEADING, ALL = 10, 20
 #: Columns of a block in units of the vectors asked for.
 _WIDTH = 0.4
 _NARROWEST = 8
+#: A matrix up to this size is small: a few products with wide blocks span all there is.
+_SMALL = 500
+_WIDE = 100
 
 
 def leading_eigenvectors(
@@ -47,7 +50,7 @@ def leading_eigenvectors(
     random_state
         Seed of the first block.
     n_products
-        How often the matrix is multiplied with a block.
+        How often the matrix is multiplied with a block, unless it is small.
     rounding
         Eigenvalues up to this share of the largest are what rounding in `times` left.
 
@@ -55,8 +58,12 @@ def leading_eigenvectors(
     -------
     Eigenvalues in descending order, and eigenvectors, shape (size, n_vectors).
     """
-    width = min(size, max(_NARROWEST, int(np.ceil(_WIDTH * n_vectors))))
-    steps = max(n_products, -(-n_vectors // width) + 1)
+    if size <= _SMALL:
+        width, steps = _WIDE, -(-size // _WIDE)
+    else:
+        width = max(_NARROWEST, int(np.ceil(_WIDTH * n_vectors)))
+        steps = max(n_products, -(-n_vectors // width) + 1)
+    width = min(size, width)
     block = np.random.default_rng(random_state).normal(size=(size, width))
     basis, images = (np.empty((size, steps * width), order="F") for _ in range(2))
     scale, known = 0.0, 0
@@ -83,4 +90,4 @@ def _new_directions(block: Array, basis: Array, scale: float) -> Array:
     lengths = np.abs(np.diag(triangle))
     fresh = np.asarray(directions[:, lengths > _RANK_TOLERANCE * max(scale, lengths[0])])
     fresh -= basis @ (basis.T @ fresh)  # what rounding left, and short directions make longer
-    return np.asarray(np.linalg.qr(fresh)[0])
+    return np.asarray(qr(fresh, mode="economic", overwrite_a=True, check_finite=False)[0])

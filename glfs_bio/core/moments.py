@@ -43,11 +43,12 @@ def moments(data: Cells, sample: Index | None = None) -> tuple[Moments, Matrix]:
     ValueError
         Values that are not finite.
     """
-    wanted = np.ones(data.shape[0], dtype=bool)
-    if sample is not None:
-        wanted[:] = False
-        wanted[sample] = True
+    wanted = np.zeros(data.shape[0], dtype=bool)
+    if not data.in_memory:
+        wanted[slice(None) if sample is None else sample] = True
     (count, mean, squares, rounding), cells = data.sweep(_part, wanted, merge=_merge)
+    if data.in_memory:
+        cells = data.source if sample is None else data.source[sample]
     variance = squares / count
     if not (np.isfinite(mean) & np.isfinite(variance)).all():
         msg = "The matrix has NaN or infinite values: remove or impute these entries first."
@@ -61,9 +62,6 @@ def _part(block: Matrix, rows: slice, wanted: Array) -> tuple[Sums, Matrix]:
     rounding: Array
     with np.errstate(invalid="ignore", over="ignore"):  # said once, at the end
         if sparse.issparse(block):
-            if not block.has_canonical_format:
-                block = block.copy()
-                block.sum_duplicates()
             ones, values = np.ones(n), block.data.astype(np.float64)
             mean = with_values(block, values).T @ ones / n
             total = with_values(block, np.square(values, out=values)).T @ ones

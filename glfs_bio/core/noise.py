@@ -32,7 +32,8 @@ def graph_residuals(data: Matrix, smoother: sparse.csr_array) -> Array:
     """
     n_cells, n_genes = data.shape
     ones = smoother @ np.ones(n_cells)
-    mean, along = (data.T @ np.column_stack([np.full(n_cells, 1.0 / n_cells), ones])).T
+    weights = np.column_stack([np.full(n_cells, 1.0 / n_cells), ones])
+    mean, along = Cells(data).weighted_sums(weights).T
     quadratic = -2.0 * mean * along + mean**2 * ones.sum()
     if sparse.issparse(data):
         data, form = sparse.csr_array(data), sparse.csr_array(smoother)

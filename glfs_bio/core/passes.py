@@ -28,7 +28,9 @@ log = logging.getLogger(__name__)
 #: Numbers in a block, zeros included where the matrix is dense; about 3 % of a sparse one are not.
 _DENSE_BLOCK = 2**24
 _SPARSE_BLOCK = 2**28
-_IN_MEMORY = 2**31
+#: Numbers that are not zero in a block of a sparse matrix in memory, which needs no more memory
+#: than it takes to have these in double precision.
+_IN_MEMORY = 2**21
 
 
 def add_up(left: Sums, right: Sums) -> Sums:
@@ -65,7 +67,7 @@ class Cells:
             genes = genes if source.genes is None else _chosen(source.genes, genes)
             source = source.source
         if sparse.issparse(source):
-            source = sparse.csr_array(source)
+            source = _canonical(source)
         elif isinstance(source, np.matrix):
             source = np.asarray(source)
         elif getattr(source, "format", "csr") != "csr":
@@ -123,6 +125,11 @@ class Cells:
                 log.info("%d of %d cells read", rows.stop, n_cells, extra=progress)
         return total, _below_one_another(stacked)
 
+    def weighted_sums(self, weights: Array) -> Array:
+        """``Xᵀ w`` for the columns of `weights`, shape (n_genes, k)."""
+        (sums,), _ = self.sweep(_weighted, weights)
+        return np.asarray(sums)
+
     def take(self, cells: Index) -> Matrix:
         """Some cells, in memory: CSR where the matrix is sparse, else a NumPy array."""
         wanted = np.zeros(self.shape[0], dtype=bool)
@@ -141,9 +148,10 @@ class Cells:
             rows = self._place(begin, end)
             if rows.start == rows.stop:
                 continue
-            whole = (begin, end) == (0, self.source.shape[0])
-            block = self.source if self.in_memory and whole else self.source[begin:end]
-            yield _as_block(block, cells, self.genes), rows
+            if self.in_memory:
+                yield _rows_between(self.source, begin, end), rows
+            else:
+                yield _as_block(self.source[begin:end], cells, self.genes), rows
 
     def _bounds(self) -> Iterator[tuple[int, int]]:
         n_cells, n_genes = self.source.shape
@@ -201,6 +209,10 @@ def _work(
     return part(_as_block(block, cells, genes), rows, *shared)
 
 
+def _weighted(block: Matrix, rows: slice, weights: Array) -> tuple[Sums, Matrix]:
+    return (block.T @ weights[rows],), no_rows(block)
+
+
 def _taken(block: Matrix, rows: slice, wanted: Array) -> tuple[Sums, Matrix]:
     return (), rows_of(block, wanted[rows])
 
@@ -225,10 +237,29 @@ def doubled(block: Matrix) -> Matrix:
 
 
 def _as_block(block: Any, cells: Index | None, genes: Index | None) -> Matrix:
-    block = sparse.csr_array(block) if sparse.issparse(block) else np.asarray(block)
+    block = _canonical(block) if sparse.issparse(block) else np.asarray(block)
     if cells is not None and len(cells) < block.shape[0]:
         block = block[cells]
     return block if genes is None else block[:, genes]
+
+
+def _canonical(block: Matrix) -> sparse.csr_array:
+    """CSR without duplicates and in order: sums over a row do not depend on the container."""
+    if not isinstance(block, sparse.csr_array):
+        block = sparse.csr_array(block)
+    if not block.has_canonical_format:
+        block = block.copy()
+        block.sum_duplicates()
+    return block
+
+
+def _rows_between(source: Matrix, begin: int, end: int) -> Matrix:
+    if not sparse.issparse(source):
+        return source[begin:end]
+    first, last = source.indptr[begin], source.indptr[end]  # a slice takes several times longer
+    pointers = source.indptr[begin : end + 1] - first
+    stored = source.data[first:last], source.indices[first:last], pointers
+    return sparse.csr_array(stored, shape=(end - begin, source.shape[1]))
 
 
 def _below_one_another(parts: list[Matrix]) -> Matrix:

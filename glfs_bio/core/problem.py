@@ -12,6 +12,7 @@ from . import graph as graphs
 from . import krylov, noise, subspace
 from .passes import Cells
 from .sample import FIRST_LOOK, look
+from .scaled import is_sparse, largest
 
 if TYPE_CHECKING:
     from ._typing import Array, Matrix
@@ -126,10 +127,10 @@ def in_range(cells: Cells) -> Cells:
         return cells
     data = cells.source
     values = data.data if sparse.issparse(data) else data  # max() of a sparse matrix would sort it
-    largest = max(float(values.max(initial=0)), -float(values.min(initial=0)))
-    if largest == 0 or _SMALLEST_UNIT < largest < 1.0 / _SMALLEST_UNIT:
+    extent = largest(values)
+    if extent == 0 or _SMALLEST_UNIT < extent < 1.0 / _SMALLEST_UNIT:
         return cells
-    exponent = -int(np.frexp(largest)[1])
+    exponent = -int(np.frexp(extent)[1])
     data = data.astype(np.float64)
     if not sparse.issparse(data):
         return Cells(np.ldexp(data, exponent))
@@ -285,7 +286,9 @@ def _components(
     if n_comps is None or sample.chosen is None:
         return sample.coordinates(scale, n_comps), None
     start = sample.loadings(scale, n_comps)
-    where, basis, projections = subspace.spread(cells, start, n_comps, every.mean, scale)
+    where, basis, projections = subspace.spread(
+        cells, start, n_comps, every.mean, scale, mostly_zero=is_sparse(sample.data)
+    )
     return where, (basis, projections)
 
 

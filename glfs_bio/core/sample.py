@@ -36,7 +36,7 @@ class Sample:
     Attributes
     ----------
     data
-        Sampled cells × genes.
+        Sampled cells × genes, in single or double precision as they were given.
     chosen
         Which of all cells, sorted; None: all.
     variance
@@ -100,12 +100,10 @@ def look(
     if n_cells > MANY_CELLS and not whole:
         chosen = _drawn(n_cells, MANY_CELLS, random_state)
     every, data = moments(cells, chosen)
-    if sparse.issparse(data):
+    if data.dtype.kind != "f":
         data = doubled(data)
-        if not data.has_sorted_indices:
-            data = data.sorted_indices()
-    elif not whole and is_sparse(data):
-        data = sparse.csr_array(data, dtype=np.float64)
+    if not whole and is_sparse(data):
+        data = sparse.csr_array(data)
     if chosen is None:
         return every, Sample(data, None, None, n_neighbors, random_state)
     own, _ = moments(Cells(data))

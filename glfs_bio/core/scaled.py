@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
-from .passes import with_values
+from .passes import doubled, with_values
 
 if TYPE_CHECKING:
     from ._typing import Array, Matrix
 
 #: Share of entries that are not zero from which a matrix is worked on as a dense one.
 _DENSE = 0.5
+#: Products of such numbers, and sums of these, are in the range of single precision.
+_IN_RANGE = 1e15
 #: By the bytes of a number.
 _ROUNDING = {4: 1e-6, 8: 1e-9}
 
@@ -30,25 +32,29 @@ class ScaledGenes:
     Attributes
     ----------
     matrix
-        ``X diag(scale) / unit``, cells × genes.
+        X in a unit that brings products into the range of single precision, cells × genes.
+    scale
+        What genes are multiplied with, at most one, shape (n_genes,).
     unit
-        Brings products into the range of single precision.
+        What is left out of both.
     """
 
     matrix: Matrix
+    scale: Array
     unit: float
 
     @classmethod
     def of(cls, data: Matrix, scale: Array) -> ScaledGenes:
         """Cells × genes in memory, and what genes are multiplied with, shape (n_genes,)."""
+        largest_scale = float(scale.max()) or 1.0
+        scale = scale / largest_scale
         if not sparse.issparse(data):
-            return cls(data * scale, 1.0)
+            return cls(doubled(data), scale, largest_scale)
         data = sparse.csr_array(data)
-        largest = max(data.data.max(initial=0.0), -data.data.min(initial=0.0))
-        unit = float(largest * scale.max()) or 1.0
-        values = np.empty(data.nnz, dtype=np.float32 if is_sparse(data) else np.float64)
-        np.multiply(data.data, (scale / unit)[data.indices], out=values, casting="same_kind")
-        return cls(with_values(data, values), unit)
+        if not is_sparse(data):
+            return cls(doubled(data), scale, largest_scale)
+        values, unit = _single(data.data)
+        return cls(with_values(data, values), scale, unit * largest_scale)
 
     @property
     def rounding(self) -> float:
@@ -57,13 +63,39 @@ class ScaledGenes:
 
     def scores(self, weights: Array) -> Array:
         """``X̃ w / unit`` for the columns of `weights`, shape (n_cells, k)."""
+        weights = self.scale[:, None] * weights
         product = self.matrix @ weights.astype(self.matrix.dtype, copy=False)
         return np.asarray(product - product.mean(axis=0, dtype=np.float64))
 
     def weights(self, scores: Array) -> Array:
         """``X̃ᵀ s / unit`` for centred columns of `scores`, shape (n_genes, k)."""
         product = self.matrix.T @ scores.astype(self.matrix.dtype, copy=False)
-        return np.asarray(product, dtype=np.float64)
+        return np.asarray(self.scale[:, None] * product)
+
+
+def single_product(block: sparse.csr_array, weights: Array) -> Array:
+    """``X w`` for the columns of `weights`, in single precision but for its unit.
+
+    A sum for each cell, whose rounding does not depend on what other cells are in the block.
+    """
+    (values, unit), (weights, weight) = _single(block.data), _single(weights)
+    product = with_values(block, values) @ weights
+    return np.asarray(np.float64(unit * weight) * product)
+
+
+def _single(values: Array) -> tuple[Array, float]:
+    """In single precision and its range, and their unit: a power of two, which changes no digit."""
+    extent = largest(values)
+    if values.dtype == np.float32 and 1.0 / _IN_RANGE < extent < _IN_RANGE:
+        return values, 1.0
+    unit = 2.0 ** int(np.frexp(extent)[1])
+    single = np.empty(values.shape, dtype=np.float32)
+    return np.multiply(values, np.float64(1.0 / unit), out=single, casting="same_kind"), unit
+
+
+def largest(values: Array) -> float:
+    """The largest absolute value, found without an array of these."""
+    return max(float(values.max(initial=0)), -float(values.min(initial=0)))
 
 
 def is_sparse(data: Matrix) -> bool:

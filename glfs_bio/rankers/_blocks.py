@@ -10,6 +10,7 @@ from scipy import sparse
 from ..core import noise
 from ..core.block import Block
 from ..core.graph import knn_graph
+from ..core.passes import doubled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +49,7 @@ def reliability(problems: Sequence[Problem], support: Index) -> Array:
     """
     shares = []
     for problem in problems:
-        seen = problem.data[:, support]
+        seen = doubled(problem.data[:, support])
         graph = knn_graph(seen.toarray() if sparse.issparse(seen) else seen)
         residuals = noise.measure(problem.data, problem.variance, graph)
         shares.append(noise.reliability(problem.variance, residuals))

@@ -9,6 +9,7 @@ from scipy import sparse
 
 from ..core.graph import laplacian
 from ..core.noise import graph_residuals
+from ..core.passes import doubled
 from ._filter import below_all, by_value
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def rank(
 
 def _parts(problem: Problem) -> tuple[Array, Array, Array]:
     """``f̃ᵀLf̃`` and ``f̃ᵀDf̃``, and what rounding makes of the second where a gene is constant."""
-    data, graph = problem.data, problem.data_graph
+    data, graph = doubled(problem.data), problem.data_graph
     degrees = np.asarray(graph.sum(axis=1)).ravel()
     size = _squares(data, degrees)
     if not sparse.issparse(data):
