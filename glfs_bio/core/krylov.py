@@ -24,9 +24,8 @@ LEADING, ALL = 10, 20
 #: Columns of a block in units of the vectors asked for.
 _WIDTH = 0.4
 _NARROWEST = 8
-#: A matrix up to this size is small: a few products with wide blocks span all there is.
-_SMALL = 500
-_WIDE = 100
+#: Columns of a block where the products span all there is, which fewer products do as well.
+_WIDE = 50
 
 
 def leading_eigenvectors(
@@ -50,7 +49,7 @@ def leading_eigenvectors(
     random_state
         Seed of the first block.
     n_products
-        How often the matrix is multiplied with a block, unless it is small.
+        How often the matrix is multiplied with a block; fewer times where that suffices for all.
     rounding
         Eigenvalues up to this share of the largest are what rounding in `times` left.
 
@@ -58,12 +57,11 @@ def leading_eigenvectors(
     -------
     Eigenvalues in descending order, and eigenvectors, shape (size, n_vectors).
     """
-    if size <= _SMALL:
-        width, steps = _WIDE, -(-size // _WIDE)
-    else:
-        width = max(_NARROWEST, int(np.ceil(_WIDTH * n_vectors)))
-        steps = max(n_products, -(-n_vectors // width) + 1)
-    width = min(size, width)
+    width = max(_NARROWEST, int(np.ceil(_WIDTH * n_vectors)))
+    steps = max(n_products, -(-n_vectors // width) + 1)
+    if width * steps >= size:
+        width = min(size, max(width, _WIDE))
+        steps = -(-size // width)
     block = np.random.default_rng(random_state).normal(size=(size, width))
     basis, images = (np.empty((size, steps * width), order="F") for _ in range(2))
     scale, known = 0.0, 0

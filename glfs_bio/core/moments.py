@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
-from .passes import Cells, rows_of, with_values
+from .passes import Cells, no_rows, rows_of, with_values
 
 if TYPE_CHECKING:
     from ._typing import Array, Index, Matrix
@@ -43,8 +43,9 @@ def moments(data: Cells, sample: Index | None = None) -> tuple[Moments, Matrix]:
     ValueError
         Values that are not finite.
     """
-    wanted = np.zeros(data.shape[0], dtype=bool)
+    wanted = None
     if not data.in_memory:
+        wanted = np.zeros(data.shape[0], dtype=bool)
         wanted[slice(None) if sample is None else sample] = True
     (count, mean, squares, rounding), cells = data.sweep(_part, wanted, merge=_merge)
     if data.in_memory:
@@ -56,7 +57,7 @@ def moments(data: Cells, sample: Index | None = None) -> tuple[Moments, Matrix]:
     return Moments(mean, np.where(variance > rounding / count, variance, 0.0)), cells
 
 
-def _part(block: Matrix, rows: slice, wanted: Array) -> tuple[Sums, Matrix]:
+def _part(block: Matrix, rows: slice, wanted: Array | None) -> tuple[Sums, Matrix]:
     """Number of cells, mean, squared distances from it, and what of these may be rounding."""
     n = block.shape[0]
     rounding: Array
@@ -69,9 +70,11 @@ def _part(block: Matrix, rows: slice, wanted: Array) -> tuple[Sums, Matrix]:
             rounding = np.asarray(_ROUNDING_SPARSE * total, dtype=np.float64)
         else:
             mean = np.asarray(block.mean(axis=0, dtype=np.float64))
-            squares = np.asarray(np.square(block - mean).sum(axis=0))
+            apart = block - mean
+            squares = np.asarray(np.square(apart, out=apart).sum(axis=0))
             rounding = _ROUNDING_DENSE * (squares + n * mean**2)
-    return (np.array(float(n)), mean, squares, rounding), rows_of(block, wanted[rows])
+    cells = no_rows(block) if wanted is None else rows_of(block, wanted[rows])
+    return (np.array(float(n)), mean, squares, rounding), cells
 
 
 def _merge(left: Sums, right: Sums) -> Sums:

@@ -130,12 +130,6 @@ class Cells:
         (sums,), _ = self.sweep(_weighted, weights)
         return np.asarray(sums)
 
-    def take(self, cells: Index) -> Matrix:
-        """Some cells, in memory: CSR where the matrix is sparse, else a NumPy array."""
-        wanted = np.zeros(self.shape[0], dtype=bool)
-        wanted[cells] = True
-        return self.sweep(_taken, wanted)[1]
-
     def first(self, n_cells: int) -> Matrix:
         """The first rows, in memory; nothing else is read."""
         block = self.source[:n_cells]
@@ -211,10 +205,6 @@ def _work(
 
 def _weighted(block: Matrix, rows: slice, weights: Array) -> tuple[Sums, Matrix]:
     return (block.T @ weights[rows],), no_rows(block)
-
-
-def _taken(block: Matrix, rows: slice, wanted: Array) -> tuple[Sums, Matrix]:
-    return (), rows_of(block, wanted[rows])
 
 
 def rows_of(block: Matrix, wanted: Array) -> Matrix:

@@ -70,7 +70,9 @@ class ScaledGenes:
     def weights(self, scores: Array) -> Array:
         """``X̃ᵀ s / unit`` for centred columns of `scores`, shape (n_genes, k)."""
         product = self.matrix.T @ scores.astype(self.matrix.dtype, copy=False)
-        return np.asarray(self.scale[:, None] * product)
+        product = np.asarray(product, dtype=np.float64)
+        product *= self.scale[:, None]
+        return product
 
 
 def single_product(block: sparse.csr_array, weights: Array) -> Array:

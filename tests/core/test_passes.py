@@ -79,7 +79,7 @@ def test_some_cells_and_genes(holder):
     cells, genes = np.array([0, 3, 8, 9, 21]), np.array([1, 2, 7])
     some = Cells(Cells(holder(x), genes=np.array([0, 1, 2, 7])), cells, np.array([1, 2, 3]))
     assert some.shape == (5, 3)
-    taken = some.take(np.array([1, 4]))
+    _, taken = moments(some, np.array([1, 4]))
     dense = taken.toarray() if sparse.issparse(taken) else taken
     np.testing.assert_allclose(dense, x[np.ix_([3, 21], genes)])
     first = some.first(2) if some.in_memory else Cells(holder(x)).first(2)
@@ -132,6 +132,24 @@ def test_eigenvectors_of_a_small_matrix_are_exact():
     exact = vectors[:, ::-1][:, :6]
     np.testing.assert_allclose(values, every[::-1][:6])
     np.testing.assert_allclose(np.abs(np.sum(found * exact, axis=0)), 1.0, rtol=1e-8)
+
+
+@pytest.mark.parametrize("rank", [370, 60])
+def test_few_products_find_all_directions_of_few_cells(rank):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(370, rank)) @ rng.normal(size=(rank, 900))
+    products = 0
+
+    def times(block):
+        nonlocal products
+        products += 1
+        return x @ (x.T @ block)
+
+    values, found = leading_eigenvectors(times, 370, 50, 0, n_products=20)
+    every, vectors = np.linalg.eigh(x @ x.T)
+    assert products <= 8
+    np.testing.assert_allclose(values, every[::-1][:50], rtol=1e-9)
+    np.testing.assert_allclose(np.abs(np.sum(found * vectors[:, ::-1][:, :50], axis=0)), 1.0)
 
 
 def test_eigenvectors_of_low_rank_are_as_many_as_the_rank():
