@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ._typing import Array, Matrix
 
 _SMALLEST_SHARE = 1e-3
-_BLOCK = 2**24
+_BLOCK = 2**21
 
 
 def variances(data: Matrix) -> Array:

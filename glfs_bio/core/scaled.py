@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -63,16 +64,18 @@ class ScaledGenes:
 
     def scores(self, weights: Array) -> Array:
         """``X̃ w / unit`` for the columns of `weights`, shape (n_cells, k)."""
-        weights = self.scale[:, None] * weights
-        product = self.matrix @ weights.astype(self.matrix.dtype, copy=False)
+        product = self.matrix @ (self._scale * weights.astype(self.matrix.dtype, copy=False))
         return np.asarray(product - product.mean(axis=0, dtype=np.float64))
 
     def weights(self, scores: Array) -> Array:
-        """``X̃ᵀ s / unit`` for centred columns of `scores`, shape (n_genes, k)."""
+        """``X̃ᵀ s / unit`` for centred columns of `scores`, (n_genes, k), in the matrix's dtype."""
         product = self.matrix.T @ scores.astype(self.matrix.dtype, copy=False)
-        product = np.asarray(product, dtype=np.float64)
-        product *= self.scale[:, None]
-        return product
+        product *= self._scale
+        return np.asarray(product)
+
+    @cached_property
+    def _scale(self) -> Array:
+        return self.scale[:, None].astype(self.matrix.dtype)
 
 
 def single_product(block: sparse.csr_array, weights: Array) -> Array:

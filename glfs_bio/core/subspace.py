@@ -125,7 +125,7 @@ def loadings(data: Matrix, n_comps: int, scale: Array, random_state: int | None)
 
 def _loadings(genes: ScaledGenes, n_comps: int, random_state: int | None, n_products: int) -> Array:
     _, vectors = leading_eigenvectors(
-        lambda weights: genes.weights(genes.scores(weights)),
+        lambda weights: genes.weights(genes.scores(weights)).astype(np.float64, copy=False),
         genes.matrix.shape[1],
         n_comps,
         random_state,
