@@ -110,7 +110,7 @@ def main() -> None:
         for name in calls
         for after in moments[name]
     }
-    anndata.AnnData(wide.X.astype(np.float32).repeat(4, axis=0)).write_h5ad("large.h5ad")
+    anndata.AnnData(wide.X.astype(np.float32).repeat(8, axis=0)).write_h5ad("large.h5ad")
     del wide, cells, calls
     memory = {f"{size} MB": in_little_memory(size) for size in MEGABYTES}
     json.dump({"interrupted": told, "memory": memory}, sys.stdout)
