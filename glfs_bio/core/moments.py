@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
-from .passes import Cells, no_rows, rows_of, with_values
+from .passes import Cells, no_rows, rows_of
+from .values import with_values
 
 if TYPE_CHECKING:
     from ._typing import Array, Index, Matrix

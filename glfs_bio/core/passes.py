@@ -25,12 +25,11 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: Numbers in a block, zeros included where the matrix is dense; about 3 % of a sparse one are not.
+#: Entries of a block: of a dense matrix, and of a sparse one that is read, where zeros count.
 _DENSE_BLOCK = 2**24
 _SPARSE_BLOCK = 2**28
-#: Numbers that are not zero in a block of a sparse matrix in memory, which needs no more memory
-#: than it takes to have these in double precision.
-_IN_MEMORY = 2**21
+#: Stored values of a block of a sparse matrix in memory.  Parts copy these in double precision.
+_STORED_BLOCK = 2**21
 
 
 def add_up(left: Sums, right: Sums) -> Sums:
@@ -149,16 +148,15 @@ class Cells:
 
     def _bounds(self) -> Iterator[tuple[int, int]]:
         n_cells, n_genes = self.source.shape
-        if self.in_memory:
-            size = self.source.nnz if sparse.issparse(self.source) else self.source.size
-            per_row = max(1, size // n_cells)
-            rows = max(1, (_IN_MEMORY if sparse.issparse(self.source) else _DENSE_BLOCK) // per_row)
+        if sparse.issparse(self.source):
+            block, per_row = _STORED_BLOCK, self.source.nnz // n_cells
         else:
-            is_sparse = hasattr(self.source, "format")
-            rows = max(1, (_SPARSE_BLOCK if is_sparse else _DENSE_BLOCK) // n_genes)
-            stored = getattr(self.source, "chunks", None)
-            if stored:  # a chunk of the file is not read twice
-                rows = max(1, rows // stored[0]) * stored[0]
+            block = _SPARSE_BLOCK if hasattr(self.source, "format") else _DENSE_BLOCK
+            per_row = n_genes
+        rows = max(1, block // max(1, per_row))
+        stored = getattr(self.source, "chunks", None)
+        if stored:  # a chunk of the file is not read twice
+            rows = max(1, rows // stored[0]) * stored[0]
         for begin in range(0, n_cells, rows):
             yield begin, min(begin + rows, n_cells)
 
@@ -210,20 +208,6 @@ def _weighted(block: Matrix, rows: slice, weights: Array) -> tuple[Sums, Matrix]
 def rows_of(block: Matrix, wanted: Array) -> Matrix:
     """Rows that are wanted; the block itself where all are."""
     return block if wanted.all() else block[wanted]
-
-
-def with_values(block: sparse.csr_array, values: Array) -> sparse.csr_array:
-    """Other values in the same places, whose indices are shared."""
-    return sparse.csr_array((values, block.indices, block.indptr), shape=block.shape)
-
-
-def doubled(block: Matrix) -> Matrix:
-    """The block in double precision: itself, or a copy of its values."""
-    if not sparse.issparse(block):
-        return block.astype(np.float64, copy=False)
-    if block.dtype == np.float64:
-        return block
-    return with_values(block, block.data.astype(np.float64))
 
 
 def _as_block(block: Any, cells: Index | None, genes: Index | None) -> Matrix:

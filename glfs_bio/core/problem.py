@@ -12,7 +12,7 @@ from . import graph as graphs
 from . import krylov, noise, subspace
 from .passes import Cells
 from .sample import FIRST_LOOK, look
-from .scaled import is_sparse, largest
+from .values import is_sparse, largest
 
 if TYPE_CHECKING:
     from ._typing import Array, Matrix

@@ -15,8 +15,8 @@ from scipy import sparse
 from . import krylov, subspace
 from .graph import knn_graph
 from .moments import Moments, moments
-from .passes import Cells, doubled
-from .scaled import is_sparse
+from .passes import Cells
+from .values import doubled, is_sparse
 
 if TYPE_CHECKING:
     from ._typing import Array, Index, Matrix

@@ -15,8 +15,9 @@ from sklearn.decomposition import PCA
 
 from . import checks, krylov
 from .krylov import leading_eigenvectors
-from .passes import Cells, doubled, no_rows
-from .scaled import ScaledGenes, single_product
+from .passes import Cells, no_rows
+from .scaled import ScaledGenes
+from .values import doubled, single_product
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -184,10 +185,11 @@ def _there_and_back(
 ) -> tuple[Sums, Matrix]:
     if mostly_zero:
         block = sparse.csr_array(block)
-        scores = single_product(block, weights) - centre
+        scores = single_product(block, weights)
     else:
         block = doubled(block)
-        scores = block @ weights - centre
+        scores = block @ weights
+    scores -= centre
     return (block.T @ scores,), no_rows(block)
 
 

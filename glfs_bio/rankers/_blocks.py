@@ -10,7 +10,7 @@ from scipy import sparse
 from ..core import noise
 from ..core.block import Block
 from ..core.graph import knn_graph
-from ..core.passes import doubled
+from ..core.values import doubled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from ..core.graph import laplacian
 from ..core.noise import graph_residuals
-from ..core.passes import doubled
+from ..core.values import doubled
 from ._filter import below_all, by_value
 
 if TYPE_CHECKING:

@@ -50,7 +50,7 @@ def holder(request):
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    for name in ("_DENSE_BLOCK", "_SPARSE_BLOCK", "_IN_MEMORY"):
+    for name in ("_DENSE_BLOCK", "_SPARSE_BLOCK", "_STORED_BLOCK"):
         monkeypatch.setattr(passes, name, 60)
 
 
@@ -92,7 +92,7 @@ def test_moments_do_not_depend_on_blocks(seed, n_cells, n_genes, block):
     x = values(seed, n_cells, n_genes) + 1e3
     x[:, 0] = 0.1
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("_DENSE_BLOCK", "_SPARSE_BLOCK", "_IN_MEMORY"):
+        for name in ("_DENSE_BLOCK", "_SPARSE_BLOCK", "_STORED_BLOCK"):
             patch.setattr(passes, name, block)
         for hold in HOLDERS.values():
             found, taken = moments(Cells(hold(x)), np.array([1]))
