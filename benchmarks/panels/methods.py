@@ -117,10 +117,10 @@ def triku(adata, n_genes: int):
     return seen[best_first[:n_genes]]
 
 
-def hotspot(adata, n_genes: int, *, by: str):
+def hotspot(adata, n_genes: int, *, by: str, approx_neighbors: bool = False):
     """Autocorrelation of Hotspot, its DANB model on 50 principal components, 30 neighbours.
 
-    Exact ones: it finds approximate ones without a seed, and genes change from run to run.
+    The approximate ones that it takes by default have no seed: genes change from run to run.
     """
     from hotspot import Hotspot
 
@@ -129,7 +129,7 @@ def hotspot(adata, n_genes: int, *, by: str):
     model.obs["total"] = np.asarray(model.X.sum(axis=1)).ravel()
     model.obsm["X_pca"] = sc.pp.pca(adata.X, random_state=0)
     model = Hotspot(model, model="danb", latent_obsm_key="X_pca", umi_counts_obs_key="total")
-    model.create_knn_graph(weighted_graph=False, n_neighbors=30, approx_neighbors=False)
+    model.create_knn_graph(weighted_graph=False, n_neighbors=30, approx_neighbors=approx_neighbors)
     table = model.compute_autocorrelations(jobs=1)
     ranked = table[by].sort_values(ascending=False, kind="stable").index[:n_genes]
     return adata.var_names.get_indexer(ranked)

@@ -32,13 +32,14 @@ PCA, NEIGHBORS = "sc.pp.pca", "sc.pp.neighbors"
 FULL, LAPAOFS = "select_genes, full rank", "LapAOFS (greedy)"
 LAPAOFS_FULL = f"{LAPAOFS}, full rank"
 LAPAOFS_PLAIN = f"{LAPAOFS_FULL}, without updates"
-_PEERS = (LAPAOFS, "HVG seurat_v3", "triku", "hotspot")
+TRIKU, HOTSPOT, HOTSPOT_EXACT = "triku", "hotspot", "hotspot, exact neighbours"
+_PEERS = (LAPAOFS, "HVG seurat_v3", TRIKU, HOTSPOT, HOTSPOT_EXACT)
 _OF_CELLS = (PCA, NEIGHBORS, PRESENT, FRESH, AGAIN, BACKED, *_PEERS)
 ROWS = {
     "cells": _OF_CELLS,
     "logged": _OF_CELLS,
     "features": (FRESH, LAPAOFS, FULL, LAPAOFS_FULL, LAPAOFS_PLAIN),
-    "counts": (FRESH, "triku", "hotspot"),
+    "counts": (FRESH, TRIKU, HOTSPOT),
 }
 _SHOWN = (PRESENT, FRESH, AGAIN, BACKED, PCA, NEIGHBORS, *_PEERS)
 
@@ -129,7 +130,8 @@ def comparisons(kept: Kept) -> list[str]:
     lines = [
         kept.ratios(kind, name, other, compiled=compiled)
         for kind in ("logged", "cells", "counts")
-        for other in ("triku", "hotspot")
+        for other in (TRIKU, HOTSPOT, HOTSPOT_EXACT)
+        if other in ROWS[kind]
         for name, compiled in (
             ((FRESH, False), (AGAIN, True), (PRESENT, False), (PRESENT, True))
             if kind != "counts"
@@ -171,8 +173,9 @@ def write(found: dict[str, dict], options: argparse.Namespace) -> None:
         "Synthetic cells × 20,000 genes, 5 % of the entries not zero (`synthetic.py`); 100 genes. "
         "Each figure is one call in a new process on one thread, compilation by numba included "
         "where it is not kept on disk, reading the file into memory not; the second call follows "
-        "one that is not counted. triku and hotspot compute "
-        f"the components and the graph that they need. A method past {options.limit:g} s of "
+        "one that is not counted. triku and hotspot compute the components and the graph that they "
+        "need; hotspot's neighbours are approximate by default, which pynndescent finds. "
+        f"A method past {options.limit:g} s of "
         "processor time was stopped and not run at larger sizes; no process had more than "
         f"{options.memory:g} GiB of addresses, of a machine that others used too. "
         '"About": what the two sizes before lead to expect. Empty: not measured.',

@@ -171,7 +171,11 @@ TASKS = {
         lambda adata: methods.highly_variable(adata, 100, flavor="seurat_v3"),
     ),
     "triku": (with_counts, lambda adata: methods.triku(adata, 100)),
-    "hotspot": (with_counts, lambda adata: methods.hotspot(adata, 100, by="Z")),
+    "hotspot": (
+        with_counts,
+        lambda adata: methods.hotspot(adata, 100, by="Z", approx_neighbors=True),
+    ),
+    "hotspot, exact neighbours": (with_counts, lambda adata: methods.hotspot(adata, 100, by="Z")),
     "select_genes, full rank": (in_memory, lambda adata: own(adata, n_comps=None)),
     "LapAOFS (greedy), full rank": (
         in_memory,
