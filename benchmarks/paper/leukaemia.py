@@ -4,7 +4,8 @@
 
 Every method chooses its parameter by stratified ten-fold cross-validation on the 38 training
 samples, with all selection and scaling inside the folds and ties going to fewer genes, and is then
-fitted to the 38 and tested once on the 34.  All other settings are fixed below.
+fitted to the 38 and tested once on the 34.  All other settings are fixed, below and in
+`classifiers.py`.
 """
 
 from __future__ import annotations
@@ -18,12 +19,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.feature_selection import RFE
-from sklearn.linear_model import LogisticRegression, enet_path
+from classifiers import (
+    GOLUB_GENES,
+    ElasticNet,
+    Eliminated,
+    ShrunkenCentroids,
+    WeightedVoting,
+    golub_genes,
+)
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
-from sklearn.neighbors import NearestCentroid
-from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from glfs_bio import GLFS, datasets
@@ -32,131 +37,17 @@ from glfs_bio.estimators import GLFSLapRLSClassifier, LapRLSClassifier, Supervis
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
-    Index = NDArray[np.intp]
+    from classifiers import Array, Fitted, Index
 
 RESULT = Path(__file__).parents[1] / "results" / "leukaemia.md"
 FOLDS = 10
 DEFAULT_SEED = 0
-GOLUB_GENES = 50
-MOST_GENES = 50
-RFE_START = 64
-N_STEPS = 30
-ELASTIC_NET_MIX = 0.5
+OURS = "GLFS (class graph) + LapRLS"
 
 
 def floor_and_log(raw: Array) -> Array:
     """Clip to 100..16000, then log10."""
     return np.log10(np.clip(raw, 100.0, 16000.0))
-
-
-@dataclass(frozen=True)
-class Fitted:
-    """One training set's models for all values of the parameter, from few genes to many."""
-
-    genes: list[Index]
-    predict: Callable[[Array, int], NDArray[np.bool_]]
-
-
-class WeightedVoting:
-    """Golub et al. 1999: 25 genes up in either class vote with their signal-to-noise ratio."""
-
-    def __call__(self, X: Array, y: Index) -> Fitted:
-        """Fit for all values of the parameter."""
-        ratio, middle = self.signal_to_noise(X, y)
-        genes = golub_genes(ratio)
-
-        def predict(new: Array, _: int) -> NDArray[np.bool_]:
-            return (new[:, genes] - middle[genes]) @ ratio[genes] > 0
-
-        return Fitted([genes], predict)
-
-    @staticmethod
-    def signal_to_noise(X: Array, y: Index) -> tuple[Array, Array]:
-        """(μ1 − μ0) / (σ1 + σ0) and (μ1 + μ0) / 2."""
-        mean = [X[y == k].mean(axis=0) for k in (0, 1)]
-        spread = sum(X[y == k].std(axis=0, ddof=1) for k in (0, 1))
-        ratio = np.divide(mean[1] - mean[0], spread, out=np.zeros_like(spread), where=spread > 0)
-        return ratio, (mean[0] + mean[1]) / 2
-
-
-def golub_genes(ratio: Array) -> Index:
-    """Half of the genes highest in either class."""
-    order = np.argsort(ratio, kind="stable")
-    return np.r_[order[-GOLUB_GENES // 2 :][::-1], order[: GOLUB_GENES // 2]]
-
-
-@dataclass
-class Eliminated:
-    """Recursive feature elimination: halving down to 64 genes, from there one by one."""
-
-    model: SVC | LogisticRegression
-
-    def __call__(self, X: Array, y: Index) -> Fitted:
-        """Fit for all values of the parameter."""
-        scaler = StandardScaler().fit(X)
-        scaled = scaler.transform(X)
-        first = RFE(self.model, n_features_to_select=RFE_START, step=0.5).fit(scaled, y)
-        kept = first.get_support(indices=True)
-        second = RFE(self.model, n_features_to_select=1, step=1).fit(scaled[:, kept], y)
-        order = kept[np.argsort(second.ranking_)]
-        genes = [order[:k] for k in range(1, MOST_GENES + 1)]
-        models = [clone(self.model).fit(scaled[:, some], y) for some in genes]
-
-        def predict(new: Array, i: int) -> NDArray[np.bool_]:
-            return models[i].predict(scaler.transform(new)[:, genes[i]]) == 1
-
-        return Fitted(genes, predict)
-
-
-class ShrunkenCentroids:
-    """Tibshirani et al. 2002, thresholds from the largest deviation down to none."""
-
-    def __call__(self, X: Array, y: Index) -> Fitted:
-        """Fit for all values of the parameter."""
-        varies = np.flatnonzero(np.ptp(X, axis=0) > 0)
-        X = X[:, varies]
-        largest = 1.0
-        while _used(NearestCentroid(shrink_threshold=largest).fit(X, y)).any():
-            largest *= 1.25
-        thresholds = largest * np.linspace(0.99, 0.0, N_STEPS, endpoint=False)
-        models = [NearestCentroid(shrink_threshold=t).fit(X, y) for t in thresholds]
-
-        def predict(new: Array, i: int) -> NDArray[np.bool_]:
-            return models[i].predict(new[:, varies]) == 1
-
-        return Fitted([varies[_used(model)] for model in models], predict)
-
-
-def _used(model: NearestCentroid) -> NDArray[np.bool_]:
-    """Genes in which the shrunken centroids differ."""
-    spread = np.ptp(model.centroids_, axis=0)
-    return spread > 1e-9 * np.maximum(np.abs(model.centroids_).max(axis=0), 1e-300)
-
-
-class ElasticNet:
-    """Zou & Hastie 2005: regression on 0/1, threshold 1/2, along the path of the penalty."""
-
-    def __call__(self, X: Array, y: Index) -> Fitted:
-        """Fit for all values of the parameter."""
-        scaler = StandardScaler().fit(X)
-        targets = y - y.mean()
-        alphas, coef, _ = enet_path(
-            scaler.transform(X),
-            targets,
-            l1_ratio=ELASTIC_NET_MIX,
-            eps=1e-2,
-            alphas=N_STEPS,
-            max_iter=20_000,
-        )
-        coef = coef[:, np.argsort(-alphas)]
-
-        def predict(new: Array, i: int) -> NDArray[np.bool_]:
-            return scaler.transform(new) @ coef[:, i] + y.mean() > 0.5
-
-        return Fitted([np.flatnonzero(column) for column in coef.T], predict)
 
 
 @dataclass(frozen=True)
@@ -224,7 +115,7 @@ METHODS = {
     "Penalised logistic + RFE": by_cv(Eliminated(LogisticRegression(C=1.0, solver="liblinear"))),
     "Nearest shrunken centroids": by_cv(ShrunkenCentroids()),
     "Elastic net": by_cv(ElasticNet()),
-    "GLFS (class graph) + LapRLS": glfs(SupervisedGLFS(n_comps=None)),
+    OURS: glfs(SupervisedGLFS(n_comps=None)),
     "GLFS (neighbour graph) + LapRLS": glfs(GLFS(n_comps=None)),
 }
 
@@ -268,6 +159,67 @@ def spread(values: list[int]) -> str:
     return f"{np.median(values):g} ({min(values)}–{max(values)})"
 
 
+def described(adata, ours: Result, train: tuple) -> list[str]:
+    """The genes of our classifier, beside those of weighted voting."""
+    golub50 = set(golub_genes(WeightedVoting.signal_to_noise(*train)[0]).tolist())
+    lines = [
+        "",
+        f"### The {len(ours.genes)} genes of {OURS}, seed {DEFAULT_SEED}",
+        "",
+        f"{len(golub50 & set(ours.genes.tolist()))} of them are among the {GOLUB_GENES} genes "
+        "of weighted voting on the 38 (marked).",
+        "",
+        "| probe set | description | in Golub's 50 |",
+        "|---|---|---|",
+    ]
+    for gene in ours.genes:
+        description = adata.var["description"].iloc[gene].replace("|", "/")
+        mark = "yes" if int(gene) in golub50 else ""
+        lines.append(f"| {adata.var_names[gene]} | {description} | {mark} |")
+    return lines
+
+
+def by_number(train: tuple, test: tuple) -> list[str]:
+    """Errors at every number of genes."""
+    rows = list(zip(*curve(train, test), strict=True))
+    table = [
+        "| " + " | ".join(map(str, (head, *row))) + " |"
+        for head, row in zip(("genes", "CV", "test"), rows, strict=True)
+    ]
+    table.insert(1, "|---" * (len(rows[0]) + 1) + "|")
+    return ["", "### Errors by number of genes, same method and seed", "", *table, ""]
+
+
+def section(title: str, adata, X: Array, n_seeds: int) -> list[str]:
+    """Every method on one form of the matrix."""
+    is_train = (adata.obs["split"] == "train").to_numpy()
+    y = (adata.obs["label"] == "AML").to_numpy().astype(int)
+    train, test = (X[is_train], y[is_train]), (X[~is_train], y[~is_train])
+    lines = [
+        f"## {title}",
+        "",
+        f"| method | CV, seed {DEFAULT_SEED} | test | genes | CV, {n_seeds} seeds "
+        "| test | genes | s a seed |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    found = {}
+    for name, run in METHODS.items():
+        begin = time.perf_counter()
+        found[name] = results = [run(seed, train, test) for seed in range(n_seeds)]
+        first = results[DEFAULT_SEED]
+        lines.append(
+            f"| {name} | {first.cv_error}/38 | {first.test_error}/34 | {len(first.genes)} "
+            f"| {spread([r.cv_error for r in results])} "
+            f"| {spread([r.test_error for r in results])} "
+            f"| {spread([len(r.genes) for r in results])} "
+            f"| {(time.perf_counter() - begin) / n_seeds:.1f} |"
+        )
+        print(lines[-1], flush=True)
+    lines += described(adata, found[OURS][DEFAULT_SEED], train)
+    lines += over_seeds(found[OURS])
+    return lines + by_number(train, test)
+
+
 def main() -> None:
     """Run everything and write the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -276,9 +228,9 @@ def main() -> None:
     options = parser.parse_args()
 
     adata = datasets.golub()
-    is_train = (adata.obs["split"] == "train").to_numpy()
-    y = (adata.obs["label"] == "AML").to_numpy().astype(int)
     raw = adata.X.astype(float)
+    packages = ("glfs-bio", "numpy", "scipy", "scikit-learn")
+    versions = ", ".join(f"{package} {version(package)}" for package in packages)
     lines = [
         "# Leukaemia (Golub et al. 1999): 38 training, 34 test samples, 7,129 probe sets",
         "",
@@ -290,61 +242,12 @@ def main() -> None:
         "10 genes with the logarithm; 1/38, 2/34, 25 genes raw).",
         "Over the seeds of the folds: median (range).",
         "",
+        *section("Logarithm: clip to 100..16000, log10", adata, floor_and_log(raw), options.seeds),
+        *section("Raw", adata, raw, options.seeds),
+        f"Python {platform.python_version()}, {versions}.",
     ]
-    for title, X in (("Logarithm: clip to 100..16000, log10", floor_and_log(raw)), ("Raw", raw)):
-        train, test = (X[is_train], y[is_train]), (X[~is_train], y[~is_train])
-        lines += [
-            f"## {title}",
-            "",
-            f"| method | CV, seed {DEFAULT_SEED} | test | genes | CV, {options.seeds} seeds "
-            "| test | genes | s a seed |",
-            "|---|---|---|---|---|---|---|---|",
-        ]
-        for name, run in METHODS.items():
-            begin = time.perf_counter()
-            results = [run(seed, train, test) for seed in range(options.seeds)]
-            first = results[DEFAULT_SEED]
-            lines.append(
-                f"| {name} | {first.cv_error}/38 | {first.test_error}/34 | {len(first.genes)} "
-                f"| {spread([r.cv_error for r in results])} "
-                f"| {spread([r.test_error for r in results])} "
-                f"| {spread([len(r.genes) for r in results])} "
-                f"| {(time.perf_counter() - begin) / options.seeds:.1f} |"
-            )
-            print(lines[-1], flush=True)
-            if name == "GLFS (class graph) + LapRLS":
-                ours, each = first, results
-        golub50 = set(golub_genes(WeightedVoting.signal_to_noise(*train)[0]).tolist())
-        lines += [
-            "",
-            f"### The {len(ours.genes)} genes of GLFS (class graph) + LapRLS, seed {DEFAULT_SEED}",
-            "",
-            f"{len(golub50 & set(ours.genes.tolist()))} of them are among the {GOLUB_GENES} genes "
-            "of weighted voting on the 38 (marked).",
-            "",
-            "| probe set | description | in Golub's 50 |",
-            "|---|---|---|",
-        ]
-        for gene in ours.genes:
-            description = adata.var["description"].iloc[gene].replace("|", "/")
-            mark = "yes" if int(gene) in golub50 else ""
-            lines.append(f"| {adata.var_names[gene]} | {description} | {mark} |")
-        lines += over_seeds(each)
-        rows = list(zip(*curve(train, test), strict=True))
-        table = [
-            "| " + " | ".join(map(str, (head, *row))) + " |"
-            for head, row in zip(("genes", "CV", "test"), rows, strict=True)
-        ]
-        table.insert(1, "|---" * (len(rows[0]) + 1) + "|")
-        lines += ["", "### Errors by number of genes, same method and seed", "", *table, ""]
-    packages = ("glfs-bio", "numpy", "scipy", "scikit-learn")
-    lines.append(
-        f"Python {platform.python_version()}, "
-        + ", ".join(f"{package} {version(package)}" for package in packages)
-        + "."
-    )
     options.output.parent.mkdir(exist_ok=True)
-    options.output.write_text("\n".join(lines) + "\n")
+    options.output.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
