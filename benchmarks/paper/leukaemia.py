@@ -81,16 +81,17 @@ def chosen_by_cv(
     )
 
 
+def model_of(selector: GLFS, **options) -> GLFSLapRLSClassifier:
+    """GLFS and LapRLS on the graph of the classes."""
+    classifier = LapRLSClassifier(graph="classes", lambda1=1.0)
+    return GLFSLapRLSClassifier(selector=selector, classifier=classifier, **options)
+
+
 def glfs(selector: GLFS) -> Callable[[int, tuple, tuple], Result]:
     """GLFS at full rank and LapRLS on the graph of the classes, 1 to 30 genes."""
 
     def run(seed: int, train: tuple, test: tuple) -> Result:
-        model = GLFSLapRLSClassifier(
-            selector=selector,
-            classifier=LapRLSClassifier(graph="classes", lambda1=1.0),
-            cv=FOLDS,
-            random_state=seed,
-        ).fit(*train)
+        model = model_of(selector, cv=FOLDS, random_state=seed).fit(*train)
         return Result(
             int(model.cv_errors_.min()),
             int(np.sum(model.predict(test[0]) != test[1])),
@@ -122,17 +123,12 @@ METHODS = {
 
 def curve(train: tuple, test: tuple) -> list[tuple[int, int, int]]:
     """CV and test error of GLFS + LapRLS at every number of genes, at the default seed."""
-    selector, classifier = (
-        SupervisedGLFS(n_comps=None),
-        LapRLSClassifier(graph="classes", lambda1=1.0),
-    )
-    searched = GLFSLapRLSClassifier(
-        selector=selector, classifier=classifier, cv=FOLDS, random_state=DEFAULT_SEED
-    ).fit(*train)
+    selector = SupervisedGLFS(n_comps=None)
+    searched = model_of(selector, cv=FOLDS, random_state=DEFAULT_SEED).fit(*train)
     rows = []
     for number, errors in zip(searched.tried_, searched.cv_errors_, strict=True):
-        one = GLFSLapRLSClassifier(int(number), selector=selector, classifier=classifier)
-        wrong = np.sum(one.fit(*train).predict(test[0]) != test[1])
+        one = model_of(selector, n_genes=int(number)).fit(*train)
+        wrong = np.sum(one.predict(test[0]) != test[1])
         rows.append((int(number), int(errors), int(wrong)))
     return rows
 

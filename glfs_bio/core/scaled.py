@@ -42,12 +42,12 @@ class ScaledGenes:
     @classmethod
     def of(cls, data: Matrix, scale: Array) -> ScaledGenes:
         """Cells × genes in memory, and what genes are multiplied with, shape (n_genes,)."""
-        matrix, unit = sparse.csr_array(data) if sparse.issparse(data) else data, 1.0
+        matrix = sparse.csr_array(data) if sparse.issparse(data) else data
         if sparse.issparse(matrix) and is_sparse(matrix):
             values, unit = single(matrix.data)
             matrix = with_values(matrix, values)
         else:
-            matrix = doubled(matrix)
+            matrix, unit = doubled(matrix), 1.0
         most = float(scale.max()) or 1.0
         return cls(matrix, (scale[:, None] / most).astype(matrix.dtype), unit * most)
 
