@@ -24,7 +24,7 @@ test-lowest: $(LOWEST)/.installed
 $(NEWEST)/.installed: pyproject.toml | $(BIN)/uv
 	@$(BIN)/uv venv --quiet --clear --python $(NEWEST_PYTHON) $(NEWEST)
 	@$(BIN)/uv pip install --quiet --python $(NEWEST)/bin/python --group test \
-		--constraint tests/newest.txt --editable '.[dask]'
+		--editable '.[dask]'
 	@touch $@
 
 ifeq ($(NEWEST_PYTHON),)

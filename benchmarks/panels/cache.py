@@ -7,15 +7,11 @@ import inspect
 import json
 import os
 import re
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import metrics
 import sets
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-import report
 
 if TYPE_CHECKING:
     from methods import Method
@@ -64,7 +60,7 @@ def measures(cells: sets.Cells, genes: list[int]) -> dict[str, float]:
     """Every metric of a panel, whichever method it comes from."""
     panel = metrics.Panel(cells, tuple(sorted(genes)))
     path = HOME / cells.name / "measures" / f"{_digest(repr(panel.genes))}.json"
-    parts = (sets.load, sets.nearest, sets.Cells, metrics.Panel, report.neighbour_accuracy)
+    parts = (sets.load, sets.nearest, sets.Cells, metrics.Panel)
     shared = "".join(map(inspect.getsource, parts))
     stored = _read(path)
     values = {}
