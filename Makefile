@@ -42,13 +42,14 @@ bench-panels: $(RIVALS)
 	$(BIN)/python benchmarks/panels/run.py $(BENCH_PANELS)
 	$(BIN)/python benchmarks/panels/constraints.py
 	$(BIN)/python benchmarks/panels/stability.py
+	$(BIN)/python benchmarks/panels/criterion.py
+	$(BIN)/python benchmarks/panels/settings.py
 
 # Time and memory up to a million cells; takes hours and 8 GB of disk.  What is measured is kept in
 # benchmarks/.cache/speed; BENCH_SPEED="--sizes 3000 10000" passes options.
 bench-speed: $(RIVALS)
 	$(BIN)/python benchmarks/speed/reuse.py
 	$(BIN)/python benchmarks/speed/sampled.py
-	$(BIN)/python benchmarks/speed/search.py
 	$(BIN)/python benchmarks/speed/run.py $(BENCH_SPEED)
 
 # The tables and figures of the paper but leukaemia, which is part of bench; takes hours.
@@ -82,7 +83,7 @@ lock: | $(BIN)/uv
 
 clean:
 	rm -rf $(VENV) .venv-lowest .venv-newest demo/output dist docs/_build docs/api/generated .hypothesis .mypy_cache .pytest_cache .ruff_cache
-	find glfs_bio tests demo -name __pycache__ -exec rm -rf {} +
+	find glfs_bio tests tools demo -name __pycache__ -exec rm -rf {} +
 
 # Every version and hash comes from the lock; the package itself is editable.
 $(INSTALLED): pyproject.toml requirements/dev.txt | $(BIN)/uv
@@ -117,4 +118,4 @@ $(BIN)/uv:
 
 include r_bridge/check.mk
 
-include tests/reliability.mk
+include tools/reliability.mk

@@ -9,16 +9,6 @@ import pytest
 import scanpy as sc
 from scipy import sparse
 
-# Programs that tests and make run; they hold no tests, and cannot all be imported.
-collect_ignore = [
-    "audit.py",
-    "faults_of_running.py",
-    "faults_of_writing.py",
-    "mutation/run.py",
-    "reliability.py",
-    "versions.py",
-]
-
 CONTAINERS = {
     "dense": np.asarray,
     "csr_matrix": sparse.csr_matrix,

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import re
 import shutil
 import subprocess
@@ -10,11 +11,12 @@ import anndata as ad
 import numpy as np
 import pandas as pd
 import pytest
+from rich.progress import Progress
 from typer.testing import CliRunner
 
 import glfs_bio
+from glfs_bio.cli import _common, app
 from glfs_bio.cli import _options as options
-from glfs_bio.cli import app
 from glfs_bio.rankers import METHODS
 
 COMMANDS = ["select", "rank", "classify", "enrich", "export", "report", "demo"]
@@ -67,7 +69,7 @@ def test_the_line_itself_is_checked_first(run):
 @pytest.mark.parametrize("method", METHODS)
 def test_rank(run, cells, method):
     frame = read_table(run("rank", cells, "--method", method, "--n-genes", "10"))
-    assert list(frame) == ["gene", "score", "rank", "weight"]
+    assert list(frame) == ["gene", "score", "rank", "weight", "loss"]
     assert list(frame["rank"]) == list(range(1, 766))
     assert frame["score"].is_monotonic_decreasing
     assert frame["score"].is_unique
@@ -90,15 +92,54 @@ def test_every_help_names_the_methods(run):
         assert all(method in words for method in METHODS)
 
 
-def test_finish_reaches_the_selection(run, cells):
-    for finish in ("auto", "greedy", "none"):
-        result = run("select", cells, "--n-genes", "8", "--finish", finish, "-o", f"{finish}.h5ad")
-        assert result.exit_code == 0, result.output
-        params = ad.read_h5ad(f"{finish}.h5ad").uns["glfs"]["params"]
-        assert params["finish"] == {"none": "None"}.get(finish, finish)
-    result = run("select", cells, "--finish", "soon")
-    assert result.exit_code == 1
-    assert "finish='soon'" in result.stderr
+def test_the_line_tells_what_the_panel_keeps(run, cells):
+    told = run("select", cells, "--n-genes", "20", "--swaps", "-o", "panel.h5ad").stderr
+    entry = ad.read_h5ad("panel.h5ad").uns["glfs"]
+    assert f"20 of 765 genes, {100 * entry['kept'][-1]:.0f} % of the structure kept" in told
+    assert f"at least {100 * entry['of_best_possible'][-1]:.0f} % of the best possible" in told
+    assert "exchanged" in entry
+    assert "λ" not in told
+    told = run("select", cells, "--n-genes", "1", "--include", "CD3D").stderr
+    assert "of the structure kept" in told
+    assert "best possible" not in told
+
+
+def test_the_papers_objective_tells_its_lambda(run, cells):
+    result = run("select", cells, "--n-genes", "8", "--objective", "exact")
+    assert result.exit_code == 0, result.output
+    assert re.search(r"8 of 765 genes, .*λ = .*, converged", result.stderr)
+    assert len(result.stdout.split()) == 8
+
+
+def test_progress_of_every_stage():
+    """The path counts genes down, the bound counts them up to nobody knows how many."""
+    stages = _common._Stages(Progress())
+
+    def shown(logger="glfs_bio.core.solvers.path", **extra):
+        stages.emit(logging.makeLogRecord({"name": logger, **extra}))
+        task = stages.bar.tasks[0]
+        return task.description, task.completed, task.total
+
+    assert shown(n_read=20, n_cells=50) == ("reading cells", 20, 50)
+    assert shown(n_genes=100) == ("100 genes left", 0, 100)
+    assert shown(n_genes=30) == ("30 genes left", 70, 100)
+    bound = "comparing with the best possible: 12 genes"
+    assert shown("glfs_bio.core.solvers.bound", n_genes=12) == (bound, 0, None)
+
+
+@pytest.mark.parametrize("options", [{}, {"objective": "exact"}])
+def test_the_bar_follows_a_selection(pbmc, options):
+    stages = _common._Stages(Progress())
+    logger = logging.getLogger("glfs_bio.core")
+    logger.addHandler(stages)
+    logger.setLevel(logging.INFO)
+    try:
+        glfs_bio.pp.select_genes(pbmc, 10, **options)
+    finally:
+        logger.removeHandler(stages)
+        logger.setLevel(logging.NOTSET)
+    told = stages.bar.tasks[0].description
+    assert ("left" if options else "best possible") in told
 
 
 def test_zarr_in_and_out(run, cells, tmp_path):

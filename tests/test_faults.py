@@ -20,7 +20,7 @@ import pytest
 import glfs_bio
 from glfs_bio import datasets, io
 
-HERE = Path(__file__).parent
+ROOT = Path(__file__).parents[1]
 WHAT = ("gene list", "rnk", "gmt", "report", "picture", "cells", "cells in zarr", "table",
         "genes of a command")  # fmt: skip
 KILLED = ("killed after half", "killed before it takes its place", "killed when it has")
@@ -58,7 +58,7 @@ def ends(panel_file):
     apart = ["unshare", "-rm"] if shutil.which("unshare") else []
     if apart and subprocess.run([*apart, "true"], capture_output=True, check=False).returncode:
         apart = []
-    command = [*apart, sys.executable, HERE / "faults_of_writing.py", panel_file.name]
+    command = [*apart, sys.executable, ROOT / "tools" / "faults_of_writing.py", panel_file.name]
     done = run(command, cwd=panel_file.parent)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
@@ -91,7 +91,7 @@ def check(end, how):
 def test_every_write_of_the_package_takes_the_place_of_the_old_file():
     """Whatever writes does so within `replacing`, or the faults above say nothing of it."""
     wrote = set()
-    for path in (HERE.parent / "glfs_bio").rglob("*.py"):
+    for path in (ROOT / "glfs_bio").rglob("*.py"):
         text = path.read_text("utf-8")
         tree = ast.parse(text)
         safe = {
@@ -225,7 +225,7 @@ def test_a_download_without_a_network(no_data, monkeypatch):
 def runs(tmp_path_factory):
     """Long calls that were interrupted, and a command with little memory."""
     one_thread = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, HERE / "faults_of_running.py"]
+    command = [sys.executable, ROOT / "tools" / "faults_of_running.py"]
     done = run(command, cwd=tmp_path_factory.mktemp("runs"), env=os.environ | one_thread)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)

@@ -14,14 +14,15 @@ from threadpoolctl import threadpool_limits
 from glfs_bio.pp import recorded_parameters, select_genes
 from glfs_bio.rankers import METHODS
 
+COLUMNS = ("weight", "loss", "score", "rank", "selected", "included")
 CALLS = [
     {"n_genes": 12},
     {},
-    {"lam": 1e-4},
+    {"objective": "exact", "lam": 1e-4},
     {"n_genes": 8, "use_rep": "X", "random_state": 3},
     {"n_genes": 8, "include": ["CD3D", re.compile("^HLA-DR")], "exclude": re.compile("^RP[LS]")},
     {"n_genes": 8, "mask_var": "some", "batch_key": "phase", "n_comps": 10},
-    {"n_genes": 8, "objective": "mse", "standardize": None, "finish": None, "layer": "copy"},
+    {"n_genes": 8, "objective": "exact", "standardize": None, "layer": "copy"},
     *({"n_genes": 8, "method": method} for method in METHODS if method != "glfs"),
 ]
 
@@ -34,7 +35,7 @@ def cells(pbmc):
 
 
 def columns(adata, key="glfs"):
-    return adata.var[[f"{key}_{name}" for name in ("weight", "score", "rank", "selected")]]
+    return adata.var[[f"{key}_{name}" for name in COLUMNS]]
 
 
 @pytest.mark.parametrize("options", CALLS)

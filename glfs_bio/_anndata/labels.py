@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..core import checks
-from ..core.labels import check_classes
+from ..core.laprls.labels import check_classes
 from .read import listed
 
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,9 +12,9 @@ import pandas as pd
 from scipy import sparse
 
 from ..core import checks
-from ..core.graph import check_graph
-from ..core.passes import Cells
-from ..core.subspace import check_coordinates
+from ..core.data.rows import RowMatrix
+from ..core.geometry.graph import check_graph
+from ..core.geometry.subspace import check_coordinates
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -84,7 +85,7 @@ def matrix(adata: AnnData, layer: str | None = None) -> Any:
     return data
 
 
-def cells(adata: AnnData, layer: str | None = None) -> Cells:
+def row_matrix(adata: AnnData, layer: str | None = None) -> RowMatrix:
     """``X`` or a layer, in memory, in a file, or a dask array, to be gone through by rows.
 
     Values are looked at now only where they are in memory.
@@ -96,14 +97,14 @@ def cells(adata: AnnData, layer: str | None = None) -> Cells:
     """
     name, data = _stored(adata, layer)
     if not _is_lazy(data):
-        return Cells(matrix(adata, layer))
+        return RowMatrix(matrix(adata, layer))
     if 0 in data.shape:
         msg = f"{name} has shape {data.shape}: there are no cells, or no genes."
         raise ValueError(msg)
     if data.dtype.kind not in "biuf":
         msg = f"{name} has dtype {data.dtype}: it must hold real numbers."
         raise TypeError(msg)
-    return Cells(data)
+    return RowMatrix(data)
 
 
 def _is_lazy(data: Any) -> bool:
@@ -127,7 +128,7 @@ def _stored(adata: AnnData, layer: str | None) -> tuple[str, Any]:
 
 def looks_like_counts(data: Any) -> bool:
     """Whether the first values are whole, not negative, and not just zero and one."""
-    if isinstance(data, Cells):
+    if isinstance(data, RowMatrix):
         data = data.first(_ROWS_LOOK)
     values = (data.data if sparse.issparse(data) else data).ravel()[:_COUNTS_LOOK]
     return bool(
@@ -180,6 +181,42 @@ def mask(
         msg = f"{argument} leaves nothing: every entry is False."
         raise ValueError(msg)
     return values
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which genes are looked at, which of them may be selected, and which must be: masks."""
+
+    seen: NDArray[np.bool_]
+    allowed: NDArray[np.bool_]
+    included: NDArray[np.bool_]
+
+
+def genes(
+    adata: AnnData,
+    mask_var: NDArray[np.bool_] | str | None,
+    include: Genes | None,
+    exclude: Genes | None,
+) -> Choice:
+    """The genes that three arguments leave.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        As :func:`mask` and :func:`gene_mask`; no gene to choose from; a gene that must be in and
+        cannot be.
+    """
+    seen = mask(adata.var, mask_var, "mask_var")
+    allowed = seen & ~gene_mask(adata, exclude, "exclude")
+    included = gene_mask(adata, include, "include")
+    if (included & ~allowed).any():
+        names = listed(adata.var_names[included & ~allowed])
+        msg = f"include has genes that mask_var or exclude rule out: {names}."
+        raise ValueError(msg)
+    if not allowed.any():
+        msg = "exclude leaves no gene to choose from."
+        raise ValueError(msg)
+    return Choice(seen, allowed, included)
 
 
 def gene_mask(adata: AnnData, genes: Genes | None, argument: str) -> NDArray[np.bool_]:

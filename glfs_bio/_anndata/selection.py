@@ -28,7 +28,7 @@ def ranked(adata: AnnData, key: str, *, only: str = "selected") -> pd.DataFrame:
     """
     read.unique_names(adata)
     checks.texts(key=key)
-    wanted = ("weight", "score", "rank", "selected")
+    wanted = ("weight", "loss", "score", "rank", "selected", "included")
     for name in wanted:
         if f"{key}_{name}" not in adata.var:
             msg = (
@@ -37,7 +37,8 @@ def ranked(adata: AnnData, key: str, *, only: str = "selected") -> pd.DataFrame:
             )
             raise KeyError(msg)
     frame = pd.DataFrame({name: adata.var[f"{key}_{name}"] for name in wanted})
-    frame["selected"] = frame["selected"].astype(bool)
+    flags = ["selected", "included"]
+    frame[flags] = frame[flags].astype(bool)
     frame = frame[frame["selected"] if only == "selected" else frame["score"].notna()]
     if frame.empty:
         msg = f"adata.var[{key + '_selected'!r}] is False everywhere: no gene is selected."

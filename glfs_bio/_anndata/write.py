@@ -10,22 +10,21 @@ import pandas as pd
 
 if TYPE_CHECKING:
     from anndata import AnnData
-    from numpy.typing import NDArray
 
     from ..rankers import Ranking
+    from .read import Choice
 
 _VERSIONS = ("glfs-bio", "numpy", "scipy", "scikit-learn", "anndata")
 
 
-def table(
-    ranking: Ranking, tested: NDArray[np.bool_], names: pd.Index, prefix: str
-) -> pd.DataFrame:
-    """Weight, score, rank and selection of every gene, one column each.
+def table(ranking: Ranking, genes: Choice, names: pd.Index, prefix: str) -> pd.DataFrame:
+    """What a ranking says of every gene, one column each.
 
-    Genes that were not tested have weight 0, no score and no rank, and are not selected.
+    Genes that could not be selected have weight 0, no score and no rank, and are not selected.
     """
     columns = {
         "weight": (0.0, ranking.weights),
+        "loss": (0.0, ranking.losses),
         "score": (np.nan, ranking.scores),
         "rank": (np.nan, ranking.ranks.astype(float)),
         "selected": (False, ranking.ranks <= ranking.n_selected),
@@ -33,17 +32,18 @@ def table(
     frame = pd.DataFrame(index=names)
     for name, (missing, values) in columns.items():
         column = np.full(len(names), missing)
-        column[tested] = values
+        column[genes.allowed] = values
         frame[f"{prefix}_{name}"] = column
+    frame[f"{prefix}_included"] = genes.included
     return frame
 
 
-def record(ranking: Ranking, params: dict[str, Any], n_tested: int) -> dict[str, Any]:
-    """What ``.uns`` keeps: how the selection was made, and how well the solver did."""
+def record(ranking: Ranking, params: dict[str, Any]) -> dict[str, Any]:
+    """What ``.uns`` keeps: how the selection was made, and what it keeps."""
     return {
         "params": {name: storable(value) for name, value in params.items()},
         "n_genes": ranking.n_selected,
-        "n_tested": n_tested,
+        "n_tested": len(ranking.scores),
         **ranking.info,
         "versions": {package: version(package) for package in _VERSIONS},
     }

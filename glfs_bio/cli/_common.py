@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import re
 import shutil
 import sys
@@ -28,6 +29,8 @@ errors = Console(stderr=True)
 
 _CELLS = (".h5ad", ".zarr")
 _TABLES = {".csv": ",", ".tsv": "\t"}
+#: Who logs how far the comparison with the best possible panel is.
+_BOUND = "glfs_bio.core.solvers.bound"
 
 
 def check_targets(
@@ -126,6 +129,9 @@ def number_or(text: str | None, *words: str) -> Any:
 def summary(entry: dict[str, Any]) -> str:
     """How a selection went, in one line."""
     told = [f"{entry['n_genes']} of {entry['n_tested']} genes"]
+    told.append(f"{100 * entry['kept'][-1]:.0f} % of the structure kept")
+    if "of_best_possible" in entry and not math.isnan(best := entry["of_best_possible"][-1]):
+        told.append(f"at least {100 * best:.0f} % of the best possible")
     if "lam" in entry:
         told.append(f"λ = {entry['lam']:.4g}")
     if "converged" in entry:
@@ -177,14 +183,14 @@ def note(line: str, style: str | None = None) -> None:
 
 @contextmanager
 def progress() -> Iterator[None]:
-    """Show the number of genes left while the path is walked."""
+    """Show what the selection is at, with a bar where it is known how much is left."""
     if not errors.is_terminal:  # into a file it would draw an empty line
         yield
         return
     columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
     logger = logging.getLogger("glfs_bio.core")
     with Progress(*columns, console=errors, transient=True) as bar:
-        handler = _GenesLeft(bar)
+        handler = _Stages(bar)
         before = logger.level
         logger.addHandler(handler)
         logger.setLevel(logging.INFO)
@@ -195,8 +201,12 @@ def progress() -> Iterator[None]:
             logger.setLevel(before)
 
 
-class _GenesLeft(logging.Handler):
-    """Moves a progress bar by the genes that the path has left behind."""
+class _Stages(logging.Handler):
+    """Moves a progress bar by what the core logs.
+
+    The paper's path begins with many genes and leaves them behind.  The bound takes genes in, and
+    does not say how many there will be.
+    """
 
     def __init__(self, bar: Progress) -> None:
         super().__init__()
@@ -208,6 +218,8 @@ class _GenesLeft(logging.Handler):
         told = vars(record)
         if "n_read" in told:
             self._show("reading cells", told["n_read"], told["n_cells"])
+        elif record.name == _BOUND:
+            self._show(f"comparing with the best possible: {told['n_genes']} genes", 0, None)
         elif "n_genes" in told:
             self._left(told["n_genes"])
 
@@ -215,5 +227,6 @@ class _GenesLeft(logging.Handler):
         self.most = self.most or left
         self._show(f"{left} genes left", self.most - left, self.most)
 
-    def _show(self, what: str, completed: int, total: int) -> None:
-        self.bar.update(self.task, description=what, completed=completed, total=total)
+    def _show(self, what: str, completed: int, total: int | None) -> None:
+        self.bar.tasks[self.task].total = total  # None, a moving bar, is no change to update()
+        self.bar.update(self.task, description=what, completed=completed)

@@ -55,7 +55,7 @@ def run(output: Path, *, overwrite: bool) -> None:
     variable = sc.pp.highly_variable_genes(
         cells, flavor="seurat", n_top_genes=_N_GENES, inplace=False
     )["highly_variable"].to_numpy()
-    ranked = panel.var.sort_values("glfs_rank")[["glfs_weight", "glfs_rank"]]
+    ranked = panel.var.sort_values("glfs_rank")[["glfs_loss", "glfs_rank"]]
     table = ranked.rename_axis("gene").reset_index()
     typer.echo(table.to_string(index=False, float_format="{:.4g}".format))
     typer.echo(f"\nCells whose 15 nearest neighbours have the cell's label ({cells.n_obs} cells)")

@@ -35,7 +35,7 @@ Layer = Annotated[str | None, typer.Option(help="Layer in place of X.")]
 Genes = Annotated[
     list[str] | None, typer.Option(help="Gene, var column, or /pattern/; may be repeated.")
 ]
-MaskVar = Annotated[str | None, typer.Option(help="Boolean column of var: genes to choose from.")]
+MaskVar = Annotated[str | None, typer.Option(help="Boolean column of var: genes to look at.")]
 Symbols = Annotated[str | None, typer.Option(help="Column of var with the names of the genes.")]
 Key = Annotated[str, typer.Option(help="Which selection: its --key-added.")]
 Table = Annotated[Path | None, typer.Option(help="Write the table here: .csv or .tsv.")]

@@ -37,7 +37,7 @@ def rank(
     seed: options.Seed = 0,
     debug: options.Debug = False,
 ) -> None:
-    """Rank every gene by one method; prints gene, score, rank and weight, best first."""
+    """Rank every gene by one method; prints gene, score, rank, weight and loss, best first."""
     with common.told_in_one_line(debug=debug):
         from .._anndata import selection
 
@@ -64,7 +64,7 @@ def rank(
         frame = selection.ranked(adata, _KEY, only="tested")
         frame.insert(0, "gene", called.loc[frame.index])
         frame["rank"] = frame["rank"].astype(int)
-        columns = ["gene", "score", "rank", "weight"]
+        columns = ["gene", "score", "rank", "weight", "loss"]
         common.note(f"{method}: {common.summary(adata.uns[_KEY])}")
         common.put_table(frame[columns], table, overwrite=overwrite)
 

@@ -24,11 +24,15 @@ def select(
         Path | None, typer.Option(help="Selected genes, best first, one a line.")
     ] = None,
     method: options.Method = "glfs",
-    objective: Annotated[str, typer.Option(help="exact, printed or mse.")] = "exact",
-    lam: Annotated[str | None, typer.Option(help="A value of λ, or line_search.")] = None,
-    finish: Annotated[
-        str, typer.Option(help="auto, greedy or none: how λ's panel is completed.")
-    ] = "auto",
+    objective: Annotated[
+        str, typer.Option(help="error, or the paper's: exact or printed.")
+    ] = "error",
+    lam: Annotated[
+        str | None, typer.Option(help="Of the paper's: a value of λ, or line_search.")
+    ] = None,
+    swaps: Annotated[
+        bool, typer.Option("--swaps", help="Exchange genes in the end while that helps.")
+    ] = False,
     lambda1: options.Lambda1 = 100.0,
     n_comps: options.NComps = 50,
     use_rep: options.UseRep = None,
@@ -60,9 +64,9 @@ def select(
                 adata,
                 n_genes,
                 method=method,
-                objective=cast("Any", objective),  # select_genes checks these two
+                objective=cast("Any", objective),  # select_genes checks it
                 lam=common.number_or(lam, "line_search"),
-                finish=cast("Any", None if finish == "none" else finish),
+                swaps=swaps,
                 lambda1=lambda1,
                 n_comps=n_comps or None,
                 use_rep=use_rep,

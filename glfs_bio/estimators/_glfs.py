@@ -9,8 +9,8 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..core.descent import TOLERANCE
-from ..rankers import rank_genes
+from ..core.solvers.descent import TOLERANCE
+from ..rankers import Options, rank_genes
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -23,71 +23,76 @@ if TYPE_CHECKING:
 class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     """Select the few genes that keep the structure of the cells.
 
-    Minimises the variance of Laplacian-regularised least squares with an ℓ1 penalty,
-    ``Q(β) + λ Σ β`` over β ≥ 0 [1]_, where Q is the exact ``Tr Cov(w)`` of the paper's model, seen
-    through a subspace of the cells.  No labels are used.
+    Genes are chosen one by one.  Each is the one that lowers most the error of
+    Laplacian-regularised least squares, ``F = Tr(W E)``, when it is measured beside those before
+    it.  W stands for the structure of the cells; no labels are used.  ``objective="exact"`` is the
+    selection of the paper [1]_: the variance of the same least squares with a penalty on the
+    weights, ``Q(β) + λ Σ β`` over β ≥ 0.
 
     Parameters
     ----------
     n_genes
-        Genes to select.  None: as many as keep 90 % of the structure that all genes keep (at most
-        500); with `lam`, all genes of the solution there.
+        Genes to select.  None: the fewest that keep 80 % of the structure that all genes keep (at
+        most 500); with the paper's objectives, all genes of the solution at `lam`.
     objective
-        ``"exact"``: Tr Cov(w); ``"printed"``: the paper's last formula for it, which equals it only
-        when matrices commute; ``"mse"``: variance plus bias, ``Tr E`` with 0 ≤ β ≤ 1 (the criterion
-        of He et al. 2011, relaxed).
+        ``"error"``: the error, variance and squared bias; ``"exact"``: the variance ``Tr Cov(w)``
+        alone, the paper's; ``"printed"``: the paper's last formula for it, which equals it only
+        when matrices commute.
     lam
-        λ; ``"line_search"``: the paper's rule, the largest λ that does not collapse; None: chosen
-        along the path so that `n_genes` remain.
-    finish
-        What to do where no λ leaves `n_genes` genes or few more.  ``"greedy"``: complete the panel
-        gene by gene, each the one that lowers ``Tr(M E)`` most, the mean squared error weighted by
-        the graph; None: rank the genes of a larger or smaller solution by weight, as the paper
-        does; ``"auto"``: greedy, except at full rank.
+        λ of the paper's objectives; ``"line_search"``: the paper's rule, the largest λ that does
+        not collapse.  None: chosen along the path so that `n_genes` remain, or the line search
+        where `n_genes` is None too.
+    swaps
+        Exchange genes at the end, one for another, until no exchange lowers F.
     lambda1
         Weight λ1 of the graph in ``B = I + λ1 L``.
     standardize
-        ``"noise"``: weight genes by their technical noise, measured on the graph, except at full
-        rank; ``"noise_always"``: at full rank too; ``"unit"``: unit variance; None: as they are.
+        ``"noise"``: genes in units of their noise, measured on the graph; ``"unit"``: unit
+        variance; None: as they are; ``"auto"``: ``"noise"``, but as they are at full rank with the
+        paper's objectives.
     n_comps
-        Principal components that span the subspace of the cells; the path along λ uses the first 10
-        to 16 of them, or half of one a gene where `finish` is None.  None: full rank, the paper's
-        problem as it stands.
+        Principal components that span the subspace of the cells.  None: full rank, as in the paper.
     n_neighbors
         Neighbours of a cell in the graph, where none is given to `fit`.
     laplacian
         ``"normalized"`` (symmetric) or ``"unnormalized"``.
     solver
-        ``"newton"``, or ``"owlqn"``: the paper's.
+        Of the paper's objectives: ``"newton"``, or ``"owlqn"``, which is the paper's.
     tol
-        Largest violation of the optimality conditions, in units of λ.
+        Of the paper's objectives: largest violation of the optimality conditions, in units of λ.
     random_state
         Seed of the principal components.
 
     Attributes
     ----------
-    weights_ : ndarray of shape (n_features,)
-        β ≥ 0; for a panel that was completed greedily, what each gene of it added.
-    finish_ : str
-        Whether it was: ``"greedy"`` or ``"none"``.
-    curve_ : dict or None
-        Where the number of genes was chosen: ``n_genes`` and ``kept``, the share of the structure.
+    ranking_ : ndarray of shape (n_features,)
+        1 is the best gene.  With ``objective="error"`` panels are nested: the first k genes are the
+        panel of k genes.
     scores_ : ndarray of shape (n_features,)
         Larger is better, no ties.
-    ranking_ : ndarray of shape (n_features,)
-        1 is the best gene.
-    lambda_ : float
-        λ of the solution.
-    path_ : dict
-        ``lam``, ``n_genes``, ``objective`` and ``kkt`` of every solution on the way.
-    kkt_ : float
-        Largest violation of the optimality conditions, in units of λ.
+    weights_ : ndarray of shape (n_features,)
+        β: between 0 and 1, the weights of the best panel of so many genes if genes could be taken
+        in part; with the paper's objectives its β ≥ 0.
+    losses_ : ndarray of shape (n_features,)
+        What the panel loses without the gene, as a share of what all genes keep.
     n_selected_ : int
         Number of selected genes.
+    kept_ : ndarray of shape (n_selected,)
+        Share of the structure that the first 1, 2, … genes keep of what all genes keep.
+    of_best_possible_ : ndarray of shape (n_selected,)
+        Panels of these sizes keep at least this share of what the best possible ones keep; with
+        ``objective="error"`` only.
+    curve_ : dict
+        Where the number of genes was chosen: ``n_genes`` and ``kept``, of larger panels too.
+    lambda_, kkt_ : float
+        With the paper's objectives only: λ of the solution, and the largest violation of the
+        optimality conditions in units of λ.
+    path_ : dict
+        Likewise: ``lam``, ``n_genes``, ``objective`` and ``kkt`` of every solution on the way.
     converged_ : bool
-        Whether `kkt_` is within `tol`.
+        Likewise: whether `kkt_` is within `tol`.
     n_iter_ : int
-        Accepted steps of the solver.
+        Likewise: accepted steps of the solver.
 
     References
     ----------
@@ -100,7 +105,7 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(scale=0.3, size=(90, 40))
     >>> X[:, :3] += 3.0 * np.repeat(np.eye(3), 30, axis=0)
-    >>> sorted(GLFS(n_genes=3, n_comps=None).fit(X).get_support(indices=True).tolist())
+    >>> sorted(GLFS(n_genes=3, n_comps=10).fit(X).get_support(indices=True).tolist())
     [0, 1, 2]
     """
 
@@ -108,11 +113,11 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self,
         n_genes: int | None = None,
         *,
-        objective: Literal["exact", "printed", "mse"] = "exact",
+        objective: Literal["error", "exact", "printed"] = "error",
         lam: float | Literal["line_search"] | None = None,
-        finish: Literal["auto", "greedy"] | None = "auto",
+        swaps: bool = False,
         lambda1: float = 100.0,
-        standardize: Literal["noise", "noise_always", "unit"] | None = "noise",
+        standardize: Literal["auto", "noise", "unit"] | None = "auto",
         n_comps: int | None = 50,
         n_neighbors: int = 15,
         laplacian: Literal["normalized", "unnormalized"] = "normalized",
@@ -123,7 +128,7 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.n_genes = n_genes
         self.objective = objective
         self.lam = lam
-        self.finish = finish
+        self.swaps = swaps
         self.lambda1 = lambda1
         self.standardize = standardize
         self.n_comps = n_comps
@@ -160,7 +165,7 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             Batch of every cell.  Each batch has its own subspace and graph, and all share one β, so
             that genes which only separate batches gain nothing.
         include
-            Indices of genes that must be in the selection.
+            Indices of genes that must be in the selection: they come first in the ranking.
 
         Returns
         -------
@@ -181,27 +186,32 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         )
         ranking = rank_genes(
             X,
+            self.n_genes,
+            self._options(),
             graph=graph,
             representation=representation,
             batch=batch,
             include=include,
-            **self.get_params(deep=False),
         )
         self._take(ranking)
         return self
 
+    def _options(self) -> Options:
+        options = self.get_params(deep=False)
+        del options["n_genes"]
+        return Options(**options)
+
     def _take(self, ranking: Ranking) -> None:
         self.weights_ = ranking.weights
+        self.losses_ = ranking.losses
         self.scores_ = ranking.scores
         self.ranking_ = ranking.ranks
         self.n_selected_ = ranking.n_selected
-        self.lambda_ = ranking.info["lam"]
-        self.path_ = ranking.info["path"]
-        self.kkt_ = ranking.info["kkt"]
-        self.converged_ = ranking.info["converged"]
-        self.finish_ = ranking.info["finish"]
-        self.curve_ = ranking.info.get("curve")
-        self.n_iter_ = ranking.info["n_iter"]
+        for name in ("kept", "of_best_possible", "curve", "path", "kkt", "converged", "n_iter"):
+            if name in ranking.info:
+                setattr(self, f"{name}_", ranking.info[name])
+        if "lam" in ranking.info:
+            self.lambda_ = ranking.info["lam"]
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)

@@ -11,8 +11,9 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..core import checks, noise
-from ..core.labels import check_classes, is_labelled
+from ..core import checks
+from ..core.geometry import noise
+from ..core.laprls.labels import check_classes, is_labelled
 from ._laprls import LapRLSClassifier
 from ._supervised import SupervisedGLFS
 
@@ -42,11 +43,15 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         Numbers of genes to try, or one number, which needs no folds.  None: 1 to 30.
     selector
         A :class:`~glfs_bio.GLFS`, whose own `n_genes` is not used; None: a supervised one at full
-        rank.  Without labels, one ranking a fold serves all numbers of genes.
+        rank, with the paper's objective.  Where panels are nested, as with ``objective="error"``
+        and without labels, one ranking a fold serves all numbers of genes.
     classifier
         Fitted to the selected genes; None: a :class:`~glfs_bio.LapRLSClassifier`.
     weighted
-        Weight the genes in the classifier by ``β_i var_i``, as the selector does, or all alike.
+        Weight the genes in the classifier by ``β_i var_i``, or all alike.  β is the weight of the
+        gene in the selector's solution.  With ``objective="error"`` it is 1 for every gene of the
+        panel: F is that of a panel whose genes are all measured, and the selector's `weights_` are
+        those of another panel, which takes genes in part.
     cv
         Number of stratified folds.
     random_state
@@ -152,7 +157,7 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             self.n_genes_ = int(self.tried_[np.argmin(self.cv_errors_)])
         self.selector_ = self._selector().set_params(n_genes=self.n_genes_).fit(X, labels)
         self.genes_ = np.argsort(self.selector_.ranking_)[: self.n_genes_]
-        self.classifier_ = self._classify(X, labels, self.genes_, self.selector_.weights_)
+        self.classifier_ = self._classify(X, labels, self.genes_, _beta(self.selector_))
         return self
 
     def decision_function(self, X: Matrix) -> Array:
@@ -211,11 +216,11 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     def _panels(self, X: Matrix, y: NDArray[np.generic]) -> list[tuple[Index, Array]]:
         """Order and weights of the genes for every number of them."""
         selector = self._selector()
-        if isinstance(selector, SupervisedGLFS) and selector.finish != "greedy":
+        if isinstance(selector, SupervisedGLFS) and selector.walks_once:
             rankings = selector.panels(X, y, self.tried_.tolist())
             return [(ranking.order, ranking.weights) for ranking in rankings]
         selector.set_params(n_genes=int(self.tried_[-1])).fit(X, y)
-        return [(np.argsort(selector.ranking_), selector.weights_)] * len(self.tried_)
+        return [(np.argsort(selector.ranking_), _beta(selector))] * len(self.tried_)
 
     def _classify(
         self, X: Matrix, y: NDArray[np.generic], genes: Index, beta: Array
@@ -235,6 +240,12 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _beta(selector: GLFS) -> Array:
+    """Weights of the solution that the panel is taken from: whole genes but with the paper's."""
+    whole = selector.objective == "error"
+    return np.ones_like(selector.weights_) if whole else selector.weights_
 
 
 def fewest_genes(cv_results: Mapping[str, Any]) -> int:

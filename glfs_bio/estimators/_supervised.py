@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
-from ..core.class_graph import class_graph
-from ..core.labels import check_classes, is_labelled
-from ..core.problem import build_problem
-from ..rankers import check_options, glfs
+from ..core.geometry.problem import build_problems
+from ..core.laprls.class_graph import class_graph
+from ..core.laprls.labels import check_classes, is_labelled
+from ..core.solvers.descent import TOLERANCE
+from ..panels import Criterion
+from ..rankers import check_sizes, glfs, measured
 from ._glfs import GLFS
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
 
     from ..core._typing import Matrix
+    from ..core.geometry.problem import Problem
     from ..rankers import Ranking
 
 _FEWEST = 2
@@ -30,13 +33,14 @@ class SupervisedGLFS(GLFS):
     """Select the few genes that keep the classes of the samples.
 
     :class:`~glfs_bio.GLFS` with the graph of the classes, ``S_ij = 1`` for two training samples of
-    one class and 0 otherwise, in place of nearest neighbours.  The labels enter through `fit` only:
-    in a :class:`~sklearn.pipeline.Pipeline` every fold of a cross-validation sees just its own.
+    one class and 0 otherwise, in place of nearest neighbours, and the objective of the paper, as in
+    its leukaemia experiment.  The labels enter through `fit` only: in a
+    :class:`~sklearn.pipeline.Pipeline` every fold of a cross-validation sees just its own.
 
-    Parameters and attributes are those of :class:`~glfs_bio.GLFS`, but that `n_neighbors` is not
-    used, and that `n_genes` genes are those of the last solution along λ with as many, at full rank
-    too, unless `finish` is ``"greedy"``.  The graph has an edge for any two samples of a class: it
-    is meant for some thousand.
+    Parameters and attributes are those of :class:`~glfs_bio.GLFS`, but that `objective` is
+    ``"exact"`` unless told otherwise, and that `n_neighbors` is not used.  With the paper's
+    objectives `n_genes` genes are those of the last solution along λ with as many, at full rank
+    too.  The graph has an edge for any two samples of a class: it is meant for some thousand.
 
     Examples
     --------
@@ -49,6 +53,37 @@ class SupervisedGLFS(GLFS):
     >>> SupervisedGLFS(n_genes=1, n_comps=None).fit(X, y).get_support(indices=True).tolist()
     [7]
     """
+
+    def __init__(
+        self,
+        n_genes: int | None = None,
+        *,
+        objective: Literal["error", "exact", "printed"] = "exact",
+        lam: float | Literal["line_search"] | None = None,
+        swaps: bool = False,
+        lambda1: float = 100.0,
+        standardize: Literal["auto", "noise", "unit"] | None = "auto",
+        n_comps: int | None = 50,
+        n_neighbors: int = 15,
+        laplacian: Literal["normalized", "unnormalized"] = "normalized",
+        solver: Literal["newton", "owlqn"] = "newton",
+        tol: float = TOLERANCE,
+        random_state: int | None = 0,
+    ) -> None:
+        super().__init__(
+            n_genes,
+            objective=objective,
+            lam=lam,
+            swaps=swaps,
+            lambda1=lambda1,
+            standardize=standardize,
+            n_comps=n_comps,
+            n_neighbors=n_neighbors,
+            laplacian=laplacian,
+            solver=solver,
+            tol=tol,
+            random_state=random_state,
+        )
 
     def fit(  # type: ignore[override]  # takes labels in place of a graph
         self, X: Matrix, y: ArrayLike | None = None
@@ -73,34 +108,32 @@ class SupervisedGLFS(GLFS):
             As for :class:`~glfs_bio.GLFS`; fewer than two classes, or a class with one sample.
         """
         labels = self._labels(y)
-        if self.n_genes is None or self.lam is not None or self.finish == "greedy":
+        if self.n_genes is None or not self.walks_once:
             X, labels = self._labelled(X, labels)
             super().fit(X, graph=class_graph(labels))
             return self
-        self._take(self.panels(X, labels, [self.n_genes])[0])
+        problem = self._problem(*self._labelled(X, labels), [self.n_genes])
+        ranking = glfs.panels(problem, [self.n_genes], self._options())[0]
+        self._take(measured(ranking, Criterion([problem]), np.arange(len(problem.variance))))
         return self
+
+    @property
+    def walks_once(self) -> bool:
+        """Whether selections of all sizes come from one walk along λ, each another solution."""
+        return self.objective != "error" and self.lam is None
 
     def panels(self, X: Matrix, y: ArrayLike, sizes: Sequence[int]) -> list[Ranking]:
         """Rankings for several numbers of genes, each a solution along λ, at the cost of one.
 
-        Neither `n_genes` nor `finish` is used.
+        With the paper's objectives; `n_genes` is not used.
         """
-        X, labels = self._labelled(X, self._labels(y))
-        options = self.get_params(deep=False)
-        del options["n_genes"]
-        check_options(X.shape, sizes, **options)
-        problem = build_problem(
-            X,
-            graph=class_graph(labels),
-            n_comps=self.n_comps,
-            lambda1=self.lambda1,
-            laplacian=self.laplacian,
-            standardize=self.standardize,
-            random_state=self.random_state,
-        )
-        return glfs.panels(
-            problem, sizes, objective=self.objective, solver=self.solver, tol=self.tol
-        )
+        problem = self._problem(*self._labelled(X, self._labels(y)), sizes)
+        return glfs.panels(problem, sizes, self._options())
+
+    def _problem(self, X: Matrix, labels: NDArray[np.generic], sizes: Sequence[int]) -> Problem:
+        options = self._options()
+        check_sizes(X.shape, options, sizes, X.shape[1])
+        return build_problems(X, options.reduction, graph=class_graph(labels))[0]
 
     def _labels(self, y: ArrayLike | None) -> NDArray[np.generic]:
         if y is None:

@@ -37,7 +37,8 @@ def write_gene_list(
         Cells × genes, with a selection of :func:`~glfs_bio.pp.select_genes`.
     path
         ``.txt``: one name a line; ``.csv`` and ``.tsv``: a table with the columns ``gene`` (the
-        name), ``weight``, ``score``, ``rank`` and ``selected``.
+        name), ``weight``, ``loss``, ``score``, ``rank``, ``selected`` and ``included``, as
+        ``select_genes`` wrote them.
     key
         Which selection: the `key_added` of ``select_genes``.
     symbols

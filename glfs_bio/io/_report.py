@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -29,11 +30,12 @@ _TERMS = 50
 _BARS, _FREQUENT = 50, 100
 #: Longest list that is told in full.
 _ITEMS = 20
-_ELSEWHERE = {"params", "versions", "path", "curve", "completed"}
+_ELSEWHERE = {"params", "versions", "path", "curve", "kept", "of_best_possible"}
 _WRITTEN_BY = {"stability": ("tl.stability", "jaccard"), "enrichment": ("tl.enrich", "results")}
 _MEANING = {
+    "assay_noise": "variance of the noise of the assay that will measure the panel",
     "converged": "whether the solver reached its tolerance",
-    "finish": "how a panel whose size no λ gives was completed",
+    "exchanged": "exchanges of genes after the panel was chosen",
     "graph_components": "parts of the graph of the cells that no similarity joins",
     "kkt": "largest violation of the optimality conditions, in units of λ",
     "lam": "λ, the price of a gene's weight",
@@ -43,6 +45,7 @@ _MEANING = {
     "n_tested": "genes to choose from",
     "objective": "what was minimised",
     "replaced": "whether the PCA and graph that were there had to be computed anew",
+    "reused": "whether the PCA and graph that were there were used",
 }
 
 
@@ -63,9 +66,10 @@ def write_report(
 ) -> None:
     """Write what was selected, and how, as one HTML file that opens without network.
 
-    It holds a summary; the path along λ; the UMAP of the panel beside that of all genes; the
-    selected genes, a table to sort; stability and enrichment where they are in `adata`; parameters
-    and versions.  The same `adata` gives the same file.
+    It holds a summary; the UMAP of the panel beside that of all genes; the selected genes, a table
+    to sort; what panels of every size keep, and the path along λ where there is one; stability and
+    enrichment where they are in `adata`; parameters and versions.  The same `adata` gives the same
+    file.
 
     Parameters
     ----------
@@ -130,27 +134,30 @@ def write_report(
         msg = f"groupby={groupby!r} is not in adata.obs: {read.listed(adata.obs.columns)}."
         raise KeyError(msg)
     frame = selection.ranked(adata, key)
-    entry = selection.record(adata, key, "pp.select_genes")
+    entry = selection.record(adata, key, "pp.select_genes", "kept")
     stable = _where(adata, key, "stability", stability_key)
     enriched = _where(adata, key, "enrichment", enrichment_key)
     called = selection.names(adata, symbols).fillna(adata.var_names.to_series()).loc[frame.index]
 
+    best = float(entry.get("of_best_possible", [np.nan])[-1])
     page = {
         "title": title,
         "n_cells": adata.n_obs,
         "entry": entry,
+        "of_best_possible": best if np.isfinite(best) else None,
         "summary": [
             (name, value, _MEANING.get(name, ""))
             for name, value in entry.items()
             if name not in _ELSEWHERE
         ],
+        "some_included": bool(frame["included"].any()),
         "genes": _genes(adata, frame, called, stable, link),
         "panel": _picture(
             pl.panel, adata, groupby, key=key, layer=layer, random_state=random_state
         ),
         "weights": _picture(pl.weights, adata, _BARS, key=key, symbols=symbols),
         "n_bars": min(_BARS, len(frame)),
-        "path": _picture(pl.path, adata, key=key) if "path" in entry else None,
+        "path": _picture(pl.path, adata, key=key),
         "groupby": groupby,
         "records": {"selection": entry},
     }
@@ -169,6 +176,8 @@ def write_report(
 
 def told(value: Any) -> str:
     """A parameter or a result as a reader wants to see it."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}: {told(item)}" for name, item in value.items())
     if isinstance(value, np.ndarray) and value.dtype == np.bool_:
         return f"{value.sum()} of {value.size}"
     if isinstance(value, np.ndarray | list | tuple):
@@ -199,6 +208,8 @@ def _genes(
                 "rank": int(frame["rank"].iloc[i]),
                 "id": gene,
                 "name": name,
+                "included": bool(frame["included"].iloc[i]),
+                "loss": float(frame["loss"].iloc[i]),
                 "weight": float(frame["weight"].iloc[i]),
                 "score": float(frame["score"].iloc[i]),
                 "frequency": None if frequency is None else float(frequency.iloc[i]),

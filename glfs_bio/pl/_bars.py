@@ -42,15 +42,16 @@ def draw(axes: Sequence[Axes], names: Sequence[str], values: Sequence[float], la
     """Draw bars from the top of the first column to the foot of the last."""
     rows = -(-len(names) // len(axes))
     tiny = np.finfo(float).tiny
-    largest = max(float(np.max(values)), tiny)
+    lowest, largest = min(float(np.min(values)), 0.0), max(float(np.max(values)), 0.0)
+    largest = largest if largest > lowest else tiny
     smallest = float(np.min(values, where=np.asarray(values) > tiny, initial=largest))
-    wide = len(axes) > 1 and largest > _WIDE * smallest
+    wide = len(axes) > 1 and lowest == 0 and largest > _WIDE * smallest
     for i, ax in enumerate(axes):
         part = slice(i * rows, (i + 1) * rows)
         place = np.arange(len(names[part]))
         ax.barh(place, values[part], height=0.75, color=BLUE)
         _names(ax, place, names[part], rows)
-        ax.set(ylim=(rows - 0.4, -0.6), xlim=(0, 1.05 * largest), xlabel=label)
+        ax.set(ylim=(rows - 0.4, -0.6), xlim=(1.05 * lowest, 1.05 * largest), xlabel=label)
         if wide:
             ax.set(xscale="log", xlim=(smallest / 2, 1.5 * largest), xlabel=f"{label}, log scale")
         ax.spines[["top", "right"]].set_visible(False)

@@ -1,4 +1,4 @@
-"""The path of solutions along λ, and how the size was chosen."""
+"""What panels of every size keep, and the paper's path of solutions along λ."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._anndata import selection
-from ._figure import BLUE, GREY, VERMILLION, check_ends, finish, given, one_or_list, row
+from ._figure import BLUE, VERMILLION, check_ends, finish, given, one_or_list, row
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     from anndata import AnnData
     from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
+
+    from ..core._typing import Array
 
 _WIDTH, _HEIGHT = 5.2, 3.8
 
@@ -27,11 +30,13 @@ def path(
     show: bool | None = None,
     save: str | Path | bool | None = None,
 ) -> Axes | list[Axes] | None:
-    """Number of genes and objective against λ, the chosen λ marked.
+    """Share of the structure that the panel keeps, against its number of genes.
 
-    As in [1]_.  For a panel that was completed greedily, and where the number of genes was chosen
-    automatically, a second panel shows the share of the structure that so many genes keep, the
-    chosen number marked.  It is the only one where λ gave no more than the genes to start from.
+    The chosen number is marked.  Where it was chosen automatically, the curve goes on to larger
+    panels.  A second curve says how near panels of these sizes are to the best possible: they keep
+    at least so much of what the best panel of as many genes keeps.  Selections with one of the
+    paper's objectives have this picture on the right.  On the left, as in [1]_, are the number of
+    genes and the objective against λ, the chosen λ marked.
 
     Parameters
     ----------
@@ -55,7 +60,7 @@ def path(
     Raises
     ------
     KeyError
-        No such selection, or one without a path.
+        No such selection.
     ValueError
         Another number of axes than of panels.
 
@@ -69,15 +74,12 @@ def path(
     >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
     >>> glfs_bio.pp.select_genes(adata, n_genes=10)
     >>> ax = glfs_bio.pl.path(adata, show=False)
-    >>> ax.get_xscale()
-    'log'
+    >>> ax.get_xlabel()
+    'genes, the best first'
     """
     check_ends(show, save)
-    entry = selection.record(adata, key, "pp.select_genes", "n_genes")
+    entry = selection.record(adata, key, "pp.select_genes", "n_genes", "kept")
     panels = _panels(entry)
-    if not panels:
-        msg = f"adata.uns[{key!r}] has no path: its method does not walk along λ."
-        raise KeyError(msg)
     axes = row([_WIDTH] * len(panels), _HEIGHT) if ax is None else given(ax, len(panels))
     for draw, where in zip(panels, axes, strict=True):
         draw(where, entry)
@@ -86,10 +88,8 @@ def path(
 
 
 def _panels(entry: dict[str, Any]) -> list[Callable[[Axes, dict[str, Any]], None]]:
-    """What there is to draw: a single solution is no path where the panel grew beyond it."""
-    by_size = "completed" in entry or "curve" in entry
-    walked = "path" in entry and (len(entry["path"]["lam"]) > 1 or not by_size)
-    return [_along_lambda] * walked + [_along_size] * by_size
+    """Only the paper's objectives walk along λ."""
+    return [_along_lambda, _along_size] if "path" in entry else [_along_size]
 
 
 def _along_lambda(ax: Axes, entry: dict[str, Any]) -> None:
@@ -100,8 +100,7 @@ def _along_lambda(ax: Axes, entry: dict[str, Any]) -> None:
         walk["lam"], walk["objective"], "s--", ms=2.5, lw=1, color=VERMILLION, label="objective"
     )
     count = int(entry["n_genes"])
-    how = ", greedy from" if entry.get("finish") == "greedy" else " at"
-    label = f"chosen: {count} genes{how} λ = {entry['lam']:.2g}"
+    label = f"chosen: {count} genes at λ = {entry['lam']:.2g}"
     chosen = ax.axvline(entry["lam"], color="black", ls=":", label=label)
     ax.plot(entry["lam"], count, "D", ms=7, mfc="none", mec="black")
     ax.set(xscale="log", xlabel="λ", ylim=(0, 1.07 * max(*walk["n_genes"], count)))
@@ -115,31 +114,27 @@ def _along_lambda(ax: Axes, entry: dict[str, Any]) -> None:
 
 
 def _along_size(ax: Axes, entry: dict[str, Any]) -> None:
-    """In all directions what the panel keeps, in the leading ones what its size was chosen by."""
-    count, lines = int(entry["n_genes"]), []
-    several = "completed" in entry and "curve" in entry
-    for part, colour, where in (
-        ("completed", BLUE, ", all directions"),
-        ("curve", GREY if several else BLUE, ", leading directions"),
-    ):
-        if part in entry:
-            curve = entry[part]
-            label = "kept" + where * several
-            style = "--" if colour == GREY else "-"
-            lines += ax.plot(curve["n_genes"], curve["kept"], style, color=colour, label=label)
-            if part == "completed":
-                ax.plot(count, curve["kept"][-1], "D", ms=7, mfc="none", mec="black")
+    """What panels of 1, 2, … genes keep; larger ones than the chosen too, where they were tried."""
+    from matplotlib import ticker
+
+    count = int(entry["n_genes"])
+    kept = np.asarray(entry["curve"]["kept"] if "curve" in entry else entry["kept"])
+    lines = _shares(ax, kept, "o-", BLUE, "of the structure")
+    best = np.asarray(entry.get("of_best_possible", np.nan))
+    if np.isfinite(best).any():
+        lines += _shares(ax, best, "s--", VERMILLION, "of the best possible, at least")
     lines.append(ax.axvline(count, color="black", ls=":", label=f"chosen: {count} genes"))
-    ax.set(xlabel="genes", ylabel="share of the structure kept", ylim=(0, 1.05))
-    ax.set_xlim(left=0)
-    if "completed" in entry:
-        walk = entry["path"]
-        first = int(walk["n_genes"][np.argmin(np.abs(walk["lam"] - entry["lam"]))])
-        title = f"completed greedily from the {first} genes at λ = {entry['lam']:.2g}"
-        ax.set_title(title, fontsize="medium", pad=24)
-        ax.set_xlabel("genes, in the order in which they entered")
+    ax.plot(count, kept[count - 1], "D", ms=7, mfc="none", mec="black")
+    ax.set(xlabel="genes, the best first", ylabel="share kept", ylim=(0, 1.05))
+    ax.set_xlim(0, 1.03 * len(kept) + 0.2)
+    ax.xaxis.set_major_locator(ticker.MaxNLocator("auto", integer=True))
     ax.spines[["top", "right"]].set_visible(False)
     _legend(ax, lines)
+
+
+def _shares(ax: Axes, shares: Array, style: str, colour: str, label: str) -> list[Line2D]:
+    sizes = np.arange(1, len(shares) + 1)
+    return ax.plot(sizes, shares, style, ms=2.5, lw=1, color=colour, label=label)
 
 
 def _ticks(ax: Axes, span: float) -> None:

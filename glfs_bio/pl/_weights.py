@@ -1,8 +1,8 @@
-"""Weights of the selected genes."""
+"""What each selected gene counts for."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .._anndata import selection
 from ..core import checks
@@ -26,7 +26,12 @@ def weights(
     show: bool | None = None,
     save: str | Path | bool | None = None,
 ) -> Axes | list[Axes] | None:
-    """Bars of the weights of the selected genes, the best gene first.
+    """Bars of what each selected gene counts for, the best gene first.
+
+    With ``objective="error"``, the default of ``select_genes``, that is the loss: the share of the
+    structure that the panel loses without the gene.  The weights would say little there, since most
+    genes of the panel have weight 1.  With the paper's objectives and with other methods it is the
+    weight that the method gave the gene.  The axis says which.
 
     Parameters
     ----------
@@ -34,7 +39,7 @@ def weights(
         Cells × genes, with a selection of :func:`~glfs_bio.pp.select_genes`.
     n_genes
         How many of the best.  None: every selected gene.  They are in columns of at most 50, with a
-        log scale where several hold weights too unlike for another.
+        log scale where the bars of several columns are too unlike for another.
     key
         Which selection: the `key_added` of ``select_genes``.
     symbols
@@ -76,6 +81,14 @@ def weights(
     axes = (
         given(ax, 1) if ax is not None else row([_bars.WIDTH] * n_columns, _bars.height(len(frame)))
     )
-    _bars.draw(axes, list(called.loc[frame.index]), frame["weight"].to_numpy(), "weight")
+    column, label = _shown(selection.record(adata, key, "pp.select_genes", "method"))
+    _bars.draw(axes, list(called.loc[frame.index]), frame[column].to_numpy(), label)
     shown = finish(axes, "weights", show=show, save=save, own=ax is None)
     return None if shown else one_or_list(axes)
+
+
+def _shown(entry: dict[str, Any]) -> tuple[str, str]:
+    """Column of the selection that says most of a gene, and its name on the axis."""
+    if entry.get("objective") == "error":
+        return "loss", "lost without the gene"
+    return "weight", "weight β" if "objective" in entry else f"weight by {entry['method']}"

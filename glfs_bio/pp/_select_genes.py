@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import warnings
 from typing import TYPE_CHECKING, Literal
 
@@ -10,8 +9,8 @@ import numpy as np
 
 from .._anndata import read, write
 from ..core import checks
-from ..core.passes import Cells
-from ..rankers import METHODS, rank_genes
+from ..core.data.rows import RowMatrix
+from ..rankers import Options, rank_genes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,19 +19,17 @@ if TYPE_CHECKING:
 
     from .._anndata.read import Genes
 
-log = logging.getLogger(__name__)
-
 
 def select_genes(
     adata: AnnData,
     n_genes: int | None = None,
     *,
     method: str = "glfs",
-    objective: Literal["exact", "printed", "mse"] = "exact",
+    objective: Literal["error", "exact", "printed"] = "error",
     lam: float | Literal["line_search"] | None = None,
-    finish: Literal["auto", "greedy"] | None = "auto",
+    swaps: bool = False,
     lambda1: float = 100.0,
-    standardize: Literal["noise", "noise_always", "unit"] | None = "noise",
+    standardize: Literal["auto", "noise", "unit"] | None = "auto",
     n_comps: int | None = 50,
     use_rep: str | None = None,
     neighbors_key: str | None = None,
@@ -50,12 +47,16 @@ def select_genes(
 ) -> pd.DataFrame | None:
     """Select the few genes that keep the structure of the cells.
 
-    Gradient-based Laplacian feature selection [1]_ minimises the variance of Laplacian-regularised
-    least squares, ``Tr Cov(w) + λ Σ β`` over gene weights β ≥ 0, and needs no labels.  It expects
-    logarithmised expression, as ``sc.pp.log1p`` leaves it.  ``obsm["X_pca"]`` and the graph of
-    ``sc.pp.neighbors`` are re-used when they are there and hold what stands out from the noise of
-    the genes; otherwise both are computed here, twice, the second time with genes in units of their
-    noise.
+    A panel is chosen gene by gene.  Each gene is the one that lowers most the error of
+    Laplacian-regularised least squares (LapRLS), ``F = Tr(W E)``, when it is measured beside the
+    genes before it.  W stands for the structure of the cells.  No labels are needed.  Panels are
+    nested: the first k genes of a larger panel are the panel of k genes, so that one call ranks all
+    sizes.  ``objective="exact"`` is the paper's selection [1]_ instead, the variance of LapRLS with
+    a penalty on the weights.
+
+    It expects logarithmised expression, as ``sc.pp.log1p`` leaves it.  ``obsm["X_pca"]`` and the
+    graph of ``sc.pp.neighbors`` are re-used when they are there and hold what stands out from the
+    noise of the genes.  Otherwise both are computed here, with genes in units of their noise.
 
     Parameters
     ----------
@@ -65,34 +66,35 @@ def select_genes(
         worked on wherever dask's scheduler puts the blocks.  Above 10,000 cells, in whatever form,
         the noise of the genes is measured on so many cells drawn at random.
     n_genes
-        Genes to select.  None: as many as keep 90 % of the structure that all genes keep (at most
-        500); with `lam`, all genes of that solution.
+        Genes to select.  None: the fewest that keep 80 % of the structure that all genes keep (at
+        most 500); with the paper's objectives, all genes of the solution at `lam`.
     method
         ``"glfs"``, or a method that it is compared with: ``"lapaofs"`` and ``"lapdofs"`` (greedy,
         He et al. 2011), ``"laplacian_score"`` (He et al. 2005), ``"q_alpha"`` (Wolf & Shashua
-        2003), ``"sparse_pca"`` (Zou et al. 2004), ``"variance"``.  These have no λ: they need
-        `n_genes`, and refuse `objective`, `lam` and `finish`.  All are given the same matrix,
-        subspace and graph, and use of these what they are defined on.
+        2003), ``"sparse_pca"`` (Zou et al. 2004), ``"variance"``.  These need `n_genes`, and refuse
+        `objective`, `lam` and `swaps`.  All are given the same matrix, subspace and graph, and use
+        of these what they are defined on.
     objective
-        ``"exact"``: Tr Cov(w); ``"printed"``: the last formula for it in [1]_, which equals it only
-        for matrices that commute; ``"mse"``: variance plus bias, ``Tr E`` with 0 ≤ β ≤ 1 (the
-        criterion of He et al. 2011, relaxed).
+        ``"error"``: the error of LapRLS, its variance and its squared bias.  ``"exact"``: the
+        variance ``Tr Cov(w)`` alone, which the paper [1]_ minimises.  ``"printed"``: the last
+        formula for it in the paper, which equals it only for matrices that commute.
     lam
-        λ; ``"line_search"``: the rule of [1]_, the largest λ that does not collapse (a handful of
-        genes); None: chosen along the path so that `n_genes` remain.
-    finish
-        What to do where no λ leaves `n_genes` genes or few more, since many leave at once:
-        ``"greedy"``: complete the panel gene by gene, each the one that lowers most ``Tr(M E)``,
-        the mean squared error weighted by the graph; None: rank the genes of a larger or smaller
-        solution by weight, as [1]_ does; ``"auto"``: greedy, except at full rank.
+        λ of the paper's objectives; ``"line_search"``: the rule of the paper, the largest λ that
+        does not collapse (a handful of genes).  None: chosen along the path so that `n_genes`
+        remain, or the line search where `n_genes` is None too.
+    swaps
+        Exchange genes at the end, one for another, until no exchange lowers F.  Panels of different
+        sizes are then no longer nested, and `n_genes` is needed.  It gains little.
     lambda1
         Weight λ1 of the graph in ``B = I + λ1 L``, L the symmetric normalised Laplacian.
     standardize
-        ``"noise"``: weight genes by their technical noise, measured on the graph, except at full
-        rank; ``"noise_always"``: at full rank too; ``"unit"``: unit variance; None: as they are.
+        ``"noise"``: genes in units ``h_i/√(σ_i² + σ_0²)``, with the noise σ_i² and the reliability
+        h_i of the gene measured on the graph and the noise σ_0² of the assay that will measure the
+        panel.  ``"unit"``: unit variance.  None: genes as they are.  ``"auto"``: ``"noise"``, but
+        as they are at full rank with the paper's objectives and the other methods.
     n_comps
-        Principal components that span the subspace of the cells; fewer are used for few genes.
-        None: full rank, the problem of [1]_ as it stands, for up to some hundred samples.
+        Principal components that span the subspace of the cells.  None: full rank, for up to some
+        hundred samples, as in the paper.
     use_rep
         Key of ``.obsm`` whose columns span the subspace; ``"X"``: compute principal components
         here.  None: ``X_pca`` where it exists.
@@ -105,14 +107,16 @@ def select_genes(
     layer
         Layer to use in place of ``.X``.
     mask_var
-        Genes to choose from: boolean array, or name of a boolean column of ``.var``.
+        Genes to work on: boolean array, or name of a boolean column of ``.var``.  The others are
+        not looked at.
     include, exclude
         Genes that must be, or cannot be, in the selection: names, compiled patterns
         (``re.compile("^MT-")``), names of boolean columns of ``.var``, or a list of these.
-        Included genes count as covered structure, which the others complement.
+        Included genes come first, ordered by what each adds to those before it; the others
+        complement them.  Excluded genes still count as structure that the panel should keep.
     batch_key
-        Column of ``.obs``.  Every batch gets its own subspace and graph and all share one β, so
-        that genes which only separate batches gain nothing.
+        Column of ``.obs``.  Every batch gets its own subspace and graph, and F is the mean over the
+        batches, so that genes which only separate batches gain nothing.
     key_added
         Prefix of the columns written to ``.var``, and key of ``.uns``.
     as_highly_variable
@@ -128,25 +132,35 @@ def select_genes(
     -------
     None, or with `inplace=False` a :class:`pandas.DataFrame` with one row a gene.  Written:
 
-    ``.var[f"{key_added}_weight"]``
-        β ≥ 0; for a panel that was completed greedily, what each gene of it added; of a method
-        without weights what it ranks by: the gain of a gene that was picked, its score (minus the
-        Laplacian Score), the size of its α, or its largest loading.
-    ``.var[f"{key_added}_score"]``
-        Larger is better, no ties; NaN for genes that were not tested.
-    ``.var[f"{key_added}_rank"]``
-        1 is the best gene; NaN for genes that were not tested.
     ``.var[f"{key_added}_selected"]``
         Whether the gene is selected.
+    ``.var[f"{key_added}_rank"]``
+        1 is the best gene; NaN for genes that could not be selected.
+    ``.var[f"{key_added}_score"]``
+        Larger is better, no ties; NaN for genes that could not be selected.
+    ``.var[f"{key_added}_loss"]``
+        What the panel loses without the gene, as a share of what all genes keep; 0 for genes that
+        are not selected.
+    ``.var[f"{key_added}_weight"]``
+        β: 0 ≤ β ≤ 1, the weights of the best panel of so many genes if genes could be taken in
+        part.  1 is a gene taken whole; less is a gene that others could stand in for.  With the
+        paper's objectives its β ≥ 0; of a method without weights what it ranks by: the gain of a
+        gene that was picked, its score (minus the Laplacian Score), the size of its α, or its
+        largest loading.
+    ``.var[f"{key_added}_included"]``
+        Whether `include` put the gene in.
     ``.uns[key_added]``
-        ``params``, ``objective``, ``lam``, ``path``, ``kkt`` (largest violation of the optimality
-        conditions, in units of λ), ``converged``, ``finish`` (what was done: ``"greedy"`` or
-        ``"none"``), ``n_genes``, ``n_tested``, ``method``, ``graph_components``, ``replaced``
-        (whether a PCA and graph that were there had to be), ``versions``; with an automatic number
-        ``curve``, the share of the structure that panels of each size keep; with a panel that was
-        completed greedily ``completed``, the share that its first genes keep.  Only iterative
-        methods have ``converged``, and only GLFS ``objective``, ``lam``, ``path``, ``kkt`` and
-        ``finish``.
+        ``params``; ``n_genes`` and ``n_tested``, the genes selected and those to choose from;
+        ``kept``, shape (n_genes,): the share of the structure that the first 1, 2, … genes keep of
+        what all genes keep; ``method``; ``reused``: whether ``representation`` and ``graph`` were
+        those that were there, and ``replaced``: whether they had to be replaced;
+        ``graph_components``; ``assay_noise``: σ_0²; ``versions``.  With ``objective="error"``
+        ``of_best_possible``, shape (n_genes,): what panels of these sizes keep is at least this
+        share of what the best possible panel of that size keeps (NaN up to the genes of `include`);
+        with ``n_genes=None`` ``curve``: ``kept`` of panels larger than the selection too; with
+        `swaps` ``exchanged``, the number of exchanges.  With the
+        paper's objectives ``lam``, ``path``, ``kkt`` (largest violation of the optimality
+        conditions, in units of λ), ``converged``, ``n_iter``.
 
     Raises
     ------
@@ -169,11 +183,20 @@ def select_genes(
     10
     """
     params = {name: value for name, value in locals().items() if name != "adata"}
-    read.check(adata)
-    checks.one_of("method", method, METHODS)
+    options = Options(
+        method=method,
+        objective=objective,
+        lam=lam,
+        swaps=swaps,
+        lambda1=lambda1,
+        standardize=standardize,
+        n_comps=n_comps,
+        n_neighbors=n_neighbors,
+        random_state=random_state,
+    )
+    checks.seed(random_state)
     checks.keys(key_added=key_added)
     checks.flags(as_highly_variable=as_highly_variable, subset=subset, inplace=inplace)
-    checks.seed(random_state)
     read.unique_names(adata)
     if subset and inplace and adata.isbacked:
         msg = (
@@ -181,16 +204,8 @@ def select_genes(
             f'adata[:, adata.var["{key_added}_selected"]].to_memory() afterwards.'
         )
         raise ValueError(msg)
-    data = read.cells(adata, layer)
-    tested = read.mask(adata.var, mask_var, "mask_var") & ~read.gene_mask(adata, exclude, "exclude")
-    included = read.gene_mask(adata, include, "include")
-    if (included & ~tested).any():
-        names = ", ".join(adata.var_names[included & ~tested])
-        msg = f"include has genes that mask_var or exclude rule out: {names}."
-        raise ValueError(msg)
-    if not tested.any():
-        msg = "exclude leaves no gene to choose from."
-        raise ValueError(msg)
+    data = read.row_matrix(adata, layer)
+    genes = read.genes(adata, mask_var, include, exclude)
     batch = read.batches(adata, batch_key)
     fresh = batch is not None or n_comps is None or use_rep == "X"
     coordinates = None if fresh and use_rep is None else read.representation(adata, use_rep)
@@ -204,30 +219,23 @@ def select_genes(
         )
 
     ranking = rank_genes(
-        data if tested.all() else Cells(data, genes=np.flatnonzero(tested)),
+        data if genes.seen.all() else RowMatrix(data, genes=np.flatnonzero(genes.seen)),
         n_genes,
-        method=method,
-        objective=objective,
-        lam=lam,
-        finish=finish,
-        include=included[tested].nonzero()[0],
+        options,
+        include=np.flatnonzero(genes.included[genes.seen]),
+        candidates=np.flatnonzero(genes.allowed[genes.seen]),
         graph=graph,
         representation=coordinates,
         provisional=use_rep is None and neighbors_key is None,
         batch=batch,
-        lambda1=lambda1,
-        standardize=standardize,
-        n_comps=n_comps,
-        n_neighbors=n_neighbors,
-        random_state=random_state,
     )
-    frame = write.table(ranking, tested, adata.var_names, key_added)
+    frame = write.table(ranking, genes, adata.var_names, key_added)
     selected = frame[f"{key_added}_selected"].to_numpy()
     if as_highly_variable:
         frame["highly_variable"] = selected
     if not inplace:
         return frame[selected] if subset else frame
-    write.store(adata, frame, write.record(ranking, params, int(tested.sum())), key_added)
+    write.store(adata, frame, write.record(ranking, params), key_added)
     if subset:
         adata._inplace_subset_var(selected)
     return None

@@ -1,172 +1,154 @@
-"""The one way to a ranking: check, reduce, rank."""
+"""The one way to a ranking: check, reduce, rank, and measure what the panel keeps."""
 
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..core import checks
-from ..core.block import OBJECTIVES
-from ..core.graph import LAPLACIANS, check_graph, n_components
-from ..core.memory import full_rank_fits
-from ..core.passes import Cells
-from ..core.path import SOLVERS
-from ..core.problem import STANDARDIZE, build_problem, in_range
-from ..core.subspace import check_coordinates
-from . import glfs, lapaofs, lapdofs, laplacian_score, q_alpha, sparse_pca, variance
-from ._finish import FINISHES
+from ..core.data.memory import full_rank_fits
+from ..core.geometry.graph import check_graph, n_components
+from ..core.geometry.problem import build_problems
+from ..core.geometry.subspace import check_coordinates
+from ..core.solvers.threads import few_threads
+from ..panels import Criterion, select
+from ._options import METHODS, Options
+from ._ranking import Ranking, in_order, without_ties
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import ArrayLike
 
-    from ..core._typing import Array, Index, Matrix
-    from ..core.problem import Problem
-    from ._ranking import Ranking
+    from ..core._typing import Index, Matrix
+    from ..core.data.rows import RowMatrix
+    from ..core.geometry.problem import Problem
 
 log = logging.getLogger(__name__)
-
-METHODS: dict[str, Callable[..., Ranking]] = {
-    "glfs": glfs.rank,
-    "lapaofs": lapaofs.rank,
-    "lapdofs": lapdofs.rank,
-    "laplacian_score": laplacian_score.rank,
-    "q_alpha": q_alpha.rank,
-    "sparse_pca": sparse_pca.rank,
-    "variance": variance.rank,
-}
 
 _FEWEST_CELLS = 3
 
 
 def rank_genes(
-    data: Matrix | Cells,
+    data: Matrix | RowMatrix,
     n_genes: int | None = None,
+    options: Options | None = None,
     *,
-    method: str = "glfs",
-    objective: str = "exact",
-    lam: float | Literal["line_search"] | None = None,
-    finish: str | None = "auto",
     include: ArrayLike | None = None,
+    candidates: Index | None = None,
     graph: Matrix | None = None,
     representation: ArrayLike | None = None,
     provisional: bool = False,
     batch: ArrayLike | None = None,
-    lambda1: float = 100.0,
-    standardize: str | None = "noise",
-    n_comps: int | None = 50,
-    n_neighbors: int = 15,
-    laplacian: str = "normalized",
-    solver: str = "newton",
-    tol: float = 1e-4,
-    random_state: int | None = 0,
 ) -> Ranking:
     """Rank the genes of a finite matrix of cells × genes by one of the methods.
 
-    `data` may be in memory, in a file or a dask array (:class:`~glfs_bio.core.passes.Cells`).
+    Parameters
+    ----------
+    data
+        In memory, in a file or a dask array (:class:`~glfs_bio.core.data.rows.RowMatrix`).
+    options
+        How; None: as :class:`~glfs_bio.rankers.Options` has it by default.
+    n_genes, include, graph, representation, batch
+        Those of :class:`~glfs_bio.GLFS` and its ``fit``.
+    candidates
+        Sorted genes that may be selected; None: all.  The others are seen too: they are part of the
+        structure that is to be kept.
+    provisional
+        See :func:`~glfs_bio.core.geometry.problem.build_problems`.
 
-    The parameters are those of :class:`~glfs_bio.GLFS` and its ``fit``; `provisional` is that of
-    :func:`~glfs_bio.core.problem.build_problem`.
+    Returns
+    -------
+    Ranking
+        Of the candidates, in their order.
 
     Raises
     ------
     ValueError, TypeError
         Naming the parameter, its value and what it should be.
     """
-    n_cells, n_features = data.shape
-    checks.one_of("method", method, METHODS)
-    check_options(
-        data.shape,
-        [n_genes],
-        objective=objective,
-        lam=lam,
-        finish=finish,
-        lambda1=lambda1,
-        standardize=standardize,
-        n_comps=n_comps,
-        n_neighbors=n_neighbors,
-        laplacian=laplacian,
-        solver=solver,
-        tol=tol,
-        random_state=random_state,
+    how = Options() if options is None else options
+    every = np.arange(data.shape[1])
+    candidates = every if candidates is None else candidates
+    check_sizes(data.shape, how, [n_genes], len(candidates))
+    if n_genes is None and how.method != "glfs":
+        msg = f"n_genes=None, but only method='glfs' chooses a number: give one for {how.method!r}."
+        raise ValueError(msg)
+    if n_genes is None and how.swaps:
+        msg = "swaps=True exchanges genes of a panel of one size: give n_genes too."
+        raise ValueError(msg)
+    included = _included(include, len(every), n_genes)
+    problems = build_problems(
+        data,
+        how.reduction,
+        representation=None
+        if representation is None
+        else check_coordinates(representation, data.shape[0]),
+        graph=None if graph is None else check_graph(graph, data.shape[0]),
+        batch=batch,
+        provisional=provisional,
     )
-    own = {"objective": objective, "lam": lam, "finish": finish, "solver": solver, "tol": tol}
-    if method != "glfs":
-        _refuse_options_of_glfs(method, n_genes, own)
-        own = {"random_state": random_state}
-    chosen = _included(include, n_features, n_genes)
-    similarities = None if graph is None else check_graph(graph, n_cells)
-    coordinates = None if representation is None else check_coordinates(representation, n_cells)
-    reduction: dict[str, Any] = {
-        "n_comps": n_comps,
-        "n_neighbors": n_neighbors,
-        "lambda1": lambda1,
-        "laplacian": laplacian,
-        "standardize": standardize,
-        "provisional": provisional,
-        "whole_space": objective == "printed",
-        "random_state": random_state,
-    }
-    every = in_range(Cells(data))
-    problems = [
-        build_problem(
-            Cells(every, cells), representation=where, graph=near, cells_are=name, **reduction
-        )
-        for name, cells, where, near in _batches(n_cells, coordinates, similarities, batch)
-    ]
-    ranking = METHODS[method](problems, n_genes, include=chosen, **own)
-    ranking.info["method"] = method
-    ranking.info["graph_components"] = max(_pieces(problem) for problem in problems)
-    ranking.info["replaced"] = any(problem.replaced for problem in problems)
-    if ranking.info["replaced"]:
+    replaced = any(problem.replaced for problem in problems)
+    if replaced:
         log.warning(
             "The principal components and the graph that were there miss directions in which genes "
             "vary beyond their noise: both were computed anew for the selection."
         )
-    return ranking
+    criterion = Criterion(problems)
+    if how.is_error:
+        with few_threads(criterion.rank, criterion.n_genes):
+            ranking = _best_panel(criterion, n_genes, included, candidates, swaps=how.swaps)
+    else:
+        ranking = METHODS[how.method].rank(
+            [problem.only(candidates) for problem in problems],
+            n_genes,
+            include=np.searchsorted(candidates, included),
+            options=how,
+        )
+    ranking = measured(ranking, criterion, candidates)
+    about = {
+        "method": how.method,
+        **({"objective": how.objective} if how.method == "glfs" else {}),
+        "reused": {
+            "representation": representation is not None and not replaced,
+            "graph": graph is not None and not replaced,
+        },
+        "replaced": replaced,
+        "graph_components": max(_pieces(problem) for problem in problems),
+        "assay_noise": float(np.mean([problem.assay_noise for problem in problems])),
+    }
+    return replace(ranking, info={**ranking.info, **about})
 
 
-def check_options(
-    shape: tuple[int, int],
-    sizes: Sequence[int | None],
-    *,
-    objective: str,
-    lam: float | Literal["line_search"] | None,
-    finish: str | None,
-    lambda1: float,
-    standardize: str | None,
-    n_comps: int | None,
-    n_neighbors: int,
-    laplacian: str,
-    solver: str,
-    tol: float,
-    random_state: int | None,
+def measured(ranking: Ranking, criterion: Criterion, candidates: Index) -> Ranking:
+    """The same ranking of the candidates, with what its panels keep and lose."""
+    chosen = ranking.order[: ranking.n_selected]
+    losses = np.zeros(len(candidates))
+    losses[chosen] = criterion.losses(candidates[chosen])
+    kept = criterion.kept(candidates[chosen])
+    return replace(ranking, losses=losses, info={**ranking.info, "kept": kept})
+
+
+def check_sizes(
+    shape: tuple[int, int], options: Options, sizes: Sequence[int | None], n_candidates: int
 ) -> None:
-    """Refuse options out of range, and sizes of selections that the matrix does not allow."""
+    """Refuse sizes of selections that the matrix does not allow, and matrices that are too small.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Naming the size, and what it should be.
+    """
     n_cells, n_features = shape
-    checks.one_of("objective", objective, OBJECTIVES)
-    checks.one_of("standardize", standardize, STANDARDIZE)
-    checks.one_of("laplacian", laplacian, LAPLACIANS)
-    checks.one_of("solver", solver, SOLVERS)
-    checks.one_of("finish", finish, FINISHES)
-    checks.whole_number("n_comps", n_comps, at_least=1, or_none=True)
-    checks.whole_number("n_neighbors", n_neighbors, at_least=1)
-    checks.seed(random_state, state_too=True)
-    checks.number("lambda1", lambda1)
-    checks.number("tol", tol, above=0.0)
-    if isinstance(lam, str):
-        checks.one_of("lam", lam, ("line_search",))
-    elif lam is not None:
-        checks.number("lam", lam, above=0.0)
     for n_genes in sizes:
         checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
-        if n_genes is not None and n_genes > n_features:
-            msg = f"n_genes={n_genes} is more than the {n_features} genes to choose from."
+        if n_genes is not None and n_genes > n_candidates:
+            msg = f"n_genes={n_genes} is more than the {n_candidates} genes to choose from."
             raise ValueError(msg)
-    if n_comps is None:
+    if options.n_comps is None:
         full_rank_fits(n_cells, n_features)
     if n_cells < _FEWEST_CELLS:
         msg = f"There are {n_cells} cells: at least {_FEWEST_CELLS} are needed."
@@ -176,15 +158,23 @@ def check_options(
         raise ValueError(msg)
 
 
-def _refuse_options_of_glfs(method: str, n_genes: int | None, options: dict[str, Any]) -> None:
-    """No option that does nothing: the other methods have neither an objective nor a λ."""
+def _best_panel(
+    criterion: Criterion,
+    n_genes: int | None,
+    include: Index,
+    candidates: Index,
+    *,
+    swaps: bool,
+) -> Ranking:
+    panel = select(criterion, n_genes, include=include, candidates=candidates, swaps=swaps)
+    scores = in_order(np.searchsorted(candidates, panel.order), panel.waiting[candidates])
+    info: dict[str, Any] = {"of_best_possible": panel.of_best_possible}
     if n_genes is None:
-        msg = f"n_genes=None, but only method='glfs' chooses a number: give one for {method!r}."
-        raise ValueError(msg)
-    for name, value in options.items():
-        if value != (glfs.rank.__kwdefaults__ or {})[name]:
-            msg = f"{name}={value!r} is for method='glfs' only: leave it out with {method!r}."
-            raise ValueError(msg)
+        sizes = np.arange(1, len(panel.kept) + 1)
+        info["curve"] = {"n_genes": sizes, "kept": panel.kept}
+    if swaps:
+        info["exchanged"] = panel.exchanged
+    return Ranking(panel.beta[candidates], without_ties(scores), panel.n_selected, info)
 
 
 def _pieces(problem: Problem) -> int:
@@ -212,36 +202,3 @@ def _included(include: ArrayLike | None, n_features: int, n_genes: int | None) -
         msg = f"include has {len(genes)} genes, more than n_genes={n_genes}."
         raise ValueError(msg)
     return genes
-
-
-def _batches(
-    n_cells: int, coordinates: Array | None, graph: Matrix | None, batch: ArrayLike | None
-) -> Iterator[tuple[str, Any, Array | None, Any]]:
-    """Name, cells, coordinates and graph of every batch, in which one over all cannot be used."""
-    if batch is None:
-        yield "the cells", None, coordinates, graph
-        return
-    if graph is not None:
-        msg = (
-            "graph cannot be combined with batch: each batch has a graph of its own; leave one out."
-        )
-        raise ValueError(msg)
-    labels = np.asarray(batch)
-    if labels.shape != (n_cells,):
-        msg = f"batch has shape {labels.shape}, but there are {n_cells} cells."
-        raise ValueError(msg)
-    missing = sum(label is None or label != label for label in labels.tolist())
-    if missing:
-        msg = f"batch is missing for {missing} cells: fill or remove them."
-        raise ValueError(msg)
-    labels = labels.astype(str)
-    for label in np.unique(labels):
-        cells = np.flatnonzero(labels == label)
-        if len(cells) < _FEWEST_CELLS:
-            msg = (
-                f"batch {str(label)!r} has {len(cells)} cells: at least {_FEWEST_CELLS} are "
-                "needed; merge or remove it."
-            )
-            raise ValueError(msg)
-        where = None if coordinates is None else coordinates[cells]
-        yield f"the cells of batch {str(label)!r}", cells, where, None

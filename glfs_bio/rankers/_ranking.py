@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..core._typing import Array, Index
 
 
@@ -25,12 +27,16 @@ class Ranking:
         How many of the best genes the method selects.
     info
         What else it has to say, ready to be written to a file.
+    losses
+        What the selection loses without each of its genes, zero for the others, as a share of what
+        all genes keep (:class:`~glfs_bio.panels.Criterion`); empty until it is measured.
     """
 
     weights: Array
     scores: Array
     n_selected: int
     info: dict[str, Any] = field(default_factory=dict)
+    losses: Array = field(default_factory=lambda: np.empty(0))
 
     @property
     def order(self) -> Index:
@@ -43,6 +49,16 @@ class Ranking:
         ranks = np.empty(len(self.scores), dtype=np.intp)
         ranks[self.order] = np.arange(1, len(self.scores) + 1)
         return ranks
+
+
+def in_order(picked: Sequence[int] | Index, waiting: Array) -> Array:
+    """Scores of genes that were picked one by one: 1 + (place from the end)/n.
+
+    Those of the others are what they would gain next, relative to the best of these.
+    """
+    scores = waiting / max(np.delete(waiting, picked).max(initial=0.0), np.finfo(float).tiny)
+    scores[picked] = 2.0 - np.arange(len(picked)) / len(picked)
+    return np.asarray(scores)
 
 
 def without_ties(scores: Array) -> Array:

@@ -1,229 +1,195 @@
-"""Gradient-based Laplacian feature selection (Wang & Goldenberg), on any of its objectives."""
+"""Gradient-based Laplacian feature selection as the paper has it (Wang & Goldenberg)."""
 
 from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits
 
-from ..core import path
-from ..core.descent import TOLERANCE
-from ..core.variance import Variance
-from ._blocks import reliability, sizes, with_lambda2, without_lambda2
-from ._finish import complete, kept
+from ..core.data.values import doubled
+from ..core.geometry import noise
+from ..core.geometry.graph import knn_graph
+from ..core.objective import VARIANCES, Objective
+from ..core.solvers import path
+from ..core.solvers.threads import few_threads
+from ._method import Method
 from ._ranking import Ranking, without_ties
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Any
+    from collections.abc import Sequence
 
     from ..core._typing import Array, Index
-    from ..core.block import Block
-    from ..core.descent import Solution
-    from ..core.problem import Problem
+    from ..core.geometry.problem import Problem
+    from ..core.objective.variance import Variance
+    from ..core.solvers.descent import Solution
+    from ._options import Options
 
-#: Weight, in its own direction, of a gene that must be in: that of a path's start.
-_INCLUDED_WEIGHT = 12.0
-#: Directions of the cells that λ is asked to cover: the first of these with a solution that has the
-#: genes asked for and few more.  Chosen by trial, on quarters of the development sets too.
-_DIRECTIONS = (16, 14, 12, 10)
-_FEW_MORE = 1.3
-#: Where nothing completes what λ gives: half a direction a gene, and at least so many.
-_FEWEST_DIRECTIONS = 20
-#: At full rank the best genes are those of largest weight among more: so many times their number at
-#: most, and less where there are fewer genes for each direction.
-_MOST_ROOM = 2.0
-#: There the path begins with this times as many, and at least so many: before that a step costs a
-#: cube of the number of directions.
-_AHEAD, _FEWEST_FIRST = 1.25, 150
-#: A gene so near to stationary may be the twin, at zero, of one with a weight.
-_TWIN = 1e-2
-#: Up to this rank, and so many numbers, matrices are so small that threads cost more time than
-#: they save.
-_SMALL_RANK = 512
-_SMALL = 2_000_000
+
+@dataclass(frozen=True)
+class Rules:
+    """What the paper leaves open, settled by trial on its images and simulations.
+
+    Attributes
+    ----------
+    included_weight
+        Weight, in its own direction, of a gene that must be in: well on the branch of selections.
+    most_room
+        At full rank the best genes are those of largest weight among more: so many times their
+        number at most, and less where there are fewer genes for each direction.
+    ahead, fewest_first
+        There the path begins with this times as many, and at least so many: before that a step
+        costs a cube of the number of directions.
+    twin
+        A gene so near to stationary may be the twin, at zero, of one with a weight.
+    """
+
+    included_weight: float = 12.0
+    most_room: float = 2.0
+    ahead: float = 1.25
+    fewest_first: int = 150
+    twin: float = 1e-2
+
+
+RULES = Rules()
 
 
 def rank(
     problems: Sequence[Problem],
-    n_genes: int | None = None,
+    n_genes: int | None,
     *,
-    include: Index | None = None,
-    objective: str = "exact",
-    lam: float | Literal["line_search"] | None = None,
-    finish: str | None = "auto",
-    solver: str = "newton",
-    tol: float = TOLERANCE,
+    include: Index,
+    options: Options,
 ) -> Ranking:
-    """Select genes by the ℓ1-penalised variance of LapRLS.
+    """Select genes by the ℓ1-penalised variance of LapRLS, ``Q(β) + λ Σ β`` over β ≥ 0.
 
     Parameters
     ----------
     problems
         One reduced problem per batch, over the same genes.
     n_genes
-        Size of the selection.  None: every gene of the solution at `lam`, or, without `lam`, the
-        fewest genes that keep 90 % of the structure (:func:`~glfs_bio.rankers._finish.kept`).
+        Size of the selection.  None: every gene of the solution at λ.
     include
         Genes that are in the selection from the start.
-    objective
-        One of :data:`~glfs_bio.core.variance.OBJECTIVES`.
-    lam
-        A value of λ, ``"line_search"`` for the paper's rule, or None: walk the path.
-    finish
-        ``"greedy"``: where no solution has the genes asked for, or few more, complete the panel
-        greedily (:func:`~glfs_bio.rankers._finish.complete`); None: rank the genes of a solution by
-        weight; ``"auto"``: greedy in a subspace, not at full rank.
-    solver, tol
-        See :func:`~glfs_bio.core.path.walk`.
+    options
+        ``objective``: a key of :data:`~glfs_bio.core.objective.VARIANCES`.  ``lam``: a value of λ,
+        ``"line_search"`` for the paper's rule, or None: walk the path, or search where `n_genes`
+        is None too.  ``solver``, ``tol``: see :func:`~glfs_bio.core.solvers.path.walk`.
 
     Returns
     -------
     Ranking
-        Weights β.  Scores are 1 + (share of Tr A, or in the paper's own problem of ``Σ √h_i β_i``
-        with the :func:`~glfs_bio.rankers._blocks.reliability` h) for the genes of the solution, and
-        the stationarity ratio ``−(∂φ/∂β)/λ ≤ 1`` for the others.
-        ``info["finish"]`` says whether the panel was completed greedily; weights and scores are
-        then those of that, and ``info["completed"]`` the share of the structure that its first
-        genes keep.
+        Weights β.  Scores are 1 + the share of Tr A, or at full rank of ``Σ √h_i β_i`` with the
+        :func:`_reliability` h, for the genes of the solution, and the stationarity ratio
+        ``−(∂φ/∂β)/λ ≤ 1`` for the others.
     """
-    include = np.empty(0, dtype=np.intp) if include is None else include
     full_rank = all(problem.full_rank for problem in problems)
-    finishing = finish == "greedy" or (finish == "auto" and not full_rank)
-    curve = kept(problems, include) if n_genes is None and lam is None else None
-    if curve is not None:
-        n_genes = len(curve)
-    wanted = None if n_genes is None else n_genes - len(include)
-
-    tried: Sequence[int | None] = (None,)
-    if n_genes is not None and lam is None and objective != "mse" and not full_rank:
-        tried = _DIRECTIONS if finishing else (max(_FEWEST_DIRECTIONS, n_genes // 2),)
-    options: dict[str, Any] = {"lam": lam, "full_rank": full_rank, "solver": solver, "tol": tol}
-    walk, fits = _first_that_fits(
-        (_walk(problems, include, wanted, objective, r, **options) for r in tried), wanted
-    )
-    chosen = walk.chosen
+    whole = blocks(problems, options.objective)
+    norms = Objective(*whole).squared_norms[include]
+    fixed = RULES.included_weight / np.where(norms > 0, norms, np.inf)
+    objective = Objective(*(block.cover(include, fixed) for block in whole))
+    if not objective.squared_norms.any():
+        msg = "include holds every gene that varies: there is nothing left to select."
+        raise ValueError(msg)
+    solutions, chosen = _walk(objective, n_genes, len(include), full_rank, options)
+    chosen = _share_among_twins(objective, chosen)
     if not chosen.converged:
         warnings.warn(
-            f"The solver stopped with KKT residual {chosen.kkt:.2g} above tol={tol:g}: "
+            f"The solver stopped with KKT residual {chosen.kkt:.2g} above tol={options.tol:g}: "
             "raise tol, or try solver='owlqn'.",
             ConvergenceWarning,
             stacklevel=2,
         )
+    total = _squared_norms(problems)
+    worth = total
+    if full_rank and options.lam is None and options.reduction.standardize is None:
+        worth = np.sqrt(_reliability(problems, np.flatnonzero(chosen.beta), options))
+    scores = _scores(total, chosen, worth)
+    scores[include] = 2.0 + total[include] / total.max()
+    weights = chosen.beta.copy()
+    weights[include] = fixed
     n_selected = chosen.n_genes + len(include) if n_genes is None else n_genes
-    completed = finishing and not fits
-    if completed:
-        weights, scores, steps = complete(
-            problems, n_selected, include, np.flatnonzero(chosen.beta)
-        )
-    else:
-        total = np.sum([sizes(problem.reduced(walk.directions)) for problem in problems], axis=0)
-        worth = total
-        if full_rank and problems[0].noise is None:
-            worth = np.sqrt(reliability(problems, np.flatnonzero(chosen.beta)))
-        scores = _scores(total, chosen, worth)
-        scores[include] = 2.0 + total[include] / total.max()
-        weights = chosen.beta.copy()
-        weights[include] = walk.fixed
-    info = _report(walk.solutions, chosen, objective, "greedy" if completed else "none")
-    if completed:
-        info["completed"] = {"n_genes": np.arange(1, len(steps) + 1), "kept": steps}
-    if curve is not None:
-        info["curve"] = {"n_genes": np.arange(1, len(curve) + 1), "kept": curve}
-    return Ranking(weights, without_ties(scores), n_selected, info)
+    return Ranking(weights, without_ties(scores), n_selected, _report(solutions, chosen))
 
 
-def panels(
-    problem: Problem,
-    numbers: Sequence[int],
-    *,
-    objective: str = "exact",
-    solver: str = "newton",
-    tol: float = TOLERANCE,
-) -> list[Ranking]:
+def panels(problem: Problem, numbers: Sequence[int], options: Options) -> list[Ranking]:
     """Selections of several sizes from one walk along λ: for each the last solution with as many.
 
     At full rank too, and without room for more: with a graph of classes the directions that λ takes
     first are those within a class.
     """
-    variance = Variance(_block(problem, objective, None))
-    walk = path.walk(variance, upper=_upper(objective), solver=solver, tol=tol)
-    with _few_threads(variance):
+    objective = Objective(*blocks([problem], options.objective))
+    walk = path.walk(objective, solver=options.solver, tol=options.tol)
+    with few_threads(objective.rank, objective.n_genes):
         solutions = path.until(walk, min(numbers))
-    total = sizes(problem.reduced())
+    total = _squared_norms([problem])
     rankings = []
     for number in numbers:
         chosen = path.at_least(solutions, number)
         scores = without_ties(_scores(total, chosen, total))
-        info = _report(solutions, chosen, objective, "none")
-        rankings.append(Ranking(chosen.beta, scores, number, info))
+        rankings.append(Ranking(chosen.beta, scores, number, _report(solutions, chosen)))
     return rankings
 
 
-@dataclass(frozen=True)
-class _Walk:
-    """Solutions along λ, and the one that is the answer."""
+def blocks(problems: Sequence[Problem], objective: str) -> list[Variance]:
+    """Q on each set of cells.
 
-    directions: int | None
-    fixed: Array  # weights of the genes that must be in
-    solutions: list[Solution]
-    chosen: Solution
+    It has no λ2: the largest gene has length 1, so that β does not depend on units.
+    """
+    return [
+        VARIANCES[objective].whitened(
+            problem.whitened.genes / np.sqrt(_squared_norms([problem]).max()),
+            problem.whitened.kappa,
+        )
+        for problem in problems
+    ]
+
+
+def _squared_norms(problems: Sequence[Problem]) -> Array:
+    """``Σ_b ‖c_i‖²`` of every gene in its units."""
+    total = np.zeros(len(problems[0].variance))
+    for problem in problems:
+        c = problem.projections
+        total += np.einsum("ij,ij->i", c, c) * problem.units**2
+    return total
 
 
 def _walk(
-    problems: Sequence[Problem],
-    include: Index,
-    wanted: int | None,
-    objective: str,
-    directions: int | None,
-    *,
-    lam: float | Literal["line_search"] | None,
-    full_rank: bool,
-    solver: str,
-    tol: float,
-) -> _Walk:
-    """Walk in the leading directions, or to a given λ."""
-    upper = _upper(objective)
-    whole = Variance(*(_block(problem, objective, directions) for problem in problems))
-    fixed = np.full(len(include), upper)
-    if np.isinf(upper):
-        fixed = _INCLUDED_WEIGHT / np.maximum(whole.norms[include], np.finfo(float).tiny)
-    variance = Variance(*(block.cover(include, fixed) for block in whole.blocks))
-    if not variance.norms.any():
-        msg = "include holds every gene that varies: there is nothing left to select."
-        raise ValueError(msg)
-    options: dict[str, Any] = {"upper": upper, "solver": solver, "tol": tol}
-    with _few_threads(variance):
-        if lam == "line_search":
-            solutions = path.line_search(variance, **options)
-            chosen = solutions[-1]
-        elif lam is not None:
-            solutions = path.walk_to(variance, float(lam), **options)
-            chosen = solutions[-1]
-        else:
-            solutions, chosen = _along(variance, max(wanted or 1, 1), full_rank, options)
-    return _Walk(directions, fixed, solutions, _share_among_twins(variance, chosen))
-
-
-def _along(
-    variance: Variance, wanted: int, full_rank: bool, options: dict[str, Any]
+    objective: Objective, n_genes: int | None, n_included: int, full_rank: bool, options: Options
 ) -> tuple[list[Solution], Solution]:
-    """Walk until there are too few genes, and choose.
-
-    In a subspace the answer is the last solution with enough genes.  At full rank it may be an
-    earlier one, with room for more, since each direction that λ takes there is one of the data's
-    own; unless an avalanche leaves enough genes that last, which are then the signal in the noise.
-    """
-    if not full_rank:
-        solutions = path.until(path.walk(variance, least=wanted, **options), wanted)
+    """Solutions along λ, and the one that is the answer."""
+    how: dict[str, Any] = {"solver": options.solver, "tol": options.tol}
+    with few_threads(objective.rank, objective.n_genes):
+        if options.lam == "line_search" or (options.lam is None and n_genes is None):
+            solutions = path.line_search(objective, **how)
+            return solutions, solutions[-1]
+        if options.lam is not None:
+            solutions = path.walk_to(objective, float(options.lam), **how)
+            return solutions, solutions[-1]
+        wanted = max((n_genes or 0) - n_included, 1)
+        if full_rank:
+            return _with_room(objective, wanted, how)
+        solutions = path.until(path.walk(objective, least=wanted, **how), wanted)
         return solutions, path.at_least(solutions, wanted)
-    room = wanted * np.clip(np.count_nonzero(variance.norms) / variance.rank, 1.0, _MOST_ROOM)
-    most = max(int(_AHEAD * room), _FEWEST_FIRST)
-    walk = path.walk(variance, least=wanted, most=most, **options)
+
+
+def _with_room(
+    objective: Objective, wanted: int, how: dict[str, Any]
+) -> tuple[list[Solution], Solution]:
+    """At full rank: walk until there is room for the genes asked for and for more.
+
+    Each direction that λ takes there is one of the data's own, so that the answer may be a larger
+    solution than the last with enough genes; unless an avalanche leaves enough genes that last,
+    which are then the signal in the noise.
+    """
+    room = wanted * np.clip(
+        np.count_nonzero(objective.squared_norms) / objective.rank, 1.0, RULES.most_room
+    )
+    most = max(int(RULES.ahead * room), RULES.fewest_first)
+    walk = path.walk(objective, least=wanted, most=most, **how)
     solutions = path.until(walk, int(room))
     chosen = solutions[-1]
     if chosen.n_genes < wanted:
@@ -232,63 +198,50 @@ def _along(
     return solutions, left if left is not None and left.n_genes >= wanted else chosen
 
 
-def _first_that_fits(walks: Iterator[_Walk], wanted: int | None) -> tuple[_Walk, bool]:
-    """The first walk that ends with the genes asked for and few more, else the first of all."""
-    first: _Walk | None = None
-    for walk in walks:
-        size = walk.chosen.n_genes
-        if wanted is None or wanted <= size <= _FEW_MORE * wanted:
-            return walk, True
-        first = first or walk
-        if size < wanted:  # and so would a walk in fewer directions
-            break
-    return cast("_Walk", first), False
-
-
-def _upper(objective: str) -> float:
-    """Upper bound of β: the mse has one, in units of its λ2."""
-    return 1.0 if objective == "mse" else np.inf
-
-
-def _few_threads(variance: Variance) -> threadpool_limits:
-    small = variance.rank <= _SMALL_RANK and variance.rank * variance.n_genes <= _SMALL
-    return threadpool_limits(1 if small else None, user_api="blas")
-
-
-def _block(problem: Problem, objective: str, directions: int | None) -> Block:
-    if objective == "mse":
-        return with_lambda2(problem, objective)
-    return without_lambda2(problem, objective, directions)
-
-
-def _share_among_twins(variance: Variance, solution: Solution) -> Solution:
+def _share_among_twins(objective: Objective, solution: Solution) -> Solution:
     """The same point with equal weights for equal genes.
 
     A holds only the sum of their weights, so that rounding would decide how they divide it.
     """
     beta = solution.beta.copy()
-    stationary = -solution.gradient >= (1.0 - _TWIN) * solution.lam
+    stationary = -solution.gradient >= (1.0 - RULES.twin) * solution.lam
     candidates = np.flatnonzero((beta > 0) | stationary)
-    rows = np.hstack([block.genes[candidates] for block in variance.blocks])
+    rows = np.hstack([block.genes[candidates] for block in objective.blocks])
     alike = np.unique(np.round(rows / np.abs(rows).max(), 9), axis=0, return_inverse=True)[1]
     alike = alike.ravel()
     beta[candidates] = (np.bincount(alike, beta[candidates]) / np.bincount(alike))[alike]
     return replace(solution, beta=beta)
 
 
-def _scores(sizes: Array, chosen: Solution, worth: Array) -> Array:
+def _reliability(problems: Sequence[Problem], support: Index, options: Options) -> Array:
+    """Share of every gene's variance that is structure on the graph of the genes of a support.
+
+    The graph of all genes hardly shows the structure where most of them are noise; the genes that
+    are left in a solution show it.  A mean over the problems.
+    """
+    reduction = options.reduction
+    shares = []
+    for problem in problems:
+        seen = doubled(problem.data[:, support])
+        graph = knn_graph(
+            seen.toarray() if sparse.issparse(seen) else seen,
+            reduction.n_neighbors,
+            reduction.random_state,
+        )
+        residuals = noise.measure(problem.data, problem.variance, graph)
+        shares.append(noise.reliability(problem.variance, residuals))
+    return np.asarray(np.mean(shares, axis=0))
+
+
+def _scores(squared_norms: Array, chosen: Solution, worth: Array) -> Array:
     share = chosen.beta * worth
     waiting = np.minimum(-chosen.gradient / chosen.lam, 1.0)
-    waiting[sizes == 0] = waiting.min() - 1.0
+    waiting[squared_norms == 0] = waiting.min() - 1.0
     return np.where(share > 0, 1.0 + share / share.sum(), waiting)
 
 
-def _report(
-    solutions: list[Solution], chosen: Solution, objective: str, finish: str
-) -> dict[str, Any]:
+def _report(solutions: list[Solution], chosen: Solution) -> dict[str, Any]:
     return {
-        "objective": objective,
-        "finish": finish,
         "lam": chosen.lam,
         "kkt": chosen.kkt,
         "converged": chosen.converged,
@@ -300,3 +253,6 @@ def _report(
             "kkt": np.array([solution.kkt for solution in solutions]),
         },
     }
+
+
+METHOD = Method("GLFS: few genes that keep the structure", "Wang & Goldenberg 2014", rank)

@@ -4,49 +4,33 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..core.greedy import Greedy
-from ._blocks import with_lambda2
-from ._finish import in_order
-from ._ranking import Ranking, without_ties
+from ._designs import pick
+from ._method import Method
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..core._typing import Index
-    from ..core.problem import Problem
+    from ..core.geometry.problem import Problem
+    from ._options import Options
+    from ._ranking import Ranking
 
 
-def rank(
-    problems: Sequence[Problem],
-    n_genes: int,
-    *,
-    include: Index,
-    random_state: int | None = None,
-) -> Ranking:
+def rank(problems: Sequence[Problem], n_genes: int, *, include: Index, options: Options) -> Ranking:
     """Pick genes one by one so that ``Tr Z⁻¹``, the approximate variance, falls most.
 
     With ``B_k = (M + A)⁻¹`` the next gene is ``argmax fᵀB_k M B_k f / (1 + fᵀB_k f)``; in whitened
-    genes ``g = M^(-1/2) f`` that is :class:`~glfs_bio.core.greedy.Greedy` on ``Tr E``.  The paper
-    leaves λ2 open: see :func:`~glfs_bio.rankers._blocks.with_lambda2`.
+    genes ``g = M^(-1/2) f`` that is :class:`~glfs_bio.core.solvers.greedy.Greedy` on ``Tr E``.
+    λ2 is that of :func:`~glfs_bio.rankers._designs.pick`.
 
-    Parameters
-    ----------
-    problems
-        One reduced problem per batch, over the same genes.  Gains add up over batches.
-    n_genes
-        Genes to pick.
-    include
-        Genes that enter first, as covered structure.
-    random_state
-        Not needed: nothing is drawn.
+    Gains add up over batches.
 
     Returns
     -------
     Ranking
         Weights are what a gene gained when it entered, zero for the others.
     """
-    panel = Greedy([with_lambda2(problem, "mse") for problem in problems], "trace")
-    panel.grow(len(include), among=include)
-    panel.grow(n_genes)
-    weights, scores = in_order(panel)
-    return Ranking(weights, without_ties(scores), n_genes)
+    return pick(problems, n_genes, include, "trace")
+
+
+METHOD = Method("LapAOFS: greedy A-optimal features", "He, Ji, Zhang & Bao 2011", rank)

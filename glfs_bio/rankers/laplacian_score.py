@@ -7,46 +7,32 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
-from ..core.graph import laplacian
-from ..core.noise import graph_residuals
-from ..core.values import doubled
+from ..core.data.values import doubled
+from ..core.geometry.graph import laplacian
+from ..core.geometry.noise import graph_residuals
 from ._filter import below_all, by_value
+from ._method import Method
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..core._typing import Array, Index, Matrix
-    from ..core.problem import Problem
+    from ..core.geometry.problem import Problem
+    from ._options import Options
     from ._ranking import Ranking
 
 _ROUNDING = 1e-12
 
 
-def rank(
-    problems: Sequence[Problem],
-    n_genes: int,
-    *,
-    include: Index,
-    random_state: int | None = None,
-) -> Ranking:
+def rank(problems: Sequence[Problem], n_genes: int, *, include: Index, options: Options) -> Ranking:
     """Rank genes by how little they vary along the graph, beside how much they vary at all.
 
     ``L_i = f̃ᵀLf̃ / f̃ᵀDf̃`` with ``f̃`` centred by the degrees D of the cells and ``L = D − S``,
     whatever Laplacian the problem has.  Small is good: the score is ``−L_i``.
 
-    Parameters
-    ----------
-    problems
-        One problem per batch, over the same genes; the data stay sparse, and of many cells a sample
-        is looked at (:mod:`glfs_bio.core.sample`).  Numerators and
-        denominators are summed over batches, which is the score on the union of their graphs with
-        each batch centred by itself.
-    n_genes
-        Genes to select.
-    include
-        Genes that come first.
-    random_state
-        Not needed: nothing is drawn.
+    Numerators and denominators are summed over batches, which is the score on the union of their
+    graphs with each batch centred by itself.  Of many cells a sample is looked at
+    (:mod:`glfs_bio.core.geometry.sample`).
     """
     along, spread, smallest = np.sum([_parts(problem) for problem in problems], axis=0)
     alive = spread > smallest
@@ -55,6 +41,9 @@ def rank(
         raise ValueError(msg)
     values = -np.divide(along, spread, out=np.zeros_like(along), where=alive)
     return by_value(below_all(values, alive), n_genes, include)
+
+
+METHOD = Method("Laplacian Score: little variation along the graph", "He, Cai & Niyogi 2005", rank)
 
 
 def _parts(problem: Problem) -> tuple[Array, Array, Array]:

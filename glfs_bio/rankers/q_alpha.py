@@ -10,12 +10,14 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.exceptions import ConvergenceWarning
 
 from ._filter import by_value
+from ._method import Method
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..core._typing import Array, Index
-    from ..core.problem import Problem
+    from ..core.geometry.problem import Problem
+    from ._options import Options
     from ._ranking import Ranking
 
 #: Columns of Q, the number of clusters that the method is told to expect.
@@ -27,36 +29,20 @@ _MOST_ROUNDS = 200
 _KRYLOV = 8
 
 
-def rank(
-    problems: Sequence[Problem],
-    n_genes: int,
-    *,
-    include: Index,
-    random_state: int | None = None,
-) -> Ranking:
+def rank(problems: Sequence[Problem], n_genes: int, *, include: Index, options: Options) -> Ranking:
     """Rank genes by |α| at a maximum of ``Tr QᵀA_α²Q``, ``A_α = Σ α_i m_i m_iᵀ``, ``αᵀα = 1``.
 
     The genes m are centred, brought to unit norm and seen through the subspace of the problem; at
     full rank that is the method as published.
 
-    Parameters
-    ----------
-    problems
-        One reduced problem per batch, over the same genes.  Several are one matrix whose batches
-        are centred each by itself.
-    n_genes
-        Genes to select.
-    include
-        Genes that come first.
-    random_state
-        Not needed: Q starts as the leading eigenvectors for equal weights.
+    Several batches are one matrix whose batches are centred each by itself.
 
     Returns
     -------
     Ranking
         Weights |α|.  ``info`` has ``n_iter`` and ``converged``.
     """
-    squared = np.sum([len(p.basis) * p.variance for p in problems], axis=0)
+    squared = np.sum([p.n_cells * p.variance for p in problems], axis=0)
     scale = np.divide(1.0, np.sqrt(squared), out=np.zeros_like(squared), where=squared > 0)
     genes = np.hstack([p.projections for p in problems]) * scale[:, None]
     alpha, rounds, converged = coherent_weights(genes, N_CLUSTERS)
@@ -67,6 +53,9 @@ def rank(
             stacklevel=2,
         )
     return by_value(np.abs(alpha), n_genes, include, n_iter=rounds, converged=converged)
+
+
+METHOD = Method("Q−α: weights that make clusters coherent", "Wolf & Shashua 2003, 2005", rank)
 
 
 def coherent_weights(

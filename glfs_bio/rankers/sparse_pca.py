@@ -11,12 +11,14 @@ from sklearn.decomposition import MiniBatchDictionaryLearning, dict_learning
 from sklearn.exceptions import ConvergenceWarning
 
 from ._filter import by_value
+from ._method import Method
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..core._typing import Array, Index
-    from ..core.problem import Problem
+    from ..core.geometry.problem import Problem
+    from ._options import Options
     from ._ranking import Ranking
 
 #: Number of components.
@@ -32,13 +34,7 @@ _MOST_EPOCHS = 10
 _MOST_SWEEPS = 100_000
 
 
-def rank(
-    problems: Sequence[Problem],
-    n_genes: int,
-    *,
-    include: Index,
-    random_state: int | None = None,
-) -> Ranking:
+def rank(problems: Sequence[Problem], n_genes: int, *, include: Index, options: Options) -> Ranking:
     """Rank genes by their largest absolute loading on sparse principal components.
 
     What is decomposed is the matrix seen through the subspace of the problem, ``XVVᵀ``, in r
@@ -48,17 +44,7 @@ def rank(
     however little it varies.  That, the number of components and the weight were chosen among 16
     settings by the AT&T faces' labels and one simulation, in this method's favour there.
 
-    Parameters
-    ----------
-    problems
-        One reduced problem per batch, over the same genes.  Several are one matrix whose batches
-        are centred each by itself.
-    n_genes
-        Genes to select.
-    include
-        Genes that come first.
-    random_state
-        Seed of the batches of genes.
+    Several batches are one matrix whose batches are centred each by itself.
 
     Returns
     -------
@@ -67,13 +53,16 @@ def rank(
         loading are ordered, below those with one, by how near they are to having one.  ``info`` has
         ``n_iter`` and, where there are no batches of genes, ``converged``.
     """
-    genes = np.hstack([p.projections * p.unit[:, None] for p in problems])
+    genes = np.hstack([p.projections * p.units[:, None] for p in problems])
     genes /= np.sqrt(np.einsum("ij,ij->i", genes, genes).max())
-    loadings, directions, info = components(genes, random_state)
+    loadings, directions, info = components(genes, options.random_state)
     largest = np.abs(loadings).max(axis=1)
     missing = np.abs((genes - loadings @ directions) @ directions.T).max(axis=1) / ALPHA
     scores = np.where(largest > 0, largest, np.minimum(missing, 1.0) - 1.0)
     return replace(by_value(scores, n_genes, include, **info), weights=largest)
+
+
+METHOD = Method("Sparse principal components", "Zou, Hastie & Tibshirani 2004", rank)
 
 
 def components(

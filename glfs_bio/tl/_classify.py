@@ -65,8 +65,10 @@ def classify(
         Number of genes; or numbers to choose from by cross-validation, all selection inside the
         folds and ties going to fewer genes.  None: 1 to 30.
     graph
-        Which graph the selection keeps: ``"classes"``, every two cells of one label;
-        ``"neighbors"``, nearest neighbours, so that labels are used by the classifier only.
+        What the selection keeps.  ``"classes"``: the graph of every two cells of one label, by
+        :class:`~glfs_bio.estimators.SupervisedGLFS` with the paper's objective.  ``"neighbors"``:
+        the structure of the cells, by :class:`~glfs_bio.GLFS`, so that labels are used by the
+        classifier only.
     lambda1, lambda2
         λ1 and λ2 of the classifier.
     n_comps
@@ -94,16 +96,17 @@ def classify(
     ``.obsm[f"{key_added}_decision"]``
         Decision values for more, one column a class in the order of ``.uns[key_added]["classes"]``.
     ``.var[f"{key_added}_weight"]``
-        β ≥ 0 of GLFS; 0 for genes that were not to choose from.
+        β ≥ 0 of GLFS; 0 for genes that were not to choose from.  With ``graph="classes"`` the
+        classifier weights a gene by β times its variance, with ``"neighbors"`` by its variance.
     ``.var[f"{key_added}_selected"]``
         Whether the gene is used.
     ``.var[f"{key_added}_coef"]``, ``.varm[f"{key_added}_coef"]``
         w of LapRLS for two classes, and for more; 0 for genes that are not used.
     ``.uns[key_added]``
         ``params``, ``classes``, ``genes`` (the best first), ``n_genes``, ``n_labelled``,
-        ``n_unlabelled``, ``intercept`` (b − 1/2); ``tried`` and ``cv_errors`` (out of
-        ``n_labelled``) where the number was chosen; ``test_errors`` and ``n_test`` where labels are
-        known outside `train`; ``versions``.
+        ``n_unlabelled``, ``intercept`` (b − 1/2); ``lam`` (λ) with ``graph="classes"``;
+        ``tried`` and ``cv_errors`` (out of ``n_labelled``) where the number was chosen;
+        ``test_errors`` and ``n_test`` where labels are known outside `train`; ``versions``.
 
     Raises
     ------
@@ -196,9 +199,10 @@ def _report(
         "n_labelled": model.n_labelled_,
         "n_unlabelled": model.n_samples_ - model.n_labelled_,
         "intercept": model.classifier_.intercept_,
-        "lam": model.selector_.lambda_,
         "versions": {package: version(package) for package in _VERSIONS},
     }
+    if hasattr(model.selector_, "lambda_"):
+        report["lam"] = model.selector_.lambda_
     if hasattr(model, "cv_errors_"):
         report["tried"], report["cv_errors"] = model.tried_, model.cv_errors_
     return report

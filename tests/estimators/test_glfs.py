@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,8 +13,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from glfs_bio import GLFS
-from glfs_bio.core import newton
-from glfs_bio.core.graph import knn_graph
+from glfs_bio.core.geometry.graph import knn_graph
+from glfs_bio.core.solvers import newton, path
 
 SIGNAL = set(range(6))
 
@@ -27,23 +29,43 @@ def test_scikit_learn_contract(estimator, check):
     [
         {},
         {"n_comps": None},
-        {"objective": "mse"},
-        {"objective": "printed"},
-        {"solver": "owlqn"},
-        {"standardize": "unit"},
+        {"swaps": True},
         {"standardize": None},
-        {"standardize": "noise_always", "n_comps": None},
+        {"standardize": "noise", "n_comps": None},
         {"laplacian": "unnormalized"},
+        {"objective": "exact"},
+        {"objective": "exact", "n_comps": None},
+        {"objective": "exact", "solver": "owlqn"},
+        {"objective": "exact", "standardize": "unit", "n_comps": 5},
+        {"objective": "printed"},
     ],
     ids=str,
 )
 def test_finds_the_signal(clusters, options):
     model = GLFS(n_genes=3, **options).fit(clusters)
     assert set(model.get_support(indices=True)) <= SIGNAL
+    assert (model.weights_ >= 0).all()
+    assert model.kept_.shape == (3,)
+    assert ((model.losses_ > 0) == model.get_support()).all()
+    assert model.transform(clusters).shape == (90, 3)
+
+
+@pytest.mark.parametrize("objective", ["exact", "printed"])
+def test_the_papers_objectives_have_a_path(clusters, objective):
+    model = GLFS(n_genes=3, objective=objective).fit(clusters)
     assert model.converged_
     assert model.kkt_ <= model.tol
-    assert (model.weights_ >= 0).all()
-    assert model.transform(clusters).shape == (90, 3)
+    assert model.n_iter_ > 0
+    assert model.lambda_ in model.path_["lam"]
+    assert not hasattr(model, "of_best_possible_")
+
+
+def test_the_default_has_a_bound_and_no_path(clusters):
+    model = GLFS(n_genes=4).fit(clusters)
+    assert ((model.of_best_possible_ > 0) & (model.of_best_possible_ <= 1 + 1e-9)).all()
+    assert model.weights_.sum() == pytest.approx(4)
+    assert model.weights_.max() <= 1
+    assert not [name for name in ("lambda_", "path_", "kkt_", "curve_") if hasattr(model, name)]
 
 
 def test_scores_rank_every_gene_without_ties(clusters):
@@ -56,10 +78,15 @@ def test_scores_rank_every_gene_without_ties(clusters):
     assert (model.ranking_[10:15] > 6).all()
 
 
-def test_containers_agree(clusters, container):
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"objective": "exact", "tol": 1e-9}],  # two roundings may stop anywhere within tol
+    ids=str,
+)
+def test_containers_agree(clusters, container, options):
     clusters[clusters < 1.0] = 0.0
-    dense = GLFS(n_genes=5, tol=1e-9).fit(clusters)  # two roundings may stop anywhere within tol
-    other = GLFS(n_genes=5, tol=1e-9).fit(container(clusters))
+    dense = GLFS(n_genes=5, **options).fit(clusters)
+    other = GLFS(n_genes=5, **options).fit(container(clusters))
     np.testing.assert_array_equal(dense.ranking_[:6], other.ranking_[:6])
     np.testing.assert_allclose(dense.weights_, other.weights_, rtol=1e-6, atol=1e-8)
 
@@ -67,7 +94,7 @@ def test_containers_agree(clusters, container):
 def test_full_rank_of_the_subspace_is_full_rank(clusters):
     """All principal components span what the genes span, so the problem is the same."""
     graph = knn_graph(clusters)
-    options = {"standardize": None, "tol": 1e-9}
+    options = {"objective": "exact", "standardize": None, "tol": 1e-9}
     whole = GLFS(6, n_comps=None, **options).fit(clusters, graph=graph)
     options["lam"] = whole.lambda_
     whole = GLFS(n_comps=None, **options).fit(clusters, graph=graph)
@@ -95,32 +122,33 @@ def test_automatic_number_keeps_the_structure(clusters):
     assert {min(gene, 5 - gene) for gene in chosen} == {0, 1, 2}
 
 
-def test_four_signals_among_noise():
+@pytest.mark.parametrize("objective", ["error", "exact"])
+def test_four_signals_among_noise(objective):
     """The paper's simulation: at full rank exactly the four genes that carry the groups."""
     rng = np.random.default_rng(0)
     groups = np.repeat(np.eye(4), 50, axis=0)
     data = np.hstack([groups, np.zeros((200, 400))]) + rng.normal(scale=0.2, size=(200, 404))
-    model = GLFS(n_genes=4, n_comps=None).fit(data)
+    model = GLFS(n_genes=4, objective=objective, n_comps=None).fit(data)
     assert list(model.get_support(indices=True)) == [0, 1, 2, 3]
 
 
 def test_line_search_is_the_papers_sparse_end(clusters):
-    model = GLFS(lam="line_search", n_comps=None).fit(clusters)
+    model = GLFS(objective="exact", lam="line_search", n_comps=None).fit(clusters)
     assert 1 <= model.n_selected_ <= 7
     assert set(model.get_support(indices=True)) <= SIGNAL
 
 
 def test_lam_alone_selects_its_whole_support(clusters):
-    path = GLFS(n_genes=1).fit(clusters).path_
-    lam = path["lam"][len(path["lam"]) // 2]
-    model = GLFS(lam=lam).fit(clusters)
+    walked = GLFS(n_genes=1, objective="exact").fit(clusters).path_
+    lam = walked["lam"][len(walked["lam"]) // 2]
+    model = GLFS(objective="exact", lam=lam).fit(clusters)
     assert model.lambda_ == lam
     assert model.n_selected_ == np.count_nonzero(model.weights_)
 
 
 def test_collapse_is_an_error(clusters):
     with pytest.raises(ValueError, match="lam=1e\\+09 leaves no gene"):
-        GLFS(lam=1e9).fit(clusters)
+        GLFS(objective="exact", lam=1e9).fit(clusters)
 
 
 def test_included_genes_are_in_and_complemented(clusters):
@@ -134,16 +162,18 @@ def test_included_genes_are_in_and_complemented(clusters):
 
 def test_nothing_but_included_genes(clusters):
     clusters[:, 2:] = 1.0
+    chosen = GLFS().fit(clusters, include=[0, 1])
+    assert list(chosen.get_support(indices=True)) == [0, 1]
+    assert chosen.kept_[-1] == pytest.approx(1)
     with pytest.raises(ValueError, match="include holds every gene that varies"):
-        GLFS().fit(clusters, include=[0, 1])
+        GLFS(objective="exact").fit(clusters, include=[0, 1])
 
 
 def test_not_converged_is_said_aloud(clusters, monkeypatch):
-    monkeypatch.setattr(
-        newton.minimise, "__kwdefaults__", newton.minimise.__kwdefaults__ | {"max_iter": 2}
-    )
+    limited = functools.partial(newton.minimise, max_iter=2)
+    monkeypatch.setitem(path.SOLVERS, "newton", limited)
     with pytest.warns(ConvergenceWarning, match="KKT residual"):
-        model = GLFS(n_genes=3).fit(clusters)
+        model = GLFS(n_genes=3, objective="exact").fit(clusters)
     assert not model.converged_
 
 
@@ -181,6 +211,12 @@ BAD = [
     ({"lambda1": -1.0}, {}, "lambda1=-1.0"),
     ({"lambda1": np.inf}, {}, "lambda1=inf"),
     ({"lam": 0.0}, {}, "lam=0.0"),
+    ({"lam": 1.0}, {}, "lam=1.0 is for objective='exact' or objective='printed'"),
+    ({"solver": "owlqn"}, {}, "solver='owlqn' is for objective='exact'"),
+    ({"tol": 1e-6}, {}, "tol=1e-06 is for objective='exact'"),
+    ({"objective": "exact", "swaps": True}, {}, "swaps=True is for objective='error' only"),
+    ({"objective": "mse"}, {}, "objective='mse' is there no more"),
+    ({"standardize": "noise_always"}, {}, "standardize='noise_always' is there no more"),
     ({"lam": "largest"}, {}, "lam='largest'"),
     ({"tol": 0.0}, {}, "tol=0.0"),
     ({"objective": "best"}, {}, "objective='best'"),

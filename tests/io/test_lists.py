@@ -15,7 +15,7 @@ from glfs_bio.pp import select_genes
 @pytest.fixture(scope="module")
 def _panel(_pbmc):
     adata = _pbmc.copy()
-    select_genes(adata, 20, exclude=["HLA-DRA"])
+    select_genes(adata, 20, exclude=["HLA-DRA"], include=["CD3D"])
     select_genes(adata, 5, key_added="small")
     adata.var["id"] = [f"ENSG{i:05d}" for i in range(adata.n_vars)]
     frequency = np.where(adata.var["glfs_selected"], 0.9, 0.1)
@@ -53,7 +53,13 @@ def test_table(panel, tmp_path, ending, separator):
     assert list(table["rank"]) == list(range(1, 21))
     np.testing.assert_allclose(table["weight"], ranked["glfs_weight"])
     np.testing.assert_allclose(table["score"], ranked["glfs_score"])
+    np.testing.assert_allclose(table["loss"], ranked["glfs_loss"])
+    assert (table["loss"] > 0).all()
     assert table["selected"].all()
+    assert list(table["included"]) == list(ranked["glfs_included"])
+    assert table["included"].sum() == 1
+    columns = ["gene", "weight", "loss", "score", "rank", "selected", "included"]
+    assert list(table) == columns
 
 
 def test_table_of_every_tested_gene(panel, tmp_path):
@@ -162,6 +168,7 @@ def test_base_r_reads_the_files(panel, tmp_path):
         sets <- strsplit(readLines("panels.gmt"), "\\t")
         names(sets) <- sapply(sets, `[`, 1)
         stopifnot(identical(table$gene, genes), length(genes) == 20, is.logical(table$selected))
+        stopifnot(is.logical(table$included), sum(table$included) == 1, all(table$loss > 0))
         stopifnot(nrow(rnk) == 764, !anyDuplicated(rnk[[2]]), !is.unsorted(rev(rnk[[2]])))
         stopifnot(identical(rnk[[1]][1:20], genes), identical(sets$glfs[-(1:2)], genes))
         stopifnot(identical(table$score, rnk[[2]][1:20]), length(sets$small) == 7)

@@ -61,6 +61,11 @@ def test_it_tells_what_was_selected(tree, panel):
     words = text(tree)
     assert "20 of 765 genes selected in 700 cells" in words
     assert "coloured by odd & label" in words
+    entry = panel.uns["glfs"]
+    assert f"They keep {100 * entry['kept'][-1]:.1f} % of the structure" in words
+    assert f"at least {100 * entry['of_best_possible'][-1]:.1f} % of what the best" in words
+    assert "representation: yes, graph: yes" in words
+    assert "NOT converge" not in words
     for name, version in panel.uns["glfs"]["versions"].items():
         assert f"{name}{version}" in words.replace(" ", "")
     assert [section.get("id") for section in every(tree, "section")] == [
@@ -72,7 +77,10 @@ def test_genes_are_in_order_with_links(tree, panel):
     rows = every(every(tree, "table")[0], "tr")[1:]
     ranked = panel.var[panel.var["glfs_selected"]].sort_values("glfs_rank")
     assert [text(row[1]) for row in rows] == list(ranked["symbol"])
-    assert [float(row[2].get("data-value")) for row in rows] == list(ranked["glfs_weight"])
+    for place, name in ((2, "loss"), (3, "weight"), (4, "score")):
+        found = [float(row[place].get("data-value")) for row in rows]
+        assert found == list(ranked[f"glfs_{name}"])
+    assert [text(row[5]) for row in rows] == ["yes"] * 2 + ["no"] * 18
     links = [every(row, "a")[0].get("href") for row in rows]
     assert all(link.startswith("https://www.ncbi.nlm.nih.gov/gene/?term=") for link in links)
     assert "<" not in "".join(links)
@@ -116,16 +124,23 @@ def test_stored_cells_without_stability_and_enrichment(pbmc, tmp_path):
     ids = [section.get("id") for section in every(tree, "section")]
     assert ids == ["cells", "genes", "how", "parameters"]
     assert all(link.get("href").startswith("#") for link in every(tree, "a"))
-    assert "share of the structure" in text(tree)
+    words = text(tree)
+    assert "share of the structure that so many genes keep" in words
+    assert "along λ" not in words
+    assert "included" not in [text(head) for head in every(tree, "th")]
 
 
-def test_a_method_without_a_path(pbmc, tmp_path):
-    glfs_bio.pp.select_genes(pbmc, n_genes=15)
-    for name in ("path", "lam", "kkt", "converged", "finish"):
-        del pbmc.uns["glfs"][name]
+@pytest.mark.parametrize("options", [{"objective": "exact"}, {"method": "variance"}])
+def test_the_papers_objective_and_other_methods(pbmc, tmp_path, options):
+    glfs_bio.pp.select_genes(pbmc, n_genes=15, **options)
     write_report(pbmc, tmp_path / "report.html")
     tree = html5lib.HTMLParser(strict=True).parse((tmp_path / "report.html").read_text("utf-8"))
-    assert len(every(tree, "img")) == 2
+    assert len(every(tree, "img")) == 3
+    words = text(tree)
+    assert "of the structure that all genes keep." in words
+    assert "best possible" not in words
+    assert "Weights of the selected genes" in words
+    assert ("the objective along λ" in words) == ("objective" in options)
 
 
 @pytest.mark.parametrize(
@@ -183,7 +198,7 @@ def test_in_a_browser(page, browse, tmp_path):
     assert (picture.min(axis=2) < 0.9).mean() > 0.02
 
     clicks = """<script>
-      const weight = document.querySelectorAll("thead button")[2];
+      const weight = document.querySelectorAll("thead button")[3];
       weight.click(); weight.click();
       document.body.dataset.shown = [...document.images].every((i) => i.naturalWidth > 0);
       document.body.dataset.wide = document.documentElement.scrollWidth;
@@ -196,6 +211,6 @@ def test_in_a_browser(page, browse, tmp_path):
     assert int(body.get("data-wide")) <= 1280
     assert text(every(tree, "title")[0]) == "Panel <1>"
     rows = every(every(tree, "table")[0], "tr")[1:]
-    weights = [float(row[2].get("data-value")) for row in rows]
+    weights = [float(row[3].get("data-value")) for row in rows]
     assert weights == sorted(weights, reverse=True)
-    assert every(tree, "th")[2].get("aria-sort") == "descending"
+    assert every(tree, "th")[3].get("aria-sort") == "descending"

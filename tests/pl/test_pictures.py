@@ -54,6 +54,7 @@ def _panel(_pbmc):
     adata = _pbmc.copy()
     select_genes(adata, 10)
     select_genes(adata, 200, key_added="many")
+    select_genes(adata, 10, objective="exact", key_added="paper")
     enrich(adata, SETS)
     rng = np.random.default_rng(0)
     frequency = np.where(adata.var["many_selected"], 0.8, 0.0)
@@ -98,9 +99,29 @@ def test_weights(panel):
     ax = pl.weights(panel, show=False)
     ranked = best_first(panel)
     assert names(ax) == list(ranked.index)
-    np.testing.assert_allclose([bar.get_width() for bar in ax.patches], ranked["glfs_weight"])
+    np.testing.assert_allclose([bar.get_width() for bar in ax.patches], ranked["glfs_loss"])
+    assert ax.get_xlabel() == "lost without the gene"
     assert ax.get_ylim()[0] > ax.get_ylim()[1]
     assert apart(ax.get_yticklabels())
+
+
+@pytest.mark.parametrize(
+    ("key", "options", "label"),
+    [
+        ("paper", {"objective": "exact"}, "weight β"),
+        ("other", {"method": "variance"}, "weight by variance"),
+        ("other", {"method": "laplacian_score"}, "weight by laplacian_score"),
+    ],
+)
+def test_weights_where_the_method_gives_them(panel, key, options, label):
+    """Those of the Laplacian Score are negative."""
+    select_genes(panel, 10, key_added=key, **options)
+    ax = pl.weights(panel, key=key, show=False)
+    widths = [bar.get_width() for bar in ax.patches]
+    np.testing.assert_allclose(widths, best_first(panel, key)[f"{key}_weight"])
+    assert ax.get_xlabel() == label
+    low, high = ax.get_xlim()
+    assert low <= min(widths) <= max(widths) <= high
 
 
 def test_weights_of_many_genes(panel):
@@ -123,9 +144,26 @@ def test_weights_in_small_axes(panel):
 
 
 def test_path(panel):
+    """What every size keeps, and how near that is to the best possible."""
     ax = pl.path(panel, show=False)
     entry = panel.uns["glfs"]
-    right = next(other for other in ax.figure.axes if other is not ax)
+    kept, best = (line.get_data() for line in ax.lines[:2])
+    np.testing.assert_array_equal(kept, [np.arange(1, 11), entry["kept"]])
+    np.testing.assert_array_equal(best, [np.arange(1, 11), entry["of_best_possible"]])
+    assert ax.lines[2].get_xdata()[0] == 10
+    assert list(ax.lines[3].get_data()) == [[10], [entry["kept"][-1]]]
+    told = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert told == ["of the structure", "of the best possible, at least", "chosen: 10 genes"]
+    assert ax.figure.axes == [ax]
+    assert ax.get_ylim()[0] == 0
+    assert all(place == int(place) for place in ax.get_xticks())
+    assert apart(ax.get_xticklabels())
+
+
+def test_path_of_the_papers_objective(panel):
+    ax, by_size = pl.path(panel, key="paper", show=False)
+    entry = panel.uns["paper"]
+    right = next(other for other in ax.figure.axes if other not in (ax, by_size))
     lam, genes = ax.lines[0].get_data()
     np.testing.assert_array_equal(lam, entry["path"]["lam"])
     np.testing.assert_array_equal(genes, entry["path"]["n_genes"])
@@ -139,18 +177,21 @@ def test_path(panel):
         low, high = axes.get_ylim()
         assert low == 0
         assert all(line.get_ydata()[-1] <= high for line in axes.lines)
+    np.testing.assert_array_equal(by_size.lines[0].get_ydata(), entry["kept"])
+    told = [text.get_text() for text in by_size.get_legend().get_texts()]
+    assert told == ["of the structure", "chosen: 10 genes"]
 
 
 @pytest.mark.parametrize("span", [1.2, 4.0, 30.0, 1e4, 1e9])
 def test_names_along_lambda_have_room(panel, span):
     lam = np.geomspace(3e-6, 3e-6 * span, 12)
-    panel.uns["glfs"]["path"] = {
+    panel.uns["paper"]["path"] = {
         "lam": lam,
         "n_genes": np.arange(12)[::-1] + 5,
         "objective": np.linspace(0, 1, 12),
     }
-    panel.uns["glfs"]["lam"] = lam[3]
-    ax = pl.path(panel, show=False)
+    panel.uns["paper"]["lam"] = lam[3]
+    ax, _ = pl.path(panel, key="paper", show=False)
     ax.figure.canvas.draw()
     low, high = ax.get_xlim()
     shown = [
@@ -162,27 +203,38 @@ def test_names_along_lambda_have_room(panel, span):
     assert apart(shown)
 
 
-def test_path_and_curve(panel):
-    panel.uns["glfs"]["curve"] = {
-        "n_genes": np.array([5, 10, 20]),
-        "kept": np.array([0.5, 0.8, 1]),
-    }
-    along_lambda, along_size = pl.path(panel, show=False)
-    np.testing.assert_array_equal(along_size.lines[0].get_data(), [[5, 10, 20], [0.5, 0.8, 1]])
-    assert along_size.lines[1].get_xdata()[0] == 10
-    assert along_lambda.get_xscale() == "log"
+def test_path_goes_on_where_the_number_was_chosen(panel):
+    select_genes(panel, key_added="auto")
+    entry = panel.uns["auto"]
+    ax = pl.path(panel, key="auto", show=False)
+    sizes = entry["curve"]["n_genes"], np.arange(1, entry["n_genes"] + 1)
+    kept = entry["curve"]["kept"], entry["of_best_possible"]
+    for line, size, share in zip(ax.lines, sizes, kept, strict=False):
+        np.testing.assert_array_equal(line.get_data(), [size, share])
+    assert list(ax.lines[3].get_data()) == [[entry["n_genes"]], [entry["kept"][-1]]]
+    assert ax.get_xlim()[1] > 500
+
+
+def test_path_in_axes_of_the_caller(panel):
     with pytest.raises(ValueError, match="ax has 1 axes, but there are 2 panels"):
-        pl.path(panel, ax=plt.figure().add_subplot())
+        pl.path(panel, key="paper", ax=plt.figure().add_subplot())
     _, axes = plt.subplots(1, 2)
-    assert pl.path(panel, ax=axes) == list(axes)
-    del panel.uns["glfs"]["path"]
-    assert pl.path(panel, show=False).get_xlabel() == "genes"
-    del panel.uns["glfs"]["curve"]
-    with pytest.raises(KeyError, match="has no path"):
-        pl.path(panel)
+    assert pl.path(panel, key="paper", ax=axes) == list(axes)
+    with pytest.raises(ValueError, match="ax has 2 axes, but there are 1 panels"):
+        pl.path(panel, ax=axes)
+
+
+def test_path_of_other_methods_and_of_nothing_but_included_genes(panel):
+    select_genes(panel, 6, method="lapdofs", key_added="other")
+    select_genes(panel, 1, include=["CD3D"], key_added="held")
+    for key in ("other", "held"):
+        ax = pl.path(panel, key=key, show=False)
+        told = [text.get_text() for text in ax.get_legend().get_texts()]
+        assert told == ["of the structure", f"chosen: {panel.uns[key]['n_genes']} genes"]
 
 
 def test_small_weights_are_seen_in_several_columns(panel):
+    panel.var["many_loss"] *= np.where(panel.var["many_rank"] > 100, 1e-3, 1.0)
     axes = pl.weights(panel, key="many", show=False)
     assert {ax.get_xscale() for ax in axes} == {"log"}
     assert all(bar.get_width() > ax.get_xlim()[0] > 0 for ax in axes for bar in ax.patches)
@@ -192,21 +244,6 @@ def test_genes_that_were_never_selected_have_no_bar(panel):
     n_frequent = (panel.var["glfs_stability_frequency"] > 0).sum()
     *bars, _ = pl.stability(panel, panel.n_vars, show=False)
     assert sum(len(ax.patches) for ax in bars) == n_frequent
-
-
-def test_a_completed_panel_has_no_path_of_one_dot(panel):
-    select_genes(panel, n_genes=120, key_added="grown")
-    entry = panel.uns["grown"]
-    assert len(entry["path"]["lam"]) == 1
-    ax = pl.path(panel, key="grown", show=False)
-    np.testing.assert_array_equal(ax.lines[0].get_ydata(), entry["completed"]["kept"])
-    assert list(ax.lines[1].get_data()) == [[120], [entry["completed"]["kept"][-1]]]
-    assert f"from the {entry['path']['n_genes'][0]} genes" in ax.get_title()
-    assert apart([*ax.get_legend().get_texts(), ax.title])
-    entry["curve"] = entry["completed"]
-    ax = pl.path(panel, key="grown", show=False)
-    told = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert told == ["kept, all directions", "kept, leading directions", "chosen: 120 genes"]
 
 
 def test_stability(panel):

@@ -1,7 +1,8 @@
-"""How a panel gets its size: along λ, completed greedily, or chosen by what it keeps."""
+"""Panels of every size: nested, what they keep, and how near they are to the best possible."""
 
 from __future__ import annotations
 
+import itertools
 import logging
 
 import anndata as ad
@@ -10,86 +11,161 @@ import pytest
 import scanpy as sc
 from sklearn.decomposition import PCA
 
-from glfs_bio.core.graph import knn_graph
+from glfs_bio.core.geometry.graph import knn_graph
 from glfs_bio.pp import select_genes
 
 
-def panel(adata, n_genes, **options):
-    table = select_genes(adata, n_genes, inplace=False, **options)
-    return table[table["glfs_selected"]].sort_values("glfs_rank")
+def best_first(adata, key="glfs"):
+    chosen = adata.var[adata.var[f"{key}_selected"]]
+    return list(chosen.sort_values(f"{key}_rank").index)
 
 
-@pytest.mark.parametrize("n_genes", [2, 10, 50, 200, 764])
+@pytest.mark.parametrize("n_genes", [1, 2, 10, 50, 200, 764, 765])
 def test_every_size_can_be_had(pbmc, n_genes):
-    assert len(panel(pbmc, n_genes)) == n_genes
+    select_genes(pbmc, n_genes)
+    assert len(best_first(pbmc)) == n_genes
 
 
-def test_large_panels_are_completed(pbmc):
-    select_genes(pbmc, 200)
-    var = pbmc.var
-    assert pbmc.uns["glfs"]["finish"] == "greedy"
-    assert (var.loc[var["glfs_selected"], "glfs_weight"] > 0).all()
-    assert (var.loc[~var["glfs_selected"], "glfs_weight"] == 0).all()
+@pytest.mark.parametrize("options", [{}, {"batch_key": "phase"}, {"include": ["CD79A", "CD3D"]}])
+def test_panels_are_nested(pbmc, options):
+    select_genes(pbmc, 60, **options)
+    large = pbmc.uns["glfs"]
+    for n_genes in (5, 25):
+        select_genes(pbmc, n_genes, **options, key_added="small")
+        assert best_first(pbmc, "small") == best_first(pbmc)[:n_genes]
+        np.testing.assert_allclose(pbmc.uns["small"]["kept"], large["kept"][:n_genes])
 
 
-def test_what_completed_panels_keep(pbmc):
-    """The weights are the gains of the genes as they entered: their sum, as a share."""
-    select_genes(pbmc, 100)
-    chosen = pbmc.var[pbmc.var["glfs_selected"]].sort_values("glfs_rank")
-    weights = chosen["glfs_weight"].to_numpy()
-    completed = pbmc.uns["glfs"]["completed"]
-    kept = completed["kept"]
-    np.testing.assert_array_equal(completed["n_genes"], np.arange(1, 101))
-    np.testing.assert_allclose(kept / kept[-1], np.cumsum(weights) / weights.sum())
-    assert 0 < kept[0] < kept[-1] < 1
-    select_genes(pbmc, pbmc.n_vars - 1, key_added="all")
-    assert pbmc.uns["all"]["completed"]["kept"][-1] == pytest.approx(1, abs=1e-3)
-    select_genes(pbmc, 100, finish=None, key_added="none")
-    assert "completed" not in pbmc.uns["none"]
+def test_a_panel_keeps_more_with_every_gene_and_all_genes_keep_all(pbmc):
+    select_genes(pbmc, pbmc.n_vars)
+    kept = pbmc.uns["glfs"]["kept"]
+    assert kept[0] > 0
+    assert (np.diff(kept) >= -1e-12).all()
+    assert kept[-1] == pytest.approx(1, abs=1e-9)
 
 
-def test_the_paper_alone(pbmc):
-    select_genes(pbmc, 200, finish=None)
-    assert pbmc.uns["glfs"]["finish"] == "none"
-    assert pbmc.var["glfs_selected"].sum() == 200
+def test_kept_is_of_the_panel_and_not_of_the_method(pbmc):
+    """The same genes, by whatever method or objective, keep the same."""
+    select_genes(pbmc, 8)
+    for options in ({"objective": "exact"}, {"method": "variance"}, {"method": "lapdofs"}):
+        same = {"include": best_first(pbmc), "use_rep": "X_pca", "neighbors_key": "neighbors"}
+        select_genes(pbmc, 8, standardize="noise", key_added="other", **options, **same)
+        assert set(best_first(pbmc, "other")) == set(best_first(pbmc))
+        found, expected = pbmc.uns["other"]["kept"][-1], pbmc.uns["glfs"]["kept"][-1]
+        assert found == pytest.approx(expected, rel=1e-6)
 
 
-def test_completed_panels_have_the_included_genes(pbmc):
-    include = ["CD79A", "CD3D"]
-    names = panel(pbmc, 100, include=include).index
-    assert set(names[:2]) == set(include)
-    assert len(names) == 100
+def test_loss_is_what_the_panel_keeps_less_without_the_gene(pbmc):
+    select_genes(pbmc, 6)
+    panel, kept = best_first(pbmc), pbmc.uns["glfs"]["kept"][-1]
+    for gene in panel:
+        others = [name for name in panel if name != gene]
+        select_genes(pbmc, 5, include=others, key_added="without")
+        lost = kept - pbmc.uns["without"]["kept"][-1]
+        assert pbmc.var.loc[gene, "glfs_loss"] == pytest.approx(lost, rel=1e-6)
+    assert (pbmc.var.loc[~pbmc.var["glfs_selected"], "glfs_loss"] == 0).all()
 
 
-def test_completed_panels_over_batches(pbmc):
-    select_genes(pbmc, 100, batch_key="phase")
-    assert pbmc.uns["glfs"]["finish"] == "greedy"
-    assert pbmc.var["glfs_selected"].sum() == 100
+def test_no_panel_is_better_than_the_bound(pbmc):
+    """Every panel of 1, 2 and 3 of seven genes; the structure is that of all genes."""
+    few = list(pbmc.var_names[:70:10])
+    rest = [name for name in pbmc.var_names if name not in few]
+    select_genes(pbmc, 3, exclude=rest)
+    entry = pbmc.uns["glfs"]
+    for size in (1, 2, 3):
+        best = 0.0
+        for panel in itertools.combinations(few, size):
+            select_genes(pbmc, size, include=list(panel), exclude=rest, key_added="tried")
+            best = max(best, pbmc.uns["tried"]["kept"][-1])
+        share = entry["kept"][size - 1] / best
+        assert entry["of_best_possible"][size - 1] <= share + 1e-9
+        assert share <= 1 + 1e-9
+
+
+def test_the_best_possible_is_among_panels_with_the_included_genes(pbmc):
+    select_genes(pbmc, 12, include=["CD79A", "CD3D"])
+    share = pbmc.uns["glfs"]["of_best_possible"]
+    assert np.isnan(share[:2]).all()
+    assert ((share[2:] > 0) & (share[2:] <= 1 + 1e-9)).all()
+    select_genes(pbmc, 2, include=["CD79A", "CD3D"])
+    assert np.isnan(pbmc.uns["glfs"]["of_best_possible"]).all()
+
+
+def test_included_genes_come_first_in_the_order_of_what_they_add(pbmc):
+    include = ["FTL", "CD79A", "CD3D"]
+    select_genes(pbmc, 10, include=include)
+    assert set(best_first(pbmc)[:3]) == set(include)
+    assert set(pbmc.var_names[pbmc.var["glfs_included"]]) == set(include)
+    kept = {}
+    for gene in include:
+        select_genes(pbmc, 1, include=[gene], key_added="alone")
+        kept[gene] = pbmc.uns["alone"]["kept"][0]
+    assert best_first(pbmc)[0] == max(kept, key=kept.get)
+    assert pbmc.uns["glfs"]["kept"][0] == pytest.approx(max(kept.values()))
+
+
+def test_exchanges_never_make_it_worse(pbmc):
+    select_genes(pbmc, 15)
+    select_genes(pbmc, 15, swaps=True, include=["CD3D"], key_added="held")
+    select_genes(pbmc, 15, swaps=True, key_added="swapped")
+    entry = pbmc.uns["swapped"]
+    assert entry["exchanged"] >= 0
+    assert entry["kept"][-1] >= pbmc.uns["glfs"]["kept"][-1] - 1e-12
+    assert (entry["exchanged"] > 0) == (set(best_first(pbmc, "swapped")) != set(best_first(pbmc)))
+    assert best_first(pbmc, "held")[0] == "CD3D"
 
 
 def test_automatic_number(pbmc):
+    """The fewest genes that keep 80 %; the curve goes on to larger panels."""
     select_genes(pbmc)
-    curve = pbmc.uns["glfs"]["curve"]
-    n_genes = pbmc.var["glfs_selected"].sum()
-    assert n_genes == pbmc.uns["glfs"]["n_genes"] == curve["n_genes"][-1]
-    assert curve["kept"][-1] >= 0.9 > curve["kept"][-2]
-    assert (np.diff(curve["kept"]) > 0).all()
+    entry = pbmc.uns["glfs"]
+    curve, kept = entry["curve"], entry["kept"]
+    assert len(kept) == entry["n_genes"] == pbmc.var["glfs_selected"].sum()
+    assert kept[-1] >= 0.8 > kept[-2]
+    np.testing.assert_array_equal(curve["n_genes"], np.arange(1, 501))
+    np.testing.assert_allclose(curve["kept"][: len(kept)], kept)
+    assert entry["of_best_possible"].shape == kept.shape
+    select_genes(pbmc, int(entry["n_genes"]), key_added="asked")
+    assert best_first(pbmc, "asked") == best_first(pbmc)
+    assert "curve" not in pbmc.uns["asked"]
 
 
 def test_automatic_number_counts_the_included(pbmc):
-    pbmc.var["wanted"] = np.arange(pbmc.n_vars) < 50
+    pbmc.var["wanted"] = np.arange(pbmc.n_vars) < 200
     select_genes(pbmc, include="wanted")
     assert pbmc.var.loc[pbmc.var["wanted"], "glfs_selected"].all()
-    assert pbmc.uns["glfs"]["curve"]["kept"][-1] >= 0.9
+    assert pbmc.uns["glfs"]["kept"][-1] >= 0.8
+
+
+def test_genes_that_cannot_keep_enough_are_all_taken_with_a_word(pbmc, caplog):
+    few = list(pbmc.var_names[:10])
+    with caplog.at_level(logging.WARNING):
+        select_genes(pbmc, exclude=list(pbmc.var_names[10:]))
+    assert set(best_first(pbmc)) == set(few)
+    assert "10 genes keep" in caplog.text
+    assert "less than the 80 %" in caplog.text
 
 
 def test_number_at_a_given_lambda(pbmc):
-    select_genes(pbmc, 20)
+    select_genes(pbmc, 20, objective="exact")
     lam = float(pbmc.uns["glfs"]["lam"])
-    select_genes(pbmc, lam=lam, key_added="there")
+    select_genes(pbmc, objective="exact", lam=lam, key_added="there")
     assert "curve" not in pbmc.uns["there"]
-    weights = pbmc.var["there_weight"]
-    assert (weights[pbmc.var["there_selected"]] > 0).all()
+    assert (pbmc.var.loc[pbmc.var["there_selected"], "there_weight"] > 0).all()
+
+
+def test_what_was_there_is_used_or_not(pbmc):
+    def reused(**options):
+        select_genes(pbmc, 5, **options)
+        entry = pbmc.uns["glfs"]
+        return entry["reused"]["representation"], entry["reused"]["graph"], entry["replaced"]
+
+    assert reused() == (True, True, False)
+    assert reused(use_rep="X") == (False, False, False)
+    assert reused(batch_key="phase") == (False, False, False)
+    assert reused(use_rep="X", neighbors_key="neighbors") == (False, True, False)
+    del pbmc.uns["neighbors"]
+    assert reused() == (True, False, False)
 
 
 @pytest.fixture
@@ -112,14 +188,16 @@ def selected_quiet(adata):
 
 def test_components_that_miss_the_structure_are_replaced(hidden_group, caplog):
     with caplog.at_level(logging.WARNING):
-        select_genes(hidden_group, 6, n_comps=5)
-    assert hidden_group.uns["glfs"]["replaced"]
+        select_genes(hidden_group, 6, n_comps=2)
+    entry = hidden_group.uns["glfs"]
+    assert entry["replaced"]
+    assert entry["reused"] == {"representation": False, "graph": False}
     assert "computed anew" in caplog.text
     assert selected_quiet(hidden_group) == 6
     del hidden_group.obsm["X_pca"], hidden_group.obsp["connectivities"]
     del hidden_group.uns["neighbors"]
-    select_genes(hidden_group, 6, n_comps=5, key_added="alone")
-    for column in ("weight", "score", "rank", "selected"):
+    select_genes(hidden_group, 6, n_comps=2, key_added="alone")
+    for column in ("weight", "loss", "score", "rank", "selected", "included"):
         assert hidden_group.var[f"glfs_{column}"].equals(hidden_group.var[f"alone_{column}"])
 
 

@@ -12,11 +12,16 @@ from scipy import sparse
 import glfs_bio
 from glfs_bio.pp import select_genes
 
-COLUMNS = ["glfs_weight", "glfs_score", "glfs_rank", "glfs_selected"]
+COLUMNS = [f"glfs_{name}" for name in ("weight", "loss", "score", "rank", "selected", "included")]
 
 
 def selected(adata, key="glfs"):
     return set(adata.var_names[adata.var[f"{key}_selected"]])
+
+
+def best_first(adata, key="glfs"):
+    chosen = adata.var[adata.var[f"{key}_selected"]]
+    return list(chosen.sort_values(f"{key}_rank").index)
 
 
 def test_what_is_written(pbmc):
@@ -24,32 +29,72 @@ def test_what_is_written(pbmc):
     var = pbmc.var
     assert var["glfs_selected"].dtype == bool
     assert var["glfs_selected"].sum() == 20
-    assert (var["glfs_weight"] >= 0).all()
+    assert var["glfs_included"].dtype == bool
+    assert var["glfs_weight"].between(0, 1).all()
+    assert var["glfs_weight"].sum() == pytest.approx(20)
+    assert ((var["glfs_loss"] > 0) == var["glfs_selected"]).all()
     assert var["glfs_score"].is_unique
     assert sorted(var["glfs_rank"]) == list(range(1, pbmc.n_vars + 1))
     assert var.loc[var["glfs_selected"], "glfs_rank"].max() == 20
     entry = pbmc.uns["glfs"]
+    assert (entry["method"], entry["objective"]) == ("glfs", "error")
+    assert (entry["n_genes"], entry["n_tested"]) == (20, 765)
+    assert entry["kept"].shape == entry["of_best_possible"].shape == (20,)
+    assert entry["assay_noise"] > 0
+    assert entry["params"]["lambda1"] == 100.0
+    assert entry["versions"]["glfs-bio"] == glfs_bio.__version__
+    assert not {"lam", "path", "kkt", "converged", "n_iter", "curve"} & set(entry)
+
+
+def test_what_the_papers_objective_writes(pbmc):
+    select_genes(pbmc, 20, objective="exact")
+    entry = pbmc.uns["glfs"]
     assert entry["converged"]
     assert entry["kkt"] <= 1e-4
-    assert entry["objective"] == "exact"
-    assert entry["params"]["lambda1"] == 100.0
+    assert entry["n_iter"] > 0
+    assert entry["lam"] in entry["path"]["lam"]
     assert len(entry["path"]["lam"]) == len(entry["path"]["n_genes"])
-    assert entry["versions"]["glfs-bio"] == glfs_bio.__version__
+    assert entry["kept"].shape == (20,)
+    assert not {"of_best_possible", "curve"} & set(entry)
+    assert (pbmc.var["glfs_weight"] >= 0).all()
+    assert ((pbmc.var["glfs_loss"] > 0) == pbmc.var["glfs_selected"]).all()
 
 
 @pytest.mark.filterwarnings("ignore:Writing zarr v2")
 @pytest.mark.parametrize("form", ["h5ad", "zarr"])
-def test_record_survives_a_file(pbmc, tmp_path, form):
-    select_genes(pbmc, 10, exclude=["CD3D", re.compile("^RP")], mask_var=np.ones(765, dtype=bool))
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"n_genes": 10},
+        {},
+        {"n_genes": 10, "swaps": True, "include": ["CD3E", "NKG7"]},
+        {"n_genes": 2, "include": ["CD3E", "NKG7"]},
+        {"n_genes": 10, "objective": "exact"},
+        {"n_genes": 10, "method": "laplacian_score"},
+    ],
+    ids=str,
+)
+def test_record_survives_a_file(pbmc, tmp_path, form, options):
+    pbmc = pbmc[:, 100:300].copy()
+    pbmc.var_names = ["CD3D", "CD3E", "NKG7", "RPS3", *pbmc.var_names[4:]]
+    mask = np.ones(200, dtype=bool)
+    select_genes(pbmc, exclude=["CD3D", re.compile("^RP")], mask_var=mask, **options)
     path = tmp_path / f"panel.{form}"
     getattr(pbmc, f"write_{form}")(path)
     again = getattr(ad, f"read_{form}")(path)
     pd.testing.assert_frame_equal(again.var[COLUMNS], pbmc.var[COLUMNS])
-    assert again.uns["glfs"]["lam"] == pbmc.uns["glfs"]["lam"]
+    assert_same(again.uns["glfs"], pbmc.uns["glfs"])
     assert list(again.uns["glfs"]["params"]["exclude"]) == ["CD3D", "re:^RP"]
-    np.testing.assert_array_equal(
-        again.uns["glfs"]["path"]["n_genes"], pbmc.uns["glfs"]["path"]["n_genes"]
-    )
+
+
+def assert_same(found, expected):
+    """Two records, branch by branch."""
+    assert set(found) == set(expected)
+    for name, value in expected.items():
+        if isinstance(value, dict):
+            assert_same(found[name], value)
+        else:
+            np.testing.assert_array_equal(found[name], value)
 
 
 def test_not_inplace_leaves_the_object_alone(pbmc):
@@ -98,7 +143,7 @@ def test_sparse_matrix_is_never_made_dense(pbmc, monkeypatch):
 
 
 def test_existing_pca_and_graph_are_used(pbmc, monkeypatch):
-    from glfs_bio.core import graph, subspace
+    from glfs_bio.core.geometry import graph, subspace
 
     def refuse(*_args, **_kwargs):
         pytest.fail("computed although it was there")
@@ -133,7 +178,8 @@ def test_untested_genes_have_no_rank(pbmc):
     out = ~pbmc.var["tested"].to_numpy() | (pbmc.var_names == "HLA-DRA")
     assert pbmc.var.loc[out, ["glfs_score", "glfs_rank"]].isna().all(axis=None)
     assert not pbmc.var.loc[out, "glfs_selected"].any()
-    assert (pbmc.var.loc[out, "glfs_weight"] == 0).all()
+    assert (pbmc.var.loc[out, ["glfs_weight", "glfs_loss"]] == 0).all(axis=None)
+    assert not pbmc.var["glfs_included"].any()
     assert pbmc.uns["glfs"]["n_tested"] == (~out).sum()
     assert pbmc.var["glfs_selected"].sum() == 10
 
@@ -144,13 +190,49 @@ def test_include_and_exclude(pbmc):
     panel = selected(pbmc)
     assert {"CD79A", "CD3D"} <= panel
     assert len(panel) == 10
+    assert set(pbmc.var_names[pbmc.var["glfs_included"]]) == {"CD79A", "CD3D"}
+    assert set(pbmc.var.loc[["CD79A", "CD3D"], "glfs_rank"]) == {1, 2}
+    assert (pbmc.var.loc[["CD79A", "CD3D"], "glfs_weight"] == 1).all()
     assert not any(gene.startswith(("RPL", "RPS", "HLA-")) for gene in panel)
 
 
 def test_batches(pbmc):
-    select_genes(pbmc, 10, batch_key="phase")
-    assert pbmc.var["glfs_selected"].sum() == 10
+    for objective in ("error", "exact"):
+        select_genes(pbmc, 10, batch_key="phase", objective=objective)
+        assert pbmc.var["glfs_selected"].sum() == 10
+        assert (np.diff(pbmc.uns["glfs"]["kept"]) > 0).all()
     assert pbmc.uns["glfs"]["converged"]
+
+
+def test_excluded_genes_do_not_change_the_scale(pbmc):
+    """They are structure that the panel should keep: it keeps as much of it as if it were free."""
+    select_genes(pbmc, 20)
+    panel = best_first(pbmc)
+    others = pbmc.var_names[~pbmc.var["glfs_selected"] & (np.arange(765) % 2 == 0)]
+    select_genes(pbmc, 20, exclude=list(others), key_added="without")
+    assert best_first(pbmc, "without") == panel
+    np.testing.assert_allclose(pbmc.uns["without"]["kept"], pbmc.uns["glfs"]["kept"], rtol=1e-10)
+    select_genes(pbmc, 20, exclude=panel[:5], key_added="worse")
+    assert not set(panel[:5]) & selected(pbmc, "worse")
+    assert pbmc.uns["worse"]["kept"][-1] < pbmc.uns["glfs"]["kept"][-1]
+
+
+def test_masked_genes_are_not_looked_at(pbmc):
+    """As if the matrix did not have them, which excluded genes are not."""
+    seen = np.arange(765) % 2 == 0
+    some = pbmc[:, seen].copy()
+    select_genes(some, 15)
+    select_genes(pbmc, 15, mask_var=seen)
+    expected = some.var[COLUMNS]
+    pd.testing.assert_frame_equal(pbmc.var.loc[seen, COLUMNS], expected, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(pbmc.uns["glfs"]["kept"], some.uns["glfs"]["kept"])
+    select_genes(pbmc, 15, exclude=list(pbmc.var_names[~seen]), key_added="excluded")
+    assert (pbmc.uns["excluded"]["kept"] < pbmc.uns["glfs"]["kept"])[-1]
+    spoilt = pbmc.X.toarray()
+    spoilt[:, ~seen] = np.random.default_rng(0).poisson(50.0, size=(700, (~seen).sum()))
+    pbmc.X = spoilt
+    select_genes(pbmc, 15, mask_var=seen, key_added="again")
+    assert best_first(pbmc, "again") == best_first(some)
 
 
 def test_full_rank_of_a_small_set(pbmc):
@@ -179,7 +261,7 @@ def test_panel_keeps_the_cell_lines(real):
 def test_faces_full_rank(real):
     """The paper's figure is 0.940."""
     adata = real("orl400")
-    select = glfs_bio.GLFS(100, n_comps=None).fit(adata.X.astype(float))
+    select = glfs_bio.GLFS(100, objective="exact", n_comps=None).fit(adata.X.astype(float))
     pixels = adata.X[:, select.get_support()].astype(float)
     distances = ((pixels[:, None] - pixels[None]) ** 2).sum(axis=2)
     np.fill_diagonal(distances, np.inf)
@@ -250,7 +332,9 @@ BAD = [
     (no_spoil, {"exclude": re.compile("^nope$")}, ValueError, "matches none"),
     (no_spoil, {"exclude": re.compile("")}, ValueError, "exclude leaves no gene"),
     (no_spoil, {"include": ["CD3D"], "exclude": ["CD3D"]}, ValueError, "rule out: CD3D"),
-    (no_spoil, {"lam": 1e12}, ValueError, "leaves no gene"),
+    (no_spoil, {"lam": 1e12, "objective": "exact"}, ValueError, "leaves no gene"),
+    (no_spoil, {"lam": 1e-6}, ValueError, "lam=1e-06 is for objective='exact'"),
+    (no_spoil, {"objective": "mse"}, ValueError, "objective='mse' is there no more"),
     (no_spoil, {"lam": -1.0}, ValueError, "lam=-1.0"),
     (no_spoil, {"batch_key": "phase", "neighbors_key": "neighbors"}, ValueError, "combined"),
 ]
@@ -259,11 +343,12 @@ BAD = [
 @pytest.mark.parametrize(("spoil", "options", "error", "message"), BAD)
 def test_bad_input_is_refused_and_nothing_is_written(pbmc, spoil, options, error, message):
     spoil(pbmc)
-    columns, keys = list(pbmc.var.columns), set(pbmc.uns)
+    before = pbmc.var.copy(), pbmc.obs.copy(), set(pbmc.uns), set(pbmc.obsm), set(pbmc.obsp)
     with pytest.raises(error, match=message):
         select_genes(pbmc, **options)
-    assert list(pbmc.var.columns) == columns
-    assert set(pbmc.uns) == keys
+    pd.testing.assert_frame_equal(pbmc.var, before[0])
+    pd.testing.assert_frame_equal(pbmc.obs, before[1])
+    assert (set(pbmc.uns), set(pbmc.obsm), set(pbmc.obsp)) == before[2:]
 
 
 @pytest.mark.parametrize(("cells", "genes"), [(2, 10), (20, 1)])

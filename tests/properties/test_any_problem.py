@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from glfs_bio.core.path import Collapse
-from glfs_bio.rankers import METHODS, rank_genes
+from glfs_bio.core.solvers.path import Collapse
+from glfs_bio.rankers import METHODS, Options, rank_genes
 
 EXAMPLES = settings(
     deadline=None,
@@ -131,22 +131,21 @@ def graphs(draw, n):
 OPTIONS = st.fixed_dictionaries(
     {
         "n_comps": st.sampled_from([None, 3, 50]),
-        "objective": st.sampled_from(["exact", "exact", "printed", "mse"]),
-        "standardize": st.sampled_from(["noise", "noise_always", "unit", None]),
+        "objective": st.sampled_from(["error", "error", "exact", "printed"]),
+        "standardize": st.sampled_from(["auto", "noise", "unit", None]),
         "laplacian": st.sampled_from(["normalized", "unnormalized"]),
         "lambda1": st.sampled_from([0.0, 100.0, 1e-9, 1e4]),
-        "finish": st.sampled_from(["auto", "greedy", None]),
     }
 )
 
 
-def answer_of(data, n_genes, **options):
+def answer_of(data, n_genes, options, **given):
     """The ranking, checked; None where it was refused with a message."""
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("error")
         warnings.simplefilter("always", ConvergenceWarning)
         try:
-            ranking = rank_genes(data, n_genes, **options)
+            ranking = rank_genes(data, n_genes, options, **given)
         except Collapse:
             event("collapse")
             return None
@@ -163,6 +162,16 @@ def answer_of(data, n_genes, **options):
     assert len(np.unique(ranking.scores)) == d, ranking.scores
     assert sorted(ranking.ranks) == list(range(1, d + 1))
     assert 1 <= ranking.n_selected <= d
+    assert info["kept"].shape == (ranking.n_selected,)
+    assert (np.diff(info["kept"]) >= -1e-9).all()
+    assert -1e-9 <= info["kept"][-1] <= 1.0 + 1e-9
+    assert ranking.losses.shape == (d,)
+    assert (ranking.losses >= 0).all()  # rounding of a gene that loses nothing
+    if options.is_error:
+        assert (ranking.weights <= 1).all()
+        share = info["of_best_possible"]
+        assert share.shape == (ranking.n_selected,)
+        assert ((share > 0) & (share <= 1.0 + 1e-9)).all()
     if "converged" in info:
         assert info["converged"] or told  # it is said aloud
         assert bool(told) == (not info["converged"]) or info["method"] != "glfs"
@@ -178,10 +187,11 @@ def test_glfs(data, matrix, options):
     n, d = matrix.shape
     graph = data.draw(graphs(n))
     n_genes = data.draw(st.sampled_from([None, 1, 2, d]))
-    answer_of(matrix, n_genes, graph=graph, **options)
+    swaps = options["objective"] == "error" and data.draw(st.booleans())
+    answer_of(matrix, n_genes, Options(swaps=swaps, **options), graph=graph)
 
 
 @settings(EXAMPLES, max_examples=100)
 @given(matrices(), st.sampled_from(sorted(set(METHODS) - {"glfs"})), st.sampled_from([None, 3]))
 def test_other_methods(matrix, method, n_comps):
-    answer_of(matrix, 2, method=method, n_comps=n_comps)
+    answer_of(matrix, 2, Options(method=method, n_comps=n_comps))

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from glfs_bio.core.graph import knn_graph, laplacian
-from glfs_bio.core.problem import build_problem
+from glfs_bio.core.geometry.graph import knn_graph, laplacian
+from glfs_bio.core.geometry.problem import build_problems
 from glfs_bio.datasets import simulate
-from glfs_bio.rankers import rank_genes
-from glfs_bio.rankers._blocks import reliability
+from glfs_bio.rankers import Options, glfs, rank_genes
+
+PAPER = Options(objective="exact", n_comps=None)
 
 
 @pytest.fixture(scope="module")
@@ -22,15 +23,14 @@ def noisy():
 
 def test_signal_in_noise_comes_first(noisy):
     values, signal = noisy
-    ranking = rank_genes(values, 4, n_comps=None)
+    ranking = rank_genes(values, 4, PAPER)
     assert set(ranking.order[:4]) == set(signal)
     assert ranking.info["kkt"] <= 1e-4
-    assert ranking.info["finish"] == "none"
 
 
 def test_only_the_genes_of_the_solution_are_ranked_by_weight(noisy):
     values, _ = noisy
-    ranking = rank_genes(values, 4, n_comps=None)
+    ranking = rank_genes(values, 4, PAPER)
     weighed = ranking.weights > 0
     assert ranking.scores[weighed].min() > 1.0 >= ranking.scores[~weighed].max()
 
@@ -38,7 +38,8 @@ def test_only_the_genes_of_the_solution_are_ranked_by_weight(noisy):
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
 def test_reliability_is_measured_on_the_graph_of_the_support(noisy, container):
     values, signal = noisy
-    found = reliability([build_problem(container(values), n_comps=None)], signal)
+    problems = build_problems(container(values), PAPER.reduction)
+    found = glfs._reliability(problems, signal, PAPER)
     smoother = laplacian(knn_graph(values[:, signal])).toarray()
     centred = values - values.mean(axis=0)
     residuals = np.einsum("ij,ik,kj->j", centred, smoother, centred) / len(values)

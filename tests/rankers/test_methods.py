@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from glfs_bio.cli import app
 from glfs_bio.pp import select_genes
-from glfs_bio.rankers import METHODS, rank_genes
+from glfs_bio.rankers import METHODS, Options, rank_genes
 
 RIVALS = sorted(set(METHODS) - {"glfs"})
 
@@ -23,7 +23,7 @@ def method(request):
 def test_every_gene_is_ranked_without_ties(clusters, method):
     clusters[:, 10] = clusters[:, 11]
     clusters[:, 12:14] = 1.0
-    ranking = rank_genes(clusters, 6, method=method)
+    ranking = rank_genes(clusters, 6, Options(method=method))
     assert ranking.n_selected == 6
     assert len(np.unique(ranking.scores)) == 40
     assert np.isfinite(ranking.scores).all()
@@ -35,27 +35,27 @@ def test_every_gene_is_ranked_without_ties(clusters, method):
 @pytest.mark.parametrize("method", sorted(METHODS))
 def test_constant_genes_come_last(clusters, method, n_comps):
     clusters[:, ::3] = 2.0 / 3.0
-    ranking = rank_genes(clusters, 4, method=method, n_comps=n_comps)
+    ranking = rank_genes(clusters, 4, Options(method=method, n_comps=n_comps))
     np.testing.assert_array_equal(np.sort(ranking.order[-14:]), np.arange(0, 40, 3))
 
 
 def test_finds_the_groups(clusters, method):
     n_genes = 3 if method in ("lapaofs", "lapdofs") else 6
     for n_comps in (None, 10):
-        ranking = rank_genes(clusters, n_genes, method=method, n_comps=n_comps)
+        ranking = rank_genes(clusters, n_genes, Options(method=method, n_comps=n_comps))
         assert set(ranking.order[:n_genes]) <= set(range(6))
 
 
 def test_unit_of_the_matrix(clusters, method):
-    one = rank_genes(clusters, 6, method=method)
-    other = rank_genes(1000.0 * clusters, 6, method=method)
+    one = rank_genes(clusters, 6, Options(method=method))
+    other = rank_genes(1000.0 * clusters, 6, Options(method=method))
     np.testing.assert_array_equal(one.order[:6], other.order[:6])
 
 
 def test_containers_agree(clusters, container, method):
     clusters[clusters < 1.0] = 0.0
-    dense = rank_genes(clusters, 5, method=method, n_comps=10)
-    other = rank_genes(container(clusters), 5, method=method, n_comps=10)
+    dense = rank_genes(clusters, 5, Options(method=method, n_comps=10))
+    other = rank_genes(container(clusters), 5, Options(method=method, n_comps=10))
     np.testing.assert_array_equal(dense.order[:5], other.order[:5])
     np.testing.assert_allclose(other.weights, dense.weights, rtol=1e-5, atol=1e-7)
 
@@ -79,7 +79,12 @@ def test_columns_and_record_survive_a_file(pbmc, tmp_path, method):
     assert sorted(pbmc.var["rival_rank"]) == list(range(1, 766))
     entry = pbmc.uns["rival"]
     assert entry["method"] == entry["params"]["method"] == method
-    assert not {"lam", "kkt", "path", "objective"} & set(entry)
+    assert not {"lam", "kkt", "path", "objective", "of_best_possible"} & set(entry)
+    assert entry["kept"].shape == (10,)
+    assert (np.diff(entry["kept"]) > 0).all()
+    assert list(pbmc.var_names[pbmc.var["rival_included"]]) == ["CD3D"]
+    assert pbmc.var.loc["CD3D", "rival_rank"] == 1
+    assert ((pbmc.var["rival_loss"] > 0) == pbmc.var["rival_selected"]).all()
     pbmc.write_h5ad(tmp_path / "panel.h5ad")
     again = ad.read_h5ad(tmp_path / "panel.h5ad")
     assert again.uns["rival"]["method"] == method
@@ -94,17 +99,22 @@ def test_batches(pbmc, method):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n_genes": None}, "n_genes=None"),
-        ({"objective": "mse"}, "objective='mse'"),
+        ({"objective": "exact"}, "objective='exact' is for method='glfs' only"),
+        ({"objective": "mse"}, "objective='mse' is there no more"),
+        ({"swaps": True}, "swaps=True is for method='glfs' only"),
         ({"lam": 1.0}, "lam=1.0"),
-        ({"finish": None}, "finish=None"),
         ({"solver": "owlqn"}, "solver='owlqn'"),
         ({"tol": 1e-6}, "tol=1e-06"),
     ],
 )
 def test_options_of_glfs_are_refused(clusters, method, options, message):
     with pytest.raises(ValueError, match=message):
-        rank_genes(clusters, **{"n_genes": 5, **options}, method=method)
+        rank_genes(clusters, 5, Options(**options, method=method))
+
+
+def test_a_number_of_genes_is_needed(clusters, method):
+    with pytest.raises(ValueError, match="n_genes=None, but only method='glfs' chooses"):
+        rank_genes(clusters, None, Options(method=method))
 
 
 def test_command_line(pbmc, tmp_path, monkeypatch, method):

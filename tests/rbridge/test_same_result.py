@@ -40,9 +40,9 @@ def test_golub(real, run_r, tmp_path):
         pd.read_csv(tmp_path / f"{name}.csv", index_col=0) for name in ("genes", "coef", "samples")
     )
     assert list(genes.index) == list(adata.var_names)
-    for name in ("glfs_selected", "glfs_rank"):
+    for name in ("glfs_selected", "glfs_rank", "glfs_included"):
         np.testing.assert_array_equal(genes[name].astype(float), adata.var[name].astype(float))
-    for name in ("glfs_weight", "glfs_score"):
+    for name in ("glfs_weight", "glfs_loss", "glfs_score"):
         np.testing.assert_allclose(genes[name], adata.var[name], rtol=1e-10, atol=1e-12)
     assert list(coef.index) == list(adata.uns["glfs_class"]["genes"])
     expected = adata.var["glfs_class_coef"]

@@ -74,6 +74,28 @@ def test_missing_numbers_are_na_in_r(ri):
     assert ri.evalr(code)(table)[0]
 
 
+def test_a_record_keeps_its_nesting(ri):
+    """As ``.uns`` has it: dictionaries in dictionaries, flags, and shares that are not known."""
+    record = {
+        "reused": {"representation": True, "graph": np.bool_(False)},
+        "of_best_possible": np.array([np.nan, 0.5, 1.0]),
+        "curve": {"n_genes": np.arange(1, 3), "kept": np.array([0.25, 0.5])},
+        "n_genes": np.int64(3),
+        "assay_noise": np.nan,
+        "params": {"include": np.array(["A", "B"], dtype=object), "none": {}},
+    }
+    expected = """list(
+        reused = list(representation = TRUE, graph = FALSE),
+        of_best_possible = c(NA, 0.5, 1),
+        curve = list(n_genes = 1:2, kept = c(0.25, 0.5)),
+        n_genes = 3L,
+        assay_noise = NA_real_,
+        params = list(include = c("A", "B"), none = stats::setNames(list(), character()))
+    )"""
+    same = ri.evalr(f"function(x) identical(glfsbio:::r_value(x), {expected}, single.NA = FALSE)")
+    assert same(_values.write(record))[0]
+
+
 @pytest.mark.parametrize(
     "kind", [np.asarray, sparse.csr_matrix, sparse.csc_array, sparse.coo_array]
 )

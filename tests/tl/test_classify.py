@@ -52,6 +52,7 @@ def test_missing_labels_are_filled_in(adata):
     assert (adata.obs["glfs_class_predicted"] == truth).mean() > 0.95
     assert adata.uns["glfs_class"]["n_labelled"] == 15
     assert adata.uns["glfs_class"]["n_unlabelled"] == 75
+    assert "lam" not in adata.uns["glfs_class"]
     np.testing.assert_array_equal(adata.X, before)
     np.testing.assert_array_equal(
         adata.var_names[adata.var["glfs_class_selected"]], ["g3", "g17", "g22"]
@@ -84,6 +85,15 @@ def test_two_classes(two):
     assert (weight >= 0).all()
     assert ((coef != 0) == two.var["glfs_class_selected"]).all()
     assert np.corrcoef(two.X @ coef, two.obs["glfs_class_decision"])[0, 1] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("n_genes", [2, [1, 2, 4]])
+@pytest.mark.parametrize(("graph", "told"), [("classes", True), ("neighbors", False)])
+def test_lambda_is_told_where_there_is_one(two, graph, told, n_genes):
+    classify(two, "label", n_genes=n_genes, graph=graph, cv=3)
+    assert ("lam" in two.uns["glfs_class"]) == told
+    assert ((two.var["glfs_class_coef"] != 0) == two.var["glfs_class_selected"]).all()
+    assert (two.obs["glfs_class_predicted"] == two.obs["label"]).mean() > 0.9
 
 
 def test_a_second_run_leaves_nothing_of_the_first(adata):

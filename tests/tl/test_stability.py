@@ -79,7 +79,7 @@ def test_seed_decides_and_number_of_processes_does_not(adata):
 
 
 def test_named_representation_and_graph_are_used(pbmc, monkeypatch):
-    from glfs_bio.core import graph, subspace
+    from glfs_bio.core.geometry import graph, subspace
 
     def refuse(*_args, **_kwargs):
         pytest.fail("computed although it was named")
@@ -117,6 +117,22 @@ def test_every_batch_gives_its_share(adata, monkeypatch):
     monkeypatch.setattr(module, "select_genes", spy)
     quiet(adata, 5, batch_key="batch", n_resamples=3)
     assert seen == [{"a": 30, "b": 15}] * 3
+
+
+@pytest.mark.parametrize("options", [{"swaps": True}, {"objective": "exact"}])
+def test_options_of_the_selection_reach_it(adata, options, monkeypatch):
+    seen = []
+    original = module.select_genes
+
+    def spy(part, **given):
+        seen.append({name: given[name] for name in options})
+        return original(part, **given)
+
+    monkeypatch.setattr(module, "select_genes", spy)
+    quiet(adata, 5, n_resamples=2, **options)
+    assert seen == [options] * 2
+    params = adata.uns["glfs_stability"]["params"]
+    assert {name: params[name] for name in options} == options
 
 
 def test_automatic_sizes(adata):

@@ -11,7 +11,10 @@ import scanpy as sc
 from matplotlib import pyplot as plt
 
 FOLDER = Path(__file__).parents[2] / "vignettes"
-MARKERS = {"CD3D", "LTB", "NKG7", "GNLY", "CD79A", "LYZ", "S100A8", "FCGR3A"}
+MARKERS = {"CD3D", "LTB", "NKG7", "GNLY", "CD79A", "FCGR3A"}
+MONOCYTES = {"CST3", "S100A8", "S100A9", "LGALS2"}
+MEGAKARYOCYTES = {"GNG11", "PF4"}
+RIBOSOMAL = {"RPL34", "RPS12"}
 
 
 def vignettes() -> list[str]:
@@ -59,11 +62,18 @@ def test_each_says_what_it_cannot_show(name):
 def test_scanpy(run):
     defined, _ = run("scanpy")
     assert len(defined["panel"]) == 25
-    assert set(defined["panel"]) >= MARKERS
+    assert set(defined["panel"]) >= MARKERS | MONOCYTES | MEGAKARYOCYTES | RIBOSOMAL
+    assert "LYZ" not in defined["panel"]
+    weights = defined["cells"].var["glfs_weight"]
+    assert weights.between(0, 1).all()
+    assert defined["of_best"] > 0.95
     scores = defined["scores"]
     assert scores["25 genes of GLFS"] > 0.9
     assert scores["25 genes of GLFS"] > scores["25 highly variable genes"] + 0.3
-    assert 50 < defined["cells"].uns["auto"]["n_genes"] < 200
+    chosen = defined["cells"].uns["auto"]
+    assert 50 < chosen["n_genes"] < 200
+    assert chosen["kept"][-1] >= 0.8 > chosen["kept"][-2]
+    assert len(chosen["curve"]["kept"]) > chosen["n_genes"]
 
 
 def test_leukaemia(run):
@@ -79,9 +89,12 @@ def test_leukaemia(run):
 
 
 def test_glioblastoma(run):
-    found = run("glioblastoma")[0]["found"]
+    defined, _ = run("glioblastoma")
+    found, random = defined["found"], defined["random"]
     assert found["50 genes of GLFS"] > found["50 of largest variance"] + 0.1
     assert found["50 genes of GLFS"] > 0.5
+    assert max(random) > found["50 genes of GLFS"] > found["50 at random"]
+    assert found["all 1,740 genes"] > max(random)
 
 
 def test_enrichment(run):
@@ -92,16 +105,32 @@ def test_enrichment(run):
     assert "Translocation of ZAP-70 to Immunological synapse" in results.index[:5]
     assert not any(term.startswith("Eukaryotic Translation") for term in results.index[:10])
     assert "{'glfs': 50}" in printed
+    assert "['gene,weight,loss,score,rank,selected,included'," in printed
+    genes = defined["cells"].var
+    between = genes["glfs_weight"].between(0, 1, inclusive="neither")
+    assert (between & ~genes["glfs_selected"]).any()
+    assert (genes["glfs_weight"] > 0).mean() < 0.01
 
 
 def test_constraints(run):
     defined, printed = run("constraints")
     assert defined["wanted"][:2] in (["CD3D", "MS4A1"], ["MS4A1", "CD3D"])
     assert not [gene for gene in defined["wanted"] if gene.startswith(("RPS", "RPL", "FT", "MT-"))]
-    assert "with batch_key   none" in printed
-    free, shared = defined["found"]["free"], defined["found"]["with batch_key"]
+    gone = set(defined["free"]) - set(defined["wanted"])
+    assert [gene for gene in gone if not gene.startswith(("RPS", "RPL", "FT", "MT-"))] == ["ISG20"]
+    of_interferon = {
+        name: {gene for gene in defined[name] if defined["interferon"].match(gene)}
+        for name in ("free", "shared", "strict")
+    }
+    assert len(of_interferon["free"]) > 2
+    assert of_interferon["shared"] == {"CXCL10"}
+    assert "with batch_key   CXCL10\n" in printed
+    assert not of_interferon["strict"]
+    free, shared, strict = defined["found"].values()
     assert shared["stim"] < free["stim"] - 0.05
-    assert shared["label"] > free["label"] - 0.02
+    assert strict["stim"] < shared["stim"]
+    assert shared["label"] > free["label"]
+    assert strict["label"] > free["label"] - 0.02
 
 
 def test_reproduction(run):

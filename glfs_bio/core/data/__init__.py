@@ -1,0 +1,1 @@
+"""A matrix of cells × genes by its rows, wherever it is."""

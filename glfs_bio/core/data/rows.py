@@ -1,0 +1,252 @@
+"""Passes over the cells: whatever is asked of a matrix is asked of some of its rows at a time.
+
+The matrix may be in memory, in a file that is read as it goes (a backed ``.h5ad``, zarr), or a dask
+array, whose blocks are worked on wherever dask's scheduler puts them.
+"""
+
+from __future__ import annotations
+
+import logging
+from operator import add
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from scipy import sparse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from .._typing import Array, Index, Matrix
+
+    Sums: TypeAlias = tuple[Array, ...]
+    #: ``part(block, rows, *shared)``: sums to add up, and a row for each row of the block.
+    Part: TypeAlias = Callable[..., tuple[Sums, Matrix]]
+    Merge: TypeAlias = Callable[[Sums, Sums], Sums]
+
+log = logging.getLogger(__name__)
+
+#: Entries of a block: of a dense matrix, and of a sparse one that is read, where zeros count.
+_DENSE_BLOCK = 2**24
+_SPARSE_BLOCK = 2**28
+#: Stored values of a block of a sparse matrix in memory.  Parts copy these in double precision.
+_STORED_BLOCK = 2**21
+
+
+def add_up(left: Sums, right: Sums) -> Sums:
+    """The sums of both."""
+    return tuple(map(add, left, right))
+
+
+def no_rows(block: Matrix) -> Matrix:
+    """What a part returns that has nothing to say of single cells."""
+    return np.empty((block.shape[0], 0))
+
+
+class RowMatrix:
+    """Cells × genes, some rows at a time.
+
+    Parameters
+    ----------
+    source
+        NumPy array, CSR or CSC in memory; anything with ``shape``, ``dtype`` and slices of rows,
+        such as an ``h5py.Dataset``, a ``zarr.Array`` or a sparse dataset of anndata; or a dask
+        array with dense or sparse blocks.
+    cells, genes
+        Sorted indices of rows and columns to use; None: all.
+
+    Raises
+    ------
+    TypeError
+        It cannot be read by rows.
+    """
+
+    def __init__(self, source: Any, cells: Index | None = None, genes: Index | None = None) -> None:
+        if isinstance(source, RowMatrix):
+            cells = cells if source.cells is None else _chosen(source.cells, cells)
+            genes = genes if source.genes is None else _chosen(source.genes, genes)
+            source = source.source
+        if sparse.issparse(source):
+            source = _canonical(source)
+        elif isinstance(source, np.matrix):
+            source = np.asarray(source)
+        elif getattr(source, "format", "csr") != "csr":
+            msg = (
+                f"The matrix is stored as {source.format.upper()}, which cannot be read by cells: "
+                "load it with adata.to_memory(), or write the file again after "
+                "adata.X = adata.X.tocsr()."
+            )
+            raise TypeError(msg)
+        if isinstance(source, np.ndarray) or sparse.issparse(source):
+            source, cells, genes = _as_block(source, cells, genes), None, None
+        self.source: Any = source
+        self.cells: Index | None = cells
+        self.genes: Index | None = genes
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of cells and genes."""
+        n_cells, n_genes = self.source.shape
+        return (
+            n_cells if self.cells is None else len(self.cells),
+            n_genes if self.genes is None else len(self.genes),
+        )
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether nothing has to be read or computed to see the matrix."""
+        return isinstance(self.source, np.ndarray) or sparse.issparse(self.source)
+
+    def sweep(self, part: Part, *shared: Any, merge: Merge = add_up) -> tuple[Sums, Matrix]:
+        """One pass: the sums of all parts, and their rows below one another.
+
+        Parameters
+        ----------
+        part
+            ``part(block, rows, *shared)`` is called with some rows, as a NumPy array or as CSR, and
+            with their place among all; it returns a tuple of arrays to be merged over the blocks,
+            and a matrix with one row for each of some of the block's cells, in their order.
+        shared
+            What every part needs.
+        merge
+            How the sums of two successive parts become one.
+        """
+        if _is_dask(self.source):
+            return self._sweep_dask(part, shared, merge)
+        total: Sums = ()
+        stacked: list[Matrix] = []
+        n_cells = self.shape[0]
+        for block, rows in self._blocks():
+            sums, of_cells = part(block, rows, *shared)
+            total = merge(total, sums) if stacked else sums
+            stacked.append(of_cells)
+            if not self.in_memory:
+                progress = {"n_read": rows.stop, "n_cells": n_cells}
+                log.info("%d of %d cells read", rows.stop, n_cells, extra=progress)
+        return total, _below_one_another(stacked)
+
+    def weighted_sums(self, weights: Array) -> Array:
+        """``Xᵀ w`` for the columns of `weights`, shape (n_genes, k)."""
+        (sums,), _ = self.sweep(_weighted, weights)
+        return np.asarray(sums)
+
+    def first(self, n_cells: int) -> Matrix:
+        """The first rows, in memory; nothing else is read."""
+        block = self.source[:n_cells]
+        return _as_block(block.compute() if _is_dask(block) else block, None, self.genes)
+
+    def _blocks(self) -> Iterator[tuple[Matrix, slice]]:
+        """Blocks of rows, and where they are among the rows in use."""
+        for begin, end in self._bounds():
+            cells = self._within(begin, end)
+            rows = self._place(begin, end)
+            if rows.start == rows.stop:
+                continue
+            if self.in_memory:
+                yield _rows_between(self.source, begin, end), rows
+            else:
+                yield _as_block(self.source[begin:end], cells, self.genes), rows
+
+    def _bounds(self) -> Iterator[tuple[int, int]]:
+        n_cells, n_genes = self.source.shape
+        if sparse.issparse(self.source):
+            block, per_row = _STORED_BLOCK, self.source.nnz // n_cells
+        else:
+            block = _SPARSE_BLOCK if hasattr(self.source, "format") else _DENSE_BLOCK
+            per_row = n_genes
+        rows = max(1, block // max(1, per_row))
+        stored = getattr(self.source, "chunks", None)
+        if stored:  # a chunk of the file is not read twice
+            rows = max(1, rows // stored[0]) * stored[0]
+        for begin in range(0, n_cells, rows):
+            yield begin, min(begin + rows, n_cells)
+
+    def _place(self, begin: int, end: int) -> slice:
+        if self.cells is None:
+            return slice(begin, end)
+        return slice(*np.searchsorted(self.cells, [begin, end]).tolist())
+
+    def _within(self, begin: int, end: int) -> Index | None:
+        """Rows in use among those of a block, counted from its first."""
+        return None if self.cells is None else self.cells[self._place(begin, end)] - begin
+
+    def _sweep_dask(self, part: Part, shared: Sequence[Any], merge: Merge) -> tuple[Sums, Matrix]:
+        import dask
+
+        source = self.source
+        if len(source.chunks[1]) > 1:
+            source = source.rechunk({1: -1})
+        ends = np.cumsum(source.chunks[0])
+        everywhere = [dask.delayed(item) for item in shared]
+        genes = None if self.genes is None else dask.delayed(self.genes)
+        work = dask.delayed(_work, nout=2)
+        parts = []
+        for block, end, size in zip(source.to_delayed()[:, 0], ends, source.chunks[0], strict=True):
+            begin, rows = int(end - size), self._place(int(end - size), int(end))
+            if rows.start < rows.stop:
+                cells = self._within(begin, int(end))
+                parts.append(work(part, block, cells, genes, rows, *everywhere))
+        sums = [part_sums for part_sums, _ in parts]
+        both = dask.delayed(merge)
+        while len(sums) > 1:
+            pairs = [both(*sums[k : k + 2]) for k in range(0, len(sums) - 1, 2)]
+            sums = pairs + sums[2 * len(pairs) :]
+        total, stacked = dask.compute(sums[0], [of_cells for _, of_cells in parts])
+        return total, _below_one_another(stacked)
+
+
+def _work(
+    part: Part, block: Any, cells: Index | None, genes: Index | None, rows: slice, *shared: Any
+) -> tuple[Sums, Matrix]:
+    """One part of a sweep, wherever it is done."""
+    return part(_as_block(block, cells, genes), rows, *shared)
+
+
+def _weighted(block: Matrix, rows: slice, weights: Array) -> tuple[Sums, Matrix]:
+    return (block.T @ weights[rows],), no_rows(block)
+
+
+def rows_of(block: Matrix, wanted: Array) -> Matrix:
+    """Rows that are wanted; the block itself where all are."""
+    return block if wanted.all() else block[wanted]
+
+
+def _as_block(block: Any, cells: Index | None, genes: Index | None) -> Matrix:
+    block = _canonical(block) if sparse.issparse(block) else np.asarray(block)
+    if cells is not None and len(cells) < block.shape[0]:
+        block = block[cells]
+    return block if genes is None else block[:, genes]
+
+
+def _canonical(block: Matrix) -> sparse.csr_array:
+    """CSR without duplicates and in order: sums over a row do not depend on the container."""
+    if not isinstance(block, sparse.csr_array):
+        block = sparse.csr_array(block)
+    if not block.has_canonical_format:
+        block = block.copy()
+        block.sum_duplicates()
+    return block
+
+
+def _rows_between(source: Matrix, begin: int, end: int) -> Matrix:
+    if not sparse.issparse(source):
+        return source[begin:end]
+    first, last = source.indptr[begin], source.indptr[end]  # a slice takes several times longer
+    pointers = source.indptr[begin : end + 1] - first
+    stored = source.data[first:last], source.indices[first:last], pointers
+    return sparse.csr_array(stored, shape=(end - begin, source.shape[1]))
+
+
+def _below_one_another(parts: list[Matrix]) -> Matrix:
+    if len(parts) == 1:
+        return parts[0]
+    if sparse.issparse(parts[0]):
+        return sparse.csr_array(sparse.vstack(parts, format="csr"))
+    return np.concatenate(parts)
+
+
+def _chosen(before: Index, chosen: Index | None) -> Index:
+    return before if chosen is None else before[chosen]
+
+
+def _is_dask(source: Any) -> bool:
+    return hasattr(source, "__dask_graph__") and hasattr(source, "to_delayed")

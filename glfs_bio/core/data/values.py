@@ -1,0 +1,61 @@
+"""Values of a matrix: how large they are, how many are zero, and in another precision or unit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import sparse
+
+if TYPE_CHECKING:
+    from .._typing import Array, Matrix
+
+#: Share of entries that are not zero from which a matrix is worked on as a dense one.
+_DENSE = 0.5
+#: Products of such numbers, and sums of these, are in the range of single precision.
+_IN_RANGE = 1e15
+
+
+def is_sparse(data: Matrix) -> bool:
+    """Whether most entries are zero, stored or not."""
+    n_cells, n_genes = data.shape
+    values = data.data if sparse.issparse(data) else data
+    return bool(np.count_nonzero(values) < _DENSE * n_cells * n_genes)
+
+
+def largest(values: Array) -> float:
+    """The largest absolute value, found without an array of these."""
+    return max(float(values.max(initial=0)), -float(values.min(initial=0)))
+
+
+def with_values(block: sparse.csr_array, values: Array) -> sparse.csr_array:
+    """Other values in the same places, whose indices are shared."""
+    return sparse.csr_array((values, block.indices, block.indptr), shape=block.shape)
+
+
+def doubled(block: Matrix) -> Matrix:
+    """A dense matrix or CSR in double precision: itself, or a copy of its values."""
+    if not sparse.issparse(block):
+        return block.astype(np.float64, copy=False)
+    if block.dtype == np.float64:
+        return block
+    return with_values(block, block.data.astype(np.float64))
+
+
+def single(values: Array) -> tuple[Array, float]:
+    """In single precision and its range, and their unit: a power of two, which changes no digit."""
+    extent = largest(values)
+    if values.dtype == np.float32 and 1.0 / _IN_RANGE < extent < _IN_RANGE:
+        return values, 1.0
+    unit = 2.0 ** int(np.frexp(extent)[1])
+    in_unit = np.empty(values.shape, dtype=np.float32)
+    return np.multiply(values, np.float64(1.0 / unit), out=in_unit, casting="same_kind"), unit
+
+
+def single_product(block: sparse.csr_array, weights: Array) -> Array:
+    """``X w`` for the columns of `weights`, in single precision but for its unit.
+
+    A sum for each cell, whose rounding does not depend on what other cells are in the block.
+    """
+    (values, unit), (weights, weight) = single(block.data), single(weights)
+    return np.asarray(np.float64(unit * weight) * (with_values(block, values) @ weights))

@@ -1,0 +1,129 @@
+"""The similarity graph of the cells and its Laplacian."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse import csgraph
+from sklearn.neighbors import kneighbors_graph
+
+from .. import checks
+
+if TYPE_CHECKING:
+    from .._typing import Matrix
+
+LAPLACIANS = ("normalized", "unnormalized")
+_SYMMETRY = 1e-5
+#: Beyond so many cells neighbours are approximate: up to there the descent takes longer to compile
+#: than all distances to compute.
+MOST_EXACT = 60_000
+_TREES = 12
+
+
+def knn_graph(
+    representation: Matrix, n_neighbors: int = 15, random_state: int | None = 0
+) -> sparse.csr_array:
+    """Nearest-neighbour graph with heat-kernel weights (He, Cai & Niyogi 2005).
+
+    Two cells are joined when either is among the `n_neighbors` nearest of the other, with weight
+    ``exp(−‖z_i − z_j‖² / t)``; t is the mean squared distance of the joined cells, so that the
+    weights do not depend on the unit of the representation.  Neighbours are exact up to
+    :data:`MOST_EXACT` cells, and found by nearest-neighbour descent (pynndescent) beyond.
+
+    Parameters
+    ----------
+    representation
+        Coordinates of the cells, shape (n_cells, r).
+    n_neighbors
+        Neighbours of a cell, itself not counted; at most ``n_cells − 1`` are used.
+    random_state
+        Seed of the descent.
+    """
+    n_neighbors = min(n_neighbors, representation.shape[0] - 1)
+    if representation.shape[0] > MOST_EXACT:
+        distances = _descend(representation, n_neighbors, random_state)
+    else:
+        distances = sparse.csr_array(
+            kneighbors_graph(representation, n_neighbors, mode="distance", include_self=False)
+        )
+    squared = distances.data**2
+    bandwidth = squared.mean()
+    distances.data = np.exp(-squared / bandwidth) if bandwidth > 0 else np.ones_like(squared)
+    return sparse.csr_array(distances.maximum(distances.T))
+
+
+def _descend(
+    representation: Matrix, n_neighbors: int, random_state: int | None
+) -> sparse.csr_array:
+    """Distances to approximately nearest neighbours."""
+    from pynndescent import NNDescent  # compiles for seconds
+
+    n_cells = representation.shape[0]
+    seed = None if random_state is None else np.random.RandomState(random_state)
+    # Its threads race for the same heaps: with one the result is a function of the seed.
+    index = NNDescent(
+        np.asarray(representation, dtype=np.float32),
+        n_neighbors=n_neighbors + 1,
+        random_state=seed,
+        n_jobs=1,
+        n_trees=_TREES,
+        compressed=False,
+    )
+    neighbours, distances = index.neighbor_graph
+    rows = np.repeat(np.arange(n_cells), n_neighbors + 1)
+    neighbours, distances = neighbours.ravel(), distances.ravel().astype(np.float64)
+    others = (neighbours != rows) & (neighbours >= 0)
+    return sparse.csr_array(
+        (distances[others], (rows[others], neighbours[others])), shape=(n_cells, n_cells)
+    )
+
+
+def check_graph(graph: Matrix, n_cells: int, name: str = "graph") -> sparse.csr_array:
+    """Return `graph` as CSR without self-loops, or say what is wrong with it.
+
+    Raises
+    ------
+    TypeError
+        Not real numbers.
+    ValueError
+        Not square of size `n_cells`, not finite, negative or asymmetric.
+    """
+    shape = np.shape(graph)
+    if shape != (n_cells, n_cells):
+        msg = (
+            f"{name} has shape {shape}, but there are {n_cells} cells: recompute it on these cells."
+        )
+        raise ValueError(msg)
+    graph = sparse.csr_array(
+        graph if sparse.issparse(graph) else checks.real(name, graph), copy=True
+    )
+    graph.data = checks.real(name, graph.data)
+    if graph.nnz and graph.data.min() < 0:
+        smallest = graph.data.min()
+        msg = f"{name} has negative weights (smallest {smallest:.3g}): similarities must be ≥ 0."
+        raise ValueError(msg)
+    gap = abs(graph - graph.T)
+    if gap.nnz and gap.max() > _SYMMETRY * graph.max():
+        msg = f"{name} is not symmetric: pass graph.maximum(graph.T), or the mean of both."
+        raise ValueError(msg)
+    graph.setdiag(0.0)
+    graph.eliminate_zeros()
+    if graph.nnz == 0:
+        msg = f"{name} has no edges: recompute it with more neighbours."
+        raise ValueError(msg)
+    return graph
+
+
+def n_components(graph: sparse.csr_array) -> int:
+    """Number of connected components."""
+    return int(csgraph.connected_components(graph, directed=False, return_labels=False))
+
+
+def laplacian(graph: sparse.csr_array, kind: str = "normalized") -> sparse.csr_array:
+    """``L = D − S``, or its symmetric normalised form ``I − D^(-1/2) S D^(-1/2)``.
+
+    A cell without neighbours has a zero row in both.
+    """
+    return sparse.csr_array(csgraph.laplacian(graph, normed=kind == "normalized"))

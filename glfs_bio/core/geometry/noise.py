@@ -1,0 +1,133 @@
+"""Technical noise of genes, and the units that it gives them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numba import njit
+from scipy import sparse
+
+from ..data.moments import moments
+from ..data.rows import RowMatrix
+from .graph import laplacian
+
+if TYPE_CHECKING:
+    from .._typing import Array, Index, Matrix
+
+_SMALLEST_SHARE = 1e-3
+#: Entries of a block of dense genes.
+_BLOCK = 2**21
+#: Noise of the assay that will measure a panel, in units of the mean noise of the genes that carry
+#: structure.  Less trusts genes that hardly vary, more takes highly expressed ones;
+#: ``benchmarks/panels/README.md`` has the trials.
+ASSAY_NOISE = 0.3
+
+
+def variances(data: Matrix) -> Array:
+    """Variance of every gene over the cells, shape (n_genes,)."""
+    return moments(RowMatrix(data))[0].variance
+
+
+def graph_residuals(data: Matrix, smoother: sparse.csr_array) -> Array:
+    """``σ_i² = f_iᵀ L f_i / n`` for the centred genes, with L = `smoother`, shape (n_genes,).
+
+    Half the mean squared difference of neighbouring cells: for a gene without structure it equals
+    the variance, for one that is constant among neighbours it is zero.
+    """
+    n_cells, n_genes = data.shape
+    ones = smoother @ np.ones(n_cells)
+    weights = np.column_stack([np.full(n_cells, 1.0 / n_cells), ones])
+    mean, along = RowMatrix(data).weighted_sums(weights).T
+    quadratic = -2.0 * mean * along + mean**2 * ones.sum()
+    if sparse.issparse(data):
+        data, form = sparse.csr_array(data), sparse.csr_array(smoother)
+        quadratic += _quadratic_forms(
+            *(data.indptr, data.indices, data.data),
+            *(form.indptr, form.indices, form.data.astype(np.float64)),
+            n_genes,
+        )
+    else:
+        columns = max(1, _BLOCK // n_cells)
+        for begin in range(0, n_genes, columns):
+            some = slice(begin, begin + columns)
+            genes = data[:, some].astype(np.float64)
+            quadratic[some] += np.einsum("ij,ij->j", genes, smoother @ genes)
+    return np.asarray(np.maximum(quadratic, 0.0) / n_cells)
+
+
+def measure(
+    data: Matrix, variance: Array, graph: sparse.csr_array, own: Array | None = None
+) -> Array:
+    """``σ_i²``: the residual on the normalised Laplacian, at least 10⁻³ of the variance.
+
+    Parameters
+    ----------
+    data
+        Cells × genes.
+    variance
+        Variance of every gene.
+    graph
+        Similarities of the cells.
+    own
+        Variance in `data` where these are a sample of the cells that `variance` is of: the residual
+        is measured as a share of it.  A gene that no cell of the sample expresses is all noise.
+    """
+    residuals = graph_residuals(data, laplacian(graph))
+    if own is not None:
+        share = np.divide(residuals, own, out=np.ones_like(own), where=own > 0)
+        residuals = share * variance
+    return np.maximum(residuals, _SMALLEST_SHARE * variance)
+
+
+def reliability(variance: Array, residuals: Array) -> Array:
+    """``h_i = clip(1 − σ_i²/var_i, 10⁻³, 1)``: the share of a gene's variance that is structure."""
+    share = np.divide(residuals, variance, out=np.ones_like(variance), where=variance > 0)
+    return np.clip(1.0 - share, _SMALLEST_SHARE, 1.0)
+
+
+def of_assay(variance: Array, residuals: Array) -> float:
+    """``σ_0²``, the noise of the assay that will measure the panel.
+
+    :data:`ASSAY_NOISE` times the mean of ``σ_i²`` over the genes, each counting by the variance
+    that is structure, ``h_i var_i``, so that the value hardly depends on which genes are there.
+    """
+    structure = reliability(variance, residuals) * variance
+    return ASSAY_NOISE * float(np.average(residuals, weights=structure))
+
+
+def gene_units(variance: Array, residuals: Array) -> Array:
+    """``u_i = h_i / √(σ_i² + σ_0²)``, zero for a constant gene."""
+    units = np.zeros_like(variance)
+    noise = np.sqrt(residuals + of_assay(variance, residuals))
+    return np.divide(reliability(variance, residuals), noise, out=units, where=variance > 0)
+
+
+@njit(cache=True, nogil=True)
+def _quadratic_forms(
+    indptr: Index,
+    indices: Index,
+    values: Array,
+    form_indptr: Index,
+    form_indices: Index,
+    form_values: Array,
+    n_columns: int,
+) -> Array:
+    """``x_iᵀ F x_i`` for every column of a CSR matrix; F is symmetric, in CSR.
+
+    Takes ``nnz(F)`` times the entries of a row, where a product of sparse matrices would sort them.
+    """
+    forms = np.zeros(n_columns)
+    row = np.zeros(n_columns)
+    for i in range(len(indptr) - 1):
+        for p in range(indptr[i], indptr[i + 1]):
+            row[indices[p]] += values[p]
+        for q in range(form_indptr[i], form_indptr[i + 1]):
+            j = form_indices[q]
+            if j >= i:  # the other triangle is the same
+                weight = form_values[q] if j == i else 2.0 * form_values[q]
+                for p in range(indptr[j], indptr[j + 1]):
+                    forms[indices[p]] += weight * values[p] * row[indices[p]]
+        for p in range(indptr[i], indptr[i + 1]):
+            row[indices[p]] = 0.0
+    return forms

@@ -1,0 +1,202 @@
+"""Subspaces of the cells: orthonormal V, and genes seen through it.
+
+With ``C = XᵀV`` in place of X and ``K = VᵀBV`` in place of B the objective is exactly that of the
+matrix ``XVVᵀ``; the number of cells is gone from all that follows.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import qr
+from sklearn.decomposition import PCA
+
+from .. import checks
+from ..data.rows import RowMatrix, no_rows
+from ..data.values import doubled, single_product
+from . import krylov
+from .krylov import leading_eigenvectors
+from .scaled import ScaledGenes
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from .._typing import Array, Matrix
+    from ..data.rows import Sums
+
+_RANK_TOLERANCE = 1e-10
+
+
+def check_coordinates(values: ArrayLike, n_cells: int, name: str = "representation") -> Array:
+    """Return coordinates as a float array, or say what is wrong with them.
+
+    Raises
+    ------
+    TypeError
+        Not real numbers.
+    ValueError
+        Not one row a cell, not finite, or the same for all cells.
+    """
+    shape = np.shape(values)
+    if len(shape) != 2 or shape[0] != n_cells:
+        msg = f"{name} has shape {shape}: it must have one row for each of {n_cells} cells."
+        raise ValueError(msg)
+    coordinates = checks.real(name, values)
+    if not np.ptp(coordinates, axis=0).any():
+        msg = f"{name} is the same for all cells: recompute it."
+        raise ValueError(msg)
+    return coordinates
+
+
+def orthonormal(representation: Array) -> Array:
+    """Orthonormal basis of the centred columns of `representation`, shape (n_cells, rank).
+
+    Its leading columns span what the leading independent columns of `representation` span.
+    """
+    centred = representation - representation.mean(axis=0)
+    scale = np.linalg.norm(centred, axis=0)
+    centred = centred[:, scale > 0] / scale[scale > 0]
+    triangle, order = qr(centred, mode="r", pivoting=True, check_finite=False)
+    pivots = np.abs(np.diag(triangle))
+    independent = np.sort(order[: len(pivots)][pivots > _RANK_TOLERANCE * pivots.max(initial=0.0)])
+    return np.asarray(np.linalg.qr(centred[:, independent])[0])
+
+
+def full_rank(data: Matrix, *, whole_space: bool = False) -> Array:
+    """Basis of the row space of the centred genes, or the identity where that is no larger.
+
+    Directions that no gene reaches change only the printed objective, which is not a function of
+    the subspace: it needs the `whole_space`.
+    """
+    n_cells, n_genes = data.shape
+    if whole_space or n_genes >= n_cells:
+        return np.eye(n_cells)
+    return orthonormal(doubled(data.toarray() if sparse.issparse(data) else data))
+
+
+def principal_components(
+    data: Matrix,
+    n_comps: int,
+    random_state: int | None = 0,
+    *,
+    scale: Array | None = None,
+    n_products: int = krylov.ALL,
+) -> Array:
+    """Scores of the cells on the leading principal components, shape (n_cells, n_comps).
+
+    Sparse data stay sparse, unless one side is so short that all components are asked for.
+
+    Parameters
+    ----------
+    data
+        Cells × genes in memory.
+    n_comps
+        Number of components.
+    random_state
+        Seed of :func:`~glfs_bio.core.geometry.krylov.leading_eigenvectors`.
+    scale
+        What genes are multiplied with; None: one.
+    n_products
+        How closely they are approximated, see :func:`.krylov.leading_eigenvectors`.
+    """
+    n_cells, n_genes = data.shape
+    scale = np.ones(n_genes) if scale is None else scale
+    if n_comps >= min(n_cells, n_genes):
+        dense = data.toarray() if sparse.issparse(data) else data
+        return np.asarray(PCA(svd_solver="full").fit_transform(dense * scale))
+    genes = ScaledGenes.of(data, scale)
+    if n_cells > n_genes:
+        return genes.unit * genes.scores(_loadings(genes, n_comps, random_state, n_products))
+    values, vectors = leading_eigenvectors(
+        lambda scores: genes.scores(genes.weights(scores - scores.mean(axis=0))),
+        n_cells,
+        n_comps,
+        random_state,
+        n_products,
+        genes.rounding,
+    )
+    return genes.unit * np.sqrt(values) * vectors
+
+
+def loadings(data: Matrix, n_comps: int, scale: Array, random_state: int | None) -> Array:
+    """Roughly the leading eigenvectors of ``X̃ᵀX̃``, ``X̃ = (X − mean) diag(scale)``, one a column."""
+    return _loadings(ScaledGenes.of(data, scale), n_comps, random_state, krylov.LEADING)
+
+
+def _loadings(genes: ScaledGenes, n_comps: int, random_state: int | None, n_products: int) -> Array:
+    _, vectors = leading_eigenvectors(
+        lambda weights: genes.weights(genes.scores(weights)).astype(np.float64, copy=False),
+        genes.matrix.shape[1],
+        n_comps,
+        random_state,
+        n_products,
+        genes.rounding,
+    )
+    return vectors
+
+
+def spread(
+    cells: RowMatrix, start: Array, n_comps: int, mean: Array, scale: Array, *, mostly_zero: bool
+) -> tuple[Array, Array, Array]:
+    """Principal components of many cells from those of a sample, in two passes.
+
+    One step of subspace iteration on all cells, then Rayleigh–Ritz in the leading directions.
+
+    Parameters
+    ----------
+    cells
+        Cells × genes.
+    start
+        Loadings of the sample, some more than `n_comps`, shape (n_genes, k).
+    n_comps
+        Number of components.
+    mean, scale
+        Of every gene, see :func:`loadings`.
+    mostly_zero
+        Work on sparse blocks, the first scores in single precision, which takes half the time:
+        they are a function of each cell alone, so that their rounding is that of any container.
+
+    Returns
+    -------
+    Scores (n_cells, r), the same with columns of length 1, and the centred genes' projections on
+    these, (n_genes, r).
+    """
+    weights = scale[:, None] * start
+    (product,), _ = cells.sweep(_there_and_back, weights, mean @ weights, mostly_zero)
+    directions = np.linalg.svd(scale[:, None] * product, full_matrices=False)[0]
+    weights = scale[:, None] * directions[:, :n_comps]
+    (product, gram), scores = cells.sweep(_there_and_back_again, weights, mean @ weights)
+    values, vectors = np.linalg.eigh(gram)
+    kept = np.flatnonzero(values > _RANK_TOLERANCE * values[-1])[::-1]
+    length = np.sqrt(values[kept])
+    scores = scores @ vectors[:, kept]
+    # The mean is that of all cells up to rounding, so that the scores add up to zero.
+    return scores, scores / length, product @ vectors[:, kept] / length
+
+
+def project(data: Matrix | RowMatrix, basis: Array) -> Array:
+    """``C = XᵀV`` for the centred genes, shape (n_genes, r)."""
+    return RowMatrix(data).weighted_sums(basis - basis.mean(axis=0))
+
+
+def _there_and_back(
+    block: Matrix, rows: slice, weights: Array, centre: Array, mostly_zero: bool
+) -> tuple[Sums, Matrix]:
+    if mostly_zero:
+        block = sparse.csr_array(block)
+        scores = single_product(block, weights)
+    else:
+        block = doubled(block)
+        scores = block @ weights
+    scores -= centre
+    return (block.T @ scores,), no_rows(block)
+
+
+def _there_and_back_again(
+    block: Matrix, rows: slice, weights: Array, centre: Array
+) -> tuple[Sums, Matrix]:
+    block = doubled(block)  # once, not in each product
+    scores = block @ weights - centre
+    return (block.T @ scores, scores.T @ scores), scores

@@ -1,0 +1,1 @@
+"""Laplacian-regularised least squares, and the labels that it learns from."""

@@ -1,0 +1,100 @@
+"""Laplacian-regularised least squares in closed form: equations (2), (3) and (11) of the paper.
+
+    min over w, b:  Σ_i j_i (y_i − b − wᵀx_i)² + λ1 fᵀLf + λ2 ‖w‖²,    f_i = wᵀ(x_i − x̄)
+
+The weights j are 1, or 0 for samples without a label, which are in L and not in the squares.  With
+J their diagonal, x̄ and ȳ the means weighted by them, X the centred samples × features and
+``B = J + λ1 L``,
+
+    w = (XᵀBX + λ2 I)⁻¹ Xᵀ J(y − ȳ)          primal, n_features equations
+      = Xᵀ (BXXᵀ + λ2 I)⁻¹ J(y − ȳ)          dual, n_samples equations (push-through)
+    b = ȳ − wᵀx̄.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import linalg, sparse
+
+if TYPE_CHECKING:
+    from .._typing import Array, Matrix
+
+SIDES = ("primal", "dual")
+
+
+def solve(
+    data: Matrix,
+    targets: Array,
+    smoother: sparse.csr_array,
+    *,
+    lambda1: float,
+    lambda2: float,
+    sample_weight: Array | None = None,
+    side: str | None = None,
+) -> tuple[Array, Array]:
+    """Weights and intercepts of all targets at once.
+
+    Parameters
+    ----------
+    data
+        Samples × features, dense or sparse; never changed, sparse data never made dense.
+    targets
+        Shape (n_samples, n_targets); rows of samples without weight are not looked at.
+    smoother
+        L, shape (n_samples, n_samples).
+    lambda1
+        Weight of the graph.
+    lambda2
+        Weight of ``‖w‖²``, positive.
+    sample_weight
+        j ≥ 0, shape (n_samples,); None: all 1.
+    side
+        One of :data:`SIDES`; None: the one with fewer equations.
+
+    Returns
+    -------
+    coef
+        w, shape (n_features, n_targets).
+    intercept
+        b, shape (n_targets,).
+    """
+    n_samples, n_features = data.shape
+    j = np.ones(n_samples) if sample_weight is None else sample_weight
+    if side is None:
+        side = "primal" if n_features <= n_samples else "dual"
+    known = np.where(j[:, None] > 0, targets, 0.0)
+    mean, level = (data.T @ j) / j.sum(), (known.T @ j) / j.sum()
+    errors = j[:, None] * (known - level)
+    b = sparse.csr_array(sparse.diags_array(j) + lambda1 * smoother)
+    side_of = {"primal": _primal, "dual": _dual}[side]
+    if sparse.issparse(data):
+        coef = side_of(data.astype(np.float64), mean, b, lambda2, errors)
+    else:
+        coef = side_of(data - mean, np.zeros(n_features), b, lambda2, errors)
+    return coef, level - mean @ coef
+
+
+def _primal(data: Matrix, mean: Array, b: sparse.csr_array, lambda2: float, errors: Array) -> Array:
+    """``(XᵀBX + λ2 I)⁻¹ Xᵀe`` for ``X = data − 1 meanᵀ``; the errors sum to zero."""
+    ones = b @ np.ones(b.shape[0])
+    left = _dense(data.T @ (b @ data))
+    cross = np.outer(data.T @ ones, mean)
+    left += ones.sum() * np.outer(mean, mean) - cross - cross.T
+    left[np.diag_indices_from(left)] += lambda2
+    return np.asarray(linalg.solve(left, data.T @ errors, assume_a="pos"))
+
+
+def _dual(data: Matrix, mean: Array, b: sparse.csr_array, lambda2: float, errors: Array) -> Array:
+    """``Xᵀ (BXXᵀ + λ2 I)⁻¹ e`` for ``X = data − 1 meanᵀ``."""
+    shift = data @ mean
+    gram = _dense(data @ data.T) - shift[:, None] - shift + mean @ mean
+    left = b @ gram
+    left[np.diag_indices_from(left)] += lambda2
+    alpha = linalg.solve(left, errors)
+    return np.asarray(data.T @ alpha - np.outer(mean, alpha.sum(axis=0)))
+
+
+def _dense(product: Matrix) -> Array:
+    return np.asarray(product.toarray() if sparse.issparse(product) else product)

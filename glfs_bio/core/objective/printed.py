@@ -1,0 +1,24 @@
+"""The last formula that the paper prints for the variance, with its true gradient."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .variance import Variance
+
+if TYPE_CHECKING:
+    from .._typing import Array
+
+
+class Printed(Variance):
+    """``Tr(A (M+A)⁻² M²)``, equation (7) of the paper, which is Q only where A and M commute.
+
+    It is no function of the subspace that the genes span: it needs all directions of the cells.
+    """
+
+    whole_space = True
+
+    @staticmethod
+    def diagonals(m: Array) -> tuple[Array, Array, Array]:
+        """N, N₁ and N₂ for ``M = diag(m)``."""
+        return m, m**2, 1.0 / m

@@ -1,0 +1,1 @@
+"""How an objective is minimised: greedily, or along λ."""

@@ -1,0 +1,8 @@
+"""What a panel of genes keeps, and which panel keeps most: everything that follows from E."""
+
+from __future__ import annotations
+
+from .criterion import Criterion
+from .select import LARGEST, Panel, select
+
+__all__ = ["LARGEST", "Criterion", "Panel", "select"]

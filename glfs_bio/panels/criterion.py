@@ -1,0 +1,119 @@
+"""The one criterion for panels: ``F(S) = Tr(W E(S))``, the error that the genes of S leave.
+
+F is 1 without genes.  The share that a panel keeps is ``(1 − F(S))/(1 − F(all))``, on one scale for
+every panel of the same cells, whatever genes may be chosen.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..core.objective import Error
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..core._typing import Array, Index
+    from ..core.geometry.problem import Problem
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What was settled by trial, once for all data sets; ``benchmarks/panels/README.md`` says how.
+
+    Attributes
+    ----------
+    noise
+        τ of ``λ2 = τ · n · Tr K / r``: the noise of a measured gene against the structure.
+        Less favours accuracy in the smallest panels, more favours the same genes from other cells.
+    power
+        Of ``Σ g_j g_jᵀ`` in W: 0 is all directions alike (A-optimal designs), 1 the error of
+        predicting every gene (I-optimal).
+    """
+
+    noise: float = 0.2
+    power: float = 0.5
+
+
+SETTINGS = Settings()
+
+
+class Criterion:
+    """F over one set of cells, or the mean of several (batches).
+
+    Parameters
+    ----------
+    problems
+        One reduced problem per set of cells, over the same genes.
+    """
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.blocks = [_block(problem, len(problems)) for problem in problems]
+
+    @property
+    def n_genes(self) -> int:
+        """Number of genes."""
+        return len(self.blocks[0].genes)
+
+    @property
+    def rank(self) -> int:
+        """Number of directions over all sets of cells."""
+        return sum(len(block.weights) for block in self.blocks)
+
+    def all_genes(self) -> float:
+        """F with every gene measured."""
+        every = np.ones(self.n_genes)
+        return sum(block.value(every) for block in self.blocks)
+
+    def errors(self, order: Index) -> Array:
+        """F of no gene, of the first, of the first two, …, shape (len(order) + 1,)."""
+        return np.asarray(sum(_along(block, order) for block in self.blocks))
+
+    def kept(self, order: Index) -> Array:
+        """Share that the first 1, 2, … genes keep of what all genes keep."""
+        errors = self.errors(order)
+        return np.asarray((errors[0] - errors[1:]) / (errors[0] - self.all_genes()))
+
+    def losses(self, panel: Index) -> Array:
+        """Share that the panel loses without each of its genes, in units of :meth:`kept`."""
+        lost = np.zeros(len(panel))
+        for block in self.blocks:
+            measured = block.only(panel)
+            seen = measured.genes @ measured.inverse(np.ones(len(panel)))
+            lost += (seen**2 @ block.weights) / (1.0 - np.sum(seen * measured.genes, axis=1))
+        return np.asarray(lost / (self.errors(panel[:0])[0] - self.all_genes()))
+
+
+def units_of_noise(problem: Problem) -> float:
+    """``λ2`` at which a gene of weight 1 stands for one measurement: ``n · noise · Tr K / r``."""
+    return float(problem.n_cells * problem.noise_level * np.mean(np.diag(problem.stiffness)))
+
+
+def _block(problem: Problem, n_blocks: int) -> Error:
+    """F of one set of cells, which counts as one of several."""
+    genes = problem.whitened.genes / np.sqrt(SETTINGS.noise * units_of_noise(problem))
+    return Error.of(genes, _structure(genes) / n_blocks)
+
+
+def _structure(genes: Array) -> Array:
+    """``W ∝ (Σ_j g_j g_jᵀ)^power``, trace 1."""
+    spread, basis = np.linalg.eigh(genes.T @ genes)
+    weights = np.maximum(spread, 0.0) ** SETTINGS.power
+    return np.asarray((basis * (weights / weights.sum())) @ basis.T)
+
+
+def _along(block: Error, order: Index) -> Array:
+    """``Tr(W E)`` while genes enter."""
+    inverse = np.eye(len(block.weights))
+    errors = np.empty(len(order) + 1)
+    errors[0] = block.weights.sum()
+    for place, gene in enumerate(order, start=1):
+        g = block.genes[gene]
+        u = inverse @ g
+        s = 1.0 + g @ u
+        errors[place] = errors[place - 1] - block.weights @ u**2 / s
+        inverse -= np.outer(u, u) / s
+    return errors

@@ -1,0 +1,13 @@
+"""From a matrix and a graph to the reduced problem."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from glfs_bio.core.geometry.problem import Reduction, build_problems
+
+
+def test_coordinates_that_are_all_alike(clusters):
+    with pytest.raises(ValueError, match="coordinates of the cells are all alike"):
+        build_problems(clusters, Reduction(), representation=np.ones((90, 3)))
