@@ -19,7 +19,7 @@ sce <- logNormCounts(sce)
 sce <- glfs_select_genes(sce, n_genes = 50, assay = "logcounts")
 
 genes <- rowData(sce)
-genes <- genes[genes$glfs_selected, c("glfs_rank", "glfs_weight")]
+genes <- genes[genes$glfs_selected, c("glfs_rank", "glfs_loss")]
 print(genes[order(genes$glfs_rank), ])
 
 panel <- sce[rowData(sce)$glfs_selected, ]

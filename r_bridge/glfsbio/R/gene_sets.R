@@ -2,7 +2,7 @@
 #'
 #' What enrichment tools take: a named list of sets and GMT files for
 #' over-representation, a ranking of all genes and RNK files for methods such as
-#' fgsea. A ranking uses the dense score, since most weights are 0 and so equal.
+#' fgsea. A ranking uses the score, which has no ties; most weights are 0.
 #'
 #' @param x The result of [glfs_select_genes()].
 #' @param key One or more values of `key_added`; one set each.

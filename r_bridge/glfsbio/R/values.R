@@ -55,8 +55,10 @@ plain_arguments <- function(arguments) {
     )
 }
 
-# A value from Python.
+# A value from Python, where NaN is a missing number.
 r_value <- function(x) {
+    if (is.double(x))
+        x[is.nan(x)] <- NA
     if (is.null(x) || is.atomic(x))
         return(x)
     switch(x$kind,
@@ -97,12 +99,7 @@ r_list <- function(x) {
 
 r_table <- function(x) {
     rows <- r_value(x$rows)
-    columns <- lapply(x$columns, function(column) {
-        values <- r_value(column)
-        if (is.double(values))
-            values[is.nan(values)] <- NA
-        values
-    })
+    columns <- lapply(x$columns, r_value)
     table <- S4Vectors::make_zero_col_DFrame(length(rows))
     names <- r_value(x$names)
     for (j in seq_along(columns))

@@ -35,7 +35,9 @@ sce_of <- function(x, ...) {
 # Ten components: the same problem for all tests, and a quick one.
 select <- function(x, ...) glfs_select_genes(x, n_genes = 6, n_comps = 10, ...)
 
-columns <- paste0("glfs_", c("weight", "score", "rank", "selected"))
+columns <- paste0(
+    "glfs_", c("weight", "loss", "score", "rank", "selected", "included")
+)
 
 # What all other forms of the same cells must give.
 expected <- local({
@@ -46,3 +48,9 @@ expected <- local({
         table
     }
 })
+
+# In a table of any class.
+expect_expected <- function(table, tolerance = 1e-6) {
+    table <- as.list(table)[columns]
+    expect_equal(table, as.list(expected())[columns], tolerance = tolerance)
+}

@@ -1,6 +1,6 @@
 table_of <- function() {
     S4Vectors::DataFrame(
-        glfs_weight = c(0, 2, 1, 0), glfs_score = c(NA, 3, 2.5, 1 / 3),
+        glfs_weight = c(0, 1, 0.9, 0.1), glfs_score = c(NA, 3, 2.5, 1 / 3),
         glfs_rank = c(NA, 1L, 2L, 3L), glfs_selected = c(FALSE, TRUE, TRUE, FALSE),
         row.names = c("A", "B", "C", "\u00c9")
     )

@@ -6,8 +6,9 @@ test_that("a SingleCellExperiment gets rowData and metadata", {
     expect_s4_class(out, "SingleCellExperiment")
     data <- SummarizedExperiment::rowData(out)
     expect_identical(names(data), c("old", columns))
-    expect_equal(data$glfs_weight, expected()$glfs_weight)
-    expect_true(S4Vectors::metadata(out)$glfs$converged)
+    expect_expected(data)
+    record <- S4Vectors::metadata(expected())$glfs
+    expect_equal(S4Vectors::metadata(out)$glfs, record)
     expect_identical(rownames(out), rownames(sce))
     expect_identical(
         SummarizedExperiment::assay(out), SummarizedExperiment::assay(sce)
@@ -22,9 +23,7 @@ test_that("a SummarizedExperiment without names of genes", {
     expect_error(select(se, assay = 1), "assay must be one string")
     expect_message(out <- select(se, assay = "other"), "numbered")
     expect_null(rownames(out))
-    expect_equal(
-        SummarizedExperiment::rowData(out)$glfs_weight, expected()$glfs_weight
-    )
+    expect_expected(SummarizedExperiment::rowData(out))
 })
 
 test_that("key_added, subset, and a second selection", {
@@ -79,11 +78,15 @@ test_that("a reduced dimension is re-used", {
     need_python()
     pca <- stats::prcomp(t(cells()), rank. = 8)$x
     sce <- sce_of(cells(), reducedDims = list(PCA = pca, other = pca[, 1:3]))
-    weights <- function(...)
-        SummarizedExperiment::rowData(select(sce, ...))$glfs_weight
-    expect_identical(weights(), weights(use_rep = "PCA"))
-    expect_false(identical(weights(), weights(use_rep = "other")))
-    expect_equal(weights(use_rep = "X"), expected()$glfs_weight)
+    reused <- function(x) S4Vectors::metadata(x)$glfs$reused$representation
+    scores <- function(x) SummarizedExperiment::rowData(x)$glfs_score
+    out <- select(sce)
+    expect_true(reused(out))
+    expect_identical(scores(out), scores(select(sce, use_rep = "PCA")))
+    expect_false(identical(scores(out), scores(select(sce, use_rep = "other"))))
+    fresh <- select(sce, use_rep = "X")
+    expect_false(reused(fresh))
+    expect_expected(SummarizedExperiment::rowData(fresh))
     expect_error(select(sce, use_rep = "UMAP"), class = "python.KeyError")
 })
 
@@ -96,8 +99,8 @@ test_that("an ExpressionSet gets fData and notes", {
     out <- select(set)
     expect_s4_class(out, "ExpressionSet")
     expect_identical(names(Biobase::fData(out)), columns)
-    expect_equal(Biobase::fData(out)$glfs_weight, expected()$glfs_weight)
-    expect_true(Biobase::notes(out)$glfs$converged)
+    expect_expected(Biobase::fData(out))
+    expect_equal(Biobase::notes(out)$glfs, S4Vectors::metadata(expected())$glfs)
     expect_true(methods::validObject(out))
     expect_identical(dim(select(set, subset = TRUE)), c(Features = 6L, Samples = 90L))
     expect_error(select(set, assay = "se.exprs"), "not in assayData: exprs")
@@ -115,8 +118,8 @@ test_that("a Seurat object gets metadata of the features", {
     object$group <- groups
     out <- select(object)
     expect_s4_class(out, "Seurat")
-    expect_equal(out[["RNA"]][[]]$glfs_weight, expected()$glfs_weight, tolerance = 1e-6)
-    expect_true(SeuratObject::Misc(out, "glfs")$converged)
+    expect_expected(out[["RNA"]][[]])
+    expect_equal(SeuratObject::Misc(out, "glfs"), S4Vectors::metadata(expected())$glfs)
     expect_identical(glfs_gene_sets(out), glfs_gene_sets(expected()))
     expect_identical(nrow(select(object, subset = TRUE)), 6L)
     expect_identical(select(object, slot = "counts")[["RNA"]][[]], out[["RNA"]][[]])
