@@ -11,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import before
 import numpy as np
 import scanpy as sc
 import sets
@@ -22,7 +23,7 @@ from glfs_bio.rankers import METHODS as RANKERS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-OURS, RANKER, PLAIN, RIVAL = "ours", "rankers", "plain", "rivals"
+OURS, BEFORE, RANKER, PLAIN, RIVAL = "ours", "before", "rankers", "plain", "rivals"
 
 
 def installed(package: str) -> str:
@@ -56,8 +57,8 @@ class Method:
         )
         if self.package == "glfs-bio":
             home = Path(glfs_bio.__file__).parent
-            for room in ("core", "rankers", "_anndata", "pp"):
-                for file in sorted((home / room).glob("*.py")):
+            for room in ("core", "panels", "rankers", "_anndata", "pp"):
+                for file in sorted((home / room).rglob("*.py")):
                     digest.update(file.read_bytes())
         else:
             digest.update(installed(self.package).encode())
@@ -147,7 +148,7 @@ def random(adata, n_genes: int):
     return np.random.default_rng(0).permutation(adata.n_vars)[:n_genes]
 
 
-_own = partial(Method, package="glfs-bio", nested=False)
+_own = partial(Method, package="glfs-bio")
 
 #: The paper's other rankers: in units of noise, and on log counts as they are.
 PAPERS = [name for name in RANKERS if name not in ("glfs", "variance")]
@@ -155,13 +156,15 @@ PAPERS = [name for name in RANKERS if name not in ("glfs", "variance")]
 METHODS = {
     "GLFS": _own(select_genes, OURS),
     "GLFS, PCA and graph re-used": _own(select_genes, OURS, prepare=with_graph),
+    f"GLFS before ({before.COMMIT})": Method(
+        before.select_genes, BEFORE, f"glfs-bio at {before.COMMIT}", nested=False
+    ),
     **{
-        f"select_genes, {name}": _own(partial(select_genes, method=name), RANKER, nested=True)
-        for name in PAPERS
+        f"select_genes, {name}": _own(partial(select_genes, method=name), RANKER) for name in PAPERS
     },
     **{
         f"select_genes, {name}, standardize=None": _own(
-            partial(select_genes, method=name, standardize=None), PLAIN, nested=True
+            partial(select_genes, method=name, standardize=None), PLAIN
         )
         for name in PAPERS
     },

@@ -19,7 +19,7 @@ import cache
 import numpy as np
 import pandas as pd
 import tables
-from methods import METHODS, OURS, PLAIN, RANKER, RIVAL, Method
+from methods import BEFORE, METHODS, OURS, PLAIN, RANKER, RIVAL, Method
 from sets import SETS, SIZES, Cells
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -91,15 +91,15 @@ def main() -> None:
         "--only",
         nargs="+",
         metavar="METHOD",
-        choices=[OURS, RANKER, PLAIN, RIVAL, *METHODS],
-        help=f"{OURS}, {RANKER}, {PLAIN}, {RIVAL}, or names: {'; '.join(METHODS)}",
+        choices=[OURS, BEFORE, RANKER, PLAIN, RIVAL, *METHODS],
+        help=f"{OURS}, {BEFORE}, {RANKER}, {PLAIN}, {RIVAL}, or names: {'; '.join(METHODS)}",
     )
     parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS), metavar="SET")
     parser.add_argument(
         "--sizes", nargs="+", type=int, choices=SIZES, default=list(SIZES), metavar="SIZE"
     )
     options = parser.parse_args()
-    only = options.only or [OURS, RANKER, PLAIN, RIVAL]
+    only = options.only or [OURS, BEFORE, RANKER, PLAIN, RIVAL]
     chosen = {name for name, method in METHODS.items() if {name, method.group} & set(only)}
     values = collect(options.sets, options.sizes, chosen)
     first, *sections = tables.sections(values)

@@ -13,12 +13,11 @@ from sklearn.cluster import SpectralClustering
 from sklearn.decomposition import PCA
 from sklearn.metrics import normalized_mutual_info_score
 
-from glfs_bio.core import path
-from glfs_bio.core.graph import knn_graph
-from glfs_bio.core.problem import build_problem
-from glfs_bio.core.variance import Variance
-from glfs_bio.rankers import rank_genes
-from glfs_bio.rankers._blocks import without_lambda2
+from glfs_bio.core.geometry.graph import knn_graph
+from glfs_bio.core.geometry.problem import Reduction, build_problems
+from glfs_bio.core.objective import Objective
+from glfs_bio.core.solvers import path
+from glfs_bio.rankers import Options, glfs, rank_genes
 
 SIZES = (5, 10, 15, 25, 50, 75, 100, 150, 200)
 N_SUBTYPES = 4
@@ -70,9 +69,9 @@ def subtypes_found(graph: np.ndarray, runs: int) -> list[float]:
 
 def along_lambda() -> pd.DataFrame:
     """λ and number of genes of every solution, to the collapse."""
-    problem = build_problem(tumours()[0], n_comps=None)
-    variance = Variance(without_lambda2(problem, "exact", None))
-    solutions = list(path.walk(variance, most=N_FIRST))
+    problems = build_problems(tumours()[0], Reduction(n_comps=None, standardize=None))
+    objective = Objective(*glfs.blocks(problems, "exact"))
+    solutions = list(path.walk(objective, most=N_FIRST))
     table = pd.DataFrame({"λ": [s.lam for s in solutions], "genes": [s.n_genes for s in solutions]})
     figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
     axes.plot(table["λ"], table["genes"], marker="o", markersize=3)
@@ -88,7 +87,7 @@ def what_they_hold(methods: list[str]) -> pd.DataFrame:
     leading = PCA(N_SUBTYPES, svd_solver="full").fit_transform(values)
     leading /= np.linalg.norm(leading, axis=0)
     orders = {rivals.METHODS[m]: rivals.ranked(values, N_HELD, m) for m in methods}
-    orders[f"GLFS in {N_FEW} directions"] = rank_genes(values, N_HELD, n_comps=N_FEW)
+    orders[f"GLFS in {N_FEW} directions"] = rank_genes(values, N_HELD, Options(n_comps=N_FEW))
     table = {}
     for name, ranking in orders.items():
         if ranking is None:

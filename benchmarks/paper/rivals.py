@@ -16,7 +16,7 @@ from matplotlib import pyplot as plt
 from scipy import stats
 from sklearn.exceptions import ConvergenceWarning
 
-from glfs_bio.rankers import rank_genes
+from glfs_bio.rankers import Options, rank_genes
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import report
@@ -53,17 +53,19 @@ def ranked(
 ) -> Ranking | None:
     """Ranking at full rank, everything else at its default; None where a method gives up.
 
-    ``glfs_default`` is what :func:`glfs_bio.pp.select_genes` does unless told otherwise: 50 leading
-    directions, genes in units of their noise, a greedy finish.
+    ``glfs_default`` is what :func:`glfs_bio.pp.select_genes` does unless told otherwise: the error
+    of LapRLS in 50 leading directions, genes in units of their noise.
     """
     if method == "glfs_default":
         method = "glfs"
     else:
         options["n_comps"] = None
+        if method == "glfs":
+            options.setdefault("objective", "exact")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            return rank_genes(values, n_features, method=method, **options)
+            return rank_genes(values, n_features, Options(method=method, **options))
     except ValueError as error:
         sys.stderr.write(f"{method} failed on {values.shape}: {error}\n")
         return None

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from glfs_bio.core.problem import build_problem
-from glfs_bio.rankers._blocks import with_lambda2
+from glfs_bio.core.geometry.problem import Reduction, build_problems
+from glfs_bio.rankers._designs import alike
 
 
 def blocks(adata) -> list:
     """Whitened genes at full rank, as the ranker is given them."""
-    problem = build_problem(np.asarray(adata.X, dtype=float), n_comps=None)
-    return [with_lambda2(problem, "mse")]
+    values = np.asarray(adata.X, dtype=float)
+    return [alike(one) for one in build_problems(values, Reduction(n_comps=None, standardize=None))]
 
 
 def select(parts: list, n_genes: int) -> list[int]:
@@ -27,7 +27,7 @@ def select(parts: list, n_genes: int) -> list[int]:
     picked: list[int] = []
     for _ in range(n_genes):
         through = genes @ inverse
-        gain = np.einsum("ij,ij->i", through * block.outer, through)
+        gain = np.einsum("ij,ij->i", through, through)
         gain /= 1.0 + np.einsum("ij,ij->i", through, genes)
         gain[picked] = -np.inf
         picked.append(int(np.argmax(gain)))

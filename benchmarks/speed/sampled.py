@@ -14,9 +14,8 @@ import numpy as np
 import pandas as pd
 import scanpy as sc
 
-from glfs_bio.core import problem, sample
-from glfs_bio.core.passes import Cells
-from glfs_bio.rankers import glfs
+from glfs_bio.core.geometry import problem, sample
+from glfs_bio.rankers import Options, rank_genes
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import report
@@ -34,9 +33,8 @@ def panels(adata, many: int | None, seed: int) -> dict[int, np.ndarray]:
         mock.patch.object(sample, "MANY_CELLS", many or adata.n_obs),
         mock.patch.object(problem, "FIRST_LOOK", first),
     ):
-        built = problem.build_problem(Cells(adata.X), n_comps=50, random_state=seed)
-    rankings = {size: glfs.rank([built], size) for size in SIZES}
-    return {size: np.argsort(-one.scores)[:size] for size, one in rankings.items()}
+        order = rank_genes(adata.X, max(SIZES), Options(random_state=seed)).order
+    return {size: order[:size] for size in SIZES}
 
 
 def main() -> None:

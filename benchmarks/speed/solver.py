@@ -11,22 +11,22 @@ from unittest import mock
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from glfs_bio.core import box_qp, newton, path, variance
-from glfs_bio.core.block import Block
-from glfs_bio.core.variance import Variance
+from glfs_bio.core.objective import Objective, variance
+from glfs_bio.core.objective.exact import Exact
+from glfs_bio.core.solvers import box_qp, newton, path
 
 if TYPE_CHECKING:
-    from glfs_bio.core.descent import Solution
+    from glfs_bio.core.solvers.descent import Solution
 
 N_GENES, RANK, N_RUNS = 20_000, 100, 7
 
 
-def block() -> Block:
+def block() -> Exact:
     """Genes that follow types of cells, and noise, seen through 100 directions."""
     rng = np.random.default_rng(0)
     directions = np.linspace(3.0, 0.2, RANK)
     genes = rng.normal(size=(N_GENES, RANK)) * rng.lognormal(sigma=0.5, size=(N_GENES, 1))
-    return Block.of(0.1 * genes * directions, np.diag(np.linspace(1.0, 60.0, RANK)))
+    return Exact.of(0.1 * genes * directions, np.diag(np.linspace(1.0, 60.0, RANK)))
 
 
 def dgemm() -> float:
@@ -43,10 +43,11 @@ def dgemm() -> float:
 def counted(flops: list[float]):
     """Count the flop of products and factorisations, by the shapes that they are called with.
 
-    Products count in full, as the formulas of `core/variance` stand, where symmetry saves half or
-    one is used twice.  Those of `core/gram`, which takes over below 100 genes, are left out.
+    Products count in full, as the formulas of `objective/variance` stand, where symmetry saves half
+    or one is used twice.  Those of `objective/gram`, which takes over below 100 genes, are left
+    out.
     """
-    point = variance._BlockPoint
+    point = variance._DensePoint
     gradient, hessian, made = point.gradient, point.hessian, point.__init__
     factor, drop = newton.factor, point.largest_drop
     solve = box_qp.cholesky.solve
@@ -93,7 +94,7 @@ def counted(flops: list[float]):
 def told() -> str:
     """One line: rates of the gradient over all genes and of a whole path."""
     with threadpool_limits(1):
-        problem = Variance(block())
+        problem = Objective(block())
         runs = [rates(problem) for _ in range(N_RUNS)]
     best, gradient, whole = np.median([rate for rate, _, _ in runs], axis=0)
     _, solutions, flops = runs[0]
@@ -106,7 +107,7 @@ def told() -> str:
     )
 
 
-def rates(problem: Variance) -> tuple[tuple[float, float, float], list[Solution], float]:
+def rates(problem: Objective) -> tuple[tuple[float, float, float], list[Solution], float]:
     """Flop a second of dgemm, the shares of it of gradient and path, and what the path took."""
     best = dgemm()
     beta, _ = path.start(problem)

@@ -24,7 +24,7 @@ import scanpy as sc
 from scipy import sparse
 
 import glfs_bio
-from glfs_bio.core.passes import Cells
+from glfs_bio.core.data.rows import Cells
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "panels"))
 import methods
