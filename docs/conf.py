@@ -51,6 +51,8 @@ suppress_warnings = [
     # types that are imported for the type checker only, or have no page here
     "sphinx_autodoc_typehints.forward_reference",
     "sphinx_autodoc_typehints.guarded_import",
+    # cells of vignettes that are shown and not run
+    "myst-nb.lexer",
 ]
 
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
@@ -84,7 +86,7 @@ _not_run = {
     for path in (HERE / "vignettes").glob("*.md")
     if path.stem != "index" and _lacks_data(path)
 }
-nb_execution_excluded_patterns = [f"{name}.md" for name in sorted(_not_run)]
+nb_execution_excludepatterns = [f"{name}.md" for name in sorted(_not_run)]
 
 
 def _say_that_it_was_not_run(app, docname: str, source: list[str]) -> None:

@@ -27,7 +27,7 @@ CURVES = {
     "variance": ("largest variance", GREY, "x"),
     "hotspot, by C": ("hotspot", "#009E73", "^"),
     "Pearson residuals": ("Pearson residuals", "#E69F00", "s"),
-    "select_genes, lapaofs": ("LapAOFS,\nin our units", "#56B4E9", "D"),
+    "select_genes, lapaofs": ("LapAOFS,\nin units of noise", "#56B4E9", "D"),
     "GLFS": ("GLFS", BLUE, "o"),
 }
 
