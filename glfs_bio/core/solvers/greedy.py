@@ -93,12 +93,6 @@ class Greedy:
             return np.asarray(sum(b.curved / (1.0 + b.lengths) for b in self._blocks))
         return np.asarray(sum(np.log1p(b.lengths) for b in self._blocks))
 
-    def losses(self) -> Array:
-        """How much Tr(W E) would grow without each of the picked genes."""
-        return np.asarray(
-            sum(b.curved[self.picked] / (1.0 - b.lengths[self.picked]) for b in self._blocks)
-        )
-
 
 class _Measured:
     """A set of cells, and what is left open by the genes that have entered.

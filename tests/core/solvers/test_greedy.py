@@ -93,17 +93,6 @@ def test_leaving_undoes_entering(blocks, by_inverse):
     assert_allclose(greedy.waiting, before, rtol=1e-9, atol=1e-14)
 
 
-def test_losses_are_what_the_error_grows_by(blocks, by_inverse):
-    greedy = Greedy(blocks)
-    greedy.grow(5)
-    now = by_inverse(blocks, panel_of(greedy.picked))
-    expected = [
-        by_inverse(blocks, panel_of([i for i in greedy.picked if i != gene])) - now
-        for gene in greedy.picked
-    ]
-    assert_allclose(greedy.losses(), expected, rtol=1e-8, atol=1e-14)
-
-
 def test_some_genes_first_and_no_more_than_there_are(random_errors):
     greedy = Greedy(random_errors(0))
     greedy.grow(6, among=np.array([2, 7]))
