@@ -187,7 +187,8 @@ def test_glfs(data, matrix, options):
     n, d = matrix.shape
     graph = data.draw(graphs(n))
     n_genes = data.draw(st.sampled_from([None, 1, 2, d]))
-    swaps = options["objective"] == "error" and data.draw(st.booleans())
+    may_swap = options["objective"] == "error" and n_genes is not None
+    swaps = may_swap and data.draw(st.booleans())
     answer_of(matrix, n_genes, Options(swaps=swaps, **options), graph=graph)
 
 
