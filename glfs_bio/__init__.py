@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import datasets, estimators, io, pl, pp, tl
     from .estimators import GLFS, LapRLSClassifier
+    from .limits import Limits
 
-__all__ = ["GLFS", "LapRLSClassifier", "datasets", "estimators", "io", "pl", "pp", "tl"]
+__all__ = ["GLFS", "LapRLSClassifier", "Limits", "datasets", "estimators", "io", "pl", "pp", "tl"]
 __version__ = version("glfs-bio")
 
 _MODULES = {"core", "datasets", "estimators", "io", "pl", "pp", "rankers", "tl"}
@@ -20,6 +21,8 @@ def __getattr__(name: str) -> Any:
     """Import a part when it is first used: ``glfs-bio --help`` should not wait for scanpy."""
     if name in _MODULES:
         return import_module(f".{name}", __name__)
+    if name == "Limits":
+        return import_module(".limits", __name__).Limits
     if name in __all__:
         return getattr(import_module(".estimators", __name__), name)
     msg = f"module {__name__!r} has no attribute {name!r}"

@@ -1,14 +1,11 @@
-"""Matrices, graphs, representations and masks of genes, out of an AnnData object."""
+"""Matrices, graphs, representations and masks, out of an AnnData object."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from scipy import sparse
 
 from ..core import checks
@@ -17,10 +14,11 @@ from ..core.geometry.graph import check_graph
 from ..core.geometry.subspace import check_coordinates
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import pandas as pd
     from anndata import AnnData
     from numpy.typing import NDArray
-
-    Genes = str | re.Pattern[str] | Iterable[str | re.Pattern[str]]
 
 _COUNTS_LOOK = 10_000
 _ROWS_LOOK = 20
@@ -181,83 +179,6 @@ def mask(
         msg = f"{argument} leaves nothing: every entry is False."
         raise ValueError(msg)
     return values
-
-
-@dataclass(frozen=True)
-class Choice:
-    """Which genes are looked at, which of them may be selected, and which must be: masks."""
-
-    seen: NDArray[np.bool_]
-    allowed: NDArray[np.bool_]
-    included: NDArray[np.bool_]
-
-
-def genes(
-    adata: AnnData,
-    mask_var: NDArray[np.bool_] | str | None,
-    include: Genes | None,
-    exclude: Genes | None,
-) -> Choice:
-    """The genes that three arguments leave.
-
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        As :func:`mask` and :func:`gene_mask`; no gene to choose from; a gene that must be in and
-        cannot be.
-    """
-    seen = mask(adata.var, mask_var, "mask_var")
-    allowed = seen & ~gene_mask(adata, exclude, "exclude")
-    included = gene_mask(adata, include, "include")
-    if (included & ~allowed).any():
-        names = listed(adata.var_names[included & ~allowed])
-        msg = f"include has genes that mask_var or exclude rule out: {names}."
-        raise ValueError(msg)
-    if not allowed.any():
-        msg = "exclude leaves no gene to choose from."
-        raise ValueError(msg)
-    return Choice(seen, allowed, included)
-
-
-def gene_mask(adata: AnnData, genes: Genes | None, argument: str) -> NDArray[np.bool_]:
-    """Genes given by name, compiled pattern, or name of a boolean column of ``.var``.
-
-    Raises
-    ------
-    KeyError
-        A string that is neither a gene nor a boolean column.
-    TypeError
-        Neither strings nor patterns.
-    ValueError
-        A pattern that matches no gene.
-    """
-    found = np.zeros(adata.n_vars, dtype=bool)
-    if genes is None:
-        return found
-    if not isinstance(genes, str | re.Pattern | Iterable):
-        msg = f"{argument}={genes!r} must be names of genes, compiled patterns, or a list of these."
-        raise TypeError(msg)
-    for item in [genes] if isinstance(genes, str | re.Pattern) else genes:
-        if not isinstance(item, str | re.Pattern):
-            msg = f"{argument} has {item!r}: it must be a name of a gene, or a compiled pattern."
-            raise TypeError(msg)
-        if isinstance(item, re.Pattern):
-            hit = np.array([item.search(name) is not None for name in adata.var_names])
-            if not hit.any():
-                msg = f"{argument}: the pattern {item.pattern!r} matches none of adata.var_names."
-                raise ValueError(msg)
-        elif item in adata.var_names:
-            hit = adata.var_names == item
-        elif item in adata.var and pd.api.types.is_bool_dtype(adata.var[item]):
-            hit = adata.var[item].to_numpy(dtype=bool)
-        else:
-            msg = (
-                f"{argument}: {item!r} is neither in adata.var_names nor a boolean column of "
-                "adata.var; for a pattern pass re.compile(...)."
-            )
-            raise KeyError(msg)
-        found |= hit
-    return found
 
 
 def representation(adata: AnnData, use_rep: str | None) -> NDArray[np.float64] | None:

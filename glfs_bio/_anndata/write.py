@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from ..limits import Limits
+
 if TYPE_CHECKING:
     from anndata import AnnData
 
     from ..rankers import Ranking
-    from .read import Choice
+    from .genes import Choice
 
+#: What a text begins with that stands for a dict.
+_JSON = "json:"
 _VERSIONS = ("glfs-bio", "numpy", "scipy", "scikit-learn", "anndata")
 
 
@@ -57,13 +63,24 @@ def store(adata: AnnData, frame: pd.DataFrame, entry: dict[str, Any], key: str) 
 
 
 def storable(value: Any) -> Any:
-    """h5ad and zarr keep no None, no pattern, and no list of mixed things."""
+    """h5ad and zarr keep no None, no pattern, and no list of mixed things; a dict becomes JSON."""
     if value is None:
         return "None"
     if isinstance(value, str | bool | int | float | np.number):
         return value
     if isinstance(value, np.ndarray) and value.dtype == np.bool_:
         return value
+    if isinstance(value, Limits):
+        return value.record()
+    if isinstance(value, Mapping):
+        return _JSON + json.dumps({str(name): float(item) for name, item in value.items()})
     if hasattr(value, "pattern"):
         return f"re:{value.pattern}"
     return np.array([str(storable(item)) for item in value], dtype=object)
+
+
+def restored(value: Any) -> Any:
+    """A dict of numbers that :func:`storable` kept; other values as they are."""
+    if isinstance(value, str) and value.startswith(_JSON):
+        return json.loads(value.removeprefix(_JSON))
+    return value

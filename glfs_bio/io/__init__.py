@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from .._files import check_target, replacing
+from .._gene_files import read_gmt, read_panel
 from ._gene_list import write_gene_list, write_rnk
-from ._gmt import read_gmt, write_gmt
+from ._gmt import write_gmt
 from ._read import read_cells
 from ._report import write_report
 
@@ -12,6 +13,7 @@ __all__ = [
     "check_target",
     "read_cells",
     "read_gmt",
+    "read_panel",
     "replacing",
     "write_gene_list",
     "write_gmt",

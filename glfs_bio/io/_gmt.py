@@ -20,69 +20,6 @@ if TYPE_CHECKING:
     from anndata import AnnData
 
 
-def read_gmt(path: str | Path) -> dict[str, list[str]]:
-    r"""Read gene sets from a GMT file.
-
-    Parameters
-    ----------
-    path
-        Text file: name, description and genes of a set on one line, separated by tabs.
-
-    Returns
-    -------
-    Genes of every set by its name, in the order of the file, each gene once.
-
-    Raises
-    ------
-    FileNotFoundError
-        No such file.
-    ValueError
-        Not a text file, a line without genes, a name that occurs twice, or no line at all.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib, glfs_bio
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder) / "sets.gmt"
-    ...     _ = path.write_text("T cells\tmarkers\tCD3D\tCD3E\n")
-    ...     sets = glfs_bio.io.read_gmt(path)
-    >>> sets
-    {'T cells': ['CD3D', 'CD3E']}
-    """
-    path = as_path(path)
-    if path.is_dir():
-        msg = f"{path} is a folder: give the path of a GMT file."
-        raise ValueError(msg)
-    if not path.is_file():
-        msg = f"{path} does not exist: give the path of a GMT file."
-        raise FileNotFoundError(msg)
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except UnicodeDecodeError as error:
-        msg = f"{path} is not a GMT file: it is not UTF-8 text ({error.reason})."
-        raise ValueError(msg) from error
-    sets: dict[str, list[str]] = {}
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        name, *fields = (field.strip() for field in line.split("\t"))
-        genes = [gene for gene in fields[1:] if gene]
-        if not name or not genes:
-            msg = (
-                f"{path} is not a GMT file: line {number} must hold a name, a description and "
-                f"genes, separated by tabs; it starts {line[:40]!r}."
-            )
-            raise ValueError(msg)
-        if name in sets:
-            msg = f"{path} has two gene sets named {name!r}, the second in line {number}."
-            raise ValueError(msg)
-        sets[name] = list(dict.fromkeys(genes))
-    if not sets:
-        msg = f"{path} holds no gene set."
-        raise ValueError(msg)
-    return sets
-
-
 def write_gmt(
     adata: AnnData,
     path: str | Path,

@@ -2,51 +2,21 @@
 
 from __future__ import annotations
 
-import base64
-import io
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
-import numpy as np
-
-from .. import pl
 from .._anndata import read, selection
 from .._files import as_path, check_target, replacing
+from .._progress import progress
 from ..core import checks
+from . import _sections, _subject
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
-    import pandas as pd
     from anndata import AnnData
 
 #: Search for a gene, whatever the organism and the kind of name.
 LINK = "https://www.ncbi.nlm.nih.gov/gene/?term={gene}"
-_DPI = 130
-_TERMS = 50
-#: Most genes in the pictures of weights and of stability, that names stay readable on a page.
-_BARS, _FREQUENT = 50, 100
-#: Longest list that is told in full.
-_ITEMS = 20
-_ELSEWHERE = {"params", "versions", "path", "curve", "kept", "of_best_possible"}
-_WRITTEN_BY = {"stability": ("tl.stability", "jaccard"), "enrichment": ("tl.enrich", "results")}
-_MEANING = {
-    "assay_noise": "variance of the noise of the assay that will measure the panel",
-    "converged": "whether the solver reached its tolerance",
-    "exchanged": "exchanges of genes after the panel was chosen",
-    "graph_components": "parts of the graph of the cells that no similarity joins",
-    "kkt": "largest violation of the optimality conditions, in units of λ",
-    "lam": "λ, the price of a gene's weight",
-    "method": "what ranked the genes",
-    "n_genes": "selected genes",
-    "n_iter": "iterations of the solver along the path",
-    "n_tested": "genes to choose from",
-    "objective": "what was minimised",
-    "replaced": "whether the PCA and graph that were there had to be computed anew",
-    "reused": "whether the PCA and graph that were there were used",
-}
 
 
 def write_report(
@@ -56,6 +26,9 @@ def write_report(
     key: str = "glfs",
     groupby: str | None = None,
     symbols: str | None = None,
+    evaluation_key: str | None = None,
+    explanation_key: str | None = None,
+    substitutes_key: str | None = None,
     stability_key: str | None = None,
     enrichment_key: str | None = None,
     layer: str | None = None,
@@ -63,13 +36,19 @@ def write_report(
     title: str = "Selected genes",
     overwrite: bool = False,
     random_state: int = 0,
+    show_progress: bool = True,
 ) -> None:
     """Write what was selected, and how, as one HTML file that opens without network.
 
     It holds a summary; the UMAP of the panel beside that of all genes; the selected genes, a table
-    to sort; what panels of every size keep, and the path along λ where there is one; stability and
-    enrichment where they are in `adata`; parameters and versions.  The same `adata` gives the same
-    file.
+    to sort; how good the panel is and what it misses; why each gene is in it; substitutes; limits;
+    what panels of every size keep, and the path along λ where there is one; stability; enrichment;
+    parameters and versions.  What :func:`~glfs_bio.tl.evaluate_panel`,
+    :func:`~glfs_bio.tl.explain_panel` and other functions compute is there if it is in `adata`.
+    The same `adata` gives the same file.
+
+    UMAPs take most of the time.  Call :func:`~glfs_bio.tl.panel_umap` first to keep them in `adata`
+    and use them in every report and picture.
 
     Parameters
     ----------
@@ -83,9 +62,17 @@ def write_report(
         Column of ``.obs`` that colours the cells.
     symbols
         Column of ``.var`` with the names to show; genes without one go by their ``.var_names``.
+    evaluation_key, explanation_key, substitutes_key
+        The `key_added` of :func:`~glfs_bio.tl.evaluate_panel`,
+        :func:`~glfs_bio.tl.explain_panel` and :func:`~glfs_bio.tl.substitutes`.  None:
+        ``f"{key}_evaluation"`` and so on, or else ``"glfs_evaluation"`` and so on, where these are
+        there.  Results of a panel with other genes are never shown.  Where they were not named,
+        the report says so instead.
     stability_key, enrichment_key
         The `key_added` of :func:`~glfs_bio.tl.stability` and of :func:`~glfs_bio.tl.enrich`.  None:
-        ``f"{key}_stability"`` and ``f"{key}_enrichment"``, where these are there.
+        ``f"{key}_stability"`` and ``f"{key}_enrichment"``, where these are there.  Frequencies of a
+        selection with other parameters are never shown.  Where they were not named, the report says
+        instead what they are of.
     layer
         Layer with the expression, in place of ``.X``.
     link
@@ -96,6 +83,8 @@ def write_report(
         Whether a file that is there may be replaced.
     random_state
         Seed of the UMAPs.
+    show_progress
+        Whether a bar on stderr shows the progress.
 
     Raises
     ------
@@ -104,7 +93,8 @@ def write_report(
     FileExistsError, FileNotFoundError
         `path` exists and `overwrite` is not set, or its folder does not exist.
     ValueError
-        Another ending, a `link` that is no web address or has no ``{gene}``, or no gene selected.
+        Another ending, a `link` that is no web address or has no ``{gene}``, no gene selected, or a
+        result that is named and is of another selection.
 
     Examples
     --------
@@ -113,7 +103,7 @@ def write_report(
     >>> glfs_bio.pp.select_genes(adata, n_genes=5)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder) / "report.html"
-    ...     glfs_bio.io.write_report(adata, path)
+    ...     glfs_bio.io.write_report(adata, path, show_progress=False)
     ...     text = path.read_text(encoding="utf-8")
     >>> "5 of 765 genes" in text
     True
@@ -125,6 +115,7 @@ def write_report(
         raise ValueError(msg)
     checks.texts(title=title)
     checks.texts(groupby=groupby, link=link, or_none=True)
+    checks.flags(show_progress=show_progress)
     checks.seed(random_state)
     if link is not None and not (link.startswith(("https://", "http://")) and "{gene}" in link):
         msg = f"link={link!r} must be a web address, https://…, with {{gene}} in it."
@@ -135,108 +126,34 @@ def write_report(
         raise KeyError(msg)
     frame = selection.ranked(adata, key)
     entry = selection.record(adata, key, "pp.select_genes", "kept")
-    stable = _where(adata, key, "stability", stability_key)
-    enriched = _where(adata, key, "enrichment", enrichment_key)
-    called = selection.names(adata, symbols).fillna(adata.var_names.to_series()).loc[frame.index]
-
-    best = float(entry.get("of_best_possible", [np.nan])[-1])
-    page = {
-        "title": title,
-        "n_cells": adata.n_obs,
-        "entry": entry,
-        "of_best_possible": best if np.isfinite(best) else None,
-        "summary": [
-            (name, value, _MEANING.get(name, ""))
-            for name, value in entry.items()
-            if name not in _ELSEWHERE
-        ],
-        "some_included": bool(frame["included"].any()),
-        "genes": _genes(adata, frame, called, stable, link),
-        "panel": _picture(
-            pl.panel, adata, groupby, key=key, layer=layer, random_state=random_state
-        ),
-        "weights": _picture(pl.weights, adata, _BARS, key=key, symbols=symbols),
-        "n_bars": min(_BARS, len(frame)),
-        "path": _picture(pl.path, adata, key=key),
-        "groupby": groupby,
-        "records": {"selection": entry},
+    named = {
+        "evaluation": evaluation_key,
+        "explanation": explanation_key,
+        "substitutes": substitutes_key,
+        "stability": stability_key,
+        "enrichment": enrichment_key,
     }
-    if stable is not None:
-        page["stability"] = page["records"]["stability"] = adata.uns[stable]
-        size = min(_FREQUENT, max(round(float(np.mean(adata.uns[stable]["n_genes"]))), 1))
-        page["stability_picture"] = _picture(pl.stability, adata, size, key=stable, symbols=symbols)
-    if enriched is not None:
-        page["enrichment"] = page["records"]["enrichment"] = adata.uns[enriched]
-        page["terms"] = _terms(adata.uns[enriched]["results"].head(_TERMS))
-        page["enrichment_picture"] = _picture(pl.enrichment, adata, key=enriched)
-    text = _render(page)
+    results = _subject.results(adata, key, frame.index, named)
+    read.matrix(adata, layer)
+    subject = _subject.Subject(
+        adata,
+        key,
+        frame=frame,
+        entry=entry,
+        called=selection.names(adata, symbols).fillna(adata.var_names.to_series()),
+        groupby=groupby,
+        symbols=symbols,
+        layer=layer,
+        link=link,
+        results=results,
+        random_state=random_state,
+    )
+    text = _page(subject, title, show_progress=show_progress)
     with replacing(path, overwrite=overwrite) as name:
         name.write_text(text, encoding="utf-8")
 
 
-def told(value: Any) -> str:
-    """A parameter or a result as a reader wants to see it."""
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name}: {told(item)}" for name, item in value.items())
-    if isinstance(value, np.ndarray) and value.dtype == np.bool_:
-        return f"{value.sum()} of {value.size}"
-    if isinstance(value, np.ndarray | list | tuple):
-        items = [told(item) for item in np.ravel(value)[:_ITEMS]]
-        return ", ".join(items) + (f", … ({np.size(value)})" if np.size(value) > _ITEMS else "")
-    if isinstance(value, bool | np.bool_):
-        return "yes" if value else "no"
-    return f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)
-
-
-def _where(adata: AnnData, key: str, what: str, named: str | None) -> str | None:
-    """Key of a further result: one that is named must be there."""
-    if named is not None:
-        selection.record(adata, named, *_WRITTEN_BY[what])
-        return named
-    return f"{key}_{what}" if f"{key}_{what}" in adata.uns else None
-
-
-def _genes(
-    adata: AnnData, frame: pd.DataFrame, called: pd.Series, stable: str | None, link: str | None
-) -> list[dict[str, Any]]:
-    """Rows of the table of genes."""
-    rows = []
-    frequency = None if stable is None else selection.frequency(adata, stable).reindex(frame.index)
-    for i, (gene, name) in enumerate(called.items()):
-        rows.append(
-            {
-                "rank": int(frame["rank"].iloc[i]),
-                "id": gene,
-                "name": name,
-                "included": bool(frame["included"].iloc[i]),
-                "loss": float(frame["loss"].iloc[i]),
-                "weight": float(frame["weight"].iloc[i]),
-                "score": float(frame["score"].iloc[i]),
-                "frequency": None if frequency is None else float(frequency.iloc[i]),
-                "link": None if link is None else link.replace("{gene}", quote(str(name), safe="")),
-            }
-        )
-    return rows
-
-
-def _terms(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Rows of the table of gene sets, whichever method made it."""
-    return [{"term": term, **row} for term, row in table.to_dict("index").items()]
-
-
-def _picture(draw: Callable[..., Any], *args: Any, **kwargs: Any) -> str:
-    """What one of ``glfs_bio.pl`` draws, as the address of an inline PNG."""
-    from matplotlib import pyplot as plt
-
-    drawn = draw(*args, show=False, **kwargs)
-    figure = np.ravel(drawn)[0].figure
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=_DPI, bbox_inches="tight", metadata={"Software": None})
-    plt.close(figure)
-    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")
-
-
-def _render(page: dict[str, Any]) -> str:
+def _page(subject: _subject.Subject, title: str, *, show_progress: bool) -> str:
     """The page; everything that comes from the data is escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -247,5 +164,20 @@ def _render(page: dict[str, Any]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["told"] = told
-    return environment.get_template("report.html").render(page)
+    environment.filters["told"] = _sections.told
+
+    def filled(name: str, content: dict[str, Any]) -> str:
+        return environment.get_template(f"report/{name}.html").render(content)
+
+    sections = []
+    with progress(show=show_progress) as bar:
+        task = bar.add_task("", total=len(_sections.SECTIONS))
+        for heading, function in _sections.SECTIONS.items():
+            bar.update(task, description=f"report: {heading}")
+            content = function(subject)
+            if content is not None:
+                name = function.__name__
+                sections.append({"id": name, "heading": heading, "body": filled(name, content)})
+            bar.advance(task)
+    lead = filled("lead", _sections.lead(subject))
+    return environment.get_template("report.html").render(title=title, lead=lead, sections=sections)

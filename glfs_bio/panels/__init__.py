@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .criterion import Criterion
+from .failures import WithFailures
 from .select import LARGEST, Panel, select
 
-__all__ = ["LARGEST", "Criterion", "Panel", "select"]
+__all__ = ["LARGEST", "Criterion", "Panel", "WithFailures", "select"]

@@ -7,6 +7,7 @@ every panel of the same cells, whatever genes may be chosen.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..core._typing import Array, Index
-    from ..core.geometry.problem import Problem
+    from ..core.geometry.reduced import Reduced
 
 
 @dataclass(frozen=True)
@@ -48,10 +49,25 @@ class Criterion:
     ----------
     problems
         One reduced problem per set of cells, over the same genes.
+
+    Attributes
+    ----------
+    blocks : list of Error
+        F on each set of cells; they add up.
+    sets : tuple of Reduced
+        What they come from.
     """
 
-    def __init__(self, problems: Sequence[Problem]) -> None:
-        self.blocks = [_block(problem, len(problems)) for problem in problems]
+    def __init__(self, problems: Sequence[Reduced]) -> None:
+        self.sets = tuple(problems)
+        self.blocks: list[Error] = []
+        self._eigenbases: list[Array] = []
+        for problem in problems:
+            genes = _in_noise(problem)
+            weights, basis = _structure(genes)
+            none = np.zeros_like(basis)
+            self.blocks.append(Error(genes @ basis, weights / len(problems), none))
+            self._eigenbases.append(basis)
 
     @property
     def n_genes(self) -> int:
@@ -63,10 +79,11 @@ class Criterion:
         """Number of directions over all sets of cells."""
         return sum(len(block.weights) for block in self.blocks)
 
-    def all_genes(self) -> float:
-        """F with every gene measured."""
+    @cached_property
+    def scale(self) -> float:
+        """``F(∅) − F(all)``: what all genes keep."""
         every = np.ones(self.n_genes)
-        return sum(block.value(every) for block in self.blocks)
+        return sum(float(block.weights.sum()) - block.value(every) for block in self.blocks)
 
     def errors(self, order: Index) -> Array:
         """F of no gene, of the first, of the first two, …, shape (len(order) + 1,)."""
@@ -75,7 +92,17 @@ class Criterion:
     def kept(self, order: Index) -> Array:
         """Share that the first 1, 2, … genes keep of what all genes keep."""
         errors = self.errors(order)
-        return np.asarray((errors[0] - errors[1:]) / (errors[0] - self.all_genes()))
+        return np.asarray((errors[0] - errors[1:]) / self.scale)
+
+    def cells(self, block: int) -> Array:
+        """Z of a set of cells, shape (n_cells, r): takes the coordinates of E to the cells.
+
+        ``Z = V Q diag(1/√κ) R``, where ``K = Q diag(κ) Qᵀ`` and R is the eigenbasis of W.
+        ``Z E Zᵀ`` is the covariance of what the panel leaves open of a function of the cells.
+        """
+        problem = self.sets[block]
+        _, kappa, basis = problem.whitened
+        return np.asarray(problem.basis @ ((basis / np.sqrt(kappa)) @ self._eigenbases[block]))
 
     def losses(self, panel: Index) -> Array:
         """Share that the panel loses without each of its genes, in units of :meth:`kept`."""
@@ -84,25 +111,24 @@ class Criterion:
             measured = block.only(panel)
             seen = measured.genes @ measured.inverse(np.ones(len(panel)))
             lost += (seen**2 @ block.weights) / (1.0 - np.sum(seen * measured.genes, axis=1))
-        return np.asarray(lost / (self.errors(panel[:0])[0] - self.all_genes()))
+        return np.asarray(lost / self.scale)
 
 
-def units_of_noise(problem: Problem) -> float:
+def units_of_noise(problem: Reduced) -> float:
     """``λ2`` at which a gene of weight 1 stands for one measurement: ``n · noise · Tr K / r``."""
     return float(problem.n_cells * problem.noise_level * np.mean(np.diag(problem.stiffness)))
 
 
-def _block(problem: Problem, n_blocks: int) -> Error:
-    """F of one set of cells, which counts as one of several."""
-    genes = problem.whitened.genes / np.sqrt(SETTINGS.noise * units_of_noise(problem))
-    return Error.of(genes, _structure(genes) / n_blocks)
+def _in_noise(problem: Reduced) -> Array:
+    """Whitened genes ``g_i``, in units in which a gene of weight 1 is one measurement."""
+    return np.asarray(problem.whitened.genes / np.sqrt(SETTINGS.noise * units_of_noise(problem)))
 
 
-def _structure(genes: Array) -> Array:
-    """``W ∝ (Σ_j g_j g_jᵀ)^power``, trace 1."""
+def _structure(genes: Array) -> tuple[Array, Array]:
+    """Eigenvalues, which sum to 1, and eigenbasis of ``W ∝ (Σ_j g_j g_jᵀ)^power``."""
     spread, basis = np.linalg.eigh(genes.T @ genes)
     weights = np.maximum(spread, 0.0) ** SETTINGS.power
-    return np.asarray((basis * (weights / weights.sum())) @ basis.T)
+    return weights / weights.sum(), basis
 
 
 def _along(block: Error, order: Index) -> Array:

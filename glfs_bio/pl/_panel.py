@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import pandas as pd
 from anndata import AnnData
-from scipy import sparse
 
 from .._anndata import read, selection
 from ..core import checks
-from ._embedding import embeddings
+from ..tl import _panel_umap as embedding
 from ._figure import MUTED, check_ends, finish, given, row
 
 if TYPE_CHECKING:
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from matplotlib.axes import Axes
+    from numpy.typing import NDArray
 
 _KINDS = ("umap", "heatmap", "dotplot")
 _SQUARE, _TALL = 4.8, 4.2
@@ -57,8 +57,9 @@ def panel(
         Column of ``.obs`` that colours the cells of a UMAP, or groups those of the other kinds,
         which need one.
     kind
-        ``"umap"``: two UMAPs; that of all genes is ``.obsm["X_umap"]``, or computed where there is
-        none from the graph in `adata` or from scratch, and that of the panel is always computed.
+        ``"umap"``: two UMAPs, by all genes and by the panel.  Both are taken from `adata`, where
+        :func:`~glfs_bio.tl.panel_umap` keeps them, and else computed for this call only.  Where the
+        panel has all genes of `adata`, there is only that of the panel.
         ``"heatmap"``, ``"dotplot"``: those of scanpy, every gene scaled from 0 to 1, genes ordered
         by the group in which they are highest; the heat map shows a random part of large groups.
     key
@@ -70,8 +71,8 @@ def panel(
     symbols
         Column of ``.var`` with the names to show; genes without one go by their ``.var_names``.
     ax
-        Two axes for the UMAPs, the first for all genes.  scanpy draws the other kinds in figures
-        of their own.
+        An axes for each UMAP, the first for all genes.  scanpy draws the other kinds in figures of
+        their own.
     show
         Whether to show the figure and return nothing.  None: ``scanpy.settings.autoshow``, unless
         `ax` or `save` is given.
@@ -83,8 +84,8 @@ def panel(
 
     Returns
     -------
-    None if the figure was shown, else the axes: a list of two UMAPs, scanpy's dictionary for a
-    heat map, and for a dot plot a list of such dictionaries, one for each row of 50 genes.
+    None if the figure was shown, else the axes: a list of the UMAPs, scanpy's dictionary for a heat
+    map, and for a dot plot a list of such dictionaries, one for each row of 50 genes.
 
     Raises
     ------
@@ -115,8 +116,14 @@ def panel(
     genes = ranked[: len(ranked) if n_genes is None else n_genes]
     cells = _cells(adata, genes, groupby, layer, symbols)
     if kind == "umap" or groupby is None:  # the others have groups
-        axes = row([_SQUARE, _SQUARE], _TALL) if ax is None else given(ax, 2)
-        _umaps(axes, adata, cells, groupby, layer, random_state)
+        n_maps = 1 if len(genes) == adata.n_vars else 2
+        axes = row([_SQUARE] * n_maps, _TALL) if ax is None else given(ax, n_maps)
+        panel_map = embedding.of_panel(adata, key, genes, layer, random_state)
+        maps = {f"panel of {len(genes)} genes": panel_map}
+        if n_maps > 1:
+            all_map = embedding.of_all(adata, layer, random_state)
+            maps = {f"all {adata.n_vars} genes": all_map, **maps}
+        _umaps(axes, cells, groupby, maps)
         shown = finish(axes, "panel_umap", show=show, save=save, own=ax is None)
         return None if shown else axes
     order = _by_group(cells, groupby)
@@ -147,11 +154,9 @@ def _cells(
     adata: AnnData, genes: pd.Index, groupby: str | None, layer: str | None, symbols: str | None
 ) -> AnnData:
     """The cells with the genes of the panel only, under the names to show."""
-    values = read.matrix(adata, layer)[:, adata.var_names.get_indexer(genes)]
-    values = values.toarray() if sparse.issparse(values) else np.array(values)
     called = selection.names(adata, symbols).fillna(adata.var_names.to_series()).loc[genes]
     cells = AnnData(
-        values.astype(np.float32),
+        embedding.values(adata, genes, layer),
         obs=adata.obs[[] if groupby is None else [groupby]].copy(),
         var=pd.DataFrame(index=pd.Index(called.to_numpy(dtype=str))),
     )
@@ -176,19 +181,15 @@ def _colour(cells: AnnData, groupby: str, colours: Sequence[str] | None) -> None
 
 def _umaps(
     axes: Sequence[Axes],
-    adata: AnnData,
     cells: AnnData,
     groupby: str | None,
-    layer: str | None,
-    random_state: int,
+    maps: dict[str, NDArray[np.float64]],
 ) -> None:
     import scanpy as sc
 
-    cells.obsm["X_umap_all"], cells.obsm["X_umap_panel"] = embeddings(
-        adata, cells, layer, random_state
-    )
-    titles = f"all {adata.n_vars} genes", f"panel of {cells.n_vars} genes"
-    for ax, basis, title in zip(axes, ("umap_all", "umap_panel"), titles, strict=True):
+    for i, (ax, (title, coordinates)) in enumerate(zip(axes, maps.items(), strict=True)):
+        basis = f"umap_{i}"
+        cells.obsm[f"X_{basis}"] = coordinates[:, :2]
         last = ax is axes[-1]
         with warnings.catch_warnings():
             # scanpy 1.11 sets colours of a colour map in a way that matplotlib 3.11 will drop

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._anndata import selection
+from .._anndata import examined, selection
 from ..core import checks
 from . import _bars
-from ._figure import check_ends, finish, given, row
+from ._figure import BLUE, GREY, check_ends, finish, given, row
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    import pandas as pd
     from anndata import AnnData
     from matplotlib.axes import Axes
 
+#: Letters of a line above the bars.
+_LETTERS = 34
 _MATRIX, _TALL = 3.2, 4.2
 
 
@@ -32,6 +36,9 @@ def stability(
     save: str | Path | bool | None = None,
 ) -> list[Axes] | None:
     """Bars of the selection frequencies, and the pairwise Jaccard indices of the selections.
+
+    Genes of the panel are blue and the others grey.  Where the selection in `adata` is not the one
+    that was examined, all bars are blue, and a line says in what it differs.
 
     Parameters
     ----------
@@ -68,9 +75,10 @@ def stability(
     --------
     >>> import scanpy as sc, glfs_bio
     >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
-    >>> glfs_bio.tl.stability(adata, 10, n_resamples=3, show_progress=False)
+    >>> glfs_bio.pp.select_genes(adata, n_genes=10)
+    >>> glfs_bio.tl.stability(adata, n_resamples=3, show_progress=False)
     >>> bars, matrix = glfs_bio.pl.stability(adata, show=False)
-    >>> len(bars.patches)
+    >>> len(bars.get_yticklabels())
     10
     """
     check_ends(show, save)
@@ -88,9 +96,32 @@ def stability(
     _bars.draw(
         axes[:-1], list(called.loc[frequency.index]), frequency.to_numpy(), "selection frequency"
     )
+    if entry.get("of") in adata.uns:
+        _of_which(axes[:-1], adata, entry["of"], key, frequency.index)
     _matrix(axes[-1], entry["jaccard"], entry["mean_jaccard"])
     shown = finish(axes, "stability", show=show, save=save, own=ax is None)
     return None if shown else list(axes)
+
+
+def _of_which(
+    axes: Sequence[Axes], adata: AnnData, key: str, stability_key: str, genes: pd.Index
+) -> None:
+    """Tell which genes are in the panel, or why that cannot be told."""
+    different = examined.difference(adata, key, stability_key)
+    if different is not None:
+        told = f"not of the selection under {key!r}: {different}"
+        axes[0].set_title(
+            textwrap.fill(told, _LETTERS), fontsize="small", loc="left", parse_math=False
+        )
+        return
+    selected = adata.var[f"{key}_selected"].loc[genes].astype(bool)
+    bars = [bar for ax in axes for bar in ax.patches]
+    for bar, inside in zip(bars, selected, strict=True):
+        bar.set_color(BLUE if inside else GREY)
+    if not selected.all():
+        for colour, label in ((BLUE, "in the panel"), (GREY, "not in it")):
+            axes[-1].barh(np.nan, np.nan, color=colour, label=label)
+        axes[-1].legend(loc="lower right", fontsize="small")
 
 
 def _matrix(ax: Axes, jaccard: np.ndarray, mean: float) -> None:

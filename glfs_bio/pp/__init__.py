@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from ._again import recorded_parameters
 from ._select_genes import select_genes
+from ._structure import structure
 
-__all__ = ["recorded_parameters", "select_genes"]
+__all__ = ["recorded_parameters", "select_genes", "structure"]

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._anndata import selection
+from .._anndata import selection, write
+from ..limits import Limits
 
 if TYPE_CHECKING:
     from anndata import AnnData
 
 _LISTS = ("include", "exclude")
+#: Parameters that may be a dict by gene.
+_BY_GENE = ("cost", "failure")
 
 
 def recorded_parameters(adata: AnnData, key: str = "glfs") -> dict[str, Any]:
@@ -57,6 +60,10 @@ def _restored(name: str, value: Any) -> Any:
         return None
     if isinstance(value, np.generic):
         return value.item()
+    if name == "limits":
+        return Limits.from_record(value)
+    if name in _BY_GENE:
+        return write.restored(value)
     if name not in _LISTS:
         return value
     if isinstance(value, np.ndarray):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from .._anndata import read, write
+from .._anndata import genes as named
+from .._anndata import limits as limits_of
+from .._anndata import per_gene, read, write
+from .._anndata.inputs import inputs
 from ..core import checks
 from ..core.data.rows import RowMatrix
 from ..rankers import Options, rank_genes
@@ -17,7 +19,9 @@ if TYPE_CHECKING:
     from anndata import AnnData
     from numpy.typing import NDArray
 
-    from .._anndata.read import Genes
+    from .._anndata.genes import Genes, Missing
+    from .._anndata.per_gene import PerGene
+    from ..limits import Limits
 
 
 def select_genes(
@@ -38,6 +42,13 @@ def select_genes(
     mask_var: NDArray[np.bool_] | str | None = None,
     include: Genes | None = None,
     exclude: Genes | None = None,
+    symbols: str | None = None,
+    missing: Missing = "raise",
+    limits: Limits | None = None,
+    counts_layer: str | None = None,
+    cost: PerGene | None = None,
+    budget: float | None = None,
+    failure: PerGene | None = None,
     batch_key: str | None = None,
     key_added: str = "glfs",
     as_highly_variable: bool = False,
@@ -111,9 +122,36 @@ def select_genes(
         not looked at.
     include, exclude
         Genes that must be, or cannot be, in the selection: names, compiled patterns
-        (``re.compile("^MT-")``), names of boolean columns of ``.var``, or a list of these.
-        Included genes come first, ordered by what each adds to those before it; the others
-        complement them.  Excluded genes still count as structure that the panel should keep.
+        (``re.compile("^AC[0-9]")``), names of boolean columns of ``.var``, families of genes, or a
+        list of these.  A string is looked for in this order.  The families, of human and mouse, by
+        symbol and by Ensembl id, are ``"mitochondrial"``, ``"ribosomal"``, ``"haemoglobin"``,
+        ``"tcr"`` and ``"bcr"`` (segments of T-cell receptors and immunoglobulins), ``"sex"``
+        (XIST, TSIX and genes of Y), ``"cell_cycle"`` [2]_, ``"heat_shock"`` [3]_ and
+        ``"dissociation"`` [4]_.  Included genes come first, ordered by what each adds to those
+        before it; the others complement them.  Excluded genes still count as structure that the
+        panel should keep.
+    symbols
+        Column of ``.var`` where the names, patterns and families of `include` and `exclude` are
+        looked for too, beside ``.var_names``.  A symbol that several genes have is all of these.
+    missing
+        What to do where `include` or `exclude` has names that are not there, or patterns and
+        families without a gene: ``"raise"`` an error, ``"warn"``, or ``"ignore"`` them.
+    limits
+        Limits on the panel: a :class:`~glfs_bio.Limits`, of expression, total counts, families,
+        genes per type, and priorities.  Every panel keeps within them.  Where they let fewer than
+        `n_genes` genes in, the panel is smaller.  What `of_best_possible` compares with are panels
+        within the limits.
+    counts_layer
+        Layer of raw counts, for limits on totals; ``"X"`` for ``.X``.
+    cost, budget
+        What a gene costs (one number, a column of ``.var``, or a dict by name), and what the panel
+        may cost.  With a budget and ``n_genes=None`` as many genes are selected as it affords and
+        as gain something.  Under a budget, or a limit on totals, genes are chosen several times, by
+        gain and by gain per cost, and the best panel counts.
+    failure
+        Probability that a gene fails: one number, a column of ``.var``, or a dict by name (other
+        genes do not fail).  The panel that keeps most in the mean over failures is chosen, of which
+        20 sets are drawn.
     batch_key
         Column of ``.obs``.  Every batch gets its own subspace and graph, and F is the mean over the
         batches, so that genes which only separate batches gain nothing.
@@ -154,24 +192,29 @@ def select_genes(
         ``kept``, shape (n_genes,): the share of the structure that the first 1, 2, … genes keep of
         what all genes keep; ``method``; ``reused``: whether ``representation`` and ``graph`` were
         those that were there, and ``replaced``: whether they had to be replaced;
-        ``graph_components``; ``assay_noise``: σ_0²; ``versions``.  With ``objective="error"``
+        ``graph_components``; ``assay_noise``: σ_0²; ``versions``; where something of `include` or
+        `exclude` is not there, ``missing``: what it is.  With ``objective="error"``
         ``of_best_possible``, shape (n_genes,): what panels of these sizes keep is at least this
         share of what the best possible panel of that size keeps (NaN up to the genes of `include`);
         with ``n_genes=None`` ``curve``: ``kept`` of panels larger than the selection too; with
-        `swaps` ``exchanged``, the number of exchanges.  With the
-        paper's objectives ``lam``, ``path``, ``kkt`` (largest violation of the optimality
-        conditions, in units of λ), ``converged``, ``n_iter``.
+        `swaps` ``exchanged``, the number of exchanges; with `failure` ``kept_with_failures``, shape
+        (n_genes,), the mean of what is kept over the failures.  With the paper's objectives
+        ``lam``, ``path``, ``kkt`` (largest violation of the optimality conditions, in units of λ),
+        ``converged``, ``n_iter``.
 
     Raises
     ------
     KeyError
-        An unknown key, layer, column or gene.
+        An unknown key, layer or column; unknown genes, all of them at once.
     TypeError, ValueError
         A parameter, matrix or graph that cannot be used; `adata` is left as it was.
 
     References
     ----------
     .. [1] B. Wang and A. Goldenberg, Gradient-based Laplacian Feature Selection.
+    .. [2] I. Tirosh et al., Science 352, 189 (2016).
+    .. [3] H. H. Kampinga et al., Cell Stress and Chaperones 14, 105 (2009).
+    .. [4] S. C. van den Brink et al., Nature Methods 14, 935 (2017).
 
     Examples
     --------
@@ -204,30 +247,42 @@ def select_genes(
             f'adata[:, adata.var["{key_added}_selected"]].to_memory() afterwards.'
         )
         raise ValueError(msg)
-    data = read.row_matrix(adata, layer)
-    genes = read.genes(adata, mask_var, include, exclude)
-    batch = read.batches(adata, batch_key)
-    fresh = batch is not None or n_comps is None or use_rep == "X"
-    coordinates = None if fresh and use_rep is None else read.representation(adata, use_rep)
-    graph = None if fresh and neighbors_key is None else read.graph(adata, neighbors_key)
-    if read.looks_like_counts(data):
-        warnings.warn(
-            "The matrix holds whole numbers, like raw counts: run sc.pp.normalize_total and "
-            "sc.pp.log1p first, or name a logarithmised layer.",
-            UserWarning,
-            stacklevel=2,
-        )
+    genes = named.choose(adata, mask_var, include, exclude, symbols=symbols, missing=missing)
+    given = inputs(
+        adata,
+        layer=layer,
+        batch_key=batch_key,
+        use_rep=use_rep,
+        neighbors_key=neighbors_key,
+        n_comps=n_comps,
+        stacklevel=2,
+    )
+    rows = limits_of.rows(
+        adata,
+        limits,
+        layer=layer,
+        counts_layer=counts_layer,
+        cost=cost,
+        budget=budget,
+        allowed=genes.allowed,
+    )
+    if rows is not None:
+        genes = limits_of.narrowed(adata, genes, rows, n_genes)
+    fails = None if failure is None else per_gene.probabilities(adata, failure, "failure")
 
+    seen = np.flatnonzero(genes.seen)
     ranking = rank_genes(
-        data if genes.seen.all() else RowMatrix(data, genes=np.flatnonzero(genes.seen)),
+        given.data if genes.seen.all() else RowMatrix(given.data, genes=seen),
         n_genes,
         options,
-        include=np.flatnonzero(genes.included[genes.seen]),
-        candidates=np.flatnonzero(genes.allowed[genes.seen]),
-        graph=graph,
-        representation=coordinates,
-        provisional=use_rep is None and neighbors_key is None,
-        batch=batch,
+        include=np.flatnonzero(genes.included[seen]),
+        candidates=np.flatnonzero(genes.allowed[seen]),
+        graph=given.graph,
+        representation=given.representation,
+        provisional=given.provisional,
+        batch=given.batch,
+        rows=None if rows is None else rows.only(seen),
+        failure=None if fails is None else fails[seen],
     )
     frame = write.table(ranking, genes, adata.var_names, key_added)
     selected = frame[f"{key_added}_selected"].to_numpy()
@@ -235,7 +290,10 @@ def select_genes(
         frame["highly_variable"] = selected
     if not inplace:
         return frame[selected] if subset else frame
-    write.store(adata, frame, write.record(ranking, params), key_added)
+    entry = write.record(ranking, params)
+    if genes.missing:
+        entry["missing"] = write.storable(genes.missing)
+    write.store(adata, frame, entry, key_added)
     if subset:
         adata._inplace_subset_var(selected)
     return None

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from . import glfs
 from ._options import METHODS, Options
-from ._rank_genes import check_sizes, measured, rank_genes
+from ._rank_genes import best_panel, check_sizes, measured, rank_genes
 from ._ranking import Ranking
 
-__all__ = ["METHODS", "Options", "Ranking", "check_sizes", "glfs", "measured", "rank_genes"]
+__all__ = [
+    "METHODS",
+    "Options",
+    "Ranking",
+    "best_panel",
+    "check_sizes",
+    "glfs",
+    "measured",
+    "rank_genes",
+]

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Literal
 
 from ..core import checks
-from ..core.geometry.problem import STANDARDIZE, Reduction
+from ..core.geometry.reduction import STANDARDIZE, Reduction
 from ..core.objective import OBJECTIVES, VARIANCES
 from ..core.solvers.descent import TOLERANCE
 from ..core.solvers.path import SOLVERS

@@ -14,7 +14,7 @@ from ..core.geometry.graph import check_graph, n_components
 from ..core.geometry.problem import build_problems
 from ..core.geometry.subspace import check_coordinates
 from ..core.solvers.threads import few_threads
-from ..panels import Criterion, select
+from ..panels import Criterion, WithFailures, select
 from ._options import METHODS, Options
 from ._ranking import Ranking, in_order, without_ties
 
@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from ..core._typing import Index, Matrix
+    from ..core._typing import Array, Index, Matrix
     from ..core.data.rows import RowMatrix
     from ..core.geometry.problem import Problem
+    from ..core.solvers.limits import Rows
 
 log = logging.getLogger(__name__)
 
@@ -43,6 +44,8 @@ def rank_genes(
     representation: ArrayLike | None = None,
     provisional: bool = False,
     batch: ArrayLike | None = None,
+    rows: Rows | None = None,
+    failure: Array | None = None,
 ) -> Ranking:
     """Rank the genes of a finite matrix of cells × genes by one of the methods.
 
@@ -59,6 +62,8 @@ def rank_genes(
         structure that is to be kept.
     provisional
         See :func:`~glfs_bio.core.geometry.problem.build_problems`.
+    rows, failure
+        Those of :func:`best_panel`, over all genes; with ``objective="error"`` only.
 
     Returns
     -------
@@ -80,6 +85,12 @@ def rank_genes(
     if n_genes is None and how.swaps:
         msg = "swaps=True exchanges genes of a panel of one size: give n_genes too."
         raise ValueError(msg)
+    if not how.is_error and not (rows is None and failure is None):
+        msg = (
+            "limits, costs and failures are for method='glfs' with objective='error', the default: "
+            f"leave them out with method={how.method!r}, objective={how.objective!r}."
+        )
+        raise ValueError(msg)
     included = _included(include, len(every), n_genes)
     problems = build_problems(
         data,
@@ -99,8 +110,16 @@ def rank_genes(
         )
     criterion = Criterion(problems)
     if how.is_error:
-        with few_threads(criterion.rank, criterion.n_genes):
-            ranking = _best_panel(criterion, n_genes, included, candidates, swaps=how.swaps)
+        ranking = best_panel(
+            criterion,
+            n_genes,
+            include=included,
+            candidates=candidates,
+            swaps=how.swaps,
+            rows=rows,
+            failure=failure,
+            random_state=how.random_state,
+        )
     else:
         ranking = METHODS[how.method].rank(
             [problem.only(candidates) for problem in problems],
@@ -108,7 +127,7 @@ def rank_genes(
             include=np.searchsorted(candidates, included),
             options=how,
         )
-    ranking = measured(ranking, criterion, candidates)
+        ranking = measured(ranking, criterion, candidates)
     about = {
         "method": how.method,
         **({"objective": how.objective} if how.method == "glfs" else {}),
@@ -158,23 +177,55 @@ def check_sizes(
         raise ValueError(msg)
 
 
-def _best_panel(
+def best_panel(
     criterion: Criterion,
     n_genes: int | None,
+    *,
     include: Index,
     candidates: Index,
-    *,
-    swaps: bool,
+    swaps: bool = False,
+    rows: Rows | None = None,
+    failure: Array | None = None,
+    random_state: int | None = 0,
 ) -> Ranking:
-    panel = select(criterion, n_genes, include=include, candidates=candidates, swaps=swaps)
-    scores = in_order(np.searchsorted(candidates, panel.order), panel.waiting[candidates])
-    info: dict[str, Any] = {"of_best_possible": panel.of_best_possible}
-    if n_genes is None:
-        sizes = np.arange(1, len(panel.kept) + 1)
-        info["curve"] = {"n_genes": sizes, "kept": panel.kept}
-    if swaps:
-        info["exchanged"] = panel.exchanged
-    return Ranking(panel.beta[candidates], without_ties(scores), panel.n_selected, info)
+    """Choose the panel that keeps most, and measure it.
+
+    Parameters
+    ----------
+    criterion
+        F, over all genes of the matrix.
+    n_genes, include, candidates, swaps, rows
+        Those of :func:`~glfs_bio.panels.select`.
+    failure
+        Probability that a gene fails, shape (n_genes,): the panel that keeps most in the mean over
+        failures is chosen.  What it keeps is told without failures, and in that mean.
+    random_state
+        Seed of the failures.
+
+    Returns
+    -------
+    Ranking
+        Of the candidates, in their order.
+    """
+    info: dict[str, Any] = {}
+    with few_threads(criterion.rank, criterion.n_genes):
+        minimised = criterion
+        if failure is not None:
+            minimised = WithFailures(criterion, failure, random_state=random_state)
+        panel = select(
+            minimised, n_genes, include=include, candidates=candidates, swaps=swaps, rows=rows
+        )
+        info["of_best_possible"] = panel.of_best_possible
+        if failure is not None:
+            info["kept_with_failures"] = panel.kept[: panel.n_selected]
+        if n_genes is None and not (rows is not None and rows.budget):
+            sizes = np.arange(1, len(panel.kept) + 1)
+            info["curve"] = {"n_genes": sizes, "kept": criterion.kept(panel.order)}
+        if swaps:
+            info["exchanged"] = panel.exchanged
+        scores = in_order(np.searchsorted(candidates, panel.order), panel.waiting[candidates])
+        ranking = Ranking(panel.beta[candidates], without_ties(scores), panel.n_selected, info)
+        return measured(ranking, criterion, candidates)
 
 
 def _pieces(problem: Problem) -> int:

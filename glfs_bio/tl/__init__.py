@@ -3,7 +3,25 @@
 from __future__ import annotations
 
 from ._classify import classify
+from ._compare import compare_panels
+from ._curve import curve
 from ._enrich import enrich
+from ._evaluate import evaluate_panel
+from ._explain import explain_panel
+from ._extend import extend_panel
+from ._panel_umap import panel_umap
 from ._stability import stability
+from ._substitutes import substitutes
 
-__all__ = ["classify", "enrich", "stability"]
+__all__ = [
+    "classify",
+    "compare_panels",
+    "curve",
+    "enrich",
+    "evaluate_panel",
+    "explain_panel",
+    "extend_panel",
+    "panel_umap",
+    "stability",
+    "substitutes",
+]

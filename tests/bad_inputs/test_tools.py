@@ -61,7 +61,6 @@ CALLS = [
     (tl.stability, FEW | {"random_state": 2**40}, ValueError, "random_state=1099511627776"),
     (tl.stability, FEW | {"show_progress": "x"}, TypeError, "show_progress='x'"),
     (tl.stability, FEW | {"nope": 1}, TypeError, "nope=1 is not one of"),
-    (tl.stability, FEW | {"subset": True}, TypeError, "subset=True is not one of"),
     (tl.stability, FEW | {"layer": ["x"]}, TypeError, STRING),
     (tl.stability, FEW | {"objective": "x"}, ValueError, "objective='x'"),
     (tl.stability, FEW | {"finish": "greedy"}, TypeError, "finish='greedy' is not one of"),

@@ -22,12 +22,13 @@ XHTML = "{http://www.w3.org/1999/xhtml}"
 
 @pytest.fixture(scope="module")
 def panel() -> ad.AnnData:
-    """A selection with stability and enrichment, and names that look like HTML or formulas."""
+    """A selection with all that a report may show, and names that look like HTML or formulas."""
     adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
     adata.var["symbol"] = adata.var_names.to_series().replace({"LYZ": ODD, "CD3D": "$\\bad$"})
     adata.obs["odd & label"] = adata.obs["bulk_labels"]
     glfs_bio.pp.select_genes(adata, n_genes=20, include=["LYZ", "CD3D"])
-    glfs_bio.tl.stability(adata, 20, n_resamples=2, show_progress=False)
+    glfs_bio.tl.stability(adata, n_resamples=2, show_progress=False)
+    glfs_bio.tl.panel_umap(adata)
     sets = {"<b>T</b> cells": ["CD3D", "CD3E"], "MHC & II": ["HLA-DRA", "LYZ"]}
     glfs_bio.tl.enrich(adata, sets)
     return adata
@@ -71,6 +72,57 @@ def test_it_tells_what_was_selected(tree, panel):
     assert [section.get("id") for section in every(tree, "section")] == [
         *("cells", "genes", "how", "stability", "enrichment", "parameters")
     ]
+
+
+def test_stability_tells_of_the_consensus_panel(tree, panel):
+    words = text(next(one for one in every(tree, "section") if one.get("id") == "stability"))
+    index = panel.uns["glfs_stability"]["mean_jaccard"]
+    assert f"2 selections, each on 350 of the cells, share {100 * index:.0f} %" in words
+    assert "computed its own principal components and graph, which the selection took" in words
+    agreed = panel.var["glfs_stability_consensus"]
+    n_shared = (agreed & panel.var["glfs_selected"]).sum()
+    assert n_shared < 20
+    assert f"{n_shared} genes of the panel are among the 20 that are selected most often" in words
+    for gene in panel.var["symbol"][agreed & ~panel.var["glfs_selected"]]:
+        assert gene in words.split("It has")[1].split("lacks")[0]
+
+
+def test_frequencies_of_another_selection_are_never_shown(panel, tmp_path):
+    """Not those that were there before the genes were selected again, and not those named."""
+    cells = panel.copy()
+    glfs_bio.pp.select_genes(cells, n_genes=15)
+    with pytest.raises(ValueError, match=r"n_genes=20 and not 15, include=.* and not None"):
+        write_report(cells, tmp_path / "x.html", stability_key="glfs_stability")
+    assert list(tmp_path.iterdir()) == []
+    write_report(cells, tmp_path / "x.html")
+    tree = html5lib.HTMLParser(strict=True).parse((tmp_path / "x.html").read_text("utf-8"))
+    section = next(one for one in every(tree, "section") if one.get("id") == "stability")
+    assert "not set beside this selection: n_genes=20 and not 15" in text(section)
+    assert every(section, "img") == []
+    assert "frequency" not in [text(head) for head in every(tree, "th")]
+    assert "stability: parameters" not in text(tree)
+
+
+def test_frequencies_of_an_earlier_version_are_not_shown(panel, tmp_path):
+    cells = panel.copy()
+    entry = cells.uns["glfs_stability"]
+    cells.uns["glfs_stability"] = {name: entry[name] for name in entry if name != "of"}
+    write_report(cells, tmp_path / "x.html")
+    assert "an earlier version did not record" in (tmp_path / "x.html").read_text("utf-8")
+
+
+def test_one_map_of_cells_that_have_only_the_panel(panel, tmp_path):
+    write_report(panel[:, panel.var["glfs_selected"]].copy(), tmp_path / "x.html")
+    assert "by the selected genes, which are all genes here." in (tmp_path / "x.html").read_text()
+
+
+def test_progress_is_shown_and_can_be_left_out(panel, tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    for show in (True, False):
+        write_report(panel, tmp_path / f"{show}.html", show_progress=show)
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert ("report: " in err) == show
 
 
 def test_genes_are_in_order_with_links(tree, panel):
@@ -156,6 +208,7 @@ def test_the_papers_objective_and_other_methods(pbmc, tmp_path, options):
         ({"enrichment_key": "nope"}, KeyError, "run glfs_bio.tl.enrich"),
         ({"link": "javascript:alert('{gene}')"}, ValueError, "web address"),
         ({"link": "https://example.org"}, ValueError, "with {gene} in it"),
+        ({"show_progress": "x"}, TypeError, "show_progress='x'"),
     ],
 )
 def test_errors_leave_no_file(panel, tmp_path, monkeypatch, options, error, message):
@@ -214,3 +267,140 @@ def test_in_a_browser(page, browse, tmp_path):
     weights = [float(row[3].get("data-value")) for row in rows]
     assert weights == sorted(weights, reverse=True)
     assert every(tree, "th")[3].get("aria-sort") == "descending"
+
+
+@pytest.fixture(scope="module")
+def workbench() -> ad.AnnData:
+    """A selection within limits that was judged and explained, under names that need care."""
+    adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
+    adata.var["symbol"] = [f"<i>{name}</i>" for name in adata.var_names]
+    limits = glfs_bio.limits.Limits(max_mean=2.5, priority={"CD3D": 2.0})
+    glfs_bio.pp.select_genes(adata, n_genes=8, limits=limits, key_added="mine")
+    glfs_bio.tl.evaluate_panel(
+        adata, "mine", "bulk_labels", key_added="mine_evaluation", show_progress=False
+    )
+    glfs_bio.tl.explain_panel(adata, "mine", "bulk_labels", key_added="mine_explanation")
+    glfs_bio.tl.substitutes(adata, "mine", n=2)
+    glfs_bio.tl.panel_umap(adata, "mine")
+    return adata
+
+
+def written(adata, path, **options):
+    write_report(adata, path, key="mine", show_progress=False, **options)
+    return html5lib.HTMLParser(strict=True).parse(path.read_text("utf-8"))
+
+
+def section(tree, name):
+    return next((one for one in every(tree, "section") if one.get("id") == name), None)
+
+
+@pytest.fixture(scope="module")
+def story(workbench, tmp_path_factory):
+    """Its report, after the cells were in a file."""
+    folder = tmp_path_factory.mktemp("workbench")
+    workbench.write_h5ad(folder / "cells.h5ad")
+    return written(ad.read_h5ad(folder / "cells.h5ad"), folder / "report.html", symbols="symbol")
+
+
+def test_the_story_in_its_order(story):
+    assert [one.get("id") for one in every(story, "section")] == [
+        *("cells", "genes", "quality", "misses", "explanation", "substitutes", "limits"),
+        *("how", "parameters"),
+    ]
+    assert every(story, "i") == []
+    assert all(
+        image.get("src").startswith("data:image/png;base64,") for image in every(story, "img")
+    )
+
+
+def test_how_good_the_panel_is(story, workbench):
+    entry = workbench.uns["mine_evaluation"]
+    quality = section(story, "quality")
+    words = text(quality)
+    assert f"The panel keeps {100 * entry['kept']:.1f} % of the structure" in words
+    low, high = 100 * entry["random_kept"].min(), 100 * entry["random_kept"].max()
+    assert f"20 random panels of as many genes keep {low:.1f} to {high:.1f} %" in words
+    assert f"no panel of 8 genes keeps more than {100 * entry['most_kept']:.1f} %" in words
+    assert f"accuracy of labels{entry['accuracy']:.4g}" in words.replace("labels ", "labels")
+    assert len(every(quality, "img")) == 4
+    rows = every(every(quality, "table")[1], "tr")[1:]
+    recall = [float(row[2].get("data-value")) for row in rows]
+    assert recall == list(entry["per_label"]["recall"])
+    assert "(rare)" in words
+
+
+def test_what_it_misses(story, workbench):
+    misses, table = section(story, "misses"), workbench.uns["mine_evaluation"]["missed"]
+    rows = every(misses, "tr")[1:]
+    assert [float(row[0].get("data-value")) for row in rows] == list(table["share"])
+    genes = ", ".join(f"<i>{name}</i>" for name in table["genes_up"][0].split(", "))
+    assert text(rows[0][1]) == genes
+    assert len(every(misses, "img")) == 1
+
+
+def test_gene_by_gene(story, workbench):
+    table = workbench.uns["mine_explanation"]["table"].set_index("gene")
+    ranked = workbench.var[workbench.var["mine_selected"]].sort_values("mine_rank")
+    heads = [text(head) for head in every(section(story, "genes"), "th")]
+    assert heads == ["rank", "gene", "loss", "weight", "score", "serves", "substitute"]
+    rows = every(section(story, "genes"), "tr")[1:]
+    for row, gene in zip(rows, ranked.index, strict=True):
+        assert text(row[5]) == table.loc[gene, "serves"]
+        assert text(row[6]) == f"<i>{table.loc[gene, 'substitute']}</i>"
+    why = every(section(story, "explanation"), "tr")[1:]
+    assert [float(row[2].get("data-value")) for row in why] == list(table["loss"])
+    assert [text(row[5]) for row in why] == list(table["serves"])
+
+
+def test_substitutes_and_limits(story, workbench):
+    table = workbench.uns["glfs_substitutes"]["table"]
+    rows = every(section(story, "substitutes"), "tr")[1:]
+    best = table[table["place"] == 1]
+    assert [text(row[2]) for row in rows] == [f"<i>{name}</i>" for name in best["substitute"]]
+    assert [float(row[3].get("data-value")) for row in rows] == list(best["taken_over"])
+    second = table[table["place"] == 2]
+    assert [text(row[5]) for row in rows] == [
+        f"<i>{one.substitute}</i> ({one.taken_over:.2f})" for one in second.itertuples()
+    ]
+    alone = [f"<i>{name}</i>" for name in best["gene"][~best["stands_in"]]]
+    assert alone
+    assert f"None of these stands in for {', '.join(alone)}." in text(section(story, "substitutes"))
+    words = text(section(story, "limits"))
+    assert "max_mean2.5most mean expression of a gene" in words
+    assert "CD3D: 2" in words
+    assert "budget" not in words
+
+
+def test_results_of_another_panel_are_never_shown(workbench, tmp_path):
+    cells = workbench.copy()
+    genes = list(cells.var_names[cells.var["mine_selected"]])
+    glfs_bio.tl.evaluate_panel(
+        cells, [*genes[:5], "LYZ"], key_added="other", n_random=0, show_progress=False
+    )
+    glfs_bio.tl.explain_panel(cells, genes[:5], key_added="mine_explanation")
+    for name, message in (("other", "1 of its 6 genes; not in it: 3 of the 8"), ("none", "run")):
+        with pytest.raises((ValueError, KeyError), match=message):
+            written(cells, tmp_path / "x.html", evaluation_key=name)
+    assert list(tmp_path.iterdir()) == []
+    cells.uns["mine_evaluation"] = cells.uns["other"]
+    tree = written(cells, tmp_path / "x.html")
+    assert section(tree, "misses") is None
+    for name in ("quality", "explanation"):
+        assert "not set beside this selection: their panel is another" in text(section(tree, name))
+        assert every(section(tree, name), "table") == every(section(tree, name), "img") == []
+    assert "serves" not in [text(head) for head in every(tree, "th")]
+    best = cells.uns["glfs_substitutes"]["table"].query("place == 1")["substitute"]
+    rows = every(section(tree, "genes"), "tr")[1:]
+    assert {text(row[5]) for row in rows} == set(best)
+
+
+def test_judged_without_labels_or_embedding(workbench, tmp_path):
+    cells = workbench.copy()
+    del cells.uns["mine_explanation"], cells.uns["glfs_substitutes"]
+    glfs_bio.tl.evaluate_panel(cells, "mine", n_random=0, key_added="plain", show_progress=False)
+    cells.obs = cells.obs.drop(columns="plain_open")
+    tree = written(cells, tmp_path / "x.html", evaluation_key="plain")
+    assert len(every(section(tree, "quality"), "img")) == 2
+    assert "random" not in text(section(tree, "quality")).split("What the panel keeps")[0]
+    assert every(section(tree, "misses"), "img") == []
+    assert section(tree, "explanation") is None

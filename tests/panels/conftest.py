@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy.linalg import sqrtm
 
-from glfs_bio.core.geometry.problem import Reduction, build_problems
+from glfs_bio.core.geometry.problem import build_problems
+from glfs_bio.core.geometry.reduction import Reduction
 from glfs_bio.panels import Criterion
 from glfs_bio.panels.criterion import SETTINGS
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from glfs_bio.core.geometry.problem import Reduction, build_problems
+from glfs_bio.core.geometry.problem import build_problems
+from glfs_bio.core.geometry.reduction import Reduction
 from glfs_bio.panels import Criterion
 from glfs_bio.panels.criterion import units_of_noise
 from glfs_bio.rankers import Options, rank_genes
@@ -18,7 +19,7 @@ def test_errors_are_the_definition(criterion, by_definition):
     expected = [by_definition(ORDER[:size]) for size in range(len(ORDER) + 1)]
     np.testing.assert_allclose(criterion.errors(ORDER), expected, rtol=1e-8)
     assert expected[0] == pytest.approx(1.0)
-    assert criterion.all_genes() == pytest.approx(by_definition(EVERY), rel=1e-8)
+    assert criterion.scale == pytest.approx(1.0 - by_definition(EVERY), rel=1e-8)
 
 
 def test_all_genes_keep_all(criterion):
@@ -55,7 +56,7 @@ def test_batches_are_averaged(problems, criterion):
     np.testing.assert_allclose(
         criterion.errors(ORDER), np.mean([one.errors(ORDER) for one in alone], axis=0), rtol=1e-9
     )
-    assert criterion.all_genes() == pytest.approx(np.mean([one.all_genes() for one in alone]))
+    assert criterion.scale == pytest.approx(np.mean([one.scale for one in alone]))
     assert criterion.rank == sum(one.rank for one in alone)
     assert criterion.n_genes == 12
 

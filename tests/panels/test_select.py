@@ -8,7 +8,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from glfs_bio.core.geometry.problem import Reduction, build_problems
+from glfs_bio.core.geometry.problem import build_problems
+from glfs_bio.core.geometry.reduction import Reduction
 from glfs_bio.panels import LARGEST, Criterion, select
 from glfs_bio.panels.select import SHARE
 

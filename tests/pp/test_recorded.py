@@ -31,3 +31,16 @@ def test_names_and_patterns_come_back(pbmc):
     first = cells.var["glfs_rank"].copy()
     glfs_bio.pp.select_genes(cells, **recorded)
     pd.testing.assert_series_equal(cells.var["glfs_rank"], first)
+
+
+def test_symbols_and_what_is_missing_come_back(pbmc):
+    cells = pbmc[:, :150].copy()
+    cells.var["symbol"] = cells.var_names.str.lower()
+    given = {"include": cells.var["symbol"].iloc[3], "exclude": ["nope"], "symbols": "symbol"}
+    glfs_bio.pp.select_genes(cells, 5, missing="ignore", **given)
+    recorded = glfs_bio.pp.recorded_parameters(cells)
+    assert {name: recorded[name] for name in given} == given
+    assert recorded["missing"] == "ignore"
+    first = cells.var["glfs_rank"].copy()
+    glfs_bio.pp.select_genes(cells, **recorded)
+    pd.testing.assert_series_equal(cells.var["glfs_rank"], first)

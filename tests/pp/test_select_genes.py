@@ -196,6 +196,35 @@ def test_include_and_exclude(pbmc):
     assert not any(gene.startswith(("RPL", "RPS", "HLA-")) for gene in panel)
 
 
+def test_families_and_symbols(pbmc):
+    """The same panel by symbol, and with other names and a column of symbols."""
+    given = {"include": ["CD79A", "CD3D"], "exclude": ["ribosomal", re.compile("^HLA-")]}
+    select_genes(pbmc, 10, **given)
+    panel = best_first(pbmc)
+    assert not any(gene.startswith(("RPL", "RPS", "HLA-")) for gene in panel)
+    pbmc.var["symbol"] = pbmc.var_names
+    pbmc.var_names = [f"gene {i}" for i in range(pbmc.n_vars)]
+    select_genes(pbmc, 10, symbols="symbol", **given)
+    assert list(pbmc.var.loc[best_first(pbmc), "symbol"]) == panel
+
+
+def test_what_is_missing_stops_nothing_and_is_recorded(pbmc, tmp_path):
+    select_genes(pbmc, 10, include=["CD3D"], key_added="known")
+    assert "missing" not in pbmc.uns["known"]
+    given = {"include": ["CD3D", "CD8a"], "exclude": ["tcr", re.compile("^XX-")]}
+    with pytest.warns(UserWarning, match="CD8a: did you mean CD8A") as caught:
+        select_genes(pbmc, 10, missing="warn", **given)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    assert best_first(pbmc) == best_first(pbmc, "known")
+    pbmc.write_h5ad(tmp_path / "cells.h5ad")
+    record = ad.read_h5ad(tmp_path / "cells.h5ad").uns["glfs"]
+    assert list(record["missing"]) == ["CD8a", "tcr", "re:^XX-"]
+    select_genes(pbmc, 10, include="nope", missing="ignore")
+    assert list(pbmc.uns["glfs"]["missing"]) == ["nope"]
+    assert not pbmc.var["glfs_included"].any()
+
+
 def test_batches(pbmc):
     for objective in ("error", "exact"):
         select_genes(pbmc, 10, batch_key="phase", objective=objective)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from sklearn.decomposition import SparsePCA
 
-from glfs_bio.core.geometry.problem import Reduction, build_problems
+from glfs_bio.core.geometry.problem import build_problems
+from glfs_bio.core.geometry.reduction import Reduction
 from glfs_bio.rankers import Options, rank_genes, sparse_pca
 
 

@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from glfs_bio.pp import select_genes
+from glfs_bio import Limits
+from glfs_bio.pp import recorded_parameters, select_genes
 from glfs_bio.tl import _stability as module
 from glfs_bio.tl import stability
 
@@ -24,8 +25,8 @@ def adata(clusters):
     )
 
 
-def quiet(adata, n_genes, **options):
-    stability(adata, n_genes, show_progress=False, **{"n_resamples": 4, **options})
+def quiet(adata, *n_genes, **options):
+    stability(adata, *n_genes, show_progress=False, **{"n_resamples": 4, **options})
 
 
 def test_what_is_written(adata):
@@ -42,6 +43,8 @@ def test_what_is_written(adata):
     assert entry["mean_jaccard"] == pytest.approx(entry["jaccard"][np.triu_indices(5, 1)].mean())
     assert list(entry["n_genes"]) == [6] * 5
     assert entry["n_cells"] == 45
+    assert entry["n_tested"] == 40
+    assert entry["reused"] == {"representation": False, "graph": False}
     np.testing.assert_array_equal(adata.X, before)
 
 
@@ -69,6 +72,111 @@ def test_it_is_selection_on_parts_of_the_cells(pbmc, monkeypatch):
     assert pbmc.uns["glfs_stability"]["mean_jaccard"] == pytest.approx(jaccard)
 
 
+def written(adata, key="glfs_stability"):
+    columns = [f"{key}_frequency", f"{key}_consensus"]
+    return adata.var[columns].to_numpy(dtype=float), adata.uns[key]["jaccard"]
+
+
+def same(one, other):
+    return all(np.array_equal(*pair, equal_nan=True) for pair in zip(one, other, strict=True))
+
+
+def test_parameters_are_those_of_the_selection(adata):
+    """Every one of them, by name or not, and after a file."""
+    adata.layers["logged"] = adata.X.copy()
+    adata.X = np.zeros(adata.shape)
+    given = {
+        "lambda1": 3.0,
+        "layer": "logged",
+        "include": ["g30"],
+        "exclude": [re.compile("^g3[1-5]$"), "g1"],
+        "batch_key": "batch",
+        "n_comps": 10,
+        "random_state": 3,
+    }
+    quiet(adata, 7, key_added="given", **given)
+    select_genes(adata, 7, key_added="mine", **given)
+    quiet(adata, key="mine")
+    assert same(written(adata, "mine_stability"), written(adata, "given"))
+    entry = adata.uns["mine_stability"]
+    assert entry["of"] == "mine"
+    kept = adata.uns["mine"]["params"]
+    for name in given:
+        np.testing.assert_array_equal(entry["params"][name], kept[name])
+    assert adata.var.loc["g30", "mine_stability_frequency"] == 1
+    quiet(adata, key="mine", key_added="others", lambda1=100.0, random_state=4)
+    assert adata.uns["others"]["params"]["lambda1"] == 100.0
+    assert list(adata.uns["others"]["n_genes"]) == [7] * 4
+    assert not same(written(adata, "others"), written(adata, "given"))
+
+
+def test_recorded_parameters_can_be_passed_on(adata):
+    """With those that say where the selection was written; its record stays."""
+    select_genes(adata, 6, lambda1=3.0, as_highly_variable=True)
+    record = adata.uns["glfs"]
+    quiet(adata)
+    first = written(adata)
+    del adata.uns["glfs_stability"]
+    quiet(adata, **recorded_parameters(adata))
+    assert same(written(adata), first)
+    assert adata.uns["glfs"] is record
+    bare = ad.AnnData(adata.X, var=adata.var[[]])
+    quiet(bare, **(recorded_parameters(adata) | {"subset": True}))
+    assert same(written(bare), first)
+
+
+def test_a_selection_after_a_file(adata, tmp_path):
+    select_genes(adata, 6, mask_var=np.arange(40) < 30, exclude="g2")
+    adata.write_h5ad(tmp_path / "x.h5ad")
+    again = ad.read_h5ad(tmp_path / "x.h5ad")
+    for one in (adata, again):
+        quiet(one)
+    assert same(written(again), written(adata))
+
+
+def test_without_a_selection_and_without_parameters(adata):
+    with pytest.raises(KeyError, match=r"run glfs_bio\.pp\.select_genes first, or name the"):
+        quiet(adata, random_state=1)
+    with pytest.raises(KeyError, match="key='other' is not in"):
+        quiet(adata, key="other")
+    adata.uns["other"] = {"params": {}}
+    with pytest.raises(KeyError, match=r"not what glfs_bio\.pp\.select_genes writes"):
+        quiet(adata, key="other")
+
+
+def test_another_selection_is_not_written_over(adata):
+    for key in ("glfs", "mine"):
+        select_genes(adata, 5, key_added=key)
+    with pytest.raises(ValueError, match="pass key='mine'"):
+        quiet(adata, **recorded_parameters(adata, "mine"))
+    quiet(adata, key="mine", **recorded_parameters(adata, "mine"))
+    assert set(adata.uns) == {"glfs", "mine", "mine_stability"}
+
+
+def test_the_genes_to_choose_from_must_be_there(adata):
+    select_genes(adata, 5, subset=True)
+    with pytest.raises(ValueError, match="made from 40 genes, and adata has 5"):
+        quiet(adata)
+
+
+def test_consensus_is_what_most_parts_have(pbmc, monkeypatch):
+    ranks, chosen = [], []
+    original = module._select
+
+    def spy(*arguments):
+        found = original(*arguments)
+        chosen.append(found[0])
+        ranks.append(found[1])
+        return found
+
+    monkeypatch.setattr(module, "_select", spy)
+    quiet(pbmc, 12, n_resamples=3, exclude=["LYZ"])
+    assert pbmc.var["glfs_stability_consensus"].sum() == 12
+    table = pd.DataFrame({"n": np.sum(chosen, axis=0), "rank": np.mean(ranks, axis=0)})
+    best = table.sort_values(["n", "rank"], ascending=[False, True]).index[:12]
+    assert set(np.flatnonzero(pbmc.var["glfs_stability_consensus"])) == set(best)
+
+
 def test_seed_decides_and_number_of_processes_does_not(adata):
     results = []
     for seed, n_jobs in ((0, None), (0, 2), (1, None)):
@@ -88,6 +196,7 @@ def test_named_representation_and_graph_are_used(pbmc, monkeypatch):
     monkeypatch.setattr(graph, "knn_graph", refuse)
     quiet(pbmc, 10, n_resamples=2, use_rep="X_pca", neighbors_key="neighbors")
     assert pbmc.uns["glfs_stability"]["params"]["use_rep"] == "X_pca"
+    assert pbmc.uns["glfs_stability"]["reused"] == {"representation": True, "graph": True}
 
 
 def test_untested_genes_have_no_frequency(adata):
@@ -186,7 +295,7 @@ def test_an_interrupt_leaves_the_object_alone(adata, monkeypatch, capsys):
         ({"fraction": 0.0}, ValueError, r"fraction=0\.0"),
         ({"fraction": 1.0}, ValueError, r"fraction=1\.0 must be below 1"),
         ({"fraction": 0.01}, ValueError, "leaves 1 of 90 cells"),
-        ({"subset": True}, TypeError, "subset=True is not one of"),
+        ({"finish": True}, TypeError, "finish=True is not one of"),
         ({"lamda1": 3.0}, TypeError, "lamda1"),
         ({"layer": "nope"}, KeyError, "layer='nope'"),
         ({"use_rep": "nope"}, KeyError, "use_rep='nope'"),
@@ -195,6 +304,8 @@ def test_an_interrupt_leaves_the_object_alone(adata, monkeypatch, capsys):
         ({"method": "magic"}, ValueError, "method='magic'"),
         ({"include": ["nope"]}, KeyError, "include: 'nope'"),
         ({"random_state": "x"}, TypeError, "random_state='x'"),
+        ({"key": 5}, TypeError, "key=5"),
+        ({"key_added": 5}, TypeError, "key_added=5"),
     ],
 )
 def test_bad_input_leaves_the_object_alone(adata, options, error, match):
@@ -202,3 +313,26 @@ def test_bad_input_leaves_the_object_alone(adata, options, error, match):
         quiet(adata, **{"n_genes": 5, **options})
     assert "glfs_stability" not in adata.uns
     assert list(adata.var.columns) == []
+
+
+def test_substitutes_count_as_the_gene(pbmc):
+    select_genes(pbmc, 10)
+    stability(pbmc, n_resamples=4, show_progress=False)
+    grouped = pbmc.var["glfs_stability_frequency_with_substitutes"]
+    selected = pbmc.var["glfs_selected"]
+    assert grouped[~selected].isna().all()
+    alone = pbmc.var["glfs_stability_frequency"]
+    assert (grouped[selected] >= alone[selected]).all()
+    entry = pbmc.uns["glfs_stability"]
+    assert entry["mean_jaccard_with_substitutes"] >= entry["mean_jaccard"]
+    matched = entry["jaccard_with_substitutes"]
+    assert (matched >= entry["jaccard"] - 1e-12).all()
+    np.testing.assert_array_equal(matched, matched.T)
+
+
+def test_a_selection_within_limits(pbmc):
+    pbmc.layers["raw"] = np.round(np.expm1(pbmc.X.toarray()))
+    limits = Limits(max_total_per_type=8.0, groupby="bulk_labels")
+    select_genes(pbmc, 8, limits=limits, counts_layer="raw")
+    stability(pbmc, n_resamples=2, show_progress=False)
+    assert (pbmc.uns["glfs_stability"]["n_genes"] > 0).all()

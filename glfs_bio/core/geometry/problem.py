@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
-from scipy import sparse
 
-from .. import checks
+from ..data.in_range import in_range
 from ..data.rows import RowMatrix
-from ..data.values import is_sparse, largest
+from ..data.values import is_sparse
 from . import graph as graphs
 from . import krylov, noise, subspace
+from .batches import split
+from .reduced import Reduced
 from .sample import FIRST_LOOK, look
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import ArrayLike
+    from scipy import sparse
 
     from .._typing import Array, Index, Matrix
     from ..data.moments import Moments
+    from .reduction import Reduction
     from .sample import Sample
 
 #: Leading directions that are compared, and how much of them coordinates may miss.  Principal
@@ -31,56 +31,10 @@ if TYPE_CHECKING:
 _LEADING = 20
 _MAY_MISS = 0.04
 
-#: Units in which sums of squares, and squares of these, are still numbers.
-_SMALLEST_UNIT = 1e-60
-_FEWEST_CELLS = 3
 
-STANDARDIZE = ("noise", "unit", None)
-
-
-@dataclass(frozen=True)
-class Reduction:
-    """How a matrix of cells × genes becomes a problem: parameters of :class:`~glfs_bio.GLFS`.
-
-    `whole_space` is that of :func:`~glfs_bio.core.geometry.subspace.full_rank`.
-
-    Raises
-    ------
-    TypeError, ValueError
-        A value out of range.
-    """
-
-    n_comps: int | None = 50
-    n_neighbors: int = 15
-    lambda1: float = 100.0
-    laplacian: str = "normalized"
-    standardize: str | None = "noise"
-    whole_space: bool = False
-    random_state: int | None = 0
-
-    def __post_init__(self) -> None:
-        checks.whole_number("n_comps", self.n_comps, at_least=1, or_none=True)
-        checks.whole_number("n_neighbors", self.n_neighbors, at_least=1)
-        checks.number("lambda1", self.lambda1)
-        checks.one_of("laplacian", self.laplacian, graphs.LAPLACIANS)
-        checks.one_of("standardize", self.standardize, STANDARDIZE)
-        checks.seed(self.random_state, state_too=True)
-
-
-@dataclass(frozen=True)
-class Whitened:
-    """Genes in coordinates where the cells' metric is the identity.
-
-    With ``K = Q diag(κ) Qᵀ`` gene i is ``(C Q diag(√κ))_i``: row i of `genes`, (n_genes, r).
-    """
-
-    genes: Array
-    kappa: Array
-
-
-@dataclass(frozen=True)
-class Problem:
-    """Cells, their graph, and the genes seen through a subspace V of the cells.
+@dataclass(frozen=True, kw_only=True)
+class Problem(Reduced):
+    """Cells and their graph, and the genes seen through a subspace of the cells.
 
     Attributes
     ----------
@@ -90,20 +44,6 @@ class Problem:
         Similarities of the cells of `data`.
     graph
         Similarities S, shape (n_cells, n_cells).
-    projections
-        ``XᵀV`` of the centred genes in the units of `data`, shape (n_genes, r).
-    stiffness
-        ``K = Vᵀ (I + λ1 L) V``, shape (r, r).
-    variance
-        Variance of every gene in the units of `data`, shape (n_genes,).
-    residuals
-        ``σ_i²``, technical noise in the units of `data`, shape (n_genes,).
-    assay_noise
-        ``σ_0²``, the noise of the assay that will measure the panel, in the units of `data`.
-    units
-        What genes are multiplied with, shape (n_genes,).
-    noise_level
-        Mean noise of a gene in `units`: 1 where these are units of noise.
     full_rank
         Whether V spans all that the genes span.
     replaced
@@ -113,40 +53,14 @@ class Problem:
     data: Matrix
     data_graph: sparse.csr_array
     graph: sparse.csr_array
-    projections: Array
-    stiffness: Array
-    variance: Array
-    residuals: Array
-    assay_noise: float
-    units: Array
-    noise_level: float
     full_rank: bool
     replaced: bool
 
-    @property
-    def n_cells(self) -> int:
-        """Number of cells."""
-        return int(self.graph.shape[0])
-
-    @cached_property
-    def whitened(self) -> Whitened:
-        """Genes in `units`, whitened by the graph."""
-        kappa, basis = np.linalg.eigh(self.stiffness)
-        in_units = self.projections * self.units[:, None]
-        return Whitened(in_units @ (basis * np.sqrt(kappa)), kappa)
-
-    def only(self, genes: Index) -> Problem:
+    def only(self, genes: Index) -> Self:
         """The same cells, subspace and graph with some of the genes."""
         if len(genes) == len(self.variance):
             return self
-        return replace(
-            self,
-            data=self.data[:, genes],
-            projections=self.projections[genes],
-            variance=self.variance[genes],
-            residuals=self.residuals[genes],
-            units=self.units[genes],
-        )
+        return replace(super().only(genes), data=self.data[:, genes])
 
 
 def build_problems(
@@ -184,71 +98,27 @@ def build_problems(
     ValueError
         Every gene is constant; a batch that is missing for some cells, or has too few.
     """
+    if batch is not None and graph is not None:
+        msg = (
+            "graph cannot be combined with batch: each batch has a graph of its own; leave one out."
+        )
+        raise ValueError(msg)
     every = in_range(RowMatrix(data))
     return [
         _build(
             RowMatrix(every, cells),
             reduction,
-            representation=where,
-            graph=near,
+            representation=representation if cells is None else _rows(representation, cells),
+            graph=graph,
             provisional=provisional,
             cells_are=name,
         )
-        for name, cells, where, near in _batches(every.shape[0], representation, graph, batch)
+        for name, cells in split(batch, every.shape[0])
     ]
 
 
-def _batches(
-    n_cells: int, coordinates: Array | None, graph: Matrix | None, batch: ArrayLike | None
-) -> Iterator[tuple[str, Index | None, Array | None, Matrix | None]]:
-    """What to call each batch, its cells, and what was given for them."""
-    if batch is None:
-        yield "the cells", None, coordinates, graph
-        return
-    if graph is not None:
-        msg = (
-            "graph cannot be combined with batch: each batch has a graph of its own; leave one out."
-        )
-        raise ValueError(msg)
-    labels = np.asarray(batch)
-    if labels.shape != (n_cells,):
-        msg = f"batch has shape {labels.shape}, but there are {n_cells} cells."
-        raise ValueError(msg)
-    missing = sum(label is None or label != label for label in labels.tolist())
-    if missing:
-        msg = f"batch is missing for {missing} cells: fill or remove them."
-        raise ValueError(msg)
-    labels = labels.astype(str)
-    for label in np.unique(labels):
-        cells = np.flatnonzero(labels == label)
-        if len(cells) < _FEWEST_CELLS:
-            msg = (
-                f"batch {str(label)!r} has {len(cells)} cells: at least {_FEWEST_CELLS} are "
-                "needed; merge or remove it."
-            )
-            raise ValueError(msg)
-        where = None if coordinates is None else coordinates[cells]
-        yield f"the cells of batch {str(label)!r}", cells, where, None
-
-
-def in_range(data: RowMatrix) -> RowMatrix:
-    """The matrix, or a copy in another unit where squares would be zero or infinite.
-
-    The unit is a power of two, which changes no digit.  What is not in memory stays as it is.
-    """
-    if not data.in_memory:
-        return data
-    source = data.source
-    values = source.data if sparse.issparse(source) else source  # max() of it would sort it
-    extent = largest(values)
-    if extent == 0 or _SMALLEST_UNIT < extent < 1.0 / _SMALLEST_UNIT:
-        return data
-    exponent = -int(np.frexp(extent)[1])
-    source = source.astype(np.float64)
-    if not sparse.issparse(source):
-        return RowMatrix(np.ldexp(source, exponent))
-    source.data = np.ldexp(source.data, exponent)
-    return RowMatrix(source)
+def _rows(representation: Array | None, cells: Index) -> Array | None:
+    return None if representation is None else representation[cells]
 
 
 def _build(
@@ -312,6 +182,7 @@ def _build(
         data=sample.data,
         data_graph=near,
         graph=graph,
+        basis=basis,
         projections=projections,
         stiffness=(stiffness + stiffness.T) / 2.0,
         variance=every.variance,

@@ -90,7 +90,7 @@ def relax(blocks: Sequence[Error], n_genes: int) -> Relaxation:
         Largest number of genes, at most as many as there are.
     """
     nothing = np.zeros(len(blocks[0].genes))
-    value, gradient = _evaluate(blocks, nothing)
+    value, gradient = evaluate(blocks, nothing)
     first = -float(gradient.min())
     below, above = _At(value, gradient, nothing, first), None
     lower = lower_bounds(value, gradient, nothing, n_genes)
@@ -117,7 +117,8 @@ def lower_bounds(value: float, gradient: Array, beta: Array, n_genes: int) -> Ar
     return np.asarray(value - gradient @ beta + np.cumsum(steepest))
 
 
-def _evaluate(blocks: Sequence[Error], beta: Array) -> tuple[float, Array]:
+def evaluate(blocks: Sequence[Error], beta: Array) -> tuple[float, Array]:
+    """``F(β)`` and its gradient, over all sets of cells."""
     values, gradients = zip(*(block.value_and_gradient(beta) for block in blocks), strict=True)
     return sum(values), np.sum(gradients, axis=0)
 
@@ -132,7 +133,7 @@ def _minimiser(blocks: Sequence[Error], start: _At, lam: float) -> _At:
     some = [block.only(near) for block in blocks]
 
     def penalised(beta: Array) -> tuple[float, Array]:
-        value, gradient = _evaluate(some, beta)
+        value, gradient = evaluate(some, beta)
         return value / lam + beta.sum(), gradient / lam + 1.0
 
     solved = minimize(
@@ -145,7 +146,7 @@ def _minimiser(blocks: Sequence[Error], start: _At, lam: float) -> _At:
     )
     beta = np.zeros_like(start.beta)
     beta[near] = solved.x
-    return _At(*_evaluate(blocks, beta), beta, lam)
+    return _At(*evaluate(blocks, beta), beta, lam)
 
 
 def _mixed(below: Array, above: Array, total: float) -> Array:

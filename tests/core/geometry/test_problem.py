@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from glfs_bio.core.geometry.problem import Reduction, build_problems
+from glfs_bio.core.geometry.problem import build_problems
+from glfs_bio.core.geometry.reduction import Reduction
 
 
 def test_coordinates_that_are_all_alike(clusters):

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from glfs_bio.core.geometry.problem import Reduction, build_problems
+from glfs_bio.core.geometry.problem import build_problems
+from glfs_bio.core.geometry.reduction import Reduction
 from glfs_bio.core.objective import Objective, cholesky
 from glfs_bio.core.objective.exact import Exact
 from glfs_bio.core.solvers import newton, owlqn, path

@@ -1,0 +1,341 @@
+"""Limits on a panel, out of an AnnData object: from what a user says to rows over its genes."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ..core import checks
+from ..core.data.rows import RowMatrix, no_rows
+from ..limits import Limits
+from ..panels.limits import Row, Rows, check
+from . import labels, per_gene, read
+from .counts import counts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator
+
+    from anndata import AnnData
+    from numpy.typing import NDArray
+
+    from ..core._typing import Array, Index, Matrix
+    from .genes import Choice
+
+log = logging.getLogger(__name__)
+
+#: A marker of a type is expressed by at least this share of its cells, and its mean there is at
+#: least so many times that in all other cells.  The share is the default of
+#: ``sc.tl.filter_rank_genes_groups``.
+_SHARE, _FOLD = 0.25, 2.0
+#: Means below this count as this, where they are divided by one another.
+_LEAST_MEAN = 1e-9
+
+
+class _Expression(NamedTuple):
+    """Means, and shares of the cells that express a gene: shape (n_genes, 1 + n_types).
+
+    The first column is over all cells, the others over the cells of one type each.
+    """
+
+    means: Array
+    shares: Array
+
+
+class _Types(NamedTuple):
+    """Types of cells: their names, and the cells of each; all cells are in the first column.
+
+    Whether a cell is of a type is 0 or 1, shape (n_cells, 1 + n_types).
+    """
+
+    names: list[str]
+    cells: Array
+
+    @property
+    def sizes(self) -> Array:
+        """Numbers of cells, shape (1 + n_types,)."""
+        return np.asarray(self.cells.sum(axis=0))
+
+
+def rows(
+    adata: AnnData,
+    limits: Limits | None,
+    *,
+    layer: str | None = None,
+    counts_layer: str | None = None,
+    cost: str | Mapping[str, float] | float | None = None,
+    budget: float | None = None,
+    allowed: NDArray[np.bool_] | None = None,
+) -> Rows | None:
+    """Limits, costs and a budget as rows over all genes of `adata`; None where there are none.
+
+    Parameters
+    ----------
+    adata
+        Cells × genes; nothing is written, and the matrix is never made dense.
+    limits
+        What the user asks for.
+    layer
+        The matrix that genes are selected from, ``.X`` if None: means and shares are those of it.
+    counts_layer
+        Layer of raw counts, or ``"X"`` for ``.X``; for limits on totals.
+    cost
+        Of each gene: a column of ``.var``, a dict, or one number for all.
+    budget
+        Most that the panel may cost.
+    allowed
+        Genes that may be in a panel; others need no cost.  None: all.
+
+    Raises
+    ------
+    KeyError
+        No such column, layer or type.
+    TypeError, ValueError
+        Values that cannot be limits, costs or counts; arguments that need one another.
+    """
+    if limits is not None and not isinstance(limits, Limits):
+        msg = f"limits is a {type(limits).__name__}: it must be a glfs_bio.Limits(...), or None."
+        raise TypeError(msg)
+    checks.texts(counts_layer=counts_layer, or_none=True)
+    if (cost is None) != (budget is None):
+        msg = "cost= and budget= need each other: give both, or neither."
+        raise ValueError(msg)
+    wanted = Limits() if limits is None else limits
+    if counts_layer is not None and not wanted.needs_counts:
+        msg = (
+            f"counts_layer={counts_layer!r} changes nothing: it is for limits on totals "
+            "(max_total_per_cell, max_total_per_type)."
+        )
+        raise ValueError(msg)
+    if wanted == Limits() and budget is None:
+        return None
+    may = np.ones(adata.n_vars, dtype=bool) if allowed is None else allowed
+    priority = _priority(adata, wanted, may)
+    costs = None if cost is None else per_gene.numbers(adata, cost, "cost", needed=may)
+    found = list(_families(adata, wanted))
+    if budget is not None and costs is not None:
+        checks.number("budget", budget)
+        found.append(_upper(f"budget={budget:g}", "", costs, float(budget)))
+    types = _types(adata, wanted.groupby)
+    if wanted.needs_counts and counts_layer is None:
+        msg = (
+            "limits on totals (max_total_per_cell, max_total_per_type) are on raw counts: name "
+            'their layer with counts_layer=, or counts_layer="X" where .X holds them.'
+        )
+        raise ValueError(msg)
+    counted = None if counts_layer is None else counts(adata, counts_layer)
+    found += _markers_given(adata, wanted)
+    if counted is not None:
+        found += _totals(counted, wanted, types)
+    if _needs_expression(wanted):
+        data = read.row_matrix(adata, layer)
+        expression = _measured(data, types)
+        found += _of_single_genes(expression, wanted)
+        if wanted.per_type is not None and wanted.markers is None:
+            markers = _markers_found(expression, types, logarithms=not read.looks_like_counts(data))
+            found += _per_type(markers, wanted.per_type)
+    return Rows.of(found, adata.n_vars, priority, budget=budget is not None)
+
+
+def narrowed(adata: AnnData, genes: Choice, rows: Rows, n_genes: int | None) -> Choice:
+    """The same choice of genes without those that a limit rules out on their own.
+
+    Raises
+    ------
+    ValueError
+        A gene that must be in and cannot be; fewer genes than `n_genes`; limits that no panel
+        meets, saying which conflict.
+    """
+    fits = rows.allowed
+    out = genes.included & ~fits
+    if out.any():
+        nothing = np.zeros(len(rows.names))
+        blamed = rows.only(np.flatnonzero(out)).refused(nothing) > 0
+        limits = ", ".join(name for name, guilty in zip(rows.names, blamed, strict=True) if guilty)
+        names = read.listed(adata.var_names[out])
+        msg = f"include has genes that limits rule out ({limits}): {names}."
+        raise ValueError(msg)
+    check(
+        rows,
+        n_genes,
+        include=np.flatnonzero(genes.included),
+        candidates=np.flatnonzero(genes.allowed),
+    )
+    allowed = genes.allowed & fits
+    if n_genes is not None and n_genes > allowed.sum():
+        limits = ", ".join(dict.fromkeys(rows.limits))
+        msg = (
+            f"n_genes={n_genes} is more than the {allowed.sum()} genes that limits leave to choose "
+            f"from ({limits}): ask for fewer, or relax them."
+        )
+        raise ValueError(msg)
+    return replace(genes, allowed=allowed)
+
+
+def _upper(limit: str, what: str, values: Array, upper: float) -> Row:
+    """A sum over all genes that has an upper limit."""
+    genes = np.flatnonzero(values)
+    return Row(limit, limit + what, genes, values[genes], upper=upper)
+
+
+def _of_single_genes(expression: _Expression, limits: Limits) -> Iterator[Row]:
+    """A row for every limit on single genes: of the genes it rules out a panel holds none."""
+    largest = expression.means[:, 1:], expression.shares[:, 1:]
+    measures: dict[str, Callable[[], Array]] = {
+        "mean": lambda: expression.means[:, 0],
+        "cells": lambda: expression.shares[:, 0],
+        "mean_in_type": lambda: largest[0].max(axis=1),
+        "cells_in_type": lambda: largest[1].max(axis=1),
+    }
+    for name, measure in measures.items():
+        for side, outside in (("min", np.less), ("max", np.greater)):
+            bound = getattr(limits, f"{side}_{name}")
+            if bound is not None:
+                out = outside(measure(), bound).astype(float)
+                yield _upper(f"{side}_{name}={bound:g}", "", out, 0.0)
+
+
+def _totals(counts: RowMatrix, limits: Limits, types: _Types) -> Iterator[Row]:
+    """Rows for the mean total of the panel's counts, over all cells and over those of a type."""
+    means = counts.weighted_sums(types.cells) / types.sizes
+    if not (np.isfinite(means).all() and (means >= 0).all()):
+        msg = "counts_layer has values that are negative or not finite: it must hold raw counts."
+        raise ValueError(msg)
+    if limits.max_total_per_cell is not None:
+        limit = f"max_total_per_cell={limits.max_total_per_cell:g}"
+        yield _upper(limit, "", means[:, 0], float(limits.max_total_per_cell))
+    totals = limits.max_total_per_type
+    if totals is None:
+        return
+    each = dict(totals) if isinstance(totals, Mapping) else dict.fromkeys(types.names, totals)
+    for kind, total in each.items():
+        if str(kind) not in types.names:
+            msg = (
+                f"max_total_per_type: {kind!r} is not a type in adata.obs[{limits.groupby!r}]: "
+                f"{read.listed(types.names)}."
+            )
+            raise KeyError(msg)
+        of_type = means[:, 1 + types.names.index(str(kind))]
+        yield _upper("max_total_per_type", f"={total:g} ({kind})", of_type, float(total))
+
+
+def _families(adata: AnnData, limits: Limits) -> Iterator[Row]:
+    """A row for every family that has more genes than a panel may have of it."""
+    if limits.families is None or limits.per_family is None:
+        return
+    if isinstance(limits.families, Mapping):
+        families = _listed(adata, limits.families, "families")
+    else:
+        column = per_gene.column(adata, limits.families, "families")
+        named = column.notna().to_numpy() & (column.astype(str) != "").to_numpy()
+        names = column.astype(str).to_numpy()
+        groups = pd.Series(np.flatnonzero(named)).groupby(names[named])
+        families = {str(name): group.to_numpy() for name, group in groups}
+    limit = f"per_family={limits.per_family}"
+    for name, genes in families.items():
+        if len(genes) > limits.per_family:
+            every = np.ones(len(genes))
+            yield Row(limit, f"{limit} ({name})", genes, every, upper=float(limits.per_family))
+
+
+def _markers_given(adata: AnnData, limits: Limits) -> Iterator[Row]:
+    if limits.markers is not None and limits.per_type is not None:
+        yield from _per_type(_listed(adata, limits.markers, "markers"), limits.per_type)
+
+
+def _per_type(markers: Mapping[str, Index], per_type: int) -> Iterator[Row]:
+    limit = f"per_type={per_type}"
+    for name, genes in markers.items():
+        yield Row(limit, f"{limit} ({name})", genes, np.ones(len(genes)), lower=float(per_type))
+
+
+def _markers_found(expression: _Expression, types: _Types, *, logarithms: bool) -> dict[str, Index]:
+    """Genes that are markers of each type, as :class:`~glfs_bio.Limits` says."""
+    means, shares, sizes = expression.means[:, 1:], expression.shares[:, 1:], types.sizes
+    highest = means.argmax(axis=1)
+    markers: dict[str, Index] = {}
+    for kind, name in enumerate(types.names):
+        of_type, n_cells = means[:, kind], sizes[1 + kind]
+        total = expression.means[:, 0] * sizes[0] - of_type * n_cells
+        rest = total / max(sizes[0] - n_cells, 1)
+        fold = _log_mean(of_type, logarithms) - _log_mean(rest, logarithms)
+        marker = (highest == kind) & (shares[:, kind] >= _SHARE) & (fold >= np.log(_FOLD))
+        markers[name] = np.flatnonzero(marker)
+    return markers
+
+
+def _log_mean(means: Array, logarithms: bool) -> Array:
+    """Logarithm of a mean, or of ``expm1`` of a mean of logarithms."""
+    means = np.maximum(means, _LEAST_MEAN)
+    return np.asarray(means + np.log(-np.expm1(-means)) if logarithms else np.log(means))
+
+
+def _types(adata: AnnData, groupby: str | None) -> _Types:
+    """All cells, and those of each type in a column of ``.obs``."""
+    every = np.ones((adata.n_obs, 1))
+    if groupby is None:
+        return _Types([], every)
+    codes, names = labels.codes(adata, groupby)
+    if not len(names):
+        msg = f"groupby={groupby!r} has no value for any cell: fill it in."
+        raise ValueError(msg)
+    each = codes[:, None] == np.arange(len(names))
+    return _Types([str(name) for name in names], np.hstack([every, each]))
+
+
+def _needs_expression(limits: Limits) -> bool:
+    found = limits.per_type is not None and limits.markers is None
+    names = ("mean", "cells", "mean_in_type", "cells_in_type")
+    of_genes = (getattr(limits, f"{side}_{name}") for side in ("min", "max") for name in names)
+    return found or any(bound is not None for bound in of_genes)
+
+
+def _measured(data: RowMatrix, types: _Types) -> _Expression:
+    (sums, expressed), _ = data.sweep(_sums, types.cells)
+    return _Expression(np.asarray(sums) / types.sizes, np.asarray(expressed) / types.sizes)
+
+
+def _sums(block: Matrix, rows: slice, cells: Array) -> tuple[tuple[Array, Array], Matrix]:
+    """Sums over some cells, and how many of them express a gene."""
+    return (block.T @ cells[rows], (block > 0).T @ cells[rows]), no_rows(block)
+
+
+def _priority(adata: AnnData, limits: Limits, may: NDArray[np.bool_]) -> Array:
+    """The factor of every gene."""
+    if limits.priority is None:
+        return np.ones(adata.n_vars)
+    if isinstance(limits.priority, Mapping):
+        factors = np.ones(adata.n_vars)
+        places = _listed(adata, {"": limits.priority}, "priority")[""]
+        factors[places] = [limits.priority[name] for name in adata.var_names[places]]
+        return factors
+    return per_gene.numbers(adata, limits.priority, "priority", needed=may, otherwise=1.0)
+
+
+def _listed(
+    adata: AnnData, lists: Mapping[Any, Collection[str]], argument: str
+) -> dict[str, Index]:
+    """Places of the genes in lists; names that are not in the data are said, once.
+
+    Raises
+    ------
+    KeyError
+        None of the names is there.
+    """
+    places = {
+        str(name): adata.var_names.get_indexer(pd.Index([str(gene) for gene in genes]).unique())
+        for name, genes in lists.items()
+    }
+    named = {str(gene) for genes in lists.values() for gene in genes}
+    absent = sorted(named - set(adata.var_names))
+    if len(absent) == len(named):
+        msg = f"{argument}: none of its genes is in adata.var_names: {read.listed(absent)}."
+        raise KeyError(msg)
+    if absent:
+        names = len(absent), argument, read.listed(absent)
+        log.warning("%d genes of %s are not in adata.var_names: %s.", *names)
+    return {name: np.sort(found[found >= 0]) for name, found in places.items()}

@@ -1,0 +1,277 @@
+"""Names of genes, out of files."""
+
+from __future__ import annotations
+
+import csv
+import re
+import zipfile
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from ._files import as_path
+from .core import checks
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+#: Files of :func:`read_panel`.
+ENDINGS = (".txt", ".csv", ".tsv", ".gmt", ".xlsx")
+#: What columns of genes are headed, without case and separators: names before ids.
+_HEADS = (
+    *("genesymbol", "symbol", "hgncsymbol", "mgisymbol", "genename", "gene", "name", "feature"),
+    *("featurename", "target", "targetgene", "ensemblgeneid", "ensemblid", "ensembl", "geneid"),
+)
+
+
+def read_panel(
+    path: str | Path,
+    *,
+    column: str | None = None,
+    sheet: str | None = None,
+    set_name: str | None = None,
+) -> list[str]:
+    r"""Read the genes of a panel: a list, a table, or gene sets.
+
+    Parameters
+    ----------
+    path
+        ``.txt``: one name a line, and ``#`` begins a comment.  ``.csv`` (with commas or
+        semicolons), ``.tsv``, and the sheets of ``.xlsx``: a table with a header, or one column.
+        ``.gmt``: gene sets, see :func:`read_gmt`.
+    column
+        Column of a table.  None: the first whose header says so (symbol, gene, gene_name, name and
+        the like), else that of ids, else the only column, or the row names of a table that R or
+        pandas wrote.
+    sheet
+        Sheet of an ``.xlsx``.  None: the first.
+    set_name
+        Gene set of a ``.gmt``.  None: all of them, one after another.
+
+    Returns
+    -------
+    Names in the order of the file, each once, without blanks.
+
+    Raises
+    ------
+    FileNotFoundError
+        No such file.
+    ImportError
+        An ``.xlsx``, and openpyxl is not installed.
+    KeyError
+        No such column, sheet or gene set.
+    ValueError
+        Another ending, no text file, no names, several names in a line, a table where no column
+        says that it holds the genes, or an argument that is for other files.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, glfs_bio
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "catalogue.csv"
+    ...     _ = path.write_text("Gene,Annotation\nCD3D,T cells\nMS4A1,B cells\n")
+    ...     panel = glfs_bio.io.read_panel(path)
+    >>> panel
+    ['CD3D', 'MS4A1']
+    """
+    path = as_path(path)
+    checks.texts(column=column, sheet=sheet, set_name=set_name, or_none=True)
+    ending = path.suffix.lower()
+    if ending not in ENDINGS:
+        msg = f"{path} has an ending that is not known: it must be one of {', '.join(ENDINGS)}."
+        raise ValueError(msg)
+    if not path.is_file():
+        msg = f"{path} does not exist: give the path of a file with names of genes."
+        raise FileNotFoundError(msg)
+    for name, value, endings in (
+        ("column", column, (".csv", ".tsv", ".xlsx")),
+        ("sheet", sheet, (".xlsx",)),
+        ("set_name", set_name, (".gmt",)),
+    ):
+        if value is not None and ending not in endings:
+            msg = f"{name}={value!r} is for {' and '.join(endings)}, and not for {path}."
+            raise ValueError(msg)
+    if ending == ".gmt":
+        names = _of_sets(path, set_name)
+    elif ending == ".txt":
+        names = _of_lines(path)
+    else:
+        rows = _sheet(path, sheet) if ending == ".xlsx" else _table(path, ending)
+        names = _of_table(rows, column, path)
+    names = list(dict.fromkeys(name for name in map(str.strip, names) if name))
+    if not names:
+        msg = f"{path} holds no names of genes."
+        raise ValueError(msg)
+    return names
+
+
+def read_gmt(path: str | Path) -> dict[str, list[str]]:
+    r"""Read gene sets from a GMT file.
+
+    Parameters
+    ----------
+    path
+        Text file: name, description and genes of a set on one line, separated by tabs.
+
+    Returns
+    -------
+    Genes of every set by its name, in the order of the file, each gene once.
+
+    Raises
+    ------
+    FileNotFoundError
+        No such file.
+    ValueError
+        Not a text file, a line without genes, a name that occurs twice, or no line at all.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, glfs_bio
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "sets.gmt"
+    ...     _ = path.write_text("T cells\tmarkers\tCD3D\tCD3E\n")
+    ...     sets = glfs_bio.io.read_gmt(path)
+    >>> sets
+    {'T cells': ['CD3D', 'CD3E']}
+    """
+    path = as_path(path)
+    if path.is_dir():
+        msg = f"{path} is a folder: give the path of a GMT file."
+        raise ValueError(msg)
+    if not path.is_file():
+        msg = f"{path} does not exist: give the path of a GMT file."
+        raise FileNotFoundError(msg)
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        msg = f"{path} is not a GMT file: it is not UTF-8 text ({error.reason})."
+        raise ValueError(msg) from error
+    sets: dict[str, list[str]] = {}
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        name, *fields = (field.strip() for field in line.split("\t"))
+        genes = [gene for gene in fields[1:] if gene]
+        if not name or not genes:
+            msg = (
+                f"{path} is not a GMT file: line {number} must hold a name, a description and "
+                f"genes, separated by tabs; it starts {line[:40]!r}."
+            )
+            raise ValueError(msg)
+        if name in sets:
+            msg = f"{path} has two gene sets named {name!r}, the second in line {number}."
+            raise ValueError(msg)
+        sets[name] = list(dict.fromkeys(genes))
+    if not sets:
+        msg = f"{path} holds no gene set."
+        raise ValueError(msg)
+    return sets
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        msg = f"{path} is not UTF-8 text ({error.reason})."
+        raise ValueError(msg) from error
+
+
+def _of_sets(path: Path, set_name: str | None) -> list[str]:
+    sets = read_gmt(path)
+    if set_name is None:
+        return [gene for genes in sets.values() for gene in genes]
+    if set_name not in sets:
+        msg = f"set_name={set_name!r} is not in {path}: {', '.join([*sets][:8])}."
+        raise KeyError(msg)
+    return sets[set_name]
+
+
+def _of_lines(path: Path) -> list[str]:
+    names = []
+    for number, line in enumerate(_text(path).splitlines(), start=1):
+        name = re.sub(r"(^|\s)#.*", "", line).strip()
+        if re.search(r"[,;\t]", name):
+            msg = (
+                f"{path} must hold one name a line: line {number} is {line[:40]!r}. "
+                "Save a table as .csv or .tsv."
+            )
+            raise ValueError(msg)
+        names.append(name)
+    filled = [name for name in names if name]
+    return filled[1:] if filled and _plain(filled[0]) in _HEADS else filled
+
+
+def _table(path: Path, ending: str) -> list[list[str]]:
+    lines = [line for line in _text(path).splitlines() if line.strip() and line[0] != "#"]
+    if not lines:
+        return []
+    separator = "\t" if ending == ".tsv" else max(",;\t", key=lines[0].count)
+    return list(csv.reader(lines, delimiter=separator))
+
+
+def _sheet(path: Path, sheet: str | None) -> list[list[str]]:
+    try:
+        with pd.ExcelFile(path, engine="openpyxl") as book:
+            if sheet is not None and sheet not in book.sheet_names:
+                msg = f"sheet={sheet!r} is not in {path}: {', '.join(map(str, book.sheet_names))}."
+                raise KeyError(msg)
+            frame = book.parse(
+                0 if sheet is None else sheet, header=None, dtype=object, na_filter=False
+            )
+    except ImportError as error:
+        msg = f"{path} needs the package openpyxl: pip install openpyxl, or save it as .csv."
+        raise ImportError(msg) from error
+    except (OSError, ValueError, zipfile.BadZipFile) as error:
+        msg = f"{path} cannot be read as .xlsx: {error}"
+        raise ValueError(msg) from error
+    return [
+        ["" if pd.isna(cell) else cell for cell in row] for row in frame.itertuples(index=False)
+    ]
+
+
+def _of_table(rows: list[list[Any]], column: str | None, path: Path) -> list[str]:
+    if not rows:
+        return []
+    header, *body = rows
+    heads = [str(head).strip() for head in header]
+    place = _place(heads, column, path)
+    if place is None:  # one column, without a header
+        place, body = 0, rows
+    cells = [row[place] for row in body if len(row) > place]
+    for cell in cells:
+        if isinstance(cell, datetime):
+            msg = (
+                f"{path} has the date {cell:%Y-%m-%d} among the genes: Excel makes dates of names "
+                "such as SEPT1 and MARCH1. Write the names again, in cells formatted as text."
+            )
+            raise ValueError(msg)
+    return [str(cell) for cell in cells]
+
+
+def _place(heads: list[str], column: str | None, path: Path) -> int | None:
+    """Which column holds the genes; None for the only one, if it has no header."""
+    if column is not None:
+        if column not in heads:
+            msg = f"column={column!r} is not in {path}: {', '.join(heads[:8])}."
+            raise KeyError(msg)
+        return heads.index(column)
+    plain = [_plain(head) for head in heads]
+    for known in _HEADS:
+        for place, head in enumerate(plain):
+            if head == known:
+                return place
+    if len(heads) == 1:
+        return None
+    if not heads[0]:
+        return 0
+    msg = (
+        f"{path} has {len(heads)} columns, and none is headed gene or symbol: "
+        f"{', '.join(heads[:8])}. Name one with column=."
+    )
+    raise ValueError(msg)
+
+
+def _plain(head: str) -> str:
+    """A header without case, separators and plural."""
+    return re.sub(r"[\W_]", "", head).casefold().removesuffix("s")

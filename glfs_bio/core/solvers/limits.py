@@ -1,0 +1,254 @@
+"""Linear limits on a panel: ``lower ≤ A s ≤ upper`` for the panel s, with A ≥ 0.
+
+An upper limit (a budget, a sum of counts, genes of one family) that holds for a panel holds for
+every part of it.  A lower limit (genes of one type) holds for whole panels.  Whether a part of a
+panel can still be completed is a small integer programme, which HiGHS solves exactly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import Bounds, LinearConstraint, milp
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from .._typing import Array, Index
+
+    Mask = NDArray[np.bool_]
+
+#: A sum of floating-point numbers is within its limit up to this share of it.
+_ROUNDING = 1e-9
+#: HiGHS lets a row be over its limit by 1e-6; where it uses that, it is asked again for less.
+_TIGHTER = 1.0 - 1e-5
+
+
+class Row(NamedTuple):
+    """One limit on a sum over the genes of a panel.
+
+    Attributes
+    ----------
+    limit, name
+        The limit that asks for it, and what this row is called in messages.
+    genes, values
+        What genes count, and how much, > 0.
+    lower, upper
+        Of the sum.
+    """
+
+    limit: str
+    name: str
+    genes: Index
+    values: Array
+    lower: float = 0.0
+    upper: float = np.inf
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Limits on a panel, all linear.
+
+    Attributes
+    ----------
+    matrix
+        A ≥ 0, shape (n_rows, n_genes), sparse.
+    lower, upper
+        Of ``A s``, shape (n_rows,); 0 and ∞ where there is no limit.
+    limits, names
+        Of every row: the limit that asks for it, and what it is called in messages.
+    priority
+        Factor of what each gene gains when genes are chosen, shape (n_genes,).
+    budget
+        Whether a budget is among the limits, which says how large a panel may be.
+    """
+
+    matrix: sparse.csr_array
+    lower: Array
+    upper: Array
+    limits: tuple[str, ...]
+    names: tuple[str, ...]
+    priority: Array
+    budget: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        rows: Iterable[Row],
+        n_genes: int,
+        priority: Array | None = None,
+        *,
+        budget: bool = False,
+    ) -> Rows:
+        """From single rows over `n_genes` genes."""
+        every = list(rows)
+        shape = (len(every), n_genes)
+        places = np.repeat(np.arange(len(every)), [len(row.genes) for row in every])
+        genes = np.concatenate([np.empty(0, dtype=np.intp), *(row.genes for row in every)])
+        values = np.concatenate([np.empty(0), *(row.values for row in every)])
+        return cls(
+            matrix=sparse.csr_array((values, (places, genes)), shape=shape),
+            lower=np.array([row.lower for row in every]),
+            upper=np.array([row.upper for row in every]),
+            limits=tuple(row.limit for row in every),
+            names=tuple(row.name for row in every),
+            priority=np.ones(n_genes) if priority is None else priority,
+            budget=budget,
+        )
+
+    @property
+    def n_genes(self) -> int:
+        """Number of genes."""
+        return len(self.priority)
+
+    @cached_property
+    def most(self) -> Array:
+        """Upper limits, with room for rounding."""
+        return self.upper * (1.0 + _ROUNDING)
+
+    @cached_property
+    def _places(self) -> Index:
+        """The row of every stored value."""
+        return np.repeat(np.arange(len(self.upper)), np.diff(self.matrix.indptr))
+
+    @property
+    def packing(self) -> Rows:
+        """The upper limits alone."""
+        return self.some(np.flatnonzero(np.isfinite(self.upper)))
+
+    @property
+    def allowed(self) -> Mask:
+        """Whether each gene could be in a panel, on its own, shape (n_genes,)."""
+        return self.within(np.zeros(len(self.upper)))
+
+    @cached_property
+    def use(self) -> Array:
+        """Largest share of an upper limit that each gene takes, where genes take unequal ones."""
+        shares = np.zeros(self.n_genes)
+        for row in np.flatnonzero(np.isfinite(self.upper) & (self.upper > 0)):
+            stored = slice(*self.matrix.indptr[row : row + 2])
+            genes, values = self.matrix.indices[stored], self.matrix.data[stored]
+            if len(values) and np.ptp(values) > _ROUNDING * values.max():
+                shares[genes] = np.maximum(shares[genes], values / self.upper[row])
+        return shares
+
+    def sums(self, genes: Index | Sequence[int]) -> Array:
+        """``A s`` for some genes, shape (n_rows,)."""
+        return np.asarray(self.matrix[:, np.asarray(genes, dtype=np.intp)].sum(axis=1))
+
+    def within(self, used: Array) -> Mask:
+        """Whether each gene fits beside genes that sum to `used`, shape (n_genes,)."""
+        too_much = self.matrix.data > (self.most - used)[self._places]
+        fits = np.ones(self.n_genes, dtype=bool)
+        fits[self.matrix.indices[too_much]] = False
+        return fits
+
+    def hold(self, panel: Array) -> bool:
+        """Whether a panel, genes in parts or whole, is within all limits."""
+        sums = self.matrix @ panel
+        return bool((sums <= self.most).all() and (sums >= self.lower).all())
+
+    def enough(self, used: Array) -> Mask:
+        """Whether each gene meets every lower limit beside genes that sum to `used`."""
+        short = np.flatnonzero(used < self.lower)
+        if not len(short):
+            return np.ones(self.n_genes, dtype=bool)
+        least = (self.lower - used)[short, None]
+        return np.asarray((self.matrix[short].toarray() >= least).all(axis=0))
+
+    def met(self, order: Sequence[int]) -> int:
+        """How many of the first genes meet all lower limits; all of them do together."""
+        rows = np.flatnonzero(self.lower > 0)
+        sums = np.cumsum(self.matrix[rows][:, np.asarray(order, dtype=np.intp)].toarray(), axis=1)
+        return int((sums < self.lower[rows, None]).any(axis=0).sum()) + bool(len(rows))
+
+    def refused(self, used: Array) -> Index:
+        """How many genes each row keeps out beside genes that sum to `used`, shape (n_rows,)."""
+        too_much = self.matrix.data > (self.most - used)[self._places]
+        return np.bincount(self._places[too_much], minlength=len(self.upper))
+
+    def no_better(self, gene: int, used: Array) -> Mask:
+        """Whether each gene serves no lower limit better than one, and no upper limit.
+
+        Beside genes that sum to `used`: it adds no more to any lower limit that is not met, and no
+        less to any upper one.
+        """
+        uses = (self.sums([gene]) > 0) & np.isfinite(self.upper)
+        short, packed = self.matrix[used < self.lower].toarray(), self.matrix[uses].toarray()
+        less_met = (short <= short[:, [gene]]).all(axis=0)
+        return np.asarray(less_met & (packed >= packed[:, [gene]]).all(axis=0))
+
+    def only(self, genes: Index) -> Rows:
+        """The same limits on some of the genes."""
+        return replace(
+            self,
+            matrix=self.matrix[:, genes],
+            priority=self.priority[genes],
+        )
+
+    def some(self, rows: Sequence[int] | Index) -> Rows:
+        """Some of the limits."""
+        rows = np.asarray(rows, dtype=np.intp)
+        return replace(
+            self,
+            matrix=self.matrix[rows],
+            lower=self.lower[rows],
+            upper=self.upper[rows],
+            limits=tuple(self.limits[row] for row in rows),
+            names=tuple(self.names[row] for row in rows),
+        )
+
+    def beside(self, used: Array) -> Rows:
+        """What the limits leave beside genes that sum to `used`."""
+        return replace(
+            self,
+            lower=np.maximum(self.lower - used, 0.0),
+            upper=np.maximum(self.most - used, 0.0),
+        )
+
+    def completion(self, used: Array, open_: Mask, places: int) -> list[int] | None:
+        """The fewest more genes that meet all lower limits; None where `places` are too few.
+
+        Parameters
+        ----------
+        used
+            ``A s`` of the genes that are in, shape (n_rows,).
+        open_
+            Whether each gene could be one of them, shape (n_genes,).
+        places
+            At most so many.
+        """
+        short = np.flatnonzero(used < self.lower)
+        if not len(short):
+            return []
+        counts = self.matrix[short].sum(axis=0) > 0
+        genes = np.flatnonzero(counts & open_ & self.within(used))
+        if not len(genes) or places < 1:
+            return None
+        matrix = self.matrix[:, genes]
+        left = self.most - used
+        binding = np.flatnonzero((matrix.sum(axis=1) > left) & np.isfinite(left))
+        scale = sparse.diags_array(1.0 / left[binding])
+        for share in (1.0, _TIGHTER):
+            conditions = [
+                LinearConstraint(matrix[short], lb=(self.lower - used)[short]),
+                LinearConstraint(np.ones((1, len(genes))), ub=places),
+            ]
+            if len(binding):
+                packed = sparse.csr_array(scale @ matrix[binding])
+                conditions.append(LinearConstraint(packed, ub=share))
+            every = np.ones(len(genes))
+            found = milp(every, integrality=every, bounds=Bounds(0, 1), constraints=conditions)
+            if found.x is None:
+                return None
+            chosen = genes[found.x > 0.5]
+            after = used + self.sums(chosen)
+            if (after <= self.most).all() and (after >= self.lower).all():
+                return [int(gene) for gene in chosen]
+        return None

@@ -1,0 +1,113 @@
+"""How many genes: what panels of every size keep."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._anndata import selection
+from ._figure import BLUE, VERMILLION, check_ends, finish, given, row
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from anndata import AnnData
+    from matplotlib.axes import Axes
+
+_WIDTH, _HEIGHT = 5.8, 3.8
+
+
+def curve(
+    adata: AnnData,
+    *,
+    key: str = "glfs_curve",
+    ax: Axes | None = None,
+    show: bool | None = None,
+    save: str | Path | bool | None = None,
+) -> Axes | None:
+    """Draw what panels keep against their number of genes.
+
+    The band above the line ends where no panel of that size could keep more.  Where labels were
+    predicted, accuracy and macro-F1 are on a second axis on the right.
+
+    Parameters
+    ----------
+    adata
+        Cells × genes, with what :func:`~glfs_bio.tl.curve` wrote.
+    key
+        The `key_added` of ``tl.curve``.
+    ax
+        Axes to draw in.
+    show
+        Whether to show the figure and return nothing.  None: ``scanpy.settings.autoshow``, unless
+        `ax` or `save` is given.
+    save
+        File to write; True, or a bare ending like ``".pdf"``: a file in
+        ``scanpy.settings.figdir``.
+
+    Returns
+    -------
+    None if the figure was shown, else the axes of the share.
+
+    Raises
+    ------
+    KeyError
+        There is no such curve.
+
+    Examples
+    --------
+    >>> import scanpy as sc, glfs_bio
+    >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
+    >>> glfs_bio.tl.curve(adata, 20)
+    >>> ax = glfs_bio.pl.curve(adata, show=False)
+    >>> ax.get_xlabel()
+    'genes, the best first'
+    """
+    from matplotlib import ticker
+
+    check_ends(show, save)
+    table = selection.record(adata, key, "tl.curve", "table")["table"]
+    axes = row([_WIDTH], _HEIGHT) if ax is None else given(ax, 1)
+    where = axes[0]
+    sizes, kept = table["n_genes"].to_numpy(), table["kept"].to_numpy()
+    handles: list[Any] = where.plot(sizes, kept, color=BLUE, lw=2, label="kept", zorder=3)
+    most = np.minimum(kept / table["of_best_possible"].to_numpy(), 1.0)
+    if np.isfinite(most).any():
+        band = where.fill_between(sizes, kept, most, color=BLUE, alpha=0.25, lw=0)
+        band.set_label("no panel keeps more")
+        handles.append(band)
+    if "accuracy" in table:
+        right, told = where.twinx(), table.dropna(subset="accuracy")
+        for name, style in {"accuracy": "o-", "macro_f1": "s--"}.items():
+            face = VERMILLION if name == "accuracy" else "white"
+            handles += right.plot(
+                *(told["n_genes"], told[name], style),
+                ms=4,
+                lw=1,
+                color=VERMILLION,
+                mfc=face,
+                label=name.replace("macro_f1", "macro-F1"),
+            )
+        right.set_ylabel("labels, leave-one-out", color=VERMILLION)
+        right.tick_params(axis="y", colors=VERMILLION)
+        right.set_ylim(0, 1.02)
+        right.spines["top"].set_visible(False)
+    where.set_ylabel("share of the structure that is kept", color=BLUE)
+    where.tick_params(axis="y", colors=BLUE)
+    where.set(xlabel="genes, the best first", xlim=(0, 1.02 * sizes[-1]), ylim=(0, 1.02))
+    where.xaxis.set_major_locator(ticker.MaxNLocator("auto", integer=True))
+    where.spines["top"].set_visible(False)
+    where.spines["right"].set_visible("accuracy" in table)
+    where.legend(
+        handles=handles,
+        loc="lower center",
+        bbox_to_anchor=(0.5, 1.0),
+        ncols=len(handles),
+        frameon=False,
+        fontsize="small",
+        handlelength=1.8,
+        columnspacing=1.2,
+    )
+    shown = finish(axes, "curve", show=show, save=save, own=ax is None)
+    return None if shown else where

@@ -1,0 +1,116 @@
+"""Where in the cells a panel leaves something open."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from anndata import AnnData
+
+from .._anndata import read
+from ..core import checks
+from ._figure import check_ends, finish, given, row
+from ._told import column
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from matplotlib.axes import Axes
+
+_WIDTH, _HEIGHT = 5.4, 4.2
+_KINDS = {"X_umap": "UMAP", "X_pca": "PC"}
+
+
+def missed(
+    adata: AnnData,
+    *,
+    key: str = "glfs_evaluation",
+    basis: str | None = None,
+    ax: Axes | None = None,
+    show: bool | None = None,
+    save: str | Path | bool | None = None,
+) -> Axes | None:
+    """Show the cells, coloured by the error that the panel leaves at each.
+
+    The unit is the error at a mean cell without any gene.  The colours end at the 99th percentile.
+
+    Parameters
+    ----------
+    adata
+        Cells × genes, with what :func:`~glfs_bio.tl.evaluate_panel` wrote.
+    key
+        The `key_added` of ``tl.evaluate_panel``.
+    basis
+        Key of ``.obsm``, with or without ``X_``.  None: ``X_umap``, or else ``X_pca``.
+    ax
+        Axes to draw in.
+    show
+        Whether to show the figure and return nothing.  None: ``scanpy.settings.autoshow``, unless
+        `ax` or `save` is given.
+    save
+        File to write; True, or a bare ending like ``".pdf"``: a file in
+        ``scanpy.settings.figdir``.
+
+    Returns
+    -------
+    None if the figure was shown, else the axes.
+
+    Raises
+    ------
+    KeyError
+        The panel was not judged, or there is no such embedding.
+
+    Examples
+    --------
+    >>> import scanpy as sc, glfs_bio
+    >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
+    >>> panel = ["CD3D", "CD79A", "NKG7", "LYZ", "FCER1A"]
+    >>> glfs_bio.tl.evaluate_panel(adata, panel, show_progress=False)
+    >>> ax = glfs_bio.pl.missed(adata, show=False)
+    >>> ax.get_xlabel()
+    'UMAP 1'
+    """
+    import scanpy as sc
+
+    check_ends(show, save)
+    error = column(adata, key, "obs", "open").to_numpy(dtype=float)
+    name = _basis(adata, basis)
+    axes = row([_WIDTH], _HEIGHT) if ax is None else given(ax, 1)
+    cells = AnnData(
+        obs=pd.DataFrame({"open": error}, index=adata.obs_names),
+        obsm={"X_cells": np.asarray(adata.obsm[name])[:, :2]},
+    )
+    with warnings.catch_warnings():
+        # scanpy 1.11 sets colours of a colour map in a way that matplotlib 3.11 will drop
+        warnings.simplefilter("ignore", PendingDeprecationWarning)
+        sc.pl.embedding(
+            cells,
+            "cells",
+            color="open",
+            color_map="cividis",
+            vmin=0,
+            vmax="p99",
+            title=f"left open by the panel of {adata.uns[key]['n_genes']} genes",
+            ax=axes[0],
+            show=False,
+        )
+    called = _KINDS.get(name, name.removeprefix("X_"))
+    axes[0].set(xlabel=f"{called} 1", ylabel=f"{called} 2")
+    shown = finish(axes, "missed", show=show, save=save, own=ax is None)
+    return None if shown else axes[0]
+
+
+def _basis(adata: AnnData, basis: str | None) -> str:
+    """Key of the embedding."""
+    checks.texts(basis=basis, or_none=True)
+    wanted = tuple(_KINDS) if basis is None else (basis, f"X_{basis}")
+    for name in wanted:
+        if name in adata.obsm:
+            return name
+    msg = (
+        f"basis={basis!r}: adata.obsm has no {' and no '.join(wanted)}, it has "
+        f"{read.listed(adata.obsm)}. Run scanpy.tl.umap, or name another."
+    )
+    raise KeyError(msg)

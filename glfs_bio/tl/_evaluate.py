@@ -1,0 +1,353 @@
+"""How good a panel is, and what it misses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from .._anndata import labels as labels_of
+from .._anndata import per_gene, read, write
+from .._anndata.counts import counts
+from .._anndata.structure import of_all_cells
+from .._progress import progress
+from ..core import checks
+from ..core.geometry.subspace import principal_components
+from ..core.solvers.threads import few_threads
+from ..panels import WithFailures, measures, select
+from ..panels.expression import redundancy, totals
+from ..panels.imputation import imputed
+from ..panels.labels import label_scores
+from ..panels.missed import directions, open_cells
+from ._structure import judged
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from anndata import AnnData
+
+    from .._anndata.genes import Missing
+    from ..core._typing import Array, Index, Matrix
+    from ._structure import Judged
+
+_VERSIONS = ("glfs-bio", "numpy", "scipy", "scikit-learn", "anndata")
+#: Steps that the progress is shown by.
+N_STEPS = 4
+#: Genes and labels that a direction is told by.
+_GENES, _LABELS = 6, 3
+
+
+def evaluate_panel(
+    adata: AnnData,
+    panel: Any = "glfs",
+    labels: str | None = None,
+    *,
+    counts_layer: str | None = None,
+    failure: str | Mapping[str, float] | float | None = None,
+    n_random: int = 20,
+    n_directions: int = 5,
+    symbols: str | None = None,
+    missing: Missing = "warn",
+    structure_key: str = "glfs_structure",
+    key_added: str = "glfs_evaluation",
+    inplace: bool = True,
+    random_state: int | None = 0,
+    show_progress: bool = True,
+) -> dict[str, Any] | None:
+    """Judge any panel of genes: what it keeps of the cells, and what it misses.
+
+    The share of the structure that is kept needs no labels and is on one scale for every panel of
+    the same cells.  It is 0 without genes and 1 with all of them.  A share of .3 can be good: few
+    genes do not keep what twenty thousand do.  The random panels and the best possible share of the
+    same size tell how good.
+
+    Parameters
+    ----------
+    adata
+        Cells × genes, logarithmised.
+    panel
+        Names of genes, a file of them, the key of a selection, or the name of a boolean column of
+        ``.var``.
+    labels
+        Column of ``.obs`` with labels of the cells, such as types; cells without one are left out.
+    counts_layer
+        Layer of raw counts, or ``"X"``: what share of the counts the panel takes.
+    failure
+        Probability that a gene fails: one number, a column of ``.var``, or a dict by name.
+    n_random
+        Random panels of the same size, of genes that vary.
+    n_directions
+        Directions to list that the panel misses.
+    symbols
+        Column of ``.var`` with names that genes may be given by.
+    missing
+        What to do about names that are not in the data: ``"raise"``, ``"warn"`` or ``"ignore"``.
+    structure_key
+        Where :func:`~glfs_bio.pp.structure` kept the structure; computed where it is not there.
+    key_added
+        Key of ``.uns``, and prefix of the columns of ``.obs`` and ``.var``.
+    inplace
+        Write to `adata`; otherwise return what ``.uns`` gets.
+    random_state
+        Seed of the random panels, of clusters, and of `failure`.
+    show_progress
+        Whether a bar on stderr shows the progress.  An interrupt leaves `adata` as it was.
+
+    Returns
+    -------
+    None, or with `inplace=False` the dict.  Written:
+
+    ``.uns[key_added]``
+        Of the structure: ``kept``, the share that the panel keeps; ``of_best_possible``, at least
+        that share of what the best panel of as many genes keeps; ``best_kept``, what the panel of
+        :func:`~glfs_bio.pp.select_genes` of that size keeps, and ``most_kept``, what no panel of
+        that size exceeds; ``random_kept``, of random panels, shape (n_random,);
+        ``kept_with_failures``, with `failure`.
+
+        Of the cells as the panel shows them: ``neighbors_kept``, the share of the 15 nearest cells
+        in 50 principal components of all genes that are nearest cells in the panel;
+        ``clusters_kept_coarse`` and ``clusters_kept_fine``: normalised mutual information of 5–10
+        and of 20–40 clusters in both.  With `labels` ``accuracy``, ``macro_f1`` and ``rare_f1`` of
+        leave-one-out prediction from the 15 nearest cells (rare: at most 5 % of the cells),
+        ``per_label`` (a table, with ``recall``, ``f1``, ``confused_with``) and ``confusion``,
+        numbers of cells, labels × predictions, in the order of ``per_label``.
+
+        Of the genes: ``imputed``, the median R² of the structure of unmeasured genes; of those of
+        the panel ``mean_correlation`` and ``n_effective``, an effective number of genes.  With
+        `counts_layer` ``counts_share``, of all counts, ``counts_spearman``: whether the panel's
+        total follows the total of the cell, and ``counts_per_label``, a table with ``ratio``: how
+        much more of a label's counts than of all the panel takes.
+
+        What it misses: ``missed``, a table of directions, the worst first: ``share`` of what is
+        left open, the genes on both sides (``genes_up``, ``genes_down``), and with `labels` the
+        labels that vary most along it (``labels``).
+
+        ``n_genes``; ``genes``; ``absent``, names that are not in the data; ``params``;
+        ``versions``.
+    ``.obs[f"{key_added}_open"]``
+        The error that the panel leaves at each cell, in units of that of a mean cell without any
+        gene.  A cell of which there is more to be known has more left open.
+    ``.var[f"{key_added}_r2"]``
+        R² of the structure of each unmeasured gene, as the panel predicts it; NaN for the panel.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        A parameter, gene, column or matrix that cannot be used; `adata` is left as it was.
+
+    Examples
+    --------
+    >>> import scanpy as sc, glfs_bio
+    >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
+    >>> panel = ["CD3D", "CD79A", "NKG7", "LYZ", "FCER1A"]
+    >>> found = glfs_bio.tl.evaluate_panel(
+    ...     adata, panel, "bulk_labels", inplace=False, show_progress=False
+    ... )
+    >>> bool(found["kept"] > found["random_kept"].max())
+    True
+    """
+    params: dict[str, Any] = {
+        name: value
+        for name, value in locals().items()
+        if name not in {"adata", "panel", "inplace", "show_progress"}
+    }
+    checks.keys(key_added=key_added)
+    checks.flags(inplace=inplace, show_progress=show_progress)
+    asked = Asked.of(adata, labels, counts_layer, failure, n_random, n_directions, random_state)
+    with progress(show=show_progress) as bar:
+        task = bar.add_task("the structure of the cells", total=N_STEPS)
+        found = judged(adata, panel, symbols=symbols, missing=missing, structure_key=structure_key)
+        entry, of_cells, r2 = evaluated(
+            adata, found, asked, lambda what: bar.update(task, advance=1, description=what)
+        )
+    entry["params"] = {name: write.storable(value) for name, value in params.items()}
+    entry["versions"] = {package: version(package) for package in _VERSIONS}
+    if not inplace:
+        return entry
+    adata.obs[f"{key_added}_open"] = of_cells
+    adata.var[f"{key_added}_r2"] = r2
+    adata.uns[key_added] = entry
+    return None
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of a panel, read and checked: see :func:`evaluate_panel`."""
+
+    codes: Index | None
+    categories: list[str] | None
+    counts: Matrix | None
+    failure: Array | None
+    n_random: int
+    n_directions: int
+    random_state: int | None
+
+    @classmethod
+    def of(
+        cls,
+        adata: AnnData,
+        labels: str | None,
+        counts_layer: str | None,
+        failure: str | Mapping[str, float] | float | None,
+        n_random: int,
+        n_directions: int,
+        random_state: int | None,
+    ) -> Asked:
+        """Read the columns and the layer.
+
+        Raises
+        ------
+        KeyError, TypeError, ValueError
+            A column, layer or number that cannot be used.
+        """
+        checks.whole_number("n_random", n_random, at_least=0)
+        checks.whole_number("n_directions", n_directions, at_least=1)
+        checks.seed(random_state)
+        read.unique_names(adata)
+        codes, categories = (None, None) if labels is None else labels_of.codes(adata, labels)
+        return cls(
+            codes,
+            None if categories is None else [str(name) for name in categories],
+            None if counts_layer is None else counts(adata, counts_layer).source,
+            None if failure is None else per_gene.probabilities(adata, failure, "failure"),
+            n_random,
+            n_directions,
+            random_state,
+        )
+
+
+def evaluated(
+    adata: AnnData, found: Judged, asked: Asked, now: Callable[[str], None]
+) -> tuple[dict[str, Any], Array, Array]:
+    """What :func:`evaluate_panel` writes to ``.uns``, ``.obs`` and ``.var``.
+
+    `now` is told what comes next, :data:`N_STEPS` times.
+    """
+    criterion, genes = found.structure.criterion, found.structure.genes
+    data = read.matrix(adata, found.structure.layer)
+    now("what the panel keeps")
+    entry: dict[str, Any] = {
+        "n_genes": len(found.panel),
+        "genes": adata.var_names[found.named.genes].to_numpy(dtype=object),
+        **_structure(found, asked),
+    }
+    if found.named.absent:
+        entry["absent"] = np.array(found.named.absent, dtype=object)
+    if asked.failure is not None:
+        fails = asked.failure[genes]
+        mean = WithFailures(criterion, fails, random_state=asked.random_state)
+        entry["kept_with_failures"] = float(mean.kept(found.panel)[-1])
+    now("what it misses")
+    of_cells = of_all_cells(found.structure, open_cells(criterion, found.panel), adata.n_obs)
+    entry["missed"] = _missed(adata, found, asked)
+    r2 = np.full(adata.n_vars, np.nan)
+    r2[genes] = imputed(criterion.sets, found.panel).of_structure
+    entry["imputed"] = float(np.nanmedian(r2)) if np.isfinite(r2).any() else float("nan")
+    now("nearest cells and clusters")
+    entry |= _cells(found, data, asked)
+    now("the panel's genes")
+    entry |= _genes(found, data, asked)
+    return entry, of_cells, r2
+
+
+def _structure(found: Judged, asked: Asked) -> dict[str, Any]:
+    """What the panel keeps beside the best, and beside random ones."""
+    criterion, panel = found.structure.criterion, found.panel
+    every, none = np.arange(criterion.n_genes), np.empty(0, dtype=np.intp)
+    with few_threads(criterion.rank, criterion.n_genes):
+        kept = float(criterion.kept(panel)[-1])
+        best = select(criterion, len(panel), include=none, candidates=every)
+        most = np.fmin(best.kept[-1] / best.of_best_possible[-1], 1.0)
+        varying = np.flatnonzero(np.any([one.variance > 0 for one in criterion.sets], axis=0))
+        draw = np.random.default_rng(asked.random_state)
+        size = min(len(panel), len(varying))
+        random = [
+            criterion.kept(draw.choice(varying, size, replace=False))[-1]
+            for _ in range(asked.n_random)
+        ]
+    return {
+        "kept": kept,
+        "of_best_possible": float(kept / most),
+        "best_kept": float(best.kept[-1]),
+        "most_kept": float(most),
+        "random_kept": np.array(random),
+    }
+
+
+def _cells(found: Judged, data: Matrix, asked: Asked) -> dict[str, Any]:
+    """The cells as the panel shows them, beside the principal components of all genes."""
+    where = measures.coordinates(data, found.named.genes)
+    everything = principal_components(data, measures.N_COMPS, asked.random_state)
+    near = measures.nearest(where)
+    kept = measures.neighbors_kept(near, measures.nearest(everything))
+    clusters = measures.clusters_kept(
+        measures.clusterings(where, random_state=asked.random_state),
+        measures.clusterings(everything, random_state=asked.random_state),
+    )
+    entry: dict[str, Any] = {
+        "neighbors_kept": float(kept.mean()),
+        "clusters_kept_coarse": clusters.coarse,
+        "clusters_kept_fine": clusters.fine,
+    }
+    if asked.codes is not None and asked.categories is not None:
+        scores = label_scores(where, asked.codes, asked.categories, near=near)
+        entry["accuracy"] = scores.accuracy
+        entry["macro_f1"] = scores.macro_f1
+        entry["rare_f1"] = scores.rare_f1
+        entry["per_label"] = scores.per_label
+        entry["confusion"] = scores.confusion.to_numpy()
+    return entry
+
+
+def _genes(found: Judged, data: Matrix, asked: Asked) -> dict[str, Any]:
+    """What the panel's genes repeat, and what share of the counts they take."""
+    repeated = redundancy(data, found.named.genes)
+    entry: dict[str, Any] = {
+        "mean_correlation": repeated.mean_correlation,
+        "n_effective": repeated.n_effective,
+    }
+    if asked.counts is not None:
+        names = () if asked.categories is None else asked.categories
+        taken = totals(asked.counts, found.named.genes, asked.codes, names)
+        entry["counts_share"] = taken.share
+        entry["counts_spearman"] = taken.spearman
+        if taken.per_label is not None:
+            entry["counts_per_label"] = taken.per_label
+    return entry
+
+
+def _missed(adata: AnnData, found: Judged, asked: Asked) -> pd.DataFrame:
+    """Directions that stay open, named by their genes and labels."""
+    names = adata.var_names[found.structure.genes].to_numpy()
+    rows = []
+    for one in directions(found.structure.criterion, found.panel, asked.n_directions):
+        order = np.argsort(-one.genes)
+        row: dict[str, Any] = {
+            "share": one.share,
+            "genes_up": _told(names, order, one.genes),
+            "genes_down": _told(names, order[::-1], -one.genes),
+        }
+        if asked.codes is not None and asked.categories is not None:
+            codes = asked.codes[found.structure.cells[one.block]]
+            row["labels"] = _labels(one.cells, codes, asked.categories)
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _told(names: Any, order: Index, along: Array) -> str:
+    """The first genes on one side."""
+    return ", ".join(names[gene] for gene in order[:_GENES] if along[gene] > 0)
+
+
+def _labels(cells: Array, codes: Index, categories: list[str]) -> str:
+    """Labels whose cells hold most of what is open in proportion to their number."""
+    squares = cells**2
+    share = np.array([squares[codes == code].sum() for code in range(len(categories))])
+    share = share / squares.sum()
+    size = np.array([np.mean(codes == code) for code in range(len(categories))])
+    more = np.divide(share, size, out=np.zeros_like(share), where=size > 0)
+    order = [code for code in np.argsort(-more)[:_LABELS] if more[code] > 1.0]
+    return ", ".join(f"{categories[code]} ({100 * share[code]:.0f} %)" for code in order)

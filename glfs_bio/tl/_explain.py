@@ -1,0 +1,144 @@
+"""Why each gene is in a panel."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from .._anndata import labels as labels_of
+from ..core import checks
+from ..panels import explain
+from ..panels.substitutes import swaps
+from ._structure import judged
+
+if TYPE_CHECKING:
+    from anndata import AnnData
+
+    from .._anndata.genes import Missing
+    from ..core._typing import Array, Index
+    from ..panels import Criterion
+
+_VERSIONS = ("glfs-bio", "numpy", "anndata")
+#: Genes that a direction of the structure is named by.
+_NAMED_BY = 3
+
+
+def explain_panel(
+    adata: AnnData,
+    panel: Any = "glfs",
+    labels: str | None = None,
+    *,
+    n_labels: int = 3,
+    symbols: str | None = None,
+    missing: Missing = "warn",
+    structure_key: str = "glfs_structure",
+    key_added: str = "glfs_explanation",
+    inplace: bool = True,
+) -> pd.DataFrame | None:
+    """Say for every gene of a panel what is lost without it, whom it serves, and what replaces it.
+
+    Parameters
+    ----------
+    adata
+        Cells × genes, logarithmised.
+    panel
+        Names of genes, a file of them, the key of a selection, or the name of a boolean column of
+        ``.var``.
+    labels
+        Column of ``.obs`` with labels of the cells, such as types: which of them each gene serves.
+    n_labels
+        Most labels to name for a gene.
+    symbols, missing, structure_key
+        As in :func:`~glfs_bio.tl.substitutes`.
+    key_added
+        Key of ``.uns``.
+    inplace
+        Write to `adata`; otherwise return the table.
+
+    Returns
+    -------
+    None, or with `inplace=False` the table.  Written:
+
+    ``.uns[key_added]``
+        ``table``, one row a gene in the panel's order: ``gene``; ``kept``, the share of the
+        structure that the genes up to this one keep; ``loss``, what the panel loses without the
+        gene, as a share of what all genes keep; ``direction`` and ``direction_share``: the
+        direction of the structure that the gene serves most, named by the genes that vary most
+        along it, and the share of the loss that lies along it; ``substitute``, ``taken_over`` and
+        ``lost``: its best substitute, as in :func:`~glfs_bio.tl.substitutes`.  With `labels`
+        ``serves``: the labels whose cells would be predicted worse without it, with their shares
+        of the growth of the error, the largest in proportion to the label's number of cells first.
+        ``served``, with `labels`: those shares, genes × labels, and ``labels``: which these are.
+        ``versions``.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        A parameter, gene, column or matrix that cannot be used.
+
+    Examples
+    --------
+    >>> import scanpy as sc, glfs_bio
+    >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
+    >>> glfs_bio.pp.select_genes(adata, n_genes=10)
+    >>> table = glfs_bio.tl.explain_panel(adata, "glfs", "bulk_labels", inplace=False)
+    >>> list(table.columns[:3])
+    ['gene', 'kept', 'loss']
+    """
+    checks.whole_number("n_labels", n_labels, at_least=1)
+    checks.keys(key_added=key_added)
+    checks.flags(inplace=inplace)
+    codes, categories = (None, None) if labels is None else labels_of.codes(adata, labels)
+    found = judged(adata, panel, symbols=symbols, missing=missing, structure_key=structure_key)
+    criterion, genes = found.structure.criterion, found.panel
+    names = adata.var_names[found.structure.genes].to_numpy()
+    lost, taken_over = swaps(criterion, genes, genes)
+    best = taken_over.argmax(axis=1)
+    direction, share = _directions(criterion, genes, names)
+    table = pd.DataFrame(
+        {
+            "gene": names[genes],
+            "kept": criterion.kept(genes),
+            "loss": criterion.losses(genes),
+            "direction": direction,
+            "direction_share": share,
+            "substitute": names[best],
+            "taken_over": taken_over[np.arange(len(genes)), best],
+            "lost": lost[np.arange(len(genes)), best],
+        }
+    )
+    entry: dict[str, Any] = {"table": table}
+    if codes is not None and categories is not None:
+        of_sets = [codes[rows] for rows in found.structure.cells]
+        shares = explain.served(criterion, genes, of_sets, len(categories))
+        cells = np.bincount(codes[codes >= 0], minlength=len(categories)) / max(len(codes), 1)
+        table["serves"] = [_told(row, cells, categories, n_labels) for row in shares]
+        entry["served"] = shares
+        entry["labels"] = categories.astype(str).astype(object)
+    if not inplace:
+        return table
+    entry["versions"] = {package: version(package) for package in _VERSIONS}
+    adata.uns[key_added] = entry
+    return None
+
+
+def _told(shares: Array, cells: Array, categories: Any, most: int) -> str:
+    """Labels that a gene serves more than their number of cells would make, with their shares."""
+    more = shares / np.maximum(cells, np.finfo(float).tiny)
+    order = [code for code in np.argsort(-more)[:most] if more[code] > 1.0]
+    return ", ".join(f"{categories[code]} ({100 * shares[code]:.0f} %)" for code in order)
+
+
+def _directions(criterion: Criterion, genes: Index, names: Any) -> tuple[list[str], Array]:
+    """The direction of the structure that each gene serves most, by its genes, and its share."""
+    shares = np.hstack(explain.axes(criterion, genes))
+    of_genes = np.hstack([block.genes for block in criterion.blocks])
+    most = shares.argmax(axis=1)
+    called = {
+        axis: "/".join(names[np.argsort(-np.abs(of_genes[:, axis]))[:_NAMED_BY]])
+        for axis in np.unique(most)
+    }
+    return [called[axis] for axis in most], shares[np.arange(len(genes)), most]

@@ -1,0 +1,187 @@
+"""The best genes to add to a panel."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from .._anndata import genes as names_of
+from .._anndata import labels as labels_of
+from .._anndata import limits as limits_of
+from .._anndata import per_gene, write
+from .._anndata.genes import Choice
+from ..core import checks
+from ..panels import explain
+from ..rankers import best_panel
+from ._structure import judged
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from anndata import AnnData
+
+    from .._anndata.genes import Genes, Missing
+    from ..limits import Limits
+
+
+def extend_panel(
+    adata: AnnData,
+    panel: Any,
+    n_extra: int | None = None,
+    *,
+    labels: str | None = None,
+    exclude: Genes | None = None,
+    limits: Limits | None = None,
+    counts_layer: str | None = None,
+    cost: str | Mapping[str, float] | float | None = None,
+    budget: float | None = None,
+    failure: str | Mapping[str, float] | float | None = None,
+    symbols: str | None = None,
+    missing: Missing = "warn",
+    structure_key: str = "glfs_structure",
+    key_added: str = "glfs_extended",
+    inplace: bool = True,
+    random_state: int | None = 0,
+) -> pd.DataFrame | None:
+    """Find the genes that add most to a panel, such as one of a catalogue.
+
+    The genes of the panel stay.  Each further gene is the one that lowers most the error of the
+    genes before it, as in :func:`~glfs_bio.pp.select_genes` with `include`.
+
+    Parameters
+    ----------
+    adata
+        Cells × genes, logarithmised.
+    panel
+        Names of genes, a file of them, the key of a selection, or the name of a boolean column of
+        ``.var``.
+    n_extra
+        Genes to add.  None: the fewest with which the panel keeps 80 % of the structure (at most
+        500 genes in all), or with `budget` as many as it affords.
+    labels
+        Column of ``.obs`` with labels of the cells: which of them each gene that is added serves.
+    exclude
+        Genes that cannot be added, as in :func:`~glfs_bio.pp.select_genes`.
+    limits, counts_layer, cost, budget, failure
+        As in :func:`~glfs_bio.pp.select_genes`.  They hold for the whole panel.
+    symbols
+        Column of ``.var`` with names that genes may be given by.
+    missing
+        What to do about names that are not in the data: ``"raise"``, ``"warn"`` or ``"ignore"``.
+        They stay in the panel, and count for nothing.
+    structure_key
+        Where :func:`~glfs_bio.pp.structure` kept the structure; computed where it is not there.
+    key_added
+        Prefix of the columns written to ``.var``, and key of ``.uns``.
+    inplace
+        Write to `adata`; otherwise return the table of the genes that are added.
+    random_state
+        Seed of `failure`.
+
+    Returns
+    -------
+    None, or with `inplace=False` the table.  Written: what :func:`~glfs_bio.pp.select_genes`
+    writes, with ``.var[f"{key_added}_included"]`` for the genes of the panel, so that all that
+    takes the key of a selection takes this one; and in ``.uns[key_added]``
+
+    ``added``
+        The table, one row a gene, in the order in which they are added: ``gene``; ``adds``, the
+        share of the structure that it adds to the genes before it; ``kept``, what is kept with it;
+        with `labels` ``serves``, the label whose cells gain most in proportion to their number.
+    ``absent``
+        Names of the panel that are not in the data, if any.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        A parameter, gene or matrix that cannot be used; limits that no panel meets; `adata` is
+        left as it was.
+
+    Examples
+    --------
+    >>> import scanpy as sc, glfs_bio
+    >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
+    >>> added = glfs_bio.tl.extend_panel(adata, ["CD3D", "LYZ", "NKG7"], 5, inplace=False)
+    >>> list(added.columns)
+    ['gene', 'adds', 'kept']
+    """
+    checks.whole_number("n_extra", n_extra, at_least=1, or_none=True)
+    checks.keys(key_added=key_added)
+    checks.flags(inplace=inplace)
+    checks.seed(random_state)
+    fails = None if failure is None else per_gene.probabilities(adata, failure, "failure")
+    codes, categories = (None, None) if labels is None else labels_of.codes(adata, labels)
+    excluded = names_of.gene_mask(adata, exclude, "exclude", symbols=symbols, missing=missing)
+    found = judged(adata, panel, symbols=symbols, missing=missing, structure_key=structure_key)
+    structure, criterion = found.structure, found.structure.criterion
+    included = np.zeros(adata.n_vars, dtype=bool)
+    included[found.named.genes] = True
+    seen = np.zeros(adata.n_vars, dtype=bool)
+    seen[structure.genes] = True
+    choice = Choice(seen, seen & (~excluded | included), included, [])
+    candidates = np.flatnonzero(choice.allowed[structure.genes])
+    if n_extra is not None and n_extra > len(candidates) - len(found.panel):
+        msg = (
+            f"n_extra={n_extra} is more than the {len(candidates) - len(found.panel)} genes that "
+            "could be added."
+        )
+        raise ValueError(msg)
+    rows = limits_of.rows(
+        adata,
+        limits,
+        layer=structure.layer,
+        counts_layer=counts_layer,
+        cost=cost,
+        budget=budget,
+        allowed=choice.allowed,
+    )
+    ranking = best_panel(
+        criterion,
+        None if n_extra is None else len(found.panel) + n_extra,
+        include=np.sort(found.panel),
+        candidates=candidates,
+        rows=None if rows is None else rows.only(structure.genes),
+        failure=None if fails is None else fails[structure.genes],
+        random_state=random_state,
+    )
+    order = candidates[ranking.order[: ranking.n_selected]]
+    extra = order[len(found.panel) :]
+    kept = ranking.info["kept"]
+    added = pd.DataFrame(
+        {
+            "gene": adata.var_names[structure.genes[extra]],
+            "adds": np.diff(kept)[len(found.panel) - 1 :],
+            "kept": kept[len(found.panel) :],
+        }
+    )
+    if codes is not None and categories is not None:
+        of_sets = [codes[own] for own in structure.cells]
+        shares = explain.served(criterion, order, of_sets, len(categories))[len(found.panel) :]
+        cells = np.bincount(codes[codes >= 0], minlength=len(categories))
+        added["serves"] = categories[(shares / np.maximum(cells, 1)).argmax(axis=1)].astype(str)
+    if not inplace:
+        return added
+    params = {
+        **structure.params,
+        "n_genes": ranking.n_selected,
+        "include": list(adata.var_names[found.named.genes]),
+        "exclude": exclude,
+        "symbols": symbols,
+        "limits": limits,
+        "counts_layer": counts_layer,
+        "cost": cost,
+        "budget": budget,
+        "failure": failure,
+    }
+    about = {
+        "method": "glfs",
+        "objective": "error",
+        "reused": dict(structure.reused),
+        "added": added,
+        **({"absent": np.array(found.named.absent, dtype=object)} if found.named.absent else {}),
+    }
+    frame = write.table(ranking, choice, adata.var_names, key_added)
+    write.store(adata, frame, {**write.record(ranking, params), **about}, key_added)
+    return None

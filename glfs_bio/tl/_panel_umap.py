@@ -1,0 +1,161 @@
+"""UMAPs of the cells, by a panel and by all genes."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from anndata import AnnData
+from scipy import sparse
+from scipy.sparse import SparseEfficiencyWarning
+
+from .._anndata import read, selection
+from ..core import checks
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import NDArray
+
+_COMPONENTS = 50
+_VERSIONS = ("glfs-bio", "numpy", "scanpy", "umap-learn")
+
+
+def panel_umap(
+    adata: AnnData,
+    key: str = "glfs",
+    *,
+    n_genes: int | None = None,
+    layer: str | None = None,
+    random_state: int = 0,
+) -> None:
+    """Compute the UMAP of the cells by a panel alone, and keep it.
+
+    :func:`~glfs_bio.pl.panel` and :func:`~glfs_bio.io.write_report` draw this UMAP beside that of
+    all genes.  They compute both at each call unless they find them in `adata`, which takes minutes
+    for many cells.  What is there already, for the same genes, layer and seed, is not computed
+    again.
+
+    Parameters
+    ----------
+    adata
+        Cells × genes, logarithmised, with a selection of :func:`~glfs_bio.pp.select_genes`.
+    key
+        Which selection: its `key_added`.
+    n_genes
+        How many of the best genes.  None: every selected gene.
+    layer
+        Layer to use in place of ``.X``.
+    random_state
+        Seed of the UMAPs.
+
+    Returns
+    -------
+    None.  Written:
+
+    ``.obsm[f"X_umap_{key}"]``
+        Coordinates by the panel, shape (cells, 2).  Above 50 genes its principal components are
+        used.
+    ``.uns[f"umap_{key}"]``
+        ``genes``: those of the panel; ``params``: `layer` and `random_state`; ``versions``.
+    ``.obsm["X_umap"]``
+        Coordinates by all genes, where there are none: from the graph of ``sc.pp.neighbors``, else
+        from principal components.  They are not computed where the panel has all genes of `adata`.
+
+    Raises
+    ------
+    KeyError
+        No such selection or layer.
+    TypeError, ValueError
+        A parameter or matrix that cannot be used; `adata` is left as it was.
+
+    References
+    ----------
+    L. McInnes, J. Healy and J. Melville, UMAP: Uniform manifold approximation and projection,
+    arXiv:1802.03426.
+
+    Examples
+    --------
+    >>> import scanpy as sc, glfs_bio
+    >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
+    >>> glfs_bio.pp.select_genes(adata, n_genes=10)
+    >>> glfs_bio.tl.panel_umap(adata)
+    >>> adata.obsm["X_umap_glfs"].shape
+    (700, 2)
+    """
+    checks.keys(key=key)
+    checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
+    checks.seed(random_state)
+    genes = selection.ranked(adata, key).index[:n_genes]
+    read.matrix(adata, layer)  # refuses a layer that cannot be used, before anything is computed
+    coordinates = of_panel(adata, key, genes, layer, random_state)
+    if len(genes) < adata.n_vars:
+        adata.obsm["X_umap"] = of_all(adata, layer, random_state)
+    adata.obsm[f"X_umap_{key}"] = coordinates
+    adata.uns[f"umap_{key}"] = {
+        "genes": genes.to_numpy(dtype=object),
+        "params": _params(layer, random_state),
+        "versions": {package: version(package) for package in _VERSIONS},
+    }
+
+
+def of_panel(
+    adata: AnnData, key: str, genes: pd.Index, layer: str | None, random_state: int
+) -> NDArray[np.float64]:
+    """Coordinates by these genes: those that are kept, if they are of them, else computed."""
+    if _kept(adata, key, genes, layer, random_state):
+        return np.asarray(adata.obsm[f"X_umap_{key}"])
+    return _umap(AnnData(values(adata, genes, layer)), random_state)
+
+
+def of_all(adata: AnnData, layer: str | None, random_state: int) -> NDArray[np.float64]:
+    """Coordinates by all genes: ``X_umap``, else from the graph, else from the matrix."""
+    if "X_umap" in adata.obsm:
+        return np.asarray(adata.obsm["X_umap"])
+    graph = read.graph(adata, None)
+    if graph is None:
+        return _umap(AnnData(read.matrix(adata, layer)), random_state)
+    import scanpy as sc
+
+    bare = AnnData(np.zeros((adata.n_obs, 1), dtype=np.float32), uns=dict(adata.uns))
+    bare.obsm.update(adata.obsm)
+    bare.obsp.update(adata.obsp)
+    sc.tl.umap(bare, random_state=random_state)
+    return np.asarray(bare.obsm["X_umap"])
+
+
+def values(adata: AnnData, genes: pd.Index, layer: str | None) -> NDArray[np.float32]:
+    """Expression of a few genes, dense."""
+    found = read.matrix(adata, layer)[:, adata.var_names.get_indexer(genes)]
+    return np.asarray(found.toarray() if sparse.issparse(found) else found, dtype=np.float32)
+
+
+def _params(layer: str | None, random_state: int) -> dict[str, Any]:
+    return {"layer": "None" if layer is None else layer, "random_state": random_state}
+
+
+def _kept(adata: AnnData, key: str, genes: pd.Index, layer: str | None, random_state: int) -> bool:
+    entry = adata.uns.get(f"umap_{key}")
+    return (
+        isinstance(entry, Mapping)
+        and f"X_umap_{key}" in adata.obsm
+        and set(entry.get("genes", ())) == set(genes)
+        and entry.get("params") == _params(layer, random_state)
+    )
+
+
+def _umap(cells: AnnData, random_state: int) -> NDArray[np.float64]:
+    """By principal components, where there are more genes than that."""
+    import scanpy as sc
+
+    n_comps = min(_COMPONENTS, min(cells.shape) - 1)
+    if cells.n_vars > _COMPONENTS:
+        sc.pp.pca(cells, n_comps=n_comps, random_state=random_state)
+    use_rep = "X_pca" if cells.n_vars > _COMPONENTS else "X"
+    with warnings.catch_warnings():  # scanpy, where cells are equal in the few genes of a panel
+        warnings.filterwarnings("ignore", "Changing the sparsity", SparseEfficiencyWarning)
+        sc.pp.neighbors(cells, use_rep=use_rep, random_state=random_state)
+    sc.tl.umap(cells, random_state=random_state)
+    return np.asarray(cells.obsm["X_umap"])

@@ -1,0 +1,101 @@
+"""A panel, and the structure that it is judged by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._anndata import genes, read
+from .._anndata import structure as structures
+from ..pp import recorded_parameters
+from ..pp._structure import compute
+
+if TYPE_CHECKING:
+    from anndata import AnnData
+
+    from .._anndata.genes import Missing, Named
+    from .._anndata.structure import Structure
+    from ..core._typing import Index
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A panel and what it is judged by.
+
+    Attributes
+    ----------
+    named
+        The panel, in the rows of ``.var``.
+    structure
+        Of the cells.
+    panel
+        The panel's genes among those of the structure.
+    """
+
+    named: Named
+    structure: Structure
+    panel: Index
+
+
+def judged(
+    adata: AnnData,
+    panel: Any,
+    *,
+    symbols: str | None,
+    missing: Missing,
+    structure_key: str,
+    structure: Structure | None = None,
+    stacklevel: int = 3,
+) -> Judged:
+    """Find the genes of a panel, and the structure unless it is at hand.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        As :func:`~glfs_bio._anndata.genes.panel` and :func:`structure_of`; a gene that the
+        structure leaves out.
+    """
+    named = genes.panel(adata, panel, symbols=symbols, missing=missing)
+    found = structure
+    if found is None:
+        found = structure_of(adata, named.key, structure_key, stacklevel=stacklevel + 1)
+    return Judged(named, found, among(adata, found, named.genes, "panel"))
+
+
+def structure_of(
+    adata: AnnData, key: str | None, structure_key: str, *, stacklevel: int
+) -> Structure:
+    """What ``pp.structure`` kept; else computed, for a selection by the parameters it was made by.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        As :func:`~glfs_bio.pp.structure`.
+    """
+    kept = structures.load(adata, structure_key)
+    if kept is not None:
+        return kept
+    params = {} if key is None or key not in adata.uns else recorded_parameters(adata, key)
+    return compute(adata, params, stacklevel=stacklevel + 1)
+
+
+def among(adata: AnnData, structure: Structure, rows: Index, argument: str) -> Index:
+    """Places of rows of ``.var`` among the genes of the structure.
+
+    Raises
+    ------
+    ValueError
+        A gene that it leaves out.
+    """
+    place = np.full(adata.n_vars, -1)
+    place[structure.genes] = np.arange(len(structure.genes))
+    if (place[rows] < 0).any():
+        outside = adata.var_names[rows[place[rows] < 0]]
+        msg = (
+            f"{argument} has genes that mask_var of the structure leaves out: "
+            f"{read.listed(outside)}. Run glfs_bio.pp.structure(adata) with all genes."
+        )
+        raise ValueError(msg)
+    return np.asarray(place[rows])

@@ -1,0 +1,146 @@
+"""What can replace a gene of a panel."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from .._anndata import genes as names_of
+from .._anndata import write
+from ..core import checks
+from ..panels.substitutes import SHARE, swaps
+from ._structure import among, judged
+
+if TYPE_CHECKING:
+    from anndata import AnnData
+
+    from .._anndata.genes import Genes, Missing
+
+_VERSIONS = ("glfs-bio", "numpy", "anndata")
+
+
+def substitutes(
+    adata: AnnData,
+    panel: Any = "glfs",
+    genes: Any = None,
+    n: int = 5,
+    *,
+    exclude: Genes | None = None,
+    share: float = SHARE,
+    symbols: str | None = None,
+    missing: Missing = "warn",
+    structure_key: str = "glfs_structure",
+    key_added: str = "glfs_substitutes",
+    inplace: bool = True,
+) -> pd.DataFrame | None:
+    """Find the genes that replace a gene of a panel.
+
+    A gene may fail: no probes fit it, or its supplier has none.  A substitute does for the panel
+    what the gene did, beside all the other genes of the panel.  It need not be the gene that is
+    most correlated: what the rest of the panel shows already needs no second gene.
+
+    Parameters
+    ----------
+    adata
+        Cells × genes, logarithmised.
+    panel
+        Names of genes, a file of them, the key of a selection, or the name of a boolean column of
+        ``.var``.
+    genes
+        Genes of the panel to replace: names.  None: each of them, one at a time.
+    n
+        Substitutes to list for each gene.
+    exclude
+        Genes that cannot be a substitute, as in :func:`~glfs_bio.pp.select_genes`.
+    share
+        A substitute stands in for a gene if it takes over at least this share.
+    symbols
+        Column of ``.var`` with names that genes may be given by.
+    missing
+        What to do about names that are not in the data: ``"raise"``, ``"warn"`` or ``"ignore"``.
+    structure_key
+        Where :func:`~glfs_bio.pp.structure` kept the structure; computed where it is not there.
+    key_added
+        Key of ``.uns``.
+    inplace
+        Write to `adata`; otherwise return the table.
+
+    Returns
+    -------
+    None, or with `inplace=False` the table.  Written:
+
+    ``.uns[key_added]``
+        ``table``, `n` rows a gene, the best substitute first: ``gene``; ``substitute``; ``place``,
+        1 for the best; ``taken_over``, by which they are ordered: how much of what the gene does
+        for the panel the substitute does as well, where 1 is a copy of the gene (less its noise:
+        above 1); ``stands_in``, whether that is at least `share`; ``loss``, what the panel loses
+        without the gene, and ``lost``, what it loses when the substitute takes its place, both as
+        a share of what all genes keep (below zero: the panel is better with the substitute).
+        ``params`` and ``versions``.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        A parameter, gene or matrix that cannot be used; a gene that is not in the panel.
+
+    Examples
+    --------
+    >>> import scanpy as sc, glfs_bio
+    >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
+    >>> glfs_bio.pp.select_genes(adata, n_genes=10)
+    >>> table = glfs_bio.tl.substitutes(adata, "glfs", n=1, inplace=False)
+    >>> len(table)
+    10
+    """
+    params = {"n": n, "share": share}
+    checks.whole_number("n", n, at_least=1)
+    checks.number("share", share)
+    checks.keys(key_added=key_added)
+    checks.flags(inplace=inplace)
+    found = judged(adata, panel, symbols=symbols, missing=missing, structure_key=structure_key)
+    leaving = found.panel
+    if genes is not None:
+        asked = names_of.panel(adata, genes, symbols=symbols, missing="raise", argument="genes")
+        leaving = among(adata, found.structure, asked.genes, "genes")
+        if not np.isin(leaving, found.panel).all():
+            strange = adata.var_names[found.structure.genes[np.setdiff1d(leaving, found.panel)]]
+            msg = f"genes has genes that are not in the panel: {', '.join(strange)}."
+            raise ValueError(msg)
+    excluded = names_of.gene_mask(adata, exclude, "exclude", symbols=symbols, missing=missing)
+    criterion, seen = found.structure.criterion, found.structure.genes
+    lost, taken_over = swaps(criterion, found.panel, leaving)
+    closed = excluded[seen]
+    closed[found.panel] = True
+    taken_over[:, closed] = -np.inf
+    losses = pd.Series(criterion.losses(found.panel), index=found.panel)[leaving].to_numpy()
+    names = adata.var_names[seen]
+    rows = []
+    for row, gene in enumerate(leaving):
+        best = np.argsort(-taken_over[row], kind="stable")[: min(n, np.sum(~closed))]
+        rows += [
+            (
+                names[gene],
+                names[other],
+                place,
+                taken_over[row, other],
+                losses[row],
+                lost[row, other],
+            )
+            for place, other in enumerate(best, start=1)
+        ]
+    table = pd.DataFrame(
+        rows, columns=["gene", "substitute", "place", "taken_over", "loss", "lost"]
+    )
+    table.insert(4, "stands_in", table["taken_over"] >= share)
+    if not inplace:
+        return table
+    adata.uns[key_added] = {
+        "table": table,
+        "panel": np.array(adata.var_names[found.named.genes], dtype=object),
+        "params": {name: write.storable(value) for name, value in params.items()},
+        "versions": {package: version(package) for package in _VERSIONS},
+    }
+    return None

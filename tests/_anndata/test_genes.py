@@ -1,0 +1,264 @@
+"""Genes that arguments name."""
+
+from __future__ import annotations
+
+import re
+import time
+import warnings
+
+import anndata as ad
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import glfs_bio
+from glfs_bio._anndata import genes
+
+SYMBOLS = ["MT-ND1", "MT-CYB", "CD3D", "CD8A", "TBCE", "TBCE", "HLA-DRA", None]
+IDS = ["ENSG00000198888", "ENSG00000198727", *(f"ENSG9999999999{i}" for i in range(6))]
+
+
+def cells(names, **columns):
+    return ad.AnnData(np.ones((2, len(names))), var=pd.DataFrame(columns, index=names))
+
+
+@pytest.fixture
+def by_id():
+    return cells(IDS, symbol=SYMBOLS)
+
+
+@pytest.fixture
+def by_symbol():
+    names = ["MT-ND1", "MT-CYB", "CD3D", "CD8A", "TBCE", "RPS3", "HLA-DRA", "sex"]
+    return cells(names, mine=np.arange(8) < 2, ribosomal=np.arange(8) == 3, cell_cycle="G1")
+
+
+def rows(adata, asked, **options):
+    return list(np.flatnonzero(genes.gene_mask(adata, asked, "include", **options)))
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        (None, []),
+        ("CD3D", [2]),
+        (["CD8A", "CD3D", "CD3D"], [2, 3]),
+        (re.compile("^MT-"), [0, 1]),
+        ([re.compile("^CD"), "HLA-DRA"], [2, 3, 6]),
+        ("mine", [0, 1]),
+        ("mitochondrial", [0, 1]),
+        ("ribosomal", [3]),  # a column goes before a family
+        ("sex", [7]),  # and a gene before both
+        (pd.Index(["CD8A"]), [3]),
+        (pd.Series(["CD8A"]), [3]),
+        (np.array(["CD8A"]), [3]),
+    ],
+)
+def test_names_patterns_columns_families(by_symbol, asked, expected):
+    assert rows(by_symbol, asked) == expected
+
+
+def test_a_column_that_is_not_boolean_hides_no_family(by_symbol):
+    with pytest.raises(ValueError, match="no gene of the family 'cell_cycle'"):
+        rows(by_symbol, "cell_cycle")
+
+
+def test_a_column_with_missing_values(by_symbol):
+    by_symbol.var["some"] = pd.array([True, None, False] + [None] * 5, dtype="boolean")
+    assert rows(by_symbol, "some") == [0]
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ("CD3D", [2]),
+        ("TBCE", [4, 5]),
+        (IDS[3], [3]),
+        (["CD8A", IDS[2]], [2, 3]),
+        (re.compile("^MT-"), [0, 1]),
+        ("mitochondrial", [0, 1]),
+    ],
+)
+def test_symbols(by_id, asked, expected):
+    assert rows(by_id, asked, symbols="symbol") == expected
+
+
+def test_families_by_id_need_no_symbols(by_id):
+    assert rows(by_id, "mitochondrial") == [0, 1]
+    versions = cells(["ENSG00000198888.2", "ENSG00000000003.14"])
+    assert rows(versions, "mitochondrial") == [0]
+
+
+def test_families_of_another_species_by_id():
+    fish = cells([f"ENSDARG0000000{i:04}" for i in range(5)])
+    with pytest.raises(ValueError, match=r"family 'tcr'.*holds Ensembl ids: .* with symbols="):
+        rows(fish, "tcr")
+
+
+def test_symbols_where_there_are_ids(by_id):
+    for asked in ("CD3D", re.compile("^CD3")):
+        with pytest.raises((KeyError, ValueError), match="holds Ensembl ids"):
+            rows(by_id, asked)
+    with pytest.raises(KeyError) as caught:
+        rows(by_id, "ENSG00000000001")
+    assert "holds Ensembl ids" not in str(caught.value)
+
+
+def test_all_that_is_missing_at_once(by_symbol):
+    asked = ["CD8a", "nothing", "HLADRA", "CD3D", "mithochondrial", re.compile("^XY"), "tcr"]
+    with pytest.raises(KeyError) as caught:
+        rows(by_symbol, asked)
+    told = caught.value.args[0]
+    for words in (
+        "include: 'CD8a', 'nothing', 'HLADRA', 'mithochondrial' are neither in adata.var_names",
+        "the pattern '^XY' matches none",
+        "no gene of the family 'tcr'",
+        "CD8a: did you mean CD8A?",
+        "HLADRA: did you mean HLA-DRA?",
+        "mithochondrial: did you mean mitochondrial?",
+        "missing='warn'",
+    ):
+        assert words in told
+    assert "nothing: did" not in told
+    assert "re.compile" not in told
+
+
+def test_one_error_for_include_and_exclude(by_symbol):
+    with pytest.raises(KeyError) as caught:
+        genes.choose(by_symbol, None, ["one"], ["two", re.compile("^three")])
+    told = caught.value.args[0]
+    assert "include: 'one' is neither" in told
+    assert "exclude: 'two' is" in told
+    assert "'^three'" in told
+
+
+def test_what_looks_like_a_pattern_is_told_how(by_symbol):
+    with pytest.raises(KeyError, match=re.escape("for a pattern pass re.compile(...)")):
+        rows(by_symbol, "^MT-")
+
+
+def test_a_version_of_an_id_is_near(by_id):
+    with pytest.raises(KeyError, match=r"ENSG00000198888\.4: did you mean ENSG00000198888\?"):
+        rows(by_id, "ENSG00000198888.4")
+
+
+def test_warn_and_ignore(by_symbol):
+    asked = ["CD8a", "CD3D", re.compile("^XY")]
+    with pytest.warns(UserWarning, match="did you mean CD8A") as caught:
+        assert rows(by_symbol, asked, missing="warn") == [2]
+    assert len(caught) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert rows(by_symbol, asked, missing="ignore") == [2]
+        choice = genes.choose(by_symbol, None, None, asked, missing="ignore")
+    assert choice.missing == [asked[0], asked[2]]
+
+
+def test_bad_arguments(by_symbol):
+    with pytest.raises(ValueError, match="missing='drop' is not known"):
+        rows(by_symbol, "CD3D", missing="drop")
+    with pytest.raises(KeyError, match="symbols='nope' is not a column"):
+        rows(by_symbol, "CD3D", symbols="nope")
+    with pytest.raises(TypeError, match="include has 5"):
+        rows(by_symbol, ["CD3D", 5])
+
+
+def test_many_unknown_names_are_told_fast():
+    names = [f"{a}{b}{i}" for a in "ABCDE" for b in "XYZ" for i in range(2000)]
+    unknown = [f"{name}Q" for name in names[::100]]
+    start = time.perf_counter()
+    with pytest.raises(KeyError, match="AX0Q"):
+        rows(cells(names), unknown)
+    assert time.perf_counter() - start < 5
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.sampled_from([*"abcdefgh"]), min_size=1))
+def test_any_list_of_names_is_found_or_told(asked):
+    adata = cells(["a", "b", "c", "d"])
+    known, unknown = {*asked} & {*"abcd"}, list(dict.fromkeys(x for x in asked if x not in "abcd"))
+    if not known:
+        with pytest.raises(ValueError, match="has no gene that is in"):
+            genes.panel(adata, asked, missing="ignore")
+        return
+    named = genes.panel(adata, asked, missing="ignore")
+    assert named.names == list(dict.fromkeys(asked))
+    assert named.absent == unknown
+    assert list(adata.var_names[named.genes]) == [x for x in named.names if x in known]
+
+
+@pytest.mark.parametrize("form", [list, tuple, pd.Index, pd.Series, np.array])
+def test_a_panel_of_names(by_symbol, form):
+    named = genes.panel(by_symbol, form(["CD8A", "MT-ND1", "CD8A"]))
+    assert list(named.genes) == [3, 0]
+    assert (named.names, named.absent, named.key) == (["CD8A", "MT-ND1"], [], None)
+
+
+def test_a_panel_by_symbol_has_all_rows_of_a_symbol(by_id):
+    named = genes.panel(by_id, ["TBCE", "CD3D", IDS[2]], symbols="symbol")
+    assert list(named.genes) == [4, 5, 2]
+    assert named.names == ["TBCE", "CD3D", IDS[2]]
+
+
+def test_a_panel_with_absent_genes(by_symbol):
+    with pytest.raises(KeyError, match=r"mine has names .*: XX, CD8a\. CD8a: did you mean CD8A"):
+        genes.panel(by_symbol, ["CD3D", "XX", "CD8a"], argument="mine")
+    with pytest.warns(UserWarning, match="XX, tcr"):
+        named = genes.panel(by_symbol, ["XX", "CD3D", "tcr"], missing="warn")
+    assert (list(named.genes), named.absent) == ([2], ["XX", "tcr"])
+    with pytest.raises(KeyError, match="tcr"):
+        genes.panel(by_symbol, ["CD3D", "tcr"])
+
+
+@pytest.mark.parametrize("missing", ["raise", "warn", "ignore"])
+def test_a_panel_without_any_gene(by_symbol, missing):
+    with pytest.raises(ValueError, match=r"panel has no gene .*: cd3d\. cd3d: did you mean CD3D"):
+        genes.panel(by_symbol, ["cd3d"], missing=missing)
+
+
+def test_a_panel_in_a_column(by_symbol):
+    named = genes.panel(by_symbol, "mine")
+    assert (list(named.genes), named.names, named.key) == ([0, 1], ["MT-ND1", "MT-CYB"], None)
+    by_symbol.var["none"] = False
+    with pytest.raises(ValueError, match="False everywhere"):
+        genes.panel(by_symbol, "none")
+
+
+def test_a_panel_in_a_file(by_symbol, tmp_path):
+    path = tmp_path / "panel.txt"
+    path.write_text("CD8A\nCD3D\nXX\n")
+    for given_path in (path, str(path)):
+        named = genes.panel(by_symbol, given_path, missing="ignore")
+        assert (list(named.genes), named.absent) == ([3, 2], ["XX"])
+    with pytest.raises(FileNotFoundError, match="does not exist"):
+        genes.panel(by_symbol, tmp_path / "other.txt")
+
+
+def test_a_selection(pbmc):
+    glfs_bio.pp.select_genes(pbmc, 6, include=["LYZ", "CD3D"], key_added="mine")
+    named = genes.panel(pbmc, "mine")
+    ranks = pbmc.var["mine_rank"].to_numpy()[named.genes]
+    assert list(ranks) == [1, 2, 3, 4, 5, 6]
+    assert set(named.names[:2]) == {"LYZ", "CD3D"}
+    assert named.key == "mine"
+
+
+@pytest.mark.parametrize(
+    ("asked", "error", "words"),
+    [
+        ("nope", KeyError, "panel='nope' is no file, no key of a selection"),
+        ("nope.csv", KeyError, "panel='nope.csv' is no file"),
+        ([], ValueError, "panel is empty"),
+        (["CD3D", 5], TypeError, "panel has 5"),
+        (5, TypeError, "panel=5 must be a list"),
+        (None, TypeError, "panel=None must be a list"),
+        ({"CD3D": 1}, TypeError, "must be a list"),
+        ([True, False], TypeError, "panel has True"),
+    ],
+)
+def test_what_is_no_panel(by_symbol, asked, error, words):
+    with pytest.raises(error) as caught:
+        genes.panel(by_symbol, asked)
+    assert words in str(caught.value.args[0])

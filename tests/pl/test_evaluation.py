@@ -1,0 +1,294 @@
+from __future__ import annotations
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from anndata import read_h5ad
+from matplotlib import pyplot as plt
+from matplotlib.colors import same_color
+
+from glfs_bio import pl, tl
+from glfs_bio.pl._figure import BLUE, GREY, VERMILLION
+
+PANEL = ["CD3D", "CD79A", "NKG7", "LYZ", "FCER1A"]
+OF_EVALUATION = [pl.labels, pl.confusion, pl.missed, pl.imputation, pl.kept]
+EVERY = [*OF_EVALUATION, pl.curve, pl.comparison]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _agg():
+    before = mpl.get_backend()
+    plt.switch_backend("agg")
+    yield
+    plt.switch_backend(before)
+
+
+@pytest.fixture(autouse=True)
+def _closed():
+    """Every figure is closed again, and no setting of matplotlib has changed."""
+    before = dict(mpl.rcParams)
+    yield
+    plt.close("all")
+    assert dict(mpl.rcParams) == before
+
+
+@pytest.fixture(scope="module")
+def _judged(_pbmc):
+    adata = _pbmc.copy()
+    tl.evaluate_panel(adata, PANEL, "bulk_labels", failure=0.2, show_progress=False)
+    tl.evaluate_panel(adata, PANEL, n_random=0, key_added="plain", show_progress=False)
+    tl.curve(adata, 20, "bulk_labels", sizes=[5, 10, 20])
+    tl.curve(adata, 8, key_added="short")
+    panels = {"ours": PANEL, "theirs": [*PANEL[:2], "GNLY", "HLA-DRA"], "$a$ " * 20: ["LYZ"]}
+    tl.compare_panels(adata, panels, "bulk_labels", show_progress=False)
+    return adata
+
+
+@pytest.fixture
+def judged(_judged):
+    return _judged.copy()
+
+
+def names(ticks):
+    return [label.get_text() for label in ticks]
+
+
+def apart(ax):
+    """Whether no texts of the figure lie over one another, and all are inside it."""
+    figure = ax.figure
+    figure.draw_without_rendering()
+    low, high = sorted(ax.get_ylim())
+    ticks = [tick.label1 for tick in ax.yaxis.get_major_ticks() if low <= tick.get_loc() <= high]
+    beside = [*ax.texts, ax.xaxis.label, *ticks]
+    legend = ax.get_legend()
+    boxes = [text.get_window_extent() for text in beside if text.get_text()]
+    boxes += [legend.get_window_extent()] if legend else []
+    inside = all(
+        box.x0 >= 0 and box.x1 <= figure.bbox.x1 and box.y0 >= 0 and box.y1 <= figure.bbox.y1
+        for box in boxes
+    )
+    return inside and not any(
+        one.shrunk(0.95, 0.9).overlaps(other.shrunk(0.95, 0.9))
+        for i, one in enumerate(boxes)
+        for other in boxes[:i]
+    )
+
+
+def test_labels_from_the_best_to_the_worst(judged):
+    ax = pl.labels(judged, show=False)
+    table = judged.uns["glfs_evaluation"]["per_label"]
+    ranked = table.sort_values("recall", ascending=False, kind="stable")
+    assert names(ax.get_yticklabels()) == list(ranked.index)
+    np.testing.assert_allclose([bar.get_width() for bar in ax.patches], ranked["recall"])
+    points = next(line for line in ax.lines if line.get_label() == "F1")
+    np.testing.assert_allclose(points.get_xdata(), ranked["f1"])
+    assert [text.get_text() for text in ax.texts] == [*map(str, ranked["n_cells"]), "cells"]
+    for bar, (_, one) in zip(ax.patches, ranked.iterrows(), strict=True):
+        colour = GREY if one["too_few"] else VERMILLION if one["rare"] else BLUE
+        assert same_color(bar.get_facecolor(), colour)
+    assert ranked["rare"].any()
+    assert "recall, rare" in names(ax.get_legend().get_texts())
+    assert apart(ax)
+
+
+def test_labels_of_too_few_cells_are_told_apart(judged):
+    table = judged.uns["glfs_evaluation"]["per_label"]
+    table["too_few"] = table.index == table.index[0]
+    ax = pl.labels(judged, show=False)
+    assert "recall, too few cells" in names(ax.get_legend().get_texts())
+    grey = [same_color(bar.get_facecolor(), GREY) for bar in ax.patches]
+    assert [names(ax.get_yticklabels())[i] for i in np.flatnonzero(grey)] == [table.index[0]]
+
+
+def test_confusion_rows_are_recall(judged):
+    ax = pl.confusion(judged, show=False)
+    entry = judged.uns["glfs_evaluation"]
+    shares = np.asarray(ax.images[0].get_array())
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+    np.testing.assert_allclose(shares.diagonal(), entry["per_label"]["recall"])
+    labels = list(entry["per_label"].index)
+    assert names(ax.get_yticklabels()) == names(ax.get_xticklabels()) == labels
+    told = {tuple(map(int, text.get_position())): text.get_text() for text in ax.texts}
+    best = int(shares.diagonal().argmax())
+    assert told[best, best] == f"{100 * shares[best, best]:.0f}"
+    assert len(told) == (shares >= 0.005).sum()
+
+
+def test_thirty_labels_have_room(judged):
+    labels = [
+        f"{'a label with a long name' if i % 4 else '$x$'} of thirty $ {i}" for i in range(30)
+    ]
+    counts = np.diag(np.arange(1, 31))
+    table = pd.DataFrame(
+        {"n_cells": 1000, "recall": 1.0, "f1": 1.0, "rare": False, "too_few": False}, index=labels
+    )
+    judged.uns["glfs_evaluation"] |= {"confusion": counts, "per_label": table}
+    for draw in (pl.labels, pl.confusion):
+        ax = draw(judged, show=False)
+        assert apart(ax)
+        shown = names(ax.get_yticklabels())
+        assert len(set(shown)) == 30
+        assert max(map(len, shown)) <= 32
+    assert len(set(names(ax.get_xticklabels()))) == 30
+
+
+def test_missed_on_umap_or_principal_components(judged):
+    before = set(judged.uns), set(judged.obsm), list(judged.obs)
+    ax = pl.missed(judged, show=False)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("UMAP 1", "UMAP 2")
+    points = ax.collections[0]
+    order = np.argsort(judged.obs["glfs_evaluation_open"], kind="stable")
+    np.testing.assert_allclose(points.get_offsets(), judged.obsm["X_umap"][order], rtol=1e-5)
+    np.testing.assert_allclose(points.get_array(), judged.obs["glfs_evaluation_open"].iloc[order])
+    assert pl.missed(judged, basis="pca", show=False).get_xlabel() == "PC 1"
+    judged.obsm["mine"] = judged.obsm["X_umap"]
+    assert pl.missed(judged, basis="mine", show=False).get_xlabel() == "mine 1"
+    del judged.obsm["mine"]
+    assert (set(judged.uns), set(judged.obsm), list(judged.obs)) == before
+    del judged.obsm["X_umap"]
+    assert pl.missed(judged, show=False).get_xlabel() == "PC 1"
+    del judged.obsm["X_pca"]
+    with pytest.raises(KeyError, match=r"basis=None: adata\.obsm has no X_umap and no X_pca"):
+        pl.missed(judged, show=False)
+
+
+def test_imputation_counts_unmeasured_genes(judged):
+    ax = pl.imputation(judged, show=False)
+    r2 = judged.var["glfs_evaluation_r2"].dropna()
+    assert sum(bar.get_height() for bar in ax.patches) == len(r2)
+    assert ax.lines[0].get_xdata()[0] == np.median(r2) == judged.uns["glfs_evaluation"]["imputed"]
+    assert f"{len(r2)} unmeasured" in ax.get_xlabel()
+    assert apart(ax)
+    judged.var["glfs_evaluation_r2"] = np.nan
+    with pytest.raises(ValueError, match="NaN everywhere"):
+        pl.imputation(judged)
+
+
+def test_kept_beside_random_and_best(judged):
+    ax = pl.kept(judged, show=False)
+    entry = judged.uns["glfs_evaluation"]
+    assert names(ax.get_yticklabels()) == [
+        *("this panel", "this panel, as genes fail", "selected by GLFS", "20 random panels")
+    ]
+    own, failing, best, random, most = (line.get_xdata() for line in ax.lines)
+    assert (own, failing, best) == (entry["kept"], entry["kept_with_failures"], entry["best_kept"])
+    np.testing.assert_array_equal(random, entry["random_kept"])
+    assert most[0] == entry["most_kept"]
+    assert ax.get_xlim() == (0, 1)
+    told = [text.get_text() for text in ax.texts]
+    assert told[0] == f"at most {entry['most_kept']:.2f} with 5 genes"
+    assert told[1] == f"{entry['kept']:.2f}"
+    assert apart(ax)
+    plain = pl.kept(judged, key="plain", show=False)
+    assert names(plain.get_yticklabels()) == ["this panel", "selected by GLFS"]
+
+
+def test_curve_with_band_and_accuracy(judged):
+    ax = pl.curve(judged, show=False)
+    table = judged.uns["glfs_curve"]["table"]
+    np.testing.assert_array_equal(ax.lines[0].get_data(), table[["n_genes", "kept"]].T)
+    band = ax.collections[0].get_paths()[0].vertices
+    most = (table["kept"] / table["of_best_possible"]).clip(upper=1)
+    assert band[:, 1].max() == pytest.approx(most.max())
+    right = next(one for one in ax.figure.axes if one is not ax)
+    np.testing.assert_array_equal(right.lines[0].get_xdata(), [5, 10, 20])
+    np.testing.assert_array_equal(right.lines[0].get_ydata(), table["accuracy"].dropna())
+    assert names(ax.get_legend().get_texts()) == [
+        *("kept", "no panel keeps more", "accuracy", "macro-F1")
+    ]
+    assert apart(ax)
+    plain = pl.curve(judged, key="short", show=False)
+    assert plain.figure.axes == [plain]
+    judged.uns["short"]["table"]["of_best_possible"] = np.nan
+    told = pl.curve(judged, key="short", show=False).get_legend().get_texts()
+    assert names(told) == ["kept"]
+
+
+def test_comparison_of_measures_and_panels(judged):
+    ax = pl.comparison(judged, show=False)
+    table = judged.uns["glfs_comparison"]["measures"]
+    assert names(ax.get_xticklabels())[:2] == ["ours", "theirs"]
+    rows = names(ax.get_yticklabels())
+    assert "effective number of genes" in rows
+    cells = {tuple(map(int, text.get_position())): text for text in ax.texts}
+    place = rows.index("accuracy of labels")
+    values = [f"{value:.2f}" for value in table["accuracy"]]
+    assert [cells[panel, place].get_text() for panel in range(3)] == values
+    weights = [cells[panel, place].get_fontweight() for panel in range(3)]
+    assert weights[int(np.argmax(table["accuracy"]))] == "bold"
+    assert weights.count("bold") < 3
+    assert [cells[panel, rows.index("genes")].get_text() for panel in range(3)] == ["5", "4", "1"]
+    shares = np.asarray(ax.images[0].get_array().filled(np.nan))
+    np.testing.assert_allclose(shares[rows.index("structure kept")], table["kept"].astype(float))
+    assert np.isnan(shares[rows.index("genes")]).all()
+    assert apart(ax)
+
+
+def test_measures_of_no_panel_are_left_out_and_missing_ones_blank(judged):
+    table = judged.uns["glfs_comparison"]["measures"]
+    table["rare_f1"] = np.nan
+    table.loc["ours", "imputed"] = np.nan
+    ax = pl.comparison(judged, show=False)
+    rows = names(ax.get_yticklabels())
+    assert "F1 of rare labels" not in rows
+    cells = {tuple(map(int, text.get_position())): text.get_text() for text in ax.texts}
+    assert cells[0, rows.index("R² of unmeasured genes, median")] == ""
+
+
+def test_from_a_file(judged, tmp_path):
+    """Tables and columns are read as they were written."""
+    judged.write_h5ad(tmp_path / "cells.h5ad")
+    stored = read_h5ad(tmp_path / "cells.h5ad")
+    for draw in EVERY:
+        first, second = draw(judged, show=False), draw(stored, show=False)
+        assert names(first.get_yticklabels()) == names(second.get_yticklabels())
+        assert names(first.texts) == names(second.texts)
+
+
+@pytest.mark.parametrize("draw", EVERY)
+def test_shown_saved_or_in_axes_of_the_caller(judged, draw, monkeypatch, tmp_path):
+    shown = []
+    monkeypatch.setattr(plt, "show", lambda: shown.append(1))
+    assert draw(judged, show=True) is None
+    assert shown == [1]
+    ax = plt.figure().add_subplot()
+    assert draw(judged, ax=ax, save=tmp_path / "here.png") is ax
+    assert (tmp_path / "here.png").stat().st_size > 0
+    open_before = plt.get_fignums()
+    with pytest.raises(TypeError, match="ax='one' must be matplotlib axes"):
+        draw(judged, ax="one")
+    with pytest.raises(ValueError, match=r"save='x\.doc' must end"):
+        draw(judged, save="x.doc")
+    assert plt.get_fignums() == open_before
+
+
+@pytest.mark.parametrize(
+    ("draw", "writer"),
+    [
+        *((draw, "evaluate_panel") for draw in OF_EVALUATION),
+        (pl.curve, "curve"),
+        (pl.comparison, "compare_panels"),
+    ],
+)
+def test_what_was_not_computed(pbmc, draw, writer):
+    with pytest.raises(KeyError, match=rf"key='no'.*run glfs_bio\.tl\.{writer} first"):
+        draw(pbmc, key="no")
+    pbmc.uns["no"] = {"something": "else"}
+    with pytest.raises(KeyError, match=f"is not what glfs_bio.tl.{writer} writes"):
+        draw(pbmc, key="no")
+    assert plt.get_fignums() == []
+
+
+@pytest.mark.parametrize("draw", [pl.labels, pl.confusion])
+def test_judged_without_labels(judged, draw):
+    with pytest.raises(KeyError, match=r"without labels\. Run glfs_bio\.tl\.evaluate_panel"):
+        draw(judged, key="plain")
+
+
+@pytest.mark.parametrize(("draw", "of"), [(pl.missed, "obs"), (pl.imputation, "var")])
+def test_columns_that_are_gone(judged, draw, of):
+    frame = getattr(judged, of)
+    frame.drop(columns=[name for name in frame if name.startswith("glfs_ev")], inplace=True)
+    with pytest.raises(KeyError, match=rf"adata\.{of} has no column glfs_evaluation_"):
+        draw(judged)

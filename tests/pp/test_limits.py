@@ -1,0 +1,97 @@
+"""Limits, costs and failures of a selection, and their record."""
+
+from __future__ import annotations
+
+import anndata as ad
+import numpy as np
+import pytest
+
+from glfs_bio import Limits, pp
+
+
+@pytest.fixture
+def counted(pbmc):
+    pbmc.layers["counts"] = np.round(np.expm1(pbmc.X.toarray()))
+    pbmc.var["price"] = np.linspace(1.0, 3.0, pbmc.n_vars)
+    return pbmc
+
+
+def chosen(adata, key="glfs"):
+    return adata.var_names[adata.var[f"{key}_selected"]]
+
+
+def test_totals_hold(counted):
+    pp.select_genes(counted, 15)
+    plain = counted.layers["counts"][:, counted.var["glfs_selected"]].sum(axis=1).mean()
+    limits = Limits(max_total_per_cell=plain / 2)
+    pp.select_genes(counted, 15, limits=limits, counts_layer="counts", key_added="few")
+    total = counted.layers["counts"][:, counted.var["few_selected"]].sum(axis=1).mean()
+    assert total <= plain / 2
+    assert counted.uns["few"]["kept"][-1] <= counted.uns["glfs"]["kept"][-1]
+    share = counted.uns["few"]["of_best_possible"][-1]
+    assert 0.5 < share <= 1
+
+
+def test_a_budget_is_spent(counted):
+    pp.select_genes(counted, cost="price", budget=20.0)
+    spent = counted.var["price"][chosen(counted)].sum()
+    assert 15 < spent <= 20
+    assert "curve" not in counted.uns["glfs"]
+
+
+def test_failures(counted):
+    pp.select_genes(counted, 10, failure=0.3)
+    entry = counted.uns["glfs"]
+    assert entry["kept_with_failures"].shape == (10,)
+    assert (entry["kept_with_failures"] < entry["kept"]).all()
+    pp.select_genes(counted, 10, key_added="plain")
+    assert counted.uns["plain"]["kept"][-1] >= entry["kept"][-1]
+
+
+def test_the_record_makes_the_same_selection(counted, tmp_path):
+    limits = Limits(
+        min_cells=0.02,
+        families={"hla": ["HLA-DRA", "HLA-DRB1", "HLA-DPB1"], "a/b": ["CD79A", "CD79B"]},
+        per_family=1,
+        per_type=1,
+        groupby="bulk_labels",
+    )
+    cost = dict(zip(counted.var_names, np.arange(counted.n_vars) % 3 + 1.0, strict=True))
+    pp.select_genes(counted, 14, limits=limits, cost=cost, budget=40, failure={"LYZ": 0.9})
+    counted.write_h5ad(tmp_path / "x.h5ad")
+    again = ad.read_h5ad(tmp_path / "x.h5ad")
+    recorded = pp.recorded_parameters(again)
+    assert recorded["limits"] == limits
+    assert recorded["cost"] == cost
+    assert recorded["failure"] == {"LYZ": 0.9}
+    pp.select_genes(again, **(recorded | {"key_added": "b"}))
+    assert (again.var["b_rank"].fillna(0) == again.var["glfs_rank"].fillna(0)).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "told"),
+    [
+        ({"limits": {"min_mean": 1}}, TypeError, "must be a glfs_bio.Limits"),
+        ({"limits": Limits(max_total_per_cell=3)}, ValueError, "counts_layer"),
+        ({"counts_layer": "counts"}, ValueError, "changes nothing"),
+        ({"cost": 1.0}, ValueError, "need each other"),
+        ({"cost": "none", "budget": 3}, KeyError, "cost='none'"),
+        ({"cost": {"LYZ": 1.0}, "budget": 3}, ValueError, "no finite value"),
+        ({"cost": -1.0, "budget": 3}, ValueError, "cost"),
+        ({"failure": 2.0}, ValueError, "failure"),
+        ({"failure": "none"}, KeyError, "failure='none'"),
+        ({"limits": Limits(max_mean=1e-9)}, ValueError, "max_mean"),
+        (
+            {"limits": Limits(per_type=4, groupby="bulk_labels")},
+            ValueError,
+            "per_type=4",
+        ),
+        ({"method": "variance", "failure": 0.1}, ValueError, "objective='error'"),
+        ({"objective": "exact", "cost": 1.0, "budget": 9}, ValueError, "objective='error'"),
+    ],
+)
+def test_bad_input_changes_nothing(counted, options, error, told):
+    before = set(counted.var)
+    with pytest.raises(error, match=told):
+        pp.select_genes(counted, 5, **options)
+    assert set(counted.var) == before

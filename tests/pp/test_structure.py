@@ -1,0 +1,86 @@
+"""What is kept of the structure is what is computed."""
+
+from __future__ import annotations
+
+import anndata as ad
+import numpy as np
+import pytest
+
+from glfs_bio import pp, tl
+from glfs_bio._anndata import structure as structures
+from glfs_bio.pp._structure import compute
+
+PANEL = ["CD3D", "LYZ", "NKG7", "CD79A"]
+
+
+def kept(adata, **options):
+    found = tl.explain_panel(adata, PANEL, inplace=False, **options)
+    return found[["kept", "loss", "lost"]].to_numpy()
+
+
+@pytest.mark.parametrize("ending", ["h5ad", "zarr"])
+def test_it_is_the_same_in_a_file(pbmc, tmp_path, ending):
+    computed = kept(pbmc)
+    pp.structure(pbmc)
+    np.testing.assert_array_equal(kept(pbmc), computed)
+    path = tmp_path / f"x.{ending}"
+    (pbmc.write_h5ad if ending == "h5ad" else pbmc.write_zarr)(path)
+    again = (ad.read_h5ad if ending == "h5ad" else ad.read_zarr)(path)
+    assert structures.load(again, "glfs_structure") is not None
+    np.testing.assert_array_equal(kept(again), computed)
+
+
+def test_batches_have_a_subspace_each(pbmc):
+    pbmc.obs["batch"] = np.tile(["a", "b"], 350)
+    options = {"batch_key": "batch", "n_comps": 10}
+    computed = compute(pbmc, options, stacklevel=1).criterion
+    pp.structure(pbmc, **options, key_added="other")
+    stored = structures.load(pbmc, "other")
+    assert [len(rows) for rows in stored.cells] == [350, 350]
+    genes = np.arange(5)
+    np.testing.assert_array_equal(stored.criterion.kept(genes), computed.kept(genes))
+    for block in range(2):
+        np.testing.assert_array_equal(stored.criterion.cells(block), computed.cells(block))
+
+
+def test_a_selection_has_the_same_scale(pbmc):
+    """``kept`` of the selection is what the workbench says of it."""
+    pp.select_genes(pbmc, 8, lambda1=30.0, n_comps=20)
+    told = tl.evaluate_panel(pbmc, "glfs", inplace=False, show_progress=False)["kept"]
+    assert told == pytest.approx(pbmc.uns["glfs"]["kept"][-1], rel=1e-9)
+
+
+def test_another_matrix_is_not_taken_for_it(pbmc, caplog):
+    pp.structure(pbmc)
+    before = kept(pbmc)
+    pbmc.X = pbmc.X * 2.0 + (pbmc.X > 1)
+    changed = kept(pbmc)
+    assert "another one" in caplog.text
+    assert not np.allclose(changed, before)
+    del pbmc.uns["glfs_structure"]
+    np.testing.assert_array_equal(changed, kept(pbmc))
+
+
+def test_genes_that_are_left_out(pbmc):
+    pbmc.var["some"] = np.arange(pbmc.n_vars) % 2 == 0
+    pp.structure(pbmc, mask_var="some")
+    inside, outside = pbmc.var_names[[0, 2, 4]], pbmc.var_names[[1]]
+    assert len(tl.explain_panel(pbmc, inside, inplace=False)) == 3
+    with pytest.raises(ValueError, match=f"leaves out: {outside[0]}"):
+        tl.explain_panel(pbmc, [*inside, *outside], inplace=False)
+
+
+def test_bad_input_changes_nothing(pbmc):
+    for options, error in [
+        ({"lambda1": -1.0}, ValueError),
+        ({"layer": "none"}, KeyError),
+        ({"batch_key": "none"}, KeyError),
+        ({"key_added": ""}, ValueError),
+        ({"standardize": "no"}, ValueError),
+    ]:
+        with pytest.raises(error):
+            pp.structure(pbmc, **options)
+    assert "glfs_structure" not in pbmc.uns
+    pbmc.uns["glfs_structure"] = {"something": "else"}
+    with pytest.raises(KeyError, match=r"pp\.structure"):
+        kept(pbmc)

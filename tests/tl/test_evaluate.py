@@ -1,0 +1,129 @@
+"""How good a panel is."""
+
+from __future__ import annotations
+
+import anndata as ad
+import numpy as np
+import pandas as pd
+import pytest
+
+from glfs_bio import pp, tl
+
+MARKERS = ["CD3D", "LYZ", "NKG7", "CD79A", "FCER1A"]
+QUIET = {"show_progress": False}
+
+
+@pytest.fixture
+def cells(pbmc):
+    pp.structure(pbmc)
+    return pbmc
+
+
+def found(adata, panel=MARKERS, labels=None, **options):
+    return tl.evaluate_panel(adata, panel, labels, inplace=False, **QUIET, **options)
+
+
+def test_a_panel_beside_random_ones_and_the_best(cells):
+    entry = found(cells)
+    assert 0 < entry["random_kept"].max() < entry["kept"] < entry["best_kept"]
+    assert entry["best_kept"] <= entry["most_kept"] <= 1
+    assert entry["of_best_possible"] == pytest.approx(entry["kept"] / entry["most_kept"])
+    assert entry["random_kept"].shape == (20,)
+    assert list(entry["genes"]) == MARKERS
+
+
+def test_all_genes_keep_all(cells):
+    entry = found(cells, cells.var_names, "bulk_labels", n_random=0)
+    assert entry["kept"] == pytest.approx(1.0)
+    assert entry["neighbors_kept"] > 0.95
+    assert np.isnan(entry["imputed"])
+
+
+def test_labels(cells):
+    entry = found(cells, labels="bulk_labels", n_random=1)
+    table = entry["per_label"]
+    assert set(table.index) == set(cells.obs["bulk_labels"].cat.categories)
+    assert entry["macro_f1"] == pytest.approx(table["f1"].mean())
+    assert entry["confusion"].sum() == cells.n_obs
+    assert entry["accuracy"] == pytest.approx(np.trace(entry["confusion"]) / cells.n_obs)
+    assert "labels" in entry["missed"]
+
+
+def test_what_is_written(cells, tmp_path):
+    before = set(cells.uns)
+    cells.layers["counts"] = np.round(np.expm1(cells.X.toarray()))
+    tl.evaluate_panel(cells, MARKERS, "bulk_labels", counts_layer="counts", failure=0.2, **QUIET)
+    assert set(cells.uns) - before == {"glfs_evaluation"}
+    entry = cells.uns["glfs_evaluation"]
+    assert entry["kept_with_failures"] < entry["kept"]
+    assert 0 < entry["counts_share"] < 1
+    assert (entry["counts_per_label"]["ratio"] > 0).all()
+    r2 = cells.var["glfs_evaluation_r2"]
+    assert r2[MARKERS].isna().all()
+    assert r2.drop(MARKERS).between(-1e-9, 1).all()
+    assert cells.obs["glfs_evaluation_open"].between(0, 10).all()
+    cells.write_h5ad(tmp_path / "x.h5ad")
+    again = ad.read_h5ad(tmp_path / "x.h5ad").uns["glfs_evaluation"]
+    assert again["accuracy"] == entry["accuracy"]
+    pd.testing.assert_frame_equal(again["missed"], entry["missed"], check_names=False)
+
+
+def test_what_it_misses(cells):
+    """Without a gene of B cells, the worst direction is theirs."""
+    blind = ["CD3D", "LYZ", "NKG7", "FCER1A", "GNLY", "IL32", "S100A8", "FCGR3A"]
+    worst = found(cells, blind, "bulk_labels")["missed"].iloc[0]
+    assert "CD19+ B" in worst["labels"]
+    assert {"CD79A", "MS4A1", "CD79B", "CD74"} & set(worst["genes_up"].split(", "))
+
+
+def test_the_order_of_genes_and_the_container_change_nothing(cells):
+    """But for equally near cells, where rounding decides."""
+    one = found(cells, labels="bulk_labels")
+    cells.X = cells.X.tocsc()
+    other = found(cells, MARKERS[::-1], "bulk_labels")
+    for name, value in one.items():
+        if np.isscalar(value):
+            assert other[name] == pytest.approx(value, rel=0.01), name
+    assert other["kept"] == pytest.approx(one["kept"], rel=1e-9)
+
+
+def test_absent_genes_are_listed(cells):
+    with pytest.warns(UserWarning, match="CD3d"):
+        entry = found(cells, [*MARKERS, "CD3d"])
+    assert list(entry["absent"]) == ["CD3d"]
+    assert entry["n_genes"] == len(MARKERS)
+    with pytest.raises(KeyError, match="CD3D"):
+        found(cells, [*MARKERS, "CD3d"], missing="raise")
+
+
+def test_batches(pbmc):
+    pbmc.obs["batch"] = np.tile(["a", "b"], 350)
+    pp.structure(pbmc, batch_key="batch")
+    tl.evaluate_panel(pbmc, MARKERS, **QUIET)
+    assert pbmc.obs["glfs_evaluation_open"].notna().all()
+    assert 0 < pbmc.uns["glfs_evaluation"]["kept"] < 1
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"labels": "none"}, KeyError),
+        ({"labels": "n_genes"}, TypeError),
+        ({"counts_layer": "none"}, KeyError),
+        ({"counts_layer": "X"}, ValueError),
+        ({"failure": 1.5}, ValueError),
+        ({"failure": {"none": 0.1}}, KeyError),
+        ({"n_random": -1}, ValueError),
+        ({"n_directions": 0}, ValueError),
+        ({"key_added": ""}, ValueError),
+        ({"panel": []}, ValueError),
+        ({"panel": "none"}, KeyError),
+        ({"panel": 3}, TypeError),
+    ],
+)
+def test_bad_input_changes_nothing(cells, options, error):
+    cells.obs["n_genes"] = cells.obs["n_genes"].astype(float)
+    before = set(cells.uns), set(cells.obs), set(cells.var)
+    with pytest.raises(error):
+        tl.evaluate_panel(cells, **{"panel": MARKERS, **options}, **QUIET)
+    assert (set(cells.uns), set(cells.obs), set(cells.var)) == before

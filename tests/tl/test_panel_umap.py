@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import anndata as ad
+import numpy as np
+import pytest
+import scanpy as sc
+
+from glfs_bio import io, pl, pp, tl
+from glfs_bio.tl import _panel_umap as module
+
+
+@pytest.fixture
+def adata(pbmc):
+    small = pbmc[::5, :200].copy()
+    pp.select_genes(small, 8)
+    return small
+
+
+@pytest.fixture
+def count(monkeypatch):
+    """How many UMAPs are computed; drawn at random here, which takes less time."""
+    calls = []
+
+    def quick(cells, *, random_state):
+        calls.append(None)
+        rng = np.random.default_rng(random_state + cells.n_vars)
+        cells.obsm["X_umap"] = rng.normal(size=(cells.n_obs, 2))
+
+    monkeypatch.setattr(sc.pp, "neighbors", lambda *_, **__: None)
+    monkeypatch.setattr(sc.tl, "umap", quick)
+    return lambda: len(calls)
+
+
+def points(ax):
+    return np.asarray(ax.collections[0].get_offsets())
+
+
+def test_what_is_kept_is_what_is_drawn(adata, count, tmp_path):
+    del adata.obsm["X_umap"]
+    before = [points(ax) for ax in pl.panel(adata, show=False)]
+    assert count() == 2
+    assert tl.panel_umap(adata) is None
+    assert count() == 4
+    kept = [adata.obsm["X_umap"], adata.obsm["X_umap_glfs"]]
+    adata.write_h5ad(tmp_path / "x.h5ad")
+    again = ad.read_h5ad(tmp_path / "x.h5ad")
+    after = [points(ax) for ax in pl.panel(again, show=False)]
+    io.write_report(again, tmp_path / "x.html", show_progress=False)
+    tl.panel_umap(again)
+    assert count() == 4
+    for one, other, stored in zip(before, after, kept, strict=True):
+        np.testing.assert_array_equal(one, other)
+        np.testing.assert_allclose(one, stored)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda adata: pp.select_genes(adata, 9),
+        lambda adata: adata.uns["umap_glfs"]["params"].update(random_state=1),
+        lambda adata: adata.uns["umap_glfs"]["params"].update(layer="other"),
+        lambda adata: adata.uns.pop("umap_glfs"),
+        lambda adata: adata.obsm.pop("X_umap_glfs"),
+        lambda adata: adata.uns.update(umap_glfs={"params": {}}),
+    ],
+)
+def test_what_is_of_other_genes_or_parameters_is_computed_again(adata, count, change):
+    tl.panel_umap(adata)
+    change(adata)
+    pl.panel(adata, show=False)
+    assert count() == 2
+    tl.panel_umap(adata)
+    pl.panel(adata, show=False)
+    assert count() == 3
+    assert set(adata.uns["umap_glfs"]["genes"]) == set(adata.var_names[adata.var["glfs_selected"]])
+
+
+def test_the_best_genes_alone(adata, count):
+    tl.panel_umap(adata, n_genes=4)
+    pl.panel(adata, n_genes=4, show=False)
+    assert count() == 1
+    pl.panel(adata, show=False)
+    assert count() == 2
+
+
+def test_one_map_where_there_are_only_genes_of_the_panel(adata, count):
+    panel = adata[:, adata.var["glfs_selected"]].copy()
+    (ax,) = pl.panel(panel, "bulk_labels", show=False)
+    assert ax.get_title() == "panel of 8 genes"
+    assert ax.get_legend() is not None
+    assert count() == 1
+    del panel.obsm["X_umap"]
+    tl.panel_umap(panel)
+    assert "X_umap" not in panel.obsm
+    assert len(pl.panel(panel, n_genes=4, show=False)) == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "match"),
+    [
+        ({"key": "nope"}, KeyError, "no selection under key='nope'"),
+        ({"key": "a/b"}, ValueError, "must not have a slash"),
+        ({"n_genes": 0}, ValueError, "n_genes=0"),
+        ({"layer": "nope"}, KeyError, "layer='nope'"),
+        ({"random_state": -1}, ValueError, "random_state=-1"),
+    ],
+)
+def test_bad_input_leaves_the_object_alone(adata, options, error, match, monkeypatch):
+    monkeypatch.setattr(module, "_umap", lambda *_: pytest.fail("computed"))
+    before = set(adata.obsm), set(adata.uns)
+    with pytest.raises(error, match=match):
+        tl.panel_umap(adata, **options)
+    assert (set(adata.obsm), set(adata.uns)) == before

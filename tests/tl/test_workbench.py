@@ -1,0 +1,158 @@
+"""Extend, substitute, explain, compare, and how many genes."""
+
+from __future__ import annotations
+
+import anndata as ad
+import numpy as np
+import pandas as pd
+import pytest
+
+from glfs_bio import pp, tl
+
+PANEL = ["CD3D", "LYZ", "NKG7", "CD79A"]
+
+
+@pytest.fixture
+def cells(pbmc):
+    pp.structure(pbmc)
+    return pbmc
+
+
+def test_extending_is_selecting_with_the_panel_included(cells):
+    tl.extend_panel(cells, PANEL, 6)
+    pp.select_genes(cells, 10, include=PANEL)
+    for name in ("rank", "selected", "included", "loss"):
+        pd.testing.assert_series_equal(
+            cells.var[f"glfs_extended_{name}"], cells.var[f"glfs_{name}"], check_names=False
+        )
+    entry, other = cells.uns["glfs_extended"], cells.uns["glfs"]
+    np.testing.assert_allclose(entry["kept"], other["kept"], rtol=1e-9)
+    np.testing.assert_allclose(entry["of_best_possible"], other["of_best_possible"], rtol=1e-9)
+    added = entry["added"]
+    assert len(added) == 6
+    assert not set(added["gene"]) & set(PANEL)
+    np.testing.assert_allclose(added["adds"].cumsum() + entry["kept"][3], added["kept"])
+
+
+def test_an_extended_panel_is_a_selection(cells, tmp_path):
+    tl.extend_panel(cells, PANEL, 3, labels="bulk_labels")
+    assert cells.uns["glfs_extended"]["added"]["serves"].isin(cells.obs["bulk_labels"]).all()
+    cells.write_h5ad(tmp_path / "x.h5ad")
+    again = ad.read_h5ad(tmp_path / "x.h5ad")
+    assert len(tl.explain_panel(again, "glfs_extended", inplace=False)) == 7
+    pp.select_genes(again, **(pp.recorded_parameters(again, "glfs_extended") | {"key_added": "b"}))
+    assert (again.var["b_rank"] == again.var["glfs_extended_rank"]).all()
+
+
+def test_extending_until_enough_is_kept(cells):
+    tl.extend_panel(cells, PANEL)
+    assert cells.uns["glfs_extended"]["kept"][-1] >= 0.8
+    assert cells.uns["glfs_extended"]["kept"][-2] < 0.8
+
+
+def test_extending_with_failures(cells):
+    never = tl.extend_panel(cells, PANEL, 3, failure={"FTL": 0.0}, inplace=False)
+    plain = tl.extend_panel(cells, PANEL, 3, inplace=False)
+    pd.testing.assert_frame_equal(never, plain)
+    first = plain["gene"][0]
+    without = tl.extend_panel(cells, PANEL, 3, failure={first: 1.0}, inplace=False)
+    assert first not in set(without["gene"])
+
+
+def test_genes_that_are_missing_are_kept_in_mind(cells):
+    with pytest.warns(UserWarning, match="NotAGene"):
+        tl.extend_panel(cells, [*PANEL, "NotAGene"], 2)
+    assert list(cells.uns["glfs_extended"]["absent"]) == ["NotAGene"]
+
+
+def test_substitutes(cells):
+    table = tl.substitutes(cells, PANEL, n=3, inplace=False)
+    assert list(table["gene"].unique()) == PANEL
+    assert (table.groupby("gene").size() == 3).all()
+    for _, rows in table.groupby("gene"):
+        assert rows["taken_over"].is_monotonic_decreasing
+        assert not set(rows["substitute"]) & set(PANEL)
+    best = table[table["place"] == 1].set_index("gene")["substitute"]
+    assert best["CD79A"] in {"MS4A1", "CD79B", "CD74", "HLA-DRA", "HLA-DQA1"}
+
+
+def test_substitutes_of_some_genes_but_some(cells):
+    table = tl.substitutes(cells, PANEL, ["CD79A"], n=2, inplace=False)
+    first = table["substitute"][0]
+    other = tl.substitutes(cells, PANEL, ["CD79A"], n=2, exclude=[first], inplace=False)
+    assert other["substitute"][0] == table["substitute"][1]
+    with pytest.raises(ValueError, match="not in the panel: GNLY"):
+        tl.substitutes(cells, PANEL, ["GNLY"])
+
+
+def test_lost_is_what_the_exchanged_panel_keeps_less(cells):
+    table = tl.substitutes(cells, PANEL, ["LYZ"], n=1, inplace=False)
+    panels = {"before": PANEL, "after": [table["substitute"][0], *PANEL[:1], *PANEL[2:]]}
+    kept = {
+        name: tl.explain_panel(cells, panel, inplace=False)["kept"].iloc[-1]
+        for name, panel in panels.items()
+    }
+    assert kept["before"] - kept["after"] == pytest.approx(table["lost"][0], rel=1e-6)
+
+
+def test_explanations(cells, tmp_path):
+    tl.explain_panel(cells, PANEL, "bulk_labels")
+    table = cells.uns["glfs_explanation"]["table"].set_index("gene")
+    assert "CD19+ B" in table.loc["CD79A", "serves"]
+    assert (table["loss"] > 0).all()
+    entry = cells.uns["glfs_explanation"]
+    np.testing.assert_allclose(entry["served"].sum(axis=1), 1.0)
+    assert entry["labels"][entry["served"][PANEL.index("CD79A")].argmax()] == "CD19+ B"
+    tl.substitutes(cells, PANEL)
+    tl.curve(cells, 10)
+    cells.write_h5ad(tmp_path / "x.h5ad")
+    again = ad.read_h5ad(tmp_path / "x.h5ad").uns["glfs_explanation"]["table"]
+    assert list(again["serves"]) == list(table["serves"])
+
+
+def test_comparison(cells):
+    panels = {"one": PANEL, "two": [*PANEL[:2], "GNLY", "MS4A1"]}
+    tables = tl.compare_panels(cells, panels, "bulk_labels", inplace=False, show_progress=False)
+    assert tables["shared"].loc["one", "two"] == 2
+    assert tables["jaccard"].loc["one", "two"] == pytest.approx(2 / 6)
+    matched = tables["jaccard_with_substitutes"]
+    assert matched.loc["one", "two"] > 2 / 6
+    assert matched.loc["one", "two"] == matched.loc["two", "one"]
+    assert np.diag(matched) == pytest.approx(1.0)
+    alone = tl.evaluate_panel(cells, PANEL, "bulk_labels", inplace=False, show_progress=False)
+    assert tables["measures"].loc["one", "accuracy"] == alone["accuracy"]
+    assert tables["measures"].loc["one", "kept"] == alone["kept"]
+    with pytest.raises(TypeError, match="at least two panels"):
+        tl.compare_panels(cells, {"one": PANEL})
+
+
+def test_curve(cells):
+    table = tl.curve(cells, 30, "bulk_labels", sizes=[5, 30], inplace=False)
+    pp.select_genes(cells, 30)
+    order = cells.var["glfs_rank"].sort_values().index[:30]
+    assert list(table["gene"]) == list(order)
+    np.testing.assert_allclose(table["kept"], cells.uns["glfs"]["kept"], rtol=1e-9)
+    assert list(table.loc[table["accuracy"].notna(), "n_genes"]) == [5, 30]
+    with pytest.raises(ValueError, match="more than max_genes"):
+        tl.curve(cells, 5, "bulk_labels", sizes=[10])
+    with pytest.raises(ValueError, match="labels="):
+        tl.curve(cells, 5, sizes=[3])
+    with pytest.raises(ValueError, match="more than the 765"):
+        tl.curve(cells, 1000)
+
+
+@pytest.mark.parametrize("call", [tl.extend_panel, tl.substitutes, tl.explain_panel])
+def test_bad_input_changes_nothing(cells, call):
+    extra = (1,) if call is tl.extend_panel else ()
+    before = set(cells.uns), set(cells.var)
+    for panel, options, error in [
+        ("none", {}, KeyError),
+        (["none"], {}, ValueError),
+        (PANEL, {"symbols": "none"}, KeyError),
+        (PANEL, {"missing": "no"}, ValueError),
+        (PANEL, {"key_added": ""}, ValueError),
+        (PANEL, {"structure_key": 1}, TypeError),
+    ]:
+        with pytest.raises(error):
+            call(cells, panel, *extra, **options)
+    assert (set(cells.uns), set(cells.var)) == before
