@@ -6,6 +6,7 @@ import csv
 import re
 import zipfile
 from datetime import datetime
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -210,7 +211,21 @@ def _table(path: Path, ending: str) -> list[list[str]]:
     return list(csv.reader(lines, delimiter=separator))
 
 
+def needs_openpyxl(path: Path) -> None:
+    """Refuse a workbook where it cannot be read or written.
+
+    Raises
+    ------
+    ImportError
+        openpyxl is not installed.
+    """
+    if find_spec("openpyxl") is None:
+        msg = f"{path} needs the package openpyxl: pip install openpyxl, or choose .csv."
+        raise ImportError(msg)
+
+
 def _sheet(path: Path, sheet: str | None) -> list[list[str]]:
+    needs_openpyxl(path)
     try:
         with pd.ExcelFile(path, engine="openpyxl") as book:
             if sheet is not None and sheet not in book.sheet_names:
@@ -219,9 +234,6 @@ def _sheet(path: Path, sheet: str | None) -> list[list[str]]:
             frame = book.parse(
                 0 if sheet is None else sheet, header=None, dtype=object, na_filter=False
             )
-    except ImportError as error:
-        msg = f"{path} needs the package openpyxl: pip install openpyxl, or save it as .csv."
-        raise ImportError(msg) from error
     except (OSError, ValueError, zipfile.BadZipFile) as error:
         msg = f"{path} cannot be read as .xlsx: {error}"
         raise ValueError(msg) from error

@@ -6,9 +6,11 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from .._anndata import read, selection
 from .._files import as_path, check_target, replacing
+from .._gene_files import needs_openpyxl
 from ..core import checks
 
 if TYPE_CHECKING:
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
     from anndata import AnnData
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
+_TABLES = {*_SEPARATORS, ".xlsx"}
+#: Columns of an explanation that a gene list does not have of its own.
+_EXPLAINED = ("direction", "serves", "substitute", "taken_over", "lost")
 
 
 def write_gene_list(
@@ -26,6 +31,7 @@ def write_gene_list(
     key: str = "glfs",
     symbols: str | None = None,
     columns: str | Iterable[str] = (),
+    explanation_key: str | None = None,
     selected_only: bool = True,
     overwrite: bool = False,
 ) -> None:
@@ -36,9 +42,10 @@ def write_gene_list(
     adata
         Cells × genes, with a selection of :func:`~glfs_bio.pp.select_genes`.
     path
-        ``.txt``: one name a line; ``.csv`` and ``.tsv``: a table with the columns ``gene`` (the
-        name), ``weight``, ``loss``, ``score``, ``rank``, ``selected`` and ``included``, as
-        ``select_genes`` wrote them.
+        ``.txt``: one name a line; ``.csv``, ``.tsv`` and ``.xlsx``: a table with the columns
+        ``gene`` (the name), ``weight``, ``loss``, ``score``, ``rank``, ``selected`` and
+        ``included``, as ``select_genes`` wrote them.  Names of a panel that
+        :func:`~glfs_bio.tl.extend_panel` did not find in the data come last.
     key
         Which selection: the `key_added` of ``select_genes``.
     symbols
@@ -46,6 +53,9 @@ def write_gene_list(
         ``.var_names``.  None: ``.var_names``.
     columns
         Further columns of ``.var`` for the table.
+    explanation_key
+        The `key_added` of :func:`~glfs_bio.tl.explain_panel`: the table tells what each gene
+        serves, and what replaces it.
     selected_only
         Whether genes that were tested and not selected stay out.
     overwrite
@@ -57,8 +67,11 @@ def write_gene_list(
         No such selection or column.
     FileExistsError, FileNotFoundError
         `path` exists and `overwrite` is not set, or its folder does not exist.
+    ImportError
+        An ``.xlsx``, and openpyxl is not installed.
     ValueError
-        Another ending, no gene selected, or `columns` for a list that has none.
+        Another ending, no gene selected, `columns` for a list that has none, or an explanation of
+        another panel.
 
     Examples
     --------
@@ -80,12 +93,18 @@ def write_gene_list(
         msg = f"columns={columns!r} must be names of columns of adata.var."
         raise TypeError(msg)
     further = [columns] if isinstance(columns, str) else list(columns)
-    if ending not in {".txt", *_SEPARATORS}:
-        msg = f"path={str(path)!r} must end with .txt, .csv or .tsv, which says what to write."
+    checks.texts(explanation_key=explanation_key, or_none=True)
+    if ending not in {".txt", *_TABLES}:
+        msg = (
+            f"path={str(path)!r} must end with .txt, .csv, .tsv or .xlsx, which says what to write."
+        )
         raise ValueError(msg)
-    if further and ending == ".txt":
-        msg = f"columns={further!r} need a table: let path end with .csv or .tsv."
+    if (further or explanation_key) and ending == ".txt":
+        what = f"columns={further!r}" if further else f"explanation_key={explanation_key!r}"
+        msg = f"{what} is for a table: let path end with .csv, .tsv or .xlsx."
         raise ValueError(msg)
+    if ending == ".xlsx":
+        needs_openpyxl(path)
     for name in further:
         if name not in adata.var:
             msg = f"columns: {name!r} is not in adata.var: {read.listed(adata.var.columns)}."
@@ -93,16 +112,47 @@ def write_gene_list(
     frame = selection.ranked(adata, key, only="selected" if selected_only else "tested")
     called = selection.names(adata, symbols).fillna(adata.var_names.to_series())
     frame.insert(0, "gene", called.loc[frame.index])
-    frame["rank"] = frame["rank"].astype(int)
+    clashing = {name: f"{name}_var" for name in further if name in frame}
+    frame = frame.join(adata.var[further].rename(columns=clashing))
+    if explanation_key is not None:
+        frame = frame.join(_explained(adata, key, explanation_key), rsuffix="_explained")
+    absent = pd.DataFrame({"gene": list(adata.uns.get(key, {}).get("absent", ()))})
+    frame = pd.concat([frame, absent], ignore_index=True) if len(absent) else frame
+    frame["rank"] = frame["rank"].astype("Int64")
     with replacing(path, overwrite=overwrite) as target:
         if ending == ".txt":
             target.write_text("".join(f"{gene}\n" for gene in frame["gene"]), encoding="utf-8")
+            return
+        for flags in {"selected", "included", *frame.select_dtypes(bool)}:
+            # spelt so that R and pandas read it; a gene that is absent is in the panel
+            frame[flags] = np.where(frame[flags].ne(other=False), "TRUE", "FALSE")
+        if ending == ".xlsx":
+            with target.open("wb") as file:
+                frame.to_excel(file, engine="openpyxl", index=False)
         else:
-            clashing = {name: f"{name}_var" for name in further if name in frame}
-            frame = frame.join(adata.var[further].rename(columns=clashing))
-            for flags in frame.select_dtypes(bool):  # spelt so that R and pandas read it
-                frame[flags] = np.where(frame[flags], "TRUE", "FALSE")
             frame.to_csv(target, sep=_SEPARATORS[ending], index=False, encoding="utf-8")
+
+
+def _explained(adata: AnnData, key: str, explanation_key: str) -> pd.DataFrame:
+    """What an explanation says of the genes of a selection, by gene.
+
+    Raises
+    ------
+    KeyError
+        It is not there.
+    ValueError
+        It is of another panel.
+    """
+    entry = selection.record(adata, explanation_key, "tl.explain_panel", "table")
+    table = entry["table"].set_index("gene")
+    selected = selection.ranked(adata, key).index
+    if set(table.index) != set(selected):
+        msg = (
+            f"explanation_key={explanation_key!r} is of another panel than key={key!r}: run "
+            f"glfs_bio.tl.explain_panel(adata, {key!r}, key_added={explanation_key!r})."
+        )
+        raise ValueError(msg)
+    return table[[name for name in _EXPLAINED if name in table]]
 
 
 def write_rnk(

@@ -79,7 +79,8 @@ def substitutes(
         above 1); ``stands_in``, whether that is at least `share`; ``loss``, what the panel loses
         without the gene, and ``lost``, what it loses when the substitute takes its place, both as
         a share of what all genes keep (below zero: the panel is better with the substitute).
-        ``params`` and ``versions``.
+        ``groups``, a row a gene: ``gene``; ``stand_in``: all genes that stand in for it, the best
+        first; ``n_stand_in``: how many.  ``params`` and ``versions``.
 
     Raises
     ------
@@ -116,29 +117,35 @@ def substitutes(
     closed[found.panel] = True
     taken_over[:, closed] = -np.inf
     losses = pd.Series(criterion.losses(found.panel), index=found.panel)[leaving].to_numpy()
-    names = adata.var_names[seen]
-    rows = []
-    for row, gene in enumerate(leaving):
-        best = np.argsort(-taken_over[row], kind="stable")[: min(n, np.sum(~closed))]
-        rows += [
-            (
-                names[gene],
-                names[other],
-                place,
-                taken_over[row, other],
-                losses[row],
-                lost[row, other],
-            )
-            for place, other in enumerate(best, start=1)
-        ]
+    names = adata.var_names[seen].to_numpy()
+    order = np.argsort(-taken_over, axis=1, kind="stable")
+    best = order[:, : min(n, np.sum(~closed))]
+    place = np.tile(np.arange(1, best.shape[1] + 1), len(leaving))
     table = pd.DataFrame(
-        rows, columns=["gene", "substitute", "place", "taken_over", "loss", "lost"]
+        {
+            "gene": np.repeat(names[leaving], best.shape[1]),
+            "substitute": names[best].ravel(),
+            "place": place,
+            "taken_over": np.take_along_axis(taken_over, best, axis=1).ravel(),
+            "stands_in": np.take_along_axis(taken_over, best, axis=1).ravel() >= share,
+            "loss": np.repeat(losses, best.shape[1]),
+            "lost": np.take_along_axis(lost, best, axis=1).ravel(),
+        }
     )
-    table.insert(4, "stands_in", table["taken_over"] >= share)
     if not inplace:
         return table
+    enough = (taken_over >= share).sum(axis=1)
     adata.uns[key_added] = {
         "table": table,
+        "groups": pd.DataFrame(
+            {
+                "gene": names[leaving],
+                "stand_in": [
+                    ", ".join(names[row[:some]]) for row, some in zip(order, enough, strict=True)
+                ],
+                "n_stand_in": enough,
+            }
+        ),
         "panel": np.array(adata.var_names[found.named.genes], dtype=object),
         "params": {name: write.storable(value) for name, value in params.items()},
         "versions": {package: version(package) for package in _VERSIONS},

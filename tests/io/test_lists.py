@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from glfs_bio.io import read_gmt, write_gene_list, write_gmt, write_rnk
+from glfs_bio.io import read_gmt, read_panel, write_gene_list, write_gmt, write_rnk
 from glfs_bio.pp import select_genes
+from glfs_bio.tl import explain_panel, extend_panel
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +70,45 @@ def test_table_of_every_tested_gene(panel, tmp_path):
     assert "HLA-DRA" not in set(table["gene"])
     assert list(table["id"]) == list(panel.var.loc[table["gene"], "id"])
     assert table["selected"].sum() == 20
+
+
+def test_workbook(panel, tmp_path):
+    pytest.importorskip("openpyxl")
+    write_gene_list(panel, tmp_path / "genes.xlsx", symbols="id")
+    write_gene_list(panel, tmp_path / "genes.csv", symbols="id")
+    table = pd.read_excel(tmp_path / "genes.xlsx")
+    expected = pd.read_csv(tmp_path / "genes.csv")
+    pd.testing.assert_frame_equal(table, expected, rtol=1e-12)
+    assert read_panel(tmp_path / "genes.xlsx") == list(expected["gene"])
+
+
+def test_explanations_stand_beside_the_genes(panel, tmp_path):
+    explain_panel(panel, "glfs", "bulk_labels")
+    write_gene_list(panel, tmp_path / "why.csv", explanation_key="glfs_explanation")
+    table = pd.read_csv(tmp_path / "why.csv").set_index("gene")
+    told = panel.uns["glfs_explanation"]["table"].set_index("gene")
+    assert list(table.index) == best_first(panel)
+    assert (table["substitute"] == told["substitute"].loc[table.index]).all()
+    assert table.loc["CD79A", "serves"].startswith("CD19+ B")
+    with pytest.raises(ValueError, match="of another panel"):
+        write_gene_list(panel, tmp_path / "b.csv", key="small", explanation_key="glfs_explanation")
+    with pytest.raises(ValueError, match="for a table"):
+        write_gene_list(panel, tmp_path / "b.txt", explanation_key="glfs_explanation")
+    with pytest.raises(KeyError, match=r"tl\.explain_panel"):
+        write_gene_list(panel, tmp_path / "b.csv", explanation_key="none")
+    assert not list(tmp_path.glob("b.*"))
+
+
+def test_genes_of_a_catalogue_that_are_not_in_the_data(panel, tmp_path):
+    extend_panel(panel, ["CD3D", "NotHere", "LYZ"], 2, missing="ignore")
+    write_gene_list(panel, tmp_path / "order.txt", key="glfs_extended")
+    names = (tmp_path / "order.txt").read_text().split()
+    assert len(names) == 5
+    assert names[-1] == "NotHere"
+    write_gene_list(panel, tmp_path / "order.csv", key="glfs_extended")
+    table = pd.read_csv(tmp_path / "order.csv").set_index("gene")
+    assert table["selected"].all()
+    assert np.isnan(table.loc["NotHere", "rank"])
 
 
 def test_names_with_commas_and_quotes(panel, tmp_path):
@@ -197,8 +237,8 @@ def test_files_are_not_replaced_unless_told(panel, tmp_path, write):
     ("write", "name", "options", "error", "match"),
     [
         (write_gene_list, "a.txt", {"key": "other"}, KeyError, "Run glfs_bio.pp.select_genes"),
-        (write_gene_list, "a.xlsx", {}, ValueError, r"\.txt, \.csv or \.tsv"),
-        (write_gene_list, "a.txt", {"columns": ["id"]}, ValueError, "need a table"),
+        (write_gene_list, "a.ods", {}, ValueError, r"\.txt, \.csv, \.tsv or \.xlsx"),
+        (write_gene_list, "a.txt", {"columns": ["id"]}, ValueError, "for a table"),
         (write_gene_list, "a.csv", {"columns": ["nope"]}, KeyError, "columns: 'nope'"),
         (write_gene_list, "a.csv", {"symbols": "nope"}, KeyError, "symbols='nope'"),
         (write_rnk, "a.rnk", {"key": "other"}, KeyError, "key='other'"),

@@ -76,6 +76,18 @@ def test_substitutes(cells):
     assert best["CD79A"] in {"MS4A1", "CD79B", "CD74", "HLA-DRA", "HLA-DQA1"}
 
 
+def test_groups_of_genes_that_stand_in(cells):
+    tl.substitutes(cells, PANEL, n=1, share=0.2)
+    entry = cells.uns["glfs_substitutes"]
+    groups = entry["groups"].set_index("gene")
+    first = entry["table"].set_index("gene")
+    for gene in PANEL:
+        members = [name for name in groups.loc[gene, "stand_in"].split(", ") if name]
+        assert len(members) == groups.loc[gene, "n_stand_in"]
+        assert bool(members) == first.loc[gene, "stands_in"]
+        assert not members or members[0] == first.loc[gene, "substitute"]
+
+
 def test_substitutes_of_some_genes_but_some(cells):
     table = tl.substitutes(cells, PANEL, ["CD79A"], n=2, inplace=False)
     first = table["substitute"][0]
