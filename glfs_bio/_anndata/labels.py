@@ -16,8 +16,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def codes(adata: AnnData, groupby: str) -> tuple[NDArray[np.intp], NDArray[Any]]:
+def codes(
+    adata: AnnData, groupby: str, argument: str = "groupby"
+) -> tuple[NDArray[np.intp], NDArray[Any]]:
     """Number of every cell's category, −1 where it is missing, and the categories that occur.
+
+    `argument` is what messages call the column.
 
     Raises
     ------
@@ -26,14 +30,14 @@ def codes(adata: AnnData, groupby: str) -> tuple[NDArray[np.intp], NDArray[Any]]
     TypeError
         A column of measurements.
     """
-    checks.texts(groupby=groupby)
+    checks.texts(or_none=False, **{argument: groupby})
     if groupby not in adata.obs:
-        msg = f"groupby={groupby!r} is not in adata.obs: {listed(adata.obs.columns)}."
+        msg = f"{argument}={groupby!r} is not in adata.obs: {listed(adata.obs.columns)}."
         raise KeyError(msg)
     column = adata.obs[groupby]
     if pd.api.types.is_float_dtype(column):
         msg = (
-            f"groupby={groupby!r} has dtype {column.dtype}: labels must be categories, strings, "
+            f"{argument}={groupby!r} has dtype {column.dtype}: labels must be categories, strings, "
             "integers or booleans; convert it with .astype('category')."
         )
         raise TypeError(msg)

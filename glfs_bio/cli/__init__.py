@@ -8,12 +8,19 @@ import typer
 
 from .. import __version__
 from ._classify import classify
+from ._compare import compare
+from ._curve import curve
 from ._demo import demo
 from ._enrich import enrich
+from ._evaluate import evaluate
+from ._explain import explain
 from ._export import export
+from ._extend import extend
 from ._rank import rank
 from ._report import report
 from ._select import select
+from ._stability import stability
+from ._substitutes import substitutes
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -38,5 +45,20 @@ def main(
         raise typer.Exit
 
 
-for command in (select, rank, classify, enrich, export, report, demo):
+for command in (
+    select,
+    rank,
+    evaluate,
+    extend,
+    substitutes,
+    explain,
+    compare,
+    curve,
+    stability,
+    classify,
+    enrich,
+    export,
+    report,
+    demo,
+):
     app.command()(command)

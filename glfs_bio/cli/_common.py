@@ -9,6 +9,7 @@ import shutil
 import sys
 import warnings
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
@@ -19,7 +20,6 @@ import glfs_bio
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from pathlib import Path
     from typing import Any
 
     import pandas as pd
@@ -29,6 +29,8 @@ errors = Console(stderr=True)
 
 _CELLS = (".h5ad", ".zarr")
 _TABLES = {".csv": ",", ".tsv": "\t"}
+#: Patterns may have commas between their slashes.
+_PART = re.compile(r"\s*(/(?:[^/\\]|\\.)+/(?=\s*(?:,|$))|[^,\s][^,]*)")
 #: Who logs how far the comparison with the best possible panel is.
 _BOUND = "glfs_bio.core.solvers.bound"
 
@@ -39,13 +41,16 @@ def check_targets(
     cells: Path | None = None,
     table: Path | None = None,
     text: Path | None = None,
+    **tables: Path | None,
 ) -> None:
-    """Refuse, before any work, what cannot be written at the end."""
-    for option, target, endings in (("--output", cells, _CELLS), ("--table", table, _TABLES)):
+    """Refuse, before any work, what cannot be written at the end; `tables` by their options."""
+    tables = {"table": table, **tables}
+    every = [(f"--{name.replace('_', '-')}", target, _TABLES) for name, target in tables.items()]
+    for option, target, endings in (("--output", cells, _CELLS), *every):
         if target is not None and target.suffix.lower() not in endings:
             msg = f"{option} {target} must end with {' or '.join(endings)}."
             raise ValueError(msg)
-    for target in (cells, table, text):
+    for target in (cells, *tables.values(), text):
         if target is not None:
             glfs_bio.io.check_target(target, overwrite=overwrite)
 
@@ -98,13 +103,70 @@ def put_table(frame: pd.DataFrame, target: Path | None, *, overwrite: bool) -> N
         frame.to_csv(name, sep=separator, index=False, encoding="utf-8")
 
 
-def patterns(genes: Iterable[str] | None) -> list[str | re.Pattern[str]] | None:
-    """``/…/`` is a pattern, anything else a name."""
-    if genes is None:
+def put_names(names: Iterable[str], target: Path | None, *, overwrite: bool) -> None:
+    """Write names of genes to a file or to stdout, one a line."""
+    listing = "".join(f"{name}\n" for name in names)
+    if target is None:
+        sys.stdout.write(listing)
+        return
+    with glfs_bio.io.replacing(target, overwrite=overwrite) as name:
+        name.write_text(listing, encoding="utf-8")
+
+
+def called(frame: pd.DataFrame, adata: AnnData, symbols: str | None) -> pd.DataFrame:
+    """A table whose genes are called by a column of ``.var``, where it has a name."""
+    from .._anndata import selection
+
+    if symbols is None:
+        return frame
+    names = selection.names(adata, symbols).fillna(adata.var_names.to_series())
+    columns = [name for name in ("gene", "substitute") if name in frame]
+    return frame.assign(**{name: frame[name].map(names) for name in columns})
+
+
+def panel(text: str) -> str | list[str | re.Pattern[str]]:
+    """A panel: names out of a file or with commas between them, else a key or a column.
+
+    Raises
+    ------
+    ValueError, OSError, ImportError
+        As :func:`genes`.
+    """
+    from .._gene_files import ENDINGS
+
+    if "," in text or text[:1] == "@":
+        return genes([text]) or text
+    if Path(text).suffix.lower() in ENDINGS:
+        return [*glfs_bio.io.read_panel(text)]
+    return text
+
+
+def genes(words: Iterable[str] | None) -> list[str | re.Pattern[str]] | None:
+    """Names with commas between them; ``/…/`` is a pattern, ``@…`` a file of names.
+
+    Raises
+    ------
+    ValueError
+        What is no regular expression, or looks like one and has no slashes.
+    OSError, ImportError
+        As :func:`glfs_bio.io.read_panel`.
+    """
+    if words is None:
         return None
-    return [
-        _pattern(gene) if len(gene) > 2 and gene[0] == gene[-1] == "/" else gene for gene in genes
-    ]
+    return [item for word in words for part in _PART.findall(word) for item in _items(part.strip())]
+
+
+def _items(part: str) -> list[str | re.Pattern[str]]:
+    from .._anndata.genes import looks_like_a_pattern
+
+    if part[0] == "@":
+        return [*glfs_bio.io.read_panel(part[1:])]
+    if len(part) > 2 and part[0] == part[-1] == "/":
+        return [_pattern(part)]
+    if looks_like_a_pattern(part):
+        msg = f"{part} looks like a pattern: write it between slashes, as '/{part}/'."
+        raise ValueError(msg)
+    return [part]
 
 
 def _pattern(text: str) -> re.Pattern[str]:
@@ -126,12 +188,25 @@ def number_or(text: str | None, *words: str) -> Any:
         raise ValueError(msg) from None
 
 
+def number_or_name(text: str) -> float | str:
+    """A number, or the name of a column."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def percent(share: float) -> str:
+    """A share as text."""
+    return f"{100 * share:.0f} %"
+
+
 def summary(entry: dict[str, Any]) -> str:
     """How a selection went, in one line."""
     told = [f"{entry['n_genes']} of {entry['n_tested']} genes"]
-    told.append(f"{100 * entry['kept'][-1]:.0f} % of the structure kept")
+    told.append(f"{percent(entry['kept'][-1])} of the structure kept")
     if "of_best_possible" in entry and not math.isnan(best := entry["of_best_possible"][-1]):
-        told.append(f"at least {100 * best:.0f} % of the best possible")
+        told.append(f"at least {percent(best)} of the best possible")
     if "lam" in entry:
         told.append(f"λ = {entry['lam']:.4g}")
     if "converged" in entry:

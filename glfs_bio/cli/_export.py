@@ -12,8 +12,8 @@ import glfs_bio
 from . import _common as common
 from . import _options as options
 
-_LISTS, _TABLES = {".txt"}, {".csv", ".tsv"}
-_ENDINGS = (".txt", ".csv", ".tsv", ".gmt", ".rnk")
+_TABLES = {".csv", ".tsv", ".xlsx"}
+_ENDINGS = (".txt", ".csv", ".tsv", ".xlsx", ".gmt", ".rnk")
 
 
 def export(
@@ -27,10 +27,14 @@ def export(
     ] = None,
     symbols: options.Symbols = None,
     column: Annotated[
-        list[str] | None, typer.Option(help="Further column of var for .csv and .tsv; repeatable.")
+        list[str] | None, typer.Option(help="Further column of var for tables; repeatable.")
+    ] = None,
+    explanation_key: Annotated[
+        str | None,
+        typer.Option(help="Explanation for tables: what each gene serves, and what replaces it."),
     ] = None,
     every: Annotated[
-        bool, typer.Option("--all", help="Every tested gene in .txt, .csv and .tsv.")
+        bool, typer.Option("--all", help="Every tested gene in .txt and tables.")
     ] = False,
     threshold: Annotated[
         list[float] | None,
@@ -44,14 +48,14 @@ def export(
 ) -> None:
     """Write the selected genes; the endings of the files say in which formats.
 
-    .txt is a list, .csv and .tsv are tables, .gmt is gene sets, .rnk is every tested gene with its
-    score.  IN holds a selection: what `glfs-bio select -o` wrote.
+    .txt is a list, .csv, .tsv and .xlsx are tables, .gmt is gene sets, .rnk is every tested gene
+    with its score.  IN holds a selection: what `glfs-bio select -o` wrote.
 
     Example: glfs-bio export panel.h5ad genes.txt genes.csv genes.gmt genes.rnk
     """
     with common.told_in_one_line(debug=debug):
         keys = key or ["glfs"]
-        _check(targets, keys, column, threshold, overwrite=overwrite)
+        _check(targets, keys, column, explanation_key, threshold, overwrite=overwrite)
         adata = common.load(source)
         for target in targets:
             ending = target.suffix.lower()
@@ -70,13 +74,14 @@ def export(
                     adata, target, key=keys[0], symbols=symbols, overwrite=overwrite
                 )
             else:
-                further = (column or ()) if ending in _TABLES else ()
+                is_table = ending in _TABLES
                 glfs_bio.io.write_gene_list(
                     adata,
                     target,
                     key=keys[0],
                     symbols=symbols,
-                    columns=further,
+                    columns=(column or ()) if is_table else (),
+                    explanation_key=explanation_key if is_table else None,
                     selected_only=not every,
                     overwrite=overwrite,
                 )
@@ -86,6 +91,7 @@ def _check(
     targets: list[Path],
     keys: list[str],
     column: list[str] | None,
+    explanation_key: str | None,
     threshold: list[float] | None,
     *,
     overwrite: bool,
@@ -100,9 +106,11 @@ def _check(
     if len(keys) > 1 and endings != {".gmt"}:
         msg = f"--key {', '.join(keys)}: only .gmt takes several selections."
         raise ValueError(msg)
-    if column and not endings & _TABLES:
-        msg = f"--column {', '.join(column)} needs a file that ends with .csv or .tsv."
-        raise ValueError(msg)
+    for option, given in (("--column", column), ("--explanation-key", explanation_key)):
+        if given and not endings & _TABLES:
+            told = given if isinstance(given, str) else ", ".join(given)
+            msg = f"{option} {told} needs a file that ends with .csv, .tsv or .xlsx."
+            raise ValueError(msg)
     if threshold and ".gmt" not in endings:
         msg = "--threshold needs a file that ends with .gmt."
         raise ValueError(msg)

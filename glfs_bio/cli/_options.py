@@ -25,6 +25,14 @@ Source = Annotated[
         help="Cells × genes: .h5ad, .zarr, .loom, .csv, .tsv, 10x .h5, or a folder of 10x.",
     ),
 ]
+Panel = Annotated[
+    str,
+    typer.Argument(
+        metavar="PANEL",
+        help="Key of a selection, boolean var column, .txt, .csv, .tsv, .gmt or .xlsx of genes, or "
+        "names with commas between them, as CD3D,LYZ (one as CD3D,).",
+    ),
+]
 Method = Annotated[str, typer.Option(help=f"One of {', '.join(METHODS)}.")]
 Transpose = Annotated[bool, typer.Option("--transpose", help="A table has genes in its rows.")]
 Log1p = Annotated[
@@ -33,11 +41,28 @@ Log1p = Annotated[
 Output = Annotated[Path | None, typer.Option("-o", "--output", help="Annotated .h5ad or .zarr.")]
 Layer = Annotated[str | None, typer.Option(help="Layer in place of X.")]
 Genes = Annotated[
-    list[str] | None, typer.Option(help="Gene, var column, or /pattern/; may be repeated.")
+    list[str] | None,
+    typer.Option(
+        help="Genes, var columns, families such as mitochondrial, /patterns/, or @files of genes, "
+        "with commas between them; may be repeated."
+    ),
+]
+Labels = Annotated[str | None, typer.Option(help="Column of obs with labels, such as cell types.")]
+CountsLayer = Annotated[str | None, typer.Option(help="Layer of raw counts, or X.")]
+Failure = Annotated[
+    str | None,
+    typer.Option(help="Probability that a gene fails: one number, or a column of var."),
+]
+Share = Annotated[
+    float, typer.Option(help="A substitute stands in for a gene if it takes over this share.")
+]
+Missing = Annotated[
+    str, typer.Option(help="Genes that are not there: raise an error, warn, or ignore.")
 ]
 MaskVar = Annotated[str | None, typer.Option(help="Boolean column of var: genes to look at.")]
 Symbols = Annotated[str | None, typer.Option(help="Column of var with the names of the genes.")]
 Key = Annotated[str, typer.Option(help="Which selection: its --key-added.")]
+KeyAdded = Annotated[str, typer.Option(help="Key of uns, and prefix of what is written.")]
 Table = Annotated[Path | None, typer.Option(help="Write the table here: .csv or .tsv.")]
 Backed = Annotated[
     bool, typer.Option("--backed", help="Leave the matrix of an .h5ad in the file while selecting.")

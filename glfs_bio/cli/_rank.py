@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -31,6 +31,7 @@ def rank(
     exclude: options.Genes = None,
     batch_key: options.BatchKey = None,
     symbols: options.Symbols = None,
+    missing: options.Missing = "raise",
     transpose: options.Transpose = False,
     log1p: options.Log1p = False,
     overwrite: options.Overwrite = False,
@@ -42,6 +43,7 @@ def rank(
         from .._anndata import selection
 
         common.check_targets(table=table, overwrite=overwrite)
+        excluded = common.genes(exclude)
         adata = common.load(source, transpose=transpose, log1p=log1p)
         called = selection.names(adata, symbols).fillna(adata.var_names.to_series())
         with common.progress():
@@ -56,7 +58,9 @@ def rank(
                 n_neighbors=n_neighbors,
                 layer=layer,
                 mask_var=mask_var,
-                exclude=common.patterns(exclude),
+                exclude=excluded,
+                symbols=symbols,
+                missing=cast("Any", missing),  # select_genes checks it
                 batch_key=batch_key,
                 key_added=_KEY,
                 random_state=seed,

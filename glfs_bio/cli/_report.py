@@ -27,6 +27,15 @@ def report(
     enrichment_key: Annotated[
         str | None, typer.Option(help="Enrichment; KEY_enrichment, if it is there.")
     ] = None,
+    evaluation_key: Annotated[
+        str | None, typer.Option(help="Evaluation; KEY_evaluation or glfs_evaluation, if there.")
+    ] = None,
+    explanation_key: Annotated[
+        str | None, typer.Option(help="Explanation; KEY_explanation or glfs_explanation, if there.")
+    ] = None,
+    substitutes_key: Annotated[
+        str | None, typer.Option(help="Substitutes; KEY_substitutes or glfs_substitutes, if there.")
+    ] = None,
     layer: options.Layer = None,
     link: Annotated[
         str | None,
@@ -55,9 +64,13 @@ def report(
             symbols=symbols,
             stability_key=stability_key,
             enrichment_key=enrichment_key,
+            evaluation_key=evaluation_key,
+            explanation_key=explanation_key,
+            substitutes_key=substitutes_key,
             layer=layer,
             **({} if link is None else {"link": None if link == "none" else link}),
             title=title,
             overwrite=overwrite,
             random_state=seed,
+            show_progress=common.errors.is_terminal,
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
 from typing import Annotated, Any, cast
 
@@ -12,10 +11,14 @@ import glfs_bio
 
 from . import _common as common
 from . import _options as options
+from ._grouped import grouped
+from ._limits import Limits  # noqa: TC001 - grouped reads it
 
 
+@grouped
 def select(
     source: options.Source,
+    limits: Limits,
     n_genes: Annotated[
         int | None, typer.Option(help="Genes to select; automatic if not given.")
     ] = None,
@@ -42,6 +45,9 @@ def select(
     mask_var: options.MaskVar = None,
     include: options.Genes = None,
     exclude: options.Genes = None,
+    failure: options.Failure = None,
+    symbols: options.Symbols = None,
+    missing: options.Missing = "raise",
     batch_key: options.BatchKey = None,
     key_added: Annotated[str, typer.Option(help="Prefix of what is written.")] = "glfs",
     subset: Annotated[bool, typer.Option("--subset", help="Keep only selected genes.")] = False,
@@ -57,7 +63,13 @@ def select(
     Example: glfs-bio select pbmc.h5ad --n-genes 50 -o panel.h5ad --genes genes.txt
     """
     with common.told_in_one_line(debug=debug):
+        from .._anndata import selection
+
         common.check_targets(cells=output, text=genes, overwrite=overwrite)
+        included, excluded = common.genes(include), common.genes(exclude)
+        within = limits.arguments()
+        if failure is not None:
+            within["failure"] = common.number_or_name(failure)
         adata = common.load(source, transpose=transpose, log1p=log1p, backed=backed)
         with common.progress():
             glfs_bio.pp.select_genes(
@@ -74,20 +86,19 @@ def select(
                 n_neighbors=n_neighbors,
                 layer=layer,
                 mask_var=mask_var,
-                include=common.patterns(include),
-                exclude=common.patterns(exclude),
+                include=included,
+                exclude=excluded,
+                symbols=symbols,
+                missing=cast("Any", missing),  # so is this
                 batch_key=batch_key,
                 key_added=key_added,
                 subset=subset,
                 random_state=seed,
+                **within,
             )
         ranked = adata.var[adata.var[f"{key_added}_selected"]].sort_values(f"{key_added}_rank")
-        listing = "".join(f"{gene}\n" for gene in ranked.index)
+        called = selection.names(adata, symbols).fillna(adata.var_names.to_series())
         if output is not None:
             common.put_cells(adata, output, overwrite=overwrite)
         common.note(common.summary(adata.uns[key_added]))
-        if genes is None:
-            sys.stdout.write(listing)
-        else:
-            with glfs_bio.io.replacing(genes, overwrite=overwrite) as name:
-                name.write_text(listing, encoding="utf-8")
+        common.put_names(called.loc[ranked.index], genes, overwrite=overwrite)

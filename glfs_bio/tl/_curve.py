@@ -109,7 +109,7 @@ def curve(
     if sizes is not None and labels is None:
         msg = "sizes= is for labels=: name their column of adata.obs."
         raise ValueError(msg)
-    codes, categories = (None, None) if labels is None else labels_of.codes(adata, labels)
+    codes, categories = (None, None) if labels is None else labels_of.codes(adata, labels, "labels")
     structure = structure_of(adata, None, structure_key, stacklevel=2)
     seen = np.zeros(adata.n_vars, dtype=bool)
     seen[structure.genes] = True

@@ -207,7 +207,9 @@ class Asked:
         checks.whole_number("n_directions", n_directions, at_least=1)
         checks.seed(random_state)
         read.unique_names(adata)
-        codes, categories = (None, None) if labels is None else labels_of.codes(adata, labels)
+        codes, categories = (
+            (None, None) if labels is None else labels_of.codes(adata, labels, "labels")
+        )
         return cls(
             codes,
             None if categories is None else [str(name) for name in categories],

@@ -91,7 +91,7 @@ def explain_panel(
     checks.whole_number("n_labels", n_labels, at_least=1)
     checks.keys(key_added=key_added)
     checks.flags(inplace=inplace)
-    codes, categories = (None, None) if labels is None else labels_of.codes(adata, labels)
+    codes, categories = (None, None) if labels is None else labels_of.codes(adata, labels, "labels")
     found = judged(adata, panel, symbols=symbols, missing=missing, structure_key=structure_key)
     criterion, genes = found.structure.criterion, found.panel
     names = adata.var_names[found.structure.genes].to_numpy()

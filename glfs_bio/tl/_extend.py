@@ -65,7 +65,9 @@ def extend_panel(
     exclude
         Genes that cannot be added, as in :func:`~glfs_bio.pp.select_genes`.
     limits, counts_layer, cost, budget, failure
-        As in :func:`~glfs_bio.pp.select_genes`.  They hold for the whole panel.
+        As in :func:`~glfs_bio.pp.select_genes`.  Sums (totals, families, genes per type, the
+        budget) are those of the whole panel; limits on single genes hold for those that are added.
+        Names that are not in the data cost nothing.
     symbols
         Column of ``.var`` with names that genes may be given by.
     missing
@@ -112,7 +114,7 @@ def extend_panel(
     checks.flags(inplace=inplace)
     checks.seed(random_state)
     fails = None if failure is None else per_gene.probabilities(adata, failure, "failure")
-    codes, categories = (None, None) if labels is None else labels_of.codes(adata, labels)
+    codes, categories = (None, None) if labels is None else labels_of.codes(adata, labels, "labels")
     excluded = names_of.gene_mask(adata, exclude, "exclude", symbols=symbols, missing=missing)
     found = judged(adata, panel, symbols=symbols, missing=missing, structure_key=structure_key)
     structure, criterion = found.structure, found.structure.criterion
@@ -142,7 +144,7 @@ def extend_panel(
         None if n_extra is None else len(found.panel) + n_extra,
         include=np.sort(found.panel),
         candidates=candidates,
-        rows=None if rows is None else rows.only(structure.genes),
+        rows=None if rows is None else rows.only(structure.genes).sparing(found.panel),
         failure=None if fails is None else fails[structure.genes],
         random_state=random_state,
     )

@@ -280,7 +280,7 @@ def workbench() -> ad.AnnData:
         adata, "mine", "bulk_labels", key_added="mine_evaluation", show_progress=False
     )
     glfs_bio.tl.explain_panel(adata, "mine", "bulk_labels", key_added="mine_explanation")
-    glfs_bio.tl.substitutes(adata, "mine", n=2)
+    glfs_bio.tl.substitutes(adata, "mine", n=2, share=0.6)
     glfs_bio.tl.panel_umap(adata, "mine")
     return adata
 

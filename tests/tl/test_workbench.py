@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from glfs_bio import pp, tl
+from glfs_bio import Limits, pp, tl
 
 PANEL = ["CD3D", "LYZ", "NKG7", "CD79A"]
 
@@ -57,6 +57,15 @@ def test_extending_with_failures(cells):
     first = plain["gene"][0]
     without = tl.extend_panel(cells, PANEL, 3, failure={first: 1.0}, inplace=False)
     assert first not in set(without["gene"])
+
+
+def test_limits_on_single_genes_hold_for_those_that_are_added(cells):
+    mean = cells.to_df().mean()
+    low = sorted(mean[PANEL])[1]  # two genes of the panel are above
+    added = tl.extend_panel(cells, PANEL, 5, limits=Limits(max_mean=low), inplace=False)
+    assert (mean[added["gene"]] <= low).all()
+    limits = Limits(families={"all": list(cells.var_names)}, per_family=6)
+    assert len(tl.extend_panel(cells, PANEL, 5, limits=limits, inplace=False)) == 2
 
 
 def test_genes_that_are_missing_are_kept_in_mind(cells):

@@ -192,6 +192,13 @@ class Rows:
             priority=self.priority[genes],
         )
 
+    def sparing(self, genes: Index) -> Rows:
+        """The same limits, without those that rule out one of some genes on its own."""
+        matrix = self.matrix.tolil()
+        out = np.flatnonzero(self.upper == 0)
+        matrix[np.ix_(out, genes)] = 0.0
+        return replace(self, matrix=sparse.csr_array(matrix))
+
     def some(self, rows: Sequence[int] | Index) -> Rows:
         """Some of the limits."""
         rows = np.asarray(rows, dtype=np.intp)

@@ -1,0 +1,63 @@
+"""``glfs-bio explain``."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, cast
+
+import typer
+
+import glfs_bio
+
+from . import _common as common
+from . import _options as options
+from ._grouped import grouped
+from ._structure import Structure  # noqa: TC001 - grouped reads it
+
+
+@grouped
+def explain(
+    source: options.Source,
+    panel: options.Panel,
+    structure: Structure,
+    labels: options.Labels = None,
+    output: options.Output = None,
+    table: options.Table = None,
+    n_labels: Annotated[int, typer.Option(help="Most labels to name for a gene.")] = 3,
+    symbols: options.Symbols = None,
+    missing: options.Missing = "warn",
+    key_added: options.KeyAdded = "glfs_explanation",
+    transpose: options.Transpose = False,
+    log1p: options.Log1p = False,
+    overwrite: options.Overwrite = False,
+    debug: options.Debug = False,
+) -> None:
+    """Say why each gene is in a panel: what is lost without it, whom it serves, its substitute.
+
+    Example: glfs-bio explain pbmc.h5ad panel.txt --labels cell_type --table why.tsv
+    """
+    with common.told_in_one_line(debug=debug):
+        common.check_targets(cells=output, table=table, overwrite=overwrite)
+        named = common.panel(panel)
+        adata = common.load(source, transpose=transpose, log1p=log1p)
+        structure.prepare(adata, named, kept=output is not None)
+        with common.progress():
+            glfs_bio.tl.explain_panel(
+                adata,
+                named,
+                labels,
+                n_labels=n_labels,
+                symbols=symbols,
+                missing=cast("Any", missing),  # explain_panel checks it
+                structure_key=structure.structure_key,
+                key_added=key_added,
+            )
+        frame = common.called(adata.uns[key_added]["table"], adata, symbols)
+        if output is not None:
+            common.put_cells(adata, output, overwrite=overwrite)
+        least, most = frame.loc[frame["loss"].idxmin()], frame.loc[frame["loss"].idxmax()]
+        common.note(
+            f"{len(frame)} genes keep {common.percent(frame['kept'].iloc[-1])} of the structure; "
+            f"most is lost without {most['gene']} ({common.percent(most['loss'])}), "
+            f"least without {least['gene']} ({common.percent(least['loss'])})"
+        )
+        common.put_table(frame, table, overwrite=overwrite)

@@ -1,0 +1,93 @@
+"""``glfs-bio extend``."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003 - typer reads the annotations
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+import glfs_bio
+
+from . import _common as common
+from . import _options as options
+from ._grouped import grouped
+from ._limits import Limits  # noqa: TC001 - grouped reads it
+from ._structure import Structure  # noqa: TC001 - grouped reads it
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from anndata import AnnData
+
+
+@grouped
+def extend(
+    source: options.Source,
+    panel: options.Panel,
+    structure: Structure,
+    limits: Limits,
+    n_extra: Annotated[
+        int | None,
+        typer.Option(
+            help="Genes to add.", show_default="until 80 % are kept, or --budget is spent"
+        ),
+    ] = None,
+    labels: options.Labels = None,
+    output: options.Output = None,
+    table: options.Table = None,
+    genes: Annotated[
+        Path | None, typer.Option(help="The panel with the genes added, one a line.")
+    ] = None,
+    exclude: options.Genes = None,
+    failure: options.Failure = None,
+    symbols: options.Symbols = None,
+    missing: options.Missing = "warn",
+    key_added: options.KeyAdded = "glfs_extended",
+    transpose: options.Transpose = False,
+    log1p: options.Log1p = False,
+    overwrite: options.Overwrite = False,
+    debug: options.Debug = False,
+) -> None:
+    """Find the genes that add most to a panel; prints gene, what it adds and what is kept.
+
+    Genes of PANEL that are not in the data stay in the panel, and count for nothing.
+
+    Example: glfs-bio extend pbmc.h5ad catalogue.csv --n-extra 20 --genes order.txt
+    """
+    with common.told_in_one_line(debug=debug):
+        common.check_targets(cells=output, table=table, text=genes, overwrite=overwrite)
+        named, excluded, within = common.panel(panel), common.genes(exclude), limits.arguments()
+        adata = common.load(source, transpose=transpose, log1p=log1p)
+        structure.prepare(adata, named, kept=output is not None)
+        with common.progress():
+            glfs_bio.tl.extend_panel(
+                adata,
+                named,
+                n_extra,
+                labels=labels,
+                exclude=excluded,
+                failure=None if failure is None else common.number_or_name(failure),
+                symbols=symbols,
+                missing=cast("Any", missing),  # extend_panel checks it
+                structure_key=structure.structure_key,
+                key_added=key_added,
+                random_state=structure.random_state,
+                **within,
+            )
+        entry = adata.uns[key_added]
+        if output is not None:
+            common.put_cells(adata, output, overwrite=overwrite)
+        common.note(f"{len(entry['added'])} genes added: {common.summary(entry)}")
+        if genes is not None:
+            names = _panel(adata, named, entry["added"]["gene"], symbols)
+            common.put_names(names, genes, overwrite=overwrite)
+        common.put_table(common.called(entry["added"], adata, symbols), table, overwrite=overwrite)
+
+
+def _panel(adata: AnnData, given: Any, added: pd.Series, symbols: str | None) -> list[str]:
+    """The genes that were given, with those that are not in the data, and then those added."""
+    from .._anndata import genes, selection
+
+    names = genes.panel(adata, given, symbols=symbols, missing="ignore").names
+    called = selection.names(adata, symbols).dropna().to_dict()
+    return [called.get(name, name) for name in (*names, *added)]

@@ -1,0 +1,72 @@
+"""``glfs-bio substitutes``."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, cast
+
+import typer
+
+import glfs_bio
+
+from . import _common as common
+from . import _options as options
+from ._grouped import grouped
+from ._structure import Structure  # noqa: TC001 - grouped reads it
+
+
+@grouped
+def substitutes(
+    source: options.Source,
+    panel: options.Panel,
+    structure: Structure,
+    genes: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Genes of the panel to replace, with commas between them, or @files of them; may "
+            "be repeated.",
+            show_default="each of them, one at a time",
+        ),
+    ] = None,
+    n: Annotated[int, typer.Option("-n", "--n", help="Substitutes to list for a gene.")] = 5,
+    output: options.Output = None,
+    table: options.Table = None,
+    exclude: options.Genes = None,
+    share: options.Share = 0.25,
+    symbols: options.Symbols = None,
+    missing: options.Missing = "warn",
+    key_added: options.KeyAdded = "glfs_substitutes",
+    transpose: options.Transpose = False,
+    log1p: options.Log1p = False,
+    overwrite: options.Overwrite = False,
+    debug: options.Debug = False,
+) -> None:
+    """Find genes that can replace a gene of a panel; prints them for every gene, the best first.
+
+    Example: glfs-bio substitutes pbmc.h5ad panel.txt --genes CD3D,LYZ
+    """
+    with common.told_in_one_line(debug=debug):
+        common.check_targets(cells=output, table=table, overwrite=overwrite)
+        named, leaving, excluded = common.panel(panel), common.genes(genes), common.genes(exclude)
+        adata = common.load(source, transpose=transpose, log1p=log1p)
+        structure.prepare(adata, named, kept=output is not None)
+        with common.progress():
+            glfs_bio.tl.substitutes(
+                adata,
+                named,
+                leaving,
+                n,
+                exclude=excluded,
+                share=share,
+                symbols=symbols,
+                missing=cast("Any", missing),  # tl.substitutes checks it
+                structure_key=structure.structure_key,
+                key_added=key_added,
+            )
+        frame = adata.uns[key_added]["table"]
+        if output is not None:
+            common.put_cells(adata, output, overwrite=overwrite)
+        first = frame[frame["place"] == 1]
+        common.note(
+            f"{first['stands_in'].sum()} of {len(first)} genes have a substitute that stands in"
+        )
+        common.put_table(common.called(frame, adata, symbols), table, overwrite=overwrite)

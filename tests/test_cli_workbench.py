@@ -1,0 +1,267 @@
+"""Commands that judge, extend and explain panels."""
+
+from __future__ import annotations
+
+import inspect
+import io
+from pathlib import Path
+
+import anndata as ad
+import numpy as np
+import pandas as pd
+import pytest
+from typer.main import get_command
+from typer.testing import CliRunner
+
+import glfs_bio
+from glfs_bio.cli import app
+
+#: Commands, and the functions that they are.
+FUNCTIONS = {
+    "evaluate": glfs_bio.tl.evaluate_panel,
+    "extend": glfs_bio.tl.extend_panel,
+    "substitutes": glfs_bio.tl.substitutes,
+    "explain": glfs_bio.tl.explain_panel,
+    "compare": glfs_bio.tl.compare_panels,
+    "curve": glfs_bio.tl.curve,
+}
+#: Where an argument of a function has another name, or none.
+ELSEWHERE = {"random_state": "seed", "inplace": "output", "show_progress": "debug"}
+#: Options of ``pp.structure`` that commands have; standardize, as in `select`, they do not.
+STRUCTURE = {"layer", "mask_var", "batch_key", "use_rep", "neighbors_key", "n_comps"} | {
+    "n_neighbors",
+    "lambda1",
+    "seed",
+}
+CATALOGUE = ["LYZ", "CD3D", "CD79A", "NKG7"]
+
+
+@pytest.fixture(scope="module")
+def cells(_pbmc) -> ad.AnnData:
+    """With a structure of 20 directions, so that every command starts at once."""
+    adata = _pbmc[::2].copy()
+    adata.var["id"] = "id " + adata.var_names
+    adata.var["catalogue"] = adata.var_names.isin(CATALOGUE)
+    adata.var["price"] = 2.0
+    adata.layers["counts"] = np.ceil(np.expm1(adata.X.toarray()))
+    glfs_bio.pp.select_genes(adata, n_genes=8, n_comps=20)
+    glfs_bio.pp.structure(adata, n_comps=20)
+    return adata
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, cells):
+    monkeypatch.chdir(tmp_path)
+    cells.write_h5ad("cells.h5ad")
+    (tmp_path / "catalogue.csv").write_text("gene,n\n" + "".join(f"{g},1\n" for g in CATALOGUE))
+    return lambda *words: CliRunner().invoke(app, list(words))
+
+
+def read_table(result) -> pd.DataFrame:
+    assert result.exit_code == 0, result.output
+    return pd.read_csv(io.StringIO(result.stdout), sep="\t", keep_default_na=False, na_values=[""])
+
+
+def expected(name, cells, *words, **options):
+    """What the function returns."""
+    if "show_progress" in inspect.signature(FUNCTIONS[name]).parameters:
+        options["show_progress"] = False
+    return FUNCTIONS[name](cells, *words, **options, inplace=False)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_the_options_are_the_arguments(name):
+    given = {one.name: one for one in get_command(app).commands[name].params}
+    for argument, parameter in list(inspect.signature(FUNCTIONS[name]).parameters.items())[1:]:
+        fields = {"limits": ("min_mean", "per_type")}.get(argument, (argument,))
+        for field in fields:
+            option = given[ELSEWHERE.get(field, field)]
+            if field == argument and field not in ELSEWHERE and not option.required:
+                assert option.default == parameter.default, argument
+    assert given.keys() >= STRUCTURE
+
+
+def test_every_limit_is_an_option():
+    limits = inspect.signature(glfs_bio.Limits).parameters.keys()
+    for name in ("select", "extend", "curve"):
+        given = {one.name for one in get_command(app).commands[name].params}
+        assert given >= limits | {"counts_layer", "cost", "budget"}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_help_has_an_example(run, name):
+    result = run(name, "--help")
+    assert result.exit_code == 0
+    assert f"Example: glfs-bio {name}" in result.stdout
+    assert "computed anew" in result.stdout
+
+
+def test_evaluate(run, cells):
+    words = ("--labels", "louvain", "--counts-layer", "counts", "--failure", "0.1")
+    result = run("evaluate", "cells.h5ad", "glfs", *words, "--per-label", "l.csv")
+    frame = read_table(result).set_index("measure")["value"]
+    entry = expected("evaluate", cells, "glfs", "louvain", counts_layer="counts", failure=0.1)
+    for name in ("kept", "of_best_possible", "accuracy", "counts_share", "kept_with_failures"):
+        assert frame[name] == pytest.approx(entry[name], rel=1e-6), name
+    assert frame["random_kept_mean"] == pytest.approx(entry["random_kept"].mean())
+    assert frame["n_genes"] == 8
+    told = result.stderr
+    assert f"8 genes keep {100 * entry['kept']:.0f} % of the structure" in told
+    assert f"{100 * entry['of_best_possible']:.0f} % of the best possible; random panels" in told
+    worst = entry["per_label"]["f1"].idxmin()
+    assert f"accuracy {entry['accuracy']:.2f}" in told
+    assert f"least F1: {worst} (" in told
+    assert "of all counts" in told
+    assert "with failures" in told
+    assert f"it misses most {entry['missed']['genes_up'].iloc[0]}" in told
+    per_label = pd.read_csv("l.csv")
+    assert list(per_label["label"].astype(str)) == list(entry["per_label"].index)
+
+
+@pytest.mark.parametrize(
+    "panel", ["catalogue", "catalogue.csv", "@catalogue.csv", "LYZ,CD3D, CD79A,NKG7"]
+)
+def test_a_panel_is_a_column_a_file_or_names(run, cells, panel):
+    few = ("--n-random", "0", "--n-directions", "2", "--missed", "missed.tsv")
+    result = run("evaluate", "cells.h5ad", panel, *few, "--table", "m.tsv", "--overwrite")
+    assert (result.exit_code, result.stdout) == (0, ""), result.output
+    frame = pd.read_csv("m.tsv", sep="\t", index_col="measure")["value"]
+    entry = expected("evaluate", cells, CATALOGUE, n_random=0)
+    assert frame["kept"] == pytest.approx(entry["kept"])
+    assert "random" not in result.stderr
+    assert len(pd.read_csv("missed.tsv", sep="\t")) == 2
+
+
+def test_the_structure_is_kept_and_used_again(run, pbmc, monkeypatch):
+    """A selection's own parameters, unless options say otherwise; and no work the second time."""
+    del pbmc.obsm["X_pca"]
+    glfs_bio.pp.select_genes(pbmc, 5, n_comps=12)
+    pbmc.write_h5ad("plain.h5ad")
+    few = ("--n-random", "0")
+    assert run("evaluate", "plain.h5ad", "glfs", *few, "-o", "out.h5ad").exit_code == 0
+    out = ad.read_h5ad("out.h5ad")
+    assert out.obsm["glfs_structure"].shape == (700, 12)
+    assert {"kept", "neighbors_kept"} <= out.uns["glfs_evaluation"].keys()
+    words = ("--n-comps", "9", "--seed", "1", "--structure-key", "nine", "-n", "1")
+    assert run("substitutes", "plain.h5ad", "glfs", *words, "-o", "nine.h5ad").exit_code == 0
+    out = ad.read_h5ad("nine.h5ad")
+    assert out.obsm["nine"].shape == (700, 9)
+    assert out.uns["nine"]["params"]["random_state"] == 1
+
+    def again(*_, **__):
+        pytest.fail("the structure is computed again")
+
+    monkeypatch.setattr("glfs_bio.pp.structure", again)
+    monkeypatch.setattr("glfs_bio.tl._structure.compute", again)
+    assert run("explain", "out.h5ad", "glfs", "-o", "more.h5ad").exit_code == 0
+
+
+def test_extend(run, cells):
+    words = ("--n-extra", "5", "--labels", "louvain", "--genes", "order.txt")
+    result = run("extend", "cells.h5ad", "catalogue.csv", *words, "-o", "out.h5ad")
+    frame = read_table(result)
+    table = expected("extend", cells, CATALOGUE, 5, labels="louvain")
+    assert list(frame) == ["gene", "adds", "kept", "serves"]
+    assert list(frame["gene"]) == list(table["gene"])
+    assert "5 genes added: 9 of 765 genes" in result.stderr
+    assert Path("order.txt").read_text().split() == [*CATALOGUE, *frame["gene"]]
+    out = ad.read_h5ad("out.h5ad")
+    assert set(out.var_names[out.var["glfs_extended_selected"]]) == {*CATALOGUE, *frame["gene"]}
+
+
+@pytest.mark.filterwarnings("default::UserWarning")
+def test_genes_that_are_not_in_the_data_stay_in_the_list(run, tmp_path):
+    words = ("LYZ,CD8a", "--n-extra", "2", "--genes", "g.txt", "--exclude", "/^HLA/")
+    result = run("extend", "cells.h5ad", *words, "--symbols", "id")
+    frame = read_table(result)
+    assert "CD8a: did you mean CD8A?" in result.stderr
+    listed = (tmp_path / "g.txt").read_text().splitlines()
+    assert listed == ["id LYZ", "CD8a", *frame["gene"]]
+    assert frame["gene"].str.fullmatch("id (?!HLA).*").all()
+
+
+def test_limits(run, cells):
+    words = ("--cost", "price", "--budget", "13", "--max-cells", "0.9", "--failure", "0.1")
+    frame = read_table(run("extend", "cells.h5ad", "NKG7,CD3D", *words))
+    assert len(frame) == 4  # six of two each
+    expressed = (cells[:, frame["gene"]].X > 0).mean(axis=0)
+    assert expressed.max() <= 0.9
+
+
+def test_limits_by_type_and_family(run, cells, tmp_path):
+    (tmp_path / "f.gmt").write_text(
+        "HLA\tx\t" + "\t".join(cells.var_names[cells.var_names.str.startswith("HLA-")]) + "\n"
+    )
+    words = ("--groupby", "louvain", "--counts-layer", "counts", "--max-total-per-type", "1=90")
+    families = ("--families", "f.gmt", "--per-family", "1")
+    frame = read_table(run("curve", "cells.h5ad", "--max-genes", "12", *words, *families))
+    assert frame["gene"].str.startswith("HLA-").sum() == 1
+    ours = cells[cells.obs["louvain"] == "1", frame["gene"]].layers["counts"]
+    assert ours.sum(axis=1).mean() <= 90
+    result = run("select", "cells.h5ad", "--n-genes", "12", "--n-comps", "20", *words, *families)
+    assert result.exit_code == 0, result.output
+    assert set(result.stdout.split()) == set(frame["gene"])
+
+
+def test_substitutes(run, cells):
+    words = ("--genes", "CD3D,LYZ", "-n", "2", "--share", "0.3")
+    result = run("substitutes", "cells.h5ad", "catalogue", *words, "--exclude", "CD3E")
+    frame = read_table(result)
+    table = expected(
+        "substitutes", cells, "catalogue", ["CD3D", "LYZ"], 2, share=0.3, exclude=["CD3E"]
+    )
+    assert list(frame["substitute"]) == list(table["substitute"])
+    assert list(frame) == list(table)
+    assert "of 2 genes have a substitute that stands in" in result.stderr
+    everyone = read_table(run("substitutes", "cells.h5ad", "catalogue", "--symbols", "id"))
+    assert set(everyone["gene"]) == {f"id {gene}" for gene in CATALOGUE}
+    assert everyone["substitute"].str.startswith("id ").all()
+
+
+def test_explain(run, cells):
+    result = run("explain", "cells.h5ad", "glfs", "--labels", "louvain", "--n-labels", "1")
+    frame = read_table(result)
+    table = expected("explain", cells, "glfs", "louvain", n_labels=1)
+    assert list(frame) == list(table)
+    assert list(frame["serves"]) == list(table["serves"])
+    most = table["gene"][table["loss"].idxmax()]
+    assert f"most is lost without {most} (" in result.stderr
+
+
+def test_compare(run, cells):
+    words = ("ours=glfs", "theirs=catalogue.csv", "--labels", "louvain", "--share", "0.3")
+    files = ("--overlaps", "o.csv", "-o", "out.h5ad", "--counts-layer", "counts")
+    result = run("compare", "cells.h5ad", *words, *files)
+    frame = read_table(result)
+    assert list(frame["panel"]) == ["ours", "theirs"]
+    assert list(frame["n_genes"]) == [8, 4]
+    tables = expected(
+        "compare", cells, {"ours": "glfs", "theirs": CATALOGUE}, "louvain", counts_layer="counts"
+    )
+    assert frame["accuracy"].to_numpy() == pytest.approx(tables["measures"]["accuracy"].to_numpy())
+    pair = pd.read_csv("o.csv").iloc[0]
+    assert pair["shared"] == tables["shared"].loc["ours", "theirs"]
+    assert f"ours and theirs share {pair['shared']} genes" in result.stderr
+    assert "theirs: 4 genes keep" in result.stderr
+    assert "glfs_comparison" in ad.read_h5ad("out.h5ad").uns
+
+
+def test_curve(run, cells):
+    words = ("--max-genes", "12", "--labels", "louvain", "--sizes", "6", "--sizes", "12")
+    result = run("curve", "cells.h5ad", *words, "--include", "CD3D", "-o", "out.h5ad")
+    frame = read_table(result)
+    assert list(frame["n_genes"]) == list(range(1, 13))
+    assert frame["gene"][0] == "CD3D"
+    assert frame["accuracy"].notna().sum() == 2
+    assert f"12 genes keep {100 * frame['kept'].iloc[-1]:.0f} %" in result.stderr
+    assert len(ad.read_h5ad("out.h5ad").uns["glfs_curve"]["table"]) == 12
+
+
+def test_counts_and_genes_in_rows(run):
+    rng = np.random.default_rng(0)
+    rates = np.repeat([[1.0] * 20, [1.0] * 17 + [9.0] * 3], 20, axis=0)
+    counts = pd.DataFrame(rng.poisson(rates), columns=[f"gene{i}" for i in range(20)])
+    counts.T.to_csv("counts.tsv", sep="\t")
+    words = ("gene17,gene2", "--transpose", "--log1p", "--n-comps", "5")
+    frame = read_table(run("explain", "counts.tsv", *words))
+    assert list(frame["gene"]) == ["gene17", "gene2"]
