@@ -44,6 +44,10 @@ bench-panels: $(RIVALS)
 	$(BIN)/python benchmarks/panels/stability.py
 	$(BIN)/python benchmarks/panels/criterion.py
 	$(BIN)/python benchmarks/panels/settings.py
+	$(BIN)/python benchmarks/panels/workbench_scores.py
+	$(BIN)/python benchmarks/panels/workbench_extensions.py
+	$(BIN)/python benchmarks/panels/workbench_substitutes.py
+	$(BIN)/python benchmarks/panels/workbench_timing.py
 
 # Time and memory up to a million cells; takes hours and 8 GB of disk.  What is measured is kept in
 # benchmarks/.cache/speed; BENCH_SPEED="--sizes 3000 10000" passes options.

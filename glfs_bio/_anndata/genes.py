@@ -123,6 +123,8 @@ def gene_mask(
         Patterns and families without a gene.
     """
     checks.one_of("missing", missing, _MISSING)
+    if genes is None:
+        return np.zeros(adata.n_vars, dtype=bool)
     lookup = Lookup(adata, symbols)
     found, absent = _mask(lookup, genes, argument)
     _report(_told(lookup, absent, argument), absent, _unknown(absent), lookup, missing)

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from ..core._typing import Array
 
-    PerGene = str | Mapping[str, float] | float
+#: What such an argument may be; documentation shows it.
+PerGene = str | Mapping[str, float] | float
 
 
 def numbers(

@@ -23,6 +23,7 @@ def explain(
     output: options.Output = None,
     table: options.Table = None,
     n_labels: Annotated[int, typer.Option(help="Most labels to name for a gene.")] = 3,
+    exclude: options.Genes = None,
     symbols: options.Symbols = None,
     missing: options.Missing = "warn",
     key_added: options.KeyAdded = "glfs_explanation",
@@ -37,7 +38,7 @@ def explain(
     """
     with common.told_in_one_line(debug=debug):
         common.check_targets(cells=output, table=table, overwrite=overwrite)
-        named = common.panel(panel)
+        named, excluded = common.panel(panel), common.genes(exclude)
         adata = common.load(source, transpose=transpose, log1p=log1p)
         structure.prepare(adata, named, kept=output is not None)
         with common.progress():
@@ -46,6 +47,7 @@ def explain(
                 named,
                 labels,
                 n_labels=n_labels,
+                exclude=excluded,
                 symbols=symbols,
                 missing=cast("Any", missing),  # explain_panel checks it
                 structure_key=structure.structure_key,

@@ -12,12 +12,12 @@ from .._anndata import labels as labels_of
 from ..core import checks
 from ..panels import explain
 from ..panels.substitutes import swaps
-from ._structure import judged
+from ._structure import closed, judged
 
 if TYPE_CHECKING:
     from anndata import AnnData
 
-    from .._anndata.genes import Missing
+    from .._anndata.genes import Genes, Missing
     from ..core._typing import Array, Index
     from ..panels import Criterion
 
@@ -32,6 +32,7 @@ def explain_panel(
     labels: str | None = None,
     *,
     n_labels: int = 3,
+    exclude: Genes | None = None,
     symbols: str | None = None,
     missing: Missing = "warn",
     structure_key: str = "glfs_structure",
@@ -51,6 +52,8 @@ def explain_panel(
         Column of ``.obs`` with labels of the cells, such as types: which of them each gene serves.
     n_labels
         Most labels to name for a gene.
+    exclude
+        Genes that cannot be a substitute, as in :func:`~glfs_bio.tl.substitutes`.
     symbols, missing, structure_key
         As in :func:`~glfs_bio.tl.substitutes`.
     key_added
@@ -96,7 +99,9 @@ def explain_panel(
     criterion, genes = found.structure.criterion, found.panel
     names = adata.var_names[found.structure.genes].to_numpy()
     lost, taken_over = swaps(criterion, genes, genes)
-    best = taken_over.argmax(axis=1)
+    barred = closed(adata, found, exclude, symbols=symbols, missing=missing)
+    best = np.where(barred, -np.inf, taken_over).argmax(axis=1)
+    none = bool(barred.all())
     direction, share = _directions(criterion, genes, names)
     table = pd.DataFrame(
         {
@@ -105,9 +110,9 @@ def explain_panel(
             "loss": criterion.losses(genes),
             "direction": direction,
             "direction_share": share,
-            "substitute": names[best],
-            "taken_over": taken_over[np.arange(len(genes)), best],
-            "lost": lost[np.arange(len(genes)), best],
+            "substitute": "" if none else names[best],
+            "taken_over": np.nan if none else taken_over[np.arange(len(genes)), best],
+            "lost": np.nan if none else lost[np.arange(len(genes)), best],
         }
     )
     entry: dict[str, Any] = {"table": table}

@@ -14,8 +14,9 @@ from ..pp._structure import compute
 
 if TYPE_CHECKING:
     from anndata import AnnData
+    from numpy.typing import NDArray
 
-    from .._anndata.genes import Missing, Named
+    from .._anndata.genes import Genes, Missing, Named
     from .._anndata.structure import Structure
     from ..core._typing import Index
 
@@ -99,3 +100,18 @@ def among(adata: AnnData, structure: Structure, rows: Index, argument: str) -> I
         )
         raise ValueError(msg)
     return np.asarray(place[rows])
+
+
+def closed(
+    adata: AnnData, found: Judged, exclude: Genes | None, *, symbols: str | None, missing: Missing
+) -> NDArray[np.bool_]:
+    """Which genes of the structure cannot be a substitute.
+
+    Those of the panel, those excluded, and where the panel is a selection those that could not be
+    selected.
+    """
+    out = genes.gene_mask(adata, exclude, "exclude", symbols=symbols, missing=missing)
+    if found.named.key is not None:
+        out |= adata.var[f"{found.named.key}_score"].isna().to_numpy()
+    out[found.named.genes] = True
+    return np.asarray(out[found.structure.genes])

@@ -12,7 +12,7 @@ from .._anndata import genes as names_of
 from .._anndata import write
 from ..core import checks
 from ..panels.substitutes import SHARE, swaps
-from ._structure import among, judged
+from ._structure import among, closed, judged
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -54,7 +54,8 @@ def substitutes(
     n
         Substitutes to list for each gene.
     exclude
-        Genes that cannot be a substitute, as in :func:`~glfs_bio.pp.select_genes`.
+        Genes that cannot be a substitute, as in :func:`~glfs_bio.pp.select_genes`.  Genes that a
+        selection could not select (it excluded them, or a limit did) cannot be one either.
     share
         A substitute stands in for a gene if it takes over at least this share.
     symbols
@@ -110,16 +111,14 @@ def substitutes(
             strange = adata.var_names[found.structure.genes[np.setdiff1d(leaving, found.panel)]]
             msg = f"genes has genes that are not in the panel: {', '.join(strange)}."
             raise ValueError(msg)
-    excluded = names_of.gene_mask(adata, exclude, "exclude", symbols=symbols, missing=missing)
+    barred = closed(adata, found, exclude, symbols=symbols, missing=missing)
     criterion, seen = found.structure.criterion, found.structure.genes
     lost, taken_over = swaps(criterion, found.panel, leaving)
-    closed = excluded[seen]
-    closed[found.panel] = True
-    taken_over[:, closed] = -np.inf
+    taken_over[:, barred] = -np.inf
     losses = pd.Series(criterion.losses(found.panel), index=found.panel)[leaving].to_numpy()
     names = adata.var_names[seen].to_numpy()
     order = np.argsort(-taken_over, axis=1, kind="stable")
-    best = order[:, : min(n, np.sum(~closed))]
+    best = order[:, : min(n, np.sum(~barred))]
     place = np.tile(np.arange(1, best.shape[1] + 1), len(leaving))
     table = pd.DataFrame(
         {

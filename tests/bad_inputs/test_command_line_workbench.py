@@ -98,6 +98,7 @@ DATA = [
     ("substitutes cells.h5ad glfs --exclude nope --missing raise", "exclude: 'nope'"),
     ("explain cells.h5ad glfs --labels nope", "'nope' is not in adata.obs"),
     ("explain cells.h5ad glfs --n-labels 0", "n_labels=0"),
+    ("explain cells.h5ad glfs --exclude CD8a --missing raise", "CD8a: did you mean CD8A?"),
     ("compare missing.h5ad a=glfs", "There is one panel (a=glfs)"),
     ("compare missing.h5ad glfs b=CD3D,LYZ", "glfs must be NAME=PANEL"),
     ("compare missing.h5ad a=glfs a=CD3D,LYZ", "a is the name of two panels"),

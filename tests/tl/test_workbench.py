@@ -106,6 +106,18 @@ def test_substitutes_of_some_genes_but_some(cells):
         tl.substitutes(cells, PANEL, ["GNLY"])
 
 
+def test_what_could_not_be_selected_is_no_substitute(cells):
+    pp.select_genes(cells, 12)
+    first = tl.explain_panel(cells, "glfs", inplace=False)
+    barred = list(first["substitute"].unique())
+    pp.select_genes(cells, 12, exclude=barred)
+    again = tl.explain_panel(cells, "glfs", inplace=False)
+    assert not set(again["substitute"]) & set(barred)
+    assert not set(tl.substitutes(cells, "glfs", inplace=False)["substitute"]) & set(barred)
+    more = tl.explain_panel(cells, "glfs", exclude=[again["substitute"][0]], inplace=False)
+    assert more["substitute"][0] != again["substitute"][0]
+
+
 def test_lost_is_what_the_exchanged_panel_keeps_less(cells):
     table = tl.substitutes(cells, PANEL, ["LYZ"], n=1, inplace=False)
     panels = {"before": PANEL, "after": [table["substitute"][0], *PANEL[:1], *PANEL[2:]]}
@@ -129,6 +141,13 @@ def test_explanations(cells, tmp_path):
     cells.write_h5ad(tmp_path / "x.h5ad")
     again = ad.read_h5ad(tmp_path / "x.h5ad").uns["glfs_explanation"]["table"]
     assert list(again["serves"]) == list(table["serves"])
+
+
+def test_no_gene_is_left_to_be_a_substitute(cells):
+    table = tl.explain_panel(cells, PANEL, exclude=list(cells.var_names), inplace=False)
+    assert (table["substitute"] == "").all()
+    assert table["lost"].isna().all()
+    assert not len(tl.substitutes(cells, PANEL, exclude=list(cells.var_names), inplace=False))
 
 
 def test_comparison(cells):

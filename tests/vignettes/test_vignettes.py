@@ -133,6 +133,45 @@ def test_constraints(run):
     assert strict["label"] > free["label"] - 0.02
 
 
+def test_order_form(run):
+    defined, printed = run("order_form")
+    cells, curve, panel = defined["cells"], defined["curve"], defined["panel"]
+    assert curve.loc[300, "accuracy"] < curve.loc[50, "accuracy"] + 0.02
+    assert curve.loc[300, "kept"] > curve.loc[50, "kept"] + 0.15
+    assert len(panel) == 100
+    assert panel["price"].sum() <= 175
+    assert defined["counts"] <= 150
+    assert defined["highest"] <= 3
+    assert not [gene for gene in panel.index if gene.startswith(("RPS", "RPL", "MT-"))]
+    kept, found = defined["kept"], defined["found"]
+    assert kept["free"] > kept["glfs"] > kept["free"] - 0.05
+    assert defined["of_best"] > 0.98
+    assert "per_type=3 and n_genes=20 conflict: at least 24 genes are needed" in defined["refused"]
+    assert found["random_kept"].max() < found["kept"] / 2
+    assert found["kept"] < found["best_kept"] <= found["most_kept"]
+    assert "RPS" in found["missed"].loc[0, "genes_up"] + found["missed"].loc[0, "genes_down"]
+    assert found["counts_per_label"]["ratio"].max() > 2 * found["counts_per_label"]["ratio"].min()
+    assert "CD8a, ADGRE1. CD8a: did you mean CD8A?" in defined["unknown"]
+    assert list(cells.uns["extended"]["absent"]) == ["CD8a", "ADGRE1"]
+    measures = defined["compared"]["measures"].astype(float)
+    catalogue, extended = measures.loc["catalogue"], measures.loc["catalogue, extended"]
+    assert abs(catalogue["accuracy"] - extended["accuracy"]) < 0.02
+    for measure in ("kept", "neighbors_kept", "clusters_kept_coarse", "clusters_kept_fine"):
+        assert catalogue[measure] < extended[measure] - 0.03
+    overlaps = (
+        defined["compared"][name].loc[defined["large"]]
+        for name in ("jaccard", "jaccard_with_substitutes")
+    )
+    assert next(overlaps) < next(overlaps) - 0.2
+    assert 0 < defined["replaceable"].sum() < 50
+    assert defined["tolerant"]["kept"][-1] < defined["plain"]["kept"]
+    assert defined["tolerant"]["kept_with_failures"][-1] > defined["plain"]["kept_with_failures"]
+    assert 0.6 < defined["agreement"] < 1
+    assert list(defined["form"]["gene"]) == list(panel.index)
+    assert (defined["form"]["stand_in"] != "").sum() == defined["replaceable"].sum()
+    assert "100 genes, " in printed
+
+
 def test_reproduction(run):
     defined, _ = run("reproduction")
     assert defined["scores"]["glfs"] == 1.0
