@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import platform
 import sys
 import traceback
 import warnings
+from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +19,7 @@ from scipy import sparse
 from .. import pp, tl
 from .._anndata import labels, read
 from ..estimators import LapRLSClassifier
+from ..limits import Limits
 from . import _session, _values
 
 if TYPE_CHECKING:
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
 #: Names of reduced dimensions in Bioconductor, and of the same arrays in ``.obsm``.
 _REDUCED = {"PCA": "X_pca", "TSNE": "X_tsne", "UMAP": "X_umap"}
 _IN_OBSM = {name: key for key, name in _REDUCED.items()}
+#: Parameters of what panels are judged by; some functions have a `random_state` of their own.
+_OF_STRUCTURE = frozenset(inspect.signature(pp.structure).parameters) - {"adata", "key_added"}
 _FOR_DEVELOPERS = (
     DeprecationWarning,
     FutureWarning,
@@ -68,6 +73,7 @@ def put_together(parts: dict[str, Any]) -> ad.AnnData:
         var=parts["var"],
         obsm={_REDUCED.get(name, name): array for name, array in parts["reduced"].items()},
         layers={name: layer.T for name, layer in parts["layers"].items()},
+        uns=parts["records"],
     )
 
 
@@ -121,23 +127,51 @@ def _about() -> dict[str, Any]:
 def _written_by(
     function: Callable[..., Any], parts: dict[str, Any], options: dict[str, Any]
 ) -> dict[str, Any]:
-    """Call a function that writes to ``.var`` and ``.uns``, and tell what it wrote."""
+    """Call a function that writes to ``.var``, ``.obs`` and ``.uns``, and tell what it wrote."""
     adata = put_together(parts)
     adata.var["_row"] = np.arange(adata.n_vars)
-    before = adata.var.copy()
-    function(adata, **_with_obsm_key(options))
+    before = {"var": adata.var.copy(), "obs": adata.obs.copy()}
+    function(adata, **_arguments(options))
     rows = adata.var.pop("_row").to_numpy()
-    new = [
-        name
-        for name in adata.var
-        if name not in before or not adata.var[name].equals(before[name].iloc[rows])
-    ]
-    return {"rows": rows + 1, "var": adata.var[new], "uns": {**adata.uns}}
+    return {
+        "rows": rows + 1,
+        "var": _new_columns(adata.var, before["var"].iloc[rows]),
+        "obs": _new_columns(adata.obs, before["obs"]),
+        # The records that R handed over have no versions.
+        "records": {key: entry for key, entry in adata.uns.items() if "versions" in entry},
+    }
 
 
-def _with_obsm_key(options: dict[str, Any]) -> dict[str, Any]:
+def _judged_by(
+    function: Callable[..., Any], parts: dict[str, Any], options: dict[str, Any]
+) -> dict[str, Any]:
+    """The same for a function that judges panels: it may be told by which structure.
+
+    R keeps no structure between two calls, so that its parameters are given with the others.
+    """
+    own = _OF_STRUCTURE - set(inspect.signature(function).parameters)
+
+    def judge(adata: ad.AnnData, **given: Any) -> None:
+        told = {name: given.pop(name) for name in own & set(given)}
+        if told:
+            pp.structure(adata, **told)
+        function(adata, **given)
+        adata.uns.pop("glfs_structure", None)
+
+    return _written_by(judge, parts, options)
+
+
+def _new_columns(table: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
+    new = [name for name in table if name not in before or not table[name].equals(before[name])]
+    return table[new]
+
+
+def _arguments(options: dict[str, Any]) -> dict[str, Any]:
+    """Arguments as Python has them: keys of ``.obsm``, and limits."""
     if (name := options.get("use_rep")) in _REDUCED:
-        return options | {"use_rep": _REDUCED[name]}
+        options = options | {"use_rep": _REDUCED[name]}
+    if options.get("limits") is not None:
+        options = options | {"limits": Limits(**options["limits"])}
     return options
 
 
@@ -175,6 +209,13 @@ def _read_h5ad(path: str, X_name: str) -> dict[str, Any]:
     return parts | {"left": _strings(left)}
 
 
+def _example() -> dict[str, Any]:
+    """The blood cells that scanpy ships."""
+    import scanpy as sc
+
+    return take_apart(sc.datasets.pbmc68k_reduced().raw.to_adata(), "logcounts")[0]
+
+
 def _stored(parts: dict[str, Any]) -> dict[str, int]:
     """Non-zeros that arrived: what the benchmark measures is the way here."""
     matrix = parts["X"]
@@ -183,9 +224,16 @@ def _stored(parts: dict[str, Any]) -> dict[str, int]:
 
 _TARGETS: dict[str, Callable[..., Any]] = {
     "about": _about,
-    "select_genes": lambda **given: _written_by(pp.select_genes, **given),
-    "stability": lambda **given: _written_by(tl.stability, **given),
+    "select_genes": partial(_written_by, pp.select_genes),
+    "stability": partial(_written_by, tl.stability),
+    "evaluate_panel": partial(_judged_by, tl.evaluate_panel),
+    "extend_panel": partial(_judged_by, tl.extend_panel),
+    "substitutes": partial(_judged_by, tl.substitutes),
+    "explain_panel": partial(_judged_by, tl.explain_panel),
+    "compare_panels": partial(_judged_by, tl.compare_panels),
+    "curve": partial(_judged_by, tl.curve),
     "laprls": _laprls,
+    "example": _example,
     "read_h5ad": _read_h5ad,
     "stored": _stored,
 }

@@ -72,6 +72,10 @@ def _read_strings(bytes: Any, missing: Any) -> NDArray[np.object_]:
     return strings
 
 
+def _read_named(names: Any, values: Any) -> dict[str, Any]:
+    return dict(zip(read(names), read(values).tolist(), strict=True))
+
+
 def _read_factor(codes: Any, levels: Any, ordered: Any) -> pd.Categorical:
     numbers = _copy(codes).astype(np.int64)
     return pd.Categorical.from_codes(
@@ -103,6 +107,7 @@ def _read_table(columns: Any, names: Any, rows: Any, length: Any) -> pd.DataFram
 _READERS: dict[str, Callable[..., Any]] = {
     "scalar": _read_scalar,
     "strings": _read_strings,
+    "named": _read_named,
     "factor": _read_factor,
     "dense": _read_dense,
     "sparse": _read_sparse,
@@ -137,7 +142,8 @@ def write(value: Any) -> Any:
             "table",
             columns=[value.iloc[:, j] for j in range(value.shape[1])],
             names=value.columns.astype(str),
-            rows=value.index.astype(str),
+            rows=None if isinstance(value.index, pd.RangeIndex) else value.index.astype(str),
+            length=len(value),
         )
     if sparse.issparse(value):
         return _write_sparse(value)

@@ -96,6 +96,21 @@ def test_a_record_keeps_its_nesting(ri):
     assert same(_values.write(record))[0]
 
 
+def test_a_table_without_row_names(ri):
+    table = _values.write(pd.DataFrame({"gene": ["A", "B"]}))
+    code = "function(x) { x <- glfsbio:::r_value(x); is.null(rownames(x)) && nrow(x) == 2 }"
+    assert ri.evalr(code)(table)[0]
+
+
+def test_numbers_by_name_are_a_dict(ri):
+    code = "glfsbio:::plain_argument({}, '{}')"
+    assert _values.read(ri.evalr(code.format("c(A = 1, B = 2.5)", "cost"))) == {"A": 1, "B": 2.5}
+    assert _values.read(ri.evalr(code.format("c(A = 2)", "n_genes"))) == 2
+    families = _values.read(ri.evalr(code.format("list(a = 'A', b = c('B', 'C'))", "families")))
+    assert {name: list(genes) for name, genes in families.items()} == {"a": ["A"], "b": ["B", "C"]}
+    assert _values.read(ri.evalr(code.format("5", "sizes"))).tolist() == [5]
+
+
 @pytest.mark.parametrize(
     "kind", [np.asarray, sparse.csr_matrix, sparse.csc_array, sparse.coo_array]
 )

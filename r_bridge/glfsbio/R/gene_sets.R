@@ -4,7 +4,7 @@
 #' over-representation, a ranking of all genes and RNK files for methods such as
 #' fgsea. A ranking uses the score, which has no ties; most weights are 0.
 #'
-#' @param x The result of [glfs_select_genes()].
+#' @param x The result of [glfs_select_genes()] or [glfs_extend_panel()].
 #' @param key One or more values of `key_added`; one set each.
 #' @param gmt,rnk Name of a file to write, or NULL. An RNK file has one key.
 #' @param overwrite Whether a file that exists may be replaced.

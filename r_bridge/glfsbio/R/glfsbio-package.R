@@ -1,8 +1,10 @@
 #' glfsbio: the few genes that keep the structure of an expression matrix
 #'
 #' Start with [glfs_setup()], which connects R with a Python that has the package
-#' glfs_bio, then [glfs_select_genes()], [glfs_stability()], [glfs_laprls()] and
-#' [glfs_gene_sets()].
+#' glfs_bio, then [glfs_select_genes()], with [glfs_limits()], and [glfs_stability()].
+#' Any panel can be judged with [glfs_evaluate_panel()], [glfs_compare_panels()],
+#' [glfs_explain_panel()], [glfs_substitutes()] and [glfs_curve()], and completed with
+#' [glfs_extend_panel()]. [glfs_laprls()] classifies; [glfs_gene_sets()] writes files.
 #'
 #' @name glfsbio-package
 #' @aliases glfsbio

@@ -110,7 +110,8 @@ plain_column <- function(x) {
         as.vector(x)
 }
 
-plain_parts <- function(matrix, genes, var, obs, reduced = list(), layers = list()) {
+plain_parts <- function(matrix, genes, var, obs, reduced = list(), layers = list(),
+                        records = list()) {
     reduced <- Filter(function(x) is.matrix(x) && is.numeric(x), reduced)
     plain_list(
         list(
@@ -121,9 +122,33 @@ plain_parts <- function(matrix, genes, var, obs, reduced = list(), layers = list
                 lapply(reduced, function(x) list(kind = "dense", values = unclass(x))),
                 as.character(names(reduced))
             ),
-            plain_list(layers, as.character(names(layers)))
+            plain_list(layers, as.character(names(layers))),
+            plain_records(records)
         ),
-        c("X", "var", "obs", "reduced", "layers")
+        c("X", "var", "obs", "reduced", "layers", "records")
+    )
+}
+
+# Of the records of selections what tells how they were made.
+plain_records <- function(records) {
+    told <- c("params", "n_tested")
+    is_record <- function(x) is.list(x) && !is.object(x) && all(told %in% names(x))
+    records <- Filter(is_record, records)
+    plain_list(
+        lapply(records, function(record) plain_argument(record[told], "metadata")),
+        as.character(names(records))
+    )
+}
+
+# The matrix of raw counts that `counts_layer` names, as a layer under its name.
+counts_layers <- function(name, names, where, matrix) {
+    if (is.null(name))
+        return(list())
+    check_string(name, "counts_layer")
+    if (!name %in% names)
+        glfs_stop("counts_layer = \"", name, "\" is not ", where, ": ", listed(names), ".")
+    stats::setNames(
+        list(plain_matrix(matrix(name), paste0("counts_layer \"", name, "\""))), name
     )
 }
 
@@ -145,13 +170,12 @@ setMethod("read_object", "ANY", function(x, ...) {
 })
 
 setMethod("read_object", "SummarizedExperiment",
-    function(x, assay = "logcounts", ...) {
+    function(x, assay = "logcounts", counts_layer = NULL, ...) {
         check_string(assay, "assay")
-        if (!assay %in% SummarizedExperiment::assayNames(x))
-            glfs_stop(
-                "assay = \"", assay, "\" is not an assay of x: ",
-                listed(SummarizedExperiment::assayNames(x)), "."
-            )
+        names <- SummarizedExperiment::assayNames(x)
+        if (!assay %in% names)
+            glfs_stop("assay = \"", assay, "\" is not an assay of x: ", listed(names), ".")
+        values <- function(name) SummarizedExperiment::assay(x, name, withDimnames = FALSE)
         reduced <- list()
         if (is(x, "SingleCellExperiment")) {
             # reducedDims() and altExpNames() check the whole object every time.
@@ -162,57 +186,70 @@ setMethod("read_object", "SummarizedExperiment",
                 message("Alternative experiments are not used: ", listed(other), ".")
         }
         plain_parts(
-            plain_matrix(
-                SummarizedExperiment::assay(x, assay, withDimnames = FALSE),
-                paste0("assay \"", assay, "\"")
-            ),
+            plain_matrix(values(assay), paste0("assay \"", assay, "\"")),
             gene_names(x),
             SummarizedExperiment::rowData(x, use.names = FALSE),
             no_names(SummarizedExperiment::colData(x)),
-            reduced
+            reduced,
+            counts_layers(counts_layer, names, "an assay of x", values),
+            S4Vectors::metadata(x)
         )
     }
 )
 
-setMethod("read_object", "ExpressionSet", function(x, assay = "exprs", ...) {
-    check_string(assay, "assay")
-    names <- Biobase::assayDataElementNames(x)
-    if (!assay %in% names)
-        glfs_stop("assay = \"", assay, "\" is not in assayData: ", listed(names), ".")
-    plain_parts(
-        plain_matrix(
-            Biobase::assayDataElement(x, assay), paste0("assayData \"", assay, "\"")
-        ),
-        gene_names(Biobase::exprs(x)), Biobase::fData(x), no_names(Biobase::pData(x))
-    )
-})
+setMethod("read_object", "ExpressionSet",
+    function(x, assay = "exprs", counts_layer = NULL, ...) {
+        check_string(assay, "assay")
+        names <- Biobase::assayDataElementNames(x)
+        if (!assay %in% names)
+            glfs_stop("assay = \"", assay, "\" is not in assayData: ", listed(names), ".")
+        values <- function(name) Biobase::assayDataElement(x, name)
+        plain_parts(
+            plain_matrix(values(assay), paste0("assayData \"", assay, "\"")),
+            gene_names(Biobase::exprs(x)), Biobase::fData(x),
+            no_names(Biobase::pData(x)),
+            layers = counts_layers(counts_layer, names, "in assayData", values),
+            records = Biobase::notes(x)
+        )
+    }
+)
 
 # Results go where users of the class look for them.
-setGeneric("write_object", function(x, result, key, ...) standardGeneric("write_object"))
+setGeneric("write_object", function(x, result, ...) standardGeneric("write_object"))
 
-setMethod("write_object", "ANY", function(x, result, key, ...) {
+# A matrix has no place for them: the columns of genes as a table, or the record.
+setMethod("write_object", "ANY", function(x, result, ...) {
     if (inherits(x, "Seurat"))
-        return(write_seurat(x, result, key, ...))
-    table <- result$var
-    S4Vectors::metadata(table)[[key]] <- result$uns[[key]]
-    table
+        return(write_seurat(x, result, ...))
+    if (ncol(result$var) > 0L && ncol(result$obs) == 0L) {
+        table <- result$var
+        S4Vectors::metadata(table) <- result$records
+        return(table)
+    }
+    tables <- Filter(ncol, list(rowData = result$var, colData = no_names(result$obs)))
+    c(result$records[[1L]], tables)
 })
 
-setMethod("write_object", "SummarizedExperiment", function(x, result, key, ...) {
-    x <- x[result$rows, ]
-    data <- SummarizedExperiment::rowData(x)
-    data[names(result$var)] <- no_names(result$var)
-    SummarizedExperiment::rowData(x) <- data
-    S4Vectors::metadata(x)[[key]] <- result$uns[[key]]
+setMethod("write_object", "SummarizedExperiment", function(x, result, ...) {
+    if (length(result$rows) < nrow(x))
+        x <- x[result$rows, ]
+    if (ncol(result$var) > 0L)
+        SummarizedExperiment::rowData(x)[names(result$var)] <- no_names(result$var)
+    if (ncol(result$obs) > 0L)
+        SummarizedExperiment::colData(x)[names(result$obs)] <- no_names(result$obs)
+    S4Vectors::metadata(x)[names(result$records)] <- result$records
     x
 })
 
-setMethod("write_object", "ExpressionSet", function(x, result, key, ...) {
-    x <- x[result$rows, ]
+setMethod("write_object", "ExpressionSet", function(x, result, ...) {
+    if (length(result$rows) < nrow(x))
+        x <- x[result$rows, ]
     for (name in names(result$var))
         Biobase::fData(x)[[name]] <- result$var[[name]]
+    for (name in names(result$obs))
+        Biobase::pData(x)[[name]] <- result$obs[[name]]
     notes <- Biobase::notes(x)
-    notes[[key]] <- result$uns[[key]]
+    notes[names(result$records)] <- result$records
     Biobase::notes(x) <- notes
     x
 })
@@ -227,4 +264,9 @@ no_names <- function(table) {
 refuse_assay <- function(...) {
     if ("assay" %in% ...names())
         glfs_stop("assay = names a part of an object with several; x is a matrix.")
+    if ("counts_layer" %in% ...names())
+        glfs_stop(
+            "counts_layer = names an assay of raw counts; x is a matrix: put both into a ",
+            "SummarizedExperiment."
+        )
 }

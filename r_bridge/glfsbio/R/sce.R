@@ -34,6 +34,19 @@ glfs_read_h5ad <- function(path, X_name = "X") {
     as_sce(parts)
 }
 
+#' Blood cells to try the package on
+#'
+#' 700 cells that the Python package scanpy ships, in 10 types, with 765 genes.
+#' No network is needed.
+#'
+#' @return A SingleCellExperiment with an assay `logcounts`, the types of the cells in
+#'   `colData(x)$bulk_labels`, and reduced dimensions `PCA` and `UMAP`.
+#' @references G. X. Y. Zheng et al., Nature Communications 8, 14049 (2017).
+#' @examples
+#' if (glfs_available()) glfs_example()
+#' @export
+glfs_example <- function() as_sce(call_python("example"))
+
 # For glfs_bio.rbridge.to_sce().
 build_sce <- function(plain) as_sce(r_value(plain))
 
@@ -82,6 +95,6 @@ plain_sce <- function(x, X_name = NULL) {
         label("metadata", names(S4Vectors::metadata(x)))
     )
     parts$items <- c(parts$items, list(plain_strings(as.character(left))))
-    parts$names <- plain_strings(c("X", "var", "obs", "reduced", "layers", "left"))
+    parts$names <- plain_strings(c("X", "var", "obs", "reduced", "layers", "records", "left"))
     parts
 }

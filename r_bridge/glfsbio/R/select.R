@@ -8,19 +8,59 @@
 #' @param x Genes x samples, logarithmised: a matrix, a sparse or delayed matrix, a
 #'   SummarizedExperiment or SingleCellExperiment, an ExpressionSet, or a Seurat
 #'   object.
-#' @param n_genes How many genes. `NULL`: the fewest that keep 80 % of the structure
-#'   that all genes keep, at most 500; with one of the paper's objectives, all genes
-#'   of the solution.
-#' @param ... Further arguments of `glfs_bio.pp.select_genes()`, by name:
-#'   `objective`, `swaps`, `lambda1`, `n_comps` (`NULL`: full rank, for up to some
-#'   hundred samples), `batch_key` (a column of `colData`), `include` and `exclude`
-#'   (names of genes, or of logical columns of `rowData`), `mask_var`, `use_rep` (a
-#'   reduced dimension), `key_added`, `subset` and the others. All defaults are
+#' @param n_genes How many genes. Without it, or NULL: the fewest that keep 80 % of
+#'   the structure that all genes keep, at most 500; with a `budget`, as many as it
+#'   affords; with one of the paper's objectives, all genes of the solution.
+#' @param ... Further arguments, by name; see the section below. All defaults are
 #'   those of Python. An argument that Python does not know is an error of class
 #'   `python.TypeError`.
 #' @param assay The matrix to use: name of an assay of a SummarizedExperiment, of
 #'   an element of `assayData` of an ExpressionSet, or of an assay of a Seurat
-#'   object, whose default assay is taken when it is NULL.
+#'   object. NULL: `"logcounts"`, `"exprs"`, or the default assay.
+#'
+#' @section Further arguments:
+#' \describe{
+#'   \item{`include`, `exclude`}{Genes that must be, or cannot be, in the selection:
+#'     names, logical columns of `rowData()`, or families of genes, of human and
+#'     mouse: `"mitochondrial"`, `"ribosomal"`, `"haemoglobin"`, `"tcr"`, `"bcr"`,
+#'     `"sex"`, `"cell_cycle"`, `"heat_shock"`, `"dissociation"`. For genes by
+#'     pattern pass `grep("^AC[0-9]", rownames(x), value = TRUE)`.}
+#'   \item{`symbols`}{A column of `rowData()` where these names and families are
+#'     looked for too, beside the row names.}
+#'   \item{`missing`}{What to do about names that are not there: `"raise"` an error,
+#'     `"warn"`, or `"ignore"` them.}
+#'   \item{`limits`}{Limits on the panel: see [glfs_limits()].}
+#'   \item{`counts_layer`}{The matrix of raw counts, named as `assay` is (for Seurat
+#'     the slot or layer), for limits on total counts.}
+#'   \item{`cost`, `budget`}{What a gene costs: one number, a column of `rowData()`,
+#'     or a vector with the names of the genes; and what the panel may cost.}
+#'   \item{`failure`}{Probability that a gene fails, given as `cost` is; genes that a
+#'     vector does not name do not fail. The panel that keeps most in the mean over
+#'     failures is chosen.}
+#'   \item{`batch_key`}{A column of `colData()`. Every batch gets its own structure,
+#'     so that genes which only separate batches gain nothing.}
+#'   \item{`mask_var`}{Genes to work on: a logical vector, or a logical column of
+#'     `rowData()`.}
+#'   \item{`objective`, `lam`}{`"error"`, or a selection of the paper, and its
+#'     penalty; see below.}
+#'   \item{`swaps`}{Exchange genes at the end until no exchange lowers the error.}
+#'   \item{`lambda1`, `n_neighbors`}{Weight of the graph of the samples, and the
+#'     neighbours of a sample in it.}
+#'   \item{`n_comps`}{Principal components that span the structure; NULL: full rank,
+#'     for up to some hundred samples.}
+#'   \item{`use_rep`}{A reduced dimension to take instead; `"X"`: compute principal
+#'     components.}
+#'   \item{`standardize`}{Units of the genes: `"noise"`, `"unit"` (their variance),
+#'     NULL, or `"auto"`.}
+#'   \item{`method`}{`"glfs"`, or a method that it is compared with: `"lapaofs"`,
+#'     `"lapdofs"`, `"laplacian_score"`, `"q_alpha"`, `"sparse_pca"`, `"variance"`.}
+#'   \item{`key_added`}{What to put in place of `glfs` in the names of the columns and
+#'     of the record.}
+#'   \item{`subset`}{Whether to keep only the selected genes.}
+#'   \item{`as_highly_variable`}{Whether to write the selection to a column
+#'     `highly_variable` too.}
+#'   \item{`random_state`}{A seed.}
+#' }
 #'
 #' @details The error is the variance and the squared bias of the estimate, for the
 #'   structure of the samples: the directions in which their expression varies.
@@ -37,8 +77,7 @@
 #'   `use_rep = "X"` computes another. For a Seurat object, `slot` names the slot
 #'   (or layer) of the assay, by default `"data"`. A delayed matrix is realised in
 #'   memory. Values in `...` are converted so: `NULL` is None, vectors of length
-#'   one are scalars, whole numbers are integers. For genes by pattern pass
-#'   `grep("^MT-", rownames(x), value = TRUE)`.
+#'   one are scalars, whole numbers are integers.
 #'
 #' @return The object, with the columns below in `rowData()`, `fData()` or the
 #'   metadata of the features, and a record of the selection in `metadata(x)$glfs`,
@@ -75,6 +114,8 @@
 #' - `graph_components`: the number of connected components of the graph of the
 #'   samples. `assay_noise`: the variance of the noise of the assay that will
 #'   measure the panel, as it was assumed.
+#' - `kept_with_failures`: with `failure`, the mean of what panels of 1, 2, ... genes
+#'   keep over the failures. `missing`: names that are not there, if any.
 #' - `lam`, `path`, `kkt`, `converged` and `n_iter`: with the paper's objectives
 #'   only, the penalty, the path of solutions along it, the largest violation of the
 #'   optimality conditions, whether the solver converged, and its iterations.
@@ -95,50 +136,40 @@
 #'     rownames(genes)[genes$glfs_selected]
 #' }
 #' @export
-#' @name glfs_select_genes
-#' @aliases glfs_select_genes,ANY-method
-#'   glfs_select_genes,SummarizedExperiment-method
-#'   glfs_select_genes,ExpressionSet-method
-setGeneric(
-    "glfs_select_genes",
-    function(x, n_genes = NULL, ...) standardGeneric("glfs_select_genes"),
-    signature = "x"
-)
-
-#' @rdname glfs_select_genes
-#' @export
-setMethod("glfs_select_genes", "ANY", function(x, n_genes = NULL, ..., assay = NULL) {
-    run("select_genes", x, list(n_genes = n_genes, ...), "glfs", assay)
-})
-
-#' @rdname glfs_select_genes
-#' @export
-setMethod("glfs_select_genes", "SummarizedExperiment",
-    function(x, n_genes = NULL, ..., assay = "logcounts") {
-        run("select_genes", x, list(n_genes = n_genes, ...), "glfs", assay)
-    }
-)
-
-#' @rdname glfs_select_genes
-#' @export
-setMethod("glfs_select_genes", "ExpressionSet",
-    function(x, n_genes = NULL, ..., assay = "exprs") {
-        run("select_genes", x, list(n_genes = n_genes, ...), "glfs", assay)
-    }
-)
+glfs_select_genes <- function(x, n_genes, ..., assay = NULL) {
+    run("select_genes", x, c(given("n_genes"), list(...)), assay)
+}
 
 #' How often a gene is selected when samples are left out
 #'
-#' Repeats the selection on random subsets of the samples, by
-#' `glfs_bio.tl.stability()` in Python.
+#' Repeats a selection of `x` on random parts of the samples, with the parameters
+#' that it was made with, by `glfs_bio.tl.stability()` in Python. Where `x` has no
+#' selection, as a matrix, the parameters are given here.
 #'
 #' @inheritParams glfs_select_genes
-#' @param ... Further arguments of `glfs_bio.tl.stability()`, by name, among them
-#'   `n_resamples`, `fraction`, and those of [glfs_select_genes()].
-#' @return The object, with the frequencies in columns of `rowData()`, `fData()`
-#'   or the metadata of the features whose names begin with `glfs_stability`, and
-#'   the parameters in `metadata(x)$glfs_stability`, `notes(x)` or `Misc(x)`. For a
-#'   matrix, a DataFrame.
+#' @param n_genes How many genes in each part. Without it as in the selection; NULL:
+#'   an automatic number in each.
+#' @param ... Further arguments, by name: `key`, which selection (its `key_added`);
+#'   `n_resamples`, the number of parts; `fraction`, the share of the samples in a
+#'   part; `n_jobs`, processes; `key_added`; `random_state`; `show_progress`, by
+#'   default where R is interactive; and arguments of [glfs_select_genes()] in place of
+#'   those of the selection.
+#' @return The object, with the columns below in `rowData()`, `fData()` or the
+#'   metadata of the features, and a record in `metadata(x)$glfs_stability`,
+#'   `notes(x)` or `Misc(x)`. For a matrix, a DataFrame.
+#'
+#'   - `glfs_stability_frequency`: the share of the parts in which the gene is
+#'     selected.
+#'   - `glfs_stability_frequency_with_substitutes`: for the genes of the selection the
+#'     share of the parts in which the gene, or one that stands in for it, is selected;
+#'     NA for the others. See [glfs_substitutes()].
+#'   - `glfs_stability_consensus`: whether the gene is in the panel of the genes that
+#'     are selected most often, as many as a part selects on average.
+#'
+#'   The record has `jaccard`, for every two parts the genes that their selections
+#'   share, over those in either, and `mean_jaccard`; `jaccard_with_substitutes` and its
+#'   mean: the same where a gene may be matched with one that stands in for it;
+#'   `n_genes`, the sizes of the selections; `of`, the key of the selection that was examined; and `params`.
 #' @examples
 #' if (glfs_available()) {
 #'     set.seed(1)
@@ -147,51 +178,6 @@ setMethod("glfs_select_genes", "ExpressionSet",
 #'     glfs_stability(x, n_genes = 3, n_resamples = 5, n_comps = NULL)
 #' }
 #' @export
-#' @name glfs_stability
-#' @aliases glfs_stability,ANY-method glfs_stability,SummarizedExperiment-method
-#'   glfs_stability,ExpressionSet-method
-setGeneric(
-    "glfs_stability",
-    function(x, n_genes = NULL, ...) standardGeneric("glfs_stability"),
-    signature = "x"
-)
-
-#' @rdname glfs_stability
-#' @export
-setMethod("glfs_stability", "ANY", function(x, n_genes = NULL, ..., assay = NULL) {
-    run("stability", x, list(n_genes = n_genes, ...), "glfs_stability", assay)
-})
-
-#' @rdname glfs_stability
-#' @export
-setMethod("glfs_stability", "SummarizedExperiment",
-    function(x, n_genes = NULL, ..., assay = "logcounts") {
-        run("stability", x, list(n_genes = n_genes, ...), "glfs_stability", assay)
-    }
-)
-
-#' @rdname glfs_stability
-#' @export
-setMethod("glfs_stability", "ExpressionSet",
-    function(x, n_genes = NULL, ..., assay = "exprs") {
-        run("stability", x, list(n_genes = n_genes, ...), "glfs_stability", assay)
-    }
-)
-
-run <- function(target, x, options, key, assay) {
-    if ("inplace" %in% names(options))
-        glfs_stop("inplace has no meaning in R: the result is a new object.")
-    place <- list(assay = assay)[!is.null(assay)]
-    if (inherits(x, "Seurat")) {
-        place$slot <- options$slot
-        options$slot <- NULL
-    }
-    parts <- do.call(read_object, c(list(x), place))
-    result <- call_python(target, parts = parts, options = plain_arguments(options))
-    if (!is.null(options$key_added))
-        key <- options$key_added
-    ranks <- grep("_rank$", names(result$var), value = TRUE)
-    for (name in ranks)
-        result$var[[name]] <- as.integer(result$var[[name]])
-    do.call(write_object, c(list(x, result, key), place["assay"][!is.null(assay)]))
+glfs_stability <- function(x, n_genes, ..., assay = NULL) {
+    run("stability", x, shown(c(given("n_genes"), list(...))), assay)
 }

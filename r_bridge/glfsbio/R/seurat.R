@@ -13,15 +13,16 @@ seurat_assay <- function(x, assay) {
     assay
 }
 
-read_seurat <- function(x, assay = NULL, slot = "data", ...) {
+read_seurat <- function(x, assay = NULL, slot = "data", counts_layer = NULL, ...) {
     assay <- seurat_assay(x, assay)
     check_string(slot, "slot")
     # Version 5 of SeuratObject calls a slot a layer.
     name <- if (utils::packageVersion("SeuratObject") < "5.0.0") "slot" else "layer"
-    matrix <- do.call(
+    values <- function(slot) do.call(
         SeuratObject::GetAssayData,
         c(list(x[[assay]]), stats::setNames(list(slot), name))
     )
+    matrix <- values(slot)
     others <- setdiff(SeuratObject::Assays(x), assay)
     if (length(others) > 0L)
         message("Other assays are not used: ", listed(others), ".")
@@ -32,8 +33,17 @@ read_seurat <- function(x, assay = NULL, slot = "data", ...) {
     names(reduced) <- seurat_reduced(names(reduced))
     plain_parts(
         plain_matrix(matrix, paste0("slot \"", slot, "\" of assay \"", assay, "\"")),
-        gene_names(matrix), x[[assay]][[]], no_names(x[[]]), reduced
+        gene_names(matrix), x[[assay]][[]], no_names(x[[]]), reduced,
+        counts_layers(counts_layer, seurat_slots(x[[assay]]), "in the assay", values),
+        methods::slot(x, "misc")
     )
+}
+
+seurat_slots <- function(assay) {
+    if (utils::packageVersion("SeuratObject") < "5.0.0")
+        return(c("counts", "data", "scale.data"))
+    # `::` would name a function that version 4 does not have.
+    getExportedValue("SeuratObject", "Layers")(assay)
 }
 
 seurat_reduced <- function(names) {
@@ -42,7 +52,7 @@ seurat_reduced <- function(names) {
     names
 }
 
-write_seurat <- function(x, result, key, assay = NULL, ...) {
+write_seurat <- function(x, result, assay = NULL, ...) {
     assay <- seurat_assay(x, assay)
     values <- as.data.frame(result$var)
     if (length(result$rows) < nrow(x[[assay]]))
@@ -50,9 +60,14 @@ write_seurat <- function(x, result, key, assay = NULL, ...) {
     # AddMetaData() fails on a table without columns: nothing has changed.
     if (ncol(values) > 0L)
         x[[assay]] <- SeuratObject::AddMetaData(x[[assay]], values)
+    if (ncol(result$obs) > 0L) {
+        cells <- as.data.frame(result$obs)
+        rownames(cells) <- colnames(x)
+        x <- SeuratObject::AddMetaData(x, cells)
+    }
     # Misc<- warns when it replaces an earlier result.
     misc <- methods::slot(x, "misc")
-    misc[[key]] <- result$uns[[key]]
+    misc[names(result$records)] <- result$records
     methods::slot(x, "misc") <- misc
     x
 }

@@ -19,13 +19,20 @@ plain_list <- function(items, names = NULL) {
     )
 }
 
+# Arguments that stay vectors when they have one element.
+sequences <- c("genes", "sizes")
+# Arguments for which a named vector holds a number of each name.
+numbers_by_name <- c("cost", "failure", "max_total_per_type", "priority")
+# Arguments that are lists of genes by name.
+genes_by_name <- c("families", "markers")
+
 # An argument for a Python function: vectors of length one become scalars, whole
 # numbers integers.
-plain_argument <- function(x, name) {
+plain_argument <- function(x, name = "") {
     if (is.null(x))
         return(NULL)
     if (is.list(x) && !is.object(x))
-        return(plain_list(lapply(x, plain_argument, name = name), names(x)))
+        return(plain_arguments_list(x, name))
     if (is(x, "Rle"))
         x <- S4Vectors::decode(x)
     if (is.factor(x))
@@ -40,15 +47,29 @@ plain_argument <- function(x, name) {
         glfs_stop(name, " has missing values: remove them.")
     if (is.double(x) && all(is.finite(x)) && all(x == round(x) & abs(x) < 2^31))
         storage.mode(x) <- "integer"
+    labels <- names(x)
     x <- as.vector(x)
+    if (name %in% numbers_by_name && is.numeric(x) && !is.null(labels))
+        return(list(kind = "named", names = plain_strings(labels), values = x))
     value <- if (is.character(x)) plain_strings(x) else x
-    if (length(x) == 1L) list(kind = "scalar", value = value) else value
+    if (length(x) == 1L && !name %in% sequences)
+        list(kind = "scalar", value = value)
+    else value
+}
+
+plain_arguments_list <- function(x, name) {
+    items <- if (name %in% genes_by_name)
+        lapply(x, function(genes)
+            if (is.character(genes)) plain_strings(genes) else plain_argument(genes, name))
+    else if (is.null(names(x))) lapply(x, plain_argument, name = name)
+    else Map(plain_argument, x, names(x))
+    plain_list(items, names(x))
 }
 
 plain_arguments <- function(arguments) {
     labels <- names(arguments)
     if (length(arguments) > 0L && (is.null(labels) || !all(nzchar(labels))))
-        glfs_stop("Arguments after n_genes must be given by name.")
+        glfs_stop("Further arguments must be given by name.")
     plain_list(
         Map(plain_argument, arguments, labels),
         if (is.null(labels)) character() else labels
@@ -98,12 +119,11 @@ r_list <- function(x) {
 }
 
 r_table <- function(x) {
-    rows <- r_value(x$rows)
     columns <- lapply(x$columns, r_value)
-    table <- S4Vectors::make_zero_col_DFrame(length(rows))
+    table <- S4Vectors::make_zero_col_DFrame(x$length)
     names <- r_value(x$names)
     for (j in seq_along(columns))
         table[[names[j]]] <- columns[[j]]
-    rownames(table) <- rows
+    rownames(table) <- r_value(x$rows)
     table
 }

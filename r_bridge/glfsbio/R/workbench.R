@@ -1,0 +1,266 @@
+#' Judge any panel of genes: what it keeps of the cells, and what it misses
+#'
+#' The share of the structure that is kept needs no labels and is on one scale for
+#' every panel of the same cells: 0 without genes and 1 with all of them. A share of
+#' 0.3 can be good: few genes do not keep what twenty thousand do. The random panels
+#' and the best possible share of the same size tell how good. The work is done by
+#' `glfs_bio.tl.evaluate_panel()` in Python, with the same figures.
+#'
+#' @inheritParams glfs_select_genes
+#' @param panel Names of genes; or one string: the key of a selection of `x`, a
+#'   logical column of `rowData()`, or a file of names (TXT, CSV, TSV, GMT, XLSX).
+#'   Without it the selection that [glfs_select_genes()] wrote. A panel of one gene
+#'   is a list: `list("CD3D")`.
+#' @param labels Column of `colData()`, `pData()` or the metadata of a Seurat object
+#'   with labels of the cells, such as types. Cells without one are left out.
+#' @param ... Further arguments, by name; see the section below. All defaults are
+#'   those of Python.
+#'
+#' @section Further arguments:
+#' \describe{
+#'   \item{`counts_layer`}{The matrix of raw counts, named as `assay` is (for Seurat
+#'     the slot or layer): what share of the counts the panel takes.}
+#'   \item{`failure`}{Probability that a gene fails: one number, a column of
+#'     `rowData()`, or a vector with names of genes.}
+#'   \item{`n_random`}{Random panels of the same size, of genes that vary.}
+#'   \item{`n_directions`}{Directions to list that the panel misses.}
+#'   \item{`symbols`}{A column of `rowData()` with names that genes may be given by.}
+#'   \item{`missing`}{What to do about names that are not in the data: `"raise"` an
+#'     error, `"warn"`, or `"ignore"` them.}
+#'   \item{`key_added`}{Name of the record, and prefix of the columns.}
+#'   \item{`random_state`}{A seed.}
+#'   \item{`show_progress`}{Whether a bar shows the progress; by default where R is
+#'     interactive.}
+#'   \item{`batch_key`, `n_comps`, `use_rep`, `lambda1`, `n_neighbors`,
+#'     `standardize`, `mask_var`}{What the structure of the cells is, as in
+#'     [glfs_select_genes()]. Where `panel` is a selection, it is the structure that
+#'     the selection was made by, unless one of these is given: then the others have
+#'     their defaults. Every call computes the structure anew.}
+#' }
+#'
+#' @return The object, with a record in `metadata(x)$glfs_evaluation`, `notes(x)` or
+#'   `Misc(x)`, and two columns: `glfs_evaluation_open` of the cells, the error that
+#'   the panel leaves there, in units of that of a mean cell without any gene; and
+#'   `glfs_evaluation_r2` of the genes, how well the panel predicts the structure of
+#'   an unmeasured gene. For a matrix, the record, a list, with DataFrames `rowData`
+#'   and `colData` of these columns.
+#'
+#' @section The record:
+#' - Of the structure: `kept`, the share that the panel keeps; `of_best_possible`, at
+#'   least that share of what the best panel of as many genes keeps; `best_kept`, what
+#'   the panel of [glfs_select_genes()] of that size keeps, and `most_kept`, what no
+#'   panel of that size exceeds; `random_kept`, of random panels;
+#'   `kept_with_failures`, with `failure`.
+#' - Of the cells as the panel shows them: `neighbors_kept`, the share of the 15
+#'   nearest cells in 50 principal components of all genes that are nearest cells in
+#'   the panel; `clusters_kept_coarse` and `clusters_kept_fine`, normalised mutual
+#'   information of 5 to 10 and of 20 to 40 clusters in both. With `labels`
+#'   `accuracy`, `macro_f1` and `rare_f1` of leave-one-out prediction from the 15
+#'   nearest cells (rare: at most 5 % of the cells), `per_label`, a DataFrame, and
+#'   `confusion`, numbers of cells, labels x predictions.
+#' - Of the genes: `imputed`, the median of `glfs_evaluation_r2`; of those of the panel
+#'   `mean_correlation` and `n_effective`, an effective number of genes. With
+#'   `counts_layer` `counts_share`, of all counts, `counts_spearman`, whether the
+#'   panel's total follows the total of the cell, and with `labels`
+#'   `counts_per_label`, a DataFrame.
+#' - What it misses: `missed`, a DataFrame of directions, the worst first: `share` of
+#'   what is left open, the genes on both sides (`genes_up`, `genes_down`), and with
+#'   `labels` the labels that vary most along it.
+#' - `n_genes`, `genes`, `absent` (names that are not in the data), `params` and
+#'   `versions`.
+#'
+#' @examples
+#' if (glfs_available()) {
+#'     x <- glfs_example()
+#'     panel <- c("CD3D", "CD79A", "NKG7", "LYZ", "FCER1A")
+#'     x <- glfs_evaluate_panel(x, panel, "bulk_labels")
+#'     found <- S4Vectors::metadata(x)$glfs_evaluation
+#'     found$kept
+#'     summary(found$random_kept)
+#'     found$per_label
+#'     found$missed
+#' }
+#' @export
+glfs_evaluate_panel <- function(x, panel, labels = NULL, ..., assay = NULL) {
+    run("evaluate_panel", x, shown(c(given("panel"), list(labels = labels, ...))), assay)
+}
+
+#' Find the genes that add most to a panel
+#'
+#' The genes of the panel, such as one of a catalogue, stay. Each further gene is the
+#' one that lowers most the error of the genes before it. The work is done by
+#' `glfs_bio.tl.extend_panel()` in Python, with the same genes.
+#'
+#' @inheritParams glfs_evaluate_panel
+#' @param panel Names of genes; or one string: the key of a selection of `x`, a
+#'   logical column of `rowData()`, or a file of names (TXT, CSV, TSV, GMT, XLSX). A
+#'   panel of one gene is a list: `list("CD3D")`. Genes that are not in the data stay
+#'   in the panel, and count for nothing.
+#' @param n_extra Genes to add. NULL: the fewest with which the panel keeps 80 % of the
+#'   structure (at most 500 genes in all), or with `budget` as many as it affords.
+#' @param ... Further arguments, by name: `labels`, a column of `colData()`: which
+#'   labels each gene that is added serves; `exclude`, `limits`, `counts_layer`,
+#'   `cost`, `budget` and `failure`, as in [glfs_select_genes()], for the whole panel;
+#'   and `symbols`, `missing`, `key_added`, `random_state` and the parameters of the
+#'   structure, as in [glfs_evaluate_panel()].
+#' @return What [glfs_select_genes()] returns, under the key `glfs_extended`, with
+#'   `glfs_extended_included` for the genes of the panel. All functions that take the
+#'   key of a selection take this one. Its record has besides
+#'
+#'   - `added`: a DataFrame, one row a gene, in the order in which they are added:
+#'     `gene`; `adds`, the share of the structure that it adds to the genes before it;
+#'     `kept`, what is kept with it; with `labels` `serves`, the label whose cells gain
+#'     most in proportion to their number.
+#'   - `absent`: names of the panel that are not in the data, if any.
+#' @examples
+#' if (glfs_available()) {
+#'     x <- glfs_extend_panel(glfs_example(), c("CD3D", "LYZ", "NKG7"), 5)
+#'     S4Vectors::metadata(x)$glfs_extended$added
+#' }
+#' @export
+glfs_extend_panel <- function(x, panel, n_extra = NULL, ..., assay = NULL) {
+    run("extend_panel", x, c(given("panel"), list(n_extra = n_extra, ...)), assay)
+}
+
+#' Find the genes that replace a gene of a panel
+#'
+#' A gene may fail: no probes fit it, or its supplier has none. A substitute does for
+#' the panel what the gene did, beside all the other genes of the panel. It need not
+#' be the gene that is most correlated: what the rest of the panel shows already needs
+#' no second gene. The work is done by `glfs_bio.tl.substitutes()` in Python, with the
+#' same figures.
+#'
+#' @inheritParams glfs_evaluate_panel
+#' @param genes Names of genes of the panel to replace. NULL: each of them, one at a
+#'   time.
+#' @param n Substitutes to list for each gene.
+#' @param ... Further arguments, by name: `exclude`, genes that cannot be a
+#'   substitute, as in [glfs_select_genes()]; `share`: a substitute stands in for a
+#'   gene if it takes over at least this share; and `symbols`, `missing`, `key_added`
+#'   and the parameters of the structure, as in [glfs_evaluate_panel()].
+#' @return The object, with a record in `metadata(x)$glfs_substitutes`, `notes(x)` or
+#'   `Misc(x)`; for a matrix, the record. Its `table` is a DataFrame with `n` rows a
+#'   gene, the best substitute first:
+#'
+#'   - `gene`, `substitute`, and `place`, 1 for the best.
+#'   - `taken_over`: how much of what the gene does for the panel the substitute does
+#'     as well. 1 is a copy of the gene; a copy with less noise is above 1.
+#'   - `stands_in`: whether that is at least `share`.
+#'   - `loss`: what the panel loses without the gene, and `lost`: what it loses when
+#'     the substitute takes its place, both as a share of what all genes keep. Below
+#'     zero the panel is better with the substitute.
+#' @examples
+#' if (glfs_available()) {
+#'     x <- glfs_select_genes(glfs_example(), n_genes = 10)
+#'     x <- glfs_substitutes(x, n = 2)
+#'     S4Vectors::metadata(x)$glfs_substitutes$table
+#' }
+#' @export
+glfs_substitutes <- function(x, panel, genes = NULL, n, ..., assay = NULL) {
+    run("substitutes", x, c(given("panel", "n"), list(genes = genes, ...)), assay)
+}
+
+#' Say why each gene is in a panel
+#'
+#' For every gene what is lost without it, whom it serves, and what replaces it. The
+#' work is done by `glfs_bio.tl.explain_panel()` in Python, with the same figures.
+#'
+#' @inheritParams glfs_evaluate_panel
+#' @param labels Column of `colData()`, `pData()` or the metadata of a Seurat object
+#'   with labels of the cells, such as types: which of them each gene serves.
+#' @param ... Further arguments, by name: `n_labels`, the most labels to name for a
+#'   gene; and `symbols`, `missing`, `key_added` and the parameters of the structure,
+#'   as in [glfs_evaluate_panel()].
+#' @return The object, with a record in `metadata(x)$glfs_explanation`, `notes(x)` or
+#'   `Misc(x)`; for a matrix, the record. Its `table` is a DataFrame, one row a gene in
+#'   the panel's order:
+#'
+#'   - `gene`, and `kept`: the share of the structure that the genes up to this one
+#'     keep.
+#'   - `loss`: what the panel loses without the gene, as a share of what all genes
+#'     keep.
+#'   - `direction` and `direction_share`: the direction of the structure that the gene
+#'     serves most, named by the genes that vary most along it, and the share of the
+#'     loss that lies along it.
+#'   - `substitute`, `taken_over` and `lost`: its best substitute, as in
+#'     [glfs_substitutes()].
+#'   - `serves`, with `labels`: the labels whose cells would be predicted worse without
+#'     it, with their shares of the growth of the error.
+#'
+#'   `served`, with `labels`, is a matrix of all these shares, genes x labels.
+#' @examples
+#' if (glfs_available()) {
+#'     x <- glfs_select_genes(glfs_example(), n_genes = 10)
+#'     x <- glfs_explain_panel(x, labels = "bulk_labels")
+#'     S4Vectors::metadata(x)$glfs_explanation$table
+#' }
+#' @export
+glfs_explain_panel <- function(x, panel, labels = NULL, ..., assay = NULL) {
+    run("explain_panel", x, c(given("panel"), list(labels = labels, ...)), assay)
+}
+
+#' Judge panels by the same measures, and say what they have in common
+#'
+#' The work is done by `glfs_bio.tl.compare_panels()` in Python, with the same figures.
+#'
+#' @inheritParams glfs_evaluate_panel
+#' @param panels A named list of at least two panels; each is what `panel` of
+#'   [glfs_evaluate_panel()] can be.
+#' @param ... Further arguments, by name: `counts_layer`, `symbols`, `missing`,
+#'   `key_added`, `random_state`, `show_progress` and the parameters of the structure,
+#'   as in [glfs_evaluate_panel()]; `share`: what counts as a substitute, as in
+#'   [glfs_substitutes()].
+#' @return The object, with a record in `metadata(x)$glfs_comparison`, `notes(x)` or
+#'   `Misc(x)`; for a matrix, the record. It has the DataFrames
+#'
+#'   - `measures`, a row a panel: every number of [glfs_evaluate_panel()].
+#'   - `shared`, panels x panels: genes in common.
+#'   - `jaccard`: these over the genes in either.
+#'   - `jaccard_with_substitutes`: the same where a gene may be matched with a gene that
+#'     stands in for it in one of the two panels.
+#' @examples
+#' if (glfs_available()) {
+#'     panels <- list(
+#'         ours = c("CD3D", "CD79A", "NKG7"), theirs = c("CD3D", "LYZ", "GNLY")
+#'     )
+#'     x <- glfs_compare_panels(glfs_example(), panels)
+#'     S4Vectors::metadata(x)$glfs_comparison$measures
+#' }
+#' @export
+glfs_compare_panels <- function(x, panels, labels = NULL, ..., assay = NULL) {
+    if (!is.list(panels) || is.null(names(panels)))
+        glfs_stop(
+            "panels must be a named list of panels, such as ",
+            "list(catalogue = c(\"CD3D\", \"LYZ\"), glfs = \"glfs\")."
+        )
+    run("compare_panels", x, shown(list(panels = panels, labels = labels, ...)), assay)
+}
+
+#' Say what panels of 1, 2, ... genes keep, so that a size can be chosen
+#'
+#' Panels are nested: one choice of `max_genes` genes gives all sizes. The work is done
+#' by `glfs_bio.tl.curve()` in Python, with the same figures.
+#'
+#' @inheritParams glfs_evaluate_panel
+#' @param max_genes Genes of the largest panel.
+#' @param labels Column of `colData()`, `pData()` or the metadata of a Seurat object
+#'   with labels of the cells: how well they are predicted, too.
+#' @param ... Further arguments, by name: `sizes`, at which labels are predicted;
+#'   `include`, `exclude`, `limits`, `counts_layer`, `cost`, `budget`, `symbols` and
+#'   `missing`, as in [glfs_select_genes()]; `key_added`, and the parameters of the
+#'   structure, as in [glfs_evaluate_panel()].
+#' @return The object, with a record in `metadata(x)$glfs_curve`, `notes(x)` or
+#'   `Misc(x)`; for a matrix, the record. Its `table` is a DataFrame, one row a size:
+#'   `n_genes`; `gene`, which is added; `adds`, the share of the structure that it adds;
+#'   `kept`; `of_best_possible`, at least; and with `labels` `accuracy` and `macro_f1` of
+#'   leave-one-out prediction from the 15 nearest cells, NA at other sizes than `sizes`.
+#' @examples
+#' if (glfs_available()) {
+#'     x <- glfs_curve(glfs_example(), 20)
+#'     table <- S4Vectors::metadata(x)$glfs_curve$table
+#'     plot(table$n_genes, table$kept, type = "s")
+#' }
+#' @export
+glfs_curve <- function(x, max_genes, labels = NULL, ..., assay = NULL) {
+    run("curve", x, c(given("max_genes"), list(labels = labels, ...)), assay)
+}

@@ -1,0 +1,164 @@
+panel <- c("g1", "g2", "g3")
+
+test_that("a panel is judged, and the columns of genes and cells come with it", {
+    need_python()
+    out <- glfs_evaluate_panel(sce_of(cells()), panel, "group", n_comps = 10, n_random = 4)
+    expect_s4_class(out, "SingleCellExperiment")
+    found <- S4Vectors::metadata(out)$glfs_evaluation
+    expect_identical(found$genes, panel)
+    expect_length(found$random_kept, 4)
+    expect_gt(found$kept, mean(found$random_kept))
+    expect_gt(found$accuracy, 0.95)
+    expect_s4_class(found$missed, "DataFrame")
+    expect_null(rownames(found$missed))
+    expect_identical(rownames(found$per_label), c("B", "NK", "T"))
+    expect_identical(dimnames(found$confusion), list(
+        label = rownames(found$per_label), predicted = rownames(found$per_label)
+    ))
+    expect_identical(sum(found$confusion), 90)
+    expect_identical(names(SummarizedExperiment::colData(out)), c("group", "glfs_evaluation_open"))
+    expect_false(anyNA(out$glfs_evaluation_open))
+    expect_identical(
+        which(is.na(SummarizedExperiment::rowData(out)$glfs_evaluation_r2)), 1:3
+    )
+})
+
+test_that("objects of all classes have what a matrix has", {
+    need_python()
+    ours <- glfs_evaluate_panel(cells(), panel, n_comps = 10, n_random = 2)
+    expect_type(ours, "list")
+    open <- ours$colData$glfs_evaluation_open
+    r2 <- ours$rowData$glfs_evaluation_r2
+    expect_identical(rownames(ours$rowData), paste0("g", 1:40))
+    evaluate <- function(x) glfs_evaluate_panel(x, panel, n_comps = 10, n_random = 2)
+    record <- ours[setdiff(names(ours), c("rowData", "colData"))]
+
+    sce <- evaluate(sce_of(cells()))
+    expect_equal(S4Vectors::metadata(sce)$glfs_evaluation, record)
+    expect_equal(sce$glfs_evaluation_open, open)
+
+    set <- evaluate(Biobase::ExpressionSet(cells()))
+    expect_equal(Biobase::notes(set)$glfs_evaluation, record)
+    expect_equal(Biobase::pData(set)$glfs_evaluation_open, open)
+    expect_equal(Biobase::fData(set)$glfs_evaluation_r2, r2)
+    expect_true(methods::validObject(set))
+
+    need_package("SeuratObject")
+    x <- methods::as(cells(), "CsparseMatrix")
+    object <- SeuratObject::CreateSeuratObject(x)
+    object <- evaluate(SeuratObject::SetAssayData(object, slot = "data", new.data = x))
+    expect_equal(SeuratObject::Misc(object, "glfs_evaluation"), record)
+    expect_equal(object$glfs_evaluation_open, open, ignore_attr = TRUE)
+    expect_equal(object[["RNA"]][[]]$glfs_evaluation_r2, r2)
+    object <- SeuratObject::SetAssayData(object, slot = "counts", new.data = round(x))
+    counted <- glfs_evaluate_panel(object, panel, counts_layer = "counts", n_comps = 10)
+    share <- sum(round(x)[1:3, ]) / sum(round(x))
+    expect_equal(SeuratObject::Misc(counted, "glfs_evaluation")$counts_share, share)
+    expect_error(
+        glfs_evaluate_panel(object, panel, counts_layer = "raw"),
+        "is not in the assay: counts, data, scale.data"
+    )
+})
+
+test_that("a panel is extended, and the result is a selection like any other", {
+    need_python()
+    sce <- sce_of(cells())
+    out <- glfs_extend_panel(sce, panel, 2, labels = "group", n_comps = 10)
+    data <- SummarizedExperiment::rowData(out)
+    expect_identical(names(data), sub("glfs", "glfs_extended", columns))
+    expect_identical(which(data$glfs_extended_included), 1:3)
+    added <- S4Vectors::metadata(out)$glfs_extended$added
+    expect_identical(names(added), c("gene", "adds", "kept", "serves"))
+    expect_setequal(glfs_gene_sets(out, "glfs_extended")[[1]], c(panel, added$gene))
+    table <- glfs_extend_panel(cells(), panel, 2, n_comps = 10)
+    expect_identical(glfs_gene_sets(table, "glfs_extended"), glfs_gene_sets(out, "glfs_extended"))
+    expect_warning(
+        out <- glfs_extend_panel(sce, c(panel, "zz"), 2, n_comps = 10), "zz",
+        class = "python.UserWarning"
+    )
+    expect_identical(S4Vectors::metadata(out)$glfs_extended$absent, "zz")
+})
+
+test_that("a selection is explained by the structure that it was made by", {
+    need_python()
+    sce <- select(sce_of(cells()), lambda1 = 20)
+    out <- glfs_explain_panel(sce, labels = "group")
+    found <- S4Vectors::metadata(out)$glfs_explanation
+    record <- S4Vectors::metadata(sce)$glfs
+    expect_identical(found$table$gene, glfs_gene_sets(sce)$glfs)
+    expect_equal(found$table$kept, record$kept)
+    expect_identical(dimnames(found$served), list(found$table$gene, c("B", "NK", "T")))
+    expect_identical(S4Vectors::metadata(out)$glfs, record)
+    out <- glfs_substitutes(sce, genes = found$table$gene[1], n = 3)
+    table <- S4Vectors::metadata(out)$glfs_substitutes$table
+    expect_identical(table$gene, rep(found$table$gene[1], 3))
+    expect_identical(table$place, 1:3)
+    expect_false(is.unsorted(-table$taken_over))
+})
+
+test_that("panels are compared, and sizes", {
+    need_python()
+    sce <- select(sce_of(cells()))
+    panels <- list(ours = "glfs", theirs = panel, one = list("g1"))
+    out <- glfs_compare_panels(sce, panels, "group")
+    found <- S4Vectors::metadata(out)$glfs_comparison
+    expect_identical(rownames(found$measures), names(panels))
+    expect_identical(found$measures$n_genes, c(6, 3, 1))
+    expect_identical(found$shared["theirs", "one"], 1L)
+    out <- glfs_curve(sce, 8, "group", sizes = 6, n_comps = 10)
+    table <- S4Vectors::metadata(out)$glfs_curve$table
+    expect_identical(table$n_genes, 1:8)
+    expect_identical(which(!is.na(table$accuracy)), 6L)
+    expect_equal(table$kept[1:6], S4Vectors::metadata(sce)$glfs$kept)
+})
+
+test_that("limits, costs and families reach Python", {
+    need_python()
+    sce <- sce_of(cells())
+    counts <- round(cells())
+    SummarizedExperiment::assay(sce, "counts") <- counts
+    SummarizedExperiment::rowData(sce)$price <- rep(c(2, 1), c(3, 37))
+    chosen <- function(x) glfs_gene_sets(x)$glfs
+    out <- select(sce, limits = glfs_limits(max_mean = 1))
+    expect_true(all(rowMeans(cells())[chosen(out)] <= 1))
+    out <- select(sce, counts_layer = "counts", limits = glfs_limits(max_total_per_cell = 4))
+    expect_lte(mean(colSums(counts[chosen(out), ])), 4)
+    expect_identical(S4Vectors::metadata(out)$glfs$params$limits, list(max_total_per_cell = 4L))
+    limits <- list(families = list(first = "g1", rest = c("g2", "g3")), per_family = 1)
+    expect_lte(sum(chosen(select(sce, limits = limits)) %in% c("g2", "g3")), 1)
+    prices <- stats::setNames(rep(c(2, 1), c(3, 37)), rownames(sce))
+    out <- glfs_select_genes(sce, n_comps = 10, cost = "price", budget = 4)
+    expect_lte(sum(prices[chosen(out)]), 4)
+    same <- glfs_select_genes(sce, n_comps = 10, cost = prices, budget = 4)
+    expect_identical(chosen(same), chosen(out))
+    out <- select(sce, failure = c(g1 = 1))
+    expect_length(S4Vectors::metadata(out)$glfs$kept_with_failures, 6)
+    rownames(sce)[7:8] <- c("MT-CO1", "RPL3")
+    out <- select(sce, exclude = c("mitochondrial", "ribosomal"))
+    expect_identical(which(is.na(SummarizedExperiment::rowData(out)$glfs_rank)), 7:8)
+    expect_error(select(sce, exclude = "sex"), "no gene of the family 'sex'",
+        class = "python.ValueError")
+    expect_silent(select(sce, exclude = "sex", missing = "ignore"))
+    sce <- sce_of(cells())
+    SummarizedExperiment::rowData(sce)$symbol <- c("XIST", paste0("s", 2:40))
+    out <- select(sce, exclude = "sex", symbols = "symbol")
+    expect_identical(which(is.na(SummarizedExperiment::rowData(out)$glfs_rank)), 1L)
+})
+
+test_that("stability is that of the selection, or of parameters that are given", {
+    need_python()
+    sce <- select(sce_of(cells()), key_added = "ours")
+    out <- glfs_stability(sce, key = "ours", n_resamples = 2)
+    record <- S4Vectors::metadata(out)$ours_stability
+    expect_identical(record$of, "ours")
+    expect_identical(record$n_genes, c(6L, 6L))
+    expect_identical(record$params$n_comps, 10L)
+    expect_error(glfs_stability(cells()), class = "python.KeyError")
+})
+
+test_that("limits are a list of what is set", {
+    expect_identical(glfs_limits(max_mean = 3, groupby = "type"),
+        list(max_mean = 3, groupby = "type"))
+    expect_error(check_limits(list(3)), "glfs_limits", class = "glfs_error")
+    expect_error(check_limits(list(max_meen = 3)), "limits has max_meen", class = "glfs_error")
+})

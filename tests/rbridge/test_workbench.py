@@ -1,0 +1,251 @@
+"""The workbench in R: the records and columns that Python writes, to the last digits."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pandas as pd
+import pytest
+import scanpy as sc
+
+from glfs_bio import Limits, pp, rbridge, tl
+from glfs_bio.rbridge import _calls, _values
+
+PANEL = ["CD3D", "CD79A", "NKG7", "LYZ", "FCER1A"]
+GROUPS = "bulk_labels"
+COST = {"CD79A": 3.0, "LYZ": 2.5}
+
+#: What R makes of a record, for Python to read.
+PLAIN = """
+glfs_plain <- function(x) {
+    if (is(x, "DFrame")) glfsbio:::plain_table(x, rownames(x))
+    else if (is.matrix(x)) list(kind = "dense", values = unname(x))
+    else if (is.list(x)) glfsbio:::plain_list(lapply(x, glfs_plain), names(x))
+    else if (is.character(x)) glfsbio:::plain_strings(x)
+    else x
+}
+"""
+
+#: R, and the same in Python: expression and call; keys of the record and prefixes of columns
+CALLS = {
+    "evaluate": (
+        "glfs_evaluate_panel(x, panel, 'bulk_labels', counts_layer = 'counts', failure = 0.1)",
+        lambda adata: tl.evaluate_panel(adata, PANEL, GROUPS, counts_layer="counts", failure=0.1),
+        "glfs_evaluation",
+    ),
+    "evaluate a selection": (
+        "glfs_evaluate_panel(x, n_random = 3, key_added = 'ours')",
+        lambda adata: tl.evaluate_panel(adata, n_random=3, key_added="ours"),
+        "ours",
+    ),
+    "extend": (
+        """glfs_extend_panel(x, c(panel, 'nothing'), labels = 'bulk_labels', budget = 14,
+            cost = cost, exclude = 'ribosomal', missing = 'ignore')""",
+        lambda adata: tl.extend_panel(
+            adata,
+            [*PANEL, "nothing"],
+            labels=GROUPS,
+            budget=14,
+            cost=dict.fromkeys(adata.var_names, 1.0) | COST,
+            exclude="ribosomal",
+            missing="ignore",
+        ),
+        "glfs_extended",
+    ),
+    "substitutes": (
+        "glfs_substitutes(x, panel, 'LYZ', 3, share = 0.5)",
+        lambda adata: tl.substitutes(adata, PANEL, ["LYZ"], 3, share=0.5),
+        "glfs_substitutes",
+    ),
+    "explain": (
+        "glfs_explain_panel(x, panel, 'bulk_labels', n_labels = 2)",
+        lambda adata: tl.explain_panel(adata, PANEL, GROUPS, n_labels=2),
+        "glfs_explanation",
+    ),
+    "compare": (
+        "glfs_compare_panels(x, list(ours = 'glfs', theirs = panel, one = list('LYZ')))",
+        lambda adata: tl.compare_panels(adata, {"ours": "glfs", "theirs": PANEL, "one": ["LYZ"]}),
+        "glfs_comparison",
+    ),
+    "curve": (
+        "glfs_curve(x, 12, 'bulk_labels', sizes = 5, limits = glfs_limits(max_mean = 2.5))",
+        lambda adata: tl.curve(adata, 12, GROUPS, sizes=[5], limits=Limits(max_mean=2.5)),
+        "glfs_curve",
+    ),
+    "limits": (
+        """glfs_select_genes(x, 12, key_added = 'limited', counts_layer = 'counts',
+            exclude = c('mitochondrial', 'ribosomal', 'cd3'), failure = c(CD79A = 0.5),
+            limits = glfs_limits(
+                max_total_per_type = c('CD19+ B' = 60, 'CD56+ NK' = 40), groupby = 'bulk_labels',
+                families = list(one = 'CST3', hla = c('HLA-DRA', 'HLA-DRB1')), per_family = 1,
+                priority = c(LYZ = 2), per_type = 1))""",
+        lambda adata: pp.select_genes(
+            adata,
+            12,
+            key_added="limited",
+            counts_layer="counts",
+            exclude=["mitochondrial", "ribosomal", "cd3"],
+            failure={"CD79A": 0.5},
+            limits=Limits(
+                max_total_per_type={"CD19+ B": 60, "CD56+ NK": 40},
+                groupby=GROUPS,
+                families={"one": ["CST3"], "hla": ["HLA-DRA", "HLA-DRB1"]},
+                per_family=1,
+                priority={"LYZ": 2},
+                per_type=1,
+            ),
+        ),
+        "limited",
+    ),
+    "stability of the selection": (
+        "glfs_stability(x, n_resamples = 3)",
+        lambda adata: tl.stability(adata, n_resamples=3, show_progress=False),
+        "glfs_stability",
+    ),
+    "another structure": (
+        "glfs_evaluate_panel(x, panel, batch_key = 'phase', n_comps = 20)",
+        lambda adata: (
+            pp.structure(adata, batch_key="phase", n_comps=20),
+            tl.evaluate_panel(adata, PANEL),
+        ),
+        "glfs_evaluation",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def adata():
+    cells = sc.datasets.pbmc68k_reduced().raw.to_adata()
+    cells.X = cells.X.astype(np.float64)
+    # R has neither the graph nor ``.uns``.
+    cells.obsp.clear()
+    cells.uns.clear()
+    cells.varm.clear()
+    cells.layers["counts"] = cells.X.copy()
+    cells.layers["counts"].data = np.rint(np.expm1(cells.X.data))
+    cells.layers["counts"].eliminate_zeros()
+    cells.var["cd3"] = cells.var_names.str.startswith("CD3")
+    cells.var = cells.var[["cd3"]]
+    return cells
+
+
+@pytest.fixture(scope="module")
+def objects(ri, adata):
+    """The cells in R with a selection, and the same in Python."""
+    ri.evalr("suppressMessages(library(glfsbio))" + PLAIN)
+    ri.globalenv["x"] = rbridge.to_sce(adata, X_name="logcounts")
+    names = ", ".join(f"'{name}'" for name in PANEL)
+    costs = ", ".join(f"'{name}' = {value}" for name, value in COST.items())
+    ri.evalr(
+        f"panel <- c({names}); cost <- setNames(rep(1, nrow(x)), rownames(x));"
+        f"given <- c({costs}); cost[names(given)] <- given;"
+        "x <- glfs_select_genes(x, 10, lambda1 = 50, exclude = 'ribosomal', missing = 'ignore')"
+    )
+    ours = adata.copy()
+    pp.select_genes(ours, 10, lambda1=50, exclude="ribosomal", missing="ignore")
+    return ours
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", CALLS)
+def test_figures_are_those_of_python(ri, objects, name):
+    code, call, key = CALLS[name]
+    ri.evalr(f"out <- suppressWarnings({code})")
+    ours = objects.copy()
+    call(ours)
+    record = _values.read(ri.evalr(f"glfs_plain(S4Vectors::metadata(out)[['{key}']])"))
+    assert set(record) == set(ours.uns[key])
+    same({**ours.uns[key], "params": 0, "versions": 0}, {**record, "params": 0, "versions": 0})
+    for table, own, before in (
+        ("rowData", ours.var, objects.var),
+        ("colData", ours.obs, objects.obs),
+    ):
+        code = f"glfs_plain(SummarizedExperiment::{table}(out))"
+        columns = [column for column in own if column not in before]
+        same(own[columns], _values.read(ri.evalr(code))[columns])
+
+
+def same(ours, theirs):
+    """Nested values, whatever R made of their classes."""
+    if isinstance(ours, dict):
+        assert list(ours) == list(theirs)
+        for name in ours:
+            same(ours[name], theirs[name])
+    elif isinstance(ours, pd.DataFrame):
+        assert list(ours.columns) == list(theirs.columns)
+        if not isinstance(ours.index, pd.RangeIndex):
+            assert list(ours.index) == list(theirs.index)
+        for name in ours:
+            same(ours[name].to_numpy(), theirs[name].to_numpy())
+    elif np.asarray(ours).dtype.kind in "OUS":
+        assert np.atleast_1d(ours).tolist() == np.atleast_1d(theirs).tolist()
+    else:
+        np.testing.assert_allclose(
+            np.atleast_1d(ours).astype(float),
+            np.atleast_1d(theirs).astype(float),
+            rtol=1e-10,
+            atol=1e-12,
+        )
+
+
+def test_limits_are_those_of_python(ri):
+    assert list(ri.evalr("names(formals(glfsbio::glfs_limits))")) == list(
+        inspect.signature(Limits).parameters
+    )
+
+
+@pytest.mark.parametrize(
+    ("function", "target"),
+    [
+        ("glfs_select_genes", pp.select_genes),
+        ("glfs_stability", tl.stability),
+        ("glfs_evaluate_panel", tl.evaluate_panel),
+        ("glfs_extend_panel", tl.extend_panel),
+        ("glfs_substitutes", tl.substitutes),
+        ("glfs_explain_panel", tl.explain_panel),
+        ("glfs_compare_panels", tl.compare_panels),
+        ("glfs_curve", tl.curve),
+    ],
+)
+def test_arguments_are_those_of_python(ri, function, target):
+    """In the same order, without a default that is not Python's."""
+    formals = list(ri.evalr(f"names(formals(glfsbio::{function}))"))
+    positional = formals[1 : formals.index("...")]
+    parameters = list(inspect.signature(target).parameters.values())[1:]
+    assert positional == [one.name for one in parameters[: len(positional)]]
+    assert all(one.kind is one.KEYWORD_ONLY for one in parameters[len(positional) : -1])
+    kinds = f"vapply(formals(glfsbio::{function}), class, '')"
+    assert set(ri.evalr(kinds)) == {"name", "NULL"}
+    for name in set(ri.evalr(f"names(which({kinds} == 'NULL'))")) - {"assay"}:
+        assert inspect.signature(target).parameters[name].default is None
+
+
+def test_what_r_wrote_is_all_that_comes_back(ri, objects):
+    """The record that R hands over for a selection has its parameters alone."""
+    assert {"params", "n_tested"} == set(
+        ri.evalr("glfsbio:::r_value(glfsbio:::read_object(x)$items[[6]]$items[[1]]$names)")
+    )
+    out = "glfs_select_genes(x, 4, key_added = 'few', subset = TRUE)"
+    kept = "S4Vectors::metadata({})$glfs"
+    assert ri.evalr(f"identical({kept.format('x')}, {kept.format(out)})")[0]
+
+
+def test_matrix_gets_the_record_or_a_table(ri, objects):
+    ri.evalr("m <- SummarizedExperiment::assay(x, 'logcounts')")
+    ri.evalr("out <- suppressWarnings(glfs_evaluate_panel(m, panel, n_random = 2))")
+    assert list(ri.evalr("dim(out$rowData)")) == [objects.n_vars, 1]
+    assert list(ri.evalr("dim(out$colData)")) == [objects.n_obs, 1]
+    assert len(ri.evalr("out$random_kept")) == 2
+    added = "S4Vectors::metadata(table)$glfs_extended$added$gene"
+    ri.evalr("table <- glfs_extend_panel(m, panel, 3)")
+    assert set(ri.evalr(added)) | set(PANEL) == set(
+        ri.evalr("glfs_gene_sets(table, 'glfs_extended')[[1]]")
+    )
+
+
+def test_the_example(ri):
+    parts = _calls._example()
+    assert parts["assays"]["logcounts"].shape == (765, 700)
+    assert GROUPS in parts["obs"]
+    assert list(ri.evalr("dim(glfsbio::glfs_example())")) == [765, 700]
