@@ -83,6 +83,8 @@ def choose(
     """
     checks.one_of("missing", missing, _MISSING)
     seen = read.mask(adata.var, mask_var, "mask_var")
+    if include is None and exclude is None and symbols is None:
+        return Choice(seen, seen, np.zeros_like(seen), [])
     lookup = Lookup(adata, symbols)
     excluded, not_excluded = _mask(lookup, exclude, "exclude")
     included, not_included = _mask(lookup, include, "include")

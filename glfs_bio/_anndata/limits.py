@@ -97,6 +97,8 @@ def rows(
     TypeError, ValueError
         Values that cannot be limits, costs or counts; arguments that need one another.
     """
+    if all(given is None for given in (limits, counts_layer, cost, budget)):
+        return None
     if limits is not None and not isinstance(limits, Limits):
         msg = f"limits is a {type(limits).__name__}: it must be a glfs_bio.Limits(...), or None."
         raise TypeError(msg)

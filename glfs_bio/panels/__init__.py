@@ -5,5 +5,6 @@ from __future__ import annotations
 from .criterion import Criterion
 from .failures import WithFailures
 from .select import LARGEST, Panel, select
+from .within import select_within
 
-__all__ = ["LARGEST", "Criterion", "Panel", "WithFailures", "select"]
+__all__ = ["LARGEST", "Criterion", "Panel", "WithFailures", "select", "select_within"]

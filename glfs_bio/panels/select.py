@@ -8,18 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..core.solvers.bound import Relaxation, relax
-from ..core.solvers.limited import Limited
-from ..core.solvers.limited_bound import relax_within
-from ..core.solvers.limits import Rows
+from ..core.solvers.bound import relax
+from ..core.solvers.greedy import Greedy
 from ..core.solvers.swaps import exchange
-from .limits import check
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ..core._typing import Array, Index
-    from ..core.objective import Error
     from .criterion import Criterion
 
 log = logging.getLogger(__name__)
@@ -27,8 +21,6 @@ log = logging.getLogger(__name__)
 #: An automatic panel has as many genes as keep this share, and at most so many.
 SHARE = 0.8
 LARGEST = 500
-#: Where limits keep genes out, so many powers of what a gene uses up are tried.
-THRIFTS = 5
 #: Of the error: less than this is nothing that a panel could still keep.
 _ROUNDING = 1e-12
 
@@ -74,135 +66,68 @@ def select(
     include: Index,
     candidates: Index,
     swaps: bool = False,
-    rows: Rows | None = None,
 ) -> Panel:
     """Choose genes one by one, each the one that lowers F most beside those before it.
 
     Panels are nested: the first k genes are the panel of k genes, whatever the number asked for,
-    unless genes are exchanged in the end, or limits hold genes back.
+    unless genes are exchanged in the end.
 
     Parameters
     ----------
     criterion
         F, over all genes of the matrix.
     n_genes
-        Size of the panel; None: the fewest genes that keep :data:`SHARE`, or, where there is a
-        budget, as many as the limits let in that gain something.
+        Size of the panel; None: the fewest genes that keep :data:`SHARE`.
     include
         Genes that are in from the start.
     candidates
         Sorted genes that may be in, those of `include` among them.
     swaps
         Exchange genes after the greedy choice until no exchange lowers F.
-    rows
-        Limits on the panel, over all genes of the matrix; None: there are none.  Where upper limits
-        let fewer than `n_genes` genes in, the panel is smaller.  Where a budget or a total keeps
-        genes out, they are chosen anew by gain for what they use up (:data:`THRIFTS`), and the best
-        of these panels counts.
-
-    Raises
-    ------
-    ValueError
-        Limits that no panel meets (:func:`~glfs_bio.panels.limits.check`).
     """
-    if rows is None:
-        rows = Rows.of((), criterion.n_genes)
-    check(rows, n_genes, include=include, candidates=candidates)
     blocks = [block.only(candidates) for block in criterion.blocks]
-    fixed, rows = np.searchsorted(candidates, include), rows.only(candidates)
-    greedy = _grown(criterion, candidates, blocks, rows, fixed, n_genes)
+    fixed = np.searchsorted(candidates, include)
+    greedy = Greedy(blocks)
+    greedy.grow(len(fixed), among=fixed)
+    greedy.grow(max(min(LARGEST, len(candidates)), len(fixed)) if n_genes is None else n_genes)
     exchanged = 0
     if swaps:
         exchanged = exchange(greedy, np.ones(len(candidates), dtype=bool), len(fixed))
-        greedy.fill(len(greedy.picked) if n_genes is None else n_genes)
     order = candidates[greedy.picked]
     kept = criterion.kept(order)
-    n_selected = len(order)
-    if n_genes is None and not rows.budget:
-        n_selected = max(_enough(kept, len(fixed), greedy.exhausted), rows.met(greedy.picked))
-    elif n_genes is not None and n_selected < n_genes and greedy.exhausted is not None:
-        names = n_selected, n_genes, greedy.exhausted
-        log.warning("%d of the %d genes are selected: %s lets no more in.", *names)
-    chosen = np.asarray(greedy.picked[:n_selected], dtype=np.intp)
+    n_selected = enough(kept, len(fixed)) if n_genes is None else n_genes
+    chosen = np.asarray(greedy.picked[:n_selected])
     waiting = np.zeros(criterion.n_genes)
-    waiting[candidates] = greedy.unlimited
+    waiting[candidates] = greedy.waiting
     beta = np.zeros(criterion.n_genes)
     beta[include] = 1.0
     share = np.full(n_selected, np.nan)
     if n_selected > len(fixed):
-        any_size = n_genes is None and rows.budget
-        size = len(candidates) if any_size else n_genes or n_selected
-        free, relaxed = _relaxed(blocks, rows, chosen, len(fixed), size)
+        relaxed = relax([block.cover(fixed) for block in blocks], n_selected - len(fixed))
         errors = criterion.errors(candidates[chosen])[len(fixed) :]
-        reach = errors[0] - relaxed.lower
-        something = reach > _ROUNDING * errors[0]
-        np.divide(errors[0] - errors[1:], reach, out=share[len(fixed) :], where=something)
-        beta[candidates[free]] = relaxed.beta
+        share[len(fixed) :] = of_best_possible(errors, relaxed.lower)
+        beta[candidates] += relaxed.beta
     return Panel(order, n_selected, waiting, beta, kept, share, exchanged)
 
 
-def _grown(
-    criterion: Criterion,
-    candidates: Index,
-    blocks: Sequence[Error],
-    rows: Rows,
-    fixed: Index,
-    n_genes: int | None,
-) -> Limited:
-    """Genes that entered one by one, more than will be selected where `n_genes` is None."""
-    if n_genes is not None or rows.budget:
-        return _thrifty(blocks, rows, fixed, n_genes)
-    greedy = Limited(blocks, rows, fixed)
-    most = max(min(LARGEST, len(candidates)), len(fixed))
-    if not greedy.complete:  # lower limits are met within the size that keeps enough without them
-        free = Limited(blocks, rows.packing, fixed)
-        free.fill(most)
-        enough = np.flatnonzero(criterion.kept(candidates[free.picked]) >= SHARE)
-        greedy.fill(max(int(enough[0]) + 1 if len(enough) else most, greedy.fewest()))
-    greedy.fill(most)
-    return greedy
+def of_best_possible(errors: Array, lower: Array) -> Array:
+    """Share of the best possible of panels of 1, 2, … genes, at least; NaN where nothing is left.
 
-
-def _thrifty(blocks: Sequence[Error], rows: Rows, fixed: Index, n_genes: int | None) -> Limited:
-    """The best of several choices, by gain and by gain for what a gene uses up of the limits.
-
-    The power of what it uses grows where the limits let too few genes in, and falls where all that
-    were asked for came in.
+    Parameters
+    ----------
+    errors
+        F of no gene beside those that had to be in, of the first, of the first two, ….
+    lower
+        Bounds of F for 1, 2, … genes.
     """
-    size = rows.n_genes if n_genes is None else n_genes
-    plain = Limited(blocks, rows, fixed)
-    plain.fill(size, worthwhile=n_genes is None)
-    ways, least, thrift, most = [plain], 0.0, 1.0, 1.0
-    while plain.held_back and rows.use.any() and len(ways) < THRIFTS:
-        way = Limited(blocks, rows, fixed, thrift=thrift)
-        way.fill(size, worthwhile=n_genes is None)
-        ways.append(way)
-        least, most = (
-            (thrift, most) if len(way.picked) < size and thrift < most else (least, thrift)
-        )
-        thrift = (least + most) / 2.0
-    return max(ways, key=lambda way: sum(way.gains))
+    reach = errors[0] - lower
+    share = np.full(len(lower), np.nan)
+    something = reach > _ROUNDING * errors[0]
+    np.divide(errors[0] - errors[1:], reach, out=share, where=something)
+    return share
 
 
-def _relaxed(
-    blocks: Sequence[Error], rows: Rows, chosen: Index, n_fixed: int, size: int
-) -> tuple[Index, Relaxation]:
-    """Genes that may join those that had to be in, and their relaxed choice."""
-    fixed, more = chosen[:n_fixed], chosen[n_fixed:]
-    left = rows.beside(rows.sums(fixed))
-    may = left.allowed
-    may[fixed] = False
-    free = np.flatnonzero(may)
-    blocks = [block.cover(fixed).only(free) for block in blocks]
-    relaxed = relax(blocks, len(more))
-    if len(rows.names):
-        panel = np.isin(free, more).astype(float)
-        size = min(size - n_fixed, len(free))
-        relaxed = relax_within(blocks, left.only(free), size, panel, relaxed)
-    return free, relaxed
-
-
-def _enough(kept: Array, at_least: int, exhausted: str | None) -> int:
+def enough(kept: Array, at_least: int, exhausted: str | None = None) -> int:
     """The fewest genes that keep the share of an automatic panel; all, with a word, if none do."""
     enough = np.flatnonzero(kept >= SHARE)
     if len(enough):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from ..core.geometry.graph import check_graph, n_components
 from ..core.geometry.problem import build_problems
 from ..core.geometry.subspace import check_coordinates
 from ..core.solvers.threads import few_threads
-from ..panels import Criterion, WithFailures, select
+from ..panels import Criterion, WithFailures, select, select_within
 from ._options import METHODS, Options
 from ._ranking import Ranking, in_order, without_ties
 
@@ -212,9 +213,8 @@ def best_panel(
         minimised = criterion
         if failure is not None:
             minimised = WithFailures(criterion, failure, random_state=random_state)
-        panel = select(
-            minimised, n_genes, include=include, candidates=candidates, swaps=swaps, rows=rows
-        )
+        choose = select if rows is None else partial(select_within, rows=rows)
+        panel = choose(minimised, n_genes, include=include, candidates=candidates, swaps=swaps)
         info["of_best_possible"] = panel.of_best_possible
         if failure is not None:
             info["kept_with_failures"] = panel.kept[: panel.n_selected]

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from glfs_bio.panels import select
+from glfs_bio.panels import select, select_within
 from glfs_bio.panels.limits import Row, Rows, check
 
 EVERY = np.arange(12)
@@ -58,7 +58,7 @@ LIMITS = {
 @pytest.mark.parametrize("name", LIMITS)
 def test_limits_hold_and_the_share_is_no_more_than_the_true_one(criterion, name, swaps, include):
     rows, include = Rows.of(LIMITS[name], 12), np.array(include, dtype=np.intp)
-    panel = select(criterion, 5, include=include, candidates=EVERY, swaps=swaps, rows=rows)
+    panel = select_within(criterion, 5, rows=rows, include=include, candidates=EVERY, swaps=swaps)
     assert rows.hold(np.isin(EVERY, panel.order).astype(float))
     assert set(panel.order[: len(include)]) == set(include)
     errors = criterion.errors(panel.order)
@@ -77,7 +77,7 @@ def test_limits_hold_and_the_share_is_no_more_than_the_true_one(criterion, name,
 def test_limits_that_do_not_bind_change_nothing(criterion):
     plain = select(criterion, 5, include=NONE, candidates=EVERY)
     rows = Rows.of([budget(100.0), family(0, 1, 2, most=3), kind(*EVERY, least=2)], 12)
-    same = select(criterion, 5, include=NONE, candidates=EVERY, rows=rows)
+    same = select_within(criterion, 5, rows=rows, include=NONE, candidates=EVERY)
     np.testing.assert_array_equal(same.order, plain.order)
     np.testing.assert_array_equal(same.kept, plain.kept)
     np.testing.assert_allclose(same.waiting, plain.waiting)
@@ -87,7 +87,7 @@ def test_limits_that_do_not_bind_change_nothing(criterion):
 @pytest.mark.parametrize("upper", [0.1, 0.45, 1.0, 100.0])
 def test_as_many_genes_as_the_budget_affords(criterion, upper):
     rows = Rows.of([budget(upper)], 12, budget=True)
-    panel = select(criterion, None, include=NONE, candidates=EVERY, rows=rows)
+    panel = select_within(criterion, None, rows=rows, include=NONE, candidates=EVERY)
     left = upper - COSTS[panel.order].sum()
     rest = np.setdiff1d(EVERY, panel.order)
     assert left >= -1e-9
@@ -103,14 +103,14 @@ def test_gain_per_cost_where_it_is_better(criterion):
     first = select(criterion, 1, include=NONE, candidates=EVERY).order[0]
     costs = np.where(first == EVERY, 1.1, 0.1)
     rows = Rows.of([Row("budget", "budget", EVERY, costs, upper=1.1)], 12, budget=True)
-    panel = select(criterion, None, include=NONE, candidates=EVERY, rows=rows)
+    panel = select_within(criterion, None, rows=rows, include=NONE, candidates=EVERY)
     assert sorted(panel.order) == sorted(set(EVERY) - {first})
 
 
 def test_a_limit_that_lets_fewer_genes_in_is_said(criterion, caplog):
     rows = Rows.of([budget(0.45), family(0, 1, 2, most=3)], 12)
     with caplog.at_level(logging.WARNING):
-        panel = select(criterion, 8, include=NONE, candidates=EVERY, rows=rows)
+        panel = select_within(criterion, 8, rows=rows, include=NONE, candidates=EVERY)
     assert panel.n_selected == len(panel.order) < 8
     (record,) = caplog.records
     assert f"{panel.n_selected} of the 8 genes" in record.getMessage()
@@ -121,7 +121,7 @@ def test_the_fewest_genes_that_keep_enough_meet_lower_limits(criterion):
     plain = select(criterion, None, include=NONE, candidates=EVERY)
     late = plain.order[-3:]
     rows = Rows.of([kind(*late, least=2)], 12)
-    panel = select(criterion, None, include=NONE, candidates=EVERY, rows=rows)
+    panel = select_within(criterion, None, rows=rows, include=NONE, candidates=EVERY)
     chosen = panel.order[: panel.n_selected]
     assert np.isin(late, chosen).sum() == 2
     assert panel.kept[panel.n_selected - 1] >= 0.8
@@ -131,7 +131,7 @@ def test_the_fewest_genes_that_keep_enough_meet_lower_limits(criterion):
 def test_the_fewest_genes_within_an_upper_limit(criterion, caplog):
     rows = Rows.of([family(*EVERY, most=2)], 12)
     with caplog.at_level(logging.WARNING):
-        panel = select(criterion, None, include=NONE, candidates=EVERY, rows=rows)
+        panel = select_within(criterion, None, rows=rows, include=NONE, candidates=EVERY)
     assert panel.n_selected == 2
     assert "per_family (family) lets no more in" in caplog.text
 
@@ -173,7 +173,7 @@ def test_conflicts_are_named(criterion, name):
     rows = Rows.of(rows, 12)
     assert not list(feasible(rows, 12 if n_genes is None else n_genes))
     with pytest.raises(ValueError, match="limits: ") as error:
-        select(criterion, n_genes, include=NONE, candidates=EVERY, rows=rows)
+        select_within(criterion, n_genes, rows=rows, include=NONE, candidates=EVERY)
     for text in said:
         assert error.match(text)
 
