@@ -84,3 +84,17 @@ def test_bad_input_changes_nothing(pbmc):
     pbmc.uns["glfs_structure"] = {"something": "else"}
     with pytest.raises(KeyError, match=r"pp\.structure"):
         kept(pbmc)
+
+
+def test_cells_in_a_file(pbmc, tmp_path):
+    """Extending and explaining read the cells as they go; judging them needs them in memory."""
+    expected = tl.extend_panel(pbmc, PANEL, 4, inplace=False)
+    pbmc.write_h5ad(tmp_path / "x.h5ad")
+    backed = ad.read_h5ad(tmp_path / "x.h5ad", backed="r")
+    pp.structure(backed)
+    found = tl.extend_panel(backed, PANEL, 4, inplace=False)
+    assert list(found["gene"]) == list(expected["gene"])
+    np.testing.assert_allclose(found["kept"], expected["kept"], rtol=1e-9)
+    with pytest.raises(TypeError, match="load it first"):
+        tl.evaluate_panel(backed, PANEL, show_progress=False)
+    backed.file.close()
