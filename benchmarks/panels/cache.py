@@ -58,18 +58,20 @@ class Selections:
 
 def measures(cells: sets.Cells, genes: list[int]) -> dict[str, float]:
     """Every metric of a panel, whichever method it comes from."""
-    panel = metrics.Panel(cells, tuple(sorted(genes)))
-    path = HOME / cells.name / "measures" / f"{_digest(repr(panel.genes))}.json"
+    chosen = tuple(sorted(genes))
+    path = HOME / cells.name / "measures" / f"{_digest(repr(chosen))}.json"
     parts = (sets.load, sets.nearest, sets.Cells, metrics.Panel)
     shared = "".join(map(inspect.getsource, parts))
     stored = _read(path)
     values = {}
-    for name, metric in metrics.METRICS.items():
-        key = f"{name} {_digest(shared + inspect.getsource(metric))}"
-        if key not in stored:
-            stored[key] = metric(panel)
-            _write(path, stored)
-        values[name] = stored[key]
+    panels = metrics.Panel(cells, chosen), metrics.Panel(cells, chosen, sets.N_COMPS)
+    for panel, measured in zip(panels, (metrics.METRICS, metrics.WIDE), strict=True):
+        for name, metric in measured.items():
+            key = f"{name} {_digest(shared + inspect.getsource(metric))}"
+            if key not in stored:
+                stored[key] = metric(panel)
+                _write(path, stored)
+            values[name] = stored[key]
     return values
 
 

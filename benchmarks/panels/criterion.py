@@ -15,7 +15,8 @@ import sets
 from metrics import Panel, accuracy
 from scipy.stats import spearmanr
 
-from glfs_bio.core.geometry.problem import Reduction, build_problems
+from glfs_bio.core.geometry.problem import build_problems
+from glfs_bio.core.geometry.reduction import Reduction
 from glfs_bio.panels import Criterion, select
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))

@@ -19,7 +19,8 @@ import sets
 from stability import halves, mean_jaccard
 
 from glfs_bio.core.geometry import noise
-from glfs_bio.core.geometry.problem import Problem, Reduction, build_problems
+from glfs_bio.core.geometry.problem import Problem, build_problems
+from glfs_bio.core.geometry.reduction import Reduction
 from glfs_bio.core.solvers.greedy import Greedy
 from glfs_bio.panels import Criterion, criterion
 

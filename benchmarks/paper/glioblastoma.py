@@ -14,7 +14,8 @@ from sklearn.decomposition import PCA
 from sklearn.metrics import normalized_mutual_info_score
 
 from glfs_bio.core.geometry.graph import knn_graph
-from glfs_bio.core.geometry.problem import Reduction, build_problems
+from glfs_bio.core.geometry.problem import build_problems
+from glfs_bio.core.geometry.reduction import Reduction
 from glfs_bio.core.objective import Objective
 from glfs_bio.core.solvers import path
 from glfs_bio.rankers import Options, glfs, rank_genes

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from glfs_bio.core.geometry.problem import Reduction, build_problems
+from glfs_bio.core.geometry.problem import build_problems
+from glfs_bio.core.geometry.reduction import Reduction
 from glfs_bio.rankers._designs import alike
 
 

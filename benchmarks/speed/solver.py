@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from glfs_bio.core.objective import Objective, variance
 from glfs_bio.core.objective.exact import Exact
-from glfs_bio.core.solvers import box_qp, newton, path
+from glfs_bio.core.solvers import bounded_qp, newton, path
 
 if TYPE_CHECKING:
     from glfs_bio.core.solvers.descent import Solution
@@ -50,7 +50,7 @@ def counted(flops: list[float]):
     point = variance._DensePoint
     gradient, hessian, made = point.gradient, point.hessian, point.__init__
     factor, drop = newton.factor, point.largest_drop
-    solve = box_qp.cholesky.solve
+    solve = bounded_qp.cholesky.solve
 
     def counting_init(self, block, on_support, beta):
         made(self, block, on_support, beta)
@@ -85,7 +85,7 @@ def counted(flops: list[float]):
         mock.patch.object(point, "gradient", counting_gradient),
         mock.patch.object(point, "hessian", counting_hessian),
         mock.patch.object(point, "largest_drop", counting_drop),
-        mock.patch.object(box_qp.cholesky, "solve", counting_solve),
+        mock.patch.object(bounded_qp.cholesky, "solve", counting_solve),
         mock.patch.object(newton, "factor", counting_factor),
     ):
         yield

@@ -24,7 +24,7 @@ import scanpy as sc
 from scipy import sparse
 
 import glfs_bio
-from glfs_bio.core.data.rows import Cells
+from glfs_bio.core.data.rows import RowMatrix
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "panels"))
 import methods
@@ -49,7 +49,7 @@ class Clock:
 
 def watch(passes: Clock, reading: Clock) -> None:
     """Let the clocks run during passes over a file, and while its blocks are read in these."""
-    sweep, blocks = Cells.sweep, Cells._blocks
+    sweep, blocks = RowMatrix.sweep, RowMatrix._blocks
 
     def timed_sweep(self, *arguments, **options):
         if self.in_memory:
@@ -66,8 +66,8 @@ def watch(passes: Clock, reading: Clock) -> None:
                 return
             yield block
 
-    mock.patch.object(Cells, "sweep", timed_sweep).start()
-    mock.patch.object(Cells, "_blocks", timed_blocks).start()
+    mock.patch.object(RowMatrix, "sweep", timed_sweep).start()
+    mock.patch.object(RowMatrix, "_blocks", timed_blocks).start()
 
 
 def in_memory(path: Path) -> ad.AnnData:
@@ -176,7 +176,10 @@ TASKS = {
         lambda adata: methods.hotspot(adata, 100, by="Z", approx_neighbors=True),
     ),
     "hotspot, exact neighbours": (with_counts, lambda adata: methods.hotspot(adata, 100, by="Z")),
-    "select_genes, full rank": (in_memory, lambda adata: own(adata, n_comps=None)),
+    "select_genes, full rank": (
+        in_memory,
+        lambda adata: own(adata, n_comps=None, objective="exact"),
+    ),
     "LapAOFS (greedy), full rank": (
         in_memory,
         lambda adata: own(adata, n_comps=None, method="lapaofs"),
