@@ -40,7 +40,8 @@ EVIL = "<script>alert('x')</script>\"'&{{7*7}}{% raw %}"
 @pytest.fixture
 def evil(pbmc, monkeypatch):
     """Names from the data that are markup, wherever the report shows a name."""
-    monkeypatch.setattr(io._report, "_picture", lambda *_, **__: "data:,")
+    for module in (io._sections, io._workbench):
+        monkeypatch.setattr(module, "picture", lambda *_, **__: "data:,")
     glfs_bio.pp.select_genes(pbmc, 5)
     genes = pbmc.var_names.to_list()
     for i in range(len(genes)):

@@ -161,6 +161,7 @@ def load(adata: AnnData, key: str) -> Structure | None:
     KeyError
         ``.uns[key]`` is something else.
     """
+    read.check(adata)
     checks.texts(structure_key=key)
     if key not in adata.uns:
         return None

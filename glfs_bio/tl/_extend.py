@@ -10,7 +10,7 @@ import pandas as pd
 from .._anndata import genes as names_of
 from .._anndata import labels as labels_of
 from .._anndata import limits as limits_of
-from .._anndata import per_gene, write
+from .._anndata import per_gene, read, write
 from .._anndata.genes import Choice
 from ..core import checks
 from ..panels import explain
@@ -113,6 +113,7 @@ def extend_panel(
     checks.keys(key_added=key_added)
     checks.flags(inplace=inplace)
     checks.seed(random_state)
+    read.unique_names(adata)
     fails = None if failure is None else per_gene.probabilities(adata, failure, "failure")
     codes, categories = (None, None) if labels is None else labels_of.codes(adata, labels, "labels")
     excluded = names_of.gene_mask(adata, exclude, "exclude", symbols=symbols, missing=missing)

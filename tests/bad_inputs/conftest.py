@@ -68,10 +68,14 @@ def _analysed(_pbmc):
     glfs_bio.pp.select_genes(adata, 10)
     glfs_bio.tl.stability(adata, 5, n_resamples=2, show_progress=False)
     glfs_bio.tl.enrich(adata, {"T cells": ["CD3D", "CD3E"], "MHC II": ["HLA-DRA", "HLA-DRB1"]})
+    quiet = {"show_progress": False}
+    glfs_bio.tl.evaluate_panel(adata, "glfs", "bulk_labels", n_random=2, **quiet)
+    glfs_bio.tl.compare_panels(adata, {"a": "glfs", "b": ["CD3D", "LYZ"]}, **quiet)
+    glfs_bio.tl.curve(adata, 10)
     return adata
 
 
 @pytest.fixture
 def analysed(_analysed):
-    """Blood cells with a selection, its stability and its enrichment."""
+    """Blood cells with a selection, its stability and enrichment, and a panel that was judged."""
     return _analysed.copy()

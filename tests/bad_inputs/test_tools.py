@@ -17,10 +17,101 @@ SETS = {"T cells": ["CD3D", "CD3E"], "MHC II": ["HLA-DRA", "HLA-DRB1"]}
 GROUPS = {"groupby": "bulk_labels", "n_genes": 5}
 FEW = {"n_genes": 5, "n_resamples": 2, "show_progress": False}
 
-PICTURES = (pl.path, pl.weights, pl.stability, pl.enrichment, pl.panel)
+JUDGED = (pl.kept, pl.labels, pl.confusion, pl.missed, pl.imputation)
+WORKBENCH = (*JUDGED, pl.curve, pl.comparison)
+PICTURES = (pl.path, pl.weights, pl.stability, pl.enrichment, pl.panel, *WORKBENCH)
+
+#: Arguments that all functions of the workbench have, and what is wrong with them.
+COMMON = [
+    ({"symbols": "x"}, KeyError, "symbols='x' is not a column"),
+    ({"missing": "x"}, ValueError, "missing='x'"),
+    ({"structure_key": 5}, TypeError, f"structure_key=5 {STRING}"),
+    ({"key_added": 5}, TypeError, f"key_added=5 {STRING}"),
+    ({"inplace": 1}, TypeError, "inplace=1 must be True or False"),
+]
+LABELS = ({"labels": "x"}, KeyError, "labels='x' is not in adata.obs")
+SEED = ({"random_state": "x"}, TypeError, "random_state='x'")
+PANEL = ({"panel": "x"}, KeyError, "panel='x' is no file, no key of a selection")
+COUNTS = ({"counts_layer": "x"}, KeyError, "counts_layer='x' is not in adata.layers")
+SHOWN = ({"show_progress": "x"}, TypeError, "show_progress='x'")
+EXCLUDE = ({"exclude": 5}, TypeError, "exclude=5 must be names")
+WITHIN = [
+    ({"limits": 5}, TypeError, "limits is a int"),
+    ({"counts_layer": "x"}, ValueError, "counts_layer='x' changes nothing"),
+    ({"cost": 1.0}, ValueError, "cost= and budget= need each other"),
+    ({"budget": 1.0}, ValueError, "cost= and budget= need each other"),
+]
+TWO = {"panels": {"a": "glfs", "b": "glfs"}, "show_progress": False}
+#: function, what its calls have in common, rows
+OF_WORKBENCH = [
+    (tl.evaluate_panel, {"show_progress": False}, [
+        PANEL, LABELS, COUNTS, SEED, SHOWN, *COMMON,
+        ({"failure": 2}, ValueError, "failure is above 1 for 765 genes"),
+        ({"n_random": -1}, ValueError, "n_random=-1"),
+        ({"n_directions": 0}, ValueError, "n_directions=0"),
+    ]),
+    (tl.extend_panel, {"panel": "glfs", "n_extra": 2}, [
+        PANEL, LABELS, EXCLUDE, SEED, *WITHIN, *COMMON,
+        ({"n_extra": 0}, ValueError, "n_extra=0"),
+        ({"n_extra": 765}, ValueError, "n_extra=765 is more than the 755 genes"),
+        ({"failure": -1}, ValueError, "failure"),
+    ]),
+    (tl.substitutes, {}, [
+        PANEL, EXCLUDE, *COMMON,
+        ({"genes": ["zz"]}, ValueError, "genes has no gene that is in"),
+        ({"n": 0}, ValueError, "n=0"),
+        ({"share": -1}, ValueError, "share=-1"),
+    ]),
+    (tl.explain_panel, {}, [
+        PANEL, LABELS, EXCLUDE, *COMMON, ({"n_labels": 0}, ValueError, "n_labels=0"),
+    ]),
+    (tl.compare_panels, TWO, [
+        LABELS, COUNTS, SEED, SHOWN, *COMMON,
+        ({"panels": ["a", "b"]}, TypeError, "panels must be a dict of at least two"),
+        ({"panels": {"a/b": "glfs", "c": "glfs"}}, ValueError, "panels has the name 'a/b'"),
+        ({"share": "x"}, TypeError, "share='x'"),
+    ]),
+    (tl.curve, {"max_genes": 5}, [
+        LABELS, EXCLUDE, *WITHIN, *COMMON,
+        ({"max_genes": 0}, ValueError, "max_genes=0"),
+        ({"labels": "louvain", "sizes": [0]}, ValueError, "sizes=0"),
+        ({"include": 5}, TypeError, "include=5 must be names"),
+    ]),
+    (tl.panel_umap, {}, [
+        ({"key": "x"}, KeyError, "no selection under key='x'"),
+        ({"n_genes": 0}, ValueError, "n_genes=0"),
+        ({"layer": "x"}, KeyError, "layer='x'"),
+        SEED,
+    ]),
+    (pp.structure, {}, [
+        ({"lambda1": -1}, ValueError, "lambda1=-1"),
+        ({"standardize": "x"}, ValueError, "standardize='x'"),
+        ({"n_comps": 0}, ValueError, "n_comps=0"),
+        ({"use_rep": "x"}, KeyError, "use_rep='x'"),
+        ({"neighbors_key": "x"}, KeyError, "neighbors_key='x'"),
+        ({"n_neighbors": 0}, ValueError, "n_neighbors=0"),
+        ({"layer": "x"}, KeyError, "layer='x'"),
+        ({"mask_var": "x"}, KeyError, "mask_var='x'"),
+        ({"batch_key": "x"}, KeyError, "batch_key='x'"),
+        ({"key_added": 5}, TypeError, f"key_added=5 {STRING}"),
+        SEED,
+    ]),
+]  # fmt: skip
 
 #: function, arguments, exception, words
 CALLS = [
+    *((call, base | value, *rest) for call, base, rows in OF_WORKBENCH for value, *rest in rows),
+    *((draw, {"key": "x"}, KeyError, "run glfs_bio.tl.evaluate_panel") for draw in JUDGED),
+    *((draw, {"ax": 5}, TypeError, "ax=5 must be matplotlib axes") for draw in WORKBENCH),
+    (pl.missed, {"basis": "x"}, KeyError, "basis='x'"),
+    (pl.curve, {"key": "x"}, KeyError, "run glfs_bio.tl.curve"),
+    (pl.comparison, {"key": "x"}, KeyError, "run glfs_bio.tl.compare_panels"),
+    (io.write_gene_list, {"path": "x.csv", "explanation_key": "x"}, KeyError, "tl.explain_panel"),
+    (io.write_report, {"path": "x.html", "evaluation_key": "x"}, KeyError, "tl.evaluate_panel"),
+    (io.write_report, {"path": "x.html", "explanation_key": "x"}, KeyError, "tl.explain_panel"),
+    (io.write_report, {"path": "x.html", "substitutes_key": "x"}, KeyError, "tl.substitutes"),
+    (io.write_report, {"path": "x.html", "show_progress": 1}, TypeError, "show_progress=1"),
+    (tl.stability, {"key": 5}, TypeError, f"key=5 {STRING}"),
     (tl.classify, {"groupby": "nope"}, KeyError, "groupby='nope' is not in adata.obs"),
     (tl.classify, {"groupby": 5}, TypeError, f"groupby=5 {STRING}"),
     (tl.classify, {"groupby": ["bulk_labels"]}, TypeError, STRING),
@@ -127,7 +218,7 @@ CALLS = [
     (pl.panel, {"symbols": "x"}, KeyError, "symbols='x'"),
     (pl.panel, {"random_state": "x"}, TypeError, "random_state='x'"),
     (pl.panel, {"random_state": -1}, ValueError, "random_state=-1"),
-    (io.write_gene_list, {"path": "x.doc"}, ValueError, "must end with .txt, .csv or .tsv"),
+    (io.write_gene_list, {"path": "x.doc"}, ValueError, "must end with .txt, .csv, .tsv or .xlsx"),
     (io.write_gene_list, {"path": 5}, TypeError, "path=5 must be a path"),
     (io.write_gene_list, {"path": ""}, ValueError, "path=''"),
     (io.write_gene_list, {"path": "a\0.csv"}, ValueError, "zero byte"),
@@ -135,7 +226,7 @@ CALLS = [
     (io.write_gene_list, {"path": "old.txt"}, FileExistsError, "old.txt exists"),
     (io.write_gene_list, {"path": "x.csv", "columns": ["x"]}, KeyError, "columns: 'x'"),
     (io.write_gene_list, {"path": "x.csv", "columns": 5}, TypeError, "columns=5"),
-    (io.write_gene_list, {"path": "x.txt", "columns": ["x"]}, ValueError, "need a table"),
+    (io.write_gene_list, {"path": "x.txt", "columns": ["x"]}, ValueError, "is for a table"),
     (io.write_gene_list, {"path": "x.csv", "key": "x"}, KeyError, "key='x'"),
     (io.write_gene_list, {"path": "x.csv", "symbols": "x"}, KeyError, "symbols='x'"),
     (io.write_gene_list, {"path": "x.csv", "selected_only": 1}, TypeError, "selected_only=1"),
@@ -203,7 +294,7 @@ def test_every_argument_has_a_row():
 
 
 #: Their rows are among READERS.
-OF_FILES = (io.read_cells, io.read_gmt, io.check_target, io.replacing)
+OF_FILES = (io.read_cells, io.read_gmt, io.read_panel, io.check_target, io.replacing)
 
 FUNCTIONS = [
     (tl.classify, ("bulk_labels",)),
@@ -211,7 +302,15 @@ FUNCTIONS = [
     (tl.enrich, (SETS,)),
     (pp.recorded_parameters, ()),
     (rbridge.to_sce, ()),
-    *((function, ()) for function in (pl.path, pl.weights, pl.stability, pl.enrichment, pl.panel)),
+    (tl.evaluate_panel, (["CD3D"],)),
+    (tl.extend_panel, (["CD3D"], 1)),
+    (tl.substitutes, (["CD3D"],)),
+    (tl.explain_panel, (["CD3D"],)),
+    (tl.compare_panels, ({"a": ["CD3D"], "b": ["LYZ"]},)),
+    (tl.curve, ()),
+    (tl.panel_umap, ()),
+    (pp.structure, ()),
+    *((function, ()) for function in PICTURES),
     *((getattr(io, f"write_{what}"), (f"x.{end}",)) for what, end in (
         ("gene_list", "txt"), ("rnk", "rnk"), ("gmt", "gmt"), ("report", "html"))),
 ]  # fmt: skip

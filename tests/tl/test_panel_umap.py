@@ -4,9 +4,16 @@ import anndata as ad
 import numpy as np
 import pytest
 import scanpy as sc
+from matplotlib import pyplot as plt
 
 from glfs_bio import io, pl, pp, tl
 from glfs_bio.tl import _panel_umap as module
+
+
+@pytest.fixture(autouse=True)
+def _closed():
+    yield
+    plt.close("all")
 
 
 @pytest.fixture
