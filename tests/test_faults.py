@@ -35,6 +35,7 @@ NO_FILES = ("sys.stdout", "buffer")
 def panel_file(tmp_path_factory, _pbmc):
     adata = _pbmc[:, :120].copy()
     glfs_bio.pp.select_genes(adata, 12)
+    glfs_bio.tl.panel_umap(adata)  # or each of the programme's processes computes it
     path = tmp_path_factory.mktemp("panel") / "panel.h5ad"
     adata.write_h5ad(path)
     return path
