@@ -231,8 +231,8 @@ def _sheet(path: Path, sheet: str | None) -> list[list[str]]:
             if sheet is not None and sheet not in book.sheet_names:
                 msg = f"sheet={sheet!r} is not in {path}: {', '.join(map(str, book.sheet_names))}."
                 raise KeyError(msg)
-            frame = book.parse(
-                0 if sheet is None else sheet, header=None, dtype=object, na_filter=False
+            frame = pd.read_excel(
+                book, 0 if sheet is None else sheet, header=None, dtype=object, na_filter=False
             )
     except (OSError, ValueError, zipfile.BadZipFile) as error:
         msg = f"{path} cannot be read as .xlsx: {error}"

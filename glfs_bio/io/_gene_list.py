@@ -115,7 +115,9 @@ def write_gene_list(
     clashing = {name: f"{name}_var" for name in further if name in frame}
     frame = frame.join(adata.var[further].rename(columns=clashing))
     if explanation_key is not None:
-        frame = frame.join(_explained(adata, key, explanation_key), rsuffix="_explained")
+        explained = _explained(adata, key, explanation_key)
+        clashing = {name: f"{name}_explained" for name in explained if name in frame}
+        frame = frame.join(explained.rename(columns=clashing))
     absent = pd.DataFrame({"gene": list(adata.uns.get(key, {}).get("absent", ()))})
     frame = pd.concat([frame, absent], ignore_index=True) if len(absent) else frame
     frame["rank"] = frame["rank"].astype("Int64")

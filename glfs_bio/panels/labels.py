@@ -36,7 +36,7 @@ class LabelScores:
         Mean F1 of the rare labels; NaN where there are none.
     per_label
         A row a label: ``n_cells``, ``recall``, ``precision``, ``f1``, ``confused_with``: the other
-        label that is predicted for most of its cells (None where there is none),
+        label that is predicted for most of its cells (missing where there is none),
         ``confused_share``: the share of its cells that this is, ``rare``, and ``too_few``: whether
         nearest cells of its own could never be a majority, as it has so few cells.  Recall of such
         a label says little of the panel; that of a label of one cell is always 0.

@@ -102,7 +102,9 @@ def n_matched(first: Index, second: Index, stands_in: sparse.csr_array) -> int:
     stands_in
         Which genes stand in for which, as of :func:`pairs`; both ways count.
     """
-    same = sparse.csr_array(first[:, None] == second[None, :])
-    either = stands_in[first][:, second] + stands_in[second][:, first].T + same
+    either = first[:, None] == second[None, :]
+    either |= stands_in[first][:, second].toarray()
+    either |= stands_in[second][:, first].toarray().T
+    # Of a dense array, since the indices of a slice may be of 64 bits, which old versions refuse.
     matched = maximum_bipartite_matching(sparse.csr_matrix(either), perm_type="column")
     return int(np.count_nonzero(matched >= 0))

@@ -87,7 +87,7 @@ def test_confused_labels_are_named():
     assert table.loc["hidden", "confused_with"] == "common"
     assert table.loc["hidden", "recall"] + table.loc["hidden", "confused_share"] == 1.0
     assert scores.confusion.loc["apart", "apart"] == 30
-    assert table.loc["apart", "confused_with"] is None
+    assert pd.isna(table.loc["apart", "confused_with"])
     assert table.loc["apart", "confused_share"] == 0.0
     assert not table["rare"].any()
     assert np.isnan(scores.rare_f1)
