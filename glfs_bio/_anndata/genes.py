@@ -292,8 +292,9 @@ def _stored(adata: AnnData, lookup: Lookup, panel: str, argument: str) -> Named:
             raise ValueError(msg)
         return Named(genes, list(adata.var_names[genes]), [])
     keys = [name.removesuffix("_selected") for name in lookup.flags if name.endswith("_selected")]
+    told = [read.listed(names) if names else "there is none" for names in (keys, lookup.flags)]
     msg = (
-        f"{argument}={panel!r} is no file, no key of a selection ({read.listed(keys)}) and no "
-        f"boolean column of adata.var ({read.listed(lookup.flags)}). Give names as a list."
+        f"{argument}={panel!r} is no file, no key of a selection ({told[0]}) and no boolean column "
+        f"of adata.var ({told[1]}). Give names as a list."
     )
     raise KeyError(msg)

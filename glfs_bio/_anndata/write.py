@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from ..limits import Limits
+from .versions import versions
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 #: What a text begins with that stands for a dict.
 _JSON = "json:"
-_VERSIONS = ("glfs-bio", "numpy", "scipy", "scikit-learn", "anndata")
 
 
 def table(ranking: Ranking, genes: Choice, names: pd.Index, prefix: str) -> pd.DataFrame:
@@ -51,7 +50,7 @@ def record(ranking: Ranking, params: dict[str, Any]) -> dict[str, Any]:
         "n_genes": ranking.n_selected,
         "n_tested": len(ranking.scores),
         **ranking.info,
-        "versions": {package: version(package) for package in _VERSIONS},
+        "versions": versions(),
     }
 
 

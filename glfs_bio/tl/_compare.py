@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from .._anndata import write
+from .._anndata.versions import versions
 from .._progress import progress
 from ..core import checks
 from ..panels.substitutes import SHARE, n_matched, pairs
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from .._anndata.genes import Missing
     from ._structure import Judged
 
-_VERSIONS = ("glfs-bio", "numpy", "scipy", "scikit-learn", "anndata")
 _FEWEST = 2
 
 
@@ -135,7 +134,7 @@ def compare_panels(
     adata.uns[key_added] = {
         **tables,
         "params": {name: write.storable(value) for name, value in params.items()},
-        "versions": {package: version(package) for package in _VERSIONS},
+        "versions": versions(),
     }
     return None
 

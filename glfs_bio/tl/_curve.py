@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from .._anndata import genes as names_of
 from .._anndata import labels as labels_of
 from .._anndata import limits as limits_of
 from .._anndata import read, write
+from .._anndata.versions import versions
 from ..core import checks
 from ..panels.labels import label_scores
 from ..panels.measures import coordinates
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from .._anndata.genes import Genes, Missing
     from ..limits import Limits
 
-_VERSIONS = ("glfs-bio", "numpy", "scikit-learn", "anndata")
 #: Sizes at which labels are predicted, where none are given.
 _SIZES = (5, 10, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200, 300, 400, 500)
 
@@ -157,6 +156,6 @@ def curve(
     adata.uns[key_added] = {
         "table": table,
         "params": {name: write.storable(value) for name, value in params.items()},
-        "versions": {package: version(package) for package in _VERSIONS},
+        "versions": versions("glfs-bio", "numpy", "scikit-learn", "anndata"),
     }
     return None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -13,6 +12,7 @@ import pandas as pd
 from scipy.stats import false_discovery_control
 
 from .._anndata import read, selection
+from .._anndata.versions import versions
 from ..core import checks
 from ._gene_sets import gene_sets as read_gene_sets
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 #: Smallest and largest gene set, unless the caller says otherwise; GSEA's own for a ranked list.
 _SIZES = {"ora": (1, None), "prerank": (15, 500)}
-_VERSIONS = ("glfs-bio", "gseapy", "scipy", "anndata")
 #: Organisms whose libraries gseapy knows.
 _ORGANISMS = ("human", "mouse", "yeast", "fly", "fish", "worm")
 
@@ -208,7 +207,7 @@ def enrich(
         },
         "n_selected": len(selected),
         "n_background": len(universe),
-        "versions": {package: version(package) for package in _VERSIONS},
+        "versions": versions("glfs-bio", "gseapy", "scipy", "anndata"),
     }
     return None
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,8 +12,9 @@ from .._anndata import labels as labels_of
 from .._anndata import per_gene, read, write
 from .._anndata.counts import counts
 from .._anndata.structure import of_all_cells
+from .._anndata.versions import versions
 from .._progress import progress
-from ..core import checks
+from ..core import checks, pools
 from ..core.geometry.subspace import principal_components
 from ..core.solvers.threads import few_threads
 from ..panels import WithFailures, measures, select
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from ..core._typing import Array, Index, Matrix
     from ._structure import Judged
 
-_VERSIONS = ("glfs-bio", "numpy", "scipy", "scikit-learn", "anndata")
 #: Steps that the progress is shown by.
 N_STEPS = 4
 #: Genes and labels that a direction is told by.
@@ -164,7 +163,7 @@ def evaluate_panel(
             adata, found, asked, lambda what: bar.update(task, advance=1, description=what)
         )
     entry["params"] = {name: write.storable(value) for name, value in params.items()}
-    entry["versions"] = {package: version(package) for package in _VERSIONS}
+    entry["versions"] = versions()
     if not inplace:
         return entry
     adata.obs[f"{key_added}_open"] = of_cells
@@ -221,6 +220,7 @@ class Asked:
         )
 
 
+@pools.one_thread_if_forked
 def evaluated(
     adata: AnnData, found: Judged, asked: Asked, now: Callable[[str], None]
 ) -> tuple[dict[str, Any], Array, Array]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from .._anndata import labels as labels_of
+from .._anndata.versions import versions
 from ..core import checks
 from ..panels import explain
 from ..panels.substitutes import swaps
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from ..core._typing import Array, Index
     from ..panels import Criterion
 
-_VERSIONS = ("glfs-bio", "numpy", "anndata")
 #: Genes that a direction of the structure is named by.
 _NAMED_BY = 3
 
@@ -125,7 +124,7 @@ def explain_panel(
         entry["labels"] = categories.astype(str).astype(object)
     if not inplace:
         return table
-    entry["versions"] = {package: version(package) for package in _VERSIONS}
+    entry["versions"] = versions("glfs-bio", "numpy", "anndata")
     adata.uns[key_added] = entry
     return None
 

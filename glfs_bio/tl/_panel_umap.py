@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,14 +12,14 @@ from scipy import sparse
 from scipy.sparse import SparseEfficiencyWarning
 
 from .._anndata import read, selection
-from ..core import checks
+from .._anndata.versions import versions
+from ..core import checks, pools
 
 if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
 _COMPONENTS = 50
-_VERSIONS = ("glfs-bio", "numpy", "scanpy", "umap-learn")
 
 
 def panel_umap(
@@ -97,10 +96,11 @@ def panel_umap(
     adata.uns[f"umap_{key}"] = {
         "genes": genes.to_numpy(dtype=object),
         "params": _params(layer, random_state),
-        "versions": {package: version(package) for package in _VERSIONS},
+        "versions": versions("glfs-bio", "numpy", "scanpy", "umap-learn"),
     }
 
 
+@pools.one_thread_if_forked
 def of_panel(
     adata: AnnData, key: str, genes: pd.Index, layer: str | None, random_state: int
 ) -> NDArray[np.float64]:
@@ -110,6 +110,7 @@ def of_panel(
     return _umap(AnnData(values(adata, genes, layer)), random_state)
 
 
+@pools.one_thread_if_forked
 def of_all(adata: AnnData, layer: str | None, random_state: int) -> NDArray[np.float64]:
     """Coordinates by all genes: ``X_umap``, else from the graph, else from the matrix."""
     if "X_umap" in adata.obsm:
@@ -117,6 +118,7 @@ def of_all(adata: AnnData, layer: str | None, random_state: int) -> NDArray[np.f
     graph = read.graph(adata, None)
     if graph is None:
         return _umap(AnnData(read.matrix(adata, layer)), random_state)
+    pools.need_numba("UMAP")
     import scanpy as sc
 
     bare = AnnData(np.zeros((adata.n_obs, 1), dtype=np.float32), uns=dict(adata.uns))
@@ -148,6 +150,7 @@ def _kept(adata: AnnData, key: str, genes: pd.Index, layer: str | None, random_s
 
 def _umap(cells: AnnData, random_state: int) -> NDArray[np.float64]:
     """By principal components, where there are more genes than that."""
+    pools.need_numba("UMAP")
     import scanpy as sc
 
     n_comps = min(_COMPONENTS, min(cells.shape) - 1)

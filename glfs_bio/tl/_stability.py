@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import warnings
 from contextlib import closing
-from importlib.metadata import version
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -15,6 +14,7 @@ from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from .._anndata import examined, read, write
+from .._anndata.versions import versions
 from .._progress import progress
 from ..core import checks
 from ..panels import stability as over_parts
@@ -34,7 +34,6 @@ _DEFAULTS = {
 }
 #: Layer of raw counts in what the parts are taken from.
 _COUNTS = "counts"
-_VERSIONS = ("glfs-bio", "numpy", "scipy", "scikit-learn", "anndata")
 
 
 def stability(
@@ -198,7 +197,7 @@ def stability(
                 "fraction": fraction,
             }.items()
         },
-        "versions": {package: version(package) for package in _VERSIONS},
+        "versions": versions(),
     }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +9,7 @@ import pandas as pd
 
 from .._anndata import genes as names_of
 from .._anndata import write
+from .._anndata.versions import versions
 from ..core import checks
 from ..panels.substitutes import SHARE, swaps
 from ._structure import among, closed, judged
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from anndata import AnnData
 
     from .._anndata.genes import Genes, Missing
-
-_VERSIONS = ("glfs-bio", "numpy", "anndata")
 
 
 def substitutes(
@@ -147,6 +145,6 @@ def substitutes(
         ),
         "panel": np.array(adata.var_names[found.named.genes], dtype=object),
         "params": {name: write.storable(value) for name, value in params.items()},
-        "versions": {package: version(package) for package in _VERSIONS},
+        "versions": versions("glfs-bio", "numpy", "anndata"),
     }
     return None

@@ -155,7 +155,7 @@ def folder(_folder, monkeypatch):
 def test_data_or_values(folder, line, message):
     result = CliRunner().invoke(app, line.split())
     assert result.exit_code == 1, result.output
-    told = [text for text in result.stderr.splitlines() if "Warning: " not in text]
+    told = [text for text in result.stderr.splitlines() if text and "Warning: " not in text]
     assert len(told) == 1
     assert told[0].startswith("glfs-bio: ")
     assert message in told[0]

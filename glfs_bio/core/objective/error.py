@@ -72,6 +72,13 @@ class Error:
     def value_and_gradient(self, beta: Array) -> tuple[float, Array]:
         """``F(β)`` and ``∂F/∂β``, shape (n_genes,)."""
         inverse = self.inverse(beta)
+        return float(self.weights @ np.diag(inverse)), self.gradient(inverse)
+
+    def gradient(self, inverse: Array) -> Array:
+        """``∂F/∂β`` where E is known, shape (n_genes,)."""
         seen = self.genes @ (inverse * np.sqrt(self.weights))
-        value = float(self.weights @ np.diag(inverse))
-        return value, -np.einsum("ij,ij->i", seen, seen)
+        return -np.einsum("ij,ij->i", seen, seen)
+
+    def steepest(self, inverse: Array) -> float:
+        """``‖E W E‖``: no gradient is steeper for a gene of norm 1."""
+        return float(np.linalg.eigvalsh((inverse * self.weights) @ inverse)[-1])
