@@ -6,6 +6,8 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from .core import pools as _pools  # noqa: F401 — it keeps the process that imports the package
+
 if TYPE_CHECKING:
     from . import datasets, estimators, io, pl, pp, tl
     from .estimators import GLFS, LapRLSClassifier
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["GLFS", "LapRLSClassifier", "Limits", "datasets", "estimators", "io", "pl", "pp", "tl"]
 __version__ = version("glfs-bio")
 
-_MODULES = {"core", "datasets", "estimators", "io", "pl", "pp", "rankers", "tl"}
+_MODULES = {"datasets", "estimators", "io", "pl", "pp", "rankers", "tl"}
 
 
 def __getattr__(name: str) -> Any:

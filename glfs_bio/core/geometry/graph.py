@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.sparse import csgraph
 from sklearn.neighbors import kneighbors_graph
 
-from .. import checks
+from .. import checks, pools
 
 if TYPE_CHECKING:
     from .._typing import Matrix
@@ -22,6 +22,7 @@ MOST_EXACT = 60_000
 _TREES = 12
 
 
+@pools.one_thread_if_forked
 def knn_graph(
     representation: Matrix, n_neighbors: int = 15, random_state: int | None = 0
 ) -> sparse.csr_array:
@@ -40,6 +41,12 @@ def knn_graph(
         Neighbours of a cell, itself not counted; at most ``n_cells − 1`` are used.
     random_state
         Seed of the descent.
+
+    Raises
+    ------
+    RuntimeError
+        So many cells that the descent is needed, in a process that was forked after its threads
+        had run.
     """
     n_neighbors = min(n_neighbors, representation.shape[0] - 1)
     if representation.shape[0] > MOST_EXACT:
@@ -58,6 +65,7 @@ def _descend(
     representation: Matrix, n_neighbors: int, random_state: int | None
 ) -> sparse.csr_array:
     """Distances to approximately nearest neighbours."""
+    pools.need_numba("The descent to approximate neighbours")
     from pynndescent import NNDescent  # compiles for seconds
 
     n_cells = representation.shape[0]

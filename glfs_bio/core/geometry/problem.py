@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from .. import pools
 from ..data.in_range import in_range
 from ..data.rows import RowMatrix
 from ..data.values import is_sparse
@@ -63,6 +64,7 @@ class Problem(Reduced):
         return replace(super().only(genes), data=self.data[:, genes])
 
 
+@pools.one_thread_if_forked
 def build_problems(
     data: Matrix | RowMatrix,
     reduction: Reduction,

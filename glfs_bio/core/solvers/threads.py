@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from threadpoolctl import threadpool_limits
+from .. import pools
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
 
 
 @dataclass(frozen=True)
@@ -18,7 +22,14 @@ class Rules:
 RULES = Rules()
 
 
-def few_threads(rank: int, n_genes: int) -> threadpool_limits:
-    """Context with one thread where matrices are small, and all threads elsewhere."""
+def few_threads(rank: int, n_genes: int) -> AbstractContextManager[object]:
+    """Context with one thread where matrices are small, and all threads elsewhere.
+
+    In a forked process there is always one.
+    """
     small = rank <= RULES.rank and rank * n_genes <= RULES.numbers
-    return threadpool_limits(1 if small else None, user_api="blas")
+    limits = 1 if small or pools.forked() else None
+    limited: AbstractContextManager[object] = pools.controller().limit(
+        limits=limits, user_api="blas"
+    )
+    return limited

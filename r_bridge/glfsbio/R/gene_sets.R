@@ -29,14 +29,17 @@ glfs_gene_sets <- function(x, key = "glfs", gmt = NULL, rnk = NULL, overwrite = 
     })
     if (!is.null(rnk) && length(key) != 1L)
         glfs_stop("rnk takes the ranking of one key, not of ", length(key), ".")
-    if (!is.null(gmt))
+    if (!is.null(gmt)) {
+        check_fields(c(names(sets), unlist(sets)), "gmt")
         write_whole(
             vapply(names(sets), function(name)
                 paste(c(name, "GLFS selection", sets[[name]]), collapse = "\t"), ""),
             gmt, "gmt", overwrite
         )
+    }
     if (!is.null(rnk)) {
         scores <- glfs_scores(x, key)
+        check_fields(names(scores), "rnk")
         write_whole(
             paste(names(scores), format(scores, digits = 17L, trim = TRUE), sep = "\t"),
             rnk, "rnk", overwrite
@@ -83,9 +86,21 @@ gene_table <- function(x) {
         glfs_stop("x is a ", class(x)[1L], ", not a result of glfs_select_genes().")
 }
 
+# What separates fields or lines cannot be in a name.
+check_fields <- function(names, argument) {
+    wrong <- grep("^$|[\t\r\n]", names, value = TRUE)
+    if (length(wrong) > 0L)
+        glfs_stop(
+            argument, " cannot be written: the name ", encodeString(wrong[1L], quote = "\""),
+            " is empty or has a tab or a line break; rename it."
+        )
+}
+
 # Whole or not at all.
 write_whole <- function(lines, path, name, overwrite) {
     check_string(path, name)
+    if (dir.exists(path))
+        glfs_stop(name, " = \"", path, "\" is a folder: name a file in it.")
     if (file.exists(path) && !overwrite)
         glfs_stop(path, " exists: choose another name, or set overwrite = TRUE.")
     if (!dir.exists(dirname(path)))
@@ -95,5 +110,6 @@ write_whole <- function(lines, path, name, overwrite) {
     connection <- file(part, "wb")
     writeLines(enc2utf8(lines), connection, useBytes = TRUE)
     close(connection)
-    file.rename(part, path)
+    if (!suppressWarnings(file.rename(part, path)))
+        glfs_stop(path, " cannot be written: choose another name.")
 }

@@ -117,6 +117,7 @@ find_python <- function(python) {
 check_modules <- function(python) {
     code <- paste0(
         "import sys; from importlib.util import find_spec as f; ",
+        "sys.path = [p for p in sys.path if p]; ", # not the working directory
         "print(*(m for m in ('glfs_bio', 'rpy2') if f(m) is None), sep=' '); ",
         "print('ok')"
     )

@@ -26,4 +26,18 @@ test_that("files are written whole, and not over others", {
     expect_error(
         glfs_gene_sets(table_of(), gmt = file.path(gmt, "a.gmt")), "does not exist"
     )
+    expect_error(
+        glfs_gene_sets(table_of(), gmt = tempdir(), overwrite = TRUE), "is a folder"
+    )
+})
+
+test_that("a name that would break a line is refused before anything is written", {
+    path <- withr::local_tempfile()
+    for (name in c("B\tC", "B\nC", "")) {
+        table <- table_of()
+        rownames(table)[2] <- name
+        expect_error(glfs_gene_sets(table, gmt = path), "gmt cannot be written: the name")
+        expect_error(glfs_gene_sets(table, rnk = path), "rnk cannot be written: the name")
+    }
+    expect_false(file.exists(path))
 })

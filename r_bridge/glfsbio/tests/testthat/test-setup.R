@@ -24,6 +24,9 @@ test_that("a Python without the package: the line that mends it", {
     withr::with_envvar(c(LD_LIBRARY_PATH = ""), system2(
         python, c("-m", "venv", "--without-pip", shQuote(folder))
     ))
+    # A copy of the repository in the working directory is no installation.
+    withr::local_dir(withr::local_tempdir())
+    dir.create("glfs_bio")
     said <- in_r(paste0("glfs_setup('", folder, "')"))
     expect_match(said, "lacks glfs_bio and rpy2")
     expect_match(said, "bin/python' -m pip install", fixed = TRUE)
