@@ -22,7 +22,7 @@ from glfs_bio.core.geometry import noise
 from glfs_bio.core.geometry.problem import Problem, build_problems
 from glfs_bio.core.geometry.reduction import Reduction
 from glfs_bio.core.solvers.greedy import Greedy
-from glfs_bio.panels import Criterion, criterion
+from glfs_bio.panels import Criterion, wanted
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import report
@@ -31,8 +31,8 @@ ASSAY, NOISE, POWER = (0.22, 0.3, 0.4), (0.1, 0.2, 0.3), (0.4, 0.5, 0.65)
 #: Each is tried alone, with the other two as they are.
 TRIALS = dict.fromkeys(
     [
-        *product(ASSAY, NOISE, (criterion.SETTINGS.power,)),
-        *((noise.ASSAY_NOISE, criterion.SETTINGS.noise, power) for power in POWER),
+        *product(ASSAY, NOISE, (wanted.SETTINGS.power,)),
+        *((noise.ASSAY_NOISE, wanted.SETTINGS.noise, power) for power in POWER),
     ]
 )
 N_PAIRS = 6
@@ -40,11 +40,11 @@ MEASURES = ("accuracy", "macro-F1", "rare-type F1", "neighbours kept", "k-means 
 OF_HALVES = (10, 50)
 
 
-def panel(problem: Problem, assay: float, settings: criterion.Settings, n_genes: int) -> list[int]:
+def panel(problem: Problem, assay: float, settings: wanted.Settings, n_genes: int) -> list[int]:
     """Genes, best first."""
     with (
         mock.patch.object(noise, "ASSAY_NOISE", assay),
-        mock.patch.object(criterion, "SETTINGS", settings),
+        mock.patch.object(wanted, "SETTINGS", settings),
     ):
         units = noise.gene_units(problem.variance, problem.residuals)
         greedy = Greedy(Criterion([replace(problem, units=units)]).blocks)
@@ -60,7 +60,7 @@ def one_set(name: str) -> list[dict]:
     parts = [build_problems(values[h], Reduction())[0] for h in halves(len(cells.labels), N_PAIRS)]
     rows = []
     for assay, tau, power in TRIALS:
-        settings = criterion.Settings(noise=tau, power=power)
+        settings = wanted.Settings(noise=tau, power=power)
         row = {"set": name, "assay": assay, "τ": tau, "power": power}
         genes = panel(whole, assay, settings, max(sets.SIZES))
         for size in sets.SIZES:
@@ -87,8 +87,8 @@ def main() -> None:
         "panels_settings",
         "Settings of the criterion: mean 15-NN accuracy over the five sets",
         tables.pop(first).round(3),
-        f"The default is {noise.ASSAY_NOISE}, {criterion.SETTINGS.noise}, "
-        f"{criterion.SETTINGS.power}. Rare types: mean over the sets that have some.",
+        f"The default is {noise.ASSAY_NOISE}, {wanted.SETTINGS.noise}, "
+        f"{wanted.SETTINGS.power}. Rare types: mean over the sets that have some.",
         *(
             f"## {name[0].upper() + name[1:]}, mean over the sets\n\n{table.round(3).to_markdown()}"
             for name, table in tables.items()

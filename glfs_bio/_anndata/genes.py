@@ -292,7 +292,7 @@ def _stored(adata: AnnData, lookup: Lookup, panel: str, argument: str) -> Named:
             raise ValueError(msg)
         return Named(genes, list(adata.var_names[genes]), [])
     keys = [name.removesuffix("_selected") for name in lookup.flags if name.endswith("_selected")]
-    told = [read.listed(names) if names else "there is none" for names in (keys, lookup.flags)]
+    told = [read.listed(names) for names in (keys, lookup.flags)]
     msg = (
         f"{argument}={panel!r} is no file, no key of a selection ({told[0]}) and no boolean column "
         f"of adata.var ({told[1]}). Give names as a list."

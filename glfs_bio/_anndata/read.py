@@ -261,5 +261,5 @@ def batches(adata: AnnData, batch_key: str | None) -> NDArray[Any] | None:
 def listed(names: Iterable[str]) -> str:
     """The first names, for a message."""
     every = [str(name) for name in names]
-    shown = ", ".join(every[:8]) if every else "it is empty"
+    shown = ", ".join(every[:8]) if every else "there is none"
     return shown + (", …" if len(every) > 8 else "")

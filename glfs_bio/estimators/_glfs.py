@@ -5,11 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
+from ..core import checks
+from ..core.laprls.labels import is_labelled
 from ..core.solvers.descent import TOLERANCE
+from ..panels import Labels, Values, Wanted
 from ..rankers import Options, rank_genes
 
 if TYPE_CHECKING:
@@ -20,12 +24,17 @@ if TYPE_CHECKING:
     from ..rankers import Ranking
 
 
+_PRESERVE = ("structure", "labels", "values")
+_FEWEST_LABELS = 2
+
+
 class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     """Select the few genes that keep the structure of the cells.
 
     Genes are chosen one by one.  Each is the one that lowers most the error of
     Laplacian-regularised least squares, ``F = Tr(W E)``, when it is measured beside those before
-    it.  W stands for the structure of the cells; no labels are used.  ``objective="exact"`` is the
+    it.  W stands for what is to be kept: the structure of the cells, or labels or numbers that `y`
+    gives.  ``objective="exact"`` is the
     selection of the paper [1]_: the variance of the same least squares with a penalty on the
     weights, ``Q(β) + λ Σ β`` over β ≥ 0.
 
@@ -38,6 +47,9 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         ``"error"``: the error, variance and squared bias; ``"exact"``: the variance ``Tr Cov(w)``
         alone, the paper's; ``"printed"``: the paper's last formula for it, which equals it only
         when matrices commute.
+    preserve
+        ``"structure"``: all that genes vary in; `y` is ignored.  ``"labels"``: the classes `y` are
+        to be told apart.  ``"values"``: the numbers `y` are to be predicted.
     lam
         λ of the paper's objectives; ``"line_search"``: the paper's rule, the largest λ that does
         not collapse.  None: chosen along the path so that `n_genes` remain, or the line search
@@ -114,6 +126,7 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         n_genes: int | None = None,
         *,
         objective: Literal["error", "exact", "printed"] = "error",
+        preserve: Literal["structure", "labels", "values"] = "structure",
         lam: float | Literal["line_search"] | None = None,
         swaps: bool = False,
         lambda1: float = 100.0,
@@ -127,6 +140,7 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     ) -> None:
         self.n_genes = n_genes
         self.objective = objective
+        self.preserve = preserve
         self.lam = lam
         self.swaps = swaps
         self.lambda1 = lambda1
@@ -141,7 +155,7 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def fit(
         self,
         X: Matrix,
-        y: object = None,
+        y: ArrayLike | None = None,
         *,
         graph: Matrix | None = None,
         representation: ArrayLike | None = None,
@@ -155,7 +169,9 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         X
             Cells × genes, shape (n_samples, n_features); dense or sparse, never changed.
         y
-            Ignored.
+            With ``preserve="structure"`` it is ignored.  With ``"labels"`` the class of every cell:
+            −1, NaN or None where it is not known.  With ``"values"`` numbers, shape (n_samples,) or
+            (n_samples, n_values), NaN where they are not known.
         graph
             Symmetric similarities of the cells, shape (n_samples, n_samples).
         representation
@@ -175,8 +191,9 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         ------
         ValueError
             A parameter out of range, a matrix that is not finite or has no varying gene, a graph of
-            another size, or a `lam` that leaves no gene.
+            another size, a `lam` that leaves no gene, or a `y` that does not vary.
         """
+        checks.one_of("preserve", self.preserve, _PRESERVE)
         X = validate_data(
             self,
             X,
@@ -192,13 +209,36 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             representation=representation,
             batch=batch,
             include=include,
+            wanted=self._wanted(y, X.shape[0]),
         )
         self._take(ranking)
         return self
 
+    def _wanted(self, y: ArrayLike | None, n_cells: int) -> Wanted | None:
+        if self.preserve == "structure":
+            return None
+        if y is None:
+            msg = (
+                f"{type(self).__name__} requires y to be passed, but the target y is None: pass "
+                f"the {self.preserve}."
+            )
+            raise ValueError(msg)
+        values = np.asarray(y)
+        if len(values) != n_cells:
+            msg = f"y has {len(values)} values, but X has {n_cells} rows."
+            raise ValueError(msg)
+        if self.preserve == "labels":
+            return Wanted(((Labels(_codes(column_or_1d(values, warn=True))), 1.0),))
+        numbers = values.reshape(n_cells, -1).astype(float)
+        if np.isinf(numbers).any():
+            msg = "y has infinite values: make them NaN, or finite."
+            raise ValueError(msg)
+        return Wanted(((Values(numbers), 1.0),))
+
     def _options(self) -> Options:
         options = self.get_params(deep=False)
-        del options["n_genes"]
+        for name in ("n_genes", "preserve"):
+            options.pop(name, None)
         return Options(**options)
 
     def _take(self, ranking: Ranking) -> None:
@@ -220,4 +260,16 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.target_tags.required = getattr(self, "preserve", "structure") != "structure"
         return tags
+
+
+def _codes(labels: NDArray[np.generic]) -> NDArray[np.intp]:
+    """Number of the class of every cell, −1 where it is not known."""
+    known = is_labelled(labels) & ~pd.isna(labels)
+    codes = np.full(len(labels), -1, dtype=np.intp)
+    classes, codes[known] = np.unique(labels[known].astype(str), return_inverse=True)
+    if len(classes) < _FEWEST_LABELS:
+        msg = f"y has {len(classes)} class: at least {_FEWEST_LABELS} are needed."
+        raise ValueError(msg)
+    return codes

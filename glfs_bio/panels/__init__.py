@@ -5,6 +5,20 @@ from __future__ import annotations
 from .criterion import Criterion
 from .failures import WithFailures
 from .select import LARGEST, Panel, select
+from .wanted import Genes, Labels, Structure, Term, Values, Wanted
 from .within import select_within
 
-__all__ = ["LARGEST", "Criterion", "Panel", "WithFailures", "select", "select_within"]
+__all__ = [
+    "LARGEST",
+    "Criterion",
+    "Genes",
+    "Labels",
+    "Panel",
+    "Structure",
+    "Term",
+    "Values",
+    "Wanted",
+    "WithFailures",
+    "select",
+    "select_within",
+]

@@ -6,40 +6,19 @@ every panel of the same cells, whatever genes may be chosen.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..core.objective import Error
+from .wanted import Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..core._typing import Array, Index
     from ..core.geometry.reduced import Reduced
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What was settled by trial, once for all data sets; ``benchmarks/panels/README.md`` says how.
-
-    Attributes
-    ----------
-    noise
-        τ of ``λ2 = τ · n · Tr K / r``: the noise of a measured gene against the structure.
-        Less favours accuracy in the smallest panels, more favours the same genes from other cells.
-    power
-        Of ``Σ g_j g_jᵀ`` in W: 0 is all directions alike (A-optimal designs), 1 the error of
-        predicting every gene (I-optimal).
-    """
-
-    noise: float = 0.2
-    power: float = 0.5
-
-
-SETTINGS = Settings()
 
 
 class Criterion:
@@ -49,6 +28,13 @@ class Criterion:
     ----------
     problems
         One reduced problem per set of cells, over the same genes.
+    wanted
+        What is to be kept of each set of cells; None: the structure.
+
+    Raises
+    ------
+    ValueError
+        No set of cells has anything of it.
 
     Attributes
     ----------
@@ -56,18 +42,24 @@ class Criterion:
         F on each set of cells; they add up.
     sets : tuple of Reduced
         What they come from.
+    wanted : tuple of Wanted
+        What is kept of each.
     """
 
-    def __init__(self, problems: Sequence[Reduced]) -> None:
+    def __init__(self, problems: Sequence[Reduced], wanted: Sequence[Wanted] | None = None) -> None:
         self.sets = tuple(problems)
-        self.blocks: list[Error] = []
-        self._eigenbases: list[Array] = []
-        for problem in problems:
-            genes = _in_noise(problem)
-            weights, basis = _structure(genes)
-            none = np.zeros_like(basis)
-            self.blocks.append(Error(genes @ basis, weights / len(problems), none))
-            self._eigenbases.append(basis)
+        self.wanted = (Wanted(),) * len(self.sets) if wanted is None else tuple(wanted)
+        pairs = [
+            (genes, what.matrix(problem, genes))
+            for problem, what in zip(self.sets, self.wanted, strict=True)
+            for genes in [_in_noise(problem, what.noise)]
+        ]
+        n_filled = sum(bool(matrix.any()) for _, matrix in pairs)
+        if not n_filled:
+            msg = "What is to be preserved does not vary over the cells, or not with their genes."
+            raise ValueError(msg)
+        self.blocks = [Error.of(genes, matrix / n_filled) for genes, matrix in pairs]
+        self._eigenbases = [block.basis for block in self.blocks]
 
     @property
     def n_genes(self) -> int:
@@ -119,16 +111,9 @@ def units_of_noise(problem: Reduced) -> float:
     return float(problem.n_cells * problem.noise_level * np.mean(np.diag(problem.stiffness)))
 
 
-def _in_noise(problem: Reduced) -> Array:
-    """Whitened genes ``g_i``, in units in which a gene of weight 1 is one measurement."""
-    return np.asarray(problem.whitened.genes / np.sqrt(SETTINGS.noise * units_of_noise(problem)))
-
-
-def _structure(genes: Array) -> tuple[Array, Array]:
-    """Eigenvalues, which sum to 1, and eigenbasis of ``W ∝ (Σ_j g_j g_jᵀ)^power``."""
-    spread, basis = np.linalg.eigh(genes.T @ genes)
-    weights = np.maximum(spread, 0.0) ** SETTINGS.power
-    return weights / weights.sum(), basis
+def _in_noise(problem: Reduced, noise: float) -> Array:
+    """Whitened genes ``g_i``, with ``λ2 = noise · n · Tr K / r``."""
+    return np.asarray(problem.whitened.genes / np.sqrt(noise * units_of_noise(problem)))
 
 
 def _along(block: Error, order: Index) -> Array:

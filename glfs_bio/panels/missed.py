@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from .criterion import Criterion
 
 
+_ROUNDING = 1e-12
+
+
 @dataclass(frozen=True)
 class Direction:
     """A direction that a panel leaves open.
@@ -52,7 +55,8 @@ def directions(criterion: Criterion, panel: Index, n_directions: int) -> list[Di
         inverse = block.only(panel).inverse(np.ones(len(panel)))
         values, vectors = np.linalg.eigh(root[:, None] * inverse * root)
         for mu, v in zip(values[::-1][:n_directions], vectors.T[::-1], strict=False):
-            found.append((float(mu), number, inverse @ (root * v) / np.sqrt(mu)))
+            if mu > _ROUNDING * values[-1]:  # W of labels has few directions
+                found.append((float(mu), number, inverse @ (root * v) / np.sqrt(mu)))
     total = float(criterion.errors(panel)[-1])
     found.sort(key=lambda one: -one[0])
     return [_direction(criterion, *one, total) for one in found[:n_directions]]

@@ -64,6 +64,8 @@ def _restored(name: str, value: Any) -> Any:
         return Limits.from_record(value)
     if name in _BY_GENE:
         return write.restored(value)
+    if name == "preserve":
+        return list(map(str, value)) if isinstance(value, np.ndarray) else write.restored(value)
     if name not in _LISTS:
         return value
     if isinstance(value, np.ndarray):

@@ -10,6 +10,7 @@ from .._anndata import genes as named
 from .._anndata import limits as limits_of
 from .._anndata import per_gene, read, write
 from .._anndata.inputs import inputs
+from .._anndata.preserve import wanted
 from ..core import checks
 from ..core.data.rows import RowMatrix
 from ..rankers import Options, rank_genes
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from .._anndata.genes import Genes, Missing
     from .._anndata.per_gene import PerGene
+    from .._anndata.preserve import Preserve
     from ..limits import Limits
 
 
@@ -30,6 +32,8 @@ def select_genes(
     *,
     method: str = "glfs",
     objective: Literal["error", "exact", "printed"] = "error",
+    preserve: Preserve = "structure",
+    cell_weights: str | None = None,
     lam: float | Literal["line_search"] | None = None,
     swaps: bool = False,
     lambda1: float = 100.0,
@@ -89,6 +93,19 @@ def select_genes(
         ``"error"``: the error of LapRLS, its variance and its squared bias.  ``"exact"``: the
         variance ``Tr Cov(w)`` alone, which the paper [1]_ minimises.  ``"printed"``: the last
         formula for it in the paper, which equals it only for matrices that commute.
+    preserve
+        What the panel is to keep.  ``"structure"``: all that genes vary in; no labels are needed.
+        A column of ``.obs``: with labels (categories, strings, booleans) the types of the cells are
+        to be told apart, each counting alike; with decimal numbers, such as a pseudotime or a
+        score, they are to be predicted.  Cells without a value stay in the graph.  A key of
+        ``.obsm``: a space of the cells, such as proteins or places in a tissue.  A list of genes, a
+        file of them, or the name of a boolean column of ``.var``: these genes are to be predicted.
+        A dict of such names with weights: all of them, such as
+        ``{"structure": 1, "cell_type": 2}``, or coarse and fine types.
+    cell_weights
+        Column of ``.obs``: how much each cell counts in what is kept, as if a cell of weight 2 were
+        two cells.  Labels in place of numbers: all labels count alike, so that rare types count
+        like frequent ones.  None: all cells count alike.
     lam
         λ of the paper's objectives; ``"line_search"``: the rule of the paper, the largest λ that
         does not collapse (a handful of genes).  None: chosen along the path so that `n_genes`
@@ -131,11 +148,13 @@ def select_genes(
         before it; the others complement them.  Excluded genes still count as structure that the
         panel should keep.
     symbols
-        Column of ``.var`` where the names, patterns and families of `include` and `exclude` are
-        looked for too, beside ``.var_names``.  A symbol that several genes have is all of these.
+        Column of ``.var`` where the names, patterns and families of `include` and `exclude`, and
+        the names of `preserve`, are looked for too, beside ``.var_names``.  A symbol that several
+        genes have is all of these.
     missing
-        What to do where `include` or `exclude` has names that are not there, or patterns and
-        families without a gene: ``"raise"`` an error, ``"warn"``, or ``"ignore"`` them.
+        What to do where `include`, `exclude` or `preserve` has names that are not there, or
+        patterns and families without a gene: ``"raise"`` an error, ``"warn"``, or ``"ignore"``
+        them.
     limits
         Limits on the panel: a :class:`~glfs_bio.Limits`, of expression, total counts, families,
         genes per type, and priorities.  Every panel keeps within them.  Where they let fewer than
@@ -269,6 +288,7 @@ def select_genes(
     if rows is not None:
         genes = limits_of.narrowed(adata, genes, rows, n_genes)
     fails = None if failure is None else per_gene.probabilities(adata, failure, "failure")
+    kept = wanted(adata, preserve, cell_weights, genes.seen, symbols=symbols, missing=missing)
 
     seen = np.flatnonzero(genes.seen)
     ranking = rank_genes(
@@ -283,6 +303,7 @@ def select_genes(
         batch=given.batch,
         rows=None if rows is None else rows.only(seen),
         failure=None if fails is None else fails[seen],
+        wanted=kept,
     )
     frame = write.table(ranking, genes, adata.var_names, key_added)
     selected = frame[f"{key_added}_selected"].to_numpy()

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..core import checks
 from ..core.data.memory import full_rank_fits
+from ..core.geometry.batches import split
 from ..core.geometry.graph import check_graph, n_components
 from ..core.geometry.problem import build_problems
 from ..core.geometry.subspace import check_coordinates
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from ..core.data.rows import RowMatrix
     from ..core.geometry.problem import Problem
     from ..core.solvers.limits import Rows
+    from ..panels import Wanted
 
 log = logging.getLogger(__name__)
 
@@ -47,6 +49,7 @@ def rank_genes(
     batch: ArrayLike | None = None,
     rows: Rows | None = None,
     failure: Array | None = None,
+    wanted: Wanted | None = None,
 ) -> Ranking:
     """Rank the genes of a finite matrix of cells × genes by one of the methods.
 
@@ -65,6 +68,8 @@ def rank_genes(
         See :func:`~glfs_bio.core.geometry.problem.build_problems`.
     rows, failure
         Those of :func:`best_panel`, over all genes; with ``objective="error"`` only.
+    wanted
+        What is to be kept of all cells; None: the structure.
 
     Returns
     -------
@@ -86,10 +91,11 @@ def rank_genes(
     if n_genes is None and how.swaps:
         msg = "swaps=True exchanges genes of a panel of one size: give n_genes too."
         raise ValueError(msg)
-    if not how.is_error and not (rows is None and failure is None):
+    if not how.is_error and not (rows is None and failure is None and wanted is None):
         msg = (
-            "limits, costs and failures are for method='glfs' with objective='error', the default: "
-            f"leave them out with method={how.method!r}, objective={how.objective!r}."
+            "preserve, weights of cells, limits, costs and failures are for method='glfs' with "
+            "objective='error', the default: leave them out with "
+            f"method={how.method!r}, objective={how.objective!r}."
         )
         raise ValueError(msg)
     included = _included(include, len(every), n_genes)
@@ -109,7 +115,7 @@ def rank_genes(
             "The principal components and the graph that were there miss directions in which genes "
             "vary beyond their noise: both were computed anew for the selection."
         )
-    criterion = Criterion(problems)
+    criterion = Criterion(problems, of_batches(wanted, batch, data.shape[0]))
     if how.is_error:
         ranking = best_panel(
             criterion,
@@ -141,6 +147,13 @@ def rank_genes(
         "assay_noise": float(np.mean([problem.assay_noise for problem in problems])),
     }
     return replace(ranking, info={**ranking.info, **about})
+
+
+def of_batches(wanted: Wanted | None, batch: ArrayLike | None, n_cells: int) -> list[Wanted] | None:
+    """What is to be kept of each set of cells."""
+    if wanted is None:
+        return None
+    return [wanted.rows(one.cells) for one in split(batch, n_cells)]
 
 
 def measured(ranking: Ranking, criterion: Criterion, candidates: Index) -> Ranking:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from anndata import AnnData
 
     from .._anndata.genes import Missing
+    from .._anndata.preserve import Preserve
     from ._structure import Judged
 
 _FEWEST = 2
@@ -34,6 +35,8 @@ def compare_panels(
     share: float = SHARE,
     symbols: str | None = None,
     missing: Missing = "warn",
+    preserve: Preserve = "structure",
+    cell_weights: str | None = None,
     structure_key: str = "glfs_structure",
     key_added: str = "glfs_comparison",
     inplace: bool = True,
@@ -53,6 +56,8 @@ def compare_panels(
         As in :func:`~glfs_bio.tl.evaluate_panel`.
     share
         What counts as a substitute, as in :func:`~glfs_bio.tl.substitutes`.
+    preserve, cell_weights
+        What every panel is to keep, as in :func:`~glfs_bio.pp.select_genes`.
     symbols, missing, structure_key
         As in :func:`~glfs_bio.tl.evaluate_panel`.
     key_added
@@ -88,7 +93,13 @@ def compare_panels(
     >>> int(tables["shared"].loc["ours", "theirs"])
     1
     """
-    params = {"labels": labels, "share": share, "random_state": random_state}
+    params = {
+        "labels": labels,
+        "preserve": preserve,
+        "cell_weights": cell_weights,
+        "share": share,
+        "random_state": random_state,
+    }
     if not isinstance(panels, Mapping) or len(panels) < _FEWEST:
         msg = (
             "panels must be a dict of at least two panels, such as "
@@ -114,6 +125,8 @@ def compare_panels(
                 symbols=symbols,
                 missing=missing,
                 structure_key=structure_key,
+                preserve=preserve,
+                cell_weights=cell_weights,
                 structure=structure,
             )
             structure, found[str(name)] = one.structure, one

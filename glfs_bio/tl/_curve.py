@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,11 +13,11 @@ from .._anndata import labels as labels_of
 from .._anndata import limits as limits_of
 from .._anndata import read, write
 from .._anndata.versions import versions
-from ..core import checks
+from ..core import checks, pools
 from ..panels.labels import label_scores
 from ..panels.measures import coordinates
 from ..rankers import best_panel
-from ._structure import structure_of
+from ._structure import preserving, structure_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,12 +25,14 @@ if TYPE_CHECKING:
     from anndata import AnnData
 
     from .._anndata.genes import Genes, Missing
+    from .._anndata.preserve import Preserve
     from ..limits import Limits
 
 #: Sizes at which labels are predicted, where none are given.
 _SIZES = (5, 10, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200, 300, 400, 500)
 
 
+@pools.one_thread_if_forked
 def curve(
     adata: AnnData,
     max_genes: int = 200,
@@ -44,6 +47,8 @@ def curve(
     budget: float | None = None,
     symbols: str | None = None,
     missing: Missing = "raise",
+    preserve: Preserve = "structure",
+    cell_weights: str | None = None,
     structure_key: str = "glfs_structure",
     key_added: str = "glfs_curve",
     inplace: bool = True,
@@ -64,6 +69,8 @@ def curve(
         Sizes at which labels are predicted.  None: some from 5 to `max_genes`.
     include, exclude, limits, counts_layer, cost, budget, symbols, missing
         As in :func:`~glfs_bio.pp.select_genes`.
+    preserve, cell_weights
+        What the panels are to keep, as in :func:`~glfs_bio.pp.select_genes`.
     structure_key
         Where :func:`~glfs_bio.pp.structure` kept the structure; computed where it is not there.
     key_added
@@ -109,7 +116,14 @@ def curve(
         msg = "sizes= is for labels=: name their column of adata.obs."
         raise ValueError(msg)
     codes, categories = (None, None) if labels is None else labels_of.codes(adata, labels, "labels")
-    structure = structure_of(adata, None, structure_key, stacklevel=2)
+    structure = preserving(
+        adata,
+        partial(structure_of, adata, None, structure_key, stacklevel=3),
+        preserve,
+        cell_weights,
+        symbols=symbols,
+        missing=missing,
+    )
     seen = np.zeros(adata.n_vars, dtype=bool)
     seen[structure.genes] = True
     choice = names_of.choose(adata, seen, include, exclude, symbols=symbols, missing=missing)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from anndata import AnnData
 
     from .._anndata.genes import Missing
+    from .._anndata.preserve import Preserve
     from ..core._typing import Array, Index, Matrix
     from ._structure import Judged
 
@@ -50,6 +51,8 @@ def evaluate_panel(
     n_directions: int = 5,
     symbols: str | None = None,
     missing: Missing = "warn",
+    preserve: Preserve | None = None,
+    cell_weights: str | None = None,
     structure_key: str = "glfs_structure",
     key_added: str = "glfs_evaluation",
     inplace: bool = True,
@@ -84,6 +87,9 @@ def evaluate_panel(
         Column of ``.var`` with names that genes may be given by.
     missing
         What to do about names that are not in the data: ``"raise"``, ``"warn"`` or ``"ignore"``.
+    preserve, cell_weights
+        What the panel is to keep, as in :func:`~glfs_bio.pp.select_genes`.  None: what a selection
+        was made for, and the structure for other panels.
     structure_key
         Where :func:`~glfs_bio.pp.structure` kept the structure; computed where it is not there.
     key_added
@@ -158,7 +164,15 @@ def evaluate_panel(
     asked = Asked.of(adata, labels, counts_layer, failure, n_random, n_directions, random_state)
     with progress(show=show_progress) as bar:
         task = bar.add_task("the structure of the cells", total=N_STEPS)
-        found = judged(adata, panel, symbols=symbols, missing=missing, structure_key=structure_key)
+        found = judged(
+            adata,
+            panel,
+            symbols=symbols,
+            missing=missing,
+            structure_key=structure_key,
+            preserve=preserve,
+            cell_weights=cell_weights,
+        )
         entry, of_cells, r2 = evaluated(
             adata, found, asked, lambda what: bar.update(task, advance=1, description=what)
         )

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from anndata import AnnData
 
     from .._anndata.genes import Genes, Missing
+    from .._anndata.preserve import Preserve
     from ..core._typing import Array, Index
     from ..panels import Criterion
 
@@ -34,6 +35,8 @@ def explain_panel(
     exclude: Genes | None = None,
     symbols: str | None = None,
     missing: Missing = "warn",
+    preserve: Preserve | None = None,
+    cell_weights: str | None = None,
     structure_key: str = "glfs_structure",
     key_added: str = "glfs_explanation",
     inplace: bool = True,
@@ -53,6 +56,9 @@ def explain_panel(
         Most labels to name for a gene.
     exclude
         Genes that cannot be a substitute, as in :func:`~glfs_bio.tl.substitutes`.
+    preserve, cell_weights
+        What the panel is to keep, as in :func:`~glfs_bio.pp.select_genes`.  None: what a selection
+        was made for, and the structure for other panels.
     symbols, missing, structure_key
         As in :func:`~glfs_bio.tl.substitutes`.
     key_added
@@ -94,7 +100,15 @@ def explain_panel(
     checks.keys(key_added=key_added)
     checks.flags(inplace=inplace)
     codes, categories = (None, None) if labels is None else labels_of.codes(adata, labels, "labels")
-    found = judged(adata, panel, symbols=symbols, missing=missing, structure_key=structure_key)
+    found = judged(
+        adata,
+        panel,
+        symbols=symbols,
+        missing=missing,
+        structure_key=structure_key,
+        preserve=preserve,
+        cell_weights=cell_weights,
+    )
     criterion, genes = found.structure.criterion, found.panel
     names = adata.var_names[found.structure.genes].to_numpy()
     lost, taken_over = swaps(criterion, genes, genes)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from anndata import AnnData
 
     from .._anndata.genes import Genes, Missing
+    from .._anndata.preserve import Preserve
     from ..limits import Limits
 
 
@@ -40,6 +41,8 @@ def extend_panel(
     failure: str | Mapping[str, float] | float | None = None,
     symbols: str | None = None,
     missing: Missing = "warn",
+    preserve: Preserve | None = None,
+    cell_weights: str | None = None,
     structure_key: str = "glfs_structure",
     key_added: str = "glfs_extended",
     inplace: bool = True,
@@ -73,6 +76,9 @@ def extend_panel(
     missing
         What to do about names that are not in the data: ``"raise"``, ``"warn"`` or ``"ignore"``.
         They stay in the panel, and count for nothing.
+    preserve, cell_weights
+        What the panel is to keep, as in :func:`~glfs_bio.pp.select_genes`.  None: what a selection
+        was made for, and the structure for other panels.
     structure_key
         Where :func:`~glfs_bio.pp.structure` kept the structure; computed where it is not there.
     key_added
@@ -117,7 +123,15 @@ def extend_panel(
     fails = None if failure is None else per_gene.probabilities(adata, failure, "failure")
     codes, categories = (None, None) if labels is None else labels_of.codes(adata, labels, "labels")
     excluded = names_of.gene_mask(adata, exclude, "exclude", symbols=symbols, missing=missing)
-    found = judged(adata, panel, symbols=symbols, missing=missing, structure_key=structure_key)
+    found = judged(
+        adata,
+        panel,
+        symbols=symbols,
+        missing=missing,
+        structure_key=structure_key,
+        preserve=preserve,
+        cell_weights=cell_weights,
+    )
     structure, criterion = found.structure, found.structure.criterion
     included = np.zeros(adata.n_vars, dtype=bool)
     included[found.named.genes] = True

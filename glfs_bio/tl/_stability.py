@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import warnings
 from contextlib import closing
+from functools import partial
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -13,13 +14,14 @@ from anndata import AnnData
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-from .._anndata import examined, read, write
+from .._anndata import examined, preserve, read, write
 from .._anndata.versions import versions
 from .._progress import progress
 from ..core import checks
 from ..panels import stability as over_parts
 from ..pp import recorded_parameters, select_genes
 from ..pp._structure import compute
+from ._structure import preserving
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -210,7 +212,14 @@ def _with_substitutes(
     """
     with warnings.catch_warnings():  # the selections have said it
         warnings.filterwarnings("ignore", "The matrix holds whole numbers", UserWarning)
-        structure = compute(adata, params, stacklevel=2)
+        structure = preserving(
+            adata,
+            partial(compute, adata, params, stacklevel=3),
+            params["preserve"],
+            params["cell_weights"],
+            symbols=params["symbols"],
+            missing="ignore",
+        )
     seen = structure.genes
     frequency = np.full(adata.n_vars, np.nan)
     genes = np.flatnonzero(panel[seen])
@@ -288,6 +297,11 @@ def _lean(adata: AnnData, params: dict[str, Any]) -> AnnData:
         lean.obs[limits.groupby] = adata.obs[limits.groupby]
     if counts_layer is not None:
         lean.layers[_COUNTS] = read.matrix(adata, None if counts_layer == "X" else counts_layer)
+    for name in preserve.names(params["preserve"], params["cell_weights"]):
+        if name in adata.obs:
+            lean.obs[name] = adata.obs[name]
+        if name in adata.obsm:
+            lean.obsm[name] = adata.obsm[name]
     use_rep, neighbors_key = params["use_rep"], params["neighbors_key"]
     if use_rep is not None and use_rep != "X":
         lean.obsm[use_rep] = read.representation(adata, use_rep)

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._anndata import genes, read
+from .._anndata import genes, read, write
 from .._anndata import structure as structures
+from .._anndata.preserve import STRUCTURE, wanted
+from ..core.solvers.threads import few_threads
+from ..panels import Criterion
 from ..pp import recorded_parameters
 from ..pp._structure import compute
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from anndata import AnnData
     from numpy.typing import NDArray
 
     from .._anndata.genes import Genes, Missing, Named
+    from .._anndata.preserve import Preserve
     from .._anndata.structure import Structure
     from ..core._typing import Index
 
@@ -47,22 +54,74 @@ def judged(
     symbols: str | None,
     missing: Missing,
     structure_key: str,
+    preserve: Preserve | None = None,
+    cell_weights: str | None = None,
     structure: Structure | None = None,
     stacklevel: int = 3,
 ) -> Judged:
     """Find the genes of a panel, and the structure unless it is at hand.
 
+    With ``preserve=None`` a selection is judged by what it was made for, another panel by the
+    structure.
+
     Raises
     ------
     KeyError, TypeError, ValueError
-        As :func:`~glfs_bio._anndata.genes.panel` and :func:`structure_of`; a gene that the
-        structure leaves out.
+        As :func:`~glfs_bio._anndata.genes.panel`, :func:`structure_of` and :func:`preserving`; a
+        gene that the structure leaves out.
     """
     named = genes.panel(adata, panel, symbols=symbols, missing=missing)
     found = structure
     if found is None:
-        found = structure_of(adata, named.key, structure_key, stacklevel=stacklevel + 1)
+        if preserve is None and named.key is not None and named.key in adata.uns:
+            recorded = recorded_parameters(adata, named.key)
+            preserve = recorded.get("preserve")
+            cell_weights = cell_weights or recorded.get("cell_weights")
+        found = preserving(
+            adata,
+            partial(structure_of, adata, named.key, structure_key, stacklevel=stacklevel + 2),
+            STRUCTURE if preserve is None else preserve,
+            cell_weights,
+            symbols=symbols,
+            missing=missing,
+        )
     return Judged(named, found, among(adata, found, named.genes, "panel"))
+
+
+def preserving(
+    adata: AnnData,
+    structure_of_cells: Callable[[], Structure],
+    preserve: Preserve,
+    cell_weights: str | None,
+    *,
+    symbols: str | None,
+    missing: Missing,
+) -> Structure:
+    """The structure with F of what is to be kept, which is checked before it is computed.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        As :func:`~glfs_bio._anndata.preserve.wanted`.
+    """
+    read.check(adata)
+    every = np.ones(adata.n_vars, dtype=bool)
+    asked = wanted(adata, preserve, cell_weights, every, symbols=symbols, missing=missing)
+    structure = structure_of_cells()
+    params = {
+        **structure.params,
+        "preserve": write.storable(preserve),
+        "cell_weights": write.storable(cell_weights),
+    }
+    if asked is None:
+        return replace(structure, params=params)
+    if len(structure.genes) < adata.n_vars:
+        seen = np.isin(np.arange(adata.n_vars), structure.genes)
+        asked = wanted(adata, preserve, cell_weights, seen, symbols=symbols, missing="ignore")
+    sets = structure.criterion.sets
+    of_sets = None if asked is None else [asked.rows(cells) for cells in structure.cells]
+    with few_threads(sets[0].basis.shape[1], len(structure.genes)):
+        return replace(structure, criterion=Criterion(sets, of_sets), params=params)
 
 
 def structure_of(

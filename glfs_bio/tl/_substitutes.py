@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from anndata import AnnData
 
     from .._anndata.genes import Genes, Missing
+    from .._anndata.preserve import Preserve
 
 
 def substitutes(
@@ -30,6 +31,8 @@ def substitutes(
     share: float = SHARE,
     symbols: str | None = None,
     missing: Missing = "warn",
+    preserve: Preserve | None = None,
+    cell_weights: str | None = None,
     structure_key: str = "glfs_structure",
     key_added: str = "glfs_substitutes",
     inplace: bool = True,
@@ -60,6 +63,9 @@ def substitutes(
         Column of ``.var`` with names that genes may be given by.
     missing
         What to do about names that are not in the data: ``"raise"``, ``"warn"`` or ``"ignore"``.
+    preserve, cell_weights
+        What the panel is to keep, as in :func:`~glfs_bio.pp.select_genes`.  None: what a selection
+        was made for, and the structure for other panels.
     structure_key
         Where :func:`~glfs_bio.pp.structure` kept the structure; computed where it is not there.
     key_added
@@ -100,7 +106,15 @@ def substitutes(
     checks.number("share", share)
     checks.keys(key_added=key_added)
     checks.flags(inplace=inplace)
-    found = judged(adata, panel, symbols=symbols, missing=missing, structure_key=structure_key)
+    found = judged(
+        adata,
+        panel,
+        symbols=symbols,
+        missing=missing,
+        structure_key=structure_key,
+        preserve=preserve,
+        cell_weights=cell_weights,
+    )
     leaving = found.panel
     if genes is not None:
         asked = names_of.panel(adata, genes, symbols=symbols, missing="raise", argument="genes")

@@ -34,6 +34,28 @@ PARAMETERS = [
     ("objective", "exakt", ValueError, ("objective='exakt'", "'printed'")),
     ("objective", 1, ValueError, "objective=1 is not known"),
     ("objective", "mse", ValueError, "objective='mse' is there no more: 'error', the default"),
+    ("preserve", "nope", KeyError, ("preserve='nope'", "bulk_labels", "X_pca", "a list")),
+    ("preserve", "", KeyError, "preserve='' is neither"),
+    ("preserve", 3, TypeError, "preserve=3 must be 'structure'"),
+    ("preserve", None, TypeError, "preserve=None must be 'structure'"),
+    ("preserve", {}, ValueError, "preserve is empty"),
+    ("preserve", [], ValueError, "preserve is empty"),
+    ("preserve", [3], TypeError, "preserve has 3: it must be a name"),
+    ("preserve", ["CD3D", "CD3X"], KeyError, ("CD3X", "did you mean CD3")),
+    ("preserve", {"structure": -1}, ValueError, "preserve['structure']=-1"),
+    ("preserve", {"structure": "much"}, TypeError, "preserve['structure']='much'"),
+    ("preserve", {("CD3D",): 1}, TypeError, "it must be a string. For genes"),
+    ("preserve", "constant", ValueError, "preserve='constant' does not vary over the 700 cells"),
+    ("preserve", "infinite", ValueError, "preserve='infinite' has infinite values"),
+    ("preserve", "whole", TypeError, ("preserve='whole' holds whole numbers", "category")),
+    ("preserve", "one", ValueError, "preserve='one' has 1 label"),
+    ("preserve", "unknown", ValueError, "preserve='unknown' does not vary over the 0 cells"),
+    ("preserve", "both", ValueError, "both in adata.obs and in adata.obsm"),
+    ("cell_weights", "nope", KeyError, "cell_weights='nope' is not in adata.obs"),
+    ("cell_weights", 5, TypeError, "cell_weights=5 must be a string"),
+    ("cell_weights", "infinite", ValueError, "cell_weights='infinite' must hold finite numbers"),
+    ("cell_weights", "negative", ValueError, "cell_weights='negative' must hold finite"),
+    ("cell_weights", "none", ValueError, "cell_weights='none' must hold finite numbers"),
     ("lam", "search", ValueError, ("lam='search'", "'line_search'")),
     ("lam", 0, ValueError, ("lam=0", NUMBER)),
     ("lam", -1.0, ValueError, ("lam=-1.0", NUMBER)),
@@ -119,6 +141,10 @@ PARAMETERS = [
 
 @pytest.mark.parametrize(("argument", "value", "error", "words"), PARAMETERS)
 def test_parameter(pbmc, refuses, argument, value, error, words):
+    if argument in {"preserve", "cell_weights"}:
+        columns = {"constant": 1.0, "infinite": np.inf, "whole": 3, "one": "a", "negative": -1.0}
+        pbmc.obs = pbmc.obs.assign(**columns, unknown=np.nan, none=0.0, both=1.0)
+        pbmc.obsm["both"] = np.ones((700, 1))
     refuses(lambda: select_genes(pbmc, **{argument: value}), pbmc, error, words)
 
 
@@ -137,6 +163,8 @@ COMBINATIONS = [
     ({"method": "lapaofs", "n_genes": 5, "swaps": True}, ValueError, "is for method='glfs' only"),
     ({"method": "lapaofs", "n_genes": 5, "objective": "exact"}, ValueError, "objective='exact' is"),
     ({"objective": "exact", "swaps": True}, ValueError, "swaps=True is for objective='error' only"),
+    ({"objective": "exact", "preserve": "phase"}, ValueError, "preserve, weights of cells, limits"),
+    ({"mask_var": "few", "preserve": ["CD3D"]}, ValueError, "preserve has genes that mask_var"),
     ({"swaps": True}, ValueError, "swaps=True exchanges genes of a panel of one size"),
     ({"objective": "exact", "lam": 1e12}, ValueError, "leaves no gene"),
     ({"objective": "printed", "lam": 1e-300}, ValueError, "smaller than rounding"),

@@ -29,6 +29,10 @@ COMMON = [
     ({"key_added": 5}, TypeError, f"key_added=5 {STRING}"),
     ({"inplace": 1}, TypeError, "inplace=1 must be True or False"),
 ]
+KEPT = [
+    ({"preserve": "x"}, KeyError, "preserve='x' is neither 'structure' nor in adata.obs"),
+    ({"cell_weights": "x"}, KeyError, "cell_weights='x' is not in adata.obs"),
+]
 LABELS = ({"labels": "x"}, KeyError, "labels='x' is not in adata.obs")
 SEED = ({"random_state": "x"}, TypeError, "random_state='x'")
 PANEL = ({"panel": "x"}, KeyError, "panel='x' is no file, no key of a selection")
@@ -45,34 +49,34 @@ TWO = {"panels": {"a": "glfs", "b": "glfs"}, "show_progress": False}
 #: function, what its calls have in common, rows
 OF_WORKBENCH = [
     (tl.evaluate_panel, {"show_progress": False}, [
-        PANEL, LABELS, COUNTS, SEED, SHOWN, *COMMON,
+        PANEL, LABELS, COUNTS, SEED, SHOWN, *KEPT, *COMMON,
         ({"failure": 2}, ValueError, "failure is above 1 for 765 genes"),
         ({"n_random": -1}, ValueError, "n_random=-1"),
         ({"n_directions": 0}, ValueError, "n_directions=0"),
     ]),
     (tl.extend_panel, {"panel": "glfs", "n_extra": 2}, [
-        PANEL, LABELS, EXCLUDE, SEED, *WITHIN, *COMMON,
+        PANEL, LABELS, EXCLUDE, SEED, *WITHIN, *KEPT, *COMMON,
         ({"n_extra": 0}, ValueError, "n_extra=0"),
         ({"n_extra": 765}, ValueError, "n_extra=765 is more than the 755 genes"),
         ({"failure": -1}, ValueError, "failure"),
     ]),
     (tl.substitutes, {}, [
-        PANEL, EXCLUDE, *COMMON,
+        PANEL, EXCLUDE, *KEPT, *COMMON,
         ({"genes": ["zz"]}, ValueError, "genes has no gene that is in"),
         ({"n": 0}, ValueError, "n=0"),
         ({"share": -1}, ValueError, "share=-1"),
     ]),
     (tl.explain_panel, {}, [
-        PANEL, LABELS, EXCLUDE, *COMMON, ({"n_labels": 0}, ValueError, "n_labels=0"),
+        PANEL, LABELS, EXCLUDE, *KEPT, *COMMON, ({"n_labels": 0}, ValueError, "n_labels=0"),
     ]),
     (tl.compare_panels, TWO, [
-        LABELS, COUNTS, SEED, SHOWN, *COMMON,
+        LABELS, COUNTS, SEED, SHOWN, *KEPT, *COMMON,
         ({"panels": ["a", "b"]}, TypeError, "panels must be a dict of at least two"),
         ({"panels": {"a/b": "glfs", "c": "glfs"}}, ValueError, "panels has the name 'a/b'"),
         ({"share": "x"}, TypeError, "share='x'"),
     ]),
     (tl.curve, {"max_genes": 5}, [
-        LABELS, EXCLUDE, *WITHIN, *COMMON,
+        LABELS, EXCLUDE, *WITHIN, *KEPT, *COMMON,
         ({"max_genes": 0}, ValueError, "max_genes=0"),
         ({"labels": "louvain", "sizes": [0]}, ValueError, "sizes=0"),
         ({"include": 5}, TypeError, "include=5 must be names"),

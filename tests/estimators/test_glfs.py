@@ -19,7 +19,9 @@ from glfs_bio.core.solvers import newton, path
 SIGNAL = set(range(6))
 
 
-@parametrize_with_checks([GLFS(), GLFS(n_genes=1, n_comps=None)])
+@parametrize_with_checks(
+    [GLFS(), GLFS(n_genes=1, n_comps=None), GLFS(preserve="labels"), GLFS(preserve="values")]
+)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 

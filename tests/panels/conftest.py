@@ -9,7 +9,7 @@ from scipy.linalg import sqrtm
 from glfs_bio.core.geometry.problem import build_problems
 from glfs_bio.core.geometry.reduction import Reduction
 from glfs_bio.panels import Criterion
-from glfs_bio.panels.criterion import SETTINGS
+from glfs_bio.panels.wanted import SETTINGS
 
 
 def _cells(seed):

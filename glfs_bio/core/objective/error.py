@@ -35,17 +35,20 @@ class Error:
         Eigenvalues of W, shape (r,).
     covered
         What A' holds besides the genes that are weighed, shape (r, r).
+    basis
+        Eigenbasis of W, shape (r, r).
     """
 
     genes: Array
     weights: Array
     covered: Array
+    basis: Array
 
     @classmethod
     def of(cls, genes: Array, wanted: Array) -> Error:
         """From whitened genes and W, shape (r, r)."""
         weights, basis = np.linalg.eigh(wanted)
-        return cls(genes @ basis, np.maximum(weights, 0.0), np.zeros_like(wanted))
+        return cls(genes @ basis, np.maximum(weights, 0.0), np.zeros_like(wanted), basis)
 
     def cover(self, include: Index) -> Error:
         """Measure some genes: A' holds them, and they are weighed no more."""
@@ -77,7 +80,7 @@ class Error:
     def gradient(self, inverse: Array) -> Array:
         """``∂F/∂β`` where E is known, shape (n_genes,)."""
         seen = self.genes @ (inverse * np.sqrt(self.weights))
-        return -np.einsum("ij,ij->i", seen, seen)
+        return np.asarray(-np.einsum("ij,ij->i", seen, seen))
 
     def steepest(self, inverse: Array) -> float:
         """``‖E W E‖``: no gradient is steeper for a gene of norm 1."""

@@ -1,0 +1,95 @@
+"""``GLFS(preserve=...)``: labels and numbers of the cells in place of their structure."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+
+from glfs_bio import GLFS
+
+#: Genes that tell the classes apart, and genes of a larger structure that does not.
+TELLING, LOUD = {0, 1}, {2, 3, 4, 5}
+
+
+@pytest.fixture(scope="module")
+def cells():
+    """90 cells of three classes, in two clusters that have nothing to do with them."""
+    rng = np.random.default_rng(0)
+    y = np.tile([0, 1, 2], 30)
+    X = rng.normal(scale=0.5, size=(90, 30))
+    X[:, :2] += 2.0 * np.array([[0, 0], [1, 0], [0, 1]])[y]
+    X[:, 2:6] += 5.0 * np.repeat([0.0, 1.0], 45)[:, None]
+    return X, y
+
+
+def chosen(X, y, n_genes=2, **options):
+    return set(GLFS(n_genes, n_comps=10, **options).fit(X, y).get_support(indices=True).tolist())
+
+
+def test_labels_and_values_choose_other_genes_than_the_structure(cells):
+    X, y = cells
+    assert chosen(X, y, 1) <= LOUD
+    assert chosen(X, y, preserve="labels") == TELLING
+    assert chosen(X, X[:, :2] @ [1.0, 1.0], preserve="values") == TELLING
+    assert chosen(X, X[:, :2], preserve="values") == TELLING
+
+
+def test_labels_are_ignored_by_default(cells):
+    X, y = cells
+    alone, beside = GLFS(5, n_comps=10).fit(X), GLFS(5, n_comps=10).fit(X, y)
+    np.testing.assert_array_equal(alone.ranking_, beside.ranking_)
+
+
+@pytest.mark.parametrize("unknown", [-1, np.nan, None])
+def test_cells_without_a_label(cells, unknown):
+    """They take part as cells, whatever stands for them."""
+    X, y = cells
+    some = y.astype(object)
+    some[::4] = unknown
+    if unknown is not None:
+        some = some.astype(float)
+    reference = np.where(np.arange(90) % 4 == 0, -1, y)
+    found, expected = (
+        GLFS(5, n_comps=10, preserve="labels").fit(X, of) for of in (some, reference)
+    )
+    np.testing.assert_array_equal(found.ranking_, expected.ranking_)
+    assert chosen(X, some, preserve="labels") == TELLING
+
+
+def test_numbers_that_are_not_known(cells):
+    X, _ = cells
+    some = np.where(np.arange(90) % 4 == 0, np.nan, X[:, 0] + X[:, 1])
+    assert chosen(X, some, preserve="values") == TELLING
+
+
+def test_a_pipeline_hands_the_labels_on(cells):
+    X, y = cells
+    selector = GLFS(2, n_comps=10, preserve="labels")
+    assert cross_val_score(make_pipeline(selector, LogisticRegression()), X, y).mean() > 0.9
+
+
+def test_a_class_of_one_cell_is_no_obstacle(cells):
+    X, y = cells
+    y = y.copy()
+    y[0] = 7
+    assert GLFS(2, n_comps=10, preserve="labels").fit(X, y).get_support().sum() == 2
+
+
+@pytest.mark.parametrize(
+    ("preserve", "y", "error", "words"),
+    [
+        ("labels", None, ValueError, "requires y to be passed"),
+        ("labels", np.zeros(90, int), ValueError, "y has 1 class"),
+        ("labels", np.full(90, -1), ValueError, "y has 0 class"),
+        ("labels", np.zeros(5), ValueError, "y has 5 values, but X has 90 rows"),
+        ("values", np.full(90, np.inf), ValueError, "y has infinite values"),
+        ("values", np.ones(90), ValueError, "does not vary"),
+        ("types", np.ones(90), ValueError, "preserve='types'"),
+    ],
+)
+def test_bad_labels(cells, preserve, y, error, words):
+    with pytest.raises(error, match=words):
+        GLFS(2, n_comps=10, preserve=preserve).fit(cells[0], y)
