@@ -44,6 +44,9 @@ bench-panels: $(RIVALS)
 	$(BIN)/python benchmarks/panels/stability.py
 	$(BIN)/python benchmarks/panels/criterion.py
 	$(BIN)/python benchmarks/panels/settings.py
+	$(BIN)/python benchmarks/panels/labels_settings.py
+	$(BIN)/python benchmarks/panels/labels.py
+	$(BIN)/python benchmarks/panels/labels_transfer.py
 	$(BIN)/python benchmarks/panels/workbench_scores.py
 	$(BIN)/python benchmarks/panels/workbench_extensions.py
 	$(BIN)/python benchmarks/panels/workbench_substitutes.py
