@@ -2,8 +2,8 @@
 
     python benchmarks/panels/labels_settings.py
 
-Halves are of other seeds than those of `labels.py`.  Settings are compared by the mean over the four
-measures and the four sizes.
+Halves are of other seeds than those of `labels.py`.  Settings are compared by the mean over the
+four measures and the four sizes.
 """
 
 from __future__ import annotations

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from ..core import checks
-from ..core.laprls.labels import check_classes
+from ..core.laprls.labels import check_classes, n_folds
 from .read import listed
 
 if TYPE_CHECKING:
     from anndata import AnnData
     from numpy.typing import NDArray
+
+log = logging.getLogger(__name__)
+
+#: Texts that often stand for a missing label.
+_MISSING = frozenset(
+    (
+        *("", "?", "-", "na", "n/a", "nan", "none", "null", "missing", "not assigned"),
+        *("not available", "unassigned", "unclassified", "undefined", "undetermined", "unknown"),
+        *("unlabeled", "unlabelled", "unsure"),
+    )
+)
 
 
 def codes(
@@ -45,20 +57,63 @@ def codes(
     return labels.cat.codes.to_numpy(dtype=np.intp), labels.cat.categories.to_numpy()
 
 
-def check(labels: NDArray[Any], groupby: str, folds: int | None) -> None:
-    """Refuse labels that cannot be learnt from, naming the classes.
+def check(labels: NDArray[Any], groupby: str) -> None:
+    """Refuse labels that cannot be learnt from.
 
     Raises
     ------
     ValueError
-        Fewer than two classes, a class with one cell, or with fewer cells than folds.
+        Fewer than two classes.
+    """
+    check_classes(labels.astype(str), name=f"groupby={groupby!r}")
+
+
+def tell(labels: NDArray[Any], groupby: str, cv: int | None) -> None:
+    """Log which values are classes, those that may mean a missing label, and those with few cells.
+
+    `cv` is the number of folds that is asked for; None: none.
     """
     classes, counts = np.unique(labels.astype(str), return_counts=True)
-    check_classes(labels.astype(str), at_least=2, name=f"groupby={groupby!r}")
-    if folds is not None and counts.min() < folds:
-        msg = (
-            f"cv={folds} is more than the {counts.min()} cells of class "
-            f"{str(classes[counts.argmin()])!r}: choose fewer folds, or give n_genes one number, "
-            "which needs none."
+    sizes = ", ".join(f"{name} ({n})" for name, n in zip(classes, counts, strict=True))
+    log.info("groupby=%r has %d classes: %s.", groupby, len(classes), sizes)
+    suspect = [name for name in classes.tolist() if name.strip().casefold() in _MISSING]
+    if suspect:
+        log.warning(
+            "groupby=%r: %s is a class like the others. If it means that the label is missing, "
+            "make it so: adata.obs[%r] = adata.obs[%r].astype('category')"
+            ".cat.remove_categories(%s).",
+            groupby,
+            listed(map(repr, suspect)),
+            groupby,
+            groupby,
+            suspect,
         )
-        raise ValueError(msg)
+    alone = classes[counts == 1]
+    if len(alone):
+        log.warning(
+            "groupby=%r: %s has one labelled cell: it is learnt from, and is in no test fold and "
+            "not in the graph of the classes.",
+            groupby,
+            listed(map(repr, alone.tolist())),
+        )
+    if cv is None or counts.max() < 2:
+        return
+    number = n_folds(counts, cv)
+    if number < cv:
+        log.warning(
+            "groupby=%r: the largest class has %d labelled cells, so that there are %d folds in "
+            "place of cv=%d.",
+            groupby,
+            counts.max(),
+            number,
+            cv,
+        )
+    few = classes[(counts > 1) & (counts < number)]
+    if len(few):
+        log.warning(
+            "groupby=%r: %s has fewer labelled cells than there are folds (%d), and is in as many "
+            "test folds as it has cells.",
+            groupby,
+            listed(map(repr, few.tolist())),
+            number,
+        )

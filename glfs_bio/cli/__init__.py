@@ -16,6 +16,7 @@ from ._evaluate import evaluate
 from ._explain import explain
 from ._export import export
 from ._extend import extend
+from ._predict import predict
 from ._rank import rank
 from ._report import report
 from ._select import select
@@ -56,6 +57,7 @@ for command in (
     curve,
     stability,
     classify,
+    predict,
     enrich,
     export,
     report,

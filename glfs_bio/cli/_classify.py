@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path  # noqa: TC003 - typer reads the annotations
 from typing import Annotated, Any, Literal, cast
 
 import typer
@@ -19,6 +20,9 @@ def classify(
     ],
     output: options.Output = None,
     table: options.Table = None,
+    model: Annotated[
+        Path | None, typer.Option(help="Write the classifier here, for glfs-bio predict: .json.")
+    ] = None,
     train: Annotated[
         str | None, typer.Option(help="Boolean column of obs: cells to learn from.")
     ] = None,
@@ -26,13 +30,18 @@ def classify(
         list[int] | None,
         typer.Option(help="Number of genes; repeated, cross-validation chooses. Default: 1 to 30."),
     ] = None,
-    graph: Annotated[str, typer.Option(help="classes or neighbors.")] = "classes",
+    graph: Annotated[str, typer.Option(help="auto, classes or neighbors.")] = "auto",
     lambda1: Annotated[float, typer.Option(help="λ1 of the classifier.")] = 0.1,
     lambda2: Annotated[float, typer.Option(help="λ2 of the classifier.")] = 10.0,
     n_comps: Annotated[
         str, typer.Option(help="Principal components; 0 is full rank; or auto.")
     ] = "auto",
     mask_var: options.MaskVar = None,
+    include: options.Genes = None,
+    exclude: options.Genes = None,
+    symbols: options.Symbols = None,
+    missing: options.Missing = "raise",
+    batch_key: options.BatchKey = None,
     layer: options.Layer = None,
     cv: Annotated[int, typer.Option(help="Folds of the cross-validation.")] = 10,
     key_added: Annotated[str, typer.Option(help="Prefix of what is written.")] = "glfs_class",
@@ -49,6 +58,11 @@ def classify(
         import pandas as pd
 
         common.check_targets(cells=output, table=table, overwrite=overwrite)
+        if model is not None:
+            glfs_bio.io.check_target(model, overwrite=overwrite)
+            if model.suffix.lower() != ".json":
+                msg = f"--model {model} must end with .json."
+                raise ValueError(msg)
         components = _components(n_comps)
         adata = common.load(source, log1p=log1p)
         glfs_bio.tl.classify(
@@ -61,6 +75,11 @@ def classify(
             lambda2=lambda2,
             n_comps=components,
             mask_var=mask_var,
+            include=common.genes(include),
+            exclude=common.genes(exclude),
+            symbols=symbols,
+            missing=cast("Any", missing),
+            batch_key=batch_key,
             layer=layer,
             cv=cv,
             key_added=key_added,
@@ -73,6 +92,8 @@ def classify(
                 "predicted": adata.obs[f"{key_added}_predicted"].to_numpy(),
             }
         )
+        if model is not None:
+            glfs_bio.io.write_classifier(adata, model, key=key_added, overwrite=overwrite)
         if output is not None:
             common.put_cells(adata, output, overwrite=overwrite)
         common.note(_summary(adata.uns[key_added]))
@@ -92,7 +113,7 @@ def _components(text: str) -> int | Literal["auto"] | None:
 def _summary(entry: dict[str, Any]) -> str:
     told = [f"{entry['n_genes']} genes: {', '.join(entry['genes'])}"]
     if "cv_errors" in entry:
-        told.append(f"{min(entry['cv_errors'])}/{entry['n_labelled']} errors in cross-validation")
+        told.append(f"{min(entry['cv_errors'])}/{entry['n_tested']} errors in cross-validation")
     if "test_errors" in entry:
         told.append(f"{entry['test_errors']}/{entry['n_test']} errors outside --train")
     return "; ".join(told)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +14,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..core import checks
 from ..core.geometry import noise
-from ..core.laprls.labels import check_classes, is_labelled
+from ..core.laprls.labels import check_classes, is_labelled, n_folds
+from ._for_classes import default_selector, fitted, in_cliques
 from ._laprls import LapRLSClassifier
 from ._supervised import SupervisedGLFS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
     from sklearn.utils import Tags
@@ -42,8 +44,10 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     n_genes
         Numbers of genes to try, or one number, which needs no folds.  None: 1 to 30.
     selector
-        A :class:`~glfs_bio.GLFS`, whose own `n_genes` is not used; None: a supervised one at full
-        rank, with the paper's objective.  Where panels are nested, as with ``objective="error"``
+        A :class:`~glfs_bio.GLFS`, whose own `n_genes` is not used.  None: up to 400 samples, where
+        two classes have at least four, a :class:`~glfs_bio.estimators.SupervisedGLFS`, with the
+        paper's objective, and a :class:`~glfs_bio.GLFS` otherwise; at full rank up to 100 samples,
+        in 50 principal components above.  Where panels are nested, as with ``objective="error"``
         and without labels, one ranking a fold serves all numbers of genes.
     classifier
         Fitted to the selected genes; None: a :class:`~glfs_bio.LapRLSClassifier`.
@@ -53,9 +57,11 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         panel: F is that of a panel whose genes are all measured, and the selector's `weights_` are
         those of another panel, which takes genes in part.
     cv
-        Number of stratified folds.
+        Number of stratified folds; fewer where the largest class has fewer samples.  A class with
+        fewer samples than folds is tested in as many folds as it has samples.  A class with one
+        sample is learnt from in all folds and tested in none.
     random_state
-        Seed of the folds.
+        Seed of the folds and of the default selector.
 
     Attributes
     ----------
@@ -68,7 +74,9 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     tried_ : ndarray of shape (n_tried,)
         Numbers of genes that were tried.
     cv_errors_ : ndarray of shape (n_tried,)
-        Errors over all folds, out of `n_labelled_`; not there for a single number of genes.
+        Errors over all folds, out of `n_tested_`; not there for a single number of genes.
+    n_folds_, n_tested_ : int
+        Folds, and samples that are in a test fold; not there for a single number of genes.
     n_samples_, n_labelled_ : int
         Samples, and those with a label.
     selector_, classifier_
@@ -108,7 +116,14 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.cv = cv
         self.random_state = random_state
 
-    def fit(self, X: Matrix, y: ArrayLike) -> GLFSLapRLSClassifier:
+    def fit(
+        self,
+        X: Matrix,
+        y: ArrayLike,
+        *,
+        batch: ArrayLike | None = None,
+        include: ArrayLike | None = None,
+    ) -> GLFSLapRLSClassifier:
         """Choose the number of genes, then select and fit.
 
         Parameters
@@ -118,6 +133,13 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         y
             Labels; −1 means unlabelled, as for :class:`~glfs_bio.LapRLSClassifier`.  Unlabelled
             samples belong to the training part of every fold.
+        batch
+            Batch of every sample.  Genes that only separate batches gain nothing in the selection:
+            each batch has its own subspace and graph, or with
+            :class:`~glfs_bio.estimators.SupervisedGLFS` genes are centred within each batch and
+            samples are joined to those of their class and batch.
+        include
+            Indices of genes that must be in the selection: they come first.
 
         Returns
         -------
@@ -126,7 +148,8 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         Raises
         ------
         ValueError
-            A parameter out of range, fewer than two classes, or fewer samples in one than folds.
+            A parameter out of range, fewer than two classes, no class with two samples where
+            folds or the graph of the classes need one, or more genes to include than to select.
         """
         X, labels = validate_data(
             self,
@@ -147,15 +170,23 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
                 raise TypeError(msg)
         check_classification_targets(labels)
         labelled = is_labelled(labels)
-        self.classes_ = check_classes(labels[labelled], at_least=2)
+        self.classes_ = check_classes(labels[labelled])
         self.n_samples_, self.n_labelled_ = len(labels), int(labelled.sum())
-        self.tried_ = self._numbers(X.shape[1])
+        given = None if include is None else np.unique(include)
+        self.tried_ = self._numbers(X.shape[1], 0 if given is None else len(given))
         self.n_genes_ = int(self.tried_[0])
+        blocks = None if batch is None else np.asarray(batch)
+        if blocks is not None and blocks.shape != labels.shape:
+            msg = f"batch has shape {blocks.shape}, but there are {len(labels)} samples."
+            raise ValueError(msg)
+        selector = self._selector(labels)
         if len(self.tried_) > 1:
-            errors = [self._errors(X, labels, *fold) for fold in self._folds(labels, labelled)]
+            folds = self._folds(labels, labelled)
+            errors = [self._errors(selector, X, labels, blocks, given, *fold) for fold in folds]
+            self.n_folds_, self.n_tested_ = len(folds), sum(len(test) for _, test in folds)
             self.cv_errors_ = np.sum(errors, axis=0)
             self.n_genes_ = int(self.tried_[np.argmin(self.cv_errors_)])
-        self.selector_ = self._selector().set_params(n_genes=self.n_genes_).fit(X, labels)
+        self.selector_ = fitted(selector, self.n_genes_, X, labels, batch=blocks, include=given)
         self.genes_ = np.argsort(self.selector_.ranking_)[: self.n_genes_]
         self.classifier_ = self._classify(X, labels, self.genes_, _beta(self.selector_))
         return self
@@ -177,50 +208,68 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         )
         return X[:, self.genes_]
 
-    def _numbers(self, n_features: int) -> Index:
+    def _numbers(self, n_features: int, n_included: int) -> Index:
         """Numbers of genes to try, growing, so that the first best one is the smallest."""
         if self.n_genes is None:
-            return np.arange(1, min(_MOST_GENES, n_features) + 1)
-        return np.unique(checks.whole_numbers("n_genes", self.n_genes, at_most=n_features))
+            fewest = max(1, n_included)
+            return np.arange(fewest, max(fewest, min(_MOST_GENES, n_features)) + 1)
+        numbers = np.unique(checks.whole_numbers("n_genes", self.n_genes, at_most=n_features))
+        if numbers[0] < n_included:
+            msg = f"include has {n_included} genes, more than n_genes={numbers[0]}."
+            raise ValueError(msg)
+        return numbers
 
     def _folds(
         self, y: NDArray[np.generic], labelled: NDArray[np.bool_]
-    ) -> Iterator[tuple[Index, Index]]:
+    ) -> list[tuple[Index, Index]]:
+        """Training and test part of every fold; classes with one sample are never tested."""
         checks.whole_number("cv", self.cv, at_least=2)
         rows = np.flatnonzero(labelled)
         classes, counts = np.unique(y[rows], return_counts=True)
-        if counts.min() < self.cv:
-            rare = classes[counts.argmin()].item()
-            msg = (
-                f"cv={self.cv} is more than the {counts.min()} samples of class {rare!r}: "
-                "choose fewer folds, or one n_genes, which needs none."
-            )
-            raise ValueError(msg)
-        folds = StratifiedKFold(self.cv, shuffle=True, random_state=self.random_state)
-        for _, test in folds.split(rows, y[rows]):
-            yield np.setdiff1d(np.arange(len(y)), rows[test]), rows[test]
+        number = n_folds(counts, self.cv)
+        rows = rows[np.isin(y[rows], classes[counts > 1])]
+        folds = StratifiedKFold(number, shuffle=True, random_state=self.random_state)
+        with warnings.catch_warnings():  # of classes with fewer samples than folds
+            warnings.simplefilter("ignore", UserWarning)
+            parts = [rows[test] for _, test in folds.split(rows, y[rows])]
+        return [(np.setdiff1d(np.arange(len(y)), test), test) for test in parts]
 
     def _errors(
-        self, X: Matrix, y: NDArray[np.generic], train: Index, test: Index
+        self,
+        selector: GLFS,
+        X: Matrix,
+        y: NDArray[np.generic],
+        batch: NDArray[np.generic] | None,
+        include: Index | None,
+        train: Index,
+        test: Index,
     ) -> NDArray[np.intp]:
         """Errors of one fold for every number of genes."""
+        inside = None if batch is None else batch[train]
+        panels = self._panels(selector, X[train], y[train], inside, include)
         errors = []
-        for number, (order, beta) in zip(
-            self.tried_, self._panels(X[train], y[train]), strict=True
-        ):
+        for number, (order, beta) in zip(self.tried_, panels, strict=True):
             genes = order[:number]
             model = self._classify(X[train], y[train], genes, beta)
             errors.append(np.sum(model.predict(X[test][:, genes]) != y[test]))
         return np.array(errors)
 
-    def _panels(self, X: Matrix, y: NDArray[np.generic]) -> list[tuple[Index, Array]]:
+    def _panels(
+        self,
+        selector: GLFS,
+        X: Matrix,
+        y: NDArray[np.generic],
+        batch: NDArray[np.generic] | None,
+        include: Index | None,
+    ) -> list[tuple[Index, Array]]:
         """Order and weights of the genes for every number of them."""
-        selector = self._selector()
-        if isinstance(selector, SupervisedGLFS) and selector.walks_once:
-            rankings = selector.panels(X, y, self.tried_.tolist())
+        if include is None and isinstance(selector, SupervisedGLFS) and selector.walks_once:
+            joined, cliques = in_cliques(X, y, batch)
+            rankings = selector.panels(joined, cliques, self.tried_.tolist())
             return [(ranking.order, ranking.weights) for ranking in rankings]
-        selector.set_params(n_genes=int(self.tried_[-1])).fit(X, y)
-        return [(np.argsort(selector.ranking_), _beta(selector))] * len(self.tried_)
+        most = int(self.tried_[-1])
+        chosen = fitted(selector, most, X, y, batch=batch, include=include)
+        return [(np.argsort(chosen.ranking_), _beta(chosen))] * len(self.tried_)
 
     def _classify(
         self, X: Matrix, y: NDArray[np.generic], genes: Index, beta: Array
@@ -233,8 +282,11 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         model = LapRLSClassifier() if self.classifier is None else clone(self.classifier)
         return model.fit(some, y, feature_weight=weight)
 
-    def _selector(self) -> GLFS:
-        return SupervisedGLFS(n_comps=None) if self.selector is None else clone(self.selector)
+    def _selector(self, labels: NDArray[np.generic]) -> GLFS:
+        if self.selector is not None:
+            return self.selector
+        seed = self.random_state if isinstance(self.random_state, int) else 0
+        return default_selector(labels, random_state=seed)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .._files import check_target, replacing
 from .._gene_files import read_gmt, read_panel
+from ._classifier import read_classifier, write_classifier
 from ._gene_list import write_gene_list, write_rnk
 from ._gmt import write_gmt
 from ._read import read_cells
@@ -12,9 +13,11 @@ from ._report import write_report
 __all__ = [
     "check_target",
     "read_cells",
+    "read_classifier",
     "read_gmt",
     "read_panel",
     "replacing",
+    "write_classifier",
     "write_gene_list",
     "write_gmt",
     "write_report",

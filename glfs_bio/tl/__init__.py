@@ -10,6 +10,7 @@ from ._evaluate import evaluate_panel
 from ._explain import explain_panel
 from ._extend import extend_panel
 from ._panel_umap import panel_umap
+from ._predict import predict
 from ._stability import stability
 from ._substitutes import substitutes
 
@@ -22,6 +23,7 @@ __all__ = [
     "explain_panel",
     "extend_panel",
     "panel_umap",
+    "predict",
     "stability",
     "substitutes",
 ]

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
 
-from .._anndata import labels, read
+from .._anndata import classifier, labels, read, selection, write
+from .._anndata import genes as named
+from .._anndata.versions import versions
 from ..core import checks
-from ..estimators._glfs import GLFS
+from ..core.data.moments import moments
+from ..core.data.rows import RowMatrix
+from ..estimators._for_classes import SELECTORS, default_selector
 from ..estimators._glfs_laprls import GLFSLapRLSClassifier
 from ..estimators._laprls import LapRLSClassifier
-from ..estimators._supervised import SupervisedGLFS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,12 +24,7 @@ if TYPE_CHECKING:
     from anndata import AnnData
     from numpy.typing import NDArray
 
-GRAPHS = {"classes": SupervisedGLFS, "neighbors": GLFS}
-
-#: Up to so many samples the problem is taken as it stands, without principal components.
-_FULL_RANK = 400
-_COMPONENTS = 50
-_VERSIONS = ("glfs-bio", "numpy", "scipy", "scikit-learn", "anndata")
+    from .._anndata.genes import Genes, Missing
 
 
 def classify(
@@ -36,11 +33,16 @@ def classify(
     *,
     train: NDArray[np.bool_] | str | None = None,
     n_genes: int | Sequence[int] | None = None,
-    graph: Literal["classes", "neighbors"] = "classes",
+    graph: Literal["auto", "classes", "neighbors"] = "auto",
     lambda1: float = 0.1,
     lambda2: float = 10.0,
     n_comps: int | Literal["auto"] | None = "auto",
     mask_var: NDArray[np.bool_] | str | None = None,
+    include: Genes | None = None,
+    exclude: Genes | None = None,
+    symbols: str | None = None,
+    missing: Missing = "raise",
+    batch_key: str | None = None,
     layer: str | None = None,
     cv: int = 10,
     key_added: str = "glfs_class",
@@ -67,19 +69,40 @@ def classify(
     graph
         What the selection keeps.  ``"classes"``: the graph of every two cells of one label, by
         :class:`~glfs_bio.estimators.SupervisedGLFS` with the paper's objective.  ``"neighbors"``:
-        the structure of the cells, by :class:`~glfs_bio.GLFS`, so that labels are used by the
-        classifier only.
+        the structure of the cells, labelled or not, by :class:`~glfs_bio.GLFS`, so that labels are
+        used by the classifier only.  ``"auto"``: ``"classes"`` up to 400 cells to learn from, where
+        two classes have at least four, and ``"neighbors"`` otherwise.  With five labels
+        a type among thousands of cells the classifier made fewer errors with ``"neighbors"``; with
+        some dozens or hundreds of cells, all with a label, with ``"classes"``.
     lambda1, lambda2
         λ1 and λ2 of the classifier.
     n_comps
         Principal components that span the subspace of the cells in the selection.  None: full rank;
-        ``"auto"``: full rank up to 400 cells, 50 components above.
+        ``"auto"``: full rank up to 100 cells, 50 components above.
     mask_var
         Genes to choose from: boolean array, or name of a boolean column of ``.var``.
+    include, exclude
+        Genes that must be, or cannot be, among those of the classifier: as in
+        :func:`~glfs_bio.pp.select_genes`.  Excluded genes take no part at all, as if they were not
+        there.
+    symbols
+        Column of ``.var`` where the names of `include` and `exclude` are looked for too.  The
+        symbols of the genes are kept with the classifier.
+    missing
+        What to do where `include` or `exclude` has names that are not there: ``"raise"`` an error,
+        ``"warn"``, or ``"ignore"`` them.
+    batch_key
+        Column of ``.obs`` with the batch of every cell.  Genes that only separate batches gain
+        nothing: with ``graph="neighbors"`` every batch has its own subspace and graph, and with
+        ``graph="classes"`` genes are centred within each batch, whose cells are joined to those of
+        their label in the same batch.
     layer
         Layer to use in place of ``.X``.
     cv
-        Number of stratified folds.
+        Number of stratified folds, where the number of genes is chosen.  There are fewer where the
+        largest class has fewer labelled cells.  A class with fewer cells than folds is in as many
+        test folds as it has cells.  A class with one cell is learnt from, and is in no test fold
+        and not in the graph of the classes.  Such classes are logged.
     key_added
         Prefix of the columns written to ``.obs`` and ``.var``, and key of ``.uns``.
     random_state
@@ -91,6 +114,10 @@ def classify(
 
     ``.obs[f"{key_added}_predicted"]``
         Predicted label of every cell, categorical.
+    ``.obs[f"{key_added}_margin"]``
+        How clear the prediction is: the difference between the largest decision value and the
+        second, over its median for the labelled cells.  0 is undecided, 1 as clear as in a typical
+        cell that was learnt from.  It is no probability: least squares gives none.
     ``.obs[f"{key_added}_decision"]``
         Decision value for two classes, positive for the second.
     ``.obsm[f"{key_added}_decision"]``
@@ -103,18 +130,21 @@ def classify(
     ``.var[f"{key_added}_coef"]``, ``.varm[f"{key_added}_coef"]``
         w of LapRLS for two classes, and for more; 0 for genes that are not used.
     ``.uns[key_added]``
-        ``params``, ``classes``, ``genes`` (the best first), ``n_genes``, ``n_labelled``,
-        ``n_unlabelled``, ``intercept`` (b − 1/2); ``lam`` (λ) with ``graph="classes"``;
-        ``tried`` and ``cv_errors`` (out of ``n_labelled``) where the number was chosen;
+        The classifier, which :func:`~glfs_bio.tl.predict` applies to other cells:
+        ``classes``, ``genes`` (the best first), ``symbols`` of these where `symbols` is given,
+        ``coef`` (w, shape (n_genes, n_classes), or (n_genes, 1) for two classes), ``intercept``
+        (b − 1/2), ``gene_means``, ``typical_margin``.  About it: ``params``, ``n_genes``,
+        ``n_labelled``, ``n_unlabelled``; ``lam`` (λ) with ``graph="classes"``; ``tried``,
+        ``n_folds`` and ``cv_errors`` (out of ``n_tested``) where the number was chosen;
         ``test_errors`` and ``n_test`` where labels are known outside `train`; ``versions``.
 
     Raises
     ------
     KeyError
-        An unknown column or layer.
+        An unknown column, layer or gene.
     TypeError, ValueError
-        A parameter or matrix that cannot be used, fewer than two classes, a class with one cell or
-        with fewer than folds; `adata` is left as it was.
+        A parameter or matrix that cannot be used, fewer than two classes, or no two classes with
+        two labelled cells where the graph of the classes needs them; `adata` is left as it was.
 
     Warns
     -----
@@ -136,7 +166,7 @@ def classify(
     """
     params = {name: value for name, value in locals().items() if name != "adata"}
     read.check(adata)
-    checks.one_of("graph", graph, GRAPHS)
+    checks.one_of("graph", graph, ("auto", *SELECTORS))
     checks.keys(key_added=key_added)
     checks.number("lambda1", lambda1)
     checks.number("lambda2", lambda2, above=0.0)
@@ -146,30 +176,40 @@ def classify(
         checks.one_of("n_comps", n_comps, ("auto",))
     read.unique_names(adata)
     data = read.matrix(adata, layer)
-    tested = read.mask(adata.var, mask_var, "mask_var")
+    batch = read.batches(adata, batch_key)
+    chosen = named.choose(adata, mask_var, include, exclude, symbols=symbols, missing=missing)
+    called = selection.names(adata, symbols) if symbols else None
     if n_genes is not None:
-        checks.whole_numbers("n_genes", n_genes, at_most=int(tested.sum()))
+        checks.whole_numbers("n_genes", n_genes, at_most=int(chosen.allowed.sum()))
     codes, categories = labels.codes(adata, groupby)
     learn = read.mask(adata.obs, train, "train")
-    genes = np.flatnonzero(tested)
-    if n_comps == "auto":
-        n_comps = None if learn.sum() <= _FULL_RANK else _COMPONENTS
+    genes = np.flatnonzero(chosen.allowed)
     known = learn & (codes >= 0)
     if not known.any():
         msg = f"groupby={groupby!r} has no label in the {learn.sum()} cells to learn from."
         raise ValueError(msg)
+    labels.check(categories[codes[known]], groupby)
     folds = cv if n_genes is None or np.ndim(n_genes) else None
-    labels.check(categories[codes[known]], groupby, folds)
+    labels.tell(categories[codes[known]], groupby, folds)
 
     model = GLFSLapRLSClassifier(
         n_genes,
-        selector=GRAPHS[graph](n_comps=n_comps, random_state=random_state),
+        selector=default_selector(
+            codes[learn], graph=graph, n_comps=n_comps, random_state=random_state
+        ),
         classifier=LapRLSClassifier(lambda1=lambda1, lambda2=lambda2),
         cv=cv,
         random_state=random_state,
-    ).fit(data[learn][:, genes], codes[learn])
+    ).fit(
+        data[learn][:, genes],
+        codes[learn],
+        batch=None if batch is None else batch[learn],
+        include=np.flatnonzero(chosen.included[genes]) if chosen.included.any() else None,
+    )
     decision = model.decision_function(data[:, genes])
     predicted = model.predict(data[:, genes])
+    margins = classifier.margins(decision.reshape(len(decision), -1))
+    typical = float(np.median(margins[known])) or 1.0
 
     held_out = ~learn & (codes >= 0)
     unseen = np.setdiff1d(codes[held_out], model.classes_)
@@ -181,10 +221,16 @@ def classify(
             stacklevel=2,
         )
     report = _report(model, params, categories, adata.var_names[genes])
+    used = genes[model.genes_]
+    if called is not None:
+        report["symbols"] = called.fillna("").to_numpy(dtype=object)[used]
+    seen = RowMatrix(data[learn][:, used])
+    report["gene_means"], report["typical_margin"] = moments(seen)[0].mean, typical
     if held_out.any():
         report["n_test"] = int(held_out.sum())
         report["test_errors"] = int(np.sum(predicted[held_out] != codes[held_out]))
     _store(adata, key_added, model, genes, decision, predicted, categories)
+    adata.obs[f"{key_added}_margin"] = margins / typical
     adata.uns[key_added] = report
 
 
@@ -198,13 +244,15 @@ def _report(
         "n_genes": model.n_genes_,
         "n_labelled": model.n_labelled_,
         "n_unlabelled": model.n_samples_ - model.n_labelled_,
+        "coef": model.classifier_.coef_.T.copy(),
         "intercept": model.classifier_.intercept_,
-        "versions": {package: version(package) for package in _VERSIONS},
+        "versions": versions(),
     }
     if hasattr(model.selector_, "lambda_"):
         report["lam"] = model.selector_.lambda_
     if hasattr(model, "cv_errors_"):
         report["tried"], report["cv_errors"] = model.tried_, model.cv_errors_
+        report["n_folds"], report["n_tested"] = model.n_folds_, model.n_tested_
     return report
 
 
@@ -238,6 +286,8 @@ def _store(
 
 def _plain(value: Any) -> Any:
     """What files can hold."""
-    if value is None:
-        return "None"
-    return value if isinstance(value, str | int | float | np.number) else np.asarray(value)
+    if not isinstance(value, str) and np.ndim(value) == 1:
+        array = np.asarray(value)
+        if array.dtype.kind in "biuf":
+            return array
+    return write.storable(value)

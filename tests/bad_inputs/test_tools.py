@@ -17,6 +17,16 @@ SETS = {"T cells": ["CD3D", "CD3E"], "MHC II": ["HLA-DRA", "HLA-DRB1"]}
 GROUPS = {"groupby": "bulk_labels", "n_genes": 5}
 FEW = {"n_genes": 5, "n_resamples": 2, "show_progress": False}
 
+#: A classifier of two genes.
+MODEL = {
+    "genes": ["CD3D", "LYZ"],
+    "classes": ["T", "M"],
+    "coef": [[-1.0], [1.0]],
+    "intercept": [0.0],
+    "gene_means": [0.0, 0.0],
+    "typical_margin": 1.0,
+}
+
 JUDGED = (pl.kept, pl.labels, pl.confusion, pl.missed, pl.imputation)
 WORKBENCH = (*JUDGED, pl.curve, pl.comparison)
 PICTURES = (pl.path, pl.weights, pl.stability, pl.enrichment, pl.panel, *WORKBENCH)
@@ -134,7 +144,31 @@ CALLS = [
     (tl.classify, GROUPS | {"layer": "x"}, KeyError, "layer='x'"),
     (tl.classify, GROUPS | {"cv": 1}, ValueError, "cv=1"),
     (tl.classify, GROUPS | {"cv": "a"}, TypeError, "cv='a'"),
-    (tl.classify, GROUPS | {"n_genes": [5, 6], "cv": 500}, ValueError, "cv=500 is more than"),
+    (tl.classify, GROUPS | {"include": ["zz"]}, KeyError, "include: 'zz' is neither"),
+    (tl.classify, GROUPS | {"include": ["CD3D"] * 2, "exclude": "CD3D"}, ValueError, "rule out"),
+    (tl.classify, GROUPS | {"exclude": 5}, TypeError, "exclude=5 must be names"),
+    (tl.classify, GROUPS | {"symbols": "x"}, KeyError, "symbols='x'"),
+    (tl.classify, GROUPS | {"missing": "x"}, ValueError, "missing='x'"),
+    (tl.classify, GROUPS | {"batch_key": "x"}, KeyError, "batch_key='x'"),
+    (tl.predict, {"model": 5}, TypeError, "model is a int: it must be adata.uns[key]"),
+    (tl.predict, {"model": {}}, ValueError, "model is not what glfs_bio.tl.classify writes"),
+    (tl.predict, {"model": "no.json"}, FileNotFoundError, "no.json does not exist"),
+    (tl.predict, {"model": "old.txt"}, ValueError, "old.txt is not a classifier"),
+    (tl.predict, {"model": MODEL | {"coef": [[1.0]]}}, ValueError, "model is damaged"),
+    (tl.predict, {"model": MODEL | {"coef": [["a"], ["b"]]}}, TypeError, "coef of model has dtype"),
+    (tl.predict, {"model": MODEL | {"genes": [1, 2]}}, ValueError, "model is damaged"),
+    (tl.predict, {"model": MODEL | {"genes": ["LYZ", "LYZ"]}}, ValueError, "model is damaged"),
+    (tl.predict, {"model": MODEL | {"genes": ["CD3D", "zz"]}}, KeyError, "1 of 2 genes of the"),
+    (tl.predict, {"model": MODEL | {"genes": ["yy", "zz"]}}, ValueError, "No gene of the model"),
+    (tl.predict, {"model": MODEL, "layer": "x"}, KeyError, "layer='x'"),
+    (tl.predict, {"model": MODEL, "symbols": "x"}, KeyError, "symbols='x'"),
+    (tl.predict, {"model": MODEL, "missing": "x"}, ValueError, "missing='x'"),
+    (tl.predict, {"model": MODEL, "unsure": -1}, ValueError, "unsure=-1"),
+    (tl.predict, {"model": MODEL, "key_added": 5}, TypeError, f"key_added=5 {STRING}"),
+    (io.write_classifier, {"path": "m.pkl"}, ValueError, "must end with .json"),
+    (io.write_classifier, {"path": "m.json", "key": "x"}, KeyError, "run glfs_bio.tl.classify"),
+    (io.write_classifier, {"path": "m.json", "key": "glfs"}, KeyError, "it has no classes"),
+    (io.write_classifier, {"path": "m.json", "overwrite": 1}, TypeError, "overwrite=1"),
     (tl.classify, GROUPS | {"key_added": 5}, TypeError, f"key_added=5 {STRING}"),
     (tl.classify, GROUPS | {"random_state": "a"}, TypeError, "random_state='a'"),
     (tl.classify, GROUPS | {"random_state": -1}, ValueError, "random_state=-1"),
@@ -298,10 +332,13 @@ def test_every_argument_has_a_row():
 
 
 #: Their rows are among READERS.
-OF_FILES = (io.read_cells, io.read_gmt, io.read_panel, io.check_target, io.replacing)
+OF_FILES = (io.read_cells, io.read_classifier, io.read_gmt, io.read_panel, io.check_target,
+            io.replacing)  # fmt: skip
 
 FUNCTIONS = [
     (tl.classify, ("bulk_labels",)),
+    (tl.predict, (MODEL,)),
+    (io.write_classifier, ("x.json",)),
     (tl.stability, (5,)),
     (tl.enrich, (SETS,)),
     (pp.recorded_parameters, ()),
@@ -339,6 +376,10 @@ READERS = [
     (lambda: io.read_cells("old.txt"), ValueError, "no columns of numbers"),
     (lambda: io.read_cells("old.txt", transpose="yes"), TypeError, "transpose='yes'"),
     (lambda: io.read_cells("."), ValueError, "it must have one file matrix.mtx"),
+    (lambda: io.read_classifier(5), TypeError, "path=5 must be a path"),
+    (lambda: io.read_classifier("no.json"), FileNotFoundError, "no.json does not exist"),
+    (lambda: io.read_classifier("."), FileNotFoundError, ". is no file"),
+    (lambda: io.read_classifier("old.txt"), ValueError, "it is no JSON"),
     (lambda: io.read_gmt(5), TypeError, "path=5 must be a path"),
     (lambda: io.read_gmt("no.gmt"), FileNotFoundError, "no.gmt does not exist"),
     (lambda: io.read_gmt("."), ValueError, ". is a folder"),

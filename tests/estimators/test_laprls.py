@@ -11,6 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from glfs_bio import GLFS
 from glfs_bio.core.geometry.graph import knn_graph, laplacian
+from glfs_bio.estimators._for_classes import default_selector
 from glfs_bio.estimators._glfs_laprls import GLFSLapRLSClassifier, fewest_genes
 from glfs_bio.estimators._laprls import LapRLSClassifier
 from glfs_bio.estimators._supervised import SupervisedGLFS
@@ -189,8 +190,65 @@ def test_bad_labels(two_classes):
         LapRLSClassifier().fit(X, np.where(y == 0, np.nan, np.array("a", dtype=object)))
     with pytest.raises(ValueError, match="class 'rare' with 1 sample"):
         SupervisedGLFS().fit(X, np.r_[["rare"], np.repeat(["a", "b"], [29, 30])])
-    with pytest.raises(ValueError, match="cv=10 is more than the 4 samples of class 1"):
-        GLFSLapRLSClassifier().fit(X, (np.arange(60) < 4).astype(int))
+
+
+def test_rare_classes_are_tested_in_fewer_folds(two_classes):
+    X, y = two_classes
+    y = y.astype(object)
+    y[[0, 1, 30]] = "pair", "pair", "one"
+    y = y.astype(str)
+    model = GLFSLapRLSClassifier([2, 4], cv=5).fit(X, y)
+    assert (model.n_folds_, model.n_tested_, model.n_labelled_) == (5, 59, 60)
+    assert set(model.classes_) == {"0", "1", "pair", "one"}
+    few = np.where(np.arange(60) % 10 == 0, y, "-1").astype(object)
+    few = np.array([int(name) if name in "01" else -1 for name in few])
+    model = GLFSLapRLSClassifier([2, 4]).fit(X, few)
+    assert model.n_folds_ == np.bincount(few[few >= 0]).max()
+
+
+def test_a_class_of_one_sample_needs_no_other(two_classes):
+    X, y = two_classes
+    labels = np.where(y == 0, 0, -1)
+    labels[40] = 1
+    model = GLFSLapRLSClassifier(3).fit(X, labels)
+    assert type(model.selector_) is GLFS
+    assert model.predict(X[40:41]) == 1
+    with pytest.raises(ValueError, match="no two classes with two samples"):
+        GLFSLapRLSClassifier(3, selector=SupervisedGLFS()).fit(X, labels)
+    with pytest.raises(ValueError, match="No class has two samples"):
+        GLFSLapRLSClassifier([2, 3]).fit(X, np.where(np.isin(np.arange(60), [0, 40]), y, -1))
+
+
+@pytest.mark.parametrize(
+    ("n_samples", "kind", "n_comps"),
+    [(60, SupervisedGLFS, None), (150, SupervisedGLFS, 50), (401, GLFS, 50)],
+)
+def test_the_default_selector(n_samples, kind, n_comps):
+    chosen = default_selector(np.arange(n_samples) % 2)
+    assert type(chosen) is kind
+    assert chosen.n_comps == n_comps
+
+
+@pytest.mark.parametrize("selector", [SupervisedGLFS(n_comps=None), GLFS(n_comps=10)])
+@pytest.mark.parametrize("n_genes", [3, [2, 3]])
+def test_genes_that_separate_batches_gain_nothing(two_classes, selector, n_genes):
+    X, y = two_classes
+    batch = np.arange(60) // 15 % 2
+    mixed = X.copy()
+    mixed[:, 20:24] += 20.0 * batch[:, None]
+    model = GLFSLapRLSClassifier(n_genes, selector=selector, cv=3)
+    assert not set(range(20, 24)) & set(model.fit(mixed, y, batch=batch).genes_.tolist())
+    np.testing.assert_array_equal(mixed[:, :20], X[:, :20])
+
+
+@pytest.mark.parametrize("selector", [SupervisedGLFS(n_comps=None), GLFS(n_comps=10)])
+@pytest.mark.parametrize("n_genes", [3, [2, 3]])
+def test_included_genes_come_first(two_classes, selector, n_genes):
+    model = GLFSLapRLSClassifier(n_genes, selector=selector, cv=3)
+    model.fit(*two_classes, include=[40, 17])
+    assert set(model.genes_[:2]) == {17, 40}
+    with pytest.raises(ValueError, match="include has 2 genes, more than n_genes=1"):
+        model.set_params(n_genes=[1, 5]).fit(*two_classes, include=[40, 17])
 
 
 def test_bad_graph_and_weights(two_classes):

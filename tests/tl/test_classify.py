@@ -190,6 +190,55 @@ def test_leukaemia_with_permuted_labels_is_chance():
     assert 0.3 < np.mean(errors) < 0.7
 
 
+def test_five_labels_a_type_need_no_options(adata, caplog):
+    truth = adata.obs["label"].copy()
+    adata.obs["label"] = truth.where(np.arange(90) % 6 == 0)
+    classify(adata, "label")
+    assert (adata.obs["glfs_class_predicted"] == truth).mean() > 0.95
+    assert adata.uns["glfs_class"]["n_folds"] == 5
+    assert "the largest class has 5 labelled cells, so that there are 5 folds" in caplog.text
+
+
+def test_classes_with_few_cells_are_named(adata, caplog):
+    label = adata.obs["label"].astype(object)
+    label.iloc[:3] = "pair", "pair", "one"
+    adata.obs["label"] = label
+    classify(adata, "label", n_genes=[3, 5], cv=5)
+    entry = adata.uns["glfs_class"]
+    assert set(entry["classes"]) == {"B", "NK", "T/4", "one", "pair"}
+    assert (entry["n_folds"], entry["n_tested"], entry["n_labelled"]) == (5, 89, 90)
+    assert "'one' has one labelled cell" in caplog.text
+    assert "'pair' has fewer labelled cells than there are folds (5)" in caplog.text
+
+
+def test_values_that_may_mean_no_label_are_named(adata, caplog):
+    caplog.set_level("INFO")
+    adata.obs["label"] = np.where(np.arange(90) % 9 == 0, "Unknown", adata.obs["label"].astype(str))
+    classify(adata, "label", n_genes=3)
+    assert "4 classes: B (26), NK (27), T/4 (27), Unknown (10)" in caplog.text
+    said = "adata.obs['label'].astype('category').cat.remove_categories(['Unknown'])"
+    assert "'Unknown' is a class like the others. If it means" in caplog.text
+    assert said in caplog.text
+    adata.obs["label"] = eval(said)
+    caplog.clear()
+    classify(adata, "label", n_genes=3)
+    assert "like the others" not in caplog.text
+    assert adata.uns["glfs_class"]["n_unlabelled"] == 10
+
+
+@pytest.mark.parametrize("graph", ["classes", "neighbors"])
+def test_include_exclude_and_batches(adata, graph):
+    adata.obs["donor"] = np.where(np.arange(90) % 2, "x", "y")
+    adata.X[1::2, 30:34] += 30.0
+    adata.var["symbol"] = "s" + adata.var_names
+    chosen = {"include": ["sg8"], "exclude": "g3", "symbols": "symbol", "batch_key": "donor"}
+    classify(adata, "label", n_genes=3, graph=graph, **chosen)
+    entry = adata.uns["glfs_class"]
+    assert entry["genes"][0] == "g8"
+    assert entry["symbols"][0] == "sg8"
+    assert not {"g3", "g30", "g31", "g32", "g33"} & set(entry["genes"])
+
+
 def test_unseen_categories_are_named(adata):
     train = (adata.obs["label"] != "NK").to_numpy()
     with pytest.warns(UserWarning, match="'NK' occurs outside train only"):
@@ -205,12 +254,13 @@ def test_unseen_categories_are_named(adata):
         ({"groupby": "score"}, TypeError, "groupby='score' has dtype float64"),
         ({"groupby": "one"}, ValueError, "groupby='one' has one class, 'x'"),
         ({"groupby": "none"}, ValueError, "groupby='none' has no label"),
-        ({"groupby": "rare", "n_genes": 3}, ValueError, "class 'y' with 1 sample"),
         (
-            {"groupby": "label", "cv": 31},
+            {"groupby": "rare", "n_genes": 3, "graph": "classes"},
             ValueError,
-            "cv=31 is more than the 30 cells of class 'B'",
+            "no two classes with two samples",
         ),
+        ({"groupby": "label", "include": ["g3", "g4"], "n_genes": 1}, ValueError, "2 genes, more"),
+        ({"groupby": "label", "batch_key": "holes"}, ValueError, "batch_key='holes' is missing"),
         ({"groupby": "label", "train": "split"}, KeyError, "train='split'"),
         (
             {"groupby": "label", "train": np.ones(3, dtype=bool)},
@@ -229,6 +279,7 @@ def test_unseen_categories_are_named(adata):
 def test_bad_input_leaves_the_object_alone(adata, options, error, match):
     adata.obs["score"] = np.arange(90.0)
     adata.obs["one"] = "x"
+    adata.obs["holes"] = adata.obs["label"].where(np.arange(90) > 3)
     adata.obs["none"] = pd.Categorical([None] * 90, categories=["a", "b"])
     adata.obs["rare"] = np.where(np.arange(90) < 89, "x", "y")
     obs, var, uns = adata.obs.copy(), adata.var.copy(), dict(adata.uns)

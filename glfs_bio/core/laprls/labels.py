@@ -47,6 +47,26 @@ def check_classes(labels: npt.NDArray[Any], at_least: int = 1, name: str = "y") 
     return classes
 
 
+def n_folds(counts: npt.NDArray[np.intp], at_most: int) -> int:
+    """Number of folds: as many as wanted, but no more than the largest class has samples.
+
+    Every class with two samples or more is then in the training part of every fold.
+
+    Raises
+    ------
+    ValueError
+        No class has two samples.
+    """
+    largest = int(counts.max())
+    if largest < 2:
+        msg = (
+            "No class has two samples, so that none can be held out: give n_genes one number, "
+            "which needs no folds."
+        )
+        raise ValueError(msg)
+    return min(at_most, largest)
+
+
 def _names(classes: list[Any]) -> str:
     shown = ", ".join(map(repr, classes[:8])) + (", …" if len(classes) > 8 else "")
     return f"class {shown}" if len(classes) == 1 else f"classes {shown}"

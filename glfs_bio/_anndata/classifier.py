@@ -1,0 +1,185 @@
+"""A classifier of a few genes as ``.uns`` and files keep it, and its genes in other data."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..core import checks
+from ..core.data.rows import RowMatrix
+from . import read
+from .lookup import Lookup
+
+if TYPE_CHECKING:
+    from anndata import AnnData
+    from numpy.typing import NDArray
+
+    from ..core._typing import Array, Index, Matrix
+    from .genes import Missing
+
+_MISSING = ("raise", "warn", "ignore")
+_NUMBERS = ("coef", "intercept", "gene_means", "typical_margin")
+#: What a record must have.
+PARTS = ("genes", "classes", *_NUMBERS)
+
+
+@dataclass(frozen=True)
+class Classifier:
+    """``X w + b`` on a few genes.
+
+    Attributes
+    ----------
+    genes, symbols
+        Names of the genes, the best first, and their symbols, "" where there is none.
+    classes
+        Names of the classes.
+    coef, intercept
+        w, shape (n_genes, n_outputs), and b: one output a class, or one for two classes, which is
+        positive for the second.
+    gene_means
+        Means over the cells that were learnt from, for genes that other data lacks.
+    typical_margin
+        Median over the labelled cells that were learnt from.
+    """
+
+    genes: NDArray[Any]
+    symbols: NDArray[Any]
+    classes: NDArray[Any]
+    coef: Array
+    intercept: Array
+    gene_means: Array
+    typical_margin: float
+
+    @classmethod
+    def of(cls, record: Any, name: str) -> Classifier:
+        """Read it from a record, whose `name` messages tell.
+
+        Raises
+        ------
+        TypeError, ValueError
+            It is not what :func:`~glfs_bio.tl.classify` records.
+        """
+        if not isinstance(record, Mapping):
+            msg = (
+                f"{name} is a {type(record).__name__}: it must be adata.uns[key] of "
+                "glfs_bio.tl.classify, or a file of glfs_bio.io.write_classifier."
+            )
+            raise TypeError(msg)
+        absent = [part for part in PARTS if part not in record]
+        if absent:
+            msg = (
+                f"{name} is not what glfs_bio.tl.classify writes, or comes from an earlier "
+                f"version: it lacks {', '.join(absent)}. Run glfs_bio.tl.classify again."
+            )
+            raise ValueError(msg)
+        genes, classes = _names(record["genes"], name), _names(record["classes"], name)
+        coef, intercept, means, typical = (
+            checks.real(f"{part} of {name}", record[part]) for part in _NUMBERS
+        )
+        symbols = _names(record.get("symbols", [""] * len(genes)), name)
+        outputs = 1 if len(classes) == 2 else len(classes)
+        shapes = (len(genes), outputs), (outputs,), (len(genes),), (), (len(genes),)
+        given = tuple(part.shape for part in (coef, intercept, means, typical, symbols))
+        doubled = any(len(set(part)) < len(part) for part in (genes, classes))
+        if given != shapes or doubled or len(classes) < 2 or not len(genes) or typical <= 0:
+            msg = (
+                f"{name} is damaged: {len(genes)} genes and {len(classes)} classes do not fit "
+                "the shapes of what else it holds, or are named twice."
+            )
+            raise ValueError(msg)
+        return cls(genes, symbols, classes, coef, intercept, means, float(typical))
+
+    def columns(
+        self, adata: AnnData, *, symbols: str | None = None, missing: Missing = "raise"
+    ) -> Index:
+        """Row of ``.var`` of every gene, −1 where it is absent.
+
+        A gene is looked for by its name, then by its symbol, in ``.var_names``, then in the column
+        `symbols`.
+
+        Raises
+        ------
+        KeyError
+            Genes that are absent, all of them at once; no column `symbols`.
+        ValueError
+            No gene is there, or the symbol of one is that of several rows.
+        """
+        checks.one_of("missing", missing, _MISSING)
+        read.unique_names(adata)
+        lookup = Lookup(adata, symbols)
+        rows = np.array(
+            [_row(adata, lookup, called) for called in zip(self.genes, self.symbols, strict=True)]
+        )
+        absent = self.genes[rows < 0].tolist()
+        where = " or ".join(lookup.places)
+        hints = lookup.similar(absent) + lookup.other_names(absent)
+        if len(absent) == len(rows):
+            msg = f"No gene of the model is in {where}: {read.listed(absent)}.{hints}"
+            raise ValueError(msg)
+        if not absent or missing == "ignore":
+            return rows
+        text = f"{len(absent)} of {len(rows)} genes of the model are not in {where}: "
+        text += f"{', '.join(absent)}.{hints}"
+        mean = "at their mean over the cells that were learnt from."
+        if missing == "raise":
+            raise KeyError(f"{text} missing='warn' takes them {mean}")
+        warnings.warn(f"{text} They are taken {mean}", UserWarning, stacklevel=3)
+        return rows
+
+    def decision(self, data: RowMatrix, columns: Index) -> Array:
+        """Decision values, shape (n_cells, n_outputs), in one pass over the cells."""
+        there = np.flatnonzero(columns >= 0)
+        there = there[np.argsort(columns[there])]
+        absent = np.flatnonzero(columns < 0)
+        constant = self.intercept + self.gene_means[absent] @ self.coef[absent]
+        seen = RowMatrix(data, genes=columns[there])
+        return np.asarray(seen.sweep(_times, self.coef[there])[1]) + constant
+
+
+def best(decision: Array) -> NDArray[np.intp]:
+    """Number of the class of largest decision value; `decision` has one column for two classes."""
+    if decision.shape[1] == 1:
+        return (decision[:, 0] > 0).astype(np.intp)
+    return np.asarray(decision.argmax(axis=1), dtype=np.intp)
+
+
+def margins(decision: Array) -> Array:
+    """Difference between the largest decision value and the second.
+
+    The one value of two classes is half of the difference between what each would have.
+    """
+    if decision.shape[1] == 1:
+        return 2.0 * np.abs(decision[:, 0])
+    second, first = np.partition(decision, -2, axis=1)[:, -2:].T
+    return np.asarray(first - second)
+
+
+def _times(block: Matrix, _: slice, coef: Array) -> tuple[tuple[Array, ...], Array]:
+    return (), np.asarray(block @ coef)
+
+
+def _row(adata: AnnData, lookup: Lookup, called: tuple[str, str]) -> int:
+    """Row of a gene that goes by two names."""
+    for name in filter(None, called):
+        if name in adata.var_names:
+            return int(adata.var_names.get_loc(name))
+        rows = sorted(set(lookup.by_name.get(name, ())))
+        if len(rows) > 1:
+            which = read.listed(adata.var_names[rows])
+            msg = f"Gene {name!r} of the model is {len(rows)} genes of adata: {which}. Keep one."
+            raise ValueError(msg)
+        if rows:
+            return rows[0]
+    return -1
+
+
+def _names(names: Any, what: str) -> NDArray[Any]:
+    array = np.asarray(names, dtype=object)
+    if array.ndim != 1 or not all(isinstance(name, str) for name in array):
+        msg = f"{what} is damaged: its genes and classes must be lists of names."
+        raise ValueError(msg)
+    return array

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import json
+
+import anndata as ad
+import numpy as np
+import pytest
+
+from glfs_bio.io import read_classifier, write_classifier
+from glfs_bio.tl import classify
+
+
+@pytest.fixture
+def classified(clusters):
+    adata = ad.AnnData(clusters, obs={"group": np.repeat(["a", "b", "c"], 30)})
+    classify(adata, "group", train=np.arange(90) % 2 == 0, n_genes=[2, 4], cv=3)
+    return adata
+
+
+def test_a_file_keeps_the_classifier_to_the_bit_and_no_cells(classified, tmp_path):
+    path = tmp_path / "model.json"
+    write_classifier(classified, path)
+    back, kept = read_classifier(path), classified.uns["glfs_class"]
+    for part in ("genes", "classes", "coef", "intercept", "gene_means"):
+        np.testing.assert_array_equal(back[part], kept[part])
+    assert back["typical_margin"] == kept["typical_margin"]
+    assert back["versions"]["glfs-bio"]
+    assert "train" not in back["params"]
+    assert back["params"]["n_genes"] == [2, 4]
+    assert path.stat().st_size < 5000
+    with pytest.raises(FileExistsError):
+        write_classifier(classified, path)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"format": "pickle"}, "is not a classifier"),
+        ({"format_version": 2}, "has format version 2"),
+        ({"coef": None}, "coef of"),
+        ({"intercept": [1.0]}, "is damaged"),
+        ({"classes": ["a", "a", "b"]}, "is damaged"),
+        ({"genes": 5}, "is damaged"),
+        ({"typical_margin": 0.0}, "is damaged"),
+        ({"gene_means": [float("nan")] * 2}, "not finite"),
+    ],
+)
+def test_damaged_files_are_refused(classified, tmp_path, change, words):
+    path = tmp_path / "model.json"
+    write_classifier(classified, path)
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises((ValueError, TypeError), match=words):
+        read_classifier(path)
+
+
+def test_half_a_file_is_refused(classified, tmp_path):
+    path = tmp_path / "model.json"
+    write_classifier(classified, path)
+    path.write_text(path.read_text()[:200])
+    with pytest.raises(ValueError, match="it is no JSON"):
+        read_classifier(path)
