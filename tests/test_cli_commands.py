@@ -19,7 +19,7 @@ from glfs_bio.cli import _common, app
 from glfs_bio.cli import _options as options
 from glfs_bio.rankers import METHODS
 
-COMMANDS = ["select", "rank", "classify", "enrich", "export", "report", "demo"]
+COMMANDS = ["select", "rank", "classify", "predict", "enrich", "export", "report", "demo"]
 GMT = "MHC II\tx\tHLA-DRA\tHLA-DRB1\tHLA-DPA1\nT cells\tx\tCD3D\tCD3E\n"
 
 
@@ -184,6 +184,33 @@ def test_classify_by_cross_validation(run, clusters):
     assert result.stdout == ""
     assert "0/60 errors in cross-validation; 0/30 errors outside --train" in result.stderr
     assert len(pd.read_csv("p.csv")) == 90
+
+
+def test_a_classifier_of_some_cells_for_others(run, pbmc):
+    pbmc[::2].write_h5ad("known.h5ad")
+    pbmc[1::2, ::-1].write_h5ad("new.h5ad")
+    words = (
+        "--groupby",
+        "louvain",
+        "--n-genes",
+        "20",
+        "--exclude",
+        "ribosomal",
+        "--table",
+        "t.csv",
+    )
+    result = run("classify", "known.h5ad", *words, "--model", "blood.json")
+    assert (result.exit_code, result.stdout) == (0, ""), result.output
+    frame = read_table(run("predict", "new.h5ad", "blood.json", "-o", "out.h5ad"))
+    assert list(frame) == ["cell", "predicted", "margin"]
+    assert (
+        frame["predicted"].astype(str).to_numpy() == pbmc.obs["louvain"].astype(str)[1::2]
+    ).mean() > 0.6
+    again = run("predict", "new.h5ad", "blood.json", "--unsure", "0.2", "--backed")
+    unsure = (frame["margin"] < 0.2).sum()
+    assert f"20 of 20 genes, {350 - unsure} of 350 cells labelled" in again.stderr
+    assert read_table(again)["predicted"].isna().sum() == unsure > 0
+    assert run("classify", "known.h5ad", *words, "--model", "blood.json").exit_code == 1
 
 
 @pytest.mark.filterwarnings("default::UserWarning")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import io
+import re
 from pathlib import Path
 
 import anndata as ad
@@ -14,6 +15,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 import glfs_bio
+from glfs_bio._anndata.selection import ranked
 from glfs_bio.cli import app
 
 #: Commands, and the functions that they are.
@@ -26,7 +28,12 @@ FUNCTIONS = {
     "curve": glfs_bio.tl.curve,
 }
 #: Where an argument of a function has another name, or none.
-ELSEWHERE = {"random_state": "seed", "inplace": "output", "show_progress": "debug"}
+ELSEWHERE = {
+    "random_state": "seed",
+    "inplace": "output",
+    "preserve": "preserve",  # not given is Python's default, which some functions have as None
+    "show_progress": "debug",
+}
 #: Options of ``pp.structure`` that commands have; standardize, as in `select`, they do not.
 STRUCTURE = {"layer", "mask_var", "batch_key", "use_rep", "neighbors_key", "n_comps"} | {
     "n_neighbors",
@@ -116,6 +123,60 @@ def test_evaluate(run, cells):
     assert f"it misses most {entry['missed']['genes_up'].iloc[0]}" in told
     per_label = pd.read_csv("l.csv")
     assert list(per_label["label"].astype(str)) == list(entry["per_label"].index)
+
+
+#: Words of the command line, and what they are in Python.
+PRESERVE = {
+    "--preserve louvain": "louvain",
+    "--preserve CD3D,": ["CD3D"],
+    "--preserve NKG7,CD3D,CD79A": ["NKG7", "CD3D", "CD79A"],
+    "--preserve catalogue.csv": CATALOGUE,
+    "--preserve structure --preserve louvain=2": {"structure": 1, "louvain": 2},
+    "--preserve X_pca=0.5": {"X_pca": 0.5},
+}
+
+
+@pytest.mark.parametrize("words", PRESERVE)
+def test_what_a_panel_is_to_keep(run, cells, words):
+    given = {"preserve": PRESERVE[words], "cell_weights": "bulk_labels"}
+    line = ("--n-genes", "6", "--n-comps", "20", *words.split(), "--cell-weights", "bulk_labels")
+    result = run("select", "cells.h5ad", *line, "--key-added", "kept", "-o", "out.h5ad")
+    assert result.exit_code == 0, result.output
+    selected = cells.copy()
+    glfs_bio.pp.select_genes(selected, 6, n_comps=20, key_added="kept", **given)
+    assert result.stdout.split() == list(ranked(selected, "kept").index)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_panels_are_judged_by_what_they_are_to_keep(run, cells, name):
+    panel = {"compare": ("ours=glfs", "theirs=catalogue"), "curve": ("--max-genes", "6")}
+    words = panel.get(name, ("catalogue",))
+    few = {"extend": ("--n-extra", "2"), "evaluate": ("--n-random", "2")}.get(name, ())
+    kept = ("--preserve", "louvain=2", "--preserve", "structure", "--cell-weights", "louvain")
+    frame = read_table(run(name, "cells.h5ad", *words, *few, *kept))
+    given = {"preserve": {"louvain": 2, "structure": 1}, "cell_weights": "louvain"}
+    panels = {"compare": {"ours": "glfs", "theirs": "catalogue"}, "curve": 6}
+    more = {"extend": {"n_extra": 2}, "evaluate": {"n_random": 2}}.get(name, {})
+    found = expected(name, cells, panels.get(name, "catalogue"), **more, **given)
+    if name == "evaluate":
+        kept = frame.set_index("measure").loc["kept", "value"]
+        assert kept == pytest.approx(found["kept"], rel=1e-6)
+        return
+    table = found["measures"] if name == "compare" else found
+    column = "taken_over" if name == "substitutes" else "kept"
+    assert frame[column].to_numpy() == pytest.approx(table[column].to_numpy(), rel=1e-6)
+
+
+def test_a_selection_is_judged_by_what_it_was_made_for(run):
+    line = ("--n-genes", "6", "--n-comps", "20", "--preserve", "louvain", "-o", "out.h5ad")
+    told = run("select", "cells.h5ad", *line).stderr
+    share = re.search(r"(\d+ %) of louvain kept", told).group(1)
+    assert f"6 genes keep {share} of louvain" in run("explain", "out.h5ad", "glfs").stderr
+    few = ("--preserve", "structure", "--n-random", "0")
+    assert "% of the structure" in run("evaluate", "out.h5ad", "glfs", *few).stderr
+    assert "% of louvain, at least" in run("evaluate", "out.h5ad", "glfs", *few[2:]).stderr
+    result = run("stability", "out.h5ad", "--n-resamples", "2")
+    assert result.exit_code == 0, result.output
 
 
 @pytest.mark.parametrize(

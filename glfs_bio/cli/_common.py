@@ -201,10 +201,29 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
+def recorded_parameters(adata: AnnData, panel: object) -> dict[str, Any]:
+    """Arguments that a selection was made with; none of a panel that is no selection."""
+    if not isinstance(panel, str) or panel not in adata.uns or f"{panel}_selected" not in adata.var:
+        return {}
+    return glfs_bio.pp.recorded_parameters(adata, panel)
+
+
+def goal(preserve: Any) -> str:
+    """What is kept, for text."""
+    if isinstance(preserve, str):
+        return "the structure" if preserve == "structure" else preserve
+    if isinstance(preserve, dict):
+        return " and ".join(preserve)
+    return "the genes to preserve"
+
+
 def summary(entry: dict[str, Any]) -> str:
     """How a selection went, in one line."""
+    from .._anndata import write
+
     told = [f"{entry['n_genes']} of {entry['n_tested']} genes"]
-    told.append(f"{percent(entry['kept'][-1])} of the structure kept")
+    what = goal(write.restored(entry["params"]["preserve"]))
+    told.append(f"{percent(entry['kept'][-1])} of {what} kept")
     if "of_best_possible" in entry and not math.isnan(best := entry["of_best_possible"][-1]):
         told.append(f"at least {percent(best)} of the best possible")
     if "lam" in entry:

@@ -13,6 +13,7 @@ import glfs_bio
 from . import _common as common
 from . import _options as options
 from ._grouped import grouped
+from ._preserve import Preserve  # noqa: TC001 - grouped reads it
 from ._structure import Structure  # noqa: TC001 - grouped reads it
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ def compare(
         ),
     ],
     structure: Structure,
+    preserve: Preserve,
     labels: options.Labels = None,
     output: options.Output = None,
     table: options.Table = None,
@@ -53,6 +55,7 @@ def compare(
     with common.told_in_one_line(debug=debug):
         common.check_targets(cells=output, table=table, overlaps=overlaps, overwrite=overwrite)
         named = _named(panels)
+        kept = preserve.arguments()
         adata = common.load(source, transpose=transpose, log1p=log1p)
         structure.prepare(adata, next(iter(named.values())), kept=output is not None)
         glfs_bio.tl.compare_panels(
@@ -63,6 +66,7 @@ def compare(
             share=share,
             symbols=symbols,
             missing=cast("Any", missing),  # compare_panels checks it
+            **kept,
             structure_key=structure.structure_key,
             key_added=key_added,
             random_state=structure.random_state,
@@ -72,7 +76,7 @@ def compare(
         if output is not None:
             common.put_cells(adata, output, overwrite=overwrite)
         pairs, measures = _pairs(found), found["measures"].reset_index().convert_dtypes()
-        for line in _summary(found["measures"], pairs):
+        for line in _summary(found["measures"], pairs, preserve.goal(adata)):
             common.note(line)
         if overlaps is not None:
             common.put_table(pairs, overlaps, overwrite=overwrite)
@@ -118,12 +122,12 @@ def _pairs(found: dict[str, pd.DataFrame]) -> pd.DataFrame:
     )
 
 
-def _summary(measures: pd.DataFrame, pairs: pd.DataFrame) -> list[str]:
+def _summary(measures: pd.DataFrame, pairs: pd.DataFrame, goal: str) -> list[str]:
     told = []
     for name, row in measures.iterrows():
         line = (
-            f"{name}: {row['n_genes']:.0f} genes keep {common.percent(row['kept'])} of the "
-            f"structure, at least {common.percent(row['of_best_possible'])} of the best possible"
+            f"{name}: {row['n_genes']:.0f} genes keep {common.percent(row['kept'])} of "
+            f"{goal}, at least {common.percent(row['of_best_possible'])} of the best possible"
         )
         told.append(f"{line}; accuracy {row['accuracy']:.2f}" if "accuracy" in row else line)
     for _, row in pairs.iterrows():

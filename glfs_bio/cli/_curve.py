@@ -12,6 +12,7 @@ from . import _common as common
 from . import _options as options
 from ._grouped import grouped
 from ._limits import Limits  # noqa: TC001 - grouped reads it
+from ._preserve import Preserve  # noqa: TC001 - grouped reads it
 from ._structure import Structure  # noqa: TC001 - grouped reads it
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ _SHARES = (0.25, 0.5, 0.8)
 def curve(
     source: options.Source,
     structure: Structure,
+    preserve: Preserve,
     limits: Limits,
     max_genes: Annotated[int, typer.Option(help="Genes of the largest panel.")] = 200,
     labels: options.Labels = None,
@@ -54,7 +56,7 @@ def curve(
     with common.told_in_one_line(debug=debug):
         common.check_targets(cells=output, table=table, overwrite=overwrite)
         included, excluded = common.genes(include), common.genes(exclude)
-        within = limits.arguments()
+        within = limits.arguments() | preserve.arguments()
         adata = common.load(source, transpose=transpose, log1p=log1p)
         structure.prepare(adata, None, kept=output is not None)
         with common.progress():

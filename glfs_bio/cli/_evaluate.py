@@ -12,6 +12,7 @@ import glfs_bio
 from . import _common as common
 from . import _options as options
 from ._grouped import grouped
+from ._preserve import Preserve  # noqa: TC001 - grouped reads it
 from ._structure import Structure  # noqa: TC001 - grouped reads it
 
 #: Labels that the summary names.
@@ -23,6 +24,7 @@ def evaluate(
     source: options.Source,
     panel: options.Panel,
     structure: Structure,
+    preserve: Preserve,
     labels: options.Labels = None,
     output: options.Output = None,
     table: options.Table = None,
@@ -58,6 +60,7 @@ def evaluate(
             msg = f"--per-label {per_label} needs --labels: name their column of obs."
             raise ValueError(msg)
         named = common.panel(panel)
+        kept = preserve.arguments()
         adata = common.load(source, transpose=transpose, log1p=log1p)
         structure.prepare(adata, named, kept=output is not None)
         glfs_bio.tl.evaluate_panel(
@@ -70,6 +73,7 @@ def evaluate(
             n_directions=n_directions,
             symbols=symbols,
             missing=cast("Any", missing),  # evaluate_panel checks it
+            **kept,
             structure_key=structure.structure_key,
             key_added=key_added,
             random_state=structure.random_state,
@@ -78,7 +82,7 @@ def evaluate(
         entry = adata.uns[key_added]
         if output is not None:
             common.put_cells(adata, output, overwrite=overwrite)
-        for line in _summary(entry):
+        for line in _summary(entry, preserve.goal(adata, named)):
             common.note(line)
         if per_label is not None:
             frame = entry["per_label"].reset_index()
@@ -100,13 +104,13 @@ def _measures(entry: dict[str, Any]) -> list[tuple[str, float]]:
     return found
 
 
-def _summary(entry: dict[str, Any]) -> list[str]:
+def _summary(entry: dict[str, Any], goal: str) -> list[str]:
     """What matters most, a line each."""
     percent = common.percent
     random = entry["random_kept"]
     beside = f"; random panels keep {percent(random.mean())}" if len(random) else ""
     told = [
-        f"{entry['n_genes']} genes keep {percent(entry['kept'])} of the structure, at least "
+        f"{entry['n_genes']} genes keep {percent(entry['kept'])} of {goal}, at least "
         f"{percent(entry['of_best_possible'])} of the best possible{beside}"
     ]
     if "kept_with_failures" in entry:

@@ -11,6 +11,7 @@ import glfs_bio
 from . import _common as common
 from . import _options as options
 from ._grouped import grouped
+from ._preserve import Preserve  # noqa: TC001 - grouped reads it
 from ._structure import Structure  # noqa: TC001 - grouped reads it
 
 
@@ -19,6 +20,7 @@ def explain(
     source: options.Source,
     panel: options.Panel,
     structure: Structure,
+    preserve: Preserve,
     labels: options.Labels = None,
     output: options.Output = None,
     table: options.Table = None,
@@ -39,6 +41,7 @@ def explain(
     with common.told_in_one_line(debug=debug):
         common.check_targets(cells=output, table=table, overwrite=overwrite)
         named, excluded = common.panel(panel), common.genes(exclude)
+        kept = preserve.arguments()
         adata = common.load(source, transpose=transpose, log1p=log1p)
         structure.prepare(adata, named, kept=output is not None)
         with common.progress():
@@ -50,6 +53,7 @@ def explain(
                 exclude=excluded,
                 symbols=symbols,
                 missing=cast("Any", missing),  # explain_panel checks it
+                **kept,
                 structure_key=structure.structure_key,
                 key_added=key_added,
             )
@@ -58,8 +62,9 @@ def explain(
             common.put_cells(adata, output, overwrite=overwrite)
         least, most = frame.loc[frame["loss"].idxmin()], frame.loc[frame["loss"].idxmax()]
         common.note(
-            f"{len(frame)} genes keep {common.percent(frame['kept'].iloc[-1])} of the structure; "
-            f"most is lost without {most['gene']} ({common.percent(most['loss'])}), "
+            f"{len(frame)} genes keep {common.percent(frame['kept'].iloc[-1])} of "
+            f"{preserve.goal(adata, named)}; most is lost without {most['gene']} "
+            f"({common.percent(most['loss'])}), "
             f"least without {least['gene']} ({common.percent(least['loss'])})"
         )
         common.put_table(frame, table, overwrite=overwrite)

@@ -13,6 +13,7 @@ from . import _common as common
 from . import _options as options
 from ._grouped import grouped
 from ._limits import Limits  # noqa: TC001 - grouped reads it
+from ._preserve import Preserve  # noqa: TC001 - grouped reads it
 from ._structure import Structure  # noqa: TC001 - grouped reads it
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ def extend(
     source: options.Source,
     panel: options.Panel,
     structure: Structure,
+    preserve: Preserve,
     limits: Limits,
     n_extra: Annotated[
         int | None,
@@ -56,7 +58,8 @@ def extend(
     """
     with common.told_in_one_line(debug=debug):
         common.check_targets(cells=output, table=table, text=genes, overwrite=overwrite)
-        named, excluded, within = common.panel(panel), common.genes(exclude), limits.arguments()
+        named, excluded = common.panel(panel), common.genes(exclude)
+        within = limits.arguments() | preserve.arguments()
         adata = common.load(source, transpose=transpose, log1p=log1p)
         structure.prepare(adata, named, kept=output is not None)
         with common.progress():

@@ -13,11 +13,13 @@ from . import _common as common
 from . import _options as options
 from ._grouped import grouped
 from ._limits import Limits  # noqa: TC001 - grouped reads it
+from ._preserve import Preserve  # noqa: TC001 - grouped reads it
 
 
 @grouped
 def select(
     source: options.Source,
+    preserve: Preserve,
     limits: Limits,
     n_genes: Annotated[
         int | None, typer.Option(help="Genes to select; automatic if not given.")
@@ -67,7 +69,7 @@ def select(
 
         common.check_targets(cells=output, text=genes, overwrite=overwrite)
         included, excluded = common.genes(include), common.genes(exclude)
-        within = limits.arguments()
+        within = limits.arguments() | preserve.arguments()
         if failure is not None:
             within["failure"] = common.number_or_name(failure)
         adata = common.load(source, transpose=transpose, log1p=log1p, backed=backed)

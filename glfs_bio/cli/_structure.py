@@ -73,8 +73,6 @@ class Structure:
 
 def _recorded(adata: AnnData, panel: object) -> dict[str, Any]:
     """Parameters of ``pp.structure`` that a selection was made by; none of another panel."""
-    if not isinstance(panel, str) or panel not in adata.uns or f"{panel}_selected" not in adata.var:
-        return {}
     names = inspect.signature(glfs_bio.pp.structure).parameters.keys() - {"adata", "key_added"}
-    recorded = glfs_bio.pp.recorded_parameters(adata, panel)
+    recorded = common.recorded_parameters(adata, panel)
     return {name: value for name, value in recorded.items() if name in names}

@@ -11,6 +11,7 @@ import glfs_bio
 from . import _common as common
 from . import _options as options
 from ._grouped import grouped
+from ._preserve import Preserve  # noqa: TC001 - grouped reads it
 from ._structure import Structure  # noqa: TC001 - grouped reads it
 
 
@@ -19,6 +20,7 @@ def substitutes(
     source: options.Source,
     panel: options.Panel,
     structure: Structure,
+    preserve: Preserve,
     genes: Annotated[
         list[str] | None,
         typer.Option(
@@ -47,6 +49,7 @@ def substitutes(
     with common.told_in_one_line(debug=debug):
         common.check_targets(cells=output, table=table, overwrite=overwrite)
         named, leaving, excluded = common.panel(panel), common.genes(genes), common.genes(exclude)
+        kept = preserve.arguments()
         adata = common.load(source, transpose=transpose, log1p=log1p)
         structure.prepare(adata, named, kept=output is not None)
         with common.progress():
@@ -59,6 +62,7 @@ def substitutes(
                 share=share,
                 symbols=symbols,
                 missing=cast("Any", missing),  # tl.substitutes checks it
+                **kept,
                 structure_key=structure.structure_key,
                 key_added=key_added,
             )

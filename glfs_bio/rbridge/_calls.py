@@ -138,8 +138,16 @@ def _written_by(
         "var": _new_columns(adata.var, before["var"].iloc[rows]),
         "obs": _new_columns(adata.obs, before["obs"]),
         # The records that R handed over have no versions.
-        "records": {key: entry for key, entry in adata.uns.items() if "versions" in entry},
+        "records": {key: _told(entry) for key, entry in adata.uns.items() if "versions" in entry},
     }
+
+
+def _told(entry: dict[str, Any]) -> dict[str, Any]:
+    """A record for R, where the genes to preserve are a list: one alone would be any string."""
+    preserve = entry.get("params", {}).get("preserve")
+    if not isinstance(preserve, np.ndarray):
+        return entry
+    return entry | {"params": entry["params"] | {"preserve": list(preserve)}}
 
 
 def _judged_by(
@@ -170,9 +178,20 @@ def _arguments(options: dict[str, Any]) -> dict[str, Any]:
     """Arguments as Python has them: keys of ``.obsm``, and limits."""
     if (name := options.get("use_rep")) in _REDUCED:
         options = options | {"use_rep": _REDUCED[name]}
+    if "preserve" in options:
+        options = options | {"preserve": _preserved(options["preserve"])}
     if options.get("limits") is not None:
         options = options | {"limits": Limits(**options["limits"])}
     return options
+
+
+def _preserved(preserve: Any) -> Any:
+    """With reduced dimensions by their keys of ``.obsm``."""
+    if isinstance(preserve, str):
+        return _REDUCED.get(preserve, preserve)
+    if isinstance(preserve, dict):
+        return {_REDUCED.get(name, name): weight for name, weight in preserve.items()}
+    return preserve
 
 
 def _laprls(

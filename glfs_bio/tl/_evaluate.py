@@ -176,7 +176,8 @@ def evaluate_panel(
         entry, of_cells, r2 = evaluated(
             adata, found, asked, lambda what: bar.update(task, advance=1, description=what)
         )
-    entry["params"] = {name: write.storable(value) for name, value in params.items()}
+    kept = {name: found.structure.params[name] for name in ("preserve", "cell_weights")}
+    entry["params"] = {name: write.storable(value) for name, value in params.items()} | kept
     entry["versions"] = versions()
     if not inplace:
         return entry

@@ -158,7 +158,10 @@ def substitutes(
             }
         ),
         "panel": np.array(adata.var_names[found.named.genes], dtype=object),
-        "params": {name: write.storable(value) for name, value in params.items()},
+        "params": {
+            **{name: write.storable(value) for name, value in params.items()},
+            **{name: found.structure.params[name] for name in ("preserve", "cell_weights")},
+        },
         "versions": versions("glfs-bio", "numpy", "anndata"),
     }
     return None

@@ -45,6 +45,9 @@ DATA = [
     ("select panel.h5ad --lambda1 -1", "lambda1=-1.0 must be a finite number ≥ 0"),
     ("select panel.h5ad --lambda1 nan", "lambda1=nan"),
     ("select panel.h5ad --n-comps -1", "n_comps=-1"),
+    ("select panel.h5ad --preserve nope", "preserve='nope' is neither 'structure' nor in"),
+    ("select panel.h5ad --preserve CD3D=x", "--preserve CD3D=x must be NAME=WEIGHT"),
+    ("select panel.h5ad --cell-weights nope", "cell_weights='nope' is not in adata.obs"),
     ("select panel.h5ad --use-rep nope", "use_rep='nope' is not in adata.obsm"),
     ("select panel.h5ad --neighbors-key nope", "neighbors_key='nope' is not in adata.uns"),
     ("select panel.h5ad --n-neighbors 0", "n_neighbors=0"),
@@ -94,7 +97,24 @@ DATA = [
     ("classify panel.h5ad --groupby louvain --n-comps many", "--n-comps many"),
     ("classify panel.h5ad --groupby louvain --n-genes 0", "n_genes=0"),
     ("classify panel.h5ad --groupby louvain --cv 1", "cv=1"),
-    ("classify panel.h5ad --groupby louvain --cv 600", "cv=600 is more than"),
+    ("classify panel.h5ad --groupby louvain --include nope", "include: 'nope' is neither"),
+    ("classify panel.h5ad --groupby louvain --exclude .*RP", ".*RP looks like a pattern"),
+    ("classify panel.h5ad --groupby louvain --symbols nope", "symbols='nope'"),
+    ("classify panel.h5ad --groupby louvain --missing drop", "missing='drop' is not known"),
+    ("classify panel.h5ad --groupby louvain --batch-key nope", "batch_key='nope'"),
+    ("classify panel.h5ad --groupby louvain --model m.pkl", "--model m.pkl must end with .json"),
+    ("predict panel.h5ad no.json", "no.json does not exist"),
+    ("predict panel.h5ad bad.json", "bad.json is not a classifier"),
+    ("predict panel.h5ad model.json --layer nope", "layer='nope'"),
+    ("predict panel.h5ad model.json --symbols nope", "symbols='nope'"),
+    ("predict panel.h5ad model.json --missing drop", "missing='drop' is not known"),
+    ("predict panel.h5ad model.json --unsure -1", "unsure=-1.0"),
+    ("predict panel.h5ad model.json --key-added a/b", "must not have a slash"),
+    ("predict panel.h5ad model.json -o out.csv", "--output out.csv must end with"),
+    ("predict panel.h5ad model.json --table t.doc", "must end with .csv or .tsv"),
+    ("predict panel.h5ad model.json --log1p --backed", "--log1p changes the matrix"),
+    ("predict words.csv model.json", "columns that are not numbers"),
+    ("predict three.csv model.json", "No gene of the model is in adata.var_names"),
     ("classify panel.h5ad --groupby louvain --graph x", "graph='x'"),
     ("classify panel.h5ad --groupby louvain --n-genes 3 --lambda2 0", "lambda2=0.0"),
     ("classify panel.h5ad --groupby louvain --train louvain", "train must be boolean"),
@@ -186,6 +206,8 @@ def _folder(tmp_path_factory, _pbmc):
     adata = _pbmc.copy()
     glfs_bio.pp.select_genes(adata, 10)
     adata.write_h5ad(folder / "panel.h5ad")
+    glfs_bio.tl.classify(adata, "louvain", n_genes=3)
+    glfs_bio.io.write_classifier(adata, folder / "model.json")
     whole = (folder / "panel.h5ad").read_bytes()
     (folder / "broken.h5ad").write_bytes(whole[: len(whole) // 2])
     cells = np.random.default_rng(0).normal(size=(6, 2))
@@ -198,6 +220,7 @@ def _folder(tmp_path_factory, _pbmc):
     table("words.csv", [*rows, "c9,1,x"])
     table("constant.csv", [f"c{i},1.5,2.5" for i in range(6)])
     table("two.csv", rows[:2])
+    table("three.csv", rows[:3])
     table("one.csv", [row.rsplit(",", 1)[0] for row in rows], "cell,A")
     for name, text in {
         "text.h5ad": "not HDF5",
@@ -205,6 +228,7 @@ def _folder(tmp_path_factory, _pbmc):
         "empty.csv": "",
         "twins.tsv": "",
         "bad.gmt": "one word\n",
+        "bad.json": "{}",
         "sets.gmt": "T cells\tx\tCD3D\tCD3E\n",
     }.items():
         (folder / name).write_text(text)

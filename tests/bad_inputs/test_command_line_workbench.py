@@ -61,6 +61,18 @@ LIMITS = [
     ("--cost 2", "cost= and budget= need each other"),
     ("--cost 2 --budget -1", "budget=-1.0"),
 ]
+PRESERVE = [
+    ("--preserve nope", "preserve='nope' is neither 'structure' nor in adata.obs"),
+    ("--preserve no.txt", "preserve='no.txt' is no file"),
+    ("--preserve CD8a,LYZ --missing raise", "CD8a: did you mean CD8A?"),
+    ("--preserve louvain=much", "--preserve louvain=much must be NAME=WEIGHT"),
+    ("--preserve structure --preserve louvain=0", "preserve['louvain']=0.0"),
+    ("--preserve louvain=nan", "preserve['louvain']=nan"),
+    ("--preserve structure --preserve CD3D,LYZ", "--preserve CD3D,LYZ is a list of genes"),
+    ("--preserve CD3D,LYZ=2", "--preserve CD3D,LYZ=2 is a list of genes"),
+    ("--preserve louvain --preserve louvain=2", "--preserve has louvain twice"),
+    ("--cell-weights nope", "cell_weights='nope' is not in adata.obs"),
+]
 FAILURE = [
     ("--failure nope", "failure='nope' is not a column"),
     ("--failure 2", "failure is above"),
@@ -90,6 +102,13 @@ DATA = [
     (f"{EXTEND} --exclude nope --missing raise", "exclude: 'nope'"),
     (f"{EXTEND} --n-extra 5 --cost 2 --budget 3", "budget=3"),
     *((f"{EXTEND} {words}", told) for words, told in FAILURE),
+    *((f"{EXTEND} --n-extra 2 {words}", told) for words, told in PRESERVE),
+    *(
+        (f"{line} {words}", told)
+        for line in (EVALUATE, "substitutes cells.h5ad glfs", "explain cells.h5ad glfs", COMPARE)
+        for words, told in (PRESERVE[0], PRESERVE[3], PRESERVE[-1])
+    ),
+    *((f"{CURVE} {words}", told) for words, told in (PRESERVE[0], PRESERVE[3], PRESERVE[-1])),
     *((f"{SELECT} --n-genes 5 {words}", told) for words, told in FAILURE),
     ("substitutes cells.h5ad glfs --genes CD8a", "CD8a: did you mean CD8A?"),
     ("substitutes cells.h5ad CD3D,LYZ --genes CD8A", "not in the panel: CD8A"),

@@ -98,6 +98,61 @@ CALLS = {
         ),
         "limited",
     ),
+    "what to keep": (
+        """glfs_select_genes(x, 8, key_added = 'kept', cell_weights = 'bulk_labels',
+            preserve = list(structure = 1, bulk_labels = 2, PCA = 0.5))""",
+        lambda adata: pp.select_genes(
+            adata,
+            8,
+            key_added="kept",
+            cell_weights=GROUPS,
+            preserve={"structure": 1, GROUPS: 2, "X_pca": 0.5},
+        ),
+        "kept",
+    ),
+    "one gene to keep": (
+        """glfs_evaluate_panel(
+            glfs_select_genes(x, 4, key_added = 'one', preserve = list('CD3D')), 'one',
+            n_random = 2)""",
+        lambda adata: (
+            pp.select_genes(adata, 4, key_added="one", preserve=["CD3D"]),
+            tl.evaluate_panel(adata, "one", n_random=2),
+        ),
+        "glfs_evaluation",
+    ),
+    "evaluate by what to keep": (
+        """glfs_evaluate_panel(x, panel, n_random = 2, preserve = c(bulk_labels = 1),
+            cell_weights = 'bulk_labels')""",
+        lambda adata: tl.evaluate_panel(
+            adata, PANEL, n_random=2, preserve={GROUPS: 1}, cell_weights=GROUPS
+        ),
+        "glfs_evaluation",
+    ),
+    "extend by what to keep": (
+        "glfs_extend_panel(x, panel, 2, preserve = c('NKG7', 'GNLY', 'CST3'))",
+        lambda adata: tl.extend_panel(adata, PANEL, 2, preserve=["NKG7", "GNLY", "CST3"]),
+        "glfs_extended",
+    ),
+    "substitutes by what to keep": (
+        "glfs_substitutes(x, panel, 'LYZ', preserve = 'bulk_labels')",
+        lambda adata: tl.substitutes(adata, PANEL, ["LYZ"], preserve=GROUPS),
+        "glfs_substitutes",
+    ),
+    "explain by what to keep": (
+        "glfs_explain_panel(x, panel, preserve = 'PCA')",
+        lambda adata: tl.explain_panel(adata, PANEL, preserve="X_pca"),
+        "glfs_explanation",
+    ),
+    "compare by what to keep": (
+        "glfs_compare_panels(x, list(a = panel, b = 'cd3'), preserve = 'bulk_labels')",
+        lambda adata: tl.compare_panels(adata, {"a": PANEL, "b": "cd3"}, preserve=GROUPS),
+        "glfs_comparison",
+    ),
+    "curve of what to keep": (
+        "glfs_curve(x, 5, preserve = 'cd3', cell_weights = 'bulk_labels')",
+        lambda adata: tl.curve(adata, 5, preserve="cd3", cell_weights=GROUPS),
+        "glfs_curve",
+    ),
     "stability of the selection": (
         "glfs_stability(x, n_resamples = 3)",
         lambda adata: tl.stability(adata, n_resamples=3, show_progress=False),

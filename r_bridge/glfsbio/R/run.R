@@ -19,6 +19,8 @@ run <- function(target, x, options, assay) {
     # Not `$`, which would take `panels` for `panel`.
     if ("panel" %in% names(options))
         options[["panel"]] <- check_panel(options[["panel"]])
+    if (!is.null(options[["preserve"]]))
+        options[["preserve"]] <- check_preserve(options[["preserve"]])
     if (!is.null(options[["limits"]]))
         options[["limits"]] <- check_limits(options[["limits"]])
     plain <- plain_arguments(options)
@@ -38,6 +40,20 @@ check_panel <- function(panel) {
             class(panel)[1L], " vector."
         )
     if (is_string(panel)) path.expand(panel) else panel
+}
+
+# One string, genes (of which a list may have one), or weights by name.
+check_preserve <- function(preserve) {
+    labels <- names(preserve)
+    if (is.null(labels))
+        return(if (is_string(preserve)) path.expand(preserve) else preserve)
+    single <- vapply(preserve, function(weight) is.numeric(weight) && length(weight) == 1L, NA)
+    if (!all(single, nzchar(labels)))
+        glfs_stop(
+            "preserve has names, so that it must hold one weight each, such as ",
+            "c(structure = 1, cell_type = 2)."
+        )
+    stats::setNames(unlist(preserve), path.expand(labels))
 }
 
 # Python's arrays have no names.

@@ -2,7 +2,7 @@
 #'
 #' A panel is chosen gene by gene. Each gene is the one that lowers most the error
 #' of Laplacian-regularised least squares, when it is measured beside the genes
-#' before it. No labels are used. The work is done by
+#' before it. The default uses no labels. The work is done by
 #' `glfs_bio.pp.select_genes()` in Python, with the same result.
 #'
 #' @param x Genes x samples, logarithmised: a matrix, a sparse or delayed matrix, a
@@ -37,6 +37,17 @@
 #'   \item{`failure`}{Probability that a gene fails, given as `cost` is; genes that a
 #'     vector does not name do not fail. The panel that keeps most in the mean over
 #'     failures is chosen.}
+#'   \item{`preserve`}{What the panel is to keep. `"structure"`, all that genes vary
+#'     in; or a column of `colData()`: with labels (a factor, strings or logical
+#'     values) the types of the samples are to be told apart, each counting alike;
+#'     with decimal numbers, such as a pseudotime, they are to be predicted. Samples
+#'     with a missing value stay in the graph. Or a reduced dimension, such as
+#'     `"PCA"`; or genes that are to be predicted: names (of one gene a list), a
+#'     logical column of `rowData()`, or a file (TXT, CSV, TSV, GMT, XLSX). Or several
+#'     of these with weights: `c(structure = 1, cell_type = 2)`.}
+#'   \item{`cell_weights`}{Column of `colData()`: how much each sample counts in what
+#'     is kept. Labels in place of numbers: all labels count alike, so that rare types
+#'     count like frequent ones.}
 #'   \item{`batch_key`}{A column of `colData()`. Every batch gets its own structure,
 #'     so that genes which only separate batches gain nothing.}
 #'   \item{`mask_var`}{Genes to work on: a logical vector, or a logical column of

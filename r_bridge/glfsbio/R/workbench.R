@@ -27,6 +27,9 @@
 #'   \item{`symbols`}{A column of `rowData()` with names that genes may be given by.}
 #'   \item{`missing`}{What to do about names that are not in the data: `"raise"` an
 #'     error, `"warn"`, or `"ignore"` them.}
+#'   \item{`preserve`, `cell_weights`}{What the panel is to keep, and how much each cell
+#'     counts, as in [glfs_select_genes()]. Without them: what a selection was made for,
+#'     and the structure for other panels.}
 #'   \item{`key_added`}{Name of the record, and prefix of the columns.}
 #'   \item{`random_state`}{A seed.}
 #'   \item{`show_progress`}{Whether a bar shows the progress; by default where R is
@@ -101,8 +104,8 @@ glfs_evaluate_panel <- function(x, panel, labels = NULL, ..., assay = NULL) {
 #' @param ... Further arguments, by name: `labels`, a column of `colData()`: which
 #'   labels each gene that is added serves; `exclude`, `limits`, `counts_layer`,
 #'   `cost`, `budget` and `failure`, as in [glfs_select_genes()], for the whole panel;
-#'   and `symbols`, `missing`, `key_added`, `random_state` and the parameters of the
-#'   structure, as in [glfs_evaluate_panel()].
+#'   and `preserve`, `cell_weights`, `symbols`, `missing`, `key_added`, `random_state`
+#'   and the parameters of the structure, as in [glfs_evaluate_panel()].
 #' @return What [glfs_select_genes()] returns, under the key `glfs_extended`, with
 #'   `glfs_extended_included` for the genes of the panel. All functions that take the
 #'   key of a selection take this one. Its record has besides
@@ -136,8 +139,9 @@ glfs_extend_panel <- function(x, panel, n_extra = NULL, ..., assay = NULL) {
 #' @param n Substitutes to list for each gene.
 #' @param ... Further arguments, by name: `exclude`, genes that cannot be a
 #'   substitute, as in [glfs_select_genes()]; `share`: a substitute stands in for a
-#'   gene if it takes over at least this share; and `symbols`, `missing`, `key_added`
-#'   and the parameters of the structure, as in [glfs_evaluate_panel()].
+#'   gene if it takes over at least this share; and `preserve`, `cell_weights`,
+#'   `symbols`, `missing`, `key_added` and the parameters of the structure, as in
+#'   [glfs_evaluate_panel()].
 #' @return The object, with a record in `metadata(x)$glfs_substitutes`, `notes(x)` or
 #'   `Misc(x)`; for a matrix, the record. Its `table` is a DataFrame with `n` rows a
 #'   gene, the best substitute first:
@@ -169,8 +173,8 @@ glfs_substitutes <- function(x, panel, genes = NULL, n, ..., assay = NULL) {
 #' @param labels Column of `colData()`, `pData()` or the metadata of a Seurat object
 #'   with labels of the cells, such as types: which of them each gene serves.
 #' @param ... Further arguments, by name: `n_labels`, the most labels to name for a
-#'   gene; and `symbols`, `missing`, `key_added` and the parameters of the structure,
-#'   as in [glfs_evaluate_panel()].
+#'   gene; and `preserve`, `cell_weights`, `symbols`, `missing`, `key_added` and the
+#'   parameters of the structure, as in [glfs_evaluate_panel()].
 #' @return The object, with a record in `metadata(x)$glfs_explanation`, `notes(x)` or
 #'   `Misc(x)`; for a matrix, the record. Its `table` is a DataFrame, one row a gene in
 #'   the panel's order:
@@ -208,8 +212,9 @@ glfs_explain_panel <- function(x, panel, labels = NULL, ..., assay = NULL) {
 #'   [glfs_evaluate_panel()] can be.
 #' @param ... Further arguments, by name: `counts_layer`, `symbols`, `missing`,
 #'   `key_added`, `random_state`, `show_progress` and the parameters of the structure,
-#'   as in [glfs_evaluate_panel()]; `share`: what counts as a substitute, as in
-#'   [glfs_substitutes()].
+#'   as in [glfs_evaluate_panel()]; `preserve` and `cell_weights`, as in
+#'   [glfs_select_genes()], by default the structure; `share`: what counts as a
+#'   substitute, as in [glfs_substitutes()].
 #' @return The object, with a record in `metadata(x)$glfs_comparison`, `notes(x)` or
 #'   `Misc(x)`; for a matrix, the record. It has the DataFrames
 #'
@@ -246,8 +251,8 @@ glfs_compare_panels <- function(x, panels, labels = NULL, ..., assay = NULL) {
 #' @param labels Column of `colData()`, `pData()` or the metadata of a Seurat object
 #'   with labels of the cells: how well they are predicted, too.
 #' @param ... Further arguments, by name: `sizes`, at which labels are predicted;
-#'   `include`, `exclude`, `limits`, `counts_layer`, `cost`, `budget`, `symbols` and
-#'   `missing`, as in [glfs_select_genes()]; `key_added`, and the parameters of the
+#'   `include`, `exclude`, `limits`, `counts_layer`, `cost`, `budget`, `preserve`,
+#'   `cell_weights`, `symbols` and `missing`, as in [glfs_select_genes()]; `key_added`, and the parameters of the
 #'   structure, as in [glfs_evaluate_panel()].
 #' @return The object, with a record in `metadata(x)$glfs_curve`, `notes(x)` or
 #'   `Misc(x)`; for a matrix, the record. Its `table` is a DataFrame, one row a size:

@@ -145,6 +145,25 @@ test_that("limits, costs and families reach Python", {
     expect_identical(which(is.na(SummarizedExperiment::rowData(out)$glfs_rank)), 1L)
 })
 
+test_that("a panel keeps what it is asked to keep", {
+    need_python()
+    sce <- sce_of(cells())
+    out <- select(sce, preserve = c(structure = 1, group = 2), cell_weights = "group")
+    genes <- glfs_gene_sets(out)$glfs
+    expect_length(genes, 6)
+    same <- select(sce, preserve = list(structure = 1, group = 2), cell_weights = "group")
+    expect_identical(glfs_gene_sets(same)$glfs, genes)
+    kept <- S4Vectors::metadata(out)$glfs$kept
+    judged <- S4Vectors::metadata(glfs_explain_panel(out))$glfs_explanation$table
+    expect_equal(judged$kept, kept)
+    judged <- S4Vectors::metadata(glfs_explain_panel(out, preserve = "group"))
+    expect_false(isTRUE(all.equal(judged$glfs_explanation$table$kept, kept)))
+    one <- select(sce, preserve = list("g1"))
+    judged <- S4Vectors::metadata(glfs_explain_panel(one))$glfs_explanation$table
+    expect_equal(judged$kept, S4Vectors::metadata(one)$glfs$kept)
+    expect_error(check_preserve(c(group = "x")), "one weight each", class = "glfs_error")
+})
+
 test_that("stability is that of the selection, or of parameters that are given", {
     need_python()
     sce <- select(sce_of(cells()), key_added = "ours")
