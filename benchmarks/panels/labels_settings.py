@@ -29,7 +29,7 @@ import report
 
 NOISE = (0.03, 0.05, 0.1, 0.2)
 POWER = (0.25, 0.5, 1.0)
-SEEDS = (100, 101)
+SEEDS = range(100, 106)
 
 
 def one_half(name: str, seed: int) -> list[dict]:
@@ -66,7 +66,7 @@ def main() -> None:
         "Settings of the criterion for labels: means over the sizes and the five sets",
         overall.round(4),
         f"The default is τ = {wanted.SETTINGS.noise_of_cells}, power {wanted.SETTINGS.power}. "
-        f"Seeds {SEEDS}.",
+        f"Seeds {list(SEEDS)}.",
         *(f"## {mark}\n\n{means[mark].round(3).to_markdown()}" for mark in MARKS),
     )
 
