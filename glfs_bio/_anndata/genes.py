@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from anndata import AnnData
     from numpy.typing import NDArray
 
+    from ..core._typing import Index
+
     Item = str | re.Pattern[str]
     Genes = Item | Iterable[Item]
     Missing = Literal["raise", "warn", "ignore"]
@@ -173,6 +175,23 @@ def panel(
     told = [f"{argument} has names that are not in {where}: {', '.join(absent)}."]
     _report(told, absent, absent, lookup, missing)
     return Named(np.fromiter(genes, dtype=np.intp), names, absent)
+
+
+def places(adata: AnnData, seen: Index, rows: Index, left_out: str) -> Index:
+    """Places of rows of ``.var`` among the rows that are looked at.
+
+    Raises
+    ------
+    ValueError
+        Rows that are not: `left_out`, which says so, with their names after it.
+    """
+    place = np.full(adata.n_vars, -1)
+    place[seen] = np.arange(len(seen))
+    outside = rows[place[rows] < 0]
+    if len(outside):
+        msg = f"{left_out}: {read.listed(adata.var_names[outside])}."
+        raise ValueError(msg)
+    return np.asarray(place[rows])
 
 
 def looks_like_a_pattern(text: str) -> bool:

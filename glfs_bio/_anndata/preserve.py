@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +16,10 @@ from .. import _gene_files
 from ..core import checks
 from ..panels import Genes, Labels, Structure, Term, Values, Wanted
 from . import genes as named
-from . import labels, read
+from . import labels, read, write
 
 if TYPE_CHECKING:
     from anndata import AnnData
-    from numpy.typing import NDArray
 
     from ..core._typing import Array, Index
 
@@ -38,12 +38,13 @@ def wanted(
     adata: AnnData,
     preserve: Preserve,
     cell_weights: str | None,
-    seen: NDArray[np.bool_],
     *,
     symbols: str | None = None,
     missing: named.Missing = "raise",
 ) -> Wanted | None:
     """What two arguments ask for; None where it is the structure, all cells counting alike.
+
+    Genes are rows of ``.var``: :func:`seen_by` has them among those that are looked at.
 
     Parameters
     ----------
@@ -51,8 +52,6 @@ def wanted(
         Cells × genes.
     preserve, cell_weights
         Those of :func:`~glfs_bio.pp.select_genes`.
-    seen
-        Genes that are looked at, shape (n_vars,).
     symbols, missing
         For names of genes.
 
@@ -79,8 +78,39 @@ def wanted(
             )
             raise TypeError(msg)
         checks.number(f"preserve[{what!r}]", share, above=0.0)
-        terms.append((_term(adata, what, seen, symbols=symbols, missing=missing), float(share)))
+        terms.append((_term(adata, what, symbols=symbols, missing=missing), float(share)))
     return Wanted(tuple(terms), None if cell_weights is None else _weights(adata, cell_weights))
+
+
+def seen_by(adata: AnnData, asked: Wanted, seen: Index) -> Wanted:
+    """The same with genes as places among the rows of ``.var`` that are looked at.
+
+    Raises
+    ------
+    ValueError
+        Genes that are not looked at.
+    """
+    left_out = "preserve has genes that mask_var leaves out"
+    terms = (
+        (
+            Genes(named.places(adata, seen, term.genes, left_out))
+            if isinstance(term, Genes)
+            else term,
+            share,
+        )
+        for term, share in asked.terms
+    )
+    return replace(asked, terms=tuple(terms))
+
+
+def told(entry: Mapping[str, Any]) -> str:
+    """What the shares of a record are shares of, for text."""
+    preserve = write.restored(entry.get("params", {}).get("preserve", STRUCTURE))
+    if isinstance(preserve, str):
+        return "the structure" if preserve == STRUCTURE else preserve
+    if isinstance(preserve, Mapping):
+        return " and ".join(preserve)
+    return "the genes to preserve"
 
 
 def names(preserve: Preserve, cell_weights: str | None) -> set[str]:
@@ -102,14 +132,7 @@ def _key(preserve: Any) -> str | tuple[str, ...]:
     return tuple(preserve)
 
 
-def _term(
-    adata: AnnData,
-    what: Any,
-    seen: NDArray[np.bool_],
-    *,
-    symbols: str | None,
-    missing: named.Missing,
-) -> Term:
+def _term(adata: AnnData, what: Any, *, symbols: str | None, missing: named.Missing) -> Term:
     if isinstance(what, str):
         if what == STRUCTURE:
             return Structure()
@@ -133,18 +156,7 @@ def _term(
             sets = _gene_files.read_gmt(what).values()
             what = tuple(dict.fromkeys(gene for genes in sets for gene in genes))
     found = named.panel(adata, what, symbols=symbols, missing=missing, argument="preserve")
-    outside = found.genes[~seen[found.genes]]
-    if len(outside):
-        msg = (
-            f"preserve has genes that mask_var leaves out: {read.listed(adata.var_names[outside])}."
-        )
-        raise ValueError(msg)
-    return Genes(_places(seen)[found.genes])
-
-
-def _places(seen: NDArray[np.bool_]) -> Index:
-    """Places of the rows of ``.var`` among the genes that are looked at."""
-    return np.cumsum(seen) - 1
+    return Genes(found.genes)
 
 
 def _of_column(adata: AnnData, name: str) -> Term:

@@ -208,22 +208,17 @@ def recorded_parameters(adata: AnnData, panel: object) -> dict[str, Any]:
     return glfs_bio.pp.recorded_parameters(adata, panel)
 
 
-def goal(preserve: Any) -> str:
-    """What is kept, for text."""
-    if isinstance(preserve, str):
-        return "the structure" if preserve == "structure" else preserve
-    if isinstance(preserve, dict):
-        return " and ".join(preserve)
-    return "the genes to preserve"
+def kept(entry: dict[str, Any], share: float) -> str:
+    """How much of what was to be kept, in words."""
+    from .._anndata import preserve
+
+    return f"{percent(share)} of {preserve.told(entry)}"
 
 
 def summary(entry: dict[str, Any]) -> str:
     """How a selection went, in one line."""
-    from .._anndata import write
-
     told = [f"{entry['n_genes']} of {entry['n_tested']} genes"]
-    what = goal(write.restored(entry["params"]["preserve"]))
-    told.append(f"{percent(entry['kept'][-1])} of {what} kept")
+    told.append(f"{kept(entry, entry['kept'][-1])} kept")
     if "of_best_possible" in entry and not math.isnan(best := entry["of_best_possible"][-1]):
         told.append(f"at least {percent(best)} of the best possible")
     if "lam" in entry:

@@ -76,7 +76,7 @@ def compare(
         if output is not None:
             common.put_cells(adata, output, overwrite=overwrite)
         pairs, measures = _pairs(found), found["measures"].reset_index().convert_dtypes()
-        for line in _summary(found["measures"], pairs, preserve.goal(adata)):
+        for line in _summary(found, pairs):
             common.note(line)
         if overlaps is not None:
             common.put_table(pairs, overlaps, overwrite=overwrite)
@@ -122,12 +122,12 @@ def _pairs(found: dict[str, pd.DataFrame]) -> pd.DataFrame:
     )
 
 
-def _summary(measures: pd.DataFrame, pairs: pd.DataFrame, goal: str) -> list[str]:
+def _summary(entry: dict[str, Any], pairs: pd.DataFrame) -> list[str]:
     told = []
-    for name, row in measures.iterrows():
+    for name, row in entry["measures"].iterrows():
         line = (
-            f"{name}: {row['n_genes']:.0f} genes keep {common.percent(row['kept'])} of "
-            f"{goal}, at least {common.percent(row['of_best_possible'])} of the best possible"
+            f"{name}: {row['n_genes']:.0f} genes keep {common.kept(entry, row['kept'])}, "
+            f"at least {common.percent(row['of_best_possible'])} of the best possible"
         )
         told.append(f"{line}; accuracy {row['accuracy']:.2f}" if "accuracy" in row else line)
     for _, row in pairs.iterrows():

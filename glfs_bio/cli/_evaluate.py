@@ -82,7 +82,7 @@ def evaluate(
         entry = adata.uns[key_added]
         if output is not None:
             common.put_cells(adata, output, overwrite=overwrite)
-        for line in _summary(entry, preserve.goal(adata, named)):
+        for line in _summary(entry):
             common.note(line)
         if per_label is not None:
             frame = entry["per_label"].reset_index()
@@ -104,13 +104,13 @@ def _measures(entry: dict[str, Any]) -> list[tuple[str, float]]:
     return found
 
 
-def _summary(entry: dict[str, Any], goal: str) -> list[str]:
+def _summary(entry: dict[str, Any]) -> list[str]:
     """What matters most, a line each."""
     percent = common.percent
     random = entry["random_kept"]
     beside = f"; random panels keep {percent(random.mean())}" if len(random) else ""
     told = [
-        f"{entry['n_genes']} genes keep {percent(entry['kept'])} of {goal}, at least "
+        f"{entry['n_genes']} genes keep {common.kept(entry, entry['kept'])}, at least "
         f"{percent(entry['of_best_possible'])} of the best possible{beside}"
     ]
     if "kept_with_failures" in entry:

@@ -57,14 +57,14 @@ def explain(
                 structure_key=structure.structure_key,
                 key_added=key_added,
             )
-        frame = common.called(adata.uns[key_added]["table"], adata, symbols)
+        entry = adata.uns[key_added]
+        frame = common.called(entry["table"], adata, symbols)
         if output is not None:
             common.put_cells(adata, output, overwrite=overwrite)
         least, most = frame.loc[frame["loss"].idxmin()], frame.loc[frame["loss"].idxmax()]
         common.note(
-            f"{len(frame)} genes keep {common.percent(frame['kept'].iloc[-1])} of "
-            f"{preserve.goal(adata, named)}; most is lost without {most['gene']} "
-            f"({common.percent(most['loss'])}), "
+            f"{len(frame)} genes keep {common.kept(entry, frame['kept'].iloc[-1])}; most is lost "
+            f"without {most['gene']} ({common.percent(most['loss'])}), "
             f"least without {least['gene']} ({common.percent(least['loss'])})"
         )
         common.put_table(frame, table, overwrite=overwrite)

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from . import _common as common
-
-if TYPE_CHECKING:
-    from anndata import AnnData
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,13 +40,6 @@ class Preserve:
         """
         given = {"preserve": _kept(self.preserve), "cell_weights": self.cell_weights}
         return {name: value for name, value in given.items() if value is not None}
-
-    def goal(self, adata: AnnData, panel: object = None) -> str:
-        """What shares that are kept are of; without an option, what a selection was made for."""
-        if self.preserve:
-            return common.goal(_kept(self.preserve))
-        recorded = common.recorded_parameters(adata, panel)
-        return common.goal(recorded.get("preserve", "structure"))
 
 
 def _kept(words: list[str] | None) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._anndata import read, selection
+from .._anndata import preserve, read, selection
 from .._files import as_path, check_target, replacing
 from .._progress import progress
 from ..core import checks
@@ -165,6 +165,7 @@ def _page(subject: _subject.Subject, title: str, *, show_progress: bool) -> str:
         lstrip_blocks=True,
     )
     environment.filters["told"] = _sections.told
+    environment.filters["goal"] = preserve.told
 
     def filled(name: str, content: dict[str, Any]) -> str:
         return environment.get_template(f"report/{name}.html").render(content)

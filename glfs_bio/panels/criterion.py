@@ -49,16 +49,17 @@ class Criterion:
     def __init__(self, problems: Sequence[Reduced], wanted: Sequence[Wanted] | None = None) -> None:
         self.sets = tuple(problems)
         self.wanted = (Wanted(),) * len(self.sets) if wanted is None else tuple(wanted)
-        pairs = [
-            (genes, what.matrix(problem, genes))
-            for problem, what in zip(self.sets, self.wanted, strict=True)
-            for genes in [_in_noise(problem, what.noise)]
-        ]
-        n_filled = sum(bool(matrix.any()) for _, matrix in pairs)
+        genes, matrices = [], []
+        for problem, what in zip(self.sets, self.wanted, strict=True):
+            genes.append(_in_noise(problem, what.noise))
+            matrices.append(what.matrix(problem, genes[-1]))
+        n_filled = sum(bool(matrix.any()) for matrix in matrices)
         if not n_filled:
             msg = "What is to be preserved does not vary over the cells, or not with their genes."
             raise ValueError(msg)
-        self.blocks = [Error.of(genes, matrix / n_filled) for genes, matrix in pairs]
+        self.blocks = [
+            Error.of(own, matrix / n_filled) for own, matrix in zip(genes, matrices, strict=True)
+        ]
         self._eigenbases = [block.basis for block in self.blocks]
 
     @property

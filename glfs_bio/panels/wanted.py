@@ -6,9 +6,10 @@ W is written in whitened coordinates, in which genes are ``g_i`` and the cells a
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
@@ -38,7 +39,7 @@ class Settings:
 
 
 SETTINGS = Settings()
-#: A W of a smaller trace, as a share of what it could be, holds nothing but rounding.
+#: A length or a trace that is smaller is rounding.
 _NOTHING = 1e-20
 #: An eigenvalue of a smaller share of the largest is zero.
 _ROUNDING = 1e-12
@@ -63,6 +64,11 @@ class View:
     weights: Array | None
 
     @cached_property
+    def counts(self) -> Array:
+        """How much each cell counts, shape (n_cells,)."""
+        return np.ones(self.problem.n_cells) if self.weights is None else self.weights
+
+    @cached_property
     def weighted_genes(self) -> Array:
         """``g_i`` as they would be if a cell of weight 2 were two cells."""
         if self.weights is None:
@@ -79,40 +85,32 @@ class View:
         return np.asarray((basis / np.sqrt(kappa)).T @ within)
 
 
-class Term(Protocol):
+class Term(ABC):
     """Something to be kept."""
 
-    @property
-    def noise(self) -> float:
-        """τ that suits it."""
+    #: Whether it is a value of each cell, in place of what genes vary in.
+    of_cells: ClassVar[bool] = False
 
-    def rows(self, cells: Index) -> Self:
+    def rows(self, cells: Index) -> Self:  # genes are those of all cells
         """The same of some cells."""
+        return self
 
+    @abstractmethod
     def matrix(self, view: View) -> Array:
         """W of any trace, shape (r, r); zero where these cells have nothing of it."""
 
 
 @dataclass(frozen=True)
-class Structure:
+class Structure(Term):
     """All that genes vary in: ``(Σ_j g_j g_jᵀ)^½`` over all genes."""
-
-    @property
-    def noise(self) -> float:
-        """τ that suits it."""
-        return SETTINGS.noise
-
-    def rows(self, cells: Index) -> Self:  # of the protocol
-        """The same of some cells."""
-        return self
 
     def matrix(self, view: View) -> Array:
         """W, shape (r, r)."""
-        return _power(view.weighted_genes.T @ view.weighted_genes, SETTINGS.power)
+        return _rooted(view.weighted_genes.T @ view.weighted_genes)
 
 
 @dataclass(frozen=True)
-class Genes:
+class Genes(Term):
     """Some genes, which are to be predicted from the panel: ``Σ_j g_j g_jᵀ`` over them.
 
     Attributes
@@ -123,15 +121,6 @@ class Genes:
 
     genes: Index
 
-    @property
-    def noise(self) -> float:
-        """τ that suits it."""
-        return SETTINGS.noise
-
-    def rows(self, cells: Index) -> Self:  # of the protocol
-        """The same of some cells."""
-        return self
-
     def matrix(self, view: View) -> Array:
         """W, shape (r, r)."""
         some = view.weighted_genes[self.genes]
@@ -139,7 +128,7 @@ class Genes:
 
 
 @dataclass(frozen=True)
-class Labels:
+class Labels(Term):
     """Classes of cells, to be told apart.
 
     ``(Σ_{a<b} d_ab d_abᵀ)^½`` with ``d_ab ∝ μ_a − μ_b`` of norm 1, μ the mean rows of Z of the
@@ -152,11 +141,7 @@ class Labels:
     """
 
     codes: Index
-
-    @property
-    def noise(self) -> float:
-        """τ that suits it."""
-        return SETTINGS.noise_of_cells
+    of_cells: ClassVar[bool] = True
 
     def rows(self, cells: Index) -> Self:
         """The same of some cells."""
@@ -164,22 +149,19 @@ class Labels:
 
     def matrix(self, view: View) -> Array:
         """W, shape (r, r)."""
-        known = self.codes >= 0 if view.weights is None else (self.codes >= 0) & (view.weights > 0)
+        known = (self.codes >= 0) & (view.counts > 0)
         classes, codes = np.unique(self.codes[known], return_inverse=True)
         members = np.zeros((len(self.codes), len(classes)))
-        members[known] = np.eye(len(classes))[codes]
-        if view.weights is not None:
-            members *= view.weights[:, None]
+        members[known] = np.eye(len(classes))[codes] * view.counts[known, None]
         means = view.coordinates(members / members.sum(axis=0))
         first, second = np.triu_indices(len(classes), 1)
         apart = means[:, first] - means[:, second]
-        length = np.linalg.norm(apart, axis=0)
-        apart = np.divide(apart, length, out=np.zeros_like(apart), where=length > _NOTHING)
-        return _power(apart @ apart.T, SETTINGS.power)
+        apart = _divided(apart, np.linalg.norm(apart, axis=0))
+        return _rooted(apart @ apart.T)
 
 
 @dataclass(frozen=True)
-class Values:
+class Values(Term):
     """Numbers of the cells: T has a column each, centred, with squares that sum to 1.
 
     Attributes
@@ -189,11 +171,7 @@ class Values:
     """
 
     values: Array
-
-    @property
-    def noise(self) -> float:
-        """τ that suits it."""
-        return SETTINGS.noise_of_cells
+    of_cells: ClassVar[bool] = True
 
     def rows(self, cells: Index) -> Self:
         """The same of some cells."""
@@ -202,13 +180,12 @@ class Values:
     def matrix(self, view: View) -> Array:
         """W, shape (r, r)."""
         known = np.asarray(np.isfinite(self.values).all(axis=1))
-        count = known.astype(float) if view.weights is None else known * view.weights
+        counts = known * view.counts
         values = np.where(known[:, None], self.values, 0.0)
-        values = (values - count @ values / max(count.sum(), 1.0)) * known[:, None]
-        length = np.sqrt(count @ values**2)
-        values = np.divide(values, length, out=np.zeros_like(values), where=length > _NOTHING)
-        seen = view.coordinates(values * count[:, None])
-        return _power(seen @ seen.T, SETTINGS.power)
+        values = (values - counts @ values / max(counts.sum(), 1.0)) * known[:, None]
+        values = _divided(values, np.sqrt(counts @ values**2))
+        seen = view.coordinates(values * counts[:, None])
+        return _rooted(seen @ seen.T)
 
 
 @dataclass(frozen=True)
@@ -229,18 +206,18 @@ class Wanted:
     @property
     def noise(self) -> float:
         """τ, the mean of what suits the terms."""
-        return sum(share * term.noise for term, share in self.terms) / sum(
-            share for _, share in self.terms
-        )
+        suits = [
+            SETTINGS.noise_of_cells if term.of_cells else SETTINGS.noise for term, _ in self.terms
+        ]
+        return float(np.average(suits, weights=[share for _, share in self.terms]))
 
     def rows(self, cells: Index | None) -> Self:
         """The same of some cells; None: of all."""
         if cells is None:
             return self
         terms = tuple((term.rows(cells), share) for term, share in self.terms)
-        return replace(
-            self, terms=terms, weights=None if self.weights is None else self.weights[cells]
-        )
+        weights = None if self.weights is None else self.weights[cells]
+        return replace(self, terms=terms, weights=weights)
 
     def matrix(self, problem: Reduced, genes: Array) -> Array:
         """W of trace 1, shape (r, r); zero where these cells have nothing that is to be kept."""
@@ -250,16 +227,23 @@ class Wanted:
         view = View(problem, genes, weights)
         total = np.zeros((genes.shape[1], genes.shape[1]))
         for term, share in self.terms:
-            matrix = term.matrix(view)
-            trace = float(np.trace(matrix))
-            if trace > _NOTHING:
-                total += share / trace * matrix
-        trace = float(np.trace(total))
-        return total / trace if trace > 0.0 else total
+            total += share * _of_trace_one(term.matrix(view))
+        return _of_trace_one(total)
 
 
-def _power(matrix: Array, power: float) -> Array:
-    """Of a symmetric positive semidefinite matrix; a small power would make much of rounding."""
+def _divided(columns: Array, lengths: Array) -> Array:
+    """Each column by its length; zero where there is none."""
+    return np.divide(columns, lengths, out=np.zeros_like(columns), where=lengths > _NOTHING)
+
+
+def _of_trace_one(matrix: Array) -> Array:
+    """With trace 1, or zero."""
+    trace = float(np.trace(matrix))
+    return matrix / trace if trace > _NOTHING else np.zeros_like(matrix)
+
+
+def _rooted(matrix: Array) -> Array:
+    """A power of a positive semidefinite matrix, whose zeros stay zero: a root of them is large."""
     values, basis = np.linalg.eigh(matrix)
     values[values < _ROUNDING * values[-1]] = 0.0
-    return np.asarray((basis * np.maximum(values, 0.0) ** power) @ basis.T)
+    return np.asarray((basis * np.maximum(values, 0.0) ** SETTINGS.power) @ basis.T)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._anndata import selection
+from .._anndata import preserve, selection
 from ._figure import BLUE, VERMILLION, check_ends, finish, given, row
 
 if TYPE_CHECKING:
@@ -67,7 +67,8 @@ def curve(
     from matplotlib import ticker
 
     check_ends(show, save)
-    table = selection.record(adata, key, "tl.curve", "table")["table"]
+    entry = selection.record(adata, key, "tl.curve", "table")
+    table = entry["table"]
     axes = row([_WIDTH], _HEIGHT) if ax is None else given(ax, 1)
     where = axes[0]
     sizes, kept = table["n_genes"].to_numpy(), table["kept"].to_numpy()
@@ -93,7 +94,7 @@ def curve(
         right.tick_params(axis="y", colors=VERMILLION)
         right.set_ylim(0, 1.02)
         right.spines["top"].set_visible(False)
-    where.set_ylabel("share of the structure that is kept", color=BLUE)
+    where.set_ylabel(f"share of {preserve.told(entry)} that is kept", color=BLUE)
     where.tick_params(axis="y", colors=BLUE)
     where.set(xlabel="genes, the best first", xlim=(0, 1.02 * sizes[-1]), ylim=(0, 1.02))
     where.xaxis.set_major_locator(ticker.MaxNLocator("auto", integer=True))

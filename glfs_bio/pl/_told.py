@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 #: What the measures of a panel are called, in the order to show them.
 MEASURES = {
-    "kept": "structure kept",
-    "kept_with_failures": "structure kept as genes fail",
+    "kept": "share kept",
+    "kept_with_failures": "share kept as genes fail",
     "of_best_possible": "of the best possible, at least",
     "neighbors_kept": "nearest cells kept",
     "clusters_kept_coarse": "clusters kept, coarse",

@@ -10,7 +10,7 @@ from .._anndata import genes as named
 from .._anndata import limits as limits_of
 from .._anndata import per_gene, read, write
 from .._anndata.inputs import inputs
-from .._anndata.preserve import wanted
+from .._anndata.preserve import seen_by, wanted
 from ..core import checks
 from ..core.data.rows import RowMatrix
 from ..rankers import Options, rank_genes
@@ -288,9 +288,11 @@ def select_genes(
     if rows is not None:
         genes = limits_of.narrowed(adata, genes, rows, n_genes)
     fails = None if failure is None else per_gene.probabilities(adata, failure, "failure")
-    kept = wanted(adata, preserve, cell_weights, genes.seen, symbols=symbols, missing=missing)
-
     seen = np.flatnonzero(genes.seen)
+    kept = wanted(adata, preserve, cell_weights, symbols=symbols, missing=missing)
+    if kept is not None:
+        kept = seen_by(adata, kept, seen)
+
     ranking = rank_genes(
         given.data if genes.seen.all() else RowMatrix(given.data, genes=seen),
         n_genes,

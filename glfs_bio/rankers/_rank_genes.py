@@ -115,7 +115,10 @@ def rank_genes(
             "The principal components and the graph that were there miss directions in which genes "
             "vary beyond their noise: both were computed anew for the selection."
         )
-    criterion = Criterion(problems, of_batches(wanted, batch, data.shape[0]))
+    of_sets = None
+    if wanted is not None:
+        of_sets = [wanted.rows(one.cells) for one in split(batch, data.shape[0])]
+    criterion = Criterion(problems, of_sets)
     if how.is_error:
         ranking = best_panel(
             criterion,
@@ -147,13 +150,6 @@ def rank_genes(
         "assay_noise": float(np.mean([problem.assay_noise for problem in problems])),
     }
     return replace(ranking, info={**ranking.info, **about})
-
-
-def of_batches(wanted: Wanted | None, batch: ArrayLike | None, n_cells: int) -> list[Wanted] | None:
-    """What is to be kept of each set of cells."""
-    if wanted is None:
-        return None
-    return [wanted.rows(one.cells) for one in split(batch, n_cells)]
 
 
 def measured(ranking: Ranking, criterion: Criterion, candidates: Index) -> Ranking:

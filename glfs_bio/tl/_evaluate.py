@@ -176,8 +176,7 @@ def evaluate_panel(
         entry, of_cells, r2 = evaluated(
             adata, found, asked, lambda what: bar.update(task, advance=1, description=what)
         )
-    kept = {name: found.structure.params[name] for name in ("preserve", "cell_weights")}
-    entry["params"] = {name: write.storable(value) for name, value in params.items()} | kept
+    entry["params"] = {name: write.storable(value) for name, value in params.items()} | found.by
     entry["versions"] = versions()
     if not inplace:
         return entry

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from .._anndata import labels as labels_of
+from .._anndata import write
 from .._anndata.versions import versions
 from ..core import checks
 from ..panels import explain
@@ -80,7 +81,7 @@ def explain_panel(
         ``serves``: the labels whose cells would be predicted worse without it, with their shares
         of the growth of the error, the largest in proportion to the label's number of cells first.
         ``served``, with `labels`: those shares, genes × labels, and ``labels``: which these are.
-        ``versions``.
+        ``params`` and ``versions``.
 
     Raises
     ------
@@ -138,6 +139,7 @@ def explain_panel(
         entry["labels"] = categories.astype(str).astype(object)
     if not inplace:
         return table
+    entry["params"] = {"labels": write.storable(labels), **found.by}
     entry["versions"] = versions("glfs-bio", "numpy", "anndata")
     adata.uns[key_added] = entry
     return None

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._anndata import genes, read, write
 from .._anndata import structure as structures
-from .._anndata.preserve import STRUCTURE, wanted
+from .._anndata.preserve import STRUCTURE, seen_by, wanted
 from ..core.solvers.threads import few_threads
 from ..panels import Criterion
 from ..pp import recorded_parameters
@@ -45,6 +45,11 @@ class Judged:
     named: Named
     structure: Structure
     panel: Index
+
+    @property
+    def by(self) -> dict[str, Any]:
+        """``preserve`` and ``cell_weights`` that it is judged by, for a record."""
+        return {name: self.structure.params[name] for name in ("preserve", "cell_weights")}
 
 
 def judged(
@@ -105,8 +110,7 @@ def preserving(
         As :func:`~glfs_bio._anndata.preserve.wanted`.
     """
     read.check(adata)
-    every = np.ones(adata.n_vars, dtype=bool)
-    asked = wanted(adata, preserve, cell_weights, every, symbols=symbols, missing=missing)
+    asked = wanted(adata, preserve, cell_weights, symbols=symbols, missing=missing)
     structure = structure_of_cells()
     params = {
         **structure.params,
@@ -115,11 +119,9 @@ def preserving(
     }
     if asked is None:
         return replace(structure, params=params)
-    if len(structure.genes) < adata.n_vars:
-        seen = np.isin(np.arange(adata.n_vars), structure.genes)
-        asked = wanted(adata, preserve, cell_weights, seen, symbols=symbols, missing="ignore")
+    asked = seen_by(adata, asked, structure.genes)
     sets = structure.criterion.sets
-    of_sets = None if asked is None else [asked.rows(cells) for cells in structure.cells]
+    of_sets = [asked.rows(cells) for cells in structure.cells]
     with few_threads(sets[0].basis.shape[1], len(structure.genes)):
         return replace(structure, criterion=Criterion(sets, of_sets), params=params)
 
@@ -149,16 +151,11 @@ def among(adata: AnnData, structure: Structure, rows: Index, argument: str) -> I
     ValueError
         A gene that it leaves out.
     """
-    place = np.full(adata.n_vars, -1)
-    place[structure.genes] = np.arange(len(structure.genes))
-    if (place[rows] < 0).any():
-        outside = adata.var_names[rows[place[rows] < 0]]
-        msg = (
-            f"{argument} has genes that mask_var of the structure leaves out: "
-            f"{read.listed(outside)}. Run glfs_bio.pp.structure(adata) with all genes."
-        )
-        raise ValueError(msg)
-    return np.asarray(place[rows])
+    left_out = (
+        f"{argument} has genes that mask_var of the structure leaves out (run "
+        "glfs_bio.pp.structure(adata) with all genes)"
+    )
+    return genes.places(adata, structure.genes, rows, left_out)
 
 
 def closed(

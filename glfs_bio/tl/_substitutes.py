@@ -158,10 +158,7 @@ def substitutes(
             }
         ),
         "panel": np.array(adata.var_names[found.named.genes], dtype=object),
-        "params": {
-            **{name: write.storable(value) for name, value in params.items()},
-            **{name: found.structure.params[name] for name in ("preserve", "cell_weights")},
-        },
+        "params": {name: write.storable(value) for name, value in params.items()} | found.by,
         "versions": versions("glfs-bio", "numpy", "anndata"),
     }
     return None

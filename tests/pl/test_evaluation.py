@@ -220,7 +220,7 @@ def test_comparison_of_measures_and_panels(judged):
     assert weights.count("bold") < 3
     assert [cells[panel, rows.index("genes")].get_text() for panel in range(3)] == ["5", "4", "1"]
     shares = np.asarray(ax.images[0].get_array().filled(np.nan))
-    np.testing.assert_allclose(shares[rows.index("structure kept")], table["kept"].astype(float))
+    np.testing.assert_allclose(shares[rows.index("share kept")], table["kept"].astype(float))
     assert np.isnan(shares[rows.index("genes")]).all()
     assert apart(ax)
 
