@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..core.objective import Error
+from ..core.objective import Error, cholesky
+from ..core.objective.error import eigen
 from .wanted import Wanted
 
 if TYPE_CHECKING:
@@ -38,10 +39,8 @@ class Criterion:
 
     Attributes
     ----------
-    blocks : list of Error
-        F on each set of cells; they add up.
     sets : tuple of Reduced
-        What they come from.
+        The sets of cells.
     wanted : tuple of Wanted
         What is kept of each.
     """
@@ -49,38 +48,49 @@ class Criterion:
     def __init__(self, problems: Sequence[Reduced], wanted: Sequence[Wanted] | None = None) -> None:
         self.sets = tuple(problems)
         self.wanted = (Wanted(),) * len(self.sets) if wanted is None else tuple(wanted)
-        genes, matrices = [], []
-        for problem, what in zip(self.sets, self.wanted, strict=True):
-            genes.append(_in_noise(problem, what.noise))
-            matrices.append(what.matrix(problem, genes[-1]))
+        self._views = [
+            what.view(problem, _in_noise(problem, what.noise))
+            for problem, what in zip(self.sets, self.wanted, strict=True)
+        ]
+        matrices = [what.matrix(view) for view, what in zip(self._views, self.wanted, strict=True)]
         n_filled = sum(bool(matrix.any()) for matrix in matrices)
         if not n_filled:
             msg = "What is to be preserved does not vary over the cells, or not with their genes."
             raise ValueError(msg)
-        self.blocks = [
-            Error.of(own, matrix / n_filled) for own, matrix in zip(genes, matrices, strict=True)
+        self._eigen = [eigen(matrix / n_filled) for matrix in matrices]
+
+    @cached_property
+    def blocks(self) -> list[Error]:
+        """F on each set of cells; they add up."""
+        return self.on(slice(None))
+
+    def on(self, genes: Index | slice) -> list[Error]:
+        """The same of some genes, without turning the others into the eigenbasis of W."""
+        return [
+            Error.turned(view.genes[genes], *eigen)
+            for view, eigen in zip(self._views, self._eigen, strict=True)
         ]
-        self._eigenbases = [block.basis for block in self.blocks]
 
     @property
     def n_genes(self) -> int:
         """Number of genes."""
-        return len(self.blocks[0].genes)
+        return len(self.sets[0].variance)
 
     @property
     def rank(self) -> int:
         """Number of directions over all sets of cells."""
-        return sum(len(block.weights) for block in self.blocks)
+        return sum(len(problem.stiffness) for problem in self.sets)
 
     @cached_property
     def scale(self) -> float:
         """``F(∅) − F(all)``: what all genes keep."""
-        every = np.ones(self.n_genes)
-        return sum(float(block.weights.sum()) - block.value(every) for block in self.blocks)
+        return sum(
+            _fallen(*eigen, view.gram) for view, eigen in zip(self._views, self._eigen, strict=True)
+        )
 
     def errors(self, order: Index) -> Array:
         """F of no gene, of the first, of the first two, …, shape (len(order) + 1,)."""
-        return np.asarray(sum(_along(block, order) for block in self.blocks))
+        return np.asarray(sum(_along(block) for block in self.on(order)))
 
     def kept(self, order: Index) -> Array:
         """Share that the first 1, 2, … genes keep of what all genes keep."""
@@ -95,15 +105,14 @@ class Criterion:
         """
         problem = self.sets[block]
         _, kappa, basis = problem.whitened
-        return np.asarray(problem.basis @ ((basis / np.sqrt(kappa)) @ self._eigenbases[block]))
+        return np.asarray(problem.basis @ ((basis / np.sqrt(kappa)) @ self._eigen[block][1]))
 
     def losses(self, panel: Index) -> Array:
         """Share that the panel loses without each of its genes, in units of :meth:`kept`."""
         lost = np.zeros(len(panel))
-        for block in self.blocks:
-            measured = block.only(panel)
+        for measured in self.on(panel):
             seen = measured.genes @ measured.inverse(np.ones(len(panel)))
-            lost += (seen**2 @ block.weights) / (1.0 - np.sum(seen * measured.genes, axis=1))
+            lost += (seen**2 @ measured.weights) / (1.0 - np.sum(seen * measured.genes, axis=1))
         return np.asarray(lost / self.scale)
 
 
@@ -117,13 +126,18 @@ def _in_noise(problem: Reduced, noise: float) -> Array:
     return np.asarray(problem.whitened.genes / np.sqrt(noise * units_of_noise(problem)))
 
 
-def _along(block: Error, order: Index) -> Array:
-    """``Tr(W E)`` while genes enter."""
+def _fallen(weights: Array, basis: Array, gram: Array) -> float:
+    """``Tr(W) − Tr(W (I + Σ g_i g_iᵀ)⁻¹)``, where the sum is known."""
+    inverse = cholesky.inverse(np.eye(len(gram)) + gram)
+    return float(weights @ (1.0 - np.einsum("ij,ij->j", basis, inverse @ basis)))
+
+
+def _along(block: Error) -> Array:
+    """``Tr(W E)`` while the genes of a block enter one by one."""
     inverse = np.eye(len(block.weights))
-    errors = np.empty(len(order) + 1)
+    errors = np.empty(len(block.genes) + 1)
     errors[0] = block.weights.sum()
-    for place, gene in enumerate(order, start=1):
-        g = block.genes[gene]
+    for place, g in enumerate(block.genes, start=1):
         u = inverse @ g
         s = 1.0 + g @ u
         errors[place] = errors[place - 1] - block.weights @ u**2 / s

@@ -13,7 +13,8 @@ import numpy as np
 from .criterion import Criterion
 
 if TYPE_CHECKING:
-    from ..core._typing import Array
+    from ..core._typing import Array, Index
+    from ..core.objective import Error
 
 #: Draws of failures.
 N_DRAWS = 20
@@ -58,3 +59,7 @@ class WithFailures(Criterion):
             for draw in works
             for block in criterion.blocks
         ]
+
+    def on(self, genes: Index | slice) -> list[Error]:
+        """Every draw, of some genes."""
+        return [block.only(genes) for block in self.blocks]

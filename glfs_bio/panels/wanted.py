@@ -69,6 +69,11 @@ class View:
         return np.ones(self.problem.n_cells) if self.weights is None else self.weights
 
     @cached_property
+    def gram(self) -> Array:
+        """``Σ g_i g_iᵀ``, shape (r, r)."""
+        return np.asarray(self.genes.T @ self.genes)
+
+    @cached_property
     def weighted_genes(self) -> Array:
         """``g_i`` as they would be if a cell of weight 2 were two cells."""
         if self.weights is None:
@@ -106,6 +111,8 @@ class Structure(Term):
 
     def matrix(self, view: View) -> Array:
         """W, shape (r, r)."""
+        if view.weights is None:
+            return _rooted(view.gram)
         return _rooted(view.weighted_genes.T @ view.weighted_genes)
 
 
@@ -219,13 +226,16 @@ class Wanted:
         weights = None if self.weights is None else self.weights[cells]
         return replace(self, terms=terms, weights=weights)
 
-    def matrix(self, problem: Reduced, genes: Array) -> Array:
-        """W of trace 1, shape (r, r); zero where these cells have nothing that is to be kept."""
+    def view(self, problem: Reduced, genes: Array) -> View:
+        """One set of cells, with these weights."""
         weights = self.weights
         if weights is not None and weights.any():
             weights = weights / weights.mean()
-        view = View(problem, genes, weights)
-        total = np.zeros((genes.shape[1], genes.shape[1]))
+        return View(problem, genes, weights)
+
+    def matrix(self, view: View) -> Array:
+        """W of trace 1, shape (r, r); zero where these cells have nothing that is to be kept."""
+        total = np.zeros_like(view.problem.stiffness)
         for term, share in self.terms:
             total += share * _of_trace_one(term.matrix(view))
         return _of_trace_one(total)

@@ -36,4 +36,4 @@ def alike(problem: Problem) -> Error:
     """The criterion where all directions count alike."""
     genes = problem.whitened.genes / np.sqrt(units_of_noise(problem))
     r = genes.shape[1]
-    return Error(genes, np.ones(r), np.zeros((r, r)), np.eye(r))
+    return Error(genes, np.ones(r), np.zeros((r, r)))

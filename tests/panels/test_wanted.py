@@ -109,7 +109,8 @@ def test_a_weight_of_two_is_two_cells(problems):
     counted = inside.T @ (problem.basis * (weights / weights.mean())[:, None])
     genes = counted @ basis * np.sqrt(kappa / lambda2)
     expected = power(genes.T @ genes, SETTINGS.power)
-    found = Wanted(weights=weights).matrix(problem, of_problem(problem, SETTINGS.noise)[0])
+    weighted = Wanted(weights=weights)
+    found = weighted.matrix(weighted.view(problem, of_problem(problem, SETTINGS.noise)[0]))
     np.testing.assert_allclose(found, expected / np.trace(expected), atol=1e-12)
 
 

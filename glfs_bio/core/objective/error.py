@@ -35,20 +35,21 @@ class Error:
         Eigenvalues of W, shape (r,).
     covered
         What A' holds besides the genes that are weighed, shape (r, r).
-    basis
-        Eigenbasis of W, shape (r, r).
     """
 
     genes: Array
     weights: Array
     covered: Array
-    basis: Array
 
     @classmethod
     def of(cls, genes: Array, wanted: Array) -> Error:
         """From whitened genes and W, shape (r, r)."""
-        weights, basis = np.linalg.eigh(wanted)
-        return cls(genes @ basis, np.maximum(weights, 0.0), np.zeros_like(wanted), basis)
+        return cls.turned(genes, *eigen(wanted))
+
+    @classmethod
+    def turned(cls, genes: Array, weights: Array, basis: Array) -> Error:
+        """From whitened genes, and the :func:`eigen` of W."""
+        return cls(genes @ basis, weights, np.zeros_like(basis))
 
     def cover(self, include: Index) -> Error:
         """Measure some genes: A' holds them, and they are weighed no more."""
@@ -56,7 +57,7 @@ class Error:
         rest[include] = 0.0
         return replace(self, genes=rest, covered=self.covered + fixed.T @ fixed)
 
-    def only(self, genes: Index) -> Error:
+    def only(self, genes: Index | slice) -> Error:
         """Some of the genes."""
         return replace(self, genes=self.genes[genes])
 
@@ -85,3 +86,9 @@ class Error:
     def steepest(self, inverse: Array) -> float:
         """``‖E W E‖``: no gradient is steeper for a gene of norm 1."""
         return float(np.linalg.eigvalsh((inverse * self.weights) @ inverse)[-1])
+
+
+def eigen(wanted: Array) -> tuple[Array, Array]:
+    """Eigenvalues of W, without rounding below zero, and its eigenbasis."""
+    weights, basis = np.linalg.eigh(wanted)
+    return np.maximum(weights, 0.0), basis

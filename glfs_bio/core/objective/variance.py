@@ -85,6 +85,8 @@ class Variance:
 
     def cover(self, include: Index, beta: Array) -> Self:
         """Fix the weights of some genes: A' keeps them, and they are weighed no more."""
+        if not len(include):
+            return self
         fixed = self.genes[include]
         rest = self.genes.copy()
         rest[include] = 0.0
