@@ -130,7 +130,7 @@ def store(adata: AnnData, structure: Structure, key: str) -> None:
     rank = max(one.basis.shape[1] for one in sets)
     cells = np.zeros((adata.n_obs, rank))
     genes = np.zeros((adata.n_vars, len(sets) * rank))
-    number = np.zeros(adata.n_obs, dtype=np.int64)
+    number = np.full(adata.n_obs, -1)  # a cell of a batch that is left out
     blocks = {}
     for place, (one, rows) in enumerate(zip(sets, structure.cells, strict=True)):
         r = one.basis.shape[1]

@@ -43,15 +43,35 @@ def table(ranking: Ranking, genes: Choice, names: pd.Index, prefix: str) -> pd.D
     return frame
 
 
-def record(ranking: Ranking, params: dict[str, Any]) -> dict[str, Any]:
+def spread(frame: pd.DataFrame, names: pd.Index) -> pd.DataFrame:
+    """A table of some genes for all of others' names, where it is as :func:`table` leaves it."""
+    if frame.index.equals(names):
+        return frame
+    every = pd.DataFrame(index=names)
+    for name, column in frame.items():
+        of_names = column.reindex(names)
+        if column.dtype == np.bool_:
+            of_names = of_names == True  # noqa: E712 -- missing is False
+        elif str(name).endswith(("_weight", "_loss")):
+            of_names = of_names.fillna(0.0)
+        every[name] = of_names
+    return every
+
+
+def record(ranking: Ranking, params: Mapping[str, Any]) -> dict[str, Any]:
     """What ``.uns`` keeps: how the selection was made, and what it keeps."""
     return {
-        "params": {name: storable(value) for name, value in params.items()},
+        "params": parameters(params),
         "n_genes": ranking.n_selected,
         "n_tested": len(ranking.scores),
         **ranking.info,
         "versions": versions(),
     }
+
+
+def parameters(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments of a function, as ``.uns`` keeps them."""
+    return {name: storable(value) for name, value in params.items()}
 
 
 def store(adata: AnnData, frame: pd.DataFrame, entry: dict[str, Any], key: str) -> None:

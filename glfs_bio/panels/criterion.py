@@ -6,6 +6,7 @@ every panel of the same cells, whatever genes may be chosen.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from ..core.objective import Error, cholesky
 from ..core.objective.error import eigen
+from ..core.solvers.across import Across, Largest
 from .wanted import Wanted
 
 if TYPE_CHECKING:
@@ -22,8 +24,16 @@ if TYPE_CHECKING:
     from ..core.geometry.reduced import Reduced
 
 
+#: p of :mod:`~glfs_bio.core.solvers.across`, for errors between 1 and 0;
+#: ``benchmarks/panels/across.py`` has the trials.
+SHARPNESS = 100.0
+
+
 class Criterion:
-    """F over one set of cells, or the mean of several (batches).
+    """F over one set of cells, or over several (batches): the mean, or the worst of them.
+
+    Over the worst a set counts by the share of what all genes keep of it that is still missing, so
+    that sets of little structure count like others.
 
     Parameters
     ----------
@@ -31,6 +41,8 @@ class Criterion:
         One reduced problem per set of cells, over the same genes.
     wanted
         What is to be kept of each set of cells; None: the structure.
+    worst
+        Whether the set counts of which least is kept.
 
     Raises
     ------
@@ -45,9 +57,16 @@ class Criterion:
         What is kept of each.
     """
 
-    def __init__(self, problems: Sequence[Reduced], wanted: Sequence[Wanted] | None = None) -> None:
+    def __init__(
+        self,
+        problems: Sequence[Reduced],
+        wanted: Sequence[Wanted] | None = None,
+        *,
+        worst: bool = False,
+    ) -> None:
         self.sets = tuple(problems)
         self.wanted = (Wanted(),) * len(self.sets) if wanted is None else tuple(wanted)
+        self.worst = worst
         self._views = [
             what.view(problem, _in_noise(problem, what.noise))
             for problem, what in zip(self.sets, self.wanted, strict=True)
@@ -60,15 +79,39 @@ class Criterion:
         self._eigen = [eigen(matrix / n_filled) for matrix in matrices]
 
     @cached_property
+    def _reach(self) -> Array:
+        """What all genes keep of each set, shape (n_sets,)."""
+        return np.array(
+            [_fallen(*one, view.gram) for view, one in zip(self._views, self._eigen, strict=True)]
+        )
+
+    @cached_property
+    def _shares(self) -> Array:
+        """What the error of each set is multiplied with, shape (n_sets,)."""
+        if not self.worst:
+            return np.ones(len(self.sets))
+        shares = np.zeros(len(self.sets))
+        np.divide(1.0, self._reach, out=shares, where=self._reach > 0)
+        return shares
+
+    @cached_property
+    def _floors(self) -> Array:
+        """What the error of each set would be above its share that is missing, shape (n_sets,)."""
+        whole = np.array([weights.sum() for weights, _ in self._eigen]) * self._shares
+        return np.asarray(whole - (self._shares > 0))
+
+    @cached_property
     def blocks(self) -> list[Error]:
-        """F on each set of cells; they add up."""
+        """F on each set of cells, and on each draw of failures."""
         return self.on(slice(None))
 
     def on(self, genes: Index | slice) -> list[Error]:
         """The same of some genes, without turning the others into the eigenbasis of W."""
         return [
-            Error.turned(view.genes[genes], *eigen)
-            for view, eigen in zip(self._views, self._eigen, strict=True)
+            Error.turned(view.genes[genes], weights * share, basis)
+            for view, (weights, basis), share in zip(
+                self._views, self._eigen, self._shares, strict=True
+            )
         ]
 
     @property
@@ -84,18 +127,54 @@ class Criterion:
     @cached_property
     def scale(self) -> float:
         """``F(∅) − F(all)``: what all genes keep."""
-        return sum(
-            _fallen(*eigen, view.gram) for view, eigen in zip(self._views, self._eigen, strict=True)
-        )
+        return 1.0 if self.worst else float(self._reach.sum())
 
     def errors(self, order: Index) -> Array:
         """F of no gene, of the first, of the first two, …, shape (len(order) + 1,)."""
-        return np.asarray(sum(_along(block) for block in self.on(order)))
+        return self._joined(self._of_sets(order))
 
     def kept(self, order: Index) -> Array:
         """Share that the first 1, 2, … genes keep of what all genes keep."""
         errors = self.errors(order)
         return np.asarray((errors[0] - errors[1:]) / self.scale)
+
+    def kept_in_sets(self, order: Index) -> Array:
+        """The same of each set of cells, shape (len(order), n_sets); NaN where there is nothing."""
+        errors = self._of_sets(order)
+        reach = (self._reach * self._shares)[:, None]
+        kept = np.full((len(self.sets), len(order)), np.nan)
+        np.divide(errors[:, :1] - errors[:, 1:], reach, out=kept, where=reach > 0)
+        return np.asarray(kept.T)
+
+    def _of_sets(self, order: Index) -> Array:
+        """Errors of each set along an order, the mean over draws of failures."""
+        errors = np.array([_along(block) for block in self.on(order)])
+        return np.asarray(errors.reshape(-1, len(self.sets), len(order) + 1).sum(axis=0))
+
+    def _joined(self, errors: Array) -> Array:
+        """F from the errors of the sets, shape (n_sets, ...)."""
+        if not self.worst:
+            return np.asarray(errors.sum(axis=0))
+        return np.asarray((errors.T - self._floors).max(axis=-1).T)
+
+    def across(self) -> Across:
+        """How errors of blocks are joined while genes enter, before the first."""
+        if not self.worst:
+            return Across()
+        return Largest((self._shares > 0).astype(float), SHARPNESS)
+
+    def bounding(self, panel: Index) -> tuple[list[Error], float]:
+        """Blocks whose sum less a number is nowhere above F, and near to F at a panel."""
+        if not self.worst:
+            return self.blocks, 0.0
+        errors = self._of_sets(panel)[:, -1] - self._floors
+        weights = Largest(errors, SHARPNESS).weights
+        of_blocks = np.resize(weights, len(self.blocks))
+        blocks = [
+            replace(block, weights=block.weights * weight)
+            for block, weight in zip(self.blocks, of_blocks, strict=True)
+        ]
+        return blocks, float(weights @ self._floors)
 
     def cells(self, block: int) -> Array:
         """Z of a set of cells, shape (n_cells, r): takes the coordinates of E to the cells.
@@ -109,11 +188,16 @@ class Criterion:
 
     def losses(self, panel: Index) -> Array:
         """Share that the panel loses without each of its genes, in units of :meth:`kept`."""
-        lost = np.zeros(len(panel))
+        lost = []
         for measured in self.on(panel):
             seen = measured.genes @ measured.inverse(np.ones(len(panel)))
-            lost += (seen**2 @ measured.weights) / (1.0 - np.sum(seen * measured.genes, axis=1))
-        return np.asarray(lost / self.scale)
+            left = 1.0 - np.sum(seen * measured.genes, axis=1)
+            lost.append((seen**2 @ measured.weights) / left)
+        of_sets = np.array(lost).reshape(-1, len(self.sets), len(panel)).sum(axis=0)
+        if not self.worst:
+            return np.asarray(of_sets.sum(axis=0) / self.scale)
+        errors = self._of_sets(panel)[:, -1:]
+        return np.asarray((self._joined(errors + of_sets) - self._joined(errors)) / self.scale)
 
 
 def units_of_noise(problem: Reduced) -> float:

@@ -87,7 +87,7 @@ def select(
     """
     blocks = [block.only(candidates) for block in criterion.blocks]
     fixed = np.searchsorted(candidates, include)
-    greedy = Greedy(blocks)
+    greedy = Greedy(blocks, across=criterion.across())
     greedy.grow(len(fixed), among=fixed)
     greedy.grow(max(min(LARGEST, len(candidates)), len(fixed)) if n_genes is None else n_genes)
     exchanged = 0
@@ -103,9 +103,11 @@ def select(
     beta[include] = 1.0
     share = np.full(n_selected, np.nan)
     if n_selected > len(fixed):
-        relaxed = relax([block.cover(fixed) for block in blocks], n_selected - len(fixed))
+        bounding, above = criterion.bounding(candidates[chosen])
+        bounding = [block.only(candidates).cover(fixed) for block in bounding]
+        relaxed = relax(bounding, n_selected - len(fixed))
         errors = criterion.errors(candidates[chosen])[len(fixed) :]
-        share[len(fixed) :] = of_best_possible(errors, relaxed.lower)
+        share[len(fixed) :] = of_best_possible(errors, relaxed.lower - above)
         beta[candidates] += relaxed.beta
     return Panel(order, n_selected, waiting, beta, kept, share, exchanged)
 

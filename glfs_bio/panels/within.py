@@ -90,9 +90,11 @@ def select_within(
     if n_selected > len(fixed):
         any_size = n_genes is None and rows.budget
         size = len(candidates) if any_size else n_genes or n_selected
-        free, relaxed = _relaxed(blocks, rows, chosen, len(fixed), size)
+        bounding, above = criterion.bounding(candidates[chosen])
+        bounding = [block.only(candidates) for block in bounding]
+        free, relaxed = _relaxed(bounding, rows, chosen, len(fixed), size)
         errors = criterion.errors(candidates[chosen])[len(fixed) :]
-        share[len(fixed) :] = of_best_possible(errors, relaxed.lower)
+        share[len(fixed) :] = of_best_possible(errors, relaxed.lower - above)
         beta[candidates[free]] = relaxed.beta
     return Panel(order, n_selected, waiting, beta, kept, share, exchanged)
 
@@ -107,11 +109,11 @@ def _grown(
 ) -> Limited:
     """Genes that entered one by one, more than will be selected where `n_genes` is None."""
     if n_genes is not None or rows.budget:
-        return _thrifty(blocks, rows, fixed, n_genes)
-    greedy = Limited(blocks, rows, fixed)
+        return _thrifty(criterion, blocks, rows, fixed, n_genes)
+    greedy = Limited(blocks, rows, fixed, across=criterion.across())
     most = max(min(LARGEST, len(candidates)), len(fixed))
     if not greedy.complete:  # lower limits are met within the size that keeps enough without them
-        free = Limited(blocks, rows.packing, fixed)
+        free = Limited(blocks, rows.packing, fixed, across=criterion.across())
         free.fill(most)
         enough = np.flatnonzero(criterion.kept(candidates[free.picked]) >= SHARE)
         greedy.fill(max(int(enough[0]) + 1 if len(enough) else most, greedy.fewest()))
@@ -119,18 +121,20 @@ def _grown(
     return greedy
 
 
-def _thrifty(blocks: Sequence[Error], rows: Rows, fixed: Index, n_genes: int | None) -> Limited:
+def _thrifty(
+    criterion: Criterion, blocks: Sequence[Error], rows: Rows, fixed: Index, n_genes: int | None
+) -> Limited:
     """The best of several choices, by gain and by gain for what a gene uses up of the limits.
 
     The power of what it uses grows where the limits let too few genes in, and falls where all that
     were asked for came in.
     """
     size = rows.n_genes if n_genes is None else n_genes
-    plain = Limited(blocks, rows, fixed)
+    plain = Limited(blocks, rows, fixed, across=criterion.across())
     plain.fill(size, worthwhile=n_genes is None)
     ways, least, thrift, most = [plain], 0.0, 1.0, 1.0
     while plain.held_back and rows.use.any() and len(ways) < THRIFTS:
-        way = Limited(blocks, rows, fixed, thrift=thrift)
+        way = Limited(blocks, rows, fixed, thrift=thrift, across=criterion.across())
         way.fill(size, worthwhile=n_genes is None)
         ways.append(way)
         least, most = (

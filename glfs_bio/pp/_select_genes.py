@@ -5,19 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from anndata import AnnData
 
-from .._anndata import genes as named
-from .._anndata import limits as limits_of
-from .._anndata import per_gene, read, write
-from .._anndata.inputs import inputs
-from .._anndata.preserve import seen_by, wanted
+from .._anndata import several, write
 from ..core import checks
-from ..core.data.rows import RowMatrix
-from ..rankers import Options, rank_genes
+from ._selected import selected
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     import pandas as pd
-    from anndata import AnnData
     from numpy.typing import NDArray
 
     from .._anndata.genes import Genes, Missing
@@ -27,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def select_genes(
-    adata: AnnData,
+    adata: AnnData | Sequence[AnnData] | Mapping[str, AnnData],
     n_genes: int | None = None,
     *,
     method: str = "glfs",
@@ -54,6 +51,7 @@ def select_genes(
     budget: float | None = None,
     failure: PerGene | None = None,
     batch_key: str | None = None,
+    across: Literal["mean", "worst"] = "mean",
     key_added: str = "glfs",
     as_highly_variable: bool = False,
     subset: bool = False,
@@ -79,7 +77,11 @@ def select_genes(
         Cells × genes.  ``adata.X`` is never changed, and never made dense.  It may be backed
         (``sc.read_h5ad(..., backed="r")``), zarr, or a dask array, which is read block by block and
         worked on wherever dask's scheduler puts the blocks.  Above 10,000 cells, in whatever form,
-        the noise of the genes is measured on so many cells drawn at random.
+        the noise of the genes is measured on so many cells drawn at random.  Several data sets, a
+        list or a dict of names: genes are matched by their names, those that all sets have are
+        looked at, and each set is a batch, with its own subspace and graph.  What `preserve` and
+        `cell_weights` name is looked for in each set, what names columns of ``.var`` in the first
+        that has them.  Their matrices must be in memory.
     n_genes
         Genes to select.  None: the fewest that keep 80 % of the structure that all genes keep (at
         most 500); with the paper's objectives, all genes of the solution at `lam`.
@@ -172,8 +174,12 @@ def select_genes(
         genes do not fail).  The panel that keeps most in the mean over failures is chosen, of which
         20 sets are drawn.
     batch_key
-        Column of ``.obs``.  Every batch gets its own subspace and graph, and F is the mean over the
-        batches, so that genes which only separate batches gain nothing.
+        Column of ``.obs``.  Every batch gets its own subspace and graph, so that genes which only
+        separate batches gain nothing.  Batches of one or two cells are left out, and those of few
+        cells are named.  With several data sets the batches of each.
+    across
+        ``"mean"``: F is the mean over the batches or data sets.  ``"worst"``: the panel keeps as
+        much as can be of the batch of which it keeps least.
     key_added
         Prefix of the columns written to ``.var``, and key of ``.uns``.
     as_highly_variable
@@ -181,13 +187,15 @@ def select_genes(
     subset
         Keep only the selected genes in `adata` (or in the returned table).
     inplace
-        Write to `adata`; otherwise return a table and leave `adata` as it is.
+        Write to `adata`; otherwise return a table and leave `adata` as it is.  There is no `copy`:
+        to keep an object, pass ``adata.copy()``.
     random_state
         Seed of the principal components, of a graph of many cells, and of their sample.
 
     Returns
     -------
-    None, or with `inplace=False` a :class:`pandas.DataFrame` with one row a gene.  Written:
+    None, or with `inplace=False` a :class:`pandas.DataFrame` with one row a gene.  Written, to
+    every data set:
 
     ``.var[f"{key_added}_selected"]``
         Whether the gene is selected.
@@ -211,10 +219,13 @@ def select_genes(
         ``kept``, shape (n_genes,): the share of the structure that the first 1, 2, … genes keep of
         what all genes keep; ``method``; ``reused``: whether ``representation`` and ``graph`` were
         those that were there, and ``replaced``: whether they had to be replaced;
-        ``graph_components``; ``assay_noise``: σ_0²; ``versions``; where something of `include` or
-        `exclude` is not there, ``missing``: what it is.  With ``objective="error"``
-        ``of_best_possible``, shape (n_genes,): what panels of these sizes keep is at least this
-        share of what the best possible panel of that size keeps (NaN up to the genes of `include`);
+        ``graph_components``; ``assay_noise``: σ_0²; ``versions``; with `batch_key` or several data
+        sets ``batches``, their names, and ``kept_in_batches``, shape (n_genes, n_batches): the
+        share that is kept of each; with several data sets ``data_sets``, their names; where
+        something of `include` or `exclude` is not there, ``missing``: what it is.  With
+        ``objective="error"`` ``of_best_possible``, shape (n_genes,): what panels of these sizes
+        keep is at least this share of what the best possible panel of that size keeps (NaN up to
+        the genes of `include`);
         with ``n_genes=None`` ``curve``: ``kept`` of panels larger than the selection too; with
         `swaps` ``exchanged``, the number of exchanges; with `failure` ``kept_with_failures``, shape
         (n_genes,), the mean of what is kept over the failures.  With the paper's objectives
@@ -245,78 +256,32 @@ def select_genes(
     10
     """
     params = {name: value for name, value in locals().items() if name != "adata"}
-    options = Options(
-        method=method,
-        objective=objective,
-        lam=lam,
-        swaps=swaps,
-        lambda1=lambda1,
-        standardize=standardize,
-        n_comps=n_comps,
-        n_neighbors=n_neighbors,
-        random_state=random_state,
-    )
-    checks.seed(random_state)
     checks.keys(key_added=key_added)
     checks.flags(as_highly_variable=as_highly_variable, subset=subset, inplace=inplace)
-    read.unique_names(adata)
-    if subset and inplace and adata.isbacked:
-        msg = (
-            "subset=True cannot cut a backed file: leave it out, and call "
-            f'adata[:, adata.var["{key_added}_selected"]].to_memory() afterwards.'
-        )
-        raise ValueError(msg)
-    genes = named.choose(adata, mask_var, include, exclude, symbols=symbols, missing=missing)
-    given = inputs(
-        adata,
-        layer=layer,
-        batch_key=batch_key,
-        use_rep=use_rep,
-        neighbors_key=neighbors_key,
-        n_comps=n_comps,
-        stacklevel=2,
-    )
-    rows = limits_of.rows(
-        adata,
-        limits,
-        layer=layer,
-        counts_layer=counts_layer,
-        cost=cost,
-        budget=budget,
-        allowed=genes.allowed,
-    )
-    if rows is not None:
-        genes = limits_of.narrowed(adata, genes, rows, n_genes)
-    fails = None if failure is None else per_gene.probabilities(adata, failure, "failure")
-    seen = np.flatnonzero(genes.seen)
-    kept = wanted(adata, preserve, cell_weights, symbols=symbols, missing=missing)
-    if kept is not None:
-        kept = seen_by(adata, kept, seen)
-
-    ranking = rank_genes(
-        given.data if genes.seen.all() else RowMatrix(given.data, genes=seen),
-        n_genes,
-        options,
-        include=np.flatnonzero(genes.included[seen]),
-        candidates=np.flatnonzero(genes.allowed[seen]),
-        graph=given.graph,
-        representation=given.representation,
-        provisional=given.provisional,
-        batch=given.batch,
-        rows=None if rows is None else rows.only(seen),
-        failure=None if fails is None else fails[seen],
-        wanted=kept,
-    )
-    frame = write.table(ranking, genes, adata.var_names, key_added)
-    selected = frame[f"{key_added}_selected"].to_numpy()
+    if isinstance(adata, AnnData):
+        sets, whole, own = {"": adata}, adata, params
+    else:
+        sets = several.data_sets(adata)
+        joined = several.join(sets, params)
+        whole, own = joined.adata, joined.params
+    for one in sets.values():
+        if subset and inplace and one.isbacked:
+            msg = (
+                "subset=True cannot cut a backed file: leave it out, and call "
+                f'adata[:, adata.var["{key_added}_selected"]].to_memory() afterwards.'
+            )
+            raise ValueError(msg)
+    frame, entry = selected(whole, own, stacklevel=3)
+    chosen = frame[f"{key_added}_selected"].to_numpy()
     if as_highly_variable:
-        frame["highly_variable"] = selected
+        frame["highly_variable"] = chosen
     if not inplace:
-        return frame[selected] if subset else frame
-    entry = write.record(ranking, params)
-    if genes.missing:
-        entry["missing"] = write.storable(genes.missing)
-    write.store(adata, frame, entry, key_added)
-    if subset:
-        adata._inplace_subset_var(selected)
+        return frame[chosen] if subset else frame
+    entry["params"] = write.parameters(params)
+    if whole is not adata:
+        entry["data_sets"] = np.array(list(sets), dtype=object)
+    for one in sets.values():
+        write.store(one, write.spread(frame, one.var_names), dict(entry), key_added)
+        if subset:
+            one._inplace_subset_var(one.var[f"{key_added}_selected"].to_numpy())
     return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _FEWEST_CELLS = 3
+ACROSS = ("mean", "worst")
 
 
 def rank_genes(
@@ -50,6 +51,7 @@ def rank_genes(
     rows: Rows | None = None,
     failure: Array | None = None,
     wanted: Wanted | None = None,
+    across: Literal["mean", "worst"] = "mean",
 ) -> Ranking:
     """Rank the genes of a finite matrix of cells × genes by one of the methods.
 
@@ -70,6 +72,8 @@ def rank_genes(
         Those of :func:`best_panel`, over all genes; with ``objective="error"`` only.
     wanted
         What is to be kept of all cells; None: the structure.
+    across
+        Whether F is the mean over the batches, or that of the batch of which least is kept.
 
     Returns
     -------
@@ -91,10 +95,15 @@ def rank_genes(
     if n_genes is None and how.swaps:
         msg = "swaps=True exchanges genes of a panel of one size: give n_genes too."
         raise ValueError(msg)
-    if not how.is_error and not (rows is None and failure is None and wanted is None):
+    checks.one_of("across", across, ACROSS)
+    if across != "mean" and batch is None:
+        msg = f"across={across!r} compares batches: name them, or give several data sets."
+        raise ValueError(msg)
+    defaults = rows is None and failure is None and wanted is None and across == "mean"
+    if not (how.is_error or defaults):
         msg = (
-            "preserve, weights of cells, limits, costs and failures are for method='glfs' with "
-            "objective='error', the default: leave them out with "
+            "preserve, weights of cells, limits, costs, failures and across are for method='glfs' "
+            "with objective='error', the default: leave them out with "
             f"method={how.method!r}, objective={how.objective!r}."
         )
         raise ValueError(msg)
@@ -115,10 +124,9 @@ def rank_genes(
             "The principal components and the graph that were there miss directions in which genes "
             "vary beyond their noise: both were computed anew for the selection."
         )
-    of_sets = None
-    if wanted is not None:
-        of_sets = [wanted.rows(one.cells) for one in split(batch, data.shape[0])]
-    criterion = Criterion(problems, of_sets)
+    batches = split(batch, data.shape[0])
+    of_sets = None if wanted is None else [wanted.rows(one.cells) for one in batches]
+    criterion = Criterion(problems, of_sets, worst=across == "worst")
     if how.is_error:
         ranking = best_panel(
             criterion,
@@ -146,9 +154,13 @@ def rank_genes(
             "graph": graph is not None and not replaced,
         },
         "replaced": replaced,
-        "graph_components": max(_pieces(problem) for problem in problems),
+        "graph_components": _pieces(problems),
         "assay_noise": float(np.mean([problem.assay_noise for problem in problems])),
     }
+    if batch is not None:
+        chosen = candidates[ranking.order[: ranking.n_selected]]
+        about["batches"] = np.array([one.label for one in batches], dtype=object)
+        about["kept_in_batches"] = criterion.kept_in_sets(chosen)
     return replace(ranking, info={**ranking.info, **about})
 
 
@@ -237,12 +249,15 @@ def best_panel(
         return measured(ranking, criterion, candidates)
 
 
-def _pieces(problem: Problem) -> int:
-    """Number of connected components of the graph; more than one is worth a note."""
-    pieces = n_components(problem.graph)
+def _pieces(problems: Sequence[Problem]) -> int:
+    """Connected components of the graph, the most of a batch; more than one is worth a note."""
+    pieces = max(n_components(problem.graph) for problem in problems)
     if pieces > 1:
         log.warning(
-            "The graph of the cells has %d connected components: no similarity joins them.", pieces
+            "The graph of the cells has %d connected components, parts that no similarity joins. "
+            "Where they should be joined n_neighbors must be larger; cells that stand alone can be "
+            "removed.",
+            pieces,
         )
     return pieces
 

@@ -13,7 +13,7 @@ from ..data.rows import RowMatrix
 from ..data.values import is_sparse
 from . import graph as graphs
 from . import krylov, noise, subspace
-from .batches import split
+from .batches import split, warn_of_few
 from .reduced import Reduced
 from .sample import FIRST_LOOK, look
 
@@ -105,22 +105,24 @@ def build_problems(
             "graph cannot be combined with batch: each batch has a graph of its own; leave one out."
         )
         raise ValueError(msg)
+    batches = split(batch, data.shape[0])
+    warn_of_few(batch)
     every = in_range(RowMatrix(data))
     return [
         _build(
-            RowMatrix(every, cells),
+            RowMatrix(every, one.cells),
             reduction,
-            representation=representation if cells is None else _rows(representation, cells),
+            representation=_rows(representation, one.cells),
             graph=graph,
             provisional=provisional,
-            cells_are=name,
+            cells_are=one.name,
         )
-        for name, cells in split(batch, every.shape[0])
+        for one in batches
     ]
 
 
-def _rows(representation: Array | None, cells: Index) -> Array | None:
-    return None if representation is None else representation[cells]
+def _rows(representation: Array | None, cells: Index | None) -> Array | None:
+    return representation if representation is None or cells is None else representation[cells]
 
 
 def _build(

@@ -13,6 +13,8 @@ with two vectors for each that enters:
     trace        Tr(W E) falls            ``g_iᵀ E W E g_i / (1 + g_iᵀ E g_i)``
     determinant  log det(I + A') grows    ``log(1 + g_iᵀ E g_i)``
     ===========  =======================  ======================================
+
+Over several sets of cells errors add up, or the largest counts (:mod:`.across`).
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..objective import cholesky
+from .across import Across
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,9 +41,11 @@ class Greedy:
     Parameters
     ----------
     blocks
-        The criterion on each set of cells.  Gains add up.
+        The criterion on each set of cells.
     criterion
         One of :data:`CRITERIA`.
+    across
+        What becomes of the gains on several sets; None: they add up.
 
     Attributes
     ----------
@@ -50,9 +55,16 @@ class Greedy:
         What each of them gained.
     """
 
-    def __init__(self, blocks: Sequence[Error], criterion: str = "trace") -> None:
+    def __init__(
+        self,
+        blocks: Sequence[Error],
+        criterion: str = "trace",
+        *,
+        across: Across | None = None,
+    ) -> None:
         self._blocks = [_Measured(block) for block in blocks]
         self._criterion = criterion
+        self._across = Across() if across is None else across
         self._open = np.ones(len(blocks[0].genes), dtype=bool)
         self.picked: list[int] = []
         self.gains: list[float] = []
@@ -78,20 +90,23 @@ class Greedy:
     def enter(self, gene: int) -> None:
         """Measure a gene."""
         self._open[gene] = False
-        for block in self._blocks:
-            block.update(gene, 1.0)
+        self._across.move(self._updated(gene, 1.0))
 
     def leave(self, gene: int) -> float:
         """Measure a gene no more; by how much Tr(W E) grows."""
         self._open[gene] = True
-        return sum(block.update(gene, -1.0) for block in self._blocks)
+        return float(self._across.move(self._updated(gene, -1.0)))
 
     @property
     def waiting(self) -> Array:
         """What each gene would gain next, shape (n_genes,)."""
         if self._criterion == "trace":
-            return np.asarray(sum(b.curved / (1.0 + b.lengths) for b in self._blocks))
+            gains = np.array([b.curved / (1.0 + b.lengths) for b in self._blocks])
+            return -self._across.moved(-gains)
         return np.asarray(sum(np.log1p(b.lengths) for b in self._blocks))
+
+    def _updated(self, gene: int, sign: float) -> Array:
+        return np.array([block.update(gene, sign) for block in self._blocks])
 
 
 class _Measured:

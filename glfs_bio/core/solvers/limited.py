@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from .._typing import Array, Index
     from ..objective import Error
+    from .across import Across
     from .limits import Mask, Rows
 
 #: A gene that uses nothing counts as if it used this share of what the least other one uses.
@@ -36,6 +37,8 @@ class Limited(Greedy):
         The limits.
     include
         Genes that are in from the start.
+    across
+        What becomes of the gains on several sets; None: they add up.
     thrift
         A gene counts by its gain over this power of the share of a limit that it uses up: 0 is its
         gain, 1 its gain for its cost.
@@ -47,9 +50,15 @@ class Limited(Greedy):
     """
 
     def __init__(
-        self, blocks: Sequence[Error], rows: Rows, include: Index, *, thrift: float = 0.0
+        self,
+        blocks: Sequence[Error],
+        rows: Rows,
+        include: Index,
+        *,
+        thrift: float = 0.0,
+        across: Across | None = None,
     ) -> None:
-        super().__init__(blocks)
+        super().__init__(blocks, across=across)
         self._rows = rows
         self._used = np.zeros(len(rows.upper))
         self._value = rows.priority

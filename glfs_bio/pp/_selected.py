@@ -1,0 +1,97 @@
+"""A selection from one object by the arguments of ``select_genes``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._anndata import genes as named
+from .._anndata import limits as limits_of
+from .._anndata import per_gene, read, write
+from .._anndata.inputs import inputs
+from .._anndata.preserve import seen_by, wanted
+from ..core import checks
+from ..core.data.rows import RowMatrix
+from ..rankers import Options, rank_genes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pandas as pd
+    from anndata import AnnData
+
+_OF_OPTIONS = (
+    "method",
+    "objective",
+    "lam",
+    "swaps",
+    "lambda1",
+    "standardize",
+    "n_comps",
+    "n_neighbors",
+    "random_state",
+)
+
+
+def selected(
+    adata: AnnData, params: Mapping[str, Any], *, stacklevel: int
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """What is written of every gene, and what is recorded; `adata` is left as it is.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        As :func:`~glfs_bio.pp.select_genes`.
+    """
+    options = Options(**{name: params[name] for name in _OF_OPTIONS})
+    checks.seed(options.random_state)
+    read.unique_names(adata)
+    names = {name: params[name] for name in ("symbols", "missing")}
+    genes = named.choose(
+        adata, *(params[name] for name in ("mask_var", "include", "exclude")), **names
+    )
+    given = inputs(
+        adata,
+        **{
+            name: params[name]
+            for name in ("layer", "batch_key", "use_rep", "neighbors_key", "n_comps")
+        },
+        stacklevel=stacklevel,
+    )
+    n_genes = params["n_genes"]
+    rows = limits_of.rows(
+        adata,
+        params["limits"],
+        **{name: params[name] for name in ("layer", "counts_layer", "cost", "budget")},
+        allowed=genes.allowed,
+    )
+    if rows is not None:
+        genes = limits_of.narrowed(adata, genes, rows, n_genes)
+    fails = None
+    if params["failure"] is not None:
+        fails = per_gene.probabilities(adata, params["failure"], "failure")
+    seen = np.flatnonzero(genes.seen)
+    kept = wanted(adata, params["preserve"], params["cell_weights"], **names)
+    if kept is not None:
+        kept = seen_by(adata, kept, seen)
+
+    ranking = rank_genes(
+        given.data if genes.seen.all() else RowMatrix(given.data, genes=seen),
+        n_genes,
+        options,
+        include=np.flatnonzero(genes.included[seen]),
+        candidates=np.flatnonzero(genes.allowed[seen]),
+        graph=given.graph,
+        representation=given.representation,
+        provisional=given.provisional,
+        batch=given.batch,
+        rows=None if rows is None else rows.only(seen),
+        failure=None if fails is None else fails[seen],
+        wanted=kept,
+        across=params["across"],
+    )
+    entry = write.record(ranking, params)
+    if genes.missing:
+        entry["missing"] = write.storable(genes.missing)
+    return write.table(ranking, genes, adata.var_names, params["key_added"]), entry

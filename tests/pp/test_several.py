@@ -1,0 +1,119 @@
+"""Several data sets, and batches of which the worst counts."""
+
+from __future__ import annotations
+
+import logging
+
+import numpy as np
+import pandas as pd
+import pytest
+import scanpy as sc
+from scipy import sparse
+
+from glfs_bio import pp, tl
+
+
+@pytest.fixture(scope="module")
+def blood():
+    adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
+    adata.obs["half"] = np.where(np.arange(adata.n_obs) < 350, "x", "y")
+    adata.obs["type"] = adata.obs["bulk_labels"]
+    return adata
+
+
+@pytest.fixture
+def halves(blood):
+    """Two data sets that share 600 genes, the second in another order."""
+    return blood[:350].copy(), blood[350:, ::-1][:, :600].copy()
+
+
+@pytest.fixture
+def shared(blood):
+    """The same cells and genes as one object."""
+    return blood[:, 165:].copy()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"across": "worst"},
+        {"preserve": "type", "cell_weights": "type"},
+        {"preserve": {"X_umap": 1, "structure": 1}, "include": ["CD79A"], "exclude": "ribosomal"},
+        {"method": "variance"},
+    ],
+)
+def test_data_sets_are_batches(halves, shared, options):
+    pp.select_genes({"x": halves[0], "y": halves[1]}, 15, **options)
+    pp.select_genes(shared, 15, batch_key="half", **options)
+    for one in halves:
+        ranks = one.var["glfs_rank"].dropna().sort_index()
+        pd.testing.assert_series_equal(ranks, shared.var["glfs_rank"].dropna().sort_index())
+        assert list(one.uns["glfs"]["data_sets"]) == ["x", "y"]
+        np.testing.assert_allclose(
+            one.uns["glfs"]["kept_in_batches"], shared.uns["glfs"]["kept_in_batches"]
+        )
+        assert one.var["glfs_selected"].dtype == bool
+    outside = ~halves[0].var_names.isin(shared.var_names)
+    assert halves[0].var.loc[outside, "glfs_rank"].isna().all()
+    assert not halves[0].var.loc[outside, "glfs_selected"].any()
+
+
+def test_batches_of_data_sets(halves):
+    for one in halves:
+        one.obs["lane"] = np.where(np.arange(one.n_obs) % 2, "odd", "even")
+    pp.select_genes(halves, 10, batch_key="lane")
+    names = ["0: even", "0: odd", "1: even", "1: odd"]
+    assert list(halves[0].uns["glfs"]["batches"]) == names
+    assert halves[0].uns["glfs"]["params"]["batch_key"] == "lane"
+    assert len(tl.evaluate_panel(halves[0], n_random=0, inplace=False)["genes"]) == 10
+
+
+def test_containers_and_layers(halves):
+    for one in halves:
+        one.layers["logs"] = sparse.csc_array(one.X) if one is halves[0] else one.X.toarray()
+    pp.select_genes(halves, 10)
+    pp.select_genes(halves, 10, layer="logs", key_added="layer")
+    for one in halves:
+        assert (one.var["glfs_selected"] == one.var["layer_selected"]).all()
+    table = pp.select_genes(halves, 10, inplace=False, as_highly_variable=True, subset=True)
+    assert sorted(table.index) == sorted(halves[0].var_names[halves[0].var["glfs_selected"]])
+    pp.select_genes(halves, 10, as_highly_variable=True, subset=True)
+    assert sorted(halves[0].var_names) == sorted(halves[1].var_names) == sorted(table.index)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "options", "error", "told"),
+    [
+        (lambda x, y: [], {}, ValueError, "adata is empty"),
+        (lambda x, y: [x, "y"], {}, TypeError, "adata['1'] is a str"),
+        (lambda x, y: [x, x], {}, ValueError, "the same object"),
+        (lambda x, y: "x.h5ad", {}, TypeError, "adata is a str"),
+        (lambda x, y: [x, y[:, ["A1BG"][:0]]], {}, ValueError, "No gene is in all data sets"),
+        (lambda x, y: [x, y], {"layer": "nope"}, KeyError, "In data set '0': layer='nope'"),
+        (lambda x, y: [x, y], {"batch_key": "nope"}, KeyError, "In data set '0'"),
+        (lambda x, y: [x, y], {"use_rep": "X_pca"}, ValueError, "use_rep='X_pca'"),
+        (lambda x, y: [x, y], {"mask_var": np.ones(3, bool)}, TypeError, "mask_var is an array"),
+        (lambda x, y: [x, y], {"preserve": "nope"}, KeyError, "preserve='nope'"),
+        (lambda x, y: x, {"across": "worst"}, ValueError, "across='worst' compares batches"),
+        (lambda x, y: [x, y], {"across": "best"}, ValueError, "across='best'"),
+    ],
+)
+def test_bad_data_sets(halves, spoil, options, error, told):
+    before = [one.var.columns.tolist() for one in halves]
+    with pytest.raises(error) as raised:
+        pp.select_genes(spoil(*halves), 10, **options)
+    assert told in str(raised.value)
+    assert [one.var.columns.tolist() for one in halves] == before
+
+
+def test_small_batches_are_named(shared, caplog):
+    shared.obs["half"] = np.repeat(["x", "three", "one"], [shared.n_obs - 4, 3, 1])
+    with caplog.at_level(logging.WARNING):
+        pp.select_genes(shared, 5, batch_key="half")
+    assert "Batches of one or two cells are left out: 'one' (1)." in caplog.text
+    assert "'three' (3)" in caplog.text
+    assert list(shared.uns["glfs"]["batches"]) == ["three", "x"]
+    pp.structure(shared, batch_key="half")
+    before = tl.evaluate_panel(shared, n_random=0, inplace=False)["kept"]
+    assert before == pytest.approx(shared.uns["glfs"]["kept"][-1])
