@@ -27,7 +27,7 @@ _BETWEEN = "-"
 
 @dataclass(frozen=True)
 class Joined:
-    """Data sets below one another, and the arguments of ``select_genes`` that fit them.
+    """Data sets below one another, and what arguments of ``select_genes`` become for them.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Joined:
         The cells of all sets, the genes that all have in the order of the first set, and of each
         set what a selection reads.  Columns of ``.var`` are those of the first set that has them.
     params
-        The arguments.
+        The arguments that become others.
     """
 
     adata: AnnData
@@ -95,10 +95,10 @@ def join(sets: Mapping[str, AnnData], params: Mapping[str, Any]) -> Joined:
     genes = _in_common(sets)
     parts = {name: _lean(name, one, genes, params) for name, one in sets.items()}
     whole = concat(parts, join="outer", merge="first", index_unique=_BETWEEN)
-    given = {"layer": None, "batch_key": _BATCH, "neighbors_key": None}
+    given = {"layer": None, "batch_key": _BATCH}
     if params["counts_layer"] is not None:
         given["counts_layer"] = _COUNTS
-    return Joined(whole, {**params, **given})
+    return Joined(whole, given)
 
 
 def _in_common(sets: Mapping[str, AnnData]) -> pd.Index:

@@ -52,7 +52,7 @@ def spread(frame: pd.DataFrame, names: pd.Index) -> pd.DataFrame:
         of_names = column.reindex(names)
         if column.dtype == np.bool_:
             of_names = of_names == True  # noqa: E712 -- missing is False
-        elif str(name).endswith(("_weight", "_loss")):
+        elif str(name).endswith(("_weight", "_loss", "_detection")):
             of_names = of_names.fillna(0.0)
         every[name] = of_names
     return every

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..core.geometry.noise import elsewhere
 from ..core.objective import Error, cholesky
 from ..core.objective.error import eigen
 from ..core.solvers.across import Across, Largest
@@ -43,6 +44,9 @@ class Criterion:
         What is to be kept of each set of cells; None: the structure.
     worst
         Whether the set counts of which least is kept.
+    detection
+        How much of each gene the assay detects that will measure panels, as a share of what is
+        detected here, shape (n_genes,); None: the same.
 
     Raises
     ------
@@ -55,6 +59,8 @@ class Criterion:
         The sets of cells.
     wanted : tuple of Wanted
         What is kept of each.
+    worst, detection
+        As they were given.
     """
 
     def __init__(
@@ -63,10 +69,12 @@ class Criterion:
         wanted: Sequence[Wanted] | None = None,
         *,
         worst: bool = False,
+        detection: Array | None = None,
     ) -> None:
         self.sets = tuple(problems)
         self.wanted = (Wanted(),) * len(self.sets) if wanted is None else tuple(wanted)
         self.worst = worst
+        self.detection = detection
         self._views = [
             what.view(problem, _in_noise(problem, what.noise))
             for problem, what in zip(self.sets, self.wanted, strict=True)
@@ -81,9 +89,21 @@ class Criterion:
     @cached_property
     def _reach(self) -> Array:
         """What all genes keep of each set, shape (n_sets,)."""
-        return np.array(
-            [_fallen(*one, view.gram) for view, one in zip(self._views, self._eigen, strict=True)]
-        )
+        found = []
+        for view, one, genes in zip(self._views, self._eigen, self._measured, strict=True):
+            gram = view.gram if self.detection is None else genes.T @ genes
+            found.append(_fallen(*one, gram))
+        return np.array(found)
+
+    @cached_property
+    def _measured(self) -> list[Array]:
+        """Genes of each set as the panel's assay sees them, in units of noise."""
+        if self.detection is None:
+            return [view.genes for view in self._views]
+        return [
+            view.genes * elsewhere(one.variance, one.residuals, self.detection)[:, None]
+            for view, one in zip(self._views, self.sets, strict=True)
+        ]
 
     @cached_property
     def _shares(self) -> Array:
@@ -108,9 +128,9 @@ class Criterion:
     def on(self, genes: Index | slice) -> list[Error]:
         """The same of some genes, without turning the others into the eigenbasis of W."""
         return [
-            Error.turned(view.genes[genes], weights * share, basis)
-            for view, (weights, basis), share in zip(
-                self._views, self._eigen, self._shares, strict=True
+            Error.turned(measured[genes], weights * share, basis)
+            for measured, (weights, basis), share in zip(
+                self._measured, self._eigen, self._shares, strict=True
             )
         ]
 

@@ -47,7 +47,12 @@ class WithFailures(Criterion):
         n_draws: int = N_DRAWS,
         random_state: int | None = 0,
     ) -> None:
-        super().__init__(criterion.sets, criterion.wanted, worst=criterion.worst)
+        super().__init__(
+            criterion.sets,
+            criterion.wanted,
+            worst=criterion.worst,
+            detection=criterion.detection,
+        )
         works = np.random.default_rng(random_state).random((n_draws, criterion.n_genes))
         self.blocks = [
             replace(

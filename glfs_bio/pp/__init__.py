@@ -1,4 +1,8 @@
-"""Preprocessing: choose genes before or beside a principal component analysis."""
+"""Preprocessing: choose genes before or beside a principal component analysis.
+
+Functions write to the object that they are given and have no `copy`: to keep it, pass
+``adata.copy()``.
+"""
 
 from __future__ import annotations
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
+    from .._anndata.detection import Detection
     from .._anndata.genes import Genes, Missing
     from .._anndata.per_gene import PerGene
     from .._anndata.preserve import Preserve
@@ -50,6 +51,7 @@ def select_genes(
     cost: PerGene | None = None,
     budget: float | None = None,
     failure: PerGene | None = None,
+    detection: Detection | None = None,
     batch_key: str | None = None,
     across: Literal["mean", "worst"] = "mean",
     key_added: str = "glfs",
@@ -173,6 +175,12 @@ def select_genes(
         Probability that a gene fails: one number, a column of ``.var``, or a dict by name (other
         genes do not fail).  The panel that keeps most in the mean over failures is chosen, of which
         20 sets are drawn.
+    detection
+        How much of each gene the assay detects that will measure the panel, as a share of what is
+        detected here, from 0 to 1: one number, a column of ``.var``, or a dict by name.  Or cells
+        that were measured by that assay, an AnnData object: the shares are then estimated from how
+        many cells express each gene there and here, which should be cells of the same kinds.  The
+        noise of a gene grows accordingly; what is to be kept stays.
     batch_key
         Column of ``.obs``.  Every batch gets its own subspace and graph, so that genes which only
         separate batches gain nothing.  Batches of one or two cells are left out, and those of few
@@ -214,6 +222,8 @@ def select_genes(
         largest loading.
     ``.var[f"{key_added}_included"]``
         Whether `include` put the gene in.
+    ``.var[f"{key_added}_detection"]``
+        With `detection`: those shares.
     ``.uns[key_added]``
         ``params``; ``n_genes`` and ``n_tested``, the genes selected and those to choose from;
         ``kept``, shape (n_genes,): the share of the structure that the first 1, 2, … genes keep of
@@ -259,11 +269,10 @@ def select_genes(
     checks.keys(key_added=key_added)
     checks.flags(as_highly_variable=as_highly_variable, subset=subset, inplace=inplace)
     if isinstance(adata, AnnData):
-        sets, whole, own = {"": adata}, adata, params
+        sets, whole = {"": adata}, several.Joined(adata, {})
     else:
         sets = several.data_sets(adata)
-        joined = several.join(sets, params)
-        whole, own = joined.adata, joined.params
+        whole = several.join(sets, params)
     for one in sets.values():
         if subset and inplace and one.isbacked:
             msg = (
@@ -271,14 +280,14 @@ def select_genes(
                 f'adata[:, adata.var["{key_added}_selected"]].to_memory() afterwards.'
             )
             raise ValueError(msg)
-    frame, entry = selected(whole, own, stacklevel=3)
+    frame, entry = selected(whole.adata, params | whole.params, stacklevel=3)
     chosen = frame[f"{key_added}_selected"].to_numpy()
     if as_highly_variable:
         frame["highly_variable"] = chosen
     if not inplace:
         return frame[chosen] if subset else frame
-    entry["params"] = write.parameters(params)
-    if whole is not adata:
+    if whole.params:
+        entry["params"] |= write.parameters({name: params[name] for name in whole.params})
         entry["data_sets"] = np.array(list(sets), dtype=object)
     for one in sets.values():
         write.store(one, write.spread(frame, one.var_names), dict(entry), key_added)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._anndata import detection, per_gene, read, write
 from .._anndata import genes as named
 from .._anndata import limits as limits_of
-from .._anndata import per_gene, read, write
 from .._anndata.inputs import inputs
 from .._anndata.preserve import seen_by, wanted
 from ..core import checks
@@ -49,7 +49,10 @@ def selected(
     read.unique_names(adata)
     names = {name: params[name] for name in ("symbols", "missing")}
     genes = named.choose(
-        adata, *(params[name] for name in ("mask_var", "include", "exclude")), **names
+        adata,
+        *(params[name] for name in ("mask_var", "include", "exclude")),
+        **names,
+        stacklevel=stacklevel,
     )
     given = inputs(
         adata,
@@ -76,6 +79,10 @@ def selected(
     if kept is not None:
         kept = seen_by(adata, kept, seen)
 
+    detected = None
+    if params["detection"] is not None:
+        detected = detection.shares(adata, params["detection"], params["layer"])
+
     ranking = rank_genes(
         given.data if genes.seen.all() else RowMatrix(given.data, genes=seen),
         n_genes,
@@ -90,8 +97,14 @@ def selected(
         failure=None if fails is None else fails[seen],
         wanted=kept,
         across=params["across"],
+        detection=None if detected is None else detected[seen],
     )
+    key = params["key_added"]
+    frame = write.table(ranking, genes, adata.var_names, key)
+    if detected is not None:
+        frame[f"{key}_detection"] = detected
+        params = {**params, "detection": f"{key}_detection"}
     entry = write.record(ranking, params)
     if genes.missing:
         entry["missing"] = write.storable(genes.missing)
-    return write.table(ranking, genes, adata.var_names, params["key_added"]), entry
+    return frame, entry

@@ -52,6 +52,7 @@ def rank_genes(
     failure: Array | None = None,
     wanted: Wanted | None = None,
     across: Literal["mean", "worst"] = "mean",
+    detection: Array | None = None,
 ) -> Ranking:
     """Rank the genes of a finite matrix of cells × genes by one of the methods.
 
@@ -74,6 +75,8 @@ def rank_genes(
         What is to be kept of all cells; None: the structure.
     across
         Whether F is the mean over the batches, or that of the batch of which least is kept.
+    detection
+        That of :class:`~glfs_bio.panels.Criterion`, over all genes.
 
     Returns
     -------
@@ -97,14 +100,24 @@ def rank_genes(
         raise ValueError(msg)
     checks.one_of("across", across, ACROSS)
     if across != "mean" and batch is None:
-        msg = f"across={across!r} compares batches: name them, or give several data sets."
+        msg = (
+            f"across={across!r} compares batches: name them with batch_key, or give several data "
+            "sets."
+        )
         raise ValueError(msg)
-    defaults = rows is None and failure is None and wanted is None and across == "mean"
+    given = (rows, failure, wanted, detection)
+    defaults = across == "mean" and all(one is None for one in given)
     if not (how.is_error or defaults):
         msg = (
-            "preserve, weights of cells, limits, costs, failures and across are for method='glfs' "
-            "with objective='error', the default: leave them out with "
+            "preserve, weights of cells, limits, costs, failures, detection and across are for "
+            "method='glfs' with objective='error', the default: leave them out with "
             f"method={how.method!r}, objective={how.objective!r}."
+        )
+        raise ValueError(msg)
+    if detection is not None and how.reduction.standardize != "noise":
+        msg = (
+            f"detection changes the noise of genes, and standardize={how.standardize!r} has none: "
+            "leave one of them out."
         )
         raise ValueError(msg)
     included = _included(include, len(every), n_genes)
@@ -126,7 +139,7 @@ def rank_genes(
         )
     batches = split(batch, data.shape[0])
     of_sets = None if wanted is None else [wanted.rows(one.cells) for one in batches]
-    criterion = Criterion(problems, of_sets, worst=across == "worst")
+    criterion = Criterion(problems, of_sets, worst=across == "worst", detection=detection)
     if how.is_error:
         ranking = best_panel(
             criterion,

@@ -1,4 +1,8 @@
-"""Tools: what to do with the genes."""
+"""Tools: what to do with the genes.
+
+Functions write to the object that they are given and have no `copy`: to keep it, pass
+``adata.copy()``.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ from ._enrich import enrich
 from ._evaluate import evaluate_panel
 from ._explain import explain_panel
 from ._extend import extend_panel
+from ._markers import markers
 from ._panel_umap import panel_umap
 from ._predict import predict
 from ._stability import stability
@@ -22,6 +27,7 @@ __all__ = [
     "evaluate_panel",
     "explain_panel",
     "extend_panel",
+    "markers",
     "panel_umap",
     "predict",
     "stability",

@@ -63,7 +63,8 @@ def compare_panels(
     key_added
         Key of ``.uns``.
     inplace
-        Write to `adata`; otherwise return the tables.
+        Write to `adata`; otherwise return the tables.  There is no `copy`: to keep an object, pass
+        ``adata.copy()``.
     random_state
         Seed of random panels and clusters.
     show_progress

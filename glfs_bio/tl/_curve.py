@@ -76,7 +76,8 @@ def curve(
     key_added
         Key of ``.uns``.
     inplace
-        Write to `adata`; otherwise return the table.
+        Write to `adata`; otherwise return the table.  There is no `copy`: to keep an object, pass
+        ``adata.copy()``.
 
     Returns
     -------

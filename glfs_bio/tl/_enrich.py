@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 from scipy.stats import false_discovery_control
 
-from .._anndata import read, selection
+from .._anndata import counts, read, selection
 from .._anndata.versions import versions
+from .._extras import needs
 from ..core import checks
+from ..core.data.rows import RowMatrix
 from ._gene_sets import gene_sets as read_gene_sets
 
 if TYPE_CHECKING:
@@ -34,6 +37,7 @@ def enrich(
     key: str = "glfs",
     method: Literal["ora", "prerank"] = "ora",
     background: Iterable[str] | None = None,
+    min_cells: int | None = None,
     symbols: str | None = None,
     min_size: int | None = None,
     max_size: int | None = None,
@@ -50,7 +54,7 @@ def enrich(
     Over-representation asks whether more of the selected genes are in a set than of as many genes
     drawn from the background: the hypergeometric test [1]_, one-sided.  The background is what the
     selection was drawn from, the tested genes, and not the genome; genes that no cell expresses
-    make it too large, so remove them before the selection.  Genes and sets outside of the
+    make it too large, and `min_cells` leaves them out.  Genes and sets outside of the
     background are left out, names are compared as they are written, and p-values are adjusted over
     every set that was tested, those without a selected gene too.
 
@@ -71,6 +75,9 @@ def enrich(
     background
         Names, spelt as in `gene_sets`, that the selection could have been drawn from.  None: the
         tested genes.  For ``"ora"``.
+    min_cells
+        Leave tested genes out that fewer cells express, that is, where they are not zero.  None:
+        none is left out; of those that no cell expresses a warning tells.
     symbols
         Column of ``.var`` with the names that `gene_sets` uses.  Genes without a name there are
         left out, and several with one name count once.  None: ``.var_names``.
@@ -89,7 +96,8 @@ def enrich(
     key_added
         Key of ``.uns``.  None: ``f"{key}_enrichment"``.
     inplace
-        Write to `adata`; otherwise return the table and leave `adata` as it is.
+        Write to `adata`; otherwise return the table and leave `adata` as it is.  There is no
+        `copy`: to keep an object, pass ``adata.copy()``.
     random_state
         Seed of the permutations.
 
@@ -118,6 +126,8 @@ def enrich(
         No such selection, or column of ``.var``.
     ConnectionError
         A library of gseapy, and no network.
+    ImportError
+        No ``gseapy``, which comes with the extra ``enrich``.
     FileNotFoundError, TypeError, ValueError
         Gene sets that are missing or malformed, no name in common, or a parameter out of range;
         `adata` is left as it was.
@@ -125,7 +135,8 @@ def enrich(
     Warns
     -----
     UserWarning
-        Selected genes that are not in `background`; they are left out.
+        Selected genes that are not in `background`; they are left out.  Tested genes that no cell
+        expresses, which `min_cells` leaves out.
 
     References
     ----------
@@ -144,6 +155,7 @@ def enrich(
     >>> table["n_set"].to_dict() == {"MHC II": 3, "T cells": 2}
     True
     """
+    needs("An enrichment", "gseapy")
     checks.one_of("method", method, _SIZES)
     checks.one_of("organism", str(organism).lower(), _ORGANISMS)
     smallest, largest = _SIZES[method]
@@ -163,7 +175,13 @@ def enrich(
     ):
         msg = f"background={background!r} must be a list of gene names, and needs method='ora'."
         raise ValueError(msg)
+    checks.whole_number("min_cells", min_cells, at_least=1, or_none=True)
+    if min_cells is not None and background is not None:
+        msg = f"min_cells={min_cells} is for the tested genes: leave it out, or background."
+        raise ValueError(msg)
     scores = selection.scores(adata, key, symbols)
+    if background is None:
+        scores = scores[scores.index.isin(_expressed(adata, key, symbols, min_cells))]
     selected = _selected(adata, key, symbols)
     universe = list(scores.index if background is None else dict.fromkeys(map(str, background)))
     if not universe:
@@ -177,8 +195,9 @@ def enrich(
     if method == "ora":
         outside = selected.difference(universe, sort=False)
         if len(outside):
+            where = "background" if min_cells is None else f"{min_cells} cells"
             warnings.warn(
-                f"{len(outside)} of {len(selected)} selected genes are not in background and are "
+                f"{len(outside)} of {len(selected)} selected genes are not in {where} and are "
                 f"left out: {read.listed(outside)}.",
                 UserWarning,
                 stacklevel=2,
@@ -197,6 +216,7 @@ def enrich(
         "params": {
             "key": key,
             "method": method,
+            "min_cells": "None" if min_cells is None else min_cells,
             "symbols": "None" if symbols is None else symbols,
             "min_size": smallest,
             "max_size": "None" if largest is None else largest,
@@ -210,6 +230,32 @@ def enrich(
         "versions": versions("glfs-bio", "gseapy", "scipy", "anndata"),
     }
     return None
+
+
+def _expressed(adata: AnnData, key: str, symbols: str | None, min_cells: int | None) -> pd.Series:
+    """Names of the genes that enough cells express; all, where nothing is said of it.
+
+    Then only a matrix in memory is looked at, and a warning tells of genes that no cell expresses.
+    """
+    names = selection.names(adata, symbols)
+    recorded = adata.uns.get(key, {}).get("params", {}).get("layer", "None")
+    layer = None if recorded == "None" else str(recorded)
+    if min_cells is not None:
+        return names[counts.n_cells_with(read.row_matrix(adata, layer)) >= min_cells]
+    matrix = adata.X if layer is None else adata.layers.get(layer)
+    if not (isinstance(matrix, np.ndarray) or sparse.issparse(matrix)):
+        return names
+    tested = adata.var[f"{key}_score"].notna().to_numpy()
+    silent = tested & (counts.n_cells_with(RowMatrix(matrix)) == 0)
+    if silent.any() and not (silent == tested).all():  # else the matrix is left out
+        warnings.warn(
+            f"No cell expresses {silent.sum()} of the {tested.sum()} tested genes, which make "
+            "p-values too small: pass min_cells=1 to leave them out, or remove them before the "
+            "selection.",
+            UserWarning,
+            stacklevel=3,
+        )
+    return names
 
 
 def _selected(adata: AnnData, key: str, symbols: str | None) -> pd.Index:

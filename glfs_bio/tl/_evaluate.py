@@ -95,7 +95,8 @@ def evaluate_panel(
     key_added
         Key of ``.uns``, and prefix of the columns of ``.obs`` and ``.var``.
     inplace
-        Write to `adata`; otherwise return what ``.uns`` gets.
+        Write to `adata`; otherwise return what ``.uns`` gets.  There is no `copy`: to keep an
+        object, pass ``adata.copy()``.
     random_state
         Seed of the random panels, of clusters, and of `failure`.
     show_progress

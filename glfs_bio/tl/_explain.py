@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..core._typing import Array, Index
     from ..panels import Criterion
 
-#: Genes that a direction of the structure is named by.
+#: Genes that a direction of the structure, or what tells two labels apart, is named by.
 _NAMED_BY = 3
 
 
@@ -65,7 +65,8 @@ def explain_panel(
     key_added
         Key of ``.uns``.
     inplace
-        Write to `adata`; otherwise return the table.
+        Write to `adata`; otherwise return the table.  There is no `copy`: to keep an object, pass
+        ``adata.copy()``.
 
     Returns
     -------
@@ -81,6 +82,10 @@ def explain_panel(
         ``serves``: the labels whose cells would be predicted worse without it, with their shares
         of the growth of the error, the largest in proportion to the label's number of cells first.
         ``served``, with `labels`: those shares, genes × labels, and ``labels``: which these are.
+        ``pairs``, with `labels`, a row a pair of them, the pair that is told apart worst first:
+        ``label`` and ``other``; ``kept``, the share of the distance between their means that the
+        panel keeps; ``genes``: those that do most for it, with how much less would be kept without
+        each.
         ``params`` and ``versions``.
 
     Raises
@@ -137,6 +142,8 @@ def explain_panel(
         table["serves"] = [_told(row, cells, categories, n_labels) for row in shares]
         entry["served"] = shares
         entry["labels"] = categories.astype(str).astype(object)
+        apart = explain.pairs(criterion, genes, of_sets, len(categories))
+        entry["pairs"] = _pairs(apart, names[genes], entry["labels"])
     if not inplace:
         return table
     entry["params"] = {"labels": write.storable(labels), **found.by}
@@ -150,6 +157,23 @@ def _told(shares: Array, cells: Array, categories: Any, most: int) -> str:
     more = shares / np.maximum(cells, np.finfo(float).tiny)
     order = [code for code in np.argsort(-more)[:most] if more[code] > 1.0]
     return ", ".join(f"{categories[code]} ({100 * shares[code]:.0f} %)" for code in order)
+
+
+def _pairs(apart: explain.Pairs, genes: Any, labels: Any) -> pd.DataFrame:
+    """A row a pair of labels, the worst first."""
+    told = []
+    for work in apart.work:
+        order = [gene for gene in np.argsort(-work)[:_NAMED_BY] if work[gene] > 0]
+        told.append(", ".join(f"{genes[gene]} ({100 * work[gene]:.0f} %)" for gene in order))
+    table = pd.DataFrame(
+        {
+            "label": labels[apart.first],
+            "other": labels[apart.second],
+            "kept": apart.kept,
+            "genes": told,
+        }
+    )
+    return table.sort_values("kept", kind="stable", ignore_index=True)
 
 
 def _directions(criterion: Criterion, genes: Index, names: Any) -> tuple[list[str], Array]:

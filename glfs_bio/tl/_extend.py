@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from anndata import AnnData
 
+    from .._anndata.detection import Detection
     from .._anndata.genes import Genes, Missing
     from .._anndata.preserve import Preserve
     from ..limits import Limits
@@ -43,6 +44,7 @@ def extend_panel(
     missing: Missing = "warn",
     preserve: Preserve | None = None,
     cell_weights: str | None = None,
+    detection: Detection | None = None,
     structure_key: str = "glfs_structure",
     key_added: str = "glfs_extended",
     inplace: bool = True,
@@ -79,12 +81,16 @@ def extend_panel(
     preserve, cell_weights
         What the panel is to keep, as in :func:`~glfs_bio.pp.select_genes`.  None: what a selection
         was made for, and the structure for other panels.
+    detection
+        How much of each gene the assay detects that will measure the panel, as in
+        :func:`~glfs_bio.pp.select_genes`.  None: what a selection was made for.
     structure_key
         Where :func:`~glfs_bio.pp.structure` kept the structure; computed where it is not there.
     key_added
         Prefix of the columns written to ``.var``, and key of ``.uns``.
     inplace
-        Write to `adata`; otherwise return the table of the genes that are added.
+        Write to `adata`; otherwise return the table of the genes that are added.  There is no
+        `copy`: to keep an object, pass ``adata.copy()``.
     random_state
         Seed of `failure`.
 
@@ -131,6 +137,7 @@ def extend_panel(
         structure_key=structure_key,
         preserve=preserve,
         cell_weights=cell_weights,
+        detection=detection,
     )
     structure, criterion = found.structure, found.structure.criterion
     included = np.zeros(adata.n_vars, dtype=bool)
@@ -200,5 +207,9 @@ def extend_panel(
         **({"absent": np.array(found.named.absent, dtype=object)} if found.named.absent else {}),
     }
     frame = write.table(ranking, choice, adata.var_names, key_added)
+    if criterion.detection is not None:
+        frame[f"{key_added}_detection"] = 0.0
+        frame.iloc[structure.genes, -1] = criterion.detection
+        params["detection"] = f"{key_added}_detection"
     write.store(adata, frame, {**write.record(ranking, params), **about}, key_added)
     return None

@@ -13,13 +13,19 @@ from scipy.sparse import SparseEfficiencyWarning
 
 from .._anndata import read, selection
 from .._anndata.versions import versions
+from .._extras import needs
+from .._progress import progress
 from ..core import checks, pools
+from ..core.data.rows import RowMatrix
+from ..core.geometry.subspace import loadings
 
 if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
 _COMPONENTS = 50
+#: Cells whose principal components are those of all: more change a picture no more.
+_CELLS = 10_000
 
 
 def panel_umap(
@@ -29,6 +35,7 @@ def panel_umap(
     n_genes: int | None = None,
     layer: str | None = None,
     random_state: int = 0,
+    show_progress: bool = True,
 ) -> None:
     """Compute the UMAP of the cells by a panel alone, and keep it.
 
@@ -49,6 +56,8 @@ def panel_umap(
         Layer to use in place of ``.X``.
     random_state
         Seed of the UMAPs.
+    show_progress
+        Whether a bar on stderr shows the progress.
 
     Returns
     -------
@@ -61,7 +70,8 @@ def panel_umap(
         ``genes``: those of the panel; ``params``: `layer` and `random_state`; ``versions``.
     ``.obsm["X_umap"]``
         Coordinates by all genes, where there are none: from the graph of ``sc.pp.neighbors``, else
-        from principal components.  They are not computed where the panel has all genes of `adata`.
+        from ``X_pca``, else from principal components that are computed.  They are not computed
+        where the panel has all genes of `adata`.
 
     Raises
     ------
@@ -87,11 +97,13 @@ def panel_umap(
     checks.keys(key=key)
     checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
     checks.seed(random_state)
+    checks.flags(show_progress=show_progress)
     genes = selection.ranked(adata, key).index[:n_genes]
-    read.matrix(adata, layer)  # refuses a layer that cannot be used, before anything is computed
-    coordinates = of_panel(adata, key, genes, layer, random_state)
-    if len(genes) < adata.n_vars:
-        adata.obsm["X_umap"] = of_all(adata, layer, random_state)
+    coordinates, everything = maps(
+        adata, key, genes, layer, random_state, show_progress=show_progress
+    )
+    if everything is not None:
+        adata.obsm["X_umap"] = everything
     adata.obsm[f"X_umap_{key}"] = coordinates
     adata.uns[f"umap_{key}"] = {
         "genes": genes.to_numpy(dtype=object),
@@ -101,23 +113,54 @@ def panel_umap(
 
 
 @pools.one_thread_if_forked
-def of_panel(
-    adata: AnnData, key: str, genes: pd.Index, layer: str | None, random_state: int
+def maps(
+    adata: AnnData,
+    key: str,
+    genes: pd.Index,
+    layer: str | None,
+    random_state: int,
+    *,
+    show_progress: bool,
+) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+    """Coordinates by these genes, and by all genes, None where they are these."""
+    needs("A UMAP", "scanpy")
+    expression = values(adata, genes, layer)  # refuses a layer, before anything is computed
+    with progress(show=show_progress) as bar:
+        task = bar.add_task("UMAP by the panel", total=None)
+        panel = _of_panel(adata, key, genes, expression, layer, random_state)
+        if len(genes) == adata.n_vars:
+            return panel, None
+        bar.update(task, description="UMAP by all genes")
+        return panel, _of_all(adata, layer, random_state)
+
+
+def _of_panel(
+    adata: AnnData,
+    key: str,
+    genes: pd.Index,
+    expression: NDArray[np.float32],
+    layer: str | None,
+    random_state: int,
 ) -> NDArray[np.float64]:
-    """Coordinates by these genes: those that are kept, if they are of them, else computed."""
+    """Those that are kept, if they are of these genes, else computed."""
     if _kept(adata, key, genes, layer, random_state):
         return np.asarray(adata.obsm[f"X_umap_{key}"])
-    return _umap(AnnData(values(adata, genes, layer)), random_state)
+    return _umap(AnnData(expression), random_state)
 
 
-@pools.one_thread_if_forked
-def of_all(adata: AnnData, layer: str | None, random_state: int) -> NDArray[np.float64]:
-    """Coordinates by all genes: ``X_umap``, else from the graph, else from the matrix."""
+def _of_all(adata: AnnData, layer: str | None, random_state: int) -> NDArray[np.float64]:
+    """``X_umap``, else from the graph, else from ``X_pca``, else from the matrix."""
     if "X_umap" in adata.obsm:
         return np.asarray(adata.obsm["X_umap"])
     graph = read.graph(adata, None)
     if graph is None:
-        return _umap(AnnData(read.matrix(adata, layer)), random_state)
+        where = read.representation(adata, None)
+        data = read.row_matrix(adata, layer)
+        if where is None and data.in_memory:
+            return _umap(AnnData(read.matrix(adata, layer)), random_state)
+        if where is None:
+            where = _components(data, random_state)
+        return _umap(AnnData(np.zeros((adata.n_obs, 1)), obsm={"X_pca": where}), random_state)
     pools.need_numba("UMAP")
     import scanpy as sc
 
@@ -129,9 +172,31 @@ def of_all(adata: AnnData, layer: str | None, random_state: int) -> NDArray[np.f
 
 
 def values(adata: AnnData, genes: pd.Index, layer: str | None) -> NDArray[np.float32]:
-    """Expression of a few genes, dense."""
-    found = read.matrix(adata, layer)[:, adata.var_names.get_indexer(genes)]
-    return np.asarray(found.toarray() if sparse.issparse(found) else found, dtype=np.float32)
+    """Expression of a few genes, dense, wherever the matrix is."""
+    places = adata.var_names.get_indexer(genes)
+    order = np.argsort(places)
+    _, found = RowMatrix(read.row_matrix(adata, layer), genes=places[order]).sweep(_block)
+    dense = np.asarray(found.toarray() if sparse.issparse(found) else found, dtype=np.float32)
+    return dense[:, np.argsort(order)]
+
+
+def _block(block: Any, rows: slice) -> tuple[tuple[()], Any]:
+    return (), block
+
+
+def _components(data: RowMatrix, random_state: int) -> NDArray[np.float64]:
+    """Principal components of all genes, not centred; of part of the cells where there are many."""
+    n_cells, n_genes = data.shape
+    n_comps = min(_COMPONENTS, n_cells - 1, n_genes - 1)
+    part = np.unique(np.linspace(0, n_cells - 1, min(_CELLS, n_cells)).astype(np.intp))
+    _, some = RowMatrix(data, cells=part).sweep(_block)
+    weights = loadings(some, n_comps, np.ones(n_genes), random_state)
+    _, scores = data.sweep(_scores, weights)
+    return np.asarray(scores)
+
+
+def _scores(block: Any, rows: slice, weights: NDArray[np.float64]) -> tuple[tuple[()], Any]:
+    return (), block @ weights
 
 
 def _params(layer: str | None, random_state: int) -> dict[str, Any]:
@@ -149,14 +214,14 @@ def _kept(adata: AnnData, key: str, genes: pd.Index, layer: str | None, random_s
 
 
 def _umap(cells: AnnData, random_state: int) -> NDArray[np.float64]:
-    """By principal components, where there are more genes than that."""
+    """By principal components, where these are there, or more genes than that."""
     pools.need_numba("UMAP")
     import scanpy as sc
 
-    n_comps = min(_COMPONENTS, min(cells.shape) - 1)
     if cells.n_vars > _COMPONENTS:
+        n_comps = min(_COMPONENTS, min(cells.shape) - 1)
         sc.pp.pca(cells, n_comps=n_comps, random_state=random_state)
-    use_rep = "X_pca" if cells.n_vars > _COMPONENTS else "X"
+    use_rep = "X_pca" if "X_pca" in cells.obsm else "X"
     with warnings.catch_warnings():  # scanpy, where cells are equal in the few genes of a panel
         warnings.filterwarnings("ignore", "Changing the sparsity", SparseEfficiencyWarning)
         sc.pp.neighbors(cells, use_rep=use_rep, random_state=random_state)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import logging
 import warnings
-from contextlib import closing
+from contextlib import closing, contextmanager
 from functools import partial
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -24,6 +25,8 @@ from ..pp._structure import compute
 from ._structure import preserving
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import pandas as pd
     from numpy.typing import NDArray
 
@@ -338,8 +341,20 @@ def _select(
 
     One thread whatever the number of processes: more may round in another way.
     """
-    with warnings.catch_warnings(record=True) as caught, threadpool_limits(1):
+    with warnings.catch_warnings(record=True) as caught, _without_notes(), threadpool_limits(1):
         warnings.simplefilter("always")
         frame = cast("pd.DataFrame", select_genes(adata[part].copy(), **options))
     told = [(entry.category, str(entry.message)) for entry in caught]
     return frame["glfs_selected"].to_numpy(), frame["glfs_rank"].to_numpy(dtype=float), told
+
+
+@contextmanager
+def _without_notes() -> Iterator[None]:
+    """What a selection of all cells has to note, it has noted."""
+    logger = logging.getLogger("glfs_bio")
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)

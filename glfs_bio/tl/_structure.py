@@ -10,6 +10,7 @@ import numpy as np
 
 from .._anndata import genes, read, write
 from .._anndata import structure as structures
+from .._anndata.detection import shares
 from .._anndata.preserve import STRUCTURE, seen_by, wanted
 from ..core.solvers.threads import few_threads
 from ..panels import Criterion
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from anndata import AnnData
     from numpy.typing import NDArray
 
+    from .._anndata.detection import Detection
     from .._anndata.genes import Genes, Missing, Named
     from .._anndata.preserve import Preserve
     from .._anndata.structure import Structure
@@ -61,6 +63,7 @@ def judged(
     structure_key: str,
     preserve: Preserve | None = None,
     cell_weights: str | None = None,
+    detection: Detection | None = None,
     structure: Structure | None = None,
     stacklevel: int = 3,
 ) -> Judged:
@@ -78,8 +81,10 @@ def judged(
     named = genes.panel(adata, panel, symbols=symbols, missing=missing)
     found = structure
     if found is None:
-        if preserve is None and named.key is not None and named.key in adata.uns:
+        recorded = {}
+        if named.key is not None and named.key in adata.uns:
             recorded = recorded_parameters(adata, named.key)
+        if preserve is None:
             preserve = recorded.get("preserve")
             cell_weights = cell_weights or recorded.get("cell_weights")
         found = preserving(
@@ -87,6 +92,7 @@ def judged(
             partial(structure_of, adata, named.key, structure_key, stacklevel=stacklevel + 2),
             STRUCTURE if preserve is None else preserve,
             cell_weights,
+            detection=recorded.get("detection") if detection is None else detection,
             symbols=symbols,
             missing=missing,
         )
@@ -99,6 +105,7 @@ def preserving(
     preserve: Preserve,
     cell_weights: str | None,
     *,
+    detection: Detection | None = None,
     symbols: str | None,
     missing: Missing,
 ) -> Structure:
@@ -117,13 +124,18 @@ def preserving(
         "preserve": write.storable(preserve),
         "cell_weights": write.storable(cell_weights),
     }
-    if asked is None:
+    if asked is None and detection is None:
         return replace(structure, params=params)
-    asked = seen_by(adata, asked, structure.genes)
     sets = structure.criterion.sets
-    of_sets = [asked.rows(cells) for cells in structure.cells]
+    of_sets = detected = None
+    if asked is not None:
+        asked = seen_by(adata, asked, structure.genes)
+        of_sets = [asked.rows(cells) for cells in structure.cells]
+    if detection is not None:
+        detected = shares(adata, detection, structure.layer)[structure.genes]
     with few_threads(sets[0].basis.shape[1], len(structure.genes)):
-        return replace(structure, criterion=Criterion(sets, of_sets), params=params)
+        criterion = Criterion(sets, of_sets, detection=detected)
+    return replace(structure, criterion=criterion, params=params)
 
 
 def structure_of(

@@ -8,7 +8,7 @@ import pytest
 from glfs_bio.core.geometry.problem import build_problems
 from glfs_bio.core.geometry.reduction import Reduction
 from glfs_bio.panels import Criterion
-from glfs_bio.panels.explain import axes, served
+from glfs_bio.panels.explain import axes, pairs, served
 from glfs_bio.panels.missed import open_cells
 
 PANEL = np.array([7, 0, 3, 5])
@@ -53,3 +53,36 @@ def test_a_marker_serves_its_cells():
     shares = served(criterion, np.array([0, 2, 4]), [groups], 3)
     assert list(shares.argmax(axis=1)) == [0, 1, 2]
     assert shares.max(axis=1) == pytest.approx(0.6, abs=0.3)
+
+
+def test_pairs_of_labels_are_told_apart(problems, criterion):
+    """Against distances of means in Z, with and without each gene."""
+    panel = np.array([0, 3, 5])
+    labels = np.repeat([0, 1, 2], 20)
+    cells = [np.arange(60)] if len(problems) == 1 else [np.arange(60)[::2], np.arange(60)[1::2]]
+    found = pairs(criterion, panel, [labels[own] for own in cells], 3)
+
+    def left(genes):
+        total, whole = np.zeros(3), np.zeros(3)
+        for number, own in enumerate(cells):
+            z, block = criterion.cells(number), criterion.blocks[number]
+            means = np.array([z[labels[own] == label].mean(axis=0) for label in range(3)])
+            g = block.genes[genes]
+            inverse = np.linalg.inv(np.eye(z.shape[1]) + g.T @ g)
+            for place, (a, b) in enumerate([(0, 1), (0, 2), (1, 2)]):
+                d = means[a] - means[b]
+                total[place] += d @ inverse @ d
+                whole[place] += d @ d
+        return total / whole
+
+    np.testing.assert_allclose(found.kept, 1.0 - left(panel), rtol=1e-8)
+    for place in range(3):
+        without = left(np.delete(panel, place))
+        np.testing.assert_allclose(found.work[:, place], without - left(panel), atol=1e-10)
+    assert list(zip(found.first, found.second, strict=True)) == [(0, 1), (0, 2), (1, 2)]
+
+
+def test_a_label_of_no_cell_has_no_distance(criterion):
+    codes = [np.full(len(one.basis), 0) for one in criterion.sets]
+    found = pairs(criterion, np.array([0, 1]), codes, 2)
+    assert np.isnan(found.kept).all()

@@ -103,6 +103,32 @@ def gene_units(variance: Array, residuals: Array) -> Array:
     return np.divide(reliability(variance, residuals), noise, out=units, where=variance > 0)
 
 
+def elsewhere(variance: Array, residuals: Array, detection: Array) -> Array:
+    """How much longer genes are, in units of noise, in an assay with another detection of each.
+
+    The noise ``σ_i²`` becomes ``σ_i²/d_i`` for the detection d, with which counts shrink, and the
+    structure stays: the :func:`gene_units` that follow, as a share of those here.
+
+    Parameters
+    ----------
+    variance, residuals
+        ``var_i`` and ``σ_i²`` of every gene here.
+    detection
+        d ≥ 0 of every gene; 0 is a gene that the assay does not see.
+    """
+    structure = reliability(variance, residuals) * variance
+    noise = np.divide(
+        residuals, detection, out=np.full_like(residuals, np.inf), where=detection > 0
+    )
+    assay = of_assay(variance, residuals)
+    found = np.zeros_like(variance)
+    seen = (structure > 0) & np.isfinite(noise)
+    there = structure[seen] / (structure[seen] + noise[seen]) / np.sqrt(noise[seen] + assay)
+    here = reliability(variance, residuals)[seen] / np.sqrt(residuals[seen] + assay)
+    found[seen] = there / here
+    return found
+
+
 @njit(cache=True, nogil=True)
 def _quadratic_forms(
     indptr: Index,

@@ -1,0 +1,154 @@
+"""Which genes of a panel mark which labels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from .._anndata import genes as names_of
+from .._anndata import labels as labels_of
+from .._anndata import read, write
+from .._anndata.versions import versions
+from ..core import checks
+from ..panels.markers import combination, singles
+from ..panels.measures import columns
+
+if TYPE_CHECKING:
+    from anndata import AnnData
+
+    from .._anndata.genes import Missing
+
+
+def markers(
+    adata: AnnData,
+    panel: Any = "glfs",
+    labels: str | None = None,
+    *,
+    n_markers: int = 3,
+    beta: float = 0.5,
+    layer: str | None = None,
+    symbols: str | None = None,
+    missing: Missing = "warn",
+    key_added: str = "glfs_markers",
+    inplace: bool = True,
+) -> pd.DataFrame | None:
+    """Say for every label of the cells which genes of a panel mark it, and how well.
+
+    A gene is on in a cell that expresses at least so much of it.  A label is told by a few genes
+    that are all on, as by NS-Forest [1]_: those with the largest F-beta score.  A panel that tells
+    labels apart together may have labels without a marker of their own; the table says which.
+
+    Parameters
+    ----------
+    adata
+        Cells × genes, logarithmised.
+    panel
+        Names of genes, a file of them, the key of a selection, or the name of a boolean column of
+        ``.var``.
+    labels
+        Column of ``.obs`` with labels of the cells, such as types.  Cells without one are left out.
+    n_markers
+        Most genes to tell a label by.  They are looked for among the six that are best alone.
+    beta
+        β of the F-beta score: below 1 precision counts more than recall.
+    layer
+        Layer to use in place of ``.X``; no negative values.
+    symbols
+        Column of ``.var`` with names that genes may be given by.
+    missing
+        What to do about names that are not in the data: ``"raise"``, ``"warn"`` or ``"ignore"``.
+    key_added
+        Key of ``.uns``.
+    inplace
+        Write to `adata`; otherwise return the table.  There is no `copy`: to keep an object, pass
+        ``adata.copy()``.
+
+    Returns
+    -------
+    None, or with `inplace=False` the table.  Written:
+
+    ``.uns[key_added]``
+        ``table``, a row a label: ``label``; ``n_cells``; ``markers``, the genes that tell it, the
+        best first; ``f_beta``, ``precision`` and ``recall`` of the cells in which all of them are
+        on; ``on_target``, the mean over these genes of the expression that is in the label, as a
+        share of its sum over the means of all labels.  ``genes``, a row a label and gene, the best
+        first: ``label``, ``gene``, ``threshold`` (from which the gene is on), ``f_beta``,
+        ``precision``, ``recall`` and ``on_target``.  ``params`` and ``versions``.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        A parameter, gene, column or matrix that cannot be used; fewer than two labels.
+
+    References
+    ----------
+    .. [1] B. Aevermann et al., Genome Research 31, 1767 (2021).
+
+    Examples
+    --------
+    >>> import scanpy as sc, glfs_bio
+    >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
+    >>> genes = ["CD79A", "CD3D", "LYZ", "NKG7"]
+    >>> table = glfs_bio.tl.markers(adata, genes, "bulk_labels", inplace=False)
+    >>> table.set_index("label").loc["CD19+ B", "markers"]
+    'CD79A'
+    """
+    params = {name: value for name, value in locals().items() if name not in ("adata", "panel")}
+    checks.whole_number("n_markers", n_markers, at_least=1)
+    checks.number("beta", beta, above=0.0)
+    checks.keys(key_added=key_added)
+    checks.flags(inplace=inplace)
+    named = names_of.panel(adata, panel, symbols=symbols, missing=missing)
+    if labels is None:
+        msg = "labels is missing: name a column of adata.obs, such as cell types."
+        raise TypeError(msg)
+    codes, categories = labels_of.codes(adata, labels, "labels")
+    if len(categories) < 2:
+        msg = f"labels={labels!r} has {len(categories)} label: at least 2 are needed."
+        raise ValueError(msg)
+    values = columns(read.matrix(adata, layer), named.genes)
+    if values.min() < 0:
+        msg = "The genes of the panel have negative values: name a layer of logarithms of counts."
+        raise ValueError(msg)
+    values, codes = values[codes >= 0], codes[codes >= 0]
+    genes = adata.var_names[named.genes].to_numpy(dtype=object)
+    single = singles(values, codes, len(categories), beta)
+    rows = []
+    for label, name in enumerate(categories):
+        belongs = codes == label
+        found = combination(values, belongs, single, label, n_markers, beta)
+        own = single.on_target[label, found.genes]
+        rows.append(
+            {
+                "label": str(name),
+                "n_cells": int(belongs.sum()),
+                "markers": ", ".join(genes[found.genes]),
+                "f_beta": found.f_beta,
+                "precision": found.precision,
+                "recall": found.recall,
+                "on_target": float(own.mean()) if len(own) else np.nan,
+            }
+        )
+    table = pd.DataFrame(rows)
+    if not inplace:
+        return table
+    every = pd.DataFrame(
+        {
+            "label": np.repeat(categories.astype(str).astype(object), len(genes)),
+            "gene": np.tile(genes, len(categories)),
+            **{
+                name: getattr(single, name).ravel()
+                for name in ("threshold", "f_beta", "precision", "recall", "on_target")
+            },
+        }
+    )
+    order = np.lexsort((-every["f_beta"].fillna(-1.0), np.repeat(range(len(table)), len(genes))))
+    adata.uns[key_added] = {
+        "table": table,
+        "genes": every.iloc[order].reset_index(drop=True),
+        "params": write.parameters(params),
+        "versions": versions("glfs-bio", "scikit-learn", "anndata"),
+    }
+    return None
