@@ -5,6 +5,8 @@ UV_PIP := $(BIN)/uv pip
 INSTALLED := $(VENV)/.installed
 RIVALS := $(VENV)/.rivals
 SPHINX := $(VENV)/.sphinx
+# Who installs what `make dist` built; python3.14 tries a newer one.
+DIST_PYTHON ?= $(BIN)/python
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 
 ifneq ($(wildcard ../shared/data),)
@@ -12,7 +14,7 @@ export GLFS_BIO_DATA ?= $(abspath ../shared/data)
 endif
 
 .DELETE_ON_ERROR:
-.PHONY: demo test lint docs lock format clean bench bench-panels bench-paper bench-speed
+.PHONY: demo test lint docs dist lock format clean bench bench-panels bench-paper bench-speed
 
 demo: $(INSTALLED)
 	@$(BIN)/python demo/demo.py
@@ -31,6 +33,18 @@ lint: $(INSTALLED)
 docs: $(SPHINX)
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
 
+# Wheel and sdist, installed without the lock, as `pip install` does it: alone, and with all extras.
+dist: $(INSTALLED)
+	@rm -rf dist && mkdir -p dist
+	$(BIN)/uv build --quiet --no-build-isolation --python $(BIN)/python --out-dir dist
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/uv venv --quiet --clear --python $(DIST_PYTHON) dist/try
+	$(BIN)/uv pip install --quiet --python dist/try/bin/python dist/*.tar.gz
+	dist/try/bin/python -P tools/installed.py core
+	$(BIN)/uv pip install --quiet --python dist/try/bin/python "$$(echo dist/*.whl)[all]"
+	dist/try/bin/python -P tools/installed.py
+	@rm -rf dist/try
+
 bench: bench-panels bench-paper
 	$(BIN)/python benchmarks/speed/reuse.py
 	$(BIN)/python benchmarks/paper/leukaemia.py --seeds 20
@@ -47,6 +61,10 @@ bench-panels: $(RIVALS)
 	$(BIN)/python benchmarks/panels/labels_settings.py
 	$(BIN)/python benchmarks/panels/labels.py
 	$(BIN)/python benchmarks/panels/labels_transfer.py
+	$(BIN)/python benchmarks/panels/weights.py
+	$(BIN)/python benchmarks/panels/classifiers.py
+	$(BIN)/python benchmarks/panels/across.py
+	$(BIN)/python benchmarks/panels/detection.py
 	$(BIN)/python benchmarks/panels/workbench_scores.py
 	$(BIN)/python benchmarks/panels/workbench_extensions.py
 	$(BIN)/python benchmarks/panels/workbench_substitutes.py
@@ -57,6 +75,7 @@ bench-panels: $(RIVALS)
 bench-speed: $(RIVALS)
 	$(BIN)/python benchmarks/speed/reuse.py
 	$(BIN)/python benchmarks/speed/sampled.py
+	$(BIN)/python benchmarks/speed/before.py
 	$(BIN)/python benchmarks/speed/run.py $(BENCH_SPEED)
 
 # The tables and figures of the paper but leukaemia, which is part of bench; takes hours.
@@ -74,7 +93,7 @@ format: $(INSTALLED)
 lock: | $(BIN)/uv
 	$(UV_PIP) compile --quiet --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' \
-		--group test --group lint --extra dask --output-file requirements/dev.txt \
+		--group test --group lint --extra all --output-file requirements/dev.txt \
 		pyproject.toml requirements/dev.in
 	$(UV_PIP) compile --quiet --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' \

@@ -14,7 +14,8 @@ SHORT ?=
 $(LOWEST)/.installed: pyproject.toml | $(BIN)/uv
 	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(LOWEST)
 	@$(BIN)/uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct \
-		--group test --constraint tools/lowest.txt --editable . zarr
+		--group test --constraint tools/lowest.txt \
+		--editable '.[cli,enrich,report]' zarr
 	@touch $@
 
 test-lowest: $(LOWEST)/.installed
@@ -24,7 +25,7 @@ test-lowest: $(LOWEST)/.installed
 $(NEWEST)/.installed: pyproject.toml | $(BIN)/uv
 	@$(BIN)/uv venv --quiet --clear --python $(NEWEST_PYTHON) $(NEWEST)
 	@$(BIN)/uv pip install --quiet --python $(NEWEST)/bin/python --group test \
-		--editable '.[dask]'
+		--editable '.[cli,dask,enrich,report]'
 	@touch $@
 
 ifeq ($(NEWEST_PYTHON),)

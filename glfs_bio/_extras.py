@@ -1,0 +1,29 @@
+"""Packages that come with an extra of ``pip install glfs-bio``."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+_EXTRAS = {
+    "gseapy": "enrich",
+    "jinja2": "report",
+    "loompy": "loom",
+    "matplotlib": "scanpy",
+    "openpyxl": "xlsx",
+    "scanpy": "scanpy",
+    "typer": "cli",
+}
+
+
+def needs(what: str, *packages: str) -> None:
+    """Refuse, before any work, what `packages` are missing for.
+
+    Raises
+    ------
+    ImportError
+        One of them is not installed.
+    """
+    for package in packages:
+        if find_spec(package) is None:
+            msg = f"{what} needs the package {package}: pip install 'glfs-bio[{_EXTRAS[package]}]'."
+            raise ImportError(msg)
