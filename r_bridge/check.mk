@@ -1,7 +1,7 @@
 # R and its packages from Debian where they are missing, rpy2, and the checks of the R package.
 R_FOLDER := $(VENV)/r
 R_LIBRARY := $(R_FOLDER)/library
-R_PACKAGES := BiocCheck Biobase bluster DelayedArray knitr Matrix reticulate rmarkdown scran scuttle \
+R_PACKAGES := BiocCheck Biobase BiocParallel bluster DelayedArray knitr Matrix reticulate rmarkdown scran scuttle \
 	SeuratObject SingleCellExperiment SummarizedExperiment testthat withr
 R_DEBIAN := r-base-core r-bioc-bioccheck r-bioc-scran r-cran-knitr r-cran-reticulate r-cran-rmarkdown \
 	r-cran-seuratobject r-cran-testthat

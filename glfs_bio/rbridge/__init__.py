@@ -58,7 +58,8 @@ def to_sce(adata: AnnData, *, X_name: str = "X") -> Any:
     The R object, a :class:`rpy2.rinterface.SexpS4`.  Layers become further assays; ``.obs`` and
     ``.var`` become ``colData`` and ``rowData``, with categories as factors, ordered or not, and
     missing values kept; the arrays of ``.obsm`` become reduced dimensions, ``X_pca``, ``X_tsne``
-    and ``X_umap`` under Bioconductor's names ``PCA``, ``TSNE`` and ``UMAP``.
+    and ``X_umap`` under Bioconductor's names ``PCA``, ``TSNE`` and ``UMAP``; the matrices of
+    ``.obsp`` become ``colPairs``, so that a selection in R re-uses the graph as in Python.
 
     Raises
     ------
@@ -70,8 +71,8 @@ def to_sce(adata: AnnData, *, X_name: str = "X") -> Any:
     Warns
     -----
     UserWarning
-        Names what is not carried: ``.uns``, ``.varm``, ``.obsp``, ``.varp``, ``.raw``, and columns
-        of types that R does not know.
+        Names what is not carried: ``.uns``, ``.varm``, ``.varp``, ``.raw``, and columns of types
+        that R does not know.
 
     Examples
     --------

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import logging
 import platform
 import sys
 import traceback
-import warnings
 from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
@@ -14,29 +14,28 @@ from typing import TYPE_CHECKING, Any
 import anndata as ad
 import numpy as np
 import pandas as pd
+from joblib import parallel_config
 from scipy import sparse
 
-from .. import pp, tl
+from .. import io, pp, tl
 from .._anndata import labels, read
+from .._extras import needs
 from ..estimators import LapRLSClassifier
 from ..limits import Limits
-from . import _session, _values
+from . import _graphs, _messages, _records, _session, _values, _wording
+from ._workers import Forked, can_fork
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-#: Names of reduced dimensions in Bioconductor, and of the same arrays in ``.obsm``.
-_REDUCED = {"PCA": "X_pca", "TSNE": "X_tsne", "UMAP": "X_umap"}
+log = logging.getLogger(__name__)
+
+_REDUCED = _wording.REDUCED
 _IN_OBSM = {name: key for key, name in _REDUCED.items()}
 #: Parameters of what panels are judged by; some functions have a `random_state` of their own.
 _OF_STRUCTURE = frozenset(inspect.signature(pp.structure).parameters) - {"adata", "key_added"}
-_FOR_DEVELOPERS = (
-    DeprecationWarning,
-    FutureWarning,
-    ImportWarning,
-    PendingDeprecationWarning,
-    ResourceWarning,
-)
+#: Default `key_added` of classifiers.
+_CLASSIFIER = "glfs_class"
 
 
 def answer(target: Any, arguments: Any) -> Any:
@@ -44,25 +43,30 @@ def answer(target: Any, arguments: Any) -> Any:
 
     Returns
     -------
-    An R list with ``ok`` and ``warnings``, and ``value`` or the ``classes``, ``message`` and
-    ``traceback`` of an exception.  Nothing is ever raised: rpy2 would print it and give R a NULL.
+    An R list with ``ok``, ``warnings`` and ``messages``, and ``value`` or the ``classes``,
+    ``message`` and ``traceback`` of an exception.  Nothing is ever raised: rpy2 would print it and
+    give R a NULL.
     """
-    caught: list[warnings.WarningMessage] = []
+    said = _messages.Said()
+    name = target[0]
     try:
         values = _values.read(arguments)
-        with _session.interruptible(), warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("default")
-            value = _TARGETS[target[0]](**values)
+        with _session.interruptible(), _messages.caught() as said:
+            value = _TARGETS[name](**values)
         told = {"ok": True, "value": _values.write(value)}
     except BaseException as error:  # noqa: BLE001 — an exception that gets out aborts the process
+        text = str(error.args[0] if isinstance(error, KeyError) and error.args else error)
         told = {
             "ok": False,
             "classes": _strings([kind.__name__ for kind in type(error).__mro__[:-1]]),
-            "message": str(error.args[0] if isinstance(error, KeyError) and error.args else error),
+            "message": _wording.for_r(text, name),
             "traceback": "".join(traceback.format_exception(error)),
         }
-    said = [str(one.message) for one in caught if not issubclass(one.category, _FOR_DEVELOPERS)]
-    return _values.write(told | {"warnings": _strings(said)})
+    told |= {
+        "warnings": _strings([_wording.for_r(text, name) for text in said.warnings]),
+        "messages": _strings([_wording.for_r(text, name) for text in said.messages]),
+    }
+    return _values.write(told)
 
 
 def put_together(parts: dict[str, Any]) -> ad.AnnData:
@@ -73,7 +77,9 @@ def put_together(parts: dict[str, Any]) -> ad.AnnData:
         var=parts["var"],
         obsm={_REDUCED.get(name, name): array for name, array in parts["reduced"].items()},
         layers={name: layer.T for name, layer in parts["layers"].items()},
-        uns=parts["records"],
+        obsp={name: pairs.tocsr() for name, pairs in parts["pairs"].items()},
+        uns=_graphs.entries(parts["pairs"])
+        | {name: _records.kept(record) for name, record in parts["records"].items()},
     )
 
 
@@ -84,11 +90,8 @@ def take_apart(adata: ad.AnnData, X_name: str) -> tuple[dict[str, Any], list[str
         raise ValueError(msg)
     assays = {} if adata.X is None else {X_name: read.matrix(adata)}
     assays |= {name: read.matrix(adata, name) for name in adata.layers}
-    left = [
-        f"{name}[{key!r}]"
-        for name in ("uns", "varm", "obsp", "varp")
-        for key in getattr(adata, name)
-    ]
+    pairs, left = _graphs.carried(adata)
+    left += [f"{name}[{key!r}]" for name in ("varm", "varp") for key in getattr(adata, name)]
     left += ["raw"] if adata.raw is not None else []
     reduced = {}
     for key, array in adata.obsm.items():
@@ -103,6 +106,7 @@ def take_apart(adata: ad.AnnData, X_name: str) -> tuple[dict[str, Any], list[str
     return {
         "assays": {name: matrix.T for name, matrix in assays.items()},
         "reduced": reduced,
+        "pairs": pairs,
         **tables,
     }, left
 
@@ -132,22 +136,21 @@ def _written_by(
     adata.var["_row"] = np.arange(adata.n_vars)
     before = {"var": adata.var.copy(), "obs": adata.obs.copy()}
     function(adata, **_arguments(options))
-    rows = adata.var.pop("_row").to_numpy()
+    rows = adata.var["_row"].to_numpy()
+    del adata.var["_row"]
+    gone = {
+        name: list(set(table) - {*getattr(adata, name), "_row"}) for name, table in before.items()
+    }
     return {
         "rows": rows + 1,
         "var": _new_columns(adata.var, before["var"].iloc[rows]),
         "obs": _new_columns(adata.obs, before["obs"]),
+        "gone": {name: _strings(columns) for name, columns in gone.items()},
         # The records that R handed over have no versions.
-        "records": {key: _told(entry) for key, entry in adata.uns.items() if "versions" in entry},
+        "records": {
+            key: _records.told(entry) for key, entry in adata.uns.items() if "versions" in entry
+        },
     }
-
-
-def _told(entry: dict[str, Any]) -> dict[str, Any]:
-    """A record for R, where the genes to preserve are a list: one alone would be any string."""
-    preserve = entry.get("params", {}).get("preserve")
-    if not isinstance(preserve, np.ndarray):
-        return entry
-    return entry | {"params": entry["params"] | {"preserve": list(preserve)}}
 
 
 def _judged_by(
@@ -167,6 +170,39 @@ def _judged_by(
         adata.uns.pop("glfs_structure", None)
 
     return _written_by(judge, parts, options)
+
+
+def _stability(parts: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+    """With workers that are forked, where that can be done."""
+    if options.get("n_jobs") in {None, 1}:
+        return _written_by(tl.stability, parts, options)
+    if not can_fork():
+        log.warning("n_jobs: processes cannot be forked on this system, so that there is one.")
+        return _written_by(tl.stability, parts, options | {"n_jobs": 1})
+    with parallel_config(Forked()):
+        return _written_by(tl.stability, parts, options)
+
+
+def _classified_by(
+    function: Callable[..., Any], parts: dict[str, Any], options: dict[str, Any]
+) -> dict[str, Any]:
+    """The same for classifiers: of several classes each has a column of its own."""
+
+    def call(adata: ad.AnnData, **given: Any) -> None:
+        function(adata, **given)
+        key = given.get("key_added", _CLASSIFIER)
+        tables = [(adata.obs, adata.obsm, f"{key}_decision")]
+        if function is tl.classify:
+            tables.append((adata.var, adata.varm, f"{key}_coef"))
+        for table, arrays, name in tables:
+            old = [column for column in table if column.startswith(f"{name}.")]
+            table.drop(columns=old, inplace=True)
+            if name in arrays:
+                columns = zip(adata.uns[key]["classes"], arrays.pop(name).T, strict=True)
+                for label, column in columns:
+                    table[f"{name}.{label}"] = column
+
+    return _written_by(call, parts, options)
 
 
 def _new_columns(table: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
@@ -194,33 +230,27 @@ def _preserved(preserve: Any) -> Any:
     return preserve
 
 
-def _laprls(
-    parts: dict[str, Any], label: str, select: bool, options: dict[str, Any]
-) -> dict[str, Any]:
-    """Fit LapRLS to all genes, or to a few that are selected for it."""
+def _laprls(parts: dict[str, Any], label: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Fit LapRLS to all genes."""
     adata = put_together(parts)
-    if select:
-        tl.classify(adata, label, key_added="model", **options)
-        entry = adata.uns["model"]
-        coef = adata.varm["model_coef"] if "model_coef" in adata.varm else adata.var[["model_coef"]]
-        return {
-            "classes": _strings(entry["classes"]),
-            "genes": _strings(entry["genes"]),
-            "coef": np.asarray(coef)[adata.var_names.get_indexer(entry["genes"])],
-            "intercept": entry["intercept"],
-            "tried": entry.get("tried"),
-            "cv_errors": entry.get("cv_errors"),
-        }
     codes, categories = labels.codes(adata, label)
+    labels.check(categories[codes[codes >= 0]], label)
     model = LapRLSClassifier(**options).fit(read.matrix(adata), codes)
     return {
         "classes": _strings(categories[model.classes_].astype(str)),
         "genes": _strings(adata.var_names),
         "coef": model.coef_.T,
         "intercept": model.intercept_,
-        "tried": None,
-        "cv_errors": None,
     }
+
+
+def _write_classifier(record: dict[str, Any], path: str, overwrite: bool) -> None:
+    adata = ad.AnnData(np.zeros((1, 1)), uns={_CLASSIFIER: _records.kept(record)})
+    io.write_classifier(adata, path, key=_CLASSIFIER, overwrite=overwrite)
+
+
+def _read_classifier(path: str) -> dict[str, Any]:
+    return _records.told(io.read_classifier(path))
 
 
 def _read_h5ad(path: str, X_name: str) -> dict[str, Any]:
@@ -230,6 +260,7 @@ def _read_h5ad(path: str, X_name: str) -> dict[str, Any]:
 
 def _example() -> dict[str, Any]:
     """The blood cells that scanpy ships."""
+    needs("The example", "scanpy")
     import scanpy as sc
 
     return take_apart(sc.datasets.pbmc68k_reduced().raw.to_adata(), "logcounts")[0]
@@ -244,13 +275,17 @@ def _stored(parts: dict[str, Any]) -> dict[str, int]:
 _TARGETS: dict[str, Callable[..., Any]] = {
     "about": _about,
     "select_genes": partial(_written_by, pp.select_genes),
-    "stability": partial(_written_by, tl.stability),
+    "stability": _stability,
     "evaluate_panel": partial(_judged_by, tl.evaluate_panel),
     "extend_panel": partial(_judged_by, tl.extend_panel),
     "substitutes": partial(_judged_by, tl.substitutes),
     "explain_panel": partial(_judged_by, tl.explain_panel),
     "compare_panels": partial(_judged_by, tl.compare_panels),
     "curve": partial(_judged_by, tl.curve),
+    "classify": partial(_classified_by, tl.classify),
+    "predict": partial(_classified_by, tl.predict),
+    "write_classifier": _write_classifier,
+    "read_classifier": _read_classifier,
     "laprls": _laprls,
     "example": _example,
     "read_h5ad": _read_h5ad,

@@ -2,6 +2,10 @@
 # A panel of 50 genes for 2,638 blood cells, then clusters of the cells in the panel.
 #   Rscript pbmc3k.R pbmc3k.h5ad [~/venv]
 # The file holds raw counts; the second argument is the Python that has glfs_bio.
+needed <- c("glfsbio", "scran", "scuttle", "bluster")
+absent <- needed[!vapply(needed, requireNamespace, NA, quietly = TRUE)]
+if (length(absent) > 0L)
+    stop("Install first: ", paste(absent, collapse = ", "))
 suppressPackageStartupMessages({
     library(glfsbio)
     library(scran)

@@ -15,6 +15,23 @@ there <- parallel::mclapply(1:2, select, mc.cores = 2)
 for (one in there) stopifnot(all.equal(one, here, tolerance = 1e-10))
 """
 
+#: Processes for the parts of a stability, in an R that ends afterwards.
+STABILITY = """
+x <- suppressMessages(glfs_select_genes(glfs_example(), 8))
+examine <- function(...) suppressMessages(glfs_stability(x, n_resamples = 4, ...))
+stopifnot(identical(S4Vectors::metadata(examine()), S4Vectors::metadata(examine(n_jobs = 2))))
+failed <- tryCatch(examine(n_jobs = 2, n_neighbors = 0), error = conditionMessage)
+stopifnot(grepl("n_neighbors=0", failed))
+"""
+
+
+def test_workers_of_a_stability(rscript):
+    """They give what one process gives, and leave nothing behind."""
+    process = rscript(STABILITY, start_new_session=True)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    assert "leaked" not in err
+
 
 def test_mclapply(rscript, monkeypatch):
     """With threads of OpenMP in R's own process, for which its children would wait for ever."""

@@ -26,15 +26,22 @@ def test_golub(real, run_r, tmp_path):
     run_r("""
         sce <- glfs_read_h5ad("golub.h5ad", X_name = "logcounts")
         sce <- glfs_select_genes(sce, n_genes = 20, n_comps = NULL)
-        model <- glfs_laprls(sce[, sce$train], "label", n_genes = c(4, 8), cv = 3)
+        learnt <- glfs_classify(sce[, sce$train], "label", n_genes = c(4, 8), cv = 3)
+        glfs_write_classifier(learnt, "leukaemia.json")
         write <- function(table, file) write.csv(
             format(as.data.frame(table), digits = 17, trim = TRUE), file, quote = TRUE
         )
         write(SummarizedExperiment::rowData(sce), "genes.csv")
-        write(coef(model), "coef.csv")
-        write(data.frame(
-            class = predict(model, sce), decision = predict(model, sce, type = "decision")
-        ), "samples.csv")
+    """)
+    run_r("""
+        sce <- glfs_read_h5ad("golub.h5ad", X_name = "logcounts")
+        sce <- glfs_predict(sce[rev(rownames(sce)), ], "leukaemia.json")
+        model <- S4Vectors::metadata(sce)$glfs_class
+        write <- function(table, file) write.csv(
+            format(as.data.frame(table), digits = 17, trim = TRUE), file, quote = TRUE
+        )
+        write(data.frame(coef = model$coef, row.names = model$genes), "coef.csv")
+        write(SummarizedExperiment::colData(sce), "samples.csv")
     """)
     genes, coef, samples = (
         pd.read_csv(tmp_path / f"{name}.csv", index_col=0) for name in ("genes", "coef", "samples")
@@ -48,16 +55,19 @@ def test_golub(real, run_r, tmp_path):
     expected = adata.var["glfs_class_coef"]
     np.testing.assert_allclose(coef.iloc[:, 0], expected[coef.index], rtol=1e-10)
     np.testing.assert_allclose(
-        samples["decision"], adata.obs["glfs_class_decision"], rtol=1e-10, atol=1e-12
+        samples["glfs_class_decision"], adata.obs["glfs_class_decision"], rtol=1e-10, atol=1e-12
     )
-    assert list(samples["class"]) == list(adata.obs["glfs_class_predicted"])
+    assert list(samples["glfs_class_predicted"]) == list(adata.obs["glfs_class_predicted"])
+    held_out = samples[samples["split"] == "test"]
+    assert (held_out["glfs_class_predicted"] != held_out["label"]).sum() <= 1
 
 
 def test_example_on_blood_cells(real, run_r):
     real("pbmc3k_2638")
     file = Path(os.environ.get("GLFS_BIO_DATA", "../shared/data")) / "pbmc3k_2638.h5ad"
     out = run_r(
-        f"commandArgs <- function(...) '{file.resolve()}'\nsource('{EXAMPLE}', echo = FALSE)"
+        f"commandArgs <- function(...) '{file.resolve()}'\nsource('{EXAMPLE}', echo = FALSE)\n"
+        "stopifnot(nrow(vignette(package = 'glfsbio')$results) == 2)"
     )
     assert "DataFrame with 50 rows and 2 columns" in out
     assert "CD14+ Monocytes" in out

@@ -30,6 +30,10 @@ def adata():
     adata.layers["halves"] = adata.X / 2
     adata.obsm["X_pca"] = rng.normal(size=(6, 2))
     adata.obsm["other"] = rng.normal(size=(6, 3))
+    for name in ("connectivities", "fine_connectivities", "distances"):
+        adata.obsp[name] = sparse.random_array((6, 6), density=0.3, rng=rng, format="csr")
+    for key, name in (("neighbors", "connectivities"), ("fine", "fine_connectivities")):
+        adata.uns[key] = {"connectivities_key": name}
     return adata
 
 
@@ -40,6 +44,9 @@ def assert_same(back, adata):
     np.testing.assert_array_equal(dense(back.layers["halves"]), dense(adata.layers["halves"]))
     for key in ("X_pca", "other"):
         np.testing.assert_array_equal(back.obsm[key], adata.obsm[key])
+    assert set(back.obsp) == set(adata.obsp)
+    for key in adata.obsp:
+        np.testing.assert_array_equal(back.obsp[key].toarray(), adata.obsp[key].toarray())
     for name in adata.obs:
         assert list(back.obs[name].isna()) == list(adata.obs[name].isna())
         assert list(back.obs[name].dropna()) == list(adata.obs[name].dropna())
@@ -60,20 +67,21 @@ def test_there_and_back(ri, adata, container):
     assert list(ri.evalr("SingleCellExperiment::reducedDimNames(sce)")) == ["PCA", "other"]
     back = rbridge.from_sce(sce, X_name="counts")
     assert sparse.issparse(back.X) == sparse.issparse(adata.X)
+    assert back.uns == adata.uns
     assert_same(back, adata)
 
 
 def test_what_is_not_carried_to_r_is_named(ri, adata):
     adata.uns["colours"] = ["red"]
     adata.varm["loadings"] = np.ones((4, 2))
-    adata.obsp["graph"] = sparse.eye_array(6, format="csr")
+    del adata.uns["fine"]  # names a graph no more
     adata.raw = adata
     adata.obs["when"] = pd.Timestamp("2020-01-01")
     with pytest.warns(UserWarning, match="Not carried to R") as caught:
         sce = rbridge.to_sce(adata)
-    for name in ("uns['colours']", "varm['loadings']", "obsp['graph']", "raw", "obs['when']"):
+    for name in ("uns['colours']", "varm['loadings']", "obsp['fine_", "raw", "obs['when']"):
         assert name in str(caught[0].message)
-    del adata.obs["when"]
+    del adata.obs["when"], adata.obsp["fine_connectivities"]
     assert_same(rbridge.from_sce(sce), adata)
 
 

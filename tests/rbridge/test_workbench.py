@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import scanpy as sc
 
-from glfs_bio import Limits, pp, rbridge, tl
+from glfs_bio import Limits, io, pp, rbridge, tl
 from glfs_bio.rbridge import _calls, _values
 
 PANEL = ["CD3D", "CD79A", "NKG7", "LYZ", "FCER1A"]
@@ -158,6 +158,34 @@ CALLS = {
         lambda adata: tl.stability(adata, n_resamples=3, show_progress=False),
         "glfs_stability",
     ),
+    "classify": (
+        """glfs_classify(x, 'bulk_labels', c(4, 8), cv = 3, graph = 'neighbors',
+            include = 'CD3D', exclude = 'ribosomal', missing = 'ignore', batch_key = 'phase')""",
+        lambda adata: tl.classify(
+            adata,
+            GROUPS,
+            n_genes=[4, 8],
+            cv=3,
+            graph="neighbors",
+            include="CD3D",
+            exclude="ribosomal",
+            missing="ignore",
+            batch_key="phase",
+        ),
+        "glfs_class",
+    ),
+    "classify some cells": (
+        """glfs_classify(
+            x, replace(ifelse(x$bulk_labels == 'CD34+', 'stem', 'none'), 1:99, NA), 3,
+            train = half, n_comps = 20, key_added = 'stem')""",
+        lambda adata: classify_some(adata),
+        "stem",
+    ),
+    "predict": (
+        """glfs_predict(x, glfs_classify(x[, half], 'louvain', 6), unsure = 0.3)""",
+        lambda adata: tl.predict(adata, learnt(adata), unsure=0.3),
+        "glfs_class",
+    ),
     "another structure": (
         "glfs_evaluate_panel(x, panel, batch_key = 'phase', n_comps = 20)",
         lambda adata: (
@@ -169,19 +197,34 @@ CALLS = {
 }
 
 
+def classify_some(adata):
+    labels = np.where(adata.obs[GROUPS] == "CD34+", "stem", "none").astype(object)
+    labels[:99] = None
+    adata.obs["labels"] = pd.Categorical(labels)
+    train = np.arange(adata.n_obs) % 2 == 0
+    tl.classify(adata, "labels", n_genes=3, train=train, n_comps=20, key_added="stem")
+    del adata.obs["labels"]
+
+
+def learnt(adata):
+    half = adata[::2].copy()
+    tl.classify(half, "louvain", n_genes=6)
+    return half.uns["glfs_class"]
+
+
 @pytest.fixture(scope="module")
 def adata():
     cells = sc.datasets.pbmc68k_reduced().raw.to_adata()
     cells.X = cells.X.astype(np.float64)
-    # R has neither the graph nor ``.uns``.
-    cells.obsp.clear()
-    cells.uns.clear()
+    # R has nothing else of ``.uns``.
+    cells.uns = {"neighbors": cells.uns["neighbors"]}
     cells.varm.clear()
     cells.layers["counts"] = cells.X.copy()
     cells.layers["counts"].data = np.rint(np.expm1(cells.X.data))
     cells.layers["counts"].eliminate_zeros()
     cells.var["cd3"] = cells.var_names.str.startswith("CD3")
-    cells.var = cells.var[["cd3"]]
+    cells.var["name"] = [f"symbol{i}" for i in range(cells.n_vars)]
+    cells.var = cells.var[["cd3", "name"]]
     return cells
 
 
@@ -195,6 +238,7 @@ def objects(ri, adata):
     ri.evalr(
         f"panel <- c({names}); cost <- setNames(rep(1, nrow(x)), rownames(x));"
         f"given <- c({costs}); cost[names(given)] <- given;"
+        "half <- rep(c(TRUE, FALSE), ncol(x) / 2);"
         "x <- glfs_select_genes(x, 10, lambda1 = 50, exclude = 'ribosomal', missing = 'ignore')"
     )
     ours = adata.copy()
@@ -209,6 +253,7 @@ def test_figures_are_those_of_python(ri, objects, name):
     ri.evalr(f"out <- suppressWarnings({code})")
     ours = objects.copy()
     call(ours)
+    spread(ours, key)
     record = _values.read(ri.evalr(f"glfs_plain(S4Vectors::metadata(out)[['{key}']])"))
     assert set(record) == set(ours.uns[key])
     same({**ours.uns[key], "params": 0, "versions": 0}, {**record, "params": 0, "versions": 0})
@@ -219,6 +264,14 @@ def test_figures_are_those_of_python(ri, objects, name):
         code = f"glfs_plain(SummarizedExperiment::{table}(out))"
         columns = [column for column in own if column not in before]
         same(own[columns], _values.read(ri.evalr(code))[columns])
+
+
+def spread(adata, key):
+    """Decision values and coefficients of several classes, as R has them: a column each."""
+    for table, arrays in ((adata.obs, adata.obsm), (adata.var, adata.varm)):
+        for name in [name for name in arrays if name.startswith(f"{key}_")]:
+            for j, label in enumerate(adata.uns[key]["classes"]):
+                table[f"{name}.{label}"] = arrays[name][:, j]
 
 
 def same(ours, theirs):
@@ -242,6 +295,33 @@ def same(ours, theirs):
             rtol=1e-10,
             atol=1e-12,
         )
+
+
+def test_classifiers_are_the_same_files(ri, objects, tmp_path):
+    """Written by one language, read by the other."""
+    ours, theirs = tmp_path / "ours.json", tmp_path / "theirs.json"
+    known = objects[::2].copy()
+    tl.classify(known, GROUPS, n_genes=5, graph="neighbors", symbols="name")
+    io.write_classifier(known, ours)
+    ri.evalr(f"""
+        learnt <- glfs_classify(x[, half], 'bulk_labels', 5, graph = 'neighbors', symbols = 'name')
+        glfs_write_classifier(learnt, '{theirs}')
+        read <- glfs_read_classifier('{ours}')
+        out <- glfs_predict(x, '{ours}')
+        stopifnot(
+            identical(out$glfs_class_margin, glfs_predict(x, read)$glfs_class_margin),
+            all.equal(out$glfs_class_margin, glfs_predict(x, learnt)$glfs_class_margin)
+        )
+    """)
+    one, other = io.read_classifier(ours), io.read_classifier(theirs)
+    for name in ("genes", "symbols", "classes", "coef", "intercept", "gene_means"):
+        same(one[name], other[name])
+    assert one["params"] == other["params"]
+    for file in (ours, theirs):
+        new = objects.copy()
+        tl.predict(new, file)
+        margins = _values.read(ri.evalr("out$glfs_class_margin"))
+        np.testing.assert_allclose(new.obs["glfs_class_margin"], margins, rtol=1e-10)
 
 
 def test_limits_are_those_of_python(ri):
@@ -272,7 +352,7 @@ def test_arguments_are_those_of_python(ri, function, target):
     assert all(one.kind is one.KEYWORD_ONLY for one in parameters[len(positional) : -1])
     kinds = f"vapply(formals(glfsbio::{function}), class, '')"
     assert set(ri.evalr(kinds)) == {"name", "NULL"}
-    for name in set(ri.evalr(f"names(which({kinds} == 'NULL'))")) - {"assay"}:
+    for name in set(ri.evalr(f"names(which({kinds} == 'NULL'))")) - {"assay", "BPPARAM"}:
         assert inspect.signature(target).parameters[name].default is None
 
 
@@ -284,6 +364,15 @@ def test_what_r_wrote_is_all_that_comes_back(ri, objects):
     out = "glfs_select_genes(x, 4, key_added = 'few', subset = TRUE)"
     kept = "S4Vectors::metadata({})$glfs"
     assert ri.evalr(f"identical({kept.format('x')}, {kept.format(out)})")[0]
+
+
+def test_a_graph_is_used_again(ri, objects):
+    """By R as by Python, and only where it is there."""
+    reused = "S4Vectors::metadata({})$glfs$reused$graph"
+    assert objects.uns["glfs"]["reused"]["graph"]
+    assert ri.evalr(reused.format("x"))[0]
+    bare = "local({ y <- x; SingleCellExperiment::colPairs(y) <- NULL; y })"
+    assert not ri.evalr(reused.format(f"glfs_select_genes({bare}, 4)"))[0]
 
 
 def test_matrix_gets_the_record_or_a_table(ri, objects):

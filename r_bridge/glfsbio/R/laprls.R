@@ -1,20 +1,17 @@
 #' Classify samples by Laplacian-regularised least squares
 #'
-#' Fits `glfs_bio.LapRLSClassifier` to all genes of `x`, or with `n_genes` selects
-#' genes for it first, as `glfs_bio.tl.classify()` does. Samples without a label
-#' take part in the graph of the samples and not in the squared error.
+#' Fits `glfs_bio.LapRLSClassifier` to all genes of `x`. Samples without a label take
+#' part in the graph of the samples and not in the squared error. [glfs_classify()]
+#' selects the genes for it, and keeps a classifier in a file.
 #'
 #' @inheritParams glfs_select_genes
 #' @param labels One label per sample, NA where it is not known; or the name of a
 #'   column of `colData()`, `pData()` or the metadata of a Seurat object.
-#' @param n_genes NULL: use all genes of `x`, for example of
-#'   `x[rowData(x)$glfs_selected, ]`. A number: select so many for the
-#'   classification, with the labels. Several numbers, such as `1:30`: choose among
-#'   them by cross-validation, all selection inside the folds.
 #' @param lambda1,lambda2 Weights of the graph and of the squared coefficients.
-#' @param ... Further arguments, by name, of `glfs_bio.LapRLSClassifier`, or with
-#'   `n_genes` of `glfs_bio.tl.classify()`: `graph`, `n_comps`, `cv`,
-#'   `random_state` and others.
+#' @param ... Further arguments, by name: `graph`, of the samples, `"neighbors"` or
+#'   `"classes"`; `n_neighbors`, the neighbours of a sample in it; `laplacian`,
+#'   `"normalized"` or `"unnormalized"`; `class_weight`, `"balanced"`, so that rare labels
+#'   count like frequent ones, or NULL; `standardize`, whether genes are scaled first.
 #' @param object An object of class `GLFSLapRLS`.
 #' @param newdata Genes x samples, with row names among which the genes of the
 #'   model are; of any class that `x` can have.
@@ -22,10 +19,8 @@
 #' @param assay As in [glfs_select_genes()].
 #'
 #' @return `glfs_laprls()`: an object of class `GLFSLapRLS`, which is kept whole by
-#'   `saveRDS()` and needs no Python to predict. Its slots are `classes`, `genes`
-#'   (the best first, when selected), `coef` (genes x decisions), `intercept`, and
-#'   `cv`, a data frame of the numbers of genes tried and their errors, out of
-#'   all samples with a label. `predict()`: a factor with one label a sample, or
+#'   `saveRDS()` and needs no Python to predict. Its slots are `classes`, `genes`,
+#'   `coef` (genes x decisions) and `intercept`. `predict()`: a factor with one label a sample, or
 #'   decision values: a vector for two classes, positive for the second, else a
 #'   matrix with a column a class.
 #' @examples
@@ -35,7 +30,7 @@
 #'     x <- matrix(rnorm(40 * 60), 40, dimnames = list(paste0("g", 1:40)))
 #'     x["g7", labels == "T"] <- x["g7", labels == "T"] + 8
 #'     labels[c(TRUE, FALSE)] <- NA
-#'     model <- glfs_laprls(x, labels, n_genes = 1)
+#'     model <- glfs_laprls(x, labels)
 #'     table(predict(model, x), rep(c("B", "T"), each = 30))
 #' }
 #' @export
@@ -53,42 +48,42 @@ setGeneric(
 #' @exportClass GLFSLapRLS
 setClass("GLFSLapRLS", slots = c(
     classes = "character", genes = "character", coef = "matrix",
-    intercept = "numeric", cv = "data.frame"
+    intercept = "numeric"
 ))
 
 #' @rdname glfs_laprls
 #' @export
 setMethod("glfs_laprls", "ANY",
-    function(x, labels, n_genes = NULL, lambda1 = 0.1, lambda2 = 10, ...,
+    function(x, labels, lambda1 = 0.1, lambda2 = 10, ...,
              assay = NULL) {
         options <- list(lambda1 = lambda1, lambda2 = lambda2, ...)
         if (inherits(x, "Seurat") && is_string(labels))
             labels <- take_column(x[[]], labels)
-        fit(x, labels, n_genes, options, assay)
+        fit(x, labels, options, assay)
     }
 )
 
 #' @rdname glfs_laprls
 #' @export
 setMethod("glfs_laprls", "SummarizedExperiment",
-    function(x, labels, n_genes = NULL, lambda1 = 0.1, lambda2 = 10, ...,
+    function(x, labels, lambda1 = 0.1, lambda2 = 10, ...,
              assay = "logcounts") {
         options <- list(lambda1 = lambda1, lambda2 = lambda2, ...)
         if (is_string(labels))
             labels <- take_column(SummarizedExperiment::colData(x), labels)
-        fit(x, labels, n_genes, options, assay)
+        fit(x, labels, options, assay)
     }
 )
 
 #' @rdname glfs_laprls
 #' @export
 setMethod("glfs_laprls", "ExpressionSet",
-    function(x, labels, n_genes = NULL, lambda1 = 0.1, lambda2 = 10, ...,
+    function(x, labels, lambda1 = 0.1, lambda2 = 10, ...,
              assay = "exprs") {
         options <- list(lambda1 = lambda1, lambda2 = lambda2, ...)
         if (is_string(labels))
             labels <- take_column(Biobase::pData(x), labels)
-        fit(x, labels, n_genes, options, assay)
+        fit(x, labels, options, assay)
     }
 )
 
@@ -101,45 +96,21 @@ take_column <- function(table, name) {
     table[[name]]
 }
 
-fit <- function(x, labels, n_genes, options, assay) {
-    if (is(labels, "Rle"))
-        labels <- S4Vectors::decode(labels)
-    if (!(is.factor(labels) || is.character(labels) || is.logical(labels) ||
-        is.integer(labels)))
-        labels <- whole_labels(labels)
-    if (length(labels) != ncol(x))
-        glfs_stop(
-            "labels has ", length(labels), " entries for ", ncol(x), " samples."
-        )
+fit <- function(x, labels, options, assay) {
+    labels <- sample_labels(labels, ncol(x))
     parts <- do.call(read_object, c(list(x), list(assay = assay)[!is.null(assay)]))
-    table <- S4Vectors::DataFrame(label = factor(labels))
-    parts$items[[3L]] <- plain_table(table)
-    if (!is.null(n_genes))
-        options$n_genes <- n_genes
+    parts$items[[3L]] <- plain_table(S4Vectors::DataFrame(labels = labels))
     model <- call_python(
-        "laprls",
-        parts = parts, label = plain_argument("label"),
-        select = plain_argument(!is.null(n_genes)), options = plain_arguments(options)
+        "laprls", parts = parts, label = plain_argument("labels"),
+        options = plain_arguments(options)
     )
     coef <- model$coef
     rownames(coef) <- model$genes
     colnames(coef) <- if (ncol(coef) == 1L) model$classes[2L] else model$classes
     methods::new("GLFSLapRLS",
         classes = model$classes, genes = model$genes, coef = coef,
-        intercept = model$intercept,
-        cv = if (is.null(model$tried))
-            data.frame(n_genes = integer(), errors = integer())
-        else data.frame(n_genes = model$tried, errors = model$cv_errors)
+        intercept = model$intercept
     )
-}
-
-whole_labels <- function(labels) {
-    if (!is.numeric(labels) || any(labels != round(labels), na.rm = TRUE))
-        glfs_stop(
-            "labels must be a factor, strings, whole numbers or logical values, not ",
-            class(labels)[1L], "."
-        )
-    labels
 }
 
 #' @rdname glfs_laprls
@@ -188,10 +159,4 @@ setMethod("show", "GLFSLapRLS", function(object) {
         "genes: ", listed(object@genes), "\n",
         sep = ""
     )
-    if (nrow(object@cv) > 0L)
-        cat(
-            "cross-validation: ", min(object@cv$errors), " errors with ",
-            length(object@genes), " genes\n",
-            sep = ""
-        )
 })

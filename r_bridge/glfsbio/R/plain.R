@@ -5,7 +5,7 @@
 plain_matrix <- function(x, what) {
     if (is(x, "DelayedArray")) {
         message(what, " is a ", class(x)[1L], ": realised in memory.")
-        x <- if (DelayedArray::is_sparse(x)) methods::as(x, "dgCMatrix") else as.matrix(x)
+        x <- realised(x)
     } else if (is.data.frame(x) || is(x, "DataFrame")) {
         x <- as.matrix(x)
     } else if (is(x, "sparseMatrix")) {
@@ -27,6 +27,21 @@ plain_matrix <- function(x, what) {
         list(kind = "sparse", p = x@p, i = x@i, x = x@x, shape = x@Dim)
     else
         list(kind = "dense", values = unclass(x))
+}
+
+# A file may hold zeros one by one: sparse blocks of samples need less memory.
+realised <- function(x) {
+    if (DelayedArray::is_sparse(x))
+        return(methods::as(x, "dgCMatrix"))
+    if (length(dim(x)) != 2L || length(x) == 0L || !DelayedArray::type(x) %in% c("integer", "double"))
+        return(as.matrix(x))
+    grid <- DelayedArray::colAutoGrid(x)
+    first <- DelayedArray::read_block(x, grid[[1L]])
+    if (!isTRUE(mean(first == 0) > 0.5))
+        return(as.matrix(x))
+    sparse <- function(block) methods::as(block + 0, "CsparseMatrix")
+    rest <- lapply(seq_along(grid)[-1L], function(i) sparse(DelayedArray::read_block(x, grid[[i]])))
+    do.call(cbind, c(list(sparse(first)), rest))
 }
 
 refuse_missing <- function(x, values, what) {
@@ -111,7 +126,7 @@ plain_column <- function(x) {
 }
 
 plain_parts <- function(matrix, genes, var, obs, reduced = list(), layers = list(),
-                        records = list()) {
+                        records = list(), pairs = list()) {
     reduced <- Filter(function(x) is.matrix(x) && is.numeric(x), reduced)
     plain_list(
         list(
@@ -123,9 +138,10 @@ plain_parts <- function(matrix, genes, var, obs, reduced = list(), layers = list
                 as.character(names(reduced))
             ),
             plain_list(layers, as.character(names(layers))),
-            plain_records(records)
+            plain_records(records),
+            plain_list(pairs, as.character(names(pairs)))
         ),
-        c("X", "var", "obs", "reduced", "layers", "records")
+        c("X", "var", "obs", "reduced", "layers", "records", "pairs")
     )
 }
 
@@ -138,6 +154,15 @@ plain_records <- function(records) {
         lapply(records, function(record) plain_argument(record[told], "metadata")),
         as.character(names(records))
     )
+}
+
+# Pairs of samples, which a name tells the graph of: see _graphs.py in Python.
+plain_pairs <- function(x, only) {
+    # colPairNames() checks the whole object every time.
+    names <- grep(only, names(SingleCellExperiment::int_colData(x)$colPairs), value = TRUE)
+    lapply(stats::setNames(nm = names), function(name) plain_matrix(
+        SingleCellExperiment::colPair(x, name, asSparse = TRUE), paste0("colPair \"", name, "\"")
+    ))
 }
 
 # The matrix of raw counts that `counts_layer` names, as a layer under its name.
@@ -176,11 +201,12 @@ setMethod("read_object", "SummarizedExperiment",
         if (!assay %in% names)
             glfs_stop("assay = \"", assay, "\" is not an assay of x: ", listed(names), ".")
         values <- function(name) SummarizedExperiment::assay(x, name, withDimnames = FALSE)
-        reduced <- list()
+        reduced <- pairs <- list()
         if (is(x, "SingleCellExperiment")) {
             # reducedDims() and altExpNames() check the whole object every time.
             inner <- SingleCellExperiment::int_colData(x)
             reduced <- as.list(inner$reducedDims)
+            pairs <- plain_pairs(x, "(^|_)connectivities$")
             other <- names(inner$altExps)
             if (length(other) > 0L)
                 message("Alternative experiments are not used: ", listed(other), ".")
@@ -192,7 +218,8 @@ setMethod("read_object", "SummarizedExperiment",
             no_names(SummarizedExperiment::colData(x)),
             reduced,
             counts_layers(counts_layer, names, "an assay of x", values),
-            S4Vectors::metadata(x)
+            S4Vectors::metadata(x),
+            pairs
         )
     }
 )
@@ -226,13 +253,19 @@ setMethod("write_object", "ANY", function(x, result, ...) {
         S4Vectors::metadata(table) <- result$records
         return(table)
     }
-    tables <- Filter(ncol, list(rowData = result$var, colData = no_names(result$obs)))
+    samples <- result$obs
+    rownames(samples) <- colnames(x)
+    tables <- Filter(ncol, list(rowData = result$var, colData = samples))
     c(result$records[[1L]], tables)
 })
 
 setMethod("write_object", "SummarizedExperiment", function(x, result, ...) {
     if (length(result$rows) < nrow(x))
         x <- x[result$rows, ]
+    for (name in result$gone$var)
+        SummarizedExperiment::rowData(x)[[name]] <- NULL
+    for (name in result$gone$obs)
+        SummarizedExperiment::colData(x)[[name]] <- NULL
     if (ncol(result$var) > 0L)
         SummarizedExperiment::rowData(x)[names(result$var)] <- no_names(result$var)
     if (ncol(result$obs) > 0L)
@@ -244,9 +277,9 @@ setMethod("write_object", "SummarizedExperiment", function(x, result, ...) {
 setMethod("write_object", "ExpressionSet", function(x, result, ...) {
     if (length(result$rows) < nrow(x))
         x <- x[result$rows, ]
-    for (name in names(result$var))
+    for (name in union(names(result$var), result$gone$var))
         Biobase::fData(x)[[name]] <- result$var[[name]]
-    for (name in names(result$obs))
+    for (name in union(names(result$obs), result$gone$obs))
         Biobase::pData(x)[[name]] <- result$obs[[name]]
     notes <- Biobase::notes(x)
     notes[names(result$records)] <- result$records

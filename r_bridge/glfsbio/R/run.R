@@ -8,12 +8,18 @@ given <- function(..., frame = parent.frame()) {
 }
 
 # Call a function of Python on an object, and put into it what the function wrote.
-run <- function(target, x, options, assay) {
+# `columns` are columns of the samples that the object does not have.
+run <- function(target, x, options, assay, columns = list()) {
     refuse_options(names(options))
+    block <- block_column(target, options, ncol(x))
+    options <- block$options
+    columns <- c(columns, block$columns)
     place <- c(list(assay = assay), options["counts_layer"])
     if (inherits(x, "Seurat")) {
-        place <- c(place, options["slot"])
-        options[["slot"]] <- NULL
+        place <- c(place, list(slot = seurat_slot(options)))
+        options[c("slot", "layer")] <- NULL
+    } else if ("layer" %in% names(options)) {
+        glfs_stop("layer has no meaning for a ", class(x)[1L], ": name the matrix with assay =.")
     }
     place <- place[!vapply(place, is.null, NA)]
     # Not `$`, which would take `panels` for `panel`.
@@ -24,13 +30,57 @@ run <- function(target, x, options, assay) {
     if (!is.null(options[["limits"]]))
         options[["limits"]] <- check_limits(options[["limits"]])
     plain <- plain_arguments(options)
-    parts <- do.call(read_object, c(list(x), place))
+    parts <- with_columns(do.call(read_object, c(list(x), place)), columns)
     result <- call_python(target, parts = parts, options = plain)
     ranks <- grep("_rank$", names(result$var), value = TRUE)
     for (name in ranks)
         result$var[[name]] <- as.integer(result$var[[name]])
+    # So that the record of the selection names a column that is there.
+    if (has_samples(x))
+        result$obs[names(block$columns)] <- block$columns
     result$records <- lapply(result$records, name_matrices)
-    do.call(write_object, c(list(x, result), place["assay"][!is.null(assay)]))
+    x <- do.call(write_object, c(list(x, result), place["assay"][!is.null(assay)]))
+    if (inherits(x, "Seurat") && isTRUE(options[["as_highly_variable"]]))
+        x <- seurat_variable(x, assay, options[["key_added"]])
+    x
+}
+
+# Whether there is a place for columns of the samples.
+has_samples <- function(x)
+    is(x, "SummarizedExperiment") || is(x, "ExpressionSet") || inherits(x, "Seurat")
+
+# scran's word for batches: a column of the samples, or a vector.
+block_column <- function(target, options, n) {
+    block <- options[["block"]]
+    if (is.null(block))
+        return(list(options = options, columns = list()))
+    if (!is.null(options[["batch_key"]]))
+        glfs_stop("block and batch_key are two names of one argument: give one of them.")
+    columns <- list()
+    if (!is_string(block)) {
+        written <- c(
+            options[["key_added"]],
+            switch(target, select_genes = "glfs", classify = "glfs_class", paste0("glfs_", target))
+        )
+        columns[[paste0(written[1L], "_block")]] <- sample_labels(block, n, "block")
+        block <- names(columns)
+    }
+    options[["block"]] <- NULL
+    options[["batch_key"]] <- block
+    list(options = options, columns = columns)
+}
+
+with_columns <- function(parts, columns) {
+    if (length(columns) == 0L)
+        return(parts)
+    extra <- plain_table(S4Vectors::DataFrame(columns))
+    table <- parts$items[[3L]]
+    there <- r_strings(table$names)
+    stay <- !there %in% names(columns)
+    table$columns <- c(table$columns[stay], extra$columns)
+    table$names <- plain_strings(c(there[stay], names(columns)))
+    parts$items[[3L]] <- table
+    parts
 }
 
 check_panel <- function(panel) {
@@ -73,7 +123,7 @@ refuse_options <- function(names) {
     if ("structure_key" %in% names)
         glfs_stop(
             "structure_key has no meaning in R: give the parameters of the structure, ",
-            "such as batch_key or n_comps."
+            "such as block or n_comps."
         )
 }
 

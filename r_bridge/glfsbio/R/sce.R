@@ -8,8 +8,9 @@
 #' @return A SingleCellExperiment, genes x cells: `X` and the layers as assays,
 #'   sparse ones as dgCMatrix; `obs` and `var` as `colData` and `rowData`, with
 #'   ordered and unordered factors; the arrays of `obsm` as reduced dimensions,
-#'   `X_pca`, `X_tsne` and `X_umap` as `PCA`, `TSNE` and `UMAP`. A message names
-#'   what is not carried: `uns`, `varm`, graphs and `raw`.
+#'   `X_pca`, `X_tsne` and `X_umap` as `PCA`, `TSNE` and `UMAP`; the matrices of
+#'   `obsp`, such as the graph of the nearest neighbours, as `colPairs`. A message
+#'   names what is not carried: `uns`, `varm`, `varp` and `raw`.
 #' @examples
 #' if (glfs_available()) {
 #'     # 700 blood cells that the Python package scanpy ships
@@ -40,7 +41,8 @@ glfs_read_h5ad <- function(path, X_name = "X") {
 #' No network is needed.
 #'
 #' @return A SingleCellExperiment with an assay `logcounts`, the types of the cells in
-#'   `colData(x)$bulk_labels`, and reduced dimensions `PCA` and `UMAP`.
+#'   `colData(x)$bulk_labels`, reduced dimensions `PCA` and `UMAP`, and a graph of the
+#'   nearest neighbours in `colPair(x, "connectivities")`.
 #' @references G. X. Y. Zheng et al., Nature Communications 8, 14049 (2017).
 #' @examples
 #' if (glfs_available()) glfs_example()
@@ -61,7 +63,8 @@ as_sce <- function(parts) {
         x
     })
     SingleCellExperiment::SingleCellExperiment(
-        assays = assays, rowData = parts$var, colData = parts$obs, reducedDims = reduced
+        assays = assays, rowData = parts$var, colData = parts$obs, reducedDims = reduced,
+        colPairs = parts$pairs
     )
 }
 
@@ -79,13 +82,14 @@ plain_sce <- function(x, X_name = NULL) {
         paste0("assay \"", name, "\"")
     ))
     single <- is(x, "SingleCellExperiment")
+    pairs <- if (single) plain_pairs(x, ".") else list()
     reduced <- if (single) as.list(SingleCellExperiment::reducedDims(x, withDimnames = FALSE)) else list()
     rows <- SummarizedExperiment::rowData(x, use.names = FALSE)
     columns <- SummarizedExperiment::colData(x)
     rownames(columns) <- colnames(x)
     parts <- plain_parts(
         plain[[X_name]], gene_names(x), rows, columns, reduced,
-        plain[setdiff(names, X_name)]
+        plain[setdiff(names, X_name)], pairs = pairs
     )
     label <- function(what, names) if (length(names)) paste(what, names)
     left <- c(
@@ -95,6 +99,6 @@ plain_sce <- function(x, X_name = NULL) {
         label("metadata", names(S4Vectors::metadata(x)))
     )
     parts$items <- c(parts$items, list(plain_strings(as.character(left))))
-    parts$names <- plain_strings(c("X", "var", "obs", "reduced", "layers", "records", "left"))
+    parts$names <- plain_strings(c(r_strings(parts$names), "left"))
     parts
 }

@@ -48,8 +48,10 @@
 #'   \item{`cell_weights`}{Column of `colData()`: how much each sample counts in what
 #'     is kept. Labels in place of numbers: all labels count alike, so that rare types
 #'     count like frequent ones.}
-#'   \item{`batch_key`}{A column of `colData()`. Every batch gets its own structure,
-#'     so that genes which only separate batches gain nothing.}
+#'   \item{`block`}{The batch of every sample, a vector, as in scran, or a column of
+#'     `colData()`. Every batch gets its own structure, so that genes which only separate
+#'     batches gain nothing. A vector is kept in a column `glfs_block` of `colData()`.
+#'     Python's word `batch_key` can be used for a column, too.}
 #'   \item{`mask_var`}{Genes to work on: a logical vector, or a logical column of
 #'     `rowData()`.}
 #'   \item{`objective`, `lam`}{`"error"`, or a selection of the paper, and its
@@ -61,6 +63,7 @@
 #'     for up to some hundred samples.}
 #'   \item{`use_rep`}{A reduced dimension to take instead; `"X"`: compute principal
 #'     components.}
+#'   \item{`neighbors_key`}{`"k"` takes the graph `colPair(x, "k_connectivities")`.}
 #'   \item{`standardize`}{Units of the genes: `"noise"`, `"unit"` (their variance),
 #'     NULL, or `"auto"`.}
 #'   \item{`method`}{`"glfs"`, or a method that it is compared with: `"lapaofs"`,
@@ -69,7 +72,7 @@
 #'     of the record.}
 #'   \item{`subset`}{Whether to keep only the selected genes.}
 #'   \item{`as_highly_variable`}{Whether to write the selection to a column
-#'     `highly_variable` too.}
+#'     `highly_variable` too, and for Seurat to `VariableFeatures()`.}
 #'   \item{`random_state`}{A seed.}
 #' }
 #'
@@ -84,10 +87,13 @@
 #'   Genes in `exclude` cannot be selected, and still count as structure that the
 #'   panel should keep. Genes outside `mask_var` are not looked at.
 #'
-#'   A reduced dimension `"PCA"` (for Seurat, `"pca"`) is re-used, as in Python;
-#'   `use_rep = "X"` computes another. For a Seurat object, `slot` names the slot
-#'   (or layer) of the assay, by default `"data"`. A delayed matrix is realised in
-#'   memory. Values in `...` are converted so: `NULL` is None, vectors of length
+#'   A reduced dimension `"PCA"` (for Seurat, `"pca"`) is re-used, and so is the graph
+#'   `colPair(x, "connectivities")` of a SingleCellExperiment, where zellkonverter and
+#'   [glfs_read_h5ad()] put that of an AnnData file: R and Python select the same genes.
+#'   `use_rep = "X"` computes both anew; the record says what was re-used. For a Seurat object, `slot` or
+#'   `layer` names the matrix of the assay, by default `"data"`. A delayed matrix, as of a HDF5
+#'   file, is realised in memory, block by block and without its zeros where these are
+#'   most of it. Values in `...` are converted so: `NULL` is None, vectors of length
 #'   one are scalars, whole numbers are integers.
 #'
 #' @return The object, with the columns below in `rowData()`, `fData()` or the
@@ -118,10 +124,10 @@
 #'   panels of included genes alone. The paper's objectives do not have it.
 #' - `curve`: `n_genes` and `kept` of panels larger than the selection too, where
 #'   `n_genes` was NULL.
-#' - `reused`: whether the `representation` was a reduced dimension of the object;
-#'   its `graph` is computed for every selection that R asks for. `replaced`:
-#'   whether the reduced dimension had to be replaced, because it missed directions
-#'   in which genes vary beyond their noise.
+#' - `reused`: whether the `representation` was a reduced dimension of the object, and
+#'   the `graph` was one of its `colPairs`. `replaced`: whether the reduced dimension
+#'   had to be replaced, because it missed directions in which genes vary beyond
+#'   their noise.
 #' - `graph_components`: the number of connected components of the graph of the
 #'   samples. `assay_noise`: the variance of the noise of the assay that will
 #'   measure the panel, as it was assumed.
@@ -165,6 +171,10 @@ glfs_select_genes <- function(x, n_genes, ..., assay = NULL) {
 #'   part; `n_jobs`, processes; `key_added`; `random_state`; `show_progress`, by
 #'   default where R is interactive; and arguments of [glfs_select_genes()] in place of
 #'   those of the selection.
+#' @param BPPARAM A parameter of BiocParallel, such as `BiocParallel::MulticoreParam(4)`:
+#'   as many processes as it has workers, on this machine. They are forked; where that
+#'   cannot be done, as on Windows and macOS, there is one. The result does not depend
+#'   on it. `n_jobs` is the same as a number.
 #' @return The object, with the columns below in `rowData()`, `fData()` or the
 #'   metadata of the features, and a record in `metadata(x)$glfs_stability`,
 #'   `notes(x)` or `Misc(x)`. For a matrix, a DataFrame.
@@ -189,6 +199,20 @@ glfs_select_genes <- function(x, n_genes, ..., assay = NULL) {
 #'     glfs_stability(x, n_genes = 3, n_resamples = 5, n_comps = NULL)
 #' }
 #' @export
-glfs_stability <- function(x, n_genes, ..., assay = NULL) {
-    run("stability", x, shown(c(given("n_genes"), list(...))), assay)
+glfs_stability <- function(x, n_genes, ..., assay = NULL, BPPARAM = NULL) {
+    options <- c(given("n_genes"), list(...))
+    if (!is.null(BPPARAM))
+        options <- with_workers(options, BPPARAM)
+    run("stability", x, shown(options), assay)
+}
+
+with_workers <- function(options, BPPARAM) {
+    if (!is(BPPARAM, "BiocParallelParam"))
+        glfs_stop(
+            "BPPARAM is a ", class(BPPARAM)[1L], ": it must be a parameter of BiocParallel, ",
+            "such as BiocParallel::MulticoreParam(2)."
+        )
+    if ("n_jobs" %in% names(options))
+        glfs_stop("n_jobs and BPPARAM both say how many processes there are: give one of them.")
+    c(options, n_jobs = BiocParallel::bpnworkers(BPPARAM))
 }

@@ -116,9 +116,12 @@ find_python <- function(python) {
 # In a process of its own: a Python that lacks the package would stay in this R.
 check_modules <- function(python) {
     code <- paste0(
-        "import sys; from importlib.util import find_spec as f; ",
+        "import sys, sysconfig; from importlib.util import find_spec as f; ",
+        "from pathlib import Path; ",
         "sys.path = [p for p in sys.path if p]; ", # not the working directory
         "print(*(m for m in ('glfs_bio', 'rpy2') if f(m) is None), sep=' '); ",
+        "print(sys.prefix == sys.base_prefix and ",
+        "Path(sysconfig.get_path('stdlib'), 'EXTERNALLY-MANAGED').exists()); ",
         "print('ok')"
     )
     # R's library path would give this Python the wrong libpython.
@@ -128,24 +131,33 @@ check_modules <- function(python) {
     ))
     if (length(said) == 0L || said[length(said)] != "ok")
         glfs_stop(python, " does not run: ", paste(said, collapse = "\n"))
-    missing <- strsplit(said[length(said) - 1L], " ", fixed = TRUE)[[1L]]
+    missing <- strsplit(said[length(said) - 2L], " ", fixed = TRUE)[[1L]]
     if (length(missing) == 0L)
         return(invisible())
-    old <- getRversion() < "4.5.0"
-    lines <- c(
-        if ("rpy2" %in% missing && old) paste0(
-            "RPY2_CFFI_MODE=ABI '", python,
-            "' -m pip install --no-cache-dir 'rpy2-rinterface<3.6.6' rpy2"
-        ),
-        if ("rpy2" %in% missing && !old) paste0("'", python, "' -m pip install rpy2"),
-        if ("glfs_bio" %in% missing) paste0(
-            "'", python, "' -m pip install .    # in a copy of the glfs_bio repository"
-        )
-    )
+    # Such a Python, as Debian's, refuses packages that its system did not install.
+    managed <- said[length(said) - 1L] == "True"
+    if (managed)
+        missing <- c("glfs_bio", "rpy2")
     glfs_stop(
         python, " lacks ", paste(missing, collapse = " and "),
-        ". Install with\n  ", paste(lines, collapse = "\n  "),
+        ". Install with\n  ", paste(install_lines(python, missing, managed), collapse = "\n  "),
         "\nor name another Python with glfs_setup()."
+    )
+}
+
+install_lines <- function(python, missing, managed) {
+    pip <- paste0("'", python, "' -m pip install")
+    if (managed)
+        pip <- "~/venv/bin/pip install"
+    old <- getRversion() < "4.5.0"
+    c(
+        if (managed) paste0("'", python, "' -m venv ~/venv"),
+        if ("rpy2" %in% missing && old)
+            paste0("RPY2_CFFI_MODE=ABI ", pip, " --no-cache-dir 'rpy2-rinterface<3.6.6' rpy2"),
+        if ("rpy2" %in% missing && !old) paste0(pip, " rpy2"),
+        if ("glfs_bio" %in% missing)
+            paste0(pip, " '.[scanpy]'    # in a copy of the glfs_bio repository"),
+        if (managed) "and run glfs_setup(\"~/venv\")"
     )
 }
 
@@ -190,6 +202,8 @@ call_python <- function(target, ...) {
     answer <- r_value(session$call(
         target, plain_list(arguments, as.character(names(arguments)))
     ))
+    for (text in answer$messages)
+        message(text)
     for (text in answer$warnings)
         warning(structure(
             class = c("python.UserWarning", "warning", "condition"),

@@ -16,12 +16,16 @@ seurat_assay <- function(x, assay) {
 read_seurat <- function(x, assay = NULL, slot = "data", counts_layer = NULL, ...) {
     assay <- seurat_assay(x, assay)
     check_string(slot, "slot")
+    slots <- seurat_slots(x[[assay]])
+    check_slot(slot, slots, assay)
     # Version 5 of SeuratObject calls a slot a layer.
     name <- if (utils::packageVersion("SeuratObject") < "5.0.0") "slot" else "layer"
-    values <- function(slot) do.call(
-        SeuratObject::GetAssayData,
-        c(list(x[[assay]]), stats::setNames(list(slot), name))
-    )
+    values <- function(slot) {
+        check_slot(slot, slots, assay)
+        seurat_whole(do.call(
+            SeuratObject::GetAssayData, c(list(x[[assay]]), stats::setNames(list(slot), name))
+        ), slot, x[[assay]], assay)
+    }
     matrix <- values(slot)
     others <- setdiff(SeuratObject::Assays(x), assay)
     if (length(others) > 0L)
@@ -34,9 +38,52 @@ read_seurat <- function(x, assay = NULL, slot = "data", counts_layer = NULL, ...
     plain_parts(
         plain_matrix(matrix, paste0("slot \"", slot, "\" of assay \"", assay, "\"")),
         gene_names(matrix), x[[assay]][[]], no_names(x[[]]), reduced,
-        counts_layers(counts_layer, seurat_slots(x[[assay]]), "in the assay", values),
+        counts_layers(counts_layer, slots, "in the assay", values),
         methods::slot(x, "misc")
     )
+}
+
+# The matrix to use, by either of its names.
+seurat_slot <- function(options) {
+    if (all(c("slot", "layer") %in% names(options)))
+        glfs_stop("slot and layer are two names of one argument: give one of them.")
+    c(options[["slot"]], options[["layer"]])
+}
+
+# Version 5 may keep the samples of every file in a layer of its own.
+check_slot <- function(slot, slots, assay) {
+    parts <- slots[startsWith(slots, paste0(slot, "."))]
+    if (!slot %in% slots && length(parts) > 0L)
+        glfs_stop(
+            "assay \"", assay, "\" has \"", slot, "\" in parts (", listed(parts),
+            "): run x[[\"", assay, "\"]] <- JoinLayers(x[[\"", assay, "\"]]) first."
+        )
+    if (!slot %in% slots)
+        glfs_stop(
+            "slot = \"", slot, "\" is not in assay \"", assay, "\": ", listed(slots),
+            if (slot == "data") "; NormalizeData() makes it", "."
+        )
+}
+
+# Scaled data may be missing, or be there for some genes.
+seurat_whole <- function(matrix, slot, assay, name) {
+    there <- intersect(rownames(assay), rownames(matrix))
+    if (length(there) == 0L)
+        glfs_stop("slot \"", slot, "\" of assay \"", name, "\" is empty: choose another.")
+    if (length(there) < nrow(assay))
+        glfs_stop(
+            "slot \"", slot, "\" of assay \"", name, "\" has ", length(there), " of ",
+            nrow(assay), " genes: run ScaleData(x, features = rownames(x)), or choose another."
+        )
+    matrix[rownames(assay), , drop = FALSE]
+}
+
+# What functions of Seurat take by themselves, the best gene first.
+seurat_variable <- function(x, assay, key) {
+    assay <- seurat_assay(x, assay)
+    genes <- glfs_gene_sets(x[[assay]][[]], if (is.null(key)) "glfs" else key)
+    SeuratObject::VariableFeatures(x, assay = assay) <- genes[[1L]]
+    x
 }
 
 seurat_slots <- function(assay) {
@@ -57,6 +104,8 @@ write_seurat <- function(x, result, assay = NULL, ...) {
     values <- as.data.frame(result$var)
     if (length(result$rows) < nrow(x[[assay]]))
         x <- subset(x, features = rownames(values))
+    for (name in intersect(result$gone$obs, names(x[[]])))
+        x[[name]] <- NULL
     # AddMetaData() fails on a table without columns: nothing has changed.
     if (ncol(values) > 0L)
         x[[assay]] <- SeuratObject::AddMetaData(x[[assay]], values)

@@ -31,6 +31,8 @@ genes_by_name <- c("families", "markers")
 plain_argument <- function(x, name = "") {
     if (is.null(x))
         return(NULL)
+    if (inherits(x, "glfs_plain"))
+        return(unclass(x))
     if (is.list(x) && !is.object(x))
         return(plain_arguments_list(x, name))
     if (is(x, "Rle"))

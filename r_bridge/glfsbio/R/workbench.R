@@ -34,7 +34,7 @@
 #'   \item{`random_state`}{A seed.}
 #'   \item{`show_progress`}{Whether a bar shows the progress; by default where R is
 #'     interactive.}
-#'   \item{`batch_key`, `n_comps`, `use_rep`, `lambda1`, `n_neighbors`,
+#'   \item{`block`, `n_comps`, `use_rep`, `lambda1`, `n_neighbors`,
 #'     `standardize`, `mask_var`}{What the structure of the cells is, as in
 #'     [glfs_select_genes()]. Where `panel` is a selection, it is the structure that
 #'     the selection was made by, unless one of these is given: then the others have

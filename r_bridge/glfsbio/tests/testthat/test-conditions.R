@@ -13,6 +13,29 @@ test_that("a warning in Python is an R warning", {
     expect_warning(select(counts), "raw counts", class = "python.UserWarning")
 })
 
+test_that("what Python says is a message, in the words of R", {
+    need_python()
+    labels <- replace(groups, 1:9, "unknown")
+    expect_message(classified <- glfs_classify(cells(), labels, 2), "labels: 'unknown' is a class")
+    expect_silent(suppressMessages(glfs_classify(cells(), labels, 2)))
+    labels[10] <- "alone"
+    need_package("knitr")
+    code <- "```{r}\nx <- glfs_classify(cells(), labels, 2)\n```"
+    shown <- knitr::knit(text = code, quiet = TRUE, envir = environment())
+    expect_match(shown, "## labels: 'alone' has one labelled cell")
+    expect_message(
+        tryCatch(glfs_classify(cells(), labels, 2, lambda1 = -1), glfs_error = identity), NA
+    )
+    sce <- sce_of(cells())
+    expect_error(select(sce, batch_key = "zz"), "is not in colData(x): group", fixed = TRUE)
+    expect_error(select(sce, use_rep = "PCA"), "use_rep='PCA' is not in reducedDims(x)",
+        fixed = TRUE)
+    expect_error(select(sce, random_state = "a"), "or NULL")
+    expect_warning(select(round(10 * cells())), "run scuttle::logNormCounts() first",
+        fixed = TRUE)
+    expect_error(glfs_laprls(cells(), rep("a", 90)), "labels has one class, 'a'")
+})
+
 test_that("an error of R below Python comes back with its message", {
     need_python()
     skip_if(Sys.getenv("R_COVR") == "true")

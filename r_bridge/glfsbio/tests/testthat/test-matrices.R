@@ -11,7 +11,8 @@ test_that("a matrix gives a DataFrame with the parameters", {
     expect_equal(sum(table$glfs_weight), 6)
     entry <- S4Vectors::metadata(table)$glfs
     expect_identical(entry$params$n_genes, 6L)
-    expect_identical(entry$params$lam, "None")
+    expect_true("lam" %in% names(entry$params))
+    expect_null(entry$params$lam)
     expect_identical(entry$objective, "error")
     expect_length(entry$kept, 6)
     expect_false(is.unsorted(c(0, entry$kept, 1)))
@@ -96,6 +97,19 @@ test_that("a delayed matrix is realised with a message", {
         expect_message(one <- select(x), "realised in memory")
         expect_expected(one)
     }
+})
+
+test_that("zeros of a delayed matrix are dropped block by block", {
+    x <- cells() * (cells() > 1)
+    delayed <- DelayedArray::RleArray(S4Vectors::Rle(as.vector(x)), dim(x))
+    expect_false(DelayedArray::is_sparse(delayed))
+    old <- DelayedArray::getAutoBlockSize()
+    withr::defer(suppressMessages(DelayedArray::setAutoBlockSize(old)))
+    suppressMessages(DelayedArray::setAutoBlockSize(40 * 8 * 7))
+    expect_message(plain <- plain_matrix(delayed, "x"), "realised in memory")
+    expect_identical(plain$kind, "sparse")
+    expect_equal(as.matrix(r_value(plain)), unname(x))
+    expect_identical(plain_matrix(delayed + 1, "x")$kind, "dense")
 })
 
 test_that("a missing value is an error that says where", {

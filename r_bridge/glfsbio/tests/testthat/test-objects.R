@@ -105,7 +105,7 @@ test_that("an ExpressionSet gets fData and notes", {
     expect_identical(dim(select(set, subset = TRUE)), c(Features = 6L, Samples = 90L))
     expect_error(select(set, assay = "se.exprs"), "not in assayData: exprs")
     expect_identical(glfs_gene_sets(out), glfs_gene_sets(expected()))
-    model <- glfs_laprls(out, "group", n_genes = 6)
+    model <- glfs_laprls(out[1:6, ], "group")
     expect_identical(as.character(predict(model, out)), groups)
 })
 
@@ -126,8 +126,29 @@ test_that("a Seurat object gets metadata of the features", {
     expect_error(select(object, assay = "ADT"), "\"ADT\" is not an assay of x: RNA")
     out <- glfs_select_genes(object, 6, n_comps = 10, batch_key = "orig.ident")
     expect_identical(sum(out[["RNA"]][[]]$glfs_selected), 6L)
-    model <- glfs_laprls(object, "group", n_genes = 6)
+    model <- glfs_laprls(object[1:6, ], "group")
     expect_identical(as.character(predict(model, object)), groups)
+})
+
+test_that("a Seurat object: the matrix is named by either word, and must be whole", {
+    need_python()
+    need_package("SeuratObject")
+    x <- methods::as(cells(), "CsparseMatrix")
+    object <- SeuratObject::CreateSeuratObject(x)
+    out <- select(object, layer = "data", as_highly_variable = TRUE)
+    expect_expected(out[["RNA"]][[]])
+    expect_identical(SeuratObject::VariableFeatures(out), glfs_gene_sets(out)$glfs)
+    expect_error(select(object, layer = "data", slot = "data"), "give one of them")
+    expect_error(select(sce_of(cells()), layer = "data"), "name the matrix with assay =")
+    expect_error(select(object, slot = "scale.data"), "\"scale.data\" of assay \"RNA\" is empty")
+    scaled <- function(genes) SeuratObject::SetAssayData(
+        object, slot = "scale.data", new.data = cells()[genes, ]
+    )
+    expect_error(select(scaled(2:9), slot = "scale.data"), "has 8 of 40 genes: run ScaleData")
+    expect_expected(select(scaled(40:1), slot = "scale.data")[["RNA"]][[]])
+    expect_error(check_slot("data", c("counts.1", "data.1", "data.2"), "RNA"),
+        "in parts \\(data.1, data.2\\): run x\\[\\[\"RNA\"\\]\\] <- JoinLayers")
+    expect_error(check_slot("data", "counts", "RNA"), "NormalizeData\\(\\) makes it")
 })
 
 test_that("stability tells the genes that are always selected", {
@@ -137,4 +158,31 @@ test_that("stability tells the genes that are always selected", {
     expect_true(all(frequency[1:6] > 0.5))
     expect_true(all(frequency >= 0 & frequency <= 1))
     expect_identical(dim(S4Vectors::metadata(out)$glfs_stability$jaccard), c(4L, 4L))
+    need_package("BiocParallel")
+    two <- glfs_stability(sce_of(cells()), n_genes = 6, n_comps = 10, n_resamples = 4,
+        BPPARAM = BiocParallel::SnowParam(2))
+    expect_equal(S4Vectors::metadata(two), S4Vectors::metadata(out))
+    expect_error(glfs_stability(cells(), BPPARAM = 2), "BPPARAM is a numeric")
+    expect_error(
+        glfs_stability(cells(), n_jobs = 2, BPPARAM = BiocParallel::SerialParam()),
+        "give one of them"
+    )
+})
+
+test_that("a block is a batch, as a column or as a vector", {
+    need_python()
+    sce <- sce_of(cells())
+    sce$batch <- rep(c("u", "v"), 45)
+    scores <- function(x) SummarizedExperiment::rowData(x)$glfs_score
+    one <- select(sce, batch_key = "batch")
+    expect_identical(scores(select(sce, block = "batch")), scores(one))
+    out <- select(sce, block = sce$batch)
+    expect_identical(scores(out), scores(one))
+    expect_identical(select(cells(), block = sce$batch)$glfs_score, scores(one))
+    expect_identical(out$glfs_block, factor(sce$batch))
+    kept <- S4Vectors::metadata(out)$glfs$kept
+    judged <- S4Vectors::metadata(glfs_explain_panel(out))$glfs_explanation$table
+    expect_equal(judged$kept, kept)
+    expect_error(select(sce, block = 1:3), "block has 3 entries for 90 samples")
+    expect_error(select(sce, block = "batch", batch_key = "batch"), "give one of them")
 })

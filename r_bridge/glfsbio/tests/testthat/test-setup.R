@@ -35,6 +35,15 @@ test_that("a Python without the package: the line that mends it", {
     expect_error(glfs_setup(folder), "a process has one Python")
 })
 
+test_that("a Python that refuses packages: an environment beside it", {
+    lines <- install_lines("/usr/bin/python3", c("glfs_bio", "rpy2"), TRUE)
+    expect_identical(lines[1], "'/usr/bin/python3' -m venv ~/venv")
+    expect_true(all(grepl("~/venv", lines)))
+    expect_false(any(grepl("python3' -m pip", lines)))
+    skip_if_not(any(file.exists(Sys.glob("/usr/lib/python3*/EXTERNALLY-MANAGED"))))
+    expect_error(check_modules("/usr/bin/python3"), "python3' -m venv ~/venv\n")
+})
+
 test_that("no such Python", {
     nowhere <- "GLFSBIO_PYTHON=/no/such"
     expect_match(

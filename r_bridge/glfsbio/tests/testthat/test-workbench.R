@@ -138,7 +138,7 @@ test_that("limits, costs and families reach Python", {
     expect_identical(which(is.na(SummarizedExperiment::rowData(out)$glfs_rank)), 7:8)
     expect_error(select(sce, exclude = "sex"), "no gene of the family 'sex'",
         class = "python.ValueError")
-    expect_silent(select(sce, exclude = "sex", missing = "ignore"))
+    expect_warning(select(sce, exclude = "sex", missing = "ignore"), NA)
     sce <- sce_of(cells())
     SummarizedExperiment::rowData(sce)$symbol <- c("XIST", paste0("s", 2:40))
     out <- select(sce, exclude = "sex", symbols = "symbol")
