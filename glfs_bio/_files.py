@@ -64,7 +64,7 @@ def check_target(path: str | Path, *, overwrite: bool) -> None:
     path = as_path(path)
     checks.flags(overwrite=overwrite)
     if path.exists() and not overwrite:
-        msg = f"{path} exists: choose another name, or allow it to be overwritten."
+        msg = f"{path} exists: choose another name, or pass overwrite=True."
         raise FileExistsError(msg)
     if not path.parent.is_dir():
         msg = f"The folder {path.parent} does not exist: create it first."

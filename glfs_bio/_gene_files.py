@@ -6,11 +6,11 @@ import csv
 import re
 import zipfile
 from datetime import datetime
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from ._extras import needs
 from ._files import as_path
 from .core import checks
 
@@ -219,9 +219,7 @@ def needs_openpyxl(path: Path) -> None:
     ImportError
         openpyxl is not installed.
     """
-    if find_spec("openpyxl") is None:
-        msg = f"{path} needs the package openpyxl: pip install openpyxl, or choose .csv."
-        raise ImportError(msg)
+    needs(str(path), "openpyxl")
 
 
 def _sheet(path: Path, sheet: str | None) -> list[list[str]]:

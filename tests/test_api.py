@@ -65,3 +65,10 @@ def test_parameters_are_described(name):
         return
     for parameter in inspect.signature(thing).parameters:
         assert re.search(rf"^(\S+, )*\*{{0,2}}{parameter}(, \S+)*$", text, re.MULTILINE), parameter
+
+
+@pytest.mark.parametrize("name", [name for name in public() if name.startswith(("pp.", "tl."))])
+def test_what_is_said_where_scanpy_would_copy(name):
+    thing = public()[name]
+    if "inplace" in inspect.signature(thing).parameters:
+        assert "There is no `copy`" in " ".join(inspect.getdoc(thing).split())

@@ -37,9 +37,9 @@ def test_genes_go_to_stdout_without_a_file(run):
     ("words", "message"),
     [
         (["missing.h5ad"], "missing.h5ad"),
-        (["cells.h5ad", "--n-genes", "0"], "n_genes=0"),
+        (["cells.h5ad", "--n-genes", "0"], "--n-genes 0"),
         (["cells.h5ad", "--lam", "abc"], "abc"),
-        (["cells.h5ad", "--layer", "nope"], "layer='nope'"),
+        (["cells.h5ad", "--layer", "nope"], "--layer nope"),
         (["cells.h5ad", "-o", "cells.h5ad"], "cells.h5ad exists"),
         (["cells.h5ad", "-o", "no/where.h5ad"], "folder no does not exist"),
     ],

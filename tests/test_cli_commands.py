@@ -151,6 +151,20 @@ def test_zarr_in_and_out(run, cells, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {cells, "panel.zarr", "genes.txt"}
 
 
+def test_several_files(run, pbmc):
+    """The columns of the first are those of the same call in Python."""
+    first, second = pbmc[:350].copy(), pbmc[350:, 100:].copy()
+    first.write_h5ad("first.h5ad")
+    second.write_h5ad("second.h5ad")
+    words = ("--also", "second.h5ad", "--across", "worst", "--n-genes", "8", "-o", "out.h5ad")
+    result = run("select", "first.h5ad", *words, "--detection", "second.h5ad")
+    assert result.exit_code == 0, result.output
+    glfs_bio.pp.select_genes([first, second], 8, across="worst", detection=second)
+    written = ad.read_h5ad("out.h5ad")
+    pd.testing.assert_series_equal(written.var["glfs_rank"], first.var["glfs_rank"])
+    assert list(written.uns["glfs"]["data_sets"]) == ["first.h5ad", "second.h5ad"]
+
+
 def test_counts_in_a_table_with_genes_in_rows(run):
     rng = np.random.default_rng(0)
     rates = np.repeat([[1.0] * 20, [1.0] * 17 + [9.0] * 3], 20, axis=0)
@@ -262,21 +276,21 @@ def test_demo(run, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["rank", "panel.h5ad", "--method", "nope"], "method='nope'"),
+        (["rank", "panel.h5ad", "--method", "nope"], "--method nope"),
         (["rank", "panel.h5ad", "--table", "t.xls"], "must end with .csv or .tsv"),
         (["select", "panel.h5ad", "-o", "out.csv"], "must end with .h5ad or .zarr"),
-        (["select", "panel.h5ad", "--transpose"], "transpose is for tables"),
-        (["classify", "panel.h5ad", "--groupby", "nope"], "groupby='nope'"),
+        (["select", "panel.h5ad", "--transpose"], "--transpose is for tables"),
+        (["classify", "panel.h5ad", "--groupby", "nope"], "--groupby nope"),
         (["classify", "panel.h5ad", "--groupby", "x", "--n-comps", "many"], "--n-comps many"),
         (["enrich", "panel.h5ad", "--gene-sets", "no.gmt"], "no.gmt does not exist"),
         (["export", "panel.h5ad", "genes.doc"], "genes.doc must end with"),
         (["export", "panel.h5ad", "a.csv", "--key", "a", "--key", "b"], "only .gmt takes several"),
         (["export", "panel.h5ad", "a.txt", "--column", "x"], "--column x needs"),
         (["export", "panel.h5ad", "a.txt", "--threshold", "0.5"], "--threshold needs"),
-        (["export", "panel.h5ad", "a.gmt", "--threshold", "0.5"], "run glfs_bio.tl.stability"),
+        (["export", "panel.h5ad", "a.gmt", "--threshold", "0.5"], "run glfs-bio stability"),
         (["export", "panel.h5ad", "a.txt", "no/a.csv"], "folder no does not exist"),
         (["report", "panel.h5ad", "-o", "report.pdf"], "must end with .html"),
-        (["report", "panel.h5ad", "-o", "r.html", "--key", "nope"], "key='nope'"),
+        (["report", "panel.h5ad", "-o", "r.html", "--key", "nope"], "--key nope"),
         (["demo", "-o", "no/where"], "no/where"),
     ],
 )

@@ -75,11 +75,11 @@ def test_files(run, selected, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ((), "key='glfs' is not in adata.uns: run glfs_bio.pp.select_genes first"),
-        (("--key", "mine", "--n-resamples", "1"), "n_resamples=1"),
-        (("--key", "mine", "--fraction", "1"), "fraction=1.0 must be below 1"),
-        (("--key", "mine", "--n-jobs", "0"), "n_jobs=0"),
-        (("--key", "mine", "--seed", "-1"), "random_state=-1"),
+        ((), "--key glfs is not in uns: run glfs-bio select first"),
+        (("--key", "mine", "--n-resamples", "1"), "--n-resamples 1"),
+        (("--key", "mine", "--fraction", "1"), "--fraction 1.0 must be below 1"),
+        (("--key", "mine", "--n-jobs", "0"), "--n-jobs 0"),
+        (("--key", "mine", "--seed", "-1"), "--seed -1"),
         (("--key", "mine", "--table", "t.xls"), "must end with .csv or .tsv"),
         (("--key", "mine", "-o", "t.csv"), "must end with .h5ad or .zarr"),
     ],

@@ -1,15 +1,20 @@
-"""Raw counts, out of an AnnData object."""
+"""Raw counts, and cells with a gene, out of an AnnData object."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+from scipy import sparse
+
+from ..core.data.rows import no_rows
 from . import read
 
 if TYPE_CHECKING:
     from anndata import AnnData
 
-    from ..core.data.rows import RowMatrix
+    from ..core._typing import Array, Matrix
+    from ..core.data.rows import RowMatrix, Sums
 
 
 def counts(adata: AnnData, counts_layer: str) -> RowMatrix:
@@ -34,3 +39,17 @@ def counts(adata: AnnData, counts_layer: str) -> RowMatrix:
         )
         raise ValueError(msg)
     return found
+
+
+def n_cells_with(data: RowMatrix) -> Array:
+    """Cells in which each gene is not zero, shape (n_genes,)."""
+    (found,), _ = data.sweep(_not_zero)
+    return np.asarray(found)
+
+
+def _not_zero(block: Matrix, rows: slice) -> tuple[Sums, Matrix]:
+    if sparse.issparse(block):
+        found = np.bincount(block.indices[block.data != 0], minlength=block.shape[1])
+    else:
+        found = np.count_nonzero(block, axis=0)
+    return (found.astype(np.float64),), no_rows(block)

@@ -74,8 +74,9 @@ def choose(
     *,
     symbols: str | None = None,
     missing: Missing = "raise",
+    stacklevel: int = 2,
 ) -> Choice:
-    """The genes that three arguments leave.
+    """The genes that three arguments leave; warns on behalf of who called `stacklevel` calls above.
 
     Raises
     ------
@@ -92,7 +93,7 @@ def choose(
     included, not_included = _mask(lookup, include, "include")
     told = [*_told(lookup, not_included, "include"), *_told(lookup, not_excluded, "exclude")]
     absent = [*not_included, *not_excluded]
-    _report(told, absent, _unknown(absent), lookup, missing)
+    _report(told, absent, _unknown(absent), lookup, missing, stacklevel + 2)
     allowed = seen & ~excluded
     if (included & ~allowed).any():
         names = read.listed(adata.var_names[included & ~allowed])
@@ -255,6 +256,7 @@ def _report(
     unknown: list[str],
     lookup: Lookup,
     missing: Missing,
+    stacklevel: int = 4,
 ) -> None:
     """Raise, warn, or say nothing about what is not there.
 
@@ -269,7 +271,7 @@ def _report(
         return
     text = " ".join(told) + lookup.similar(unknown) + lookup.other_names(absent)
     if missing == "warn":
-        warnings.warn(f"{text} They are left out.", UserWarning, stacklevel=4)
+        warnings.warn(f"{text} They are left out.", UserWarning, stacklevel=stacklevel)
         return
     raise (KeyError if unknown else ValueError)(f"{text} missing='warn' leaves them out.")
 

@@ -40,7 +40,7 @@ def inputs(
     n_comps: int | None,
     stacklevel: int,
 ) -> Inputs:
-    """Read them; warns of raw counts, on behalf of who called `stacklevel` calls above.
+    """Read them; warns of raw values, on behalf of who called `stacklevel` calls above.
 
     Principal components and graph that were not named are left alone where they would not fit:
     with batches, at full rank, and both with ``use_rep="X"``.
@@ -55,11 +55,18 @@ def inputs(
     fresh = batch is not None or n_comps is None or use_rep == "X"
     coordinates = None if fresh and use_rep is None else read.representation(adata, use_rep)
     graph = None if fresh and neighbors_key is None else read.graph(adata, neighbors_key)
+    raw = None
     if read.looks_like_counts(data):
-        warnings.warn(
+        raw = (
             "The matrix holds whole numbers, like raw counts: run sc.pp.normalize_total and "
-            "sc.pp.log1p first, or name a logarithmised layer.",
-            UserWarning,
-            stacklevel=stacklevel + 1,
+            "sc.pp.log1p first, or name a logarithmised layer."
         )
+    elif read.looks_like_intensities(data):
+        raw = (
+            "The matrix holds values that are too large for logarithms, like raw intensities of "
+            "microarrays: take logarithms first, of such intensities as "
+            "np.log2(np.maximum(X, 20)), or name a logarithmised layer."
+        )
+    if raw is not None:
+        warnings.warn(raw, UserWarning, stacklevel=stacklevel + 1)
     return Inputs(data, coordinates, graph, batch, use_rep is None and neighbors_key is None)

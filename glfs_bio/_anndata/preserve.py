@@ -79,6 +79,12 @@ def wanted(
             raise TypeError(msg)
         checks.number(f"preserve[{what!r}]", share, above=0.0)
         terms.append((_term(adata, what, symbols=symbols, missing=missing), float(share)))
+    if cell_weights is not None and list(shares) == [cell_weights]:
+        log.warning(
+            "cell_weights=%r changes nothing with preserve=%r: all pairs of labels count alike.",
+            cell_weights,
+            cell_weights,
+        )
     return Wanted(tuple(terms), None if cell_weights is None else _weights(adata, cell_weights))
 
 

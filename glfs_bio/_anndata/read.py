@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 _COUNTS_LOOK = 10_000
 _ROWS_LOOK = 20
+#: Of 1e9 to the base of 2; and what no logarithm and hardly a scaled value exceeds.
+_LARGEST_LOGARITHM = 30.0
+_LARGEST = 500.0
 
 
 def check(adata: object) -> None:
@@ -126,15 +129,39 @@ def _stored(adata: AnnData, layer: str | None) -> tuple[str, Any]:
 
 def looks_like_counts(data: Any) -> bool:
     """Whether the first values are whole, not negative, and not just zero and one."""
-    if isinstance(data, RowMatrix):
-        data = data.first(_ROWS_LOOK)
-    values = (data.data if sparse.issparse(data) else data).ravel()[:_COUNTS_LOOK]
+    values = _first_values(data)
     return bool(
         len(values)
         and values.min() >= 0
         and values.max() > 1
         and (values == np.round(values)).all()
     )
+
+
+def may_be_counts(data: Any) -> bool:
+    """Whether logarithms of the first values can be taken, and were not taken before.
+
+    Expected counts of RSEM and the like are no whole numbers, and are large.
+    """
+    values = _first_values(data)
+    if not len(values):
+        return True
+    whole = (values == np.round(values)).all()
+    return bool(values.min() >= 0 and (whole or values.max() > _LARGEST_LOGARITHM))
+
+
+def looks_like_intensities(data: Any) -> bool:
+    """Whether the first values are too far from zero for logarithms, and for units of noise."""
+    values = _first_values(data)
+    return bool(len(values) and np.abs(values).max() > _LARGEST)
+
+
+def _first_values(data: Any) -> NDArray[Any]:
+    """Some values; of a sparse matrix those that are stored."""
+    if isinstance(data, RowMatrix):
+        data = data.first(_ROWS_LOOK)
+    values: NDArray[Any] = (data.data if sparse.issparse(data) else data).ravel()[:_COUNTS_LOOK]
+    return values
 
 
 def unique_names(adata: AnnData) -> None:

@@ -46,8 +46,12 @@ def ranked(adata: AnnData, key: str, *, only: str = "selected") -> pd.DataFrame:
     return frame.sort_values("rank", kind="stable")
 
 
-def record(adata: AnnData, key: str, writer: str, *needs: str) -> dict[str, Any]:
+def record(
+    adata: AnnData, key: str, writer: str, *needs: str, argument: str = "key"
+) -> dict[str, Any]:
     """``.uns[key]``, as `writer` left it there, with the entries that are needed.
+
+    `argument` is what named it.
 
     Raises
     ------
@@ -55,16 +59,16 @@ def record(adata: AnnData, key: str, writer: str, *needs: str) -> dict[str, Any]
         It is not there, or is something else.
     """
     read.check(adata)
-    checks.texts(key=key)
+    checks.texts(or_none=False, **{argument: key})
     if key not in adata.uns:
-        msg = f"key={key!r} is not in adata.uns: run glfs_bio.{writer} first."
+        msg = f"{argument}={key!r} is not in adata.uns: run glfs_bio.{writer} first."
         raise KeyError(msg)
     entry: dict[str, Any] = adata.uns[key]
     missing = [name for name in needs if not (isinstance(entry, Mapping) and name in entry)]
     if missing:
         msg = (
-            f"key={key!r}: adata.uns[{key!r}] is not what glfs_bio.{writer} writes, it has no "
-            f"{', '.join(missing)}."
+            f"{argument}={key!r}: adata.uns[{key!r}] is not what glfs_bio.{writer} writes, it has "
+            f"no {', '.join(missing)}."
         )
         raise KeyError(msg)
     return entry

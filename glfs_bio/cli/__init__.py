@@ -16,18 +16,24 @@ from ._evaluate import evaluate
 from ._explain import explain
 from ._export import export
 from ._extend import extend
+from ._markers import markers
 from ._predict import predict
 from ._rank import rank
 from ._report import report
+from ._run import known
 from ._select import select
 from ._stability import stability
 from ._substitutes import substitutes
+
+#: click's own, and the short one.
+_SETTINGS = {"help_option_names": ["-h", "--help"]}
 
 app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
+    context_settings=_SETTINGS,
 )
 
 
@@ -38,8 +44,8 @@ def main(
     """Find the few genes that keep the structure of an expression matrix.
 
     Results go to stdout or to the files that are named, everything else to stderr.  Files appear
-    whole or not at all.  Exit codes: 0 done, 1 the data or a value cannot be used, 2 the command
-    line cannot be understood.
+    whole or not at all.  In place of a file `-` is stdin or stdout.  Exit codes: 0 done, 1
+    the data or a value cannot be used, 2 the command line cannot be understood.
     """
     if version:
         typer.echo(__version__)
@@ -53,6 +59,7 @@ for command in (
     extend,
     substitutes,
     explain,
+    markers,
     compare,
     curve,
     stability,
@@ -63,4 +70,4 @@ for command in (
     report,
     demo,
 ):
-    app.command()(command)
+    app.command(context_settings=_SETTINGS)(known(command))

@@ -30,7 +30,7 @@ def classify(
         list[int] | None,
         typer.Option(help="Number of genes; repeated, cross-validation chooses. Default: 1 to 30."),
     ] = None,
-    graph: Annotated[str, typer.Option(help="auto, classes or neighbors.")] = "auto",
+    graph: Annotated[str, typer.Option(help="auto, classes, neighbors or labels.")] = "auto",
     lambda1: Annotated[float, typer.Option(help="λ1 of the classifier.")] = 0.1,
     lambda2: Annotated[float, typer.Option(help="λ2 of the classifier.")] = 10.0,
     n_comps: Annotated[
@@ -45,6 +45,7 @@ def classify(
     layer: options.Layer = None,
     cv: Annotated[int, typer.Option(help="Folds of the cross-validation.")] = 10,
     key_added: Annotated[str, typer.Option(help="Prefix of what is written.")] = "glfs_class",
+    transpose: options.Transpose = None,
     log1p: options.Log1p = False,
     overwrite: options.Overwrite = False,
     seed: Annotated[int, typer.Option(help="Seed of folds and principal components.")] = 0,
@@ -55,16 +56,16 @@ def classify(
     Example: glfs-bio classify pbmc.h5ad --groupby cell_type --n-genes 25 --table predicted.csv
     """
     with common.told_in_one_line(debug=debug):
-        import pandas as pd
+        from .._files import check_target
 
-        common.check_targets(cells=output, table=table, overwrite=overwrite)
+        common.check_files(source, cells=output, table=table, overwrite=overwrite)
         if model is not None:
-            glfs_bio.io.check_target(model, overwrite=overwrite)
+            check_target(model, overwrite=overwrite)
             if model.suffix.lower() != ".json":
                 msg = f"--model {model} must end with .json."
                 raise ValueError(msg)
         components = _components(n_comps)
-        adata = common.load(source, log1p=log1p)
+        adata = common.load(source, transpose=transpose, log1p=log1p)
         glfs_bio.tl.classify(
             adata,
             groupby,
@@ -85,6 +86,8 @@ def classify(
             key_added=key_added,
             random_state=seed,
         )
+        import pandas as pd
+
         predictions = pd.DataFrame(
             {
                 "cell": adata.obs_names,

@@ -18,6 +18,10 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 
 import glfs_bio
 
+from . import _streams as streams
+from ._run import now
+from ._words import in_words_of_the_shell
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any
@@ -35,44 +39,94 @@ _PART = re.compile(r"\s*(/(?:[^/\\]|\\.)+/(?=\s*(?:,|$))|[^,\s][^,]*)")
 _BOUND = "glfs_bio.core.solvers.bound"
 
 
-def check_targets(
-    *,
+def check_files(
+    *sources: Path,
     overwrite: bool,
     cells: Path | None = None,
+    cells_are: str = "--output",
     table: Path | None = None,
     text: Path | None = None,
     **tables: Path | None,
 ) -> None:
-    """Refuse, before any work, what cannot be written at the end; `tables` by their options."""
+    """Refuse, before anything is loaded, what cannot be read or written; `tables` by their options.
+
+    Raises
+    ------
+    OSError, ValueError
+        A source that is not there; a target that must not be replaced, has another ending or no
+        folder; several targets that are stdout.
+    """
+    from .._files import check_target
+
+    for source in sources:
+        if not streams.is_one(source) and not source.exists():
+            msg = f"{source} does not exist: name a file or folder that is there."
+            raise FileNotFoundError(msg)
     tables = {"table": table, **tables}
     every = [(f"--{name.replace('_', '-')}", target, _TABLES) for name, target in tables.items()]
-    for option, target, endings in (("--output", cells, _CELLS), *every):
-        if target is not None and target.suffix.lower() not in endings:
+    to_stdout = ["--genes"] if streams.is_one(text) else []
+    for option, target, endings in ((cells_are, cells, _CELLS), *every):
+        if streams.is_one(target):
+            to_stdout.append(option)
+        elif target is not None and target.suffix.lower() not in endings:
             msg = f"{option} {target} must end with {' or '.join(endings)}."
             raise ValueError(msg)
+    if len(to_stdout) > 1:
+        msg = f"{' and '.join(to_stdout)} are both -, which is stdout: write one to a file."
+        raise ValueError(msg)
     for target in (cells, *tables.values(), text):
-        if target is not None:
-            glfs_bio.io.check_target(target, overwrite=overwrite)
+        if target is not None and not streams.is_one(target):
+            check_target(target, overwrite=overwrite)
 
 
 def load(
-    source: Path, *, transpose: bool = False, log1p: bool = False, backed: bool = False
+    source: Path, *, transpose: bool | None = False, log1p: bool = False, backed: bool = False
 ) -> AnnData:
-    """Read the cells, and make logarithms of counts where that was asked for."""
+    """Read the cells, and make logarithms of counts where that was asked for.
+
+    Raises
+    ------
+    OSError, ImportError, ValueError
+        As :func:`glfs_bio.io.read_cells`; logarithms of what holds logarithms already, or is to
+        stay in a file; stdin that is to stay in a file.
+    """
     if log1p and backed:
         msg = "--log1p changes the matrix, which --backed leaves in the file: choose one."
         raise ValueError(msg)
-    adata = glfs_bio.io.read_cells(source, transpose=transpose, backed=backed)
+    if backed and streams.is_one(source):
+        msg = "--backed leaves the matrix in its file, and stdin is none: name the file."
+        raise ValueError(msg)
+    with streams.file_of(source) as file:
+        adata = glfs_bio.io.read_cells(file, transpose=transpose, backed=backed)
     if log1p:
-        import scanpy as sc
-
-        sc.pp.normalize_total(adata)
-        sc.pp.log1p(adata)
+        _take_logarithms(adata)
     return adata
 
 
+def _take_logarithms(adata: AnnData) -> None:
+    """Normalise the totals of counts, and take logarithms.
+
+    Raises
+    ------
+    ValueError
+        Negative values, or what looks like logarithms.
+    """
+    import scanpy as sc
+
+    from .._anndata import read
+
+    if not read.may_be_counts(read.matrix(adata)):
+        msg = (
+            "--log1p is for counts, and X holds negative values, or decimal numbers that are as "
+            "small as logarithms: leave --log1p out."
+        )
+        raise ValueError(msg)
+    sc.pp.normalize_total(adata)
+    sc.pp.log1p(adata)
+
+
 def put_cells(adata: AnnData, target: Path, *, overwrite: bool) -> None:
-    """Write the annotated cells.
+    """Write the annotated cells to a file, or as h5ad to stdout, where then nothing else goes.
 
     Raises
     ------
@@ -83,8 +137,8 @@ def put_cells(adata: AnnData, target: Path, *, overwrite: bool) -> None:
     if room < adata.__sizeof__():
         msg = f"{target} needs {adata.__sizeof__():.3g} bytes, and there is room for {room:.3g}."
         raise OSError(msg)
-    with glfs_bio.io.replacing(target, overwrite=overwrite) as name:
-        write = adata.write_h5ad if target.suffix.lower() == ".h5ad" else adata.write_zarr
+    with streams.replacing(target, ".h5ad", overwrite=overwrite) as name:
+        write = adata.write_zarr if name.suffix.lower() == ".zarr" else adata.write_h5ad
         try:
             write(name)
         except (OSError, RuntimeError) as error:  # HDF5 raises either where the disk fills up
@@ -95,8 +149,9 @@ def put_cells(adata: AnnData, target: Path, *, overwrite: bool) -> None:
 
 def put_table(frame: pd.DataFrame, target: Path | None, *, overwrite: bool) -> None:
     """Write a table to a file, or to stdout with tabs."""
-    if target is None:
-        frame.to_csv(sys.stdout, sep="\t", index=False)
+    if target is None or streams.is_one(target):
+        if not now().stdout_is_taken:
+            frame.to_csv(sys.stdout, sep="\t", index=False)
         return
     with glfs_bio.io.replacing(target, overwrite=overwrite) as name:
         separator = _TABLES[target.suffix.lower()]
@@ -106,8 +161,9 @@ def put_table(frame: pd.DataFrame, target: Path | None, *, overwrite: bool) -> N
 def put_names(names: Iterable[str], target: Path | None, *, overwrite: bool) -> None:
     """Write names of genes to a file or to stdout, one a line."""
     listing = "".join(f"{name}\n" for name in names)
-    if target is None:
-        sys.stdout.write(listing)
+    if target is None or streams.is_one(target):
+        if not now().stdout_is_taken:
+            sys.stdout.write(listing)
         return
     with glfs_bio.io.replacing(target, overwrite=overwrite) as name:
         name.write_text(listing, encoding="utf-8")
@@ -137,8 +193,23 @@ def panel(text: str) -> str | list[str | re.Pattern[str]]:
     if "," in text or text[:1] == "@":
         return genes([text]) or text
     if Path(text).suffix.lower() in ENDINGS:
-        return [*glfs_bio.io.read_panel(text)]
+        return [*names(text)]
     return text
+
+
+def names(text: str) -> list[str]:
+    """Names of genes: of a file, with or without ``@``, or with commas between them.
+
+    Raises
+    ------
+    ValueError, OSError, ImportError
+        As :func:`glfs_bio.io.read_panel`.
+    """
+    from .._gene_files import read_panel
+
+    if "," in text:
+        return [name for part in text.split(",") if (name := part.strip())]
+    return read_panel(text.removeprefix("@"))
 
 
 def genes(words: Iterable[str] | None) -> list[str | re.Pattern[str]] | None:
@@ -160,7 +231,7 @@ def _items(part: str) -> list[str | re.Pattern[str]]:
     from .._anndata.genes import looks_like_a_pattern
 
     if part[0] == "@":
-        return [*glfs_bio.io.read_panel(part[1:])]
+        return [*names(part)]
     if len(part) > 2 and part[0] == part[-1] == "/":
         return [_pattern(part)]
     if looks_like_a_pattern(part):
@@ -194,6 +265,13 @@ def number_or_name(text: str) -> float | str:
         return float(text)
     except ValueError:
         return text
+
+
+def detection(text: str) -> float | str | AnnData:
+    """A number, the name of a column, or the cells of a file."""
+    if Path(text).suffix.lower() in _CELLS:
+        return load(Path(text))
+    return number_or_name(text)
 
 
 def percent(share: float) -> str:
@@ -231,7 +309,7 @@ def summary(entry: dict[str, Any]) -> str:
 @contextmanager
 def told_in_one_line(*, debug: bool) -> Iterator[None]:
     """Turn what a user can cause into one line on stderr and exit code 1; warnings likewise."""
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), _notes():
         warnings.showwarning = _warn
         try:
             yield
@@ -261,8 +339,27 @@ def _warn(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -
     _say(f"{category.__name__}: {message}", "yellow")
 
 
+@contextmanager
+def _notes() -> Iterator[None]:
+    """Tell what the package logs as worth a note."""
+    logger, handler = logging.getLogger("glfs_bio"), _Notes(logging.WARNING)
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+
+
+class _Notes(logging.Handler):
+    """Says what is logged, as warnings are said."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        _say(f"Note: {record.getMessage()}", "yellow")
+
+
 def _say(told: object, style: str) -> None:
-    note(f"glfs-bio: {' '.join(str(told).split())}", style)
+    text = in_words_of_the_shell(" ".join(str(told).split()), now().options)
+    note(f"glfs-bio: {text}", style)
 
 
 def note(line: str, style: str | None = None) -> None:

@@ -43,7 +43,7 @@ def compare(
     symbols: options.Symbols = None,
     missing: options.Missing = "warn",
     key_added: options.KeyAdded = "glfs_comparison",
-    transpose: options.Transpose = False,
+    transpose: options.Transpose = None,
     log1p: options.Log1p = False,
     overwrite: options.Overwrite = False,
     debug: options.Debug = False,
@@ -53,7 +53,9 @@ def compare(
     Example: glfs-bio compare panel.h5ad ours=glfs theirs=catalogue.csv --labels cell_type
     """
     with common.told_in_one_line(debug=debug):
-        common.check_targets(cells=output, table=table, overlaps=overlaps, overwrite=overwrite)
+        common.check_files(
+            source, cells=output, table=table, overlaps=overlaps, overwrite=overwrite
+        )
         named = _named(panels)
         kept = preserve.arguments()
         adata = common.load(source, transpose=transpose, log1p=log1p)

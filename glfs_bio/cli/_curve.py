@@ -44,7 +44,7 @@ def curve(
     symbols: options.Symbols = None,
     missing: options.Missing = "raise",
     key_added: options.KeyAdded = "glfs_curve",
-    transpose: options.Transpose = False,
+    transpose: options.Transpose = None,
     log1p: options.Log1p = False,
     overwrite: options.Overwrite = False,
     debug: options.Debug = False,
@@ -54,7 +54,7 @@ def curve(
     Example: glfs-bio curve pbmc.h5ad --max-genes 100 --labels cell_type --table curve.tsv
     """
     with common.told_in_one_line(debug=debug):
-        common.check_targets(cells=output, table=table, overwrite=overwrite)
+        common.check_files(source, cells=output, table=table, overwrite=overwrite)
         included, excluded = common.genes(include), common.genes(exclude)
         within = limits.arguments() | preserve.arguments()
         adata = common.load(source, transpose=transpose, log1p=log1p)

@@ -37,13 +37,15 @@ def demo(
 
 def run(output: Path, *, overwrite: bool) -> None:
     """Select, compare, print a table, and write a panel, a gene list and a picture."""
-    import scanpy as sc
-    from matplotlib import pyplot as plt
+    from .._files import check_target
 
     output.mkdir(exist_ok=True)
     targets = {name: output / name for name in _FILES}
     for target in targets.values():
-        glfs_bio.io.check_target(target, overwrite=overwrite)
+        check_target(target, overwrite=overwrite)
+
+    import scanpy as sc
+    from matplotlib import pyplot as plt
 
     scaled = sc.datasets.pbmc68k_reduced()
     cells = sc.AnnData(scaled.raw.X, obs=scaled.obs[[_LABELS]], var=scaled.raw.var)

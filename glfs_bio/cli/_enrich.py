@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path  # noqa: TC003 - typer reads the annotations
+from pathlib import Path
 from typing import Annotated, Any, cast
 
 import typer
@@ -23,7 +23,13 @@ def enrich(
     key: options.Key = "glfs",
     method: Annotated[str, typer.Option(help="ora or prerank.")] = "ora",
     background: Annotated[
-        Path | None, typer.Option(help="Genes, one a line; the tested genes if not given.")
+        str | None,
+        typer.Option(
+            help="File of genes, or genes with commas between them; the tested genes if not given."
+        ),
+    ] = None,
+    min_cells: Annotated[
+        int | None, typer.Option(help="Leave tested genes out that fewer cells express.")
     ] = None,
     symbols: options.Symbols = None,
     min_size: Annotated[int | None, typer.Option(help="Fewest genes of a set.")] = None,
@@ -46,7 +52,11 @@ def enrich(
     Example: glfs-bio enrich panel.h5ad --gene-sets reactome.gmt --table terms.csv
     """
     with common.told_in_one_line(debug=debug):
-        common.check_targets(cells=output, table=table, overwrite=overwrite)
+        file = [Path(gene_sets)] if gene_sets.lower().endswith(".gmt") else []
+        common.check_files(source, *file, cells=output, table=table, overwrite=overwrite)
+        if file:
+            glfs_bio.io.read_gmt(gene_sets)  # what is wrong with it is told before cells are read
+        universe = None if background is None else common.names(background)
         adata = common.load(source)
         where = f"{key}_enrichment" if key_added is None else key_added
         glfs_bio.tl.enrich(
@@ -54,7 +64,8 @@ def enrich(
             gene_sets,
             key=key,
             method=cast("Any", method),  # tl.enrich checks it
-            background=None if background is None else background.read_text("utf-8").split(),
+            background=universe,
+            min_cells=min_cells,
             symbols=symbols,
             min_size=min_size,
             max_size=max_size,

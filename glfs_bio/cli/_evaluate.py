@@ -41,7 +41,7 @@ def evaluate(
     symbols: options.Symbols = None,
     missing: options.Missing = "warn",
     key_added: options.KeyAdded = "glfs_evaluation",
-    transpose: options.Transpose = False,
+    transpose: options.Transpose = None,
     log1p: options.Log1p = False,
     overwrite: options.Overwrite = False,
     debug: options.Debug = False,
@@ -51,10 +51,13 @@ def evaluate(
     Example: glfs-bio evaluate pbmc.h5ad catalogue.csv --labels cell_type --table measures.tsv
     """
     with common.told_in_one_line(debug=debug):
-        import pandas as pd
-
-        common.check_targets(
-            cells=output, table=table, per_label=per_label, missed=missed, overwrite=overwrite
+        common.check_files(
+            source,
+            cells=output,
+            table=table,
+            per_label=per_label,
+            missed=missed,
+            overwrite=overwrite,
         )
         if per_label is not None and labels is None:
             msg = f"--per-label {per_label} needs --labels: name their column of obs."
@@ -89,6 +92,8 @@ def evaluate(
             common.put_table(frame, per_label, overwrite=overwrite)
         if missed is not None:
             common.put_table(entry["missed"], missed, overwrite=overwrite)
+        import pandas as pd
+
         measures = pd.DataFrame(_measures(entry), columns=["measure", "value"], dtype=object)
         common.put_table(measures, table, overwrite=overwrite)
 

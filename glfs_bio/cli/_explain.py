@@ -29,7 +29,7 @@ def explain(
     symbols: options.Symbols = None,
     missing: options.Missing = "warn",
     key_added: options.KeyAdded = "glfs_explanation",
-    transpose: options.Transpose = False,
+    transpose: options.Transpose = None,
     log1p: options.Log1p = False,
     overwrite: options.Overwrite = False,
     debug: options.Debug = False,
@@ -39,7 +39,7 @@ def explain(
     Example: glfs-bio explain pbmc.h5ad panel.txt --labels cell_type --table why.tsv
     """
     with common.told_in_one_line(debug=debug):
-        common.check_targets(cells=output, table=table, overwrite=overwrite)
+        common.check_files(source, cells=output, table=table, overwrite=overwrite)
         named, excluded = common.panel(panel), common.genes(exclude)
         kept = preserve.arguments()
         adata = common.load(source, transpose=transpose, log1p=log1p)

@@ -11,6 +11,7 @@ import glfs_bio
 
 from . import _common as common
 from . import _options as options
+from . import _streams as streams
 
 _TABLES = {".csv", ".tsv", ".xlsx"}
 _ENDINGS = (".txt", ".csv", ".tsv", ".xlsx", ".gmt", ".rnk")
@@ -19,7 +20,10 @@ _ENDINGS = (".txt", ".csv", ".tsv", ".xlsx", ".gmt", ".rnk")
 def export(
     source: options.Source,
     targets: Annotated[
-        list[Path], typer.Argument(metavar="OUT...", help=f"Files: {', '.join(_ENDINGS)}.")
+        list[Path],
+        typer.Argument(
+            metavar="OUT...", help=f"Files: {', '.join(_ENDINGS)}; - is a list on stdout."
+        ),
     ],
     key: Annotated[
         list[str] | None,
@@ -55,6 +59,7 @@ def export(
     """
     with common.told_in_one_line(debug=debug):
         keys = key or ["glfs"]
+        common.check_files(source, overwrite=overwrite)
         _check(targets, keys, column, explanation_key, threshold, overwrite=overwrite)
         adata = common.load(source)
         for target in targets:
@@ -75,16 +80,16 @@ def export(
                 )
             else:
                 is_table = ending in _TABLES
-                glfs_bio.io.write_gene_list(
-                    adata,
-                    target,
-                    key=keys[0],
-                    symbols=symbols,
-                    columns=(column or ()) if is_table else (),
-                    explanation_key=explanation_key if is_table else None,
-                    selected_only=not every,
-                    overwrite=overwrite,
-                )
+                with streams.replacing(target, ".txt", overwrite=overwrite) as name:
+                    glfs_bio.io.write_gene_list(
+                        adata,
+                        name,
+                        key=keys[0],
+                        symbols=symbols,
+                        columns=(column or ()) if is_table else (),
+                        explanation_key=explanation_key if is_table else None,
+                        selected_only=not every,
+                    )
 
 
 def _check(
@@ -97,13 +102,16 @@ def _check(
     overwrite: bool,
 ) -> None:
     """Refuse, before anything is written, endings and options that do not go together."""
-    endings = {target.suffix.lower() for target in targets}
-    for target in targets:
+    from .._files import check_target
+
+    files = [target for target in targets if not streams.is_one(target)]
+    endings = {target.suffix.lower() for target in files}
+    for target in files:
         if target.suffix.lower() not in _ENDINGS:
             msg = f"{target} must end with {', '.join(_ENDINGS[:-1])} or {_ENDINGS[-1]}."
             raise ValueError(msg)
-        glfs_bio.io.check_target(target, overwrite=overwrite)
-    if len(keys) > 1 and endings != {".gmt"}:
+        check_target(target, overwrite=overwrite)
+    if len(keys) > 1 and (endings != {".gmt"} or len(files) < len(targets)):
         msg = f"--key {', '.join(keys)}: only .gmt takes several selections."
         raise ValueError(msg)
     for option, given in (("--column", column), ("--explanation-key", explanation_key)):

@@ -42,10 +42,11 @@ def extend(
     ] = None,
     exclude: options.Genes = None,
     failure: options.Failure = None,
+    detection: options.Detection = None,
     symbols: options.Symbols = None,
     missing: options.Missing = "warn",
     key_added: options.KeyAdded = "glfs_extended",
-    transpose: options.Transpose = False,
+    transpose: options.Transpose = None,
     log1p: options.Log1p = False,
     overwrite: options.Overwrite = False,
     debug: options.Debug = False,
@@ -57,7 +58,7 @@ def extend(
     Example: glfs-bio extend pbmc.h5ad catalogue.csv --n-extra 20 --genes order.txt
     """
     with common.told_in_one_line(debug=debug):
-        common.check_targets(cells=output, table=table, text=genes, overwrite=overwrite)
+        common.check_files(source, cells=output, table=table, text=genes, overwrite=overwrite)
         named, excluded = common.panel(panel), common.genes(exclude)
         within = limits.arguments() | preserve.arguments()
         adata = common.load(source, transpose=transpose, log1p=log1p)
@@ -70,6 +71,7 @@ def extend(
                 labels=labels,
                 exclude=excluded,
                 failure=None if failure is None else common.number_or_name(failure),
+                detection=None if detection is None else common.detection(detection),
                 symbols=symbols,
                 missing=cast("Any", missing),  # extend_panel checks it
                 structure_key=structure.structure_key,

@@ -22,7 +22,8 @@ Source = Annotated[
     Path,
     typer.Argument(
         metavar="IN",
-        help="Cells × genes: .h5ad, .zarr, .loom, .csv, .tsv, 10x .h5, or a folder of 10x.",
+        help="Cells × genes: .h5ad, .zarr, .loom, .csv, .tsv, 10x .h5, a folder of 10x; or - for "
+        "stdin.",
     ),
 ]
 Panel = Annotated[
@@ -34,11 +35,21 @@ Panel = Annotated[
     ),
 ]
 Method = Annotated[str, typer.Option(help=f"One of {', '.join(METHODS)}.")]
-Transpose = Annotated[bool, typer.Option("--transpose", help="A table has genes in its rows.")]
+Transpose = Annotated[
+    bool | None,
+    typer.Option(
+        "--transpose/--no-transpose",
+        help="A table has genes in its rows, or cells.",
+        show_default="to be told where it is not cells",
+    ),
+]
 Log1p = Annotated[
     bool, typer.Option("--log1p", help="X holds counts: normalise totals and take logarithms.")
 ]
-Output = Annotated[Path | None, typer.Option("-o", "--output", help="Annotated .h5ad or .zarr.")]
+Output = Annotated[
+    Path | None,
+    typer.Option("-o", "--output", help="Annotated .h5ad or .zarr; - is .h5ad on stdout."),
+]
 Layer = Annotated[str | None, typer.Option(help="Layer in place of X.")]
 Genes = Annotated[
     list[str] | None,
@@ -52,6 +63,13 @@ CountsLayer = Annotated[str | None, typer.Option(help="Layer of raw counts, or X
 Failure = Annotated[
     str | None,
     typer.Option(help="Probability that a gene fails: one number, or a column of var."),
+]
+Detection = Annotated[
+    str | None,
+    typer.Option(
+        help="What the assay detects that will measure the panel, as a share of what is detected "
+        "here: one number, a column of var, or a file of cells measured by it."
+    ),
 ]
 Share = Annotated[
     float, typer.Option(help="A substitute stands in for a gene if it takes over this share.")

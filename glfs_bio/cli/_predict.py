@@ -28,6 +28,7 @@ def predict(
         typer.Option(help="Leave cells with a smaller margin without a label; 1 is typical."),
     ] = None,
     key_added: options.KeyAdded = "glfs_class",
+    transpose: options.Transpose = None,
     log1p: options.Log1p = False,
     backed: options.Backed = False,
     overwrite: options.Overwrite = False,
@@ -38,19 +39,20 @@ def predict(
     Example: glfs-bio predict new.h5ad blood.json --unsure 0.1 --table predicted.csv
     """
     with common.told_in_one_line(debug=debug):
-        import pandas as pd
-
-        common.check_targets(cells=output, table=table, overwrite=overwrite)
-        adata = common.load(source, log1p=log1p, backed=backed)
+        common.check_files(source, model, cells=output, table=table, overwrite=overwrite)
+        classifier = glfs_bio.io.read_classifier(model)
+        adata = common.load(source, transpose=transpose, log1p=log1p, backed=backed)
         glfs_bio.tl.predict(
             adata,
-            model,
+            classifier,
             layer=layer,
             symbols=symbols,
             missing=cast("Any", missing),  # tl.predict checks it
             unsure=unsure,
             key_added=key_added,
         )
+        import pandas as pd
+
         predictions = pd.DataFrame(
             {
                 "cell": adata.obs_names,

@@ -32,7 +32,7 @@ def rank(
     batch_key: options.BatchKey = None,
     symbols: options.Symbols = None,
     missing: options.Missing = "raise",
-    transpose: options.Transpose = False,
+    transpose: options.Transpose = None,
     log1p: options.Log1p = False,
     overwrite: options.Overwrite = False,
     seed: options.Seed = 0,
@@ -40,11 +40,11 @@ def rank(
 ) -> None:
     """Rank every gene by one method; prints gene, score, rank, weight and loss, best first."""
     with common.told_in_one_line(debug=debug):
-        from .._anndata import selection
-
-        common.check_targets(table=table, overwrite=overwrite)
+        common.check_files(source, table=table, overwrite=overwrite)
         excluded = common.genes(exclude)
         adata = common.load(source, transpose=transpose, log1p=log1p)
+        from .._anndata import selection
+
         called = selection.names(adata, symbols).fillna(adata.var_names.to_series())
         with common.progress():
             glfs_bio.pp.select_genes(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -11,6 +11,7 @@ import glfs_bio
 
 from . import _common as common
 from . import _options as options
+from . import _streams as streams
 
 
 def report(
@@ -36,6 +37,10 @@ def report(
     substitutes_key: Annotated[
         str | None, typer.Option(help="Substitutes; KEY_substitutes or glfs_substitutes, if there.")
     ] = None,
+    keep: Annotated[
+        Path | None,
+        typer.Option(help="Also write IN with the UMAPs, which later reports use: .h5ad or .zarr."),
+    ] = None,
     layer: options.Layer = None,
     link: Annotated[
         str | None,
@@ -55,22 +60,36 @@ def report(
     Example: glfs-bio report panel.h5ad -o report.html --groupby cell_type
     """
     with common.told_in_one_line(debug=debug):
-        glfs_bio.io.check_target(output, overwrite=overwrite)
-        glfs_bio.io.write_report(
-            common.load(source),
-            output,
-            key=key,
-            groupby=groupby,
-            symbols=symbols,
-            stability_key=stability_key,
-            enrichment_key=enrichment_key,
-            evaluation_key=evaluation_key,
-            explanation_key=explanation_key,
-            substitutes_key=substitutes_key,
-            layer=layer,
-            **({} if link is None else {"link": None if link == "none" else link}),
-            title=title,
-            overwrite=overwrite,
-            random_state=seed,
-            show_progress=common.errors.is_terminal,
-        )
+        common.check_files(source, text=output, cells=keep, cells_are="--keep", overwrite=overwrite)
+        if not streams.is_one(output) and output.suffix.lower() not in {".html", ".htm"}:
+            msg = f"--output {output} must end with .html."
+            raise ValueError(msg)
+        chosen: dict[str, Any] = {} if link is None else {"link": None if link == "none" else link}
+        adata = common.load(source)
+        if keep is not None:
+            glfs_bio.tl.panel_umap(
+                adata,
+                key,
+                layer=layer,
+                random_state=seed,
+                show_progress=common.errors.is_terminal,
+            )
+            common.put_cells(adata, keep, overwrite=overwrite)
+        with streams.replacing(output, ".html", overwrite=overwrite) as name:
+            glfs_bio.io.write_report(
+                adata,
+                name,
+                key=key,
+                groupby=groupby,
+                symbols=symbols,
+                stability_key=stability_key,
+                enrichment_key=enrichment_key,
+                evaluation_key=evaluation_key,
+                explanation_key=explanation_key,
+                substitutes_key=substitutes_key,
+                layer=layer,
+                **chosen,
+                title=title,
+                random_state=seed,
+                show_progress=common.errors.is_terminal,
+            )

@@ -50,10 +50,21 @@ def select(
     failure: options.Failure = None,
     symbols: options.Symbols = None,
     missing: options.Missing = "raise",
+    detection: options.Detection = None,
     batch_key: options.BatchKey = None,
+    also: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Another data set; may be repeated. Genes are matched by name, and each set is a "
+            "batch. The columns of --output, which has the first set, are for all."
+        ),
+    ] = None,
+    across: Annotated[
+        str, typer.Option(help="mean over the batches or data sets, or worst: the least of them.")
+    ] = "mean",
     key_added: Annotated[str, typer.Option(help="Prefix of what is written.")] = "glfs",
     subset: Annotated[bool, typer.Option("--subset", help="Keep only selected genes.")] = False,
-    transpose: options.Transpose = False,
+    transpose: options.Transpose = None,
     log1p: options.Log1p = False,
     backed: options.Backed = False,
     overwrite: options.Overwrite = False,
@@ -65,17 +76,25 @@ def select(
     Example: glfs-bio select pbmc.h5ad --n-genes 50 -o panel.h5ad --genes genes.txt
     """
     with common.told_in_one_line(debug=debug):
-        from .._anndata import selection
-
-        common.check_targets(cells=output, text=genes, overwrite=overwrite)
+        others = also or []
+        common.check_files(source, *others, cells=output, text=genes, overwrite=overwrite)
+        if len({source, *others}) <= len(others):
+            msg = "--also names a file that is given already: each data set counts once."
+            raise ValueError(msg)
         included, excluded = common.genes(include), common.genes(exclude)
         within = limits.arguments() | preserve.arguments()
         if failure is not None:
             within["failure"] = common.number_or_name(failure)
-        adata = common.load(source, transpose=transpose, log1p=log1p, backed=backed)
+        if detection is not None:
+            within["detection"] = common.detection(detection)
+        sets = {
+            str(one): common.load(one, transpose=transpose, log1p=log1p, backed=backed)
+            for one in (source, *others)
+        }
+        adata = sets[str(source)]
         with common.progress():
             glfs_bio.pp.select_genes(
-                adata,
+                sets if others else adata,
                 n_genes,
                 method=method,
                 objective=cast("Any", objective),  # select_genes checks it
@@ -93,11 +112,14 @@ def select(
                 symbols=symbols,
                 missing=cast("Any", missing),  # so is this
                 batch_key=batch_key,
+                across=cast("Any", across),
                 key_added=key_added,
                 subset=subset,
                 random_state=seed,
                 **within,
             )
+        from .._anndata import selection
+
         ranked = adata.var[adata.var[f"{key_added}_selected"]].sort_values(f"{key_added}_rank")
         called = selection.names(adata, symbols).fillna(adata.var_names.to_series())
         if output is not None:

@@ -42,7 +42,7 @@ def stability(
     Example: glfs-bio stability panel.h5ad -o stable.h5ad --table frequencies.csv
     """
     with common.told_in_one_line(debug=debug):
-        common.check_targets(cells=output, table=table, overwrite=overwrite)
+        common.check_files(source, cells=output, table=table, overwrite=overwrite)
         adata = common.load(source)
         key_added = f"{key}_stability" if key_added in {None, key} else key_added
         glfs_bio.tl.stability(

@@ -37,7 +37,7 @@ def substitutes(
     symbols: options.Symbols = None,
     missing: options.Missing = "warn",
     key_added: options.KeyAdded = "glfs_substitutes",
-    transpose: options.Transpose = False,
+    transpose: options.Transpose = None,
     log1p: options.Log1p = False,
     overwrite: options.Overwrite = False,
     debug: options.Debug = False,
@@ -47,7 +47,7 @@ def substitutes(
     Example: glfs-bio substitutes pbmc.h5ad panel.txt --genes CD3D,LYZ
     """
     with common.told_in_one_line(debug=debug):
-        common.check_targets(cells=output, table=table, overwrite=overwrite)
+        common.check_files(source, cells=output, table=table, overwrite=overwrite)
         named, leaving, excluded = common.panel(panel), common.genes(genes), common.genes(exclude)
         kept = preserve.arguments()
         adata = common.load(source, transpose=transpose, log1p=log1p)

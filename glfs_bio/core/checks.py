@@ -15,6 +15,14 @@ if TYPE_CHECKING:
 
     from ._typing import Array
 
+#: Keys of ``.uns``, ``.obsm``, ``.varm`` and ``.obsp``, and columns, that scanpy writes and reads.
+_OF_SCANPY = frozenset(
+    {
+        *("neighbors", "connectivities", "distances", "pca", "umap", "tsne", "diffmap_evals"),
+        *("X_pca", "X_umap", "X_tsne", "X_diffmap", "PCs", "spatial", "draw_graph", "paga"),
+        *("log1p", "hvg", "highly_variable", "leiden", "louvain", "rank_genes_groups", "iroot"),
+    }
+)
 _LARGEST: Any = sys.float_info.max
 #: scikit-learn's.
 _LARGEST_SEED = 2**32 - 1
@@ -40,12 +48,25 @@ def texts(*, or_none: bool = False, **arguments: object) -> None:
 
 
 def keys(**arguments: object) -> None:
-    """Refuse arguments that cannot name what is written."""
+    """Refuse arguments that cannot name what is written, or would replace what scanpy writes."""
     texts(or_none=False, **arguments)
     for name, value in arguments.items():
+        if value in _OF_SCANPY:
+            msg = f"{name}={value!r} is where scanpy keeps results of its own: choose another name."
+            raise ValueError(msg)
         if "/" in str(value):
             msg = f"{name}={value!r} must not have a slash: h5ad and zarr files could not keep it."
             raise ValueError(msg)
+
+
+def no_anndata(values: object, name: str = "X") -> None:
+    """Refuse an AnnData object where a matrix is needed, and say what takes it."""
+    if hasattr(values, "obs_names") and hasattr(values, "var_names"):
+        msg = (
+            f"{name} is an AnnData object, and estimators take its matrix: pass adata.X, or call "
+            "glfs_bio.pp.select_genes(adata) or glfs_bio.tl.classify(adata, groupby)."
+        )
+        raise TypeError(msg)
 
 
 def flags(**arguments: object) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -14,16 +15,23 @@ from ._glfs import GLFS
 from ._supervised import SupervisedGLFS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike, NDArray
 
     from ..core._typing import Matrix
 
-SELECTORS = {"classes": SupervisedGLFS, "neighbors": GLFS}
+SELECTORS: dict[str, Callable[..., GLFS]] = {
+    "classes": SupervisedGLFS,
+    "neighbors": GLFS,
+    "labels": partial(GLFS, preserve="labels"),
+}
 
-#: Up to so many samples full rank takes a second, and at 400 a minute for the same accuracy.
+#: Up to so many samples full rank takes a second.  ``benchmarks/panels/classifiers.py`` has the
+#: trials of all three numbers; of cells 50 components were a little better at any of these.
 _FULL_RANK = 100
 _COMPONENTS = 50
-#: Up to so many samples the graph of the classes chose the better genes of PBMC3k and Kang.
+#: Up to so many samples the graph of the classes chose the better genes, or as good ones.
 _CLASSES = 400
 #: Samples that two classes must have: folds leave some of them to be joined.
 _ENOUGH = 4
@@ -32,20 +40,20 @@ _ENOUGH = 4
 def default_selector(
     labels: NDArray[np.generic],
     *,
-    graph: Literal["auto", "classes", "neighbors"] = "auto",
+    graph: Literal["auto", "classes", "neighbors", "labels"] = "auto",
     n_comps: int | Literal["auto"] | None = "auto",
     random_state: int | None = 0,
 ) -> GLFS:
     """The selector for samples of these labels, −1 where they are missing.
 
     ``graph="auto"``: the graph of the classes up to 400 samples, where two classes have at least
-    four; nearest neighbours otherwise.
+    four; otherwise nearest neighbours, and a panel that tells the classes apart.
     ``n_comps="auto"``: full rank up to 100 samples, 50 components above.
     """
     if graph == "auto":
         counts = np.unique(labels[is_labelled(labels)], return_counts=True)[1]
         few = len(labels) <= _CLASSES and np.sum(counts >= _ENOUGH) > 1
-        graph = "classes" if few else "neighbors"
+        graph = "classes" if few else "labels"
     if n_comps == "auto":
         n_comps = None if len(labels) <= _FULL_RANK else _COMPONENTS
     return SELECTORS[graph](n_comps=n_comps, random_state=random_state)

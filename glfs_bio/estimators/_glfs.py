@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
+from sklearn import get_config
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
@@ -189,11 +191,14 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
         Raises
         ------
+        TypeError
+            An AnnData object in place of its matrix.
         ValueError
             A parameter out of range, a matrix that is not finite or has no varying gene, a graph of
             another size, a `lam` that leaves no gene, or a `y` that does not vary.
         """
         checks.one_of("preserve", self.preserve, _PRESERVE)
+        checks.no_anndata(X)
         X = validate_data(
             self,
             X,
@@ -213,6 +218,33 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         )
         self._take(ranking)
         return self
+
+    def fit_transform(self, X: Matrix, y: ArrayLike | None = None, **fit_params: Any) -> Any:
+        """Select genes, and return their columns of X.
+
+        Parameters
+        ----------
+        X, y, **fit_params
+            As for :meth:`fit`.
+
+        Returns
+        -------
+        Cells × selected genes, in the container that ``set_output`` asks for.
+
+        Raises
+        ------
+        ValueError
+            As for :meth:`fit`; a sparse X where ``set_output`` asks for a table.
+        """
+        default = get_config()["transform_output"]
+        container = getattr(self, "_sklearn_output_config", {}).get("transform", default)
+        if sparse.issparse(X) and container != "default":
+            msg = (
+                f"X is sparse, and set_output(transform={container!r}) asks for a table, which is "
+                "dense: call set_output(transform='default'), or pass X.toarray()."
+            )
+            raise ValueError(msg)
+        return super().fit_transform(X, y, **fit_params)
 
     def _wanted(self, y: ArrayLike | None, n_cells: int) -> Wanted | None:
         if self.preserve == "structure":

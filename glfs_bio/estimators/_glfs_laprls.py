@@ -151,6 +151,7 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             A parameter out of range, fewer than two classes, no class with two samples where
             folds or the graph of the classes need one, or more genes to include than to select.
         """
+        checks.no_anndata(X)
         X, labels = validate_data(
             self,
             X,

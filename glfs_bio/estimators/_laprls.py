@@ -144,6 +144,7 @@ class LapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         checks.whole_number("n_neighbors", self.n_neighbors, at_least=1)
         checks.one_of("laplacian", self.laplacian, graphs.LAPLACIANS)
         checks.flags(standardize=self.standardize)
+        checks.no_anndata(X)
         X, labels = validate_data(
             self,
             X,

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
+from ..core import checks
 from ..core.geometry.problem import build_problems
 from ..core.laprls.class_graph import class_graph
 from ..core.laprls.labels import check_classes, is_labelled
@@ -107,6 +108,7 @@ class SupervisedGLFS(GLFS):
         ValueError
             As for :class:`~glfs_bio.GLFS`; fewer than two classes, or a class with one sample.
         """
+        checks.no_anndata(X)
         labels = self._labels(y)
         if self.n_genes is None or not self.walks_once:
             X, labels = self._labelled(X, labels)

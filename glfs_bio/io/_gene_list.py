@@ -145,7 +145,9 @@ def _explained(adata: AnnData, key: str, explanation_key: str) -> pd.DataFrame:
     ValueError
         It is of another panel.
     """
-    entry = selection.record(adata, explanation_key, "tl.explain_panel", "table")
+    entry = selection.record(
+        adata, explanation_key, "tl.explain_panel", "table", argument="explanation_key"
+    )
     table = entry["table"].set_index("gene")
     selected = selection.ranked(adata, key).index
     if set(table.index) != set(selected):

@@ -11,8 +11,10 @@ import numpy as np
 import pandas as pd
 
 from .._anndata.read import listed
+from .._extras import needs
 from .._files import as_path
 from ..core import checks
+from ._sides import genes_in_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +27,9 @@ _GENE, _CELL = ("Gene", "var_names"), ("CellID", "obs_names")
 _MATRIX = ("matrix.mtx", "matrix.mtx.gz")
 
 
-def read_cells(path: str | Path, *, transpose: bool = False, backed: bool = False) -> ad.AnnData:
+def read_cells(
+    path: str | Path, *, transpose: bool | None = None, backed: bool = False
+) -> ad.AnnData:
     r"""Read a matrix of cells × genes; the ending of `path` says how.
 
     Parameters
@@ -33,10 +37,12 @@ def read_cells(path: str | Path, *, transpose: bool = False, backed: bool = Fals
     path
         ``.h5ad``; ``.zarr``; ``.loom``, which needs the package ``loompy``; ``.h5`` of 10x Genomics
         (genes only); a folder of 10x Genomics with ``matrix.mtx``, or that file, with or without
-        ``.gz`` and a prefix; or a table, ``.csv`` with commas, ``.tsv`` or ``.txt`` with tabs, with
-        or without ``.gz``, whose first row and column are names.
+        ``.gz`` and a prefix; or a table, ``.csv`` with commas or semicolons, ``.tsv`` or ``.txt``
+        with tabs, with or without ``.gz``, whose first row and column are names.  Where semicolons
+        stand between columns, a comma may be the decimal point.
     transpose
-        The table has genes in its rows, as bulk data often have.
+        Whether the table has genes in its rows, as bulk data often have.  None: it has cells there,
+        and a table whose names say otherwise is refused.
     backed
         Leave the matrix of an ``.h5ad`` in the file, which may be larger than memory.
 
@@ -50,10 +56,10 @@ def read_cells(path: str | Path, *, transpose: bool = False, backed: bool = Fals
     FileNotFoundError
         No such file or folder.
     ImportError
-        A loom file, without ``loompy``.
+        A loom file without ``loompy``, or a file of 10x Genomics without ``scanpy``.
     ValueError
-        A file of another kind, or one that cannot be read; `transpose` for what is not a table,
-        `backed` for what is not ``.h5ad``.
+        A file of another kind, or one that cannot be read; a table that seems to have genes in its
+        rows; `transpose` for what is not a table, `backed` for what is not ``.h5ad``.
 
     Examples
     --------
@@ -66,7 +72,7 @@ def read_cells(path: str | Path, *, transpose: bool = False, backed: bool = Fals
     ((2, 2), ['CD3D', 'CD79A'])
     """
     path = as_path(path)
-    checks.flags(transpose=transpose, backed=backed)
+    checks.flags(backed=backed, **({} if transpose is None else {"transpose": transpose}))
     if not path.exists():
         msg = f"{path} does not exist: give the file or folder with the cells."
         raise FileNotFoundError(msg)
@@ -86,6 +92,17 @@ def read_cells(path: str | Path, *, transpose: bool = False, backed: bool = Fals
         raise ValueError(msg) from error
     if 0 in adata.shape:
         msg = f"{path} holds no cells, or no genes: it has the shape {adata.shape}."
+        raise ValueError(msg)
+    if (
+        transpose is None
+        and ending in _SEPARATORS
+        and genes_in_rows(adata.obs_names, adata.var_names)
+    ):
+        msg = (
+            f"{path} seems to have genes in its rows ({listed(adata.obs_names[:3])}) and cells in "
+            f"its columns ({listed(adata.var_names[:3])}): pass transpose=True, or transpose=False "
+            "if its rows are cells."
+        )
         raise ValueError(msg)
     return adata.T if transpose else adata
 
@@ -113,12 +130,19 @@ def _reader(path: Path, ending: str) -> Callable[[Path], ad.AnnData]:
 
 def _table(path: Path) -> ad.AnnData:
     ending = next(ending for ending in reversed(path.suffixes) if ending.lower() in _SEPARATORS)
-    frame = pd.read_csv(path, sep=_SEPARATORS[ending.lower()], index_col=0)
+    separator = _SEPARATORS[ending.lower()]
+    if separator == "," and _has_semicolons(path):
+        separator = ";"
+    frame = pd.read_csv(path, sep=separator, index_col=0)
+    if separator == ";" and _words(frame):
+        frame = pd.read_csv(path, sep=separator, decimal=",", index_col=0)
     if frame.empty:
-        msg = "it has no columns of numbers; .csv is split at commas, .tsv and .txt at tabs"
+        msg = (
+            "it has no columns of numbers; .csv is split at commas or semicolons, .tsv and .txt at "
+            "tabs"
+        )
         raise ValueError(msg)
-    words = [name for name in frame if not pd.api.types.is_numeric_dtype(frame[name])]
-    if words:
+    if words := _words(frame):
         msg = f"columns that are not numbers: {listed(words)}"
         raise ValueError(msg)
     frame.index, frame.columns = frame.index.astype(str), frame.columns.astype(str)
@@ -129,16 +153,22 @@ def _table(path: Path) -> ad.AnnData:
     )
 
 
+def _words(frame: pd.DataFrame) -> list[str]:
+    """Columns that are not numbers."""
+    return [name for name in frame if not pd.api.types.is_numeric_dtype(frame[name])]
+
+
+def _has_semicolons(path: Path) -> bool:
+    """Whether the first line is to be split at semicolons, as where commas are decimal points."""
+    line = ",".join(pd.read_csv(path, nrows=0).columns)
+    return line.count(";") > line.count(",")
+
+
 def _loom(path: Path) -> ad.AnnData:
+    needs(str(path), "loompy", "scanpy")
+    import loompy
     import scanpy as sc
 
-    try:
-        import loompy
-    except ImportError as error:
-        msg = (
-            f"{path} needs the package loompy: install glfs-bio[loom], or save the cells as .h5ad."
-        )
-        raise ImportError(msg) from error
     names = {}
     with loompy.connect(path, "r") as file:
         for argument, kind, present in (
@@ -154,6 +184,7 @@ def _loom(path: Path) -> ad.AnnData:
 
 
 def _tenx_h5(path: Path) -> ad.AnnData:
+    needs(str(path), "scanpy")
     import scanpy as sc
 
     return _unique(sc.read_10x_h5, path)
@@ -178,6 +209,7 @@ def _mtx_folder(path: Path) -> ad.AnnData:
 
 
 def _mtx(path: Path) -> ad.AnnData:
+    needs(str(path), "scanpy")
     import scanpy as sc
 
     prefix = path.name[: path.name.rindex(_MATRIX[0])]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .._anndata import preserve, read, selection
+from .._extras import needs
 from .._files import as_path, check_target, replacing
 from .._progress import progress
 from ..core import checks
@@ -92,6 +93,8 @@ def write_report(
         No such selection, result, layer or column.
     FileExistsError, FileNotFoundError
         `path` exists and `overwrite` is not set, or its folder does not exist.
+    ImportError
+        No ``jinja2`` or ``scanpy``, which come with the extra ``report``.
     ValueError
         Another ending, a `link` that is no web address or has no ``{gene}``, no gene selected, or a
         result that is named and is of another selection.
@@ -108,6 +111,7 @@ def write_report(
     >>> "5 of 765 genes" in text
     True
     """
+    needs("A report", "jinja2", "scanpy")
     path = as_path(path)
     check_target(path, overwrite=overwrite)
     if path.suffix.lower() not in {".html", ".htm"}:

@@ -59,6 +59,7 @@ def cells(subject: Subject) -> dict[str, Any]:
             key=subject.key,
             layer=subject.layer,
             random_state=subject.random_state,
+            show_progress=False,  # the page has a bar of its own
         ),
     }
 

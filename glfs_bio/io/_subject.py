@@ -92,7 +92,7 @@ def results(
         where = _where(adata, key, what) if asked is None else asked
         if where is None:
             continue
-        entry = selection.record(adata, where, *_WRITTEN_BY[what])
+        entry = selection.record(adata, where, *_WRITTEN_BY[what], argument=f"{what}_key")
         unlike = _unlike(adata, key, genes, what, where, entry)
         if asked is not None and unlike is not None:
             writer = _WRITTEN_BY[what][0]

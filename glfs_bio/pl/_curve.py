@@ -64,9 +64,9 @@ def curve(
     >>> ax.get_xlabel()
     'genes, the best first'
     """
+    check_ends(show, save)
     from matplotlib import ticker
 
-    check_ends(show, save)
     entry = selection.record(adata, key, "tl.curve", "table")
     table = entry["table"]
     axes = row([_WIDTH], _HEIGHT) if ax is None else given(ax, 1)

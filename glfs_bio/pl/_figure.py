@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._extras import needs
 from .._files import as_path, replacing
 from ..core import checks
 
@@ -70,9 +71,12 @@ def check_ends(show: bool | None, save: str | Path | bool | None) -> None:
 
     Raises
     ------
+    ImportError
+        No ``matplotlib`` or ``scanpy``, which come with the extra ``scanpy``.
     TypeError, ValueError
         `show` is not True, False or None; `save` is no path, or of a format that is not known.
     """
+    needs("A picture", "matplotlib", "scanpy")
     if show is not None:
         checks.flags(show=show)
     if not save or save is True:

@@ -72,9 +72,9 @@ def missed(
     >>> ax.get_xlabel()
     'UMAP 1'
     """
+    check_ends(show, save)
     import scanpy as sc
 
-    check_ends(show, save)
     error = column(adata, key, "obs", "open").to_numpy(dtype=float)
     name = _basis(adata, basis)
     axes = row([_WIDTH], _HEIGHT) if ax is None else given(ax, 1)

@@ -46,20 +46,23 @@ def panel(
     show: bool | None = None,
     save: str | Path | bool | None = None,
     random_state: int = 0,
+    show_progress: bool = True,
 ) -> list[Axes] | dict[str, Axes] | list[dict[str, Axes]] | None:
     """Show the cells by the panel: a UMAP beside that of all genes, a heat map, or a dot plot.
 
     Parameters
     ----------
     adata
-        Cells × genes, with a selection of :func:`~glfs_bio.pp.select_genes`.  It is not changed.
+        Cells × genes, with a selection of :func:`~glfs_bio.pp.select_genes`; it may be backed.  It
+        is not changed.
     groupby
         Column of ``.obs`` that colours the cells of a UMAP, or groups those of the other kinds,
         which need one.
     kind
         ``"umap"``: two UMAPs, by all genes and by the panel.  Both are taken from `adata`, where
-        :func:`~glfs_bio.tl.panel_umap` keeps them, and else computed for this call only.  Where the
-        panel has all genes of `adata`, there is only that of the panel.
+        :func:`~glfs_bio.tl.panel_umap` keeps them, and else computed for this call only, from the
+        graph or ``X_pca`` where these are there.  Where the panel has all genes of `adata`, there
+        is only that of the panel.
         ``"heatmap"``, ``"dotplot"``: those of scanpy, every gene scaled from 0 to 1, genes ordered
         by the group in which they are highest; the heat map shows a random part of large groups.
     key
@@ -81,6 +84,8 @@ def panel(
         ``scanpy.settings.figdir``.
     random_state
         Seed of the UMAPs, and of the cells in the heat map.
+    show_progress
+        Whether a bar on stderr shows which UMAP is computed.
 
     Returns
     -------
@@ -109,6 +114,7 @@ def panel(
     checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
     _check_groups(adata, groupby, kind)
     checks.seed(random_state)
+    checks.flags(show_progress=show_progress)
     if ax is not None and kind != "umap":
         msg = f"ax is for kind='umap': scanpy draws kind={kind!r} in a figure of its own."
         raise ValueError(msg)
@@ -118,10 +124,11 @@ def panel(
     if kind == "umap" or groupby is None:  # the others have groups
         n_maps = 1 if len(genes) == adata.n_vars else 2
         axes = row([_SQUARE] * n_maps, _TALL) if ax is None else given(ax, n_maps)
-        panel_map = embedding.of_panel(adata, key, genes, layer, random_state)
+        panel_map, all_map = embedding.maps(
+            adata, key, genes, layer, random_state, show_progress=show_progress
+        )
         maps = {f"panel of {len(genes)} genes": panel_map}
-        if n_maps > 1:
-            all_map = embedding.of_all(adata, layer, random_state)
+        if all_map is not None:
             maps = {f"all {adata.n_vars} genes": all_map, **maps}
         _umaps(axes, cells, groupby, maps)
         shown = finish(axes, "panel_umap", show=show, save=save, own=ax is None)

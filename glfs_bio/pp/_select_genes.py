@@ -109,7 +109,8 @@ def select_genes(
     cell_weights
         Column of ``.obs``: how much each cell counts in what is kept, as if a cell of weight 2 were
         two cells.  Labels in place of numbers: all labels count alike, so that rare types count
-        like frequent ones.  None: all cells count alike.
+        like frequent ones.  None: all cells count alike.  With `preserve` on the same labels these
+        weights change nothing, as all pairs of labels count alike there.
     lam
         λ of the paper's objectives; ``"line_search"``: the rule of the paper, the largest λ that
         does not collapse (a handful of genes).  None: chosen along the path so that `n_genes`

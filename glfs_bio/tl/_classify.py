@@ -33,7 +33,7 @@ def classify(
     *,
     train: NDArray[np.bool_] | str | None = None,
     n_genes: int | Sequence[int] | None = None,
-    graph: Literal["auto", "classes", "neighbors"] = "auto",
+    graph: Literal["auto", "classes", "neighbors", "labels"] = "auto",
     lambda1: float = 0.1,
     lambda2: float = 10.0,
     n_comps: int | Literal["auto"] | None = "auto",
@@ -70,10 +70,11 @@ def classify(
         What the selection keeps.  ``"classes"``: the graph of every two cells of one label, by
         :class:`~glfs_bio.estimators.SupervisedGLFS` with the paper's objective.  ``"neighbors"``:
         the structure of the cells, labelled or not, by :class:`~glfs_bio.GLFS`, so that labels are
-        used by the classifier only.  ``"auto"``: ``"classes"`` up to 400 cells to learn from, where
-        two classes have at least four, and ``"neighbors"`` otherwise.  With five labels
-        a type among thousands of cells the classifier made fewer errors with ``"neighbors"``; with
-        some dozens or hundreds of cells, all with a label, with ``"classes"``.
+        used by the classifier only.  ``"labels"``: the differences of the labels on that graph, by
+        ``GLFS(preserve="labels")``.  ``"auto"``: ``"classes"`` up to 400 cells to learn from, where
+        two classes have at least four, and ``"labels"`` otherwise.  With five labels a type among
+        thousands of cells the classifier made fewest errors with ``"labels"``; with some dozens or
+        hundreds of cells, all with a label, with ``"classes"``.
     lambda1, lambda2
         λ1 and λ2 of the classifier.
     n_comps
@@ -93,7 +94,7 @@ def classify(
         ``"warn"``, or ``"ignore"`` them.
     batch_key
         Column of ``.obs`` with the batch of every cell.  Genes that only separate batches gain
-        nothing: with ``graph="neighbors"`` every batch has its own subspace and graph, and with
+        nothing: every batch has its own subspace and graph, and with
         ``graph="classes"`` genes are centred within each batch, whose cells are joined to those of
         their label in the same batch.
     layer
@@ -124,7 +125,7 @@ def classify(
         Decision values for more, one column a class in the order of ``.uns[key_added]["classes"]``.
     ``.var[f"{key_added}_weight"]``
         β ≥ 0 of GLFS; 0 for genes that were not to choose from.  With ``graph="classes"`` the
-        classifier weights a gene by β times its variance, with ``"neighbors"`` by its variance.
+        classifier weights a gene by β times its variance, otherwise by its variance.
     ``.var[f"{key_added}_selected"]``
         Whether the gene is used.
     ``.var[f"{key_added}_coef"]``, ``.varm[f"{key_added}_coef"]``

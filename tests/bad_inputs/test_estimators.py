@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import inspect
 
+import anndata as ad
 import numpy as np
 import pytest
+from scipy import sparse
+from sklearn import config_context
 from sklearn.exceptions import NotFittedError
 
 from glfs_bio import GLFS, LapRLSClassifier
@@ -125,7 +128,7 @@ GLFS_DATA = [
     ({"representation": "x"}, ValueError, "representation has shape ()"),
     ({"representation": X * 1j}, TypeError, "dtype complex"),
     ({"batch": [1, 2]}, ValueError, "batch has shape (2,)"),
-    ({"batch": np.repeat([0, 1], [1, 29])}, ValueError, "batch '0' has 1 cells"),
+    ({"batch": np.repeat(np.arange(15), 2)}, ValueError, "No batch has 3 cells"),
     ({"batch": np.full(30, np.nan)}, ValueError, "batch is missing for 30 cells"),
     ({"batch": [None] * 15 + ["a"] * 15}, ValueError, "batch is missing for 15 cells"),
     ({"batch": Y, "graph": np.ones((30, 30))}, ValueError, "graph cannot be combined with batch"),
@@ -141,6 +144,32 @@ GLFS_DATA = [
 @pytest.mark.parametrize(("value", "error", "words"), GLFS_DATA)
 def test_data_of_glfs(refuses, value, error, words):
     refuses(lambda: GLFS(2).fit(**{"X": X} | value), None, error, words)
+
+
+@pytest.mark.parametrize(
+    "estimator", [GLFS, SupervisedGLFS, LapRLSClassifier, GLFSLapRLSClassifier]
+)
+def test_an_object_in_place_of_its_matrix(refuses, estimator):
+    """Whether or not there are labels."""
+    adata = ad.AnnData(X)
+    words = ("X is an AnnData object", "pass adata.X", "glfs_bio.pp.select_genes(adata)")
+    refuses(lambda: estimator().fit(adata, Y), adata, TypeError, words)
+    if issubclass(estimator, GLFS):
+        refuses(lambda: estimator().fit(adata), adata, TypeError, words)
+
+
+@pytest.mark.parametrize("form", ["estimator", "configuration"])
+def test_a_table_of_sparse_columns_is_refused_before_the_fit(refuses, form):
+    model = GLFS(2)
+    data = sparse.csr_matrix(X)
+    if form == "estimator":
+        model.set_output(transform="pandas")
+    with config_context(**({"transform_output": "pandas"} if form == "configuration" else {})):
+        words = ("X is sparse", "set_output(transform='pandas')")
+        refuses(lambda: model.fit_transform(data), None, ValueError, words)
+        assert not hasattr(model, "weights_")
+        assert model.fit_transform(data.toarray()).shape == (30, 2)
+    assert GLFS(2).fit_transform(data).shape == (30, 2)
 
 
 #: call, exception, words

@@ -125,6 +125,8 @@ PARAMETERS = [
     ("missing", True, ValueError, "missing=True"),
     ("batch_key", "nope", KeyError, ("batch_key='nope'", "bulk_labels")),
     ("batch_key", ["phase"], TypeError, "batch_key=['phase'] must be a string"),
+    ("detection", "nope", KeyError, "detection='nope' is not a column of adata.var"),
+    ("detection", 2.0, ValueError, "detection is above 1"),
     ("across", "best", ValueError, "across='best'"),
     ("across", "worst", ValueError, "compares batches"),
     ("key_added", 5, TypeError, "key_added=5 must be a string"),

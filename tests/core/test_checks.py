@@ -16,6 +16,13 @@ def test_a_generator_is_a_seed_for_estimators_only():
         checks.seed(state)
 
 
+@pytest.mark.parametrize("key", ["neighbors", "pca", "umap", "X_pca", "louvain", "log1p"])
+def test_keys_of_scanpy_stay_its_own(key):
+    checks.keys(key_added="glfs", key=f"my_{key}")
+    with pytest.raises(ValueError, match=f"key_added='{key}' is where scanpy keeps results"):
+        checks.keys(key_added=key)
+
+
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, np.longdouble, np.int8])
 def test_numbers_of_numpy_are_numbers(kind):
     checks.number("lambda1", kind(3))

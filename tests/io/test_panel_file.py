@@ -112,7 +112,7 @@ def test_missing_and_binary_files(tmp_path):
 
 def test_excel_without_openpyxl(write, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "openpyxl", None)
-    with pytest.raises(ImportError, match="needs the package openpyxl: pip install openpyxl"):
+    with pytest.raises(ImportError, match=r"openpyxl: pip install 'glfs-bio\[xlsx\]'"):
         read_panel(write("a.xlsx", "x"))
 
 

@@ -10,6 +10,7 @@ import pytest
 from scipy import io, sparse
 
 from glfs_bio.io import read_cells
+from glfs_bio.io._sides import genes_in_rows
 
 CELLS, GENES = ["a", "b", "c"], ["g1", "g2"]
 COUNTS = np.array([[1, 0], [0, 2], [3, 4]])
@@ -81,6 +82,51 @@ def test_tables(frame, tmp_path, name):
     check(read_cells(tmp_path / name))
     frame.T.to_csv(tmp_path / name, sep=separator)
     check(read_cells(tmp_path / name, transpose=True))
+
+
+def test_semicolons_and_decimal_commas(tmp_path):
+    (tmp_path / "t.csv").write_text("cell;g1;g2\na;1,5;0\nb;0;2\n")
+    read = read_cells(tmp_path / "t.csv")
+    assert list(read.var_names) == ["g1", "g2"]
+    np.testing.assert_array_equal(read.X, [[1.5, 0], [0, 2]])
+    (tmp_path / "t.csv").write_text("cell;g1;g2\na;1.5;0\nb;0;2\n")
+    np.testing.assert_array_equal(read_cells(tmp_path / "t.csv").X, [[1.5, 0], [0, 2]])
+
+
+SYMBOLS = ["MT-CO1", "RPL3", "RPS6", "CD3D", "LYZ", "GNLY"]
+BARCODES = ["AAACATACAACCAC-1", "AAACATTGAGCTAC-1", "AAACATTGATCAGC-1"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "asked"),
+    [
+        (SYMBOLS, BARCODES, True),
+        (SYMBOLS, ["one", "two"], True),
+        ([name.title() for name in SYMBOLS], ["m1", "m2"], True),
+        (["ENSG00000000003.14", "ENSG00000000005"], ["x", "y"], True),
+        (["1007_s_at", "AFFX-BioB-5_at"], ["GSM1", "GSM2"], True),
+        (["a", "b", "c"], BARCODES, True),
+        (["a", "b"], ["pbmc_AAACATACAACCAC", "pbmc_AAACATTGAGCTAC"], True),
+        (["gene1", "gene2"], ["sample1", "sample2"], True),
+        (BARCODES, SYMBOLS, False),
+        (["one", "two"], SYMBOLS, False),
+        (["sample1", "sample2"], ["gene1", "gene2"], False),
+        (["GSM1", "GSM2"], ["1007_s_at", "AFFX-BioB-5_at"], False),
+        (["a", "b", "c"], ["g1", "g2"], False),
+        (["a", "b", "c"], ["CD3D", "LYZ"], False),
+    ],
+)
+def test_genes_in_rows_are_asked_about(tmp_path, rows, columns, asked):
+    path = tmp_path / "t.tsv"
+    pd.DataFrame(1.5, index=rows, columns=columns).to_csv(path, sep="\t")
+    assert genes_in_rows(rows, columns) == asked
+    if asked:
+        with pytest.raises(ValueError, match="pass transpose=True, or transpose=False if its rows"):
+            read_cells(path)
+    else:
+        assert list(read_cells(path).var_names) == columns
+    assert list(read_cells(path, transpose=True).var_names) == rows
+    assert list(read_cells(path, transpose=False).var_names) == columns
 
 
 @pytest.mark.parametrize("packed", [True, False])

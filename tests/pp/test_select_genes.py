@@ -298,6 +298,20 @@ def test_faces_full_rank(real):
     assert (labels[distances.argmin(axis=1)] == labels).mean() >= 0.94
 
 
+def test_intensities_are_warned_about(pbmc):
+    """Raw microarray values go below zero, and are no counts."""
+    small = pbmc[:60, :100].copy()
+    rng = np.random.default_rng(0)
+    small.X = rng.normal(scale=300.0, size=small.shape) * np.exp(rng.normal(size=100))
+    for held in (small.X, sparse.csr_matrix(small.X)):
+        small.X = held
+        with pytest.warns(UserWarning, match="like raw intensities of microarrays") as caught:
+            select_genes(small, 5, use_rep="X")
+        assert [one.filename for one in caught] == [__file__]
+    small.layers["log"] = np.log2(np.maximum(small.X.toarray(), 20))
+    select_genes(small, 5, layer="log", use_rep="X")
+
+
 def test_counts_are_warned_about(pbmc):
     pbmc.X = sparse.csr_matrix(np.round(np.expm1(pbmc.X.toarray())))
     with pytest.warns(UserWarning, match="raw counts") as caught:

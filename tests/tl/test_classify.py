@@ -88,7 +88,9 @@ def test_two_classes(two):
 
 
 @pytest.mark.parametrize("n_genes", [2, [1, 2, 4]])
-@pytest.mark.parametrize(("graph", "told"), [("classes", True), ("neighbors", False)])
+@pytest.mark.parametrize(
+    ("graph", "told"), [("classes", True), ("neighbors", False), ("labels", False)]
+)
 def test_lambda_is_told_where_there_is_one(two, graph, told, n_genes):
     classify(two, "label", n_genes=n_genes, graph=graph, cv=3)
     assert ("lam" in two.uns["glfs_class"]) == told
@@ -226,7 +228,7 @@ def test_values_that_may_mean_no_label_are_named(adata, caplog):
     assert adata.uns["glfs_class"]["n_unlabelled"] == 10
 
 
-@pytest.mark.parametrize("graph", ["classes", "neighbors"])
+@pytest.mark.parametrize("graph", ["classes", "neighbors", "labels"])
 def test_include_exclude_and_batches(adata, graph):
     adata.obs["donor"] = np.where(np.arange(90) % 2, "x", "y")
     adata.X[1::2, 30:34] += 30.0

@@ -8,6 +8,7 @@ import requests
 import scanpy as sc
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 from scipy.stats import false_discovery_control, hypergeom
 
 from glfs_bio.pp import select_genes
@@ -136,6 +137,31 @@ def test_background_of_ones_own():
         table = enrich(adata, sets, background=others[1:], inplace=False)
     assert len(caught) == 1
     assert table.loc["A", "pvals"] == pytest.approx(hypergeom.sf(0, 19, 2, 2))
+
+
+def test_genes_that_no_cell_expresses_can_be_left_out():
+    """They are in no set, and only make the background larger."""
+    adata = made_up(range(5), 100)
+    adata.X = np.ones((2, 100), dtype=np.float32)
+    adata.X[:, 60:] = 0
+    adata.X[0, 70:] = 1
+    sets = {"a": ["G0", "G1", "G2", "G20", "G90"]}
+    with pytest.warns(UserWarning, match="No cell expresses 10 of the 100 tested genes") as caught:
+        table = enrich(adata, sets, inplace=False)
+    assert caught[0].filename == __file__
+    assert "pass min_cells=1 to leave them out" in str(caught[0].message)
+    fewer = [enrich(adata, sets, min_cells=n, inplace=False) for n in (1, 2)]
+    assert [one.loc["a", "n_set"] for one in (table, *fewer)] == [5, 5, 4]
+    assert fewer[0].loc["a", "pvals"] == pytest.approx(hypergeom.sf(2, 90, 5, 5))
+    assert fewer[1].loc["a", "pvals"] == pytest.approx(hypergeom.sf(2, 60, 5, 4))
+    enrich(adata, sets, min_cells=2)
+    assert adata.uns["glfs_enrichment"]["params"]["min_cells"] == 2
+    assert adata.uns["glfs_enrichment"]["n_background"] == 60
+    adata.X = sparse.csr_matrix(adata.X)
+    assert enrich(adata, sets, min_cells=2, inplace=False).equals(fewer[1])
+    adata.X[:, 0] = 0
+    with pytest.warns(UserWarning, match="1 of 5 selected genes are not in 1 cells"):
+        enrich(adata, sets, min_cells=1, inplace=False)
 
 
 def test_sizes():

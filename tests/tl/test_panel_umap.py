@@ -82,6 +82,56 @@ def test_what_is_of_other_genes_or_parameters_is_computed_again(adata, count, ch
     assert set(adata.uns["umap_glfs"]["genes"]) == set(adata.var_names[adata.var["glfs_selected"]])
 
 
+@pytest.mark.parametrize("stored", ["graph", "X_pca", None])
+def test_what_is_stored_is_used_again(adata, monkeypatch, stored):
+    """For all genes the graph, else X_pca; only without both are components computed."""
+    asked = []
+
+    def embed(cells, random_state):
+        asked.append(sorted(cells.obsm))
+        return np.zeros((cells.n_obs, 2))
+
+    monkeypatch.setattr(module, "_umap", embed)
+    monkeypatch.setattr(sc.tl, "umap", lambda cells, **_: cells.obsm.update(X_umap=cells.X[:, [0]]))
+    del adata.obsm["X_umap"]
+    if stored != "graph":
+        del adata.uns["neighbors"]
+    if stored is None:
+        del adata.obsm["X_pca"]
+    tl.panel_umap(adata, show_progress=False)
+    assert asked == [[]] + {"graph": [], "X_pca": [["X_pca"]], None: [[]]}[stored]
+
+
+@pytest.mark.parametrize("form", ["dense", "csr"])
+def test_cells_in_a_file(adata, count, tmp_path, form):
+    """Drawn as those in memory; components of all genes are found without loading them."""
+    adata.X = adata.X.toarray() if form == "dense" else adata.X.tocsr()
+    del adata.obsm["X_umap"], adata.obsm["X_pca"], adata.uns["neighbors"]
+    adata.write_h5ad(tmp_path / "x.h5ad")
+    backed = ad.read_h5ad(tmp_path / "x.h5ad", backed="r")
+    genes = adata.var_names[[7, 150, 3]]
+    expected = adata[:, genes].X
+    expected = expected.toarray() if form == "csr" else expected
+    np.testing.assert_array_equal(module.values(backed, genes, None), expected)
+    assert len(pl.panel(backed, "bulk_labels", show=False)) == 2
+    assert count() == 2
+    dots = pl.panel(backed, "bulk_labels", kind="dotplot", show=False)
+    assert len(dots) == 1
+    found = module._components(module.read.row_matrix(backed), 0)
+    known = sc.pp.pca(adata, n_comps=5, copy=True).obsm["X_pca"]
+    found = found[:, :5] - found[:, :5].mean(axis=0)
+    agreement = np.abs(np.sum(found * known, axis=0))
+    lengths = np.linalg.norm(found, axis=0) * np.linalg.norm(known, axis=0)
+    assert (agreement[:3] > 0.99 * lengths[:3]).all()
+
+
+def test_progress_is_shown_and_can_be_left_out(adata, count, capsys, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    for show in (True, False):
+        pl.panel(adata, show=False, show_progress=show)
+        assert ("UMAP by the panel" in capsys.readouterr().err) == show
+
+
 def test_the_best_genes_alone(adata, count):
     tl.panel_umap(adata, n_genes=4)
     pl.panel(adata, n_genes=4, show=False)
@@ -110,6 +160,7 @@ def test_one_map_where_there_are_only_genes_of_the_panel(adata, count):
         ({"n_genes": 0}, ValueError, "n_genes=0"),
         ({"layer": "nope"}, KeyError, "layer='nope'"),
         ({"random_state": -1}, ValueError, "random_state=-1"),
+        ({"show_progress": 1}, TypeError, "show_progress=1"),
     ],
 )
 def test_bad_input_leaves_the_object_alone(adata, options, error, match, monkeypatch):

@@ -144,6 +144,15 @@ def test_without_a_selection_and_without_parameters(adata):
         quiet(adata, key="other")
 
 
+def test_parts_repeat_no_note(adata, caplog):
+    """That the graph is in parts is said once, of all cells."""
+    adata.X[30:] += 100.0
+    select_genes(adata, 6, n_neighbors=3)
+    assert caplog.text.count("connected components") == 1
+    quiet(adata)
+    assert caplog.text.count("connected components") == 1
+
+
 def test_another_selection_is_not_written_over(adata):
     for key in ("glfs", "mine"):
         select_genes(adata, 5, key_added=key)

@@ -180,3 +180,25 @@ def test_reproduction(run):
     assert judged.loc["GLFS (default)", "NMI"] > judged.loc["LapAOFS", "NMI"] + 0.05
     assert judged.loc["GLFS (default)", "nearest neighbour"] >= 0.95
     assert judged.loc["GLFS (paper, full rank)", "NMI"] > judged.loc["LapAOFS", "NMI"]
+
+
+def test_types(run):
+    shown, printed = run("types")
+    assert (
+        shown["compared"].loc["types", "accuracy"] >= shown["compared"].loc["structure", "accuracy"]
+    )
+    assert (
+        shown["compared"].loc["types", "rare_f1"]
+        > shown["compared"].loc["structure", "rare_f1"] + 0.05
+    )
+    best = shown["markers"].set_index("label")["markers"]
+    assert "CD79A" in best["B"]
+    assert "NKG7" in best["NK"]
+    assert "of 25 genes are those of the panel without weights" in printed
+    assert shown["r2"]["both"] > shown["r2"]["types"] + 0.2
+    assert (
+        shown["told"]["both"]["right of these"] > shown["told"]["control cells"]["right of these"]
+    )
+    kept = shown["entry"]["kept_in_batches"][-1]
+    assert abs(kept[0] - kept[1]) < 0.03
+    assert shown["control"].var["there_detection"].between(0, 1).all()

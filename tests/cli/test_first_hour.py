@@ -1,0 +1,255 @@
+"""What somebody meets who tries the commands for the first time."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import subprocess
+import sys
+
+import anndata as ad
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import glfs_bio
+from glfs_bio.cli import app
+from glfs_bio.cli._run import Option
+from glfs_bio.cli._words import in_words_of_the_shell
+
+COMMANDS = {
+    "select": "-o",
+    "rank": "--table",
+    "evaluate": "glfs -o",
+    "extend": "glfs --genes",
+    "substitutes": "glfs --table",
+    "explain": "glfs --table",
+    "compare": "a=glfs b=hvg --overlaps",
+    "curve": "-o",
+    "stability": "-o",
+    "classify": "--groupby x --model",
+    "predict": "there.json -o",
+    "enrich": "--gene-sets there.gmt -o",
+    "export": "",
+    "report": "-o",
+}
+HEAVY = {"anndata", "pandas", "scanpy", "scipy", "sklearn"}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def run(folder):
+    return lambda line, **more: CliRunner().invoke(app, line.split(), **more)
+
+
+@pytest.fixture
+def cells(clusters) -> ad.AnnData:
+    adata = ad.AnnData(clusters, obs={"group": np.repeat(["a", "b", "c"], 30)})
+    adata.obs_names = [f"c{i}" for i in range(90)]
+    adata.var_names = [f"g{i}" for i in range(40)]
+    return adata
+
+
+def test_files_are_looked_at_before_anything_is_loaded(folder):
+    """One process for all commands: what they would load takes seconds to import."""
+    for name in ("there.h5ad", "there.json", "there.gmt", "out.h5ad", "out.csv", "out.html"):
+        (folder / name).touch()
+    endings = {"report": "html", "rank": "csv", "substitutes": "csv", "explain": "csv"}
+    lines = []
+    for name, more in COMMANDS.items():
+        out = f"out.{endings.get(name, 'csv' if name in {'compare', 'export'} else 'h5ad')}"
+        lines.append(f"{name} missing.h5ad {more} new{out[3:]}")
+        lines.append(f"{name} there.h5ad {more} {out}")
+    lines += ["predict there.h5ad missing.json", "enrich there.h5ad --gene-sets missing.gmt"]
+    code = f"""
+import sys
+from glfs_bio.cli import app
+for line in {lines!r}:
+    try:
+        app(line.split())
+    except SystemExit as error:
+        assert error.code == 1, line
+print({HEAVY!r} & set(sys.modules))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
+    told = done.stderr.splitlines()
+    assert len(told) == len(lines)
+    for line, words in zip(lines, told, strict=True):
+        if "missing" in line:
+            assert "does not exist: name a file" in words, line
+        else:
+            assert "exists: choose another name, or pass --overwrite." in words, line
+
+
+@pytest.mark.parametrize("line", ["-h", "select -h", "compare -h"])
+def test_short_help(run, line):
+    result = run(line)
+    assert result.exit_code == 0
+    assert "Usage" in result.stdout
+
+
+def test_one_command_after_another_without_files(run, cells, folder, monkeypatch):
+    """h5ad in and out, and a list of genes at the end; then a table, packed or not."""
+    monkeypatch.setattr("glfs_bio.tl._panel_umap._umap", lambda cells, _: cells.X[:, :2])
+    cells.write_h5ad("cells.h5ad")
+    first = run("select - --n-genes 3 --n-comps 5 -o -", input=(folder / "cells.h5ad").read_bytes())
+    assert first.exit_code == 0, first.stderr
+    selected = first.stdout_bytes
+    assert selected[:4] == b"\x89HDF"
+    result = run("export - - --symbols nope", input=selected)
+    assert "--symbols nope is not a column" in result.stderr
+    genes = run("export - -", input=selected).stdout.split()
+    assert len(genes) == 3
+    page = run("report - -o - --link none", input=selected)
+    assert page.exit_code == 0, page.stderr
+    assert page.stdout.startswith("<!DOCTYPE html>")
+    table = cells.to_df().to_csv().encode()
+    tabs = cells.to_df().to_csv(sep="\t").encode()
+    for sent in (table, gzip.compress(tabs)):
+        result = run("select - --n-genes 3 --n-comps 5 --genes -", input=sent)
+        assert result.stdout.split() == genes, result.stderr
+    assert [path.name for path in folder.iterdir()] == ["cells.h5ad"]
+
+
+def test_a_second_report_computes_no_umap(run, cells, monkeypatch):
+    computed = []
+    monkeypatch.setattr(
+        "glfs_bio.tl._panel_umap._umap", lambda cells, _: computed.append(1) or cells.X[:, :2]
+    )
+    glfs_bio.pp.select_genes(cells, 3, n_comps=5)
+    cells.write_h5ad("cells.h5ad")
+    first = run("report cells.h5ad -o one.html --keep kept.h5ad")
+    assert first.exit_code == 0, first.stderr
+    assert len(computed) == 2
+    assert run("report kept.h5ad -o two.html").exit_code == 0
+    assert len(computed) == 2
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("select - -o - --genes -", "--genes and --output are both -, which is stdout"),
+        ("select - --backed", "--backed leaves the matrix in its file, and stdin is none"),
+        ("select -", "stdin cannot be read as .csv: "),
+    ],
+)
+def test_streams_that_cannot_be(run, line, message):
+    result = run(line, input=b"\x00\x01")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert message in result.stderr
+
+
+def test_a_table_with_genes_in_its_rows_is_asked_about(run):
+    names = ["MT-CO1", "RPL3", "RPS6", "CD3D", "CD79A", "LYZ"]
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(30, 6)), columns=names)
+    frame.index = ["".join(rng.choice([*"ACGT"], 16)) + "-1" for _ in frame.index]
+    frame.T.to_csv("t.csv")
+    result = run("select t.csv --n-genes 2 --n-comps 3")
+    assert result.exit_code == 1
+    assert "genes in its rows (MT-CO1, RPL3, RPS6)" in result.stderr
+    assert "pass --transpose, or --no-transpose if its rows are cells" in result.stderr
+    result = run("select t.csv --n-genes 2 --n-comps 3 --transpose")
+    assert set(result.stdout.split()) < set(names)
+    assert run("select t.csv --n-genes 2 --n-comps 3 --no-transpose").exit_code == 0
+
+
+def test_logarithms_are_taken_once(run, cells):
+    logarithms = cells.copy()
+    logarithms.X = np.abs(cells.X)
+    for adata in (cells, logarithms):
+        adata.write_h5ad("cells.h5ad")
+        result = run("select cells.h5ad --n-genes 3 --log1p")
+        assert (result.exit_code, result.stdout) == (1, "")
+        assert "--log1p is for counts, and X holds negative values, or decimal" in result.stderr
+    for counts in (100.5 * np.abs(cells.X), np.round(np.abs(cells.X)), 1.0 * (cells.X > 1)):
+        cells.X = counts  # as RSEM has them, small, and zero and one alone
+        cells.write_h5ad("cells.h5ad")
+        result = run("select cells.h5ad --n-genes 3 --n-comps 5 --log1p")
+        assert len(result.stdout.split()) == 3, result.stderr
+
+
+def test_notes_are_said_as_warnings_are(run, cells):
+    cells.X[30:] += 100.0  # two groups that no neighbours join
+    cells.write_h5ad("cells.h5ad")
+    result = run("select cells.h5ad --n-genes 3 --n-comps 5 --n-neighbors 4")
+    notes = [line for line in result.stderr.splitlines() if "parts that no similarity" in line]
+    assert len(notes) == 1
+    assert notes[0].startswith("glfs-bio: Note: The graph of the cells has ")
+    assert "--n-neighbors" in notes[0]
+
+
+OPTIONS = {
+    "n_genes": Option("--n-genes"),
+    "symbols": Option("--symbols"),
+    "seed": Option("--seed"),
+    "overwrite": Option("--overwrite", is_flag=True),
+    "transpose": Option("--transpose", is_flag=True, opposite="--no-transpose"),
+    "include": Option("--include"),
+    "mask_var": Option("--mask-var"),
+    "panel": Option("PANEL"),
+    "log1p": Option("--log1p", is_flag=True),
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("n_genes=0 must be an integer ≥ 1, or None.", "--n-genes 0 must be an integer ≥ 1."),
+        ("random_state=-1 is x", "--seed -1 is x"),
+        ("a.txt exists: pass overwrite=True.", "a.txt exists: pass --overwrite."),
+        ("or transpose=False if", "or --no-transpose if"),
+        ("panel='x y' is no file", "PANEL 'x y' is no file"),
+        ("include: 'a' and mask_var or b", "--include: 'a' and --mask-var or b"),
+        ("include these genes", "include these genes"),
+        ("n_jobs=3 is no option here", "n_jobs=3 is no option here"),
+        ("x is not in adata.obs: a, n_genes, b.", "x is not in obs: a, n_genes, b."),
+        ("name the column with symbols=.", "name the column with --symbols."),
+        (
+            "for a pattern pass re.compile(...).",
+            "for a pattern write it between slashes, as /^MT-/.",
+        ),
+        ("call adata.var_names_make_unique() first", "call adata.var_names_make_unique() first"),
+        ("sc.pp.neighbors(adata, n_genes=2)", "sc.pp.neighbors(adata, n_genes=2)"),
+        (
+            "Run glfs_bio.pp.select_genes(adata, ..., key_added='x') first.",
+            "Run glfs-bio select --key-added x first.",
+        ),
+        (
+            "glfs_bio.tl.explain_panel(adata, 'glfs', random_state=3).",
+            "glfs-bio explain glfs --seed 3.",
+        ),
+        (
+            "like raw counts: run sc.pp.normalize_total and sc.pp.log1p first, or name a layer",
+            "like raw counts: pass --log1p, or name a layer",
+        ),
+    ],
+)
+def test_words_of_the_shell(text, said):
+    assert in_words_of_the_shell(text, OPTIONS) == said
+    assert in_words_of_the_shell("nothing to say", OPTIONS) == "nothing to say"
+
+
+def test_lists_of_genes(run, cells, folder):
+    """Names with commas, and files of them, wherever genes are asked for."""
+    cells.write_h5ad("cells.h5ad")
+    (folder / "genes.csv").write_text("gene;n\ng1;1\ng2;2\n")
+    (folder / "sets.gmt").write_text("set\tx\tg1\tg2\tg3\n")
+    for given in ("g1,g2", "@genes.csv"):
+        result = run(f"select cells.h5ad --n-genes 4 --n-comps 5 --include {given} -o s.h5ad")
+        assert {"g1", "g2"} < set(result.stdout.split()), result.stderr
+        (folder / "s.h5ad").rename("selected.h5ad")
+    every = ",".join(cells.var_names)
+    (folder / "all.txt").write_text(every.replace(",", "\n"))
+    for given in (every, "all.txt", "@all.txt"):
+        result = run(f"enrich selected.h5ad --gene-sets sets.gmt --background {given}")
+        assert result.exit_code == 0, result.stderr
+        assert pd.read_csv(io.StringIO(result.stdout), sep="\t")["n_set"].tolist() == [3]
+    assert glfs_bio.io.read_panel("genes.csv") == ["g1", "g2"]
