@@ -14,7 +14,7 @@ from pathlib import Path
 
 #: The last one whose default walked along λ and completed the panel greedily.
 COMMIT = "439dcb3"
-HOME = Path(__file__).resolve().parents[1] / ".cache" / "before" / COMMIT
+HOME = Path(__file__).resolve().parents[1] / ".cache" / "before"
 
 _RUN = """
 import json, sys
@@ -29,16 +29,17 @@ for line in sys.stdin:
 """
 
 
-def package() -> Path:
+def package(commit: str = COMMIT) -> Path:
     """A folder with the package as it was."""
-    if not HOME.exists():
+    home = HOME / commit
+    if not home.exists():
         root = Path(__file__).resolve().parents[2]
         told = subprocess.run(
-            ["git", "archive", COMMIT, "glfs_bio"], cwd=root, capture_output=True, check=True
+            ["git", "archive", commit, "glfs_bio"], cwd=root, capture_output=True, check=True
         )
         with tarfile.open(fileobj=io.BytesIO(told.stdout)) as files:
-            files.extractall(HOME, filter="data")
-    return HOME
+            files.extractall(home, filter="data")
+    return home
 
 
 def select_genes(adata, n_genes: int) -> list[int]:

@@ -79,8 +79,8 @@ def main() -> None:
         "Panels for another technology, with and without what it detects of each gene",
         overall,
         "Means over the sizes 10, 25, 50 and 100, over pairs of protocols (mixture of cell lines) "
-        "or controls and stimulated cells (Kang), and over the two sets. `detection` is the object of "
-        "the cells that the panel is measured on, without their labels. 0 and 1: whether a cell "
+        "or controls and stimulated cells (Kang), and over the two sets. `detection` is the object "
+        "of the cells that the panel is measured on, without their labels. 0 and 1: whether a cell "
         "expresses a gene is all that the selection sees; what is measured are logarithms all the "
         "same. Logistic regression is fitted where the genes were chosen.",
         *parts,

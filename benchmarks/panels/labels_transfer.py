@@ -8,7 +8,6 @@ they are written to `benchmarks/results`.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from itertools import permutations
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from labels import MARKS, METHODS, SECONDS, by_size, collect, sections, trial
-from methods import OURS, RIVAL
+from methods import named, parser
 from sets import BATCHES, Cells
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -46,7 +45,8 @@ plates with CEL-seq2 and one with Drop-seq), or on the control cells (Kang), and
 of each other, or on the stimulated cells: on the types that were there when the genes were \
 chosen. Logistic regression is fitted on the cells that the genes were chosen on. Measures, \
 methods and their settings are those of `panels_labels.md`; at most {SECONDS} s for the panels of \
-one part. The mean is over pairs of protocols, then over the two sets. Larger is better."""
+one part. The mean is over pairs of protocols, then over the two sets; where a method has panels \
+of a part of the pairs only, the name of its row says so. Larger is better."""
 
 
 def trials(name: str) -> dict[tuple, Trial]:
@@ -73,22 +73,10 @@ def by_pair(values: pd.DataFrame, mark: str) -> str:
 
 def main() -> None:
     """Choose, measure, write."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument(
-        "--only",
-        nargs="+",
-        metavar="METHOD",
-        choices=[OURS, RIVAL, *METHODS],
-        help=f"{OURS}, {RIVAL}, or names: {'; '.join(METHODS)}",
-    )
-    parser.add_argument("--sets", nargs="+", choices=list(PARTS), default=list(PARTS))
-    options = parser.parse_args()
-    only = set(options.only or [OURS, RIVAL])
-    chosen = {name for name, method in METHODS.items() if {name, method.group} & only}
+    options = parser(__doc__, METHODS, PARTS).parse_args()
     pairs = {key: one for name in options.sets for key, one in trials(name).items()}
-    values = collect(pairs, chosen, ("set", "chosen on", "measured on"))
+    chosen = named(options.only, METHODS)
+    values = collect(pairs, METHODS, chosen, ("set", "chosen on", "measured on"))
     first = by_size(values, MARKS[0]).round(3)
     notes = [
         "Mean 15-NN accuracy, above. " + NOTE,

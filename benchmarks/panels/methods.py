@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import inspect
 import warnings
@@ -21,7 +22,7 @@ import glfs_bio
 from glfs_bio.rankers import METHODS as RANKERS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Mapping
 
 OURS, BEFORE, RANKER, PLAIN, RIVAL = "ours", "before", "rankers", "plain", "rivals"
 
@@ -32,6 +33,29 @@ def installed(package: str) -> str:
         return f"{package} {version(package)}"
     except PackageNotFoundError:
         return f"{package} not installed"
+
+
+def parser(description: str, methods: Mapping, sets: Iterable[str]) -> argparse.ArgumentParser:
+    """Command line that asks for some methods and sets."""
+    found = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawTextHelpFormatter
+    )
+    groups = list(dict.fromkeys(method.group for method in methods.values()))
+    found.add_argument(
+        "--only",
+        nargs="+",
+        metavar="METHOD",
+        default=groups,
+        choices=[*groups, *methods],
+        help=f"{', '.join(groups)}, or names: {'; '.join(methods)}",
+    )
+    found.add_argument("--sets", nargs="+", metavar="SET", default=list(sets), choices=list(sets))
+    return found
+
+
+def named(only: Iterable[str], methods: Mapping) -> set[str]:
+    """Methods that are named, or whose group is."""
+    return {name for name, method in methods.items() if {name, method.group} & set(only)}
 
 
 @dataclass(frozen=True)

@@ -81,6 +81,13 @@ def rare_f1(panel: Panel) -> float:
     return float(np.mean(of_types))
 
 
+def frequent_f1(panel: Panel) -> float:
+    """Mean F1 of the types with more than 5 % of the cells."""
+    names, counts = np.unique(panel.cells.labels, return_counts=True)
+    frequent = names[counts > RARE * counts.sum()]
+    return float(f1_score(panel.cells.labels, panel.predicted, labels=frequent, average="macro"))
+
+
 def leiden_ari(panel: Panel) -> float:
     """Agreement of Leiden clusters with the labels, at the best of the resolutions."""
     graph = ad.AnnData(panel.coordinates)

@@ -9,7 +9,6 @@ second run computes only what changed.  Methods that `--only` leaves out are rea
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 import traceback
@@ -19,7 +18,7 @@ import cache
 import numpy as np
 import pandas as pd
 import tables
-from methods import BEFORE, METHODS, OURS, PLAIN, RANKER, RIVAL, Method
+from methods import METHODS, Method, named, parser
 from sets import SETS, SIZES, Cells
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -84,24 +83,12 @@ def collect(sets: list[str], sizes: list[int], chosen: set[str]) -> pd.DataFrame
 
 def main() -> None:
     """Select, measure, write."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument(
-        "--only",
-        nargs="+",
-        metavar="METHOD",
-        choices=[OURS, BEFORE, RANKER, PLAIN, RIVAL, *METHODS],
-        help=f"{OURS}, {BEFORE}, {RANKER}, {PLAIN}, {RIVAL}, or names: {'; '.join(METHODS)}",
-    )
-    parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS), metavar="SET")
-    parser.add_argument(
+    asked = parser(__doc__, METHODS, SETS)
+    asked.add_argument(
         "--sizes", nargs="+", type=int, choices=SIZES, default=list(SIZES), metavar="SIZE"
     )
-    options = parser.parse_args()
-    only = options.only or [OURS, BEFORE, RANKER, PLAIN, RIVAL]
-    chosen = {name for name, method in METHODS.items() if {name, method.group} & set(only)}
-    values = collect(options.sets, options.sizes, chosen)
+    options = asked.parse_args()
+    values = collect(options.sets, options.sizes, named(options.only, METHODS))
     first, *sections = tables.sections(values)
     if options.sets == list(SETS) and options.sizes == list(SIZES):
         report.write("panels", "What small panels keep, on five single-cell sets", first, *sections)
