@@ -12,6 +12,7 @@ import numpy as np
 from ..core import checks
 from ..core.data.rows import RowMatrix
 from . import read
+from .genes import MISSING
 from .lookup import Lookup
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from ..core._typing import Array, Index, Matrix
     from .genes import Missing
 
-_MISSING = ("raise", "warn", "ignore")
 _NUMBERS = ("coef", "intercept", "gene_means", "typical_margin")
 #: What a record must have.
 PARTS = ("genes", "classes", *_NUMBERS)
@@ -108,7 +108,7 @@ class Classifier:
         ValueError
             No gene is there, or the symbol of one is that of several rows.
         """
-        checks.one_of("missing", missing, _MISSING)
+        checks.one_of("missing", missing, MISSING)
         read.unique_names(adata)
         lookup = Lookup(adata, symbols)
         rows = np.array(

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Genes = Item | Iterable[Item]
     Missing = Literal["raise", "warn", "ignore"]
 
-_MISSING = ("raise", "warn", "ignore")
+MISSING = ("raise", "warn", "ignore")
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def choose(
         As :func:`~glfs_bio._anndata.read.mask`; as :func:`gene_mask`, in one error for `include`
         and `exclude`; no gene to choose from; a gene that must be in and cannot be.
     """
-    checks.one_of("missing", missing, _MISSING)
+    checks.one_of("missing", missing, MISSING)
     seen = read.mask(adata.var, mask_var, "mask_var")
     if include is None and exclude is None and symbols is None:
         return Choice(seen, seen, np.zeros_like(seen), [])
@@ -127,7 +127,7 @@ def gene_mask(
     ValueError
         Patterns and families without a gene.
     """
-    checks.one_of("missing", missing, _MISSING)
+    checks.one_of("missing", missing, MISSING)
     if genes is None:
         return np.zeros(adata.n_vars, dtype=bool)
     lookup = Lookup(adata, symbols)
@@ -162,7 +162,7 @@ def panel(
         No gene, or none that is in the data; a file without names.
     """
     read.unique_names(adata)
-    checks.one_of("missing", missing, _MISSING)
+    checks.one_of("missing", missing, MISSING)
     lookup = Lookup(adata, symbols)
     if isinstance(panel, str) and not _is_file(panel):
         return _stored(adata, lookup, panel, argument)

@@ -99,9 +99,9 @@ def in_cliques(
     block = (
         np.zeros_like(code) if batch is None else np.unique(batch[known], return_inverse=True)[1]
     )
-    group, counts = np.unique(block * len(classes) + code, return_inverse=True, return_counts=True)[
-        1:
-    ]
+    _, group, counts = np.unique(
+        block * len(classes) + code, return_inverse=True, return_counts=True
+    )
     joined = counts[group] > 1
     if not any(len(np.unique(code[joined & (block == b)])) > 1 for b in np.unique(block)):
         where = "" if batch is None else " in any batch"

@@ -10,10 +10,15 @@ from scipy import sparse
 from sklearn import get_config
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import (
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
 
 from ..core import checks
-from ..core.laprls.labels import is_labelled
+from ..core.laprls.labels import check_classes, is_labelled
 from ..core.solvers.descent import TOLERANCE
 from ..panels import Labels, Values, Wanted
 from ..rankers import Options, rank_genes
@@ -27,7 +32,6 @@ if TYPE_CHECKING:
 
 
 _PRESERVE = ("structure", "labels", "values")
-_FEWEST_LABELS = 2
 
 
 class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -256,9 +260,7 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             )
             raise ValueError(msg)
         values = np.asarray(y)
-        if len(values) != n_cells:
-            msg = f"y has {len(values)} values, but X has {n_cells} rows."
-            raise ValueError(msg)
+        check_consistent_length(np.empty(n_cells), values)
         if self.preserve == "labels":
             return Wanted(((Labels(_codes(column_or_1d(values, warn=True))), 1.0),))
         numbers = values.reshape(n_cells, -1).astype(float)
@@ -300,8 +302,6 @@ def _codes(labels: NDArray[np.generic]) -> NDArray[np.intp]:
     """Number of the class of every cell, −1 where it is not known."""
     known = is_labelled(labels) & ~pd.isna(labels)
     codes = np.full(len(labels), -1, dtype=np.intp)
-    classes, codes[known] = np.unique(labels[known].astype(str), return_inverse=True)
-    if len(classes) < _FEWEST_LABELS:
-        msg = f"y has {len(classes)} class: at least {_FEWEST_LABELS} are needed."
-        raise ValueError(msg)
+    names = labels[known].astype(str)
+    codes[known] = np.searchsorted(check_classes(names), names)
     return codes

@@ -12,6 +12,8 @@ from sklearn.decomposition import PCA
 from sklearn.metrics import normalized_mutual_info_score
 from sklearn.neighbors import NearestNeighbors
 
+from ..core import pools
+
 if TYPE_CHECKING:
     from ..core._typing import Array, Index, Matrix
 
@@ -83,6 +85,7 @@ def coordinates(data: Matrix, panel: Index, *, n_comps: int = N_COMPS) -> Array:
     return np.asarray(values - values.mean(axis=0))
 
 
+@pools.one_thread_if_forked
 def nearest(where: Array, n_neighbors: int = N_NEIGHBORS) -> Index:
     """Exactly the nearest other cells of every cell, the nearest first.
 
@@ -133,6 +136,7 @@ def neighbors_kept(near: Index, near_in_all: Index) -> Array:
     return np.asarray(in_common / near.shape[1])
 
 
+@pools.one_thread_if_forked
 def clusterings(where: Array, *, random_state: int | None = 0) -> dict[int, Index]:
     """k-means clusters of the cells, for every number of clusters that they are enough for.
 

@@ -13,7 +13,7 @@ from .._anndata.versions import versions
 from .._progress import progress
 from ..core import checks
 from ..panels.substitutes import SHARE, n_matched, pairs
-from ._evaluate import N_STEPS, Asked, evaluated
+from ._measured import N_STEPS, Asked, evaluated
 from ._structure import judged
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from .._anndata import labels as labels_of
 from .._anndata import limits as limits_of
 from .._anndata import read, write
 from .._anndata.versions import versions
-from ..core import checks, pools
+from ..core import checks
 from ..panels.labels import label_scores
 from ..panels.measures import coordinates
 from ..rankers import best_panel
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 _SIZES = (5, 10, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200, 300, 400, 500)
 
 
-@pools.one_thread_if_forked
 def curve(
     adata: AnnData,
     max_genes: int = 200,

@@ -82,9 +82,9 @@ def test_a_class_of_one_cell_is_no_obstacle(cells):
     ("preserve", "y", "error", "words"),
     [
         ("labels", None, ValueError, "requires y to be passed"),
-        ("labels", np.zeros(90, int), ValueError, "y has 1 class"),
-        ("labels", np.full(90, -1), ValueError, "y has 0 class"),
-        ("labels", np.zeros(5), ValueError, "y has 5 values, but X has 90 rows"),
+        ("labels", np.zeros(90, int), ValueError, "y has one class"),
+        ("labels", np.full(90, -1), ValueError, "y has no label"),
+        ("labels", np.zeros(5), ValueError, r"inconsistent numbers of samples: \[90, 5\]"),
         ("values", np.full(90, np.inf), ValueError, "y has infinite values"),
         ("values", np.ones(90), ValueError, "does not vary"),
         ("types", np.ones(90), ValueError, "preserve='types'"),
