@@ -282,6 +282,7 @@ _TARGETS: dict[str, Callable[..., Any]] = {
     "explain_panel": partial(_judged_by, tl.explain_panel),
     "compare_panels": partial(_judged_by, tl.compare_panels),
     "curve": partial(_judged_by, tl.curve),
+    "markers": partial(_written_by, tl.markers),
     "classify": partial(_classified_by, tl.classify),
     "predict": partial(_classified_by, tl.predict),
     "write_classifier": _write_classifier,

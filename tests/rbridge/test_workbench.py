@@ -138,6 +138,11 @@ CALLS = {
         lambda adata: tl.substitutes(adata, PANEL, ["LYZ"], preserve=GROUPS),
         "glfs_substitutes",
     ),
+    "markers": (
+        "glfs_markers(x, panel, 'bulk_labels', n_markers = 2)",
+        lambda adata: tl.markers(adata, PANEL, GROUPS, n_markers=2),
+        "glfs_markers",
+    ),
     "explain by what to keep": (
         "glfs_explain_panel(x, panel, preserve = 'PCA')",
         lambda adata: tl.explain_panel(adata, PANEL, preserve="X_pca"),
@@ -339,6 +344,7 @@ def test_limits_are_those_of_python(ri):
         ("glfs_extend_panel", tl.extend_panel),
         ("glfs_substitutes", tl.substitutes),
         ("glfs_explain_panel", tl.explain_panel),
+        ("glfs_markers", tl.markers),
         ("glfs_compare_panels", tl.compare_panels),
         ("glfs_curve", tl.curve),
     ],

@@ -3,7 +3,7 @@
 #' Start with [glfs_setup()], which connects R with a Python that has the package
 #' glfs_bio, then [glfs_select_genes()], with [glfs_limits()], and [glfs_stability()].
 #' Any panel can be judged with [glfs_evaluate_panel()], [glfs_compare_panels()],
-#' [glfs_explain_panel()], [glfs_substitutes()] and [glfs_curve()], and completed with
+#' [glfs_explain_panel()], [glfs_markers()], [glfs_substitutes()] and [glfs_curve()], and completed with
 #' [glfs_extend_panel()]. [glfs_classify()] learns labels, and [glfs_predict()] tells them
 #' of other samples; [glfs_gene_sets()] writes files.
 #'

@@ -48,6 +48,11 @@
 #'   \item{`cell_weights`}{Column of `colData()`: how much each sample counts in what
 #'     is kept. Labels in place of numbers: all labels count alike, so that rare types
 #'     count like frequent ones.}
+#'   \item{`detection`}{How much of each gene the assay detects that will measure the
+#'     panel, as a share of what is detected here, from 0 to 1: one number, a column of
+#'     `rowData()`, or a vector with names of genes.}
+#'   \item{`across`}{With `block`: `"mean"` over the batches, or `"worst"`: the panel keeps
+#'     as much as can be of the batch of which it keeps least.}
 #'   \item{`block`}{The batch of every sample, a vector, as in scran, or a column of
 #'     `colData()`. Every batch gets its own structure, so that genes which only separate
 #'     batches gain nothing. A vector is kept in a column `glfs_block` of `colData()`.
@@ -133,6 +138,8 @@
 #'   measure the panel, as it was assumed.
 #' - `kept_with_failures`: with `failure`, the mean of what panels of 1, 2, ... genes
 #'   keep over the failures. `missing`: names that are not there, if any.
+#' - `batches` and `kept_in_batches`: with `block`, their names, and what panels of 1, 2,
+#'   ... genes keep of each, a matrix of panels x batches.
 #' - `lam`, `path`, `kkt`, `converged` and `n_iter`: with the paper's objectives
 #'   only, the penalty, the path of solutions along it, the largest violation of the
 #'   optimality conditions, whether the solver converged, and its iterations.

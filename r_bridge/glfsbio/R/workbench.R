@@ -191,7 +191,10 @@ glfs_substitutes <- function(x, panel, genes = NULL, n, ..., assay = NULL) {
 #'   - `serves`, with `labels`: the labels whose cells would be predicted worse without
 #'     it, with their shares of the growth of the error.
 #'
-#'   `served`, with `labels`, is a matrix of all these shares, genes x labels.
+#'   `served`, with `labels`, is a matrix of all these shares, genes x labels. `pairs`, with
+#'   `labels`, is a DataFrame, one row a pair of them, the pair that is told apart worst
+#'   first: `label` and `other`; `kept`, the share of the distance between their means
+#'   that the panel keeps; `genes`, those that do most for it.
 #' @examples
 #' if (glfs_available()) {
 #'     x <- glfs_select_genes(glfs_example(), n_genes = 10)
@@ -239,6 +242,37 @@ glfs_compare_panels <- function(x, panels, labels = NULL, ..., assay = NULL) {
             "list(catalogue = c(\"CD3D\", \"LYZ\"), glfs = \"glfs\")."
         )
     run("compare_panels", x, shown(list(panels = panels, labels = labels, ...)), assay)
+}
+
+#' Say which genes of a panel mark which labels
+#'
+#' A gene is on in a cell that expresses at least so much of it. A label is told by a few
+#' genes that are all on, those with the largest F-beta score, as by NS-Forest
+#' (Aevermann et al. 2021). A panel that tells labels apart together may have labels
+#' without a marker of their own; the table says which. The work is done by
+#' `glfs_bio.tl.markers()` in Python, with the same figures.
+#'
+#' @inheritParams glfs_evaluate_panel
+#' @param labels Column of `colData()`, `pData()` or the metadata of a Seurat object
+#'   with labels of the cells, such as types. Cells without one are left out.
+#' @param ... Further arguments, by name: `n_markers`, the most genes to tell a label by;
+#'   `beta` of the F-beta score, below 1 where precision counts more than recall;
+#'   `symbols`, `missing` and `key_added`, as in [glfs_evaluate_panel()].
+#' @return The object, with a record in `metadata(x)$glfs_markers`, `notes(x)` or
+#'   `Misc(x)`; for a matrix, the record. Its `table` is a DataFrame, one row a label:
+#'   `label`; `n_cells`; `markers`, the genes that tell it, the best first; `f_beta`,
+#'   `precision` and `recall` of the cells in which all of them are on; `on_target`, the
+#'   mean over these genes of the expression that is in the label, as a share of its sum
+#'   over the means of all labels. `genes` has the same of every gene alone, one row a
+#'   label and gene, with the `threshold` from which the gene is on.
+#' @examples
+#' if (glfs_available()) {
+#'     x <- glfs_markers(glfs_example(), c("CD79A", "CD3D", "LYZ"), "bulk_labels")
+#'     S4Vectors::metadata(x)$glfs_markers$table
+#' }
+#' @export
+glfs_markers <- function(x, panel, labels, ..., assay = NULL) {
+    run("markers", x, c(given("panel"), list(labels = labels, ...)), assay)
 }
 
 #' Say what panels of 1, 2, ... genes keep, so that a size can be chosen
