@@ -21,8 +21,8 @@ import glfs_bio
 from glfs_bio import datasets, io
 
 ROOT = Path(__file__).parents[1]
-WHAT = ("gene list", "rnk", "gmt", "report", "picture", "cells", "cells in zarr", "table",
-        "genes of a command")  # fmt: skip
+WHAT = ("gene list", "rnk", "gmt", "classifier", "report", "picture", "cells", "cells in zarr",
+        "table", "genes of a command")  # fmt: skip
 KILLED = ("killed after half", "killed before it takes its place", "killed when it has")
 FULL = ("full after half", "disk full")
 OF_HDF5 = ("killed at the first byte", "killed at the last byte", "full at the first byte",
@@ -35,6 +35,7 @@ NO_FILES = ("sys.stdout", "buffer")
 def panel_file(tmp_path_factory, _pbmc):
     adata = _pbmc[:, :120].copy()
     glfs_bio.pp.select_genes(adata, 12)
+    glfs_bio.tl.classify(adata, "phase", n_genes=40)
     glfs_bio.tl.panel_umap(adata)  # or each of the programme's processes computes it
     path = tmp_path_factory.mktemp("panel") / "panel.h5ad"
     adata.write_h5ad(path)
