@@ -234,7 +234,7 @@ def trials_of(values: pd.DataFrame) -> list[str]:
 def on_part(name: str, n_trials: float, values: pd.DataFrame, mark: str) -> str:
     """A method, and on how many of the trials that have this measure, where not on all."""
     trials = values.dropna(subset=mark)[trials_of(values)].drop_duplicates()
-    if n_trials in (0, len(trials)):
+    if n_trials == len(trials):
         return name
     unit = "halves" if "seed" in trials else "pairs"
     return f"{name} ({n_trials:.0f} of {len(trials)} {unit})"

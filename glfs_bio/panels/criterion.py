@@ -76,7 +76,7 @@ class Criterion:
         self.worst = worst
         self.detection = detection
         self._views = [
-            what.view(problem, _in_noise(problem, what.noise))
+            what.view(problem, np.sqrt(what.noise * units_of_noise(problem)))
             for problem, what in zip(self.sets, self.wanted, strict=True)
         ]
         matrices = [what.matrix(view) for view, what in zip(self._views, self.wanted, strict=True)]
@@ -89,20 +89,19 @@ class Criterion:
     @cached_property
     def _reach(self) -> Array:
         """What all genes keep of each set, shape (n_sets,)."""
-        found = []
-        for view, one, genes in zip(self._views, self._eigen, self._measured, strict=True):
-            gram = view.gram if self.detection is None else genes.T @ genes
-            found.append(_fallen(*one, gram))
-        return np.array(found)
+        grams = [view.gram for view in self._views]
+        if self.detection is not None:
+            grams = [genes.T @ genes for genes in self._measured(slice(None))]
+        return np.array([_fallen(*one, gram) for one, gram in zip(self._eigen, grams, strict=True)])
 
-    @cached_property
-    def _measured(self) -> list[Array]:
+    def _measured(self, genes: Index | slice) -> list[Array]:
         """Genes of each set as the panel's assay sees them, in units of noise."""
+        found = [view.some(genes) for view in self._views]
         if self.detection is None:
-            return [view.genes for view in self._views]
+            return found
         return [
-            view.genes * elsewhere(one.variance, one.residuals, self.detection)[:, None]
-            for view, one in zip(self._views, self.sets, strict=True)
+            own * elsewhere(one.variance, one.residuals, self.detection)[genes, None]
+            for own, one in zip(found, self.sets, strict=True)
         ]
 
     @cached_property
@@ -128,9 +127,9 @@ class Criterion:
     def on(self, genes: Index | slice) -> list[Error]:
         """The same of some genes, without turning the others into the eigenbasis of W."""
         return [
-            Error.turned(measured[genes], weights * share, basis)
+            Error.turned(measured, weights * share, basis)
             for measured, (weights, basis), share in zip(
-                self._measured, self._eigen, self._shares, strict=True
+                self._measured(genes), self._eigen, self._shares, strict=True
             )
         ]
 
@@ -223,11 +222,6 @@ class Criterion:
 def units_of_noise(problem: Reduced) -> float:
     """``λ2`` at which a gene of weight 1 stands for one measurement: ``n · noise · Tr K / r``."""
     return float(problem.n_cells * problem.noise_level * np.mean(np.diag(problem.stiffness)))
-
-
-def _in_noise(problem: Reduced, noise: float) -> Array:
-    """Whitened genes ``g_i``, with ``λ2 = noise · n · Tr K / r``."""
-    return np.asarray(problem.whitened.genes / np.sqrt(noise * units_of_noise(problem)))
 
 
 def _fallen(weights: Array, basis: Array, gram: Array) -> float:

@@ -53,15 +53,24 @@ class View:
     ----------
     problem
         The reduced problem.
-    genes
-        ``g_i`` in units of noise, shape (n_genes, r).
+    length
+        Of a whitened gene that stands for one measurement: the unit of ``g_i``.
     weights
         How much each cell counts, with mean 1, shape (n_cells,); None: all the same.
     """
 
     problem: Reduced
-    genes: Array
+    length: float
     weights: Array | None
+
+    def some(self, genes: Index | slice) -> Array:
+        """``g_i`` of some genes in units of noise, shape (len(genes), r)."""
+        return np.asarray(self.problem.whitened.genes[genes] / self.length)
+
+    @cached_property
+    def genes(self) -> Array:
+        """``g_i`` of all genes, shape (n_genes, r)."""
+        return self.some(slice(None))
 
     @cached_property
     def counts(self) -> Array:
@@ -71,7 +80,8 @@ class View:
     @cached_property
     def gram(self) -> Array:
         """``Σ g_i g_iᵀ``, shape (r, r)."""
-        return np.asarray(self.genes.T @ self.genes)
+        whitened = self.problem.whitened.genes
+        return np.asarray(whitened.T @ whitened / self.length**2)
 
     @cached_property
     def weighted_genes(self) -> Array:
@@ -226,12 +236,12 @@ class Wanted:
         weights = None if self.weights is None else self.weights[cells]
         return replace(self, terms=terms, weights=weights)
 
-    def view(self, problem: Reduced, genes: Array) -> View:
+    def view(self, problem: Reduced, length: float) -> View:
         """One set of cells, with these weights."""
         weights = self.weights
         if weights is not None and weights.any():
             weights = weights / weights.mean()
-        return View(problem, genes, weights)
+        return View(problem, length, weights)
 
     def matrix(self, view: View) -> Array:
         """W of trace 1, shape (r, r); zero where these cells have nothing that is to be kept."""

@@ -110,7 +110,7 @@ def test_a_weight_of_two_is_two_cells(problems):
     genes = counted @ basis * np.sqrt(kappa / lambda2)
     expected = power(genes.T @ genes, SETTINGS.power)
     weighted = Wanted(weights=weights)
-    found = weighted.matrix(weighted.view(problem, of_problem(problem, SETTINGS.noise)[0]))
+    found = weighted.matrix(weighted.view(problem, np.sqrt(lambda2)))
     np.testing.assert_allclose(found, expected / np.trace(expected), atol=1e-12)
 
 

@@ -66,7 +66,7 @@ def test_genes_that_are_left_out(pbmc):
     pp.structure(pbmc, mask_var="some")
     inside, outside = pbmc.var_names[[0, 2, 4]], pbmc.var_names[[1]]
     assert len(tl.explain_panel(pbmc, inside, inplace=False)) == 3
-    with pytest.raises(ValueError, match=f"leaves out: {outside[0]}"):
+    with pytest.raises(ValueError, match=f"leaves out .*: {outside[0]}"):
         tl.explain_panel(pbmc, [*inside, *outside], inplace=False)
 
 

@@ -181,7 +181,7 @@ def answer_of(data, n_genes, options, **given):
     return ranking
 
 
-@settings(EXAMPLES, max_examples=300)
+@settings(EXAMPLES, max_examples=200)
 @given(st.data(), matrices(), OPTIONS)
 def test_glfs(data, matrix, options):
     n, d = matrix.shape

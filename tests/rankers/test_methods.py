@@ -128,4 +128,4 @@ def test_command_line(pbmc, tmp_path, monkeypatch, method):
     assert "λ" not in result.stderr
     result = CliRunner().invoke(app, ["select", "cells.h5ad", "--method", method])
     assert result.exit_code == 1
-    assert "n_genes=None" in result.stderr
+    assert "no --n-genes" in result.stderr
