@@ -11,6 +11,7 @@ from pathlib import Path
 import anndata as ad
 import numpy as np
 import pandas as pd
+import scanpy as sc
 from sklearn.decomposition import PCA
 from sklearn.neighbors import NearestNeighbors
 
@@ -21,6 +22,15 @@ PACKAGES = ("glfs-bio", "numpy", "scipy", "scikit-learn", "scanpy", "anndata")
 def data(name: str) -> ad.AnnData:
     """One of the development data sets, from the folder named by GLFS_BIO_DATA."""
     return ad.read_h5ad(Path(os.environ.get("GLFS_BIO_DATA", "../shared/data")) / f"{name}.h5ad")
+
+
+def log_counts(name: str) -> ad.AnnData:
+    """A set of counts, normalised and logarithmised; genes in at least three cells."""
+    adata = data(name)
+    sc.pp.filter_genes(adata, min_cells=3)
+    sc.pp.normalize_total(adata, target_sum=1e4)
+    sc.pp.log1p(adata)
+    return adata
 
 
 def neighbour_accuracy(values, labels, n_neighbors: int = 15, n_comps: int = 30) -> float:

@@ -15,8 +15,8 @@ from rich.progress import Progress
 from typer.testing import CliRunner
 
 import glfs_bio
-from glfs_bio.cli import _common, app
 from glfs_bio.cli import _options as options
+from glfs_bio.cli import _progress, app
 from glfs_bio.rankers import METHODS
 
 COMMANDS = ["select", "rank", "classify", "predict", "enrich", "export", "report", "demo"]
@@ -113,7 +113,7 @@ def test_the_papers_objective_tells_its_lambda(run, cells):
 
 def test_progress_of_every_stage():
     """The path counts genes down, the bound counts them up to nobody knows how many."""
-    stages = _common._Stages(Progress())
+    stages = _progress._Stages(Progress())
 
     def shown(logger="glfs_bio.core.solvers.path", **extra):
         stages.emit(logging.makeLogRecord({"name": logger, **extra}))
@@ -129,7 +129,7 @@ def test_progress_of_every_stage():
 
 @pytest.mark.parametrize("options", [{}, {"objective": "exact"}])
 def test_the_bar_follows_a_selection(pbmc, options):
-    stages = _common._Stages(Progress())
+    stages = _progress._Stages(Progress())
     logger = logging.getLogger("glfs_bio.core")
     logger.addHandler(stages)
     logger.setLevel(logging.INFO)

@@ -110,7 +110,7 @@ def test_every_write_of_the_package_takes_the_place_of_the_old_file():
             elif isinstance(node, ast.Attribute) and node.attr in WRITERS:
                 wrote.add(path.name)
     lists = {"_classifier.py", "_gene_list.py", "_gmt.py"}
-    assert wrote == lists | {"_report.py", "_figure.py", "_common.py"}
+    assert wrote == lists | {"_report.py", "_figure.py", "_files.py"}
 
 
 def test_a_folder_is_replaced_as_a_whole(tmp_path):

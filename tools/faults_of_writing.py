@@ -23,7 +23,8 @@ import anndata
 from typer.testing import CliRunner
 
 from glfs_bio import _files, io, pl
-from glfs_bio.cli import _common, app
+from glfs_bio.cli import _files as shell
+from glfs_bio.cli import app
 
 PANEL = sys.argv[1]
 ENDINGS = {
@@ -56,9 +57,9 @@ def write(what: str, adata: anndata.AnnData, target: Path) -> None:
         "classifier": lambda: io.write_classifier(adata, target, overwrite=True),
         "report": lambda: io.write_report(adata, target, overwrite=True),
         "picture": lambda: pl.weights(adata, show=False, save=target),
-        "cells": lambda: _common.put_cells(adata, target, overwrite=True),
-        "cells in zarr": lambda: _common.put_cells(adata, target, overwrite=True),
-        "table": lambda: _common.put_table(adata.var, target, overwrite=True),
+        "cells": lambda: shell.put_cells(adata, target, overwrite=True),
+        "cells in zarr": lambda: shell.put_cells(adata, target, overwrite=True),
+        "table": lambda: shell.put_table(adata.var, target, overwrite=True),
         "genes of a command": lambda: select(target),
     }[what]()
 
@@ -83,7 +84,7 @@ def up_to(n_bytes: int, *, die: bool) -> None:
 
 
 def room_is_not_known(_: int) -> None:
-    _common.shutil = SimpleNamespace(disk_usage=lambda _: SimpleNamespace(free=float("inf")))
+    shell.shutil = SimpleNamespace(disk_usage=lambda _: SimpleNamespace(free=float("inf")))
 
 
 FAULTS = {

@@ -42,10 +42,7 @@ WANTED = 1.0
 
 def cells():
     """All cells, logarithmised, with PCA, graph, structure and a panel."""
-    adata = report.data(KANG)
-    sc.pp.filter_genes(adata, min_cells=3)
-    sc.pp.normalize_total(adata, target_sum=1e4)
-    sc.pp.log1p(adata)
+    adata = report.log_counts(KANG)
     sc.pp.pca(adata)
     sc.pp.neighbors(adata)
     return adata

@@ -45,10 +45,7 @@ for line in sys.stdin:
 
 def prepared(name: str, folder: str) -> str:
     """A file with log counts, principal components and graph."""
-    adata = report.data(name)
-    sc.pp.filter_genes(adata, min_cells=3)
-    sc.pp.normalize_total(adata, target_sum=1e4)
-    sc.pp.log1p(adata)
+    adata = report.log_counts(name)
     sc.pp.pca(adata)
     sc.pp.neighbors(adata)
     file = str(Path(folder) / f"{name}.h5ad")

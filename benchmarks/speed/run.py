@@ -57,11 +57,7 @@ def logged(name: str) -> Path:
     """A development set, filtered and logarithmised."""
     path = HOME / f"{name}.h5ad"
     if not path.exists():
-        adata = report.data(name)
-        sc.pp.filter_genes(adata, min_cells=3)
-        sc.pp.normalize_total(adata, target_sum=1e4)
-        sc.pp.log1p(adata)
-        adata.write_h5ad(path)
+        report.log_counts(name).write_h5ad(path)
     return path
 
 

@@ -42,10 +42,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--set", default="kang_ifnb13999")
     name = parser.parse_args().set
-    adata = report.data(name)
-    sc.pp.filter_genes(adata, min_cells=3)
-    sc.pp.normalize_total(adata, target_sum=1e4)
-    sc.pp.log1p(adata)
+    adata = report.log_counts(name)
     dense = adata.X.tocsc()
     everyone = panels(adata, None, 0)
     rows = {}

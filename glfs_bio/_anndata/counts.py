@@ -1,4 +1,4 @@
-"""Raw counts, and cells with a gene, out of an AnnData object."""
+"""Raw counts, cells with a gene, and the smallest value, out of an AnnData object."""
 
 from __future__ import annotations
 
@@ -45,6 +45,16 @@ def n_cells_with(data: RowMatrix) -> Array:
     """Cells in which each gene is not zero, shape (n_genes,)."""
     (found,), _ = data.sweep(_not_zero)
     return np.asarray(found)
+
+
+def least(data: RowMatrix) -> float:
+    """The smallest value."""
+    (found,), _ = data.sweep(_least, merge=lambda left, right: (np.minimum(left[0], right[0]),))
+    return float(found)
+
+
+def _least(block: Matrix, rows: slice) -> tuple[Sums, Matrix]:
+    return (np.asarray(block.min()),), no_rows(block)
 
 
 def _not_zero(block: Matrix, rows: slice) -> tuple[Sums, Matrix]:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from anndata import AnnData
 
-from ..core.data.rows import RowMatrix, no_rows
-from . import per_gene, read
+from . import counts, per_gene, read
 from .per_gene import PerGene
 
 if TYPE_CHECKING:
-    from ..core._typing import Array, Matrix
+    from ..core._typing import Array
+    from ..core.data.rows import RowMatrix
 
 #: What ``detection=`` may be; documentation shows it.
 Detection: TypeAlias = AnnData | PerGene
@@ -53,22 +53,11 @@ def shares(adata: AnnData, given: Detection, layer: str | None) -> Array:
 
 def _molecules(data: RowMatrix, name: str) -> Array:
     """``−log(1 − s)`` for the share s of cells that express each gene."""
-    (expressed, lowest), _ = data.sweep(_expressed, merge=_merged)
-    if lowest < 0:
+    if counts.least(data) < 0:
         msg = (
             f"detection: {name} has negative values, so that cells that express a gene cannot be "
             "told: use counts, or logarithms of them."
         )
         raise ValueError(msg)
-    share = (expressed + _HALF) / (data.shape[0] + 2.0 * _HALF)
+    share = (counts.n_cells_with(data) + _HALF) / (data.shape[0] + 2.0 * _HALF)
     return np.asarray(-np.log1p(-share))
-
-
-def _expressed(block: Matrix, rows: slice) -> tuple[tuple[Array, Array], Matrix]:
-    """How many cells express each gene, and the least value."""
-    n_cells = np.asarray((block > 0).sum(axis=0), dtype=np.float64).ravel()
-    return (n_cells, np.asarray(block.min())), no_rows(block)
-
-
-def _merged(left: tuple[Array, ...], right: tuple[Array, ...]) -> tuple[Array, ...]:
-    return left[0] + right[0], np.minimum(left[1], right[1])

@@ -9,8 +9,10 @@ import typer
 
 import glfs_bio
 
-from . import _common as common
+from . import _files as files
+from . import _messages as messages
 from . import _options as options
+from . import _values as values
 
 
 def classify(
@@ -55,17 +57,17 @@ def classify(
 
     Example: glfs-bio classify pbmc.h5ad --groupby cell_type --n-genes 25 --table predicted.csv
     """
-    with common.told_in_one_line(debug=debug):
+    with messages.told_in_one_line(debug=debug):
         from .._files import check_target
 
-        common.check_files(source, cells=output, table=table, overwrite=overwrite)
+        files.check_files(source, cells=output, table=table, overwrite=overwrite)
         if model is not None:
             check_target(model, overwrite=overwrite)
             if model.suffix.lower() != ".json":
                 msg = f"--model {model} must end with .json."
                 raise ValueError(msg)
         components = _components(n_comps)
-        adata = common.load(source, transpose=transpose, log1p=log1p)
+        adata = files.load(source, transpose=transpose, log1p=log1p)
         glfs_bio.tl.classify(
             adata,
             groupby,
@@ -76,8 +78,8 @@ def classify(
             lambda2=lambda2,
             n_comps=components,
             mask_var=mask_var,
-            include=common.genes(include),
-            exclude=common.genes(exclude),
+            include=values.genes(include),
+            exclude=values.genes(exclude),
             symbols=symbols,
             missing=cast("Any", missing),
             batch_key=batch_key,
@@ -98,9 +100,9 @@ def classify(
         if model is not None:
             glfs_bio.io.write_classifier(adata, model, key=key_added, overwrite=overwrite)
         if output is not None:
-            common.put_cells(adata, output, overwrite=overwrite)
-        common.note(_summary(adata.uns[key_added]))
-        common.put_table(predictions, table, overwrite=overwrite)
+            files.put_cells(adata, output, overwrite=overwrite)
+        messages.note(_summary(adata.uns[key_added]))
+        files.put_table(predictions, table, overwrite=overwrite)
 
 
 def _components(text: str) -> int | Literal["auto"] | None:

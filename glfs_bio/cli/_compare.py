@@ -10,8 +10,11 @@ import typer
 
 import glfs_bio
 
-from . import _common as common
+from . import _files as files
+from . import _messages as messages
 from . import _options as options
+from . import _results as results
+from . import _values as values
 from ._grouped import grouped
 from ._preserve import Preserve  # noqa: TC001 - grouped reads it
 from ._structure import Structure  # noqa: TC001 - grouped reads it
@@ -52,13 +55,11 @@ def compare(
 
     Example: glfs-bio compare panel.h5ad ours=glfs theirs=catalogue.csv --labels cell_type
     """
-    with common.told_in_one_line(debug=debug):
-        common.check_files(
-            source, cells=output, table=table, overlaps=overlaps, overwrite=overwrite
-        )
+    with messages.told_in_one_line(debug=debug):
+        files.check_files(source, cells=output, table=table, overlaps=overlaps, overwrite=overwrite)
         named = _named(panels)
         kept = preserve.arguments()
-        adata = common.load(source, transpose=transpose, log1p=log1p)
+        adata = files.load(source, transpose=transpose, log1p=log1p)
         structure.prepare(adata, next(iter(named.values())), kept=output is not None)
         glfs_bio.tl.compare_panels(
             adata,
@@ -72,17 +73,17 @@ def compare(
             structure_key=structure.structure_key,
             key_added=key_added,
             random_state=structure.random_state,
-            show_progress=common.errors.is_terminal,
+            show_progress=messages.errors.is_terminal,
         )
         found = adata.uns[key_added]
         if output is not None:
-            common.put_cells(adata, output, overwrite=overwrite)
+            files.put_cells(adata, output, overwrite=overwrite)
         pairs, measures = _pairs(found), found["measures"].reset_index().convert_dtypes()
         for line in _summary(found, pairs):
-            common.note(line)
+            messages.note(line)
         if overlaps is not None:
-            common.put_table(pairs, overlaps, overwrite=overwrite)
-        common.put_table(measures, table, overwrite=overwrite)
+            files.put_table(pairs, overlaps, overwrite=overwrite)
+        files.put_table(measures, table, overwrite=overwrite)
 
 
 def _named(words: list[str]) -> dict[str, Any]:
@@ -104,7 +105,7 @@ def _named(words: list[str]) -> dict[str, Any]:
         if name in named:
             msg = f"{name} is the name of two panels: give each its own."
             raise ValueError(msg)
-        named[name] = common.panel(panel)
+        named[name] = values.panel(panel)
     if len(named) < 2:
         msg = f"There is one panel ({words[0]}): at least two can be compared."
         raise ValueError(msg)
@@ -128,8 +129,8 @@ def _summary(entry: dict[str, Any], pairs: pd.DataFrame) -> list[str]:
     told = []
     for name, row in entry["measures"].iterrows():
         line = (
-            f"{name}: {row['n_genes']:.0f} genes keep {common.kept(entry, row['kept'])}, "
-            f"at least {common.percent(row['of_best_possible'])} of the best possible"
+            f"{name}: {row['n_genes']:.0f} genes keep {results.kept(entry, row['kept'])}, "
+            f"at least {results.percent(row['of_best_possible'])} of the best possible"
         )
         told.append(f"{line}; accuracy {row['accuracy']:.2f}" if "accuracy" in row else line)
     for _, row in pairs.iterrows():

@@ -8,11 +8,15 @@ import typer
 
 import glfs_bio
 
-from . import _common as common
+from . import _files as files
+from . import _messages as messages
 from . import _options as options
+from . import _results as results
+from . import _values as values
 from ._grouped import grouped
 from ._limits import Limits  # noqa: TC001 - grouped reads it
 from ._preserve import Preserve  # noqa: TC001 - grouped reads it
+from ._progress import progress
 from ._structure import Structure  # noqa: TC001 - grouped reads it
 
 if TYPE_CHECKING:
@@ -53,13 +57,13 @@ def curve(
 
     Example: glfs-bio curve pbmc.h5ad --max-genes 100 --labels cell_type --table curve.tsv
     """
-    with common.told_in_one_line(debug=debug):
-        common.check_files(source, cells=output, table=table, overwrite=overwrite)
-        included, excluded = common.genes(include), common.genes(exclude)
+    with messages.told_in_one_line(debug=debug):
+        files.check_files(source, cells=output, table=table, overwrite=overwrite)
+        included, excluded = values.genes(include), values.genes(exclude)
         within = limits.arguments() | preserve.arguments()
-        adata = common.load(source, transpose=transpose, log1p=log1p)
+        adata = files.load(source, transpose=transpose, log1p=log1p)
         structure.prepare(adata, None, kept=output is not None)
-        with common.progress():
+        with progress():
             glfs_bio.tl.curve(
                 adata,
                 max_genes,
@@ -73,19 +77,19 @@ def curve(
                 key_added=key_added,
                 **within,
             )
-        frame = common.called(adata.uns[key_added]["table"], adata, symbols)
+        frame = results.called(adata.uns[key_added]["table"], adata, symbols)
         if output is not None:
-            common.put_cells(adata, output, overwrite=overwrite)
-        common.note(_summary(frame))
-        common.put_table(frame, table, overwrite=overwrite)
+            files.put_cells(adata, output, overwrite=overwrite)
+        messages.note(_summary(frame))
+        files.put_table(frame, table, overwrite=overwrite)
 
 
 def _summary(frame: pd.DataFrame) -> str:
     """How many genes keep some shares of the structure."""
     told = [
-        f"{frame['n_genes'][(frame['kept'] >= share).idxmax()]} genes keep {common.percent(share)}"
+        f"{frame['n_genes'][(frame['kept'] >= share).idxmax()]} genes keep {results.percent(share)}"
         for share in _SHARES
         if (frame["kept"] >= share).any()
     ]
     last = frame.iloc[-1]
-    return "; ".join([*told, f"{last['n_genes']} genes keep {common.percent(last['kept'])}"])
+    return "; ".join([*told, f"{last['n_genes']} genes keep {results.percent(last['kept'])}"])

@@ -9,7 +9,8 @@ import typer
 
 import glfs_bio
 
-from . import _common as common
+from . import _files as files
+from . import _messages as messages
 from . import _options as options
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def demo(
 
     Example: glfs-bio demo -o demo
     """
-    with common.told_in_one_line(debug=debug):
+    with messages.told_in_one_line(debug=debug):
         run(output, overwrite=overwrite)
 
 
@@ -68,7 +69,7 @@ def run(output: Path, *, overwrite: bool) -> None:
     }.items():
         typer.echo(f"  {name:<28}{_label_accuracy(subset):.3f}")
 
-    common.put_cells(panel, targets["pbmc68k_panel.h5ad"], overwrite=overwrite)
+    files.put_cells(panel, targets["pbmc68k_panel.h5ad"], overwrite=overwrite)
     glfs_bio.io.write_gene_list(cells, targets["genes.txt"], overwrite=overwrite)
     with glfs_bio.io.replacing(targets["panel.png"], overwrite=overwrite) as file:
         glfs_bio.pl.panel(cells, _LABELS, save=file)

@@ -9,8 +9,10 @@ import typer
 
 import glfs_bio
 
-from . import _common as common
+from . import _files as files
+from . import _messages as messages
 from . import _options as options
+from . import _values as values
 
 
 def enrich(
@@ -51,13 +53,13 @@ def enrich(
 
     Example: glfs-bio enrich panel.h5ad --gene-sets reactome.gmt --table terms.csv
     """
-    with common.told_in_one_line(debug=debug):
+    with messages.told_in_one_line(debug=debug):
         file = [Path(gene_sets)] if gene_sets.lower().endswith(".gmt") else []
-        common.check_files(source, *file, cells=output, table=table, overwrite=overwrite)
+        files.check_files(source, *file, cells=output, table=table, overwrite=overwrite)
         if file:
             glfs_bio.io.read_gmt(gene_sets)  # what is wrong with it is told before cells are read
-        universe = None if background is None else common.names(background)
-        adata = common.load(source)
+        universe = None if background is None else values.names(background)
+        adata = files.load(source)
         where = f"{key}_enrichment" if key_added is None else key_added
         glfs_bio.tl.enrich(
             adata,
@@ -79,9 +81,9 @@ def enrich(
         entry = adata.uns[where]
         terms = entry["results"].rename_axis("term").reset_index()
         if output is not None:
-            common.put_cells(adata, output, overwrite=overwrite)
-        common.note(
+            files.put_cells(adata, output, overwrite=overwrite)
+        messages.note(
             f"{(terms['pvals_adj'] <= 0.05).sum()} of {len(terms)} gene sets with an adjusted "
             f"p-value up to 0.05; {entry['n_selected']} of {entry['n_background']} genes selected"
         )
-        common.put_table(terms, table, overwrite=overwrite)
+        files.put_table(terms, table, overwrite=overwrite)

@@ -9,8 +9,11 @@ import typer
 
 import glfs_bio
 
-from . import _common as common
+from . import _files as files
+from . import _messages as messages
 from . import _options as options
+from . import _results as results
+from . import _values as values
 from ._grouped import grouped
 from ._preserve import Preserve  # noqa: TC001 - grouped reads it
 from ._structure import Structure  # noqa: TC001 - grouped reads it
@@ -50,8 +53,8 @@ def evaluate(
 
     Example: glfs-bio evaluate pbmc.h5ad catalogue.csv --labels cell_type --table measures.tsv
     """
-    with common.told_in_one_line(debug=debug):
-        common.check_files(
+    with messages.told_in_one_line(debug=debug):
+        files.check_files(
             source,
             cells=output,
             table=table,
@@ -62,16 +65,16 @@ def evaluate(
         if per_label is not None and labels is None:
             msg = f"--per-label {per_label} needs --labels: name their column of obs."
             raise ValueError(msg)
-        named = common.panel(panel)
+        named = values.panel(panel)
         kept = preserve.arguments()
-        adata = common.load(source, transpose=transpose, log1p=log1p)
+        adata = files.load(source, transpose=transpose, log1p=log1p)
         structure.prepare(adata, named, kept=output is not None)
         glfs_bio.tl.evaluate_panel(
             adata,
             named,
             labels,
             counts_layer=counts_layer,
-            failure=None if failure is None else common.number_or_name(failure),
+            failure=None if failure is None else values.number_or_name(failure),
             n_random=n_random,
             n_directions=n_directions,
             symbols=symbols,
@@ -80,22 +83,22 @@ def evaluate(
             structure_key=structure.structure_key,
             key_added=key_added,
             random_state=structure.random_state,
-            show_progress=common.errors.is_terminal,
+            show_progress=messages.errors.is_terminal,
         )
         entry = adata.uns[key_added]
         if output is not None:
-            common.put_cells(adata, output, overwrite=overwrite)
+            files.put_cells(adata, output, overwrite=overwrite)
         for line in _summary(entry):
-            common.note(line)
+            messages.note(line)
         if per_label is not None:
             frame = entry["per_label"].reset_index()
-            common.put_table(frame, per_label, overwrite=overwrite)
+            files.put_table(frame, per_label, overwrite=overwrite)
         if missed is not None:
-            common.put_table(entry["missed"], missed, overwrite=overwrite)
+            files.put_table(entry["missed"], missed, overwrite=overwrite)
         import pandas as pd
 
         measures = pd.DataFrame(_measures(entry), columns=["measure", "value"], dtype=object)
-        common.put_table(measures, table, overwrite=overwrite)
+        files.put_table(measures, table, overwrite=overwrite)
 
 
 def _measures(entry: dict[str, Any]) -> list[tuple[str, float]]:
@@ -111,11 +114,11 @@ def _measures(entry: dict[str, Any]) -> list[tuple[str, float]]:
 
 def _summary(entry: dict[str, Any]) -> list[str]:
     """What matters most, a line each."""
-    percent = common.percent
+    percent = results.percent
     random = entry["random_kept"]
     beside = f"; random panels keep {percent(random.mean())}" if len(random) else ""
     told = [
-        f"{entry['n_genes']} genes keep {common.kept(entry, entry['kept'])}, at least "
+        f"{entry['n_genes']} genes keep {results.kept(entry, entry['kept'])}, at least "
         f"{percent(entry['of_best_possible'])} of the best possible{beside}"
     ]
     if "kept_with_failures" in entry:

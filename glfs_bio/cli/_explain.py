@@ -8,10 +8,14 @@ import typer
 
 import glfs_bio
 
-from . import _common as common
+from . import _files as files
+from . import _messages as messages
 from . import _options as options
+from . import _results as results
+from . import _values as values
 from ._grouped import grouped
 from ._preserve import Preserve  # noqa: TC001 - grouped reads it
+from ._progress import progress
 from ._structure import Structure  # noqa: TC001 - grouped reads it
 
 
@@ -38,13 +42,13 @@ def explain(
 
     Example: glfs-bio explain pbmc.h5ad panel.txt --labels cell_type --table why.tsv
     """
-    with common.told_in_one_line(debug=debug):
-        common.check_files(source, cells=output, table=table, overwrite=overwrite)
-        named, excluded = common.panel(panel), common.genes(exclude)
+    with messages.told_in_one_line(debug=debug):
+        files.check_files(source, cells=output, table=table, overwrite=overwrite)
+        named, excluded = values.panel(panel), values.genes(exclude)
         kept = preserve.arguments()
-        adata = common.load(source, transpose=transpose, log1p=log1p)
+        adata = files.load(source, transpose=transpose, log1p=log1p)
         structure.prepare(adata, named, kept=output is not None)
-        with common.progress():
+        with progress():
             glfs_bio.tl.explain_panel(
                 adata,
                 named,
@@ -58,13 +62,13 @@ def explain(
                 key_added=key_added,
             )
         entry = adata.uns[key_added]
-        frame = common.called(entry["table"], adata, symbols)
+        frame = results.called(entry["table"], adata, symbols)
         if output is not None:
-            common.put_cells(adata, output, overwrite=overwrite)
+            files.put_cells(adata, output, overwrite=overwrite)
         least, most = frame.loc[frame["loss"].idxmin()], frame.loc[frame["loss"].idxmax()]
-        common.note(
-            f"{len(frame)} genes keep {common.kept(entry, frame['kept'].iloc[-1])}; most is lost "
-            f"without {most['gene']} ({common.percent(most['loss'])}), "
-            f"least without {least['gene']} ({common.percent(least['loss'])})"
+        messages.note(
+            f"{len(frame)} genes keep {results.kept(entry, frame['kept'].iloc[-1])}; most is lost "
+            f"without {most['gene']} ({results.percent(most['loss'])}), "
+            f"least without {least['gene']} ({results.percent(least['loss'])})"
         )
-        common.put_table(frame, table, overwrite=overwrite)
+        files.put_table(frame, table, overwrite=overwrite)

@@ -9,7 +9,8 @@ import typer
 
 import glfs_bio
 
-from . import _common as common
+from . import _files as files
+from . import _messages as messages
 from . import _options as options
 from . import _streams as streams
 
@@ -57,11 +58,11 @@ def export(
 
     Example: glfs-bio export panel.h5ad genes.txt genes.csv genes.gmt genes.rnk
     """
-    with common.told_in_one_line(debug=debug):
+    with messages.told_in_one_line(debug=debug):
         keys = key or ["glfs"]
-        common.check_files(source, overwrite=overwrite)
+        files.check_files(source, overwrite=overwrite)
         _check(targets, keys, column, explanation_key, threshold, overwrite=overwrite)
-        adata = common.load(source)
+        adata = files.load(source)
         for target in targets:
             ending = target.suffix.lower()
             if ending == ".gmt":

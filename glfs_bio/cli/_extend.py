@@ -9,11 +9,15 @@ import typer
 
 import glfs_bio
 
-from . import _common as common
+from . import _files as files
+from . import _messages as messages
 from . import _options as options
+from . import _results as results
+from . import _values as values
 from ._grouped import grouped
 from ._limits import Limits  # noqa: TC001 - grouped reads it
 from ._preserve import Preserve  # noqa: TC001 - grouped reads it
+from ._progress import progress
 from ._structure import Structure  # noqa: TC001 - grouped reads it
 
 if TYPE_CHECKING:
@@ -57,21 +61,21 @@ def extend(
 
     Example: glfs-bio extend pbmc.h5ad catalogue.csv --n-extra 20 --genes order.txt
     """
-    with common.told_in_one_line(debug=debug):
-        common.check_files(source, cells=output, table=table, text=genes, overwrite=overwrite)
-        named, excluded = common.panel(panel), common.genes(exclude)
+    with messages.told_in_one_line(debug=debug):
+        files.check_files(source, cells=output, table=table, text=genes, overwrite=overwrite)
+        named, excluded = values.panel(panel), values.genes(exclude)
         within = limits.arguments() | preserve.arguments()
-        adata = common.load(source, transpose=transpose, log1p=log1p)
+        adata = files.load(source, transpose=transpose, log1p=log1p)
         structure.prepare(adata, named, kept=output is not None)
-        with common.progress():
+        with progress():
             glfs_bio.tl.extend_panel(
                 adata,
                 named,
                 n_extra,
                 labels=labels,
                 exclude=excluded,
-                failure=None if failure is None else common.number_or_name(failure),
-                detection=None if detection is None else common.detection(detection),
+                failure=None if failure is None else values.number_or_name(failure),
+                detection=None if detection is None else values.detection(detection),
                 symbols=symbols,
                 missing=cast("Any", missing),  # extend_panel checks it
                 structure_key=structure.structure_key,
@@ -81,12 +85,12 @@ def extend(
             )
         entry = adata.uns[key_added]
         if output is not None:
-            common.put_cells(adata, output, overwrite=overwrite)
-        common.note(f"{len(entry['added'])} genes added: {common.summary(entry)}")
+            files.put_cells(adata, output, overwrite=overwrite)
+        messages.note(f"{len(entry['added'])} genes added: {results.summary(entry)}")
         if genes is not None:
             names = _panel(adata, named, entry["added"]["gene"], symbols)
-            common.put_names(names, genes, overwrite=overwrite)
-        common.put_table(common.called(entry["added"], adata, symbols), table, overwrite=overwrite)
+            files.put_names(names, genes, overwrite=overwrite)
+        files.put_table(results.called(entry["added"], adata, symbols), table, overwrite=overwrite)
 
 
 def _panel(adata: AnnData, given: Any, added: pd.Series, symbols: str | None) -> list[str]:

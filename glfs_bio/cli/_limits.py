@@ -10,7 +10,7 @@ import typer
 
 import glfs_bio
 
-from . import _common as common
+from . import _values as values
 
 
 def _option(told: str) -> Any:
@@ -73,7 +73,7 @@ class Limits:
         given = {name: value for name, value in given.items() if value is not None}
         beside = {name: given.pop(name) for name in _BESIDE if name in given}
         if "cost" in beside:
-            beside["cost"] = common.number_or_name(beside["cost"])
+            beside["cost"] = values.number_or_name(beside["cost"])
         if "max_total_per_type" in given:
             given["max_total_per_type"] = _totals(given["max_total_per_type"])
         if str(given.get("families", "")).lower().endswith(".gmt"):

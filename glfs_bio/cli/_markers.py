@@ -8,8 +8,10 @@ import typer
 
 import glfs_bio
 
-from . import _common as common
+from . import _files as files
+from . import _messages as messages
 from . import _options as options
+from . import _values as values
 
 
 def markers(
@@ -33,10 +35,10 @@ def markers(
 
     Example: glfs-bio markers pbmc.h5ad panel.txt --labels cell_type --table markers.tsv
     """
-    with common.told_in_one_line(debug=debug):
-        common.check_files(source, cells=output, table=table, overwrite=overwrite)
-        named = common.panel(panel)
-        adata = common.load(source, transpose=transpose, log1p=log1p)
+    with messages.told_in_one_line(debug=debug):
+        files.check_files(source, cells=output, table=table, overwrite=overwrite)
+        named = values.panel(panel)
+        adata = files.load(source, transpose=transpose, log1p=log1p)
         glfs_bio.tl.markers(
             adata,
             named,
@@ -50,10 +52,10 @@ def markers(
         )
         frame = adata.uns[key_added]["table"]
         if output is not None:
-            common.put_cells(adata, output, overwrite=overwrite)
+            files.put_cells(adata, output, overwrite=overwrite)
         worst = frame.loc[frame["f_beta"].idxmin()]
-        common.note(
+        messages.note(
             f"F-beta of {len(frame)} labels {frame['f_beta'].mean():.2f} in the mean; least of "
             f"{worst['label']} ({worst['f_beta']:.2f})"
         )
-        common.put_table(frame, table, overwrite=overwrite)
+        files.put_table(frame, table, overwrite=overwrite)

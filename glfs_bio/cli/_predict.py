@@ -9,7 +9,8 @@ import typer
 
 import glfs_bio
 
-from . import _common as common
+from . import _files as files
+from . import _messages as messages
 from . import _options as options
 
 
@@ -38,10 +39,10 @@ def predict(
 
     Example: glfs-bio predict new.h5ad blood.json --unsure 0.1 --table predicted.csv
     """
-    with common.told_in_one_line(debug=debug):
-        common.check_files(source, model, cells=output, table=table, overwrite=overwrite)
+    with messages.told_in_one_line(debug=debug):
+        files.check_files(source, model, cells=output, table=table, overwrite=overwrite)
         classifier = glfs_bio.io.read_classifier(model)
-        adata = common.load(source, transpose=transpose, log1p=log1p, backed=backed)
+        adata = files.load(source, transpose=transpose, log1p=log1p, backed=backed)
         glfs_bio.tl.predict(
             adata,
             classifier,
@@ -61,9 +62,9 @@ def predict(
             }
         )
         if output is not None:
-            common.put_cells(adata, output, overwrite=overwrite)
-        common.note(_summary(adata.uns[key_added], adata.n_obs))
-        common.put_table(predictions, table, overwrite=overwrite)
+            files.put_cells(adata, output, overwrite=overwrite)
+        messages.note(_summary(adata.uns[key_added], adata.n_obs))
+        files.put_table(predictions, table, overwrite=overwrite)
 
 
 def _summary(entry: dict[str, Any], n_cells: int) -> str:

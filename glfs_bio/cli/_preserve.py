@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from . import _common as common
+from . import _values as values
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +53,7 @@ def _kept(words: list[str] | None) -> Any:
     if not words:
         return None
     if len(words) == 1 and "=" not in words[0]:
-        return common.genes(words) if _is_list(words[0]) else words[0]
+        return values.genes(words) if _is_list(words[0]) else words[0]
     weights: dict[str, float] = {}
     for word in words:
         name, weight = _weighed(word)

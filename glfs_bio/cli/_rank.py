@@ -8,8 +8,12 @@ import typer
 
 import glfs_bio
 
-from . import _common as common
+from . import _files as files
+from . import _messages as messages
 from . import _options as options
+from . import _results as results
+from . import _values as values
+from ._progress import progress
 
 _KEY = "ranking"
 
@@ -39,14 +43,14 @@ def rank(
     debug: options.Debug = False,
 ) -> None:
     """Rank every gene by one method; prints gene, score, rank, weight and loss, best first."""
-    with common.told_in_one_line(debug=debug):
-        common.check_files(source, table=table, overwrite=overwrite)
-        excluded = common.genes(exclude)
-        adata = common.load(source, transpose=transpose, log1p=log1p)
+    with messages.told_in_one_line(debug=debug):
+        files.check_files(source, table=table, overwrite=overwrite)
+        excluded = values.genes(exclude)
+        adata = files.load(source, transpose=transpose, log1p=log1p)
         from .._anndata import selection
 
         called = selection.names(adata, symbols).fillna(adata.var_names.to_series())
-        with common.progress():
+        with progress():
             glfs_bio.pp.select_genes(
                 adata,
                 n_genes,
@@ -69,8 +73,8 @@ def rank(
         frame.insert(0, "gene", called.loc[frame.index])
         frame["rank"] = frame["rank"].astype(int)
         columns = ["gene", "score", "rank", "weight", "loss"]
-        common.note(f"{method}: {common.summary(adata.uns[_KEY])}")
-        common.put_table(frame[columns], table, overwrite=overwrite)
+        messages.note(f"{method}: {results.summary(adata.uns[_KEY])}")
+        files.put_table(frame[columns], table, overwrite=overwrite)
 
 
 rank.__doc__ = f"""{rank.__doc__}

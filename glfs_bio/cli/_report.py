@@ -9,7 +9,8 @@ import typer
 
 import glfs_bio
 
-from . import _common as common
+from . import _files as files
+from . import _messages as messages
 from . import _options as options
 from . import _streams as streams
 
@@ -59,22 +60,22 @@ def report(
 
     Example: glfs-bio report panel.h5ad -o report.html --groupby cell_type
     """
-    with common.told_in_one_line(debug=debug):
-        common.check_files(source, text=output, cells=keep, cells_are="--keep", overwrite=overwrite)
+    with messages.told_in_one_line(debug=debug):
+        files.check_files(source, text=output, cells=keep, cells_are="--keep", overwrite=overwrite)
         if not streams.is_one(output) and output.suffix.lower() not in {".html", ".htm"}:
             msg = f"--output {output} must end with .html."
             raise ValueError(msg)
         chosen: dict[str, Any] = {} if link is None else {"link": None if link == "none" else link}
-        adata = common.load(source)
+        adata = files.load(source)
         if keep is not None:
             glfs_bio.tl.panel_umap(
                 adata,
                 key,
                 layer=layer,
                 random_state=seed,
-                show_progress=common.errors.is_terminal,
+                show_progress=messages.errors.is_terminal,
             )
-            common.put_cells(adata, keep, overwrite=overwrite)
+            files.put_cells(adata, keep, overwrite=overwrite)
         with streams.replacing(output, ".html", overwrite=overwrite) as name:
             glfs_bio.io.write_report(
                 adata,
@@ -91,5 +92,5 @@ def report(
                 **chosen,
                 title=title,
                 random_state=seed,
-                show_progress=common.errors.is_terminal,
+                show_progress=messages.errors.is_terminal,
             )

@@ -9,11 +9,15 @@ import typer
 
 import glfs_bio
 
-from . import _common as common
+from . import _files as files
+from . import _messages as messages
 from . import _options as options
+from . import _results as results
+from . import _values as values
 from ._grouped import grouped
 from ._limits import Limits  # noqa: TC001 - grouped reads it
 from ._preserve import Preserve  # noqa: TC001 - grouped reads it
+from ._progress import progress
 
 
 @grouped
@@ -75,30 +79,30 @@ def select(
 
     Example: glfs-bio select pbmc.h5ad --n-genes 50 -o panel.h5ad --genes genes.txt
     """
-    with common.told_in_one_line(debug=debug):
+    with messages.told_in_one_line(debug=debug):
         others = also or []
-        common.check_files(source, *others, cells=output, text=genes, overwrite=overwrite)
+        files.check_files(source, *others, cells=output, text=genes, overwrite=overwrite)
         if len({source, *others}) <= len(others):
             msg = "--also names a file that is given already: each data set counts once."
             raise ValueError(msg)
-        included, excluded = common.genes(include), common.genes(exclude)
+        included, excluded = values.genes(include), values.genes(exclude)
         within = limits.arguments() | preserve.arguments()
         if failure is not None:
-            within["failure"] = common.number_or_name(failure)
+            within["failure"] = values.number_or_name(failure)
         if detection is not None:
-            within["detection"] = common.detection(detection)
+            within["detection"] = values.detection(detection)
         sets = {
-            str(one): common.load(one, transpose=transpose, log1p=log1p, backed=backed)
+            str(one): files.load(one, transpose=transpose, log1p=log1p, backed=backed)
             for one in (source, *others)
         }
         adata = sets[str(source)]
-        with common.progress():
+        with progress():
             glfs_bio.pp.select_genes(
                 sets if others else adata,
                 n_genes,
                 method=method,
                 objective=cast("Any", objective),  # select_genes checks it
-                lam=common.number_or(lam, "line_search"),
+                lam=values.number_or(lam, "line_search"),
                 swaps=swaps,
                 lambda1=lambda1,
                 n_comps=n_comps or None,
@@ -123,6 +127,6 @@ def select(
         ranked = adata.var[adata.var[f"{key_added}_selected"]].sort_values(f"{key_added}_rank")
         called = selection.names(adata, symbols).fillna(adata.var_names.to_series())
         if output is not None:
-            common.put_cells(adata, output, overwrite=overwrite)
-        common.note(common.summary(adata.uns[key_added]))
-        common.put_names(called.loc[ranked.index], genes, overwrite=overwrite)
+            files.put_cells(adata, output, overwrite=overwrite)
+        messages.note(results.summary(adata.uns[key_added]))
+        files.put_names(called.loc[ranked.index], genes, overwrite=overwrite)

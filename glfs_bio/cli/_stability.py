@@ -8,7 +8,8 @@ import typer
 
 import glfs_bio
 
-from . import _common as common
+from . import _files as files
+from . import _messages as messages
 from . import _options as options
 
 if TYPE_CHECKING:
@@ -41,9 +42,9 @@ def stability(
 
     Example: glfs-bio stability panel.h5ad -o stable.h5ad --table frequencies.csv
     """
-    with common.told_in_one_line(debug=debug):
-        common.check_files(source, cells=output, table=table, overwrite=overwrite)
-        adata = common.load(source)
+    with messages.told_in_one_line(debug=debug):
+        files.check_files(source, cells=output, table=table, overwrite=overwrite)
+        adata = files.load(source)
         key_added = f"{key}_stability" if key_added in {None, key} else key_added
         glfs_bio.tl.stability(
             adata,
@@ -53,19 +54,19 @@ def stability(
             n_jobs=n_jobs,
             key_added=key_added,
             random_state="recorded" if seed is None else seed,
-            show_progress=common.errors.is_terminal,
+            show_progress=messages.errors.is_terminal,
         )
         frame = _frequencies(adata, key, key_added)
         if output is not None:
-            common.put_cells(adata, output, overwrite=overwrite)
+            files.put_cells(adata, output, overwrite=overwrite)
         entry = adata.uns[key_added]
-        common.note(
+        messages.note(
             f"{n_resamples} selections on {entry['n_cells']} of {adata.n_obs} cells, "
             f"mean Jaccard index {entry['mean_jaccard']:.2f}, "
             f"{(frame['selected'] & frame['consensus']).sum()} of {frame['selected'].sum()} genes "
             "in the consensus panel"
         )
-        common.put_table(frame, table, overwrite=overwrite)
+        files.put_table(frame, table, overwrite=overwrite)
 
 
 def _frequencies(adata: AnnData, key: str, key_added: str) -> pd.DataFrame:

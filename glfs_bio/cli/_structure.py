@@ -10,7 +10,8 @@ import typer
 
 import glfs_bio
 
-from . import _common as common
+from . import _results as results
+from ._progress import progress
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -67,12 +68,12 @@ class Structure:
             given["random_state"] = given.pop("seed")
         if "n_comps" in given:
             given["n_comps"] = given["n_comps"] or None
-        with common.progress():
+        with progress():
             glfs_bio.pp.structure(adata, **(_recorded(adata, panel) | given), key_added=key)
 
 
 def _recorded(adata: AnnData, panel: object) -> dict[str, Any]:
     """Parameters of ``pp.structure`` that a selection was made by; none of another panel."""
     names = inspect.signature(glfs_bio.pp.structure).parameters.keys() - {"adata", "key_added"}
-    recorded = common.recorded_parameters(adata, panel)
+    recorded = results.recorded_parameters(adata, panel)
     return {name: value for name, value in recorded.items() if name in names}

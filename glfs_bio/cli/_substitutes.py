@@ -8,10 +8,14 @@ import typer
 
 import glfs_bio
 
-from . import _common as common
+from . import _files as files
+from . import _messages as messages
 from . import _options as options
+from . import _results as results
+from . import _values as values
 from ._grouped import grouped
 from ._preserve import Preserve  # noqa: TC001 - grouped reads it
+from ._progress import progress
 from ._structure import Structure  # noqa: TC001 - grouped reads it
 
 
@@ -46,13 +50,13 @@ def substitutes(
 
     Example: glfs-bio substitutes pbmc.h5ad panel.txt --genes CD3D,LYZ
     """
-    with common.told_in_one_line(debug=debug):
-        common.check_files(source, cells=output, table=table, overwrite=overwrite)
-        named, leaving, excluded = common.panel(panel), common.genes(genes), common.genes(exclude)
+    with messages.told_in_one_line(debug=debug):
+        files.check_files(source, cells=output, table=table, overwrite=overwrite)
+        named, leaving, excluded = values.panel(panel), values.genes(genes), values.genes(exclude)
         kept = preserve.arguments()
-        adata = common.load(source, transpose=transpose, log1p=log1p)
+        adata = files.load(source, transpose=transpose, log1p=log1p)
         structure.prepare(adata, named, kept=output is not None)
-        with common.progress():
+        with progress():
             glfs_bio.tl.substitutes(
                 adata,
                 named,
@@ -68,9 +72,9 @@ def substitutes(
             )
         frame = adata.uns[key_added]["table"]
         if output is not None:
-            common.put_cells(adata, output, overwrite=overwrite)
+            files.put_cells(adata, output, overwrite=overwrite)
         first = frame[frame["place"] == 1]
-        common.note(
+        messages.note(
             f"{first['stands_in'].sum()} of {len(first)} genes have a substitute that stands in"
         )
-        common.put_table(common.called(frame, adata, symbols), table, overwrite=overwrite)
+        files.put_table(results.called(frame, adata, symbols), table, overwrite=overwrite)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
@@ -27,14 +28,31 @@ SELECTORS: dict[str, Callable[..., GLFS]] = {
     "labels": partial(GLFS, preserve="labels"),
 }
 
-#: Up to so many samples full rank takes a second.  ``benchmarks/panels/classifiers.py`` has the
-#: trials of all three numbers; of cells 50 components were a little better at any of these.
-_FULL_RANK = 100
-_COMPONENTS = 50
-#: Up to so many samples the graph of the classes chose the better genes, or as good ones.
-_CLASSES = 400
-#: Samples that two classes must have: folds leave some of them to be joined.
-_ENOUGH = 4
+
+@dataclass(frozen=True)
+class Rules:
+    """What was settled by trial; ``benchmarks/panels/classifiers.py`` has the trials.
+
+    Attributes
+    ----------
+    full_rank
+        Up to so many samples full rank takes a second.  Of cells, `n_comps` components were a
+        little better at any number.
+    n_comps
+        Components of more samples.
+    classes
+        Up to so many samples the graph of the classes chose the better genes, or as good ones.
+    enough
+        Samples that two classes must have: folds leave some of them to be joined.
+    """
+
+    full_rank: int = 100
+    n_comps: int = 50
+    classes: int = 400
+    enough: int = 4
+
+
+RULES = Rules()
 
 
 def default_selector(
@@ -52,10 +70,10 @@ def default_selector(
     """
     if graph == "auto":
         counts = np.unique(labels[is_labelled(labels)], return_counts=True)[1]
-        few = len(labels) <= _CLASSES and np.sum(counts >= _ENOUGH) > 1
+        few = len(labels) <= RULES.classes and np.sum(counts >= RULES.enough) > 1
         graph = "classes" if few else "labels"
     if n_comps == "auto":
-        n_comps = None if len(labels) <= _FULL_RANK else _COMPONENTS
+        n_comps = None if len(labels) <= RULES.full_rank else RULES.n_comps
     return SELECTORS[graph](n_comps=n_comps, random_state=random_state)
 
 

@@ -74,14 +74,12 @@ def singles(values: Array, codes: Index, n_labels: int, beta: float) -> Single:
     values
         Expression of the panel's genes, ≥ 0, shape (n_cells, n_genes).
     codes
-        Label of every cell, −1 for none.
+        Label of every cell.
     n_labels
         Number of labels, each with a cell.
     beta
         β of the F-beta score.
     """
-    known = codes >= 0
-    values, codes = values[known], codes[known]
     shape = (n_labels, values.shape[1])
     found = {name: np.full(shape, np.nan) for name in ("threshold", "f", "precision", "recall")}
     means = np.array([values[codes == label].mean(axis=0) for label in range(n_labels)])
@@ -108,9 +106,9 @@ def combination(
     Parameters
     ----------
     values
-        As for :func:`singles`, of the cells that have a label.
+        As for :func:`singles`.
     belongs
-        Whether each of these cells has this one.
+        Whether each cell has the label.
     single
         Every gene alone.
     label

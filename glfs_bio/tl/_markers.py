@@ -17,14 +17,17 @@ from ..panels.measures import columns
 
 if TYPE_CHECKING:
     from anndata import AnnData
+    from numpy.typing import NDArray
 
     from .._anndata.genes import Missing
+    from ..core._typing import Array, Index
+    from ..panels.markers import Single
 
 
 def markers(
     adata: AnnData,
-    panel: Any = "glfs",
-    labels: str | None = None,
+    panel: Any,
+    labels: str,
     *,
     n_markers: int = 3,
     beta: float = 0.5,
@@ -101,9 +104,6 @@ def markers(
     checks.keys(key_added=key_added)
     checks.flags(inplace=inplace)
     named = names_of.panel(adata, panel, symbols=symbols, missing=missing)
-    if labels is None:
-        msg = "labels is missing: name a column of adata.obs, such as cell types."
-        raise TypeError(msg)
     codes, categories = labels_of.codes(adata, labels, "labels")
     if len(categories) < 2:
         msg = f"labels={labels!r} has {len(categories)} label: at least 2 are needed."
@@ -112,43 +112,51 @@ def markers(
     if values.min() < 0:
         msg = "The genes of the panel have negative values: name a layer of logarithms of counts."
         raise ValueError(msg)
-    values, codes = values[codes >= 0], codes[codes >= 0]
+    single, table = _found(values[codes >= 0], codes[codes >= 0], categories, n_markers, beta)
     genes = adata.var_names[named.genes].to_numpy(dtype=object)
-    single = singles(values, codes, len(categories), beta)
-    rows = []
-    for label, name in enumerate(categories):
-        belongs = codes == label
-        found = combination(values, belongs, single, label, n_markers, beta)
-        own = single.on_target[label, found.genes]
-        rows.append(
-            {
-                "label": str(name),
-                "n_cells": int(belongs.sum()),
-                "markers": ", ".join(genes[found.genes]),
-                "f_beta": found.f_beta,
-                "precision": found.precision,
-                "recall": found.recall,
-                "on_target": float(own.mean()) if len(own) else np.nan,
-            }
-        )
-    table = pd.DataFrame(rows)
+    table["markers"] = [", ".join(genes[some]) for some in table["markers"]]
     if not inplace:
         return table
-    every = pd.DataFrame(
-        {
-            "label": np.repeat(categories.astype(str).astype(object), len(genes)),
-            "gene": np.tile(genes, len(categories)),
-            **{
-                name: getattr(single, name).ravel()
-                for name in ("threshold", "f_beta", "precision", "recall", "on_target")
-            },
-        }
-    )
-    order = np.lexsort((-every["f_beta"].fillna(-1.0), np.repeat(range(len(table)), len(genes))))
     adata.uns[key_added] = {
         "table": table,
-        "genes": every.iloc[order].reset_index(drop=True),
+        "genes": _every(single, genes, categories),
         "params": write.parameters(params),
         "versions": versions("glfs-bio", "scikit-learn", "anndata"),
     }
     return None
+
+
+def _found(
+    values: Array, codes: Index, categories: NDArray[Any], n_markers: int, beta: float
+) -> tuple[Single, pd.DataFrame]:
+    """Every gene alone, and a row a label, with places of genes as its markers."""
+    single = singles(values, codes, len(categories), beta)
+    rows = []
+    for label, name in enumerate(categories):
+        belongs = codes == label
+        best = combination(values, belongs, single, label, n_markers, beta)
+        own = single.on_target[label, best.genes]
+        rows.append(
+            {
+                "label": str(name),
+                "n_cells": int(belongs.sum()),
+                "markers": best.genes,
+                "f_beta": best.f_beta,
+                "precision": best.precision,
+                "recall": best.recall,
+                "on_target": float(own.mean()) if len(own) else np.nan,
+            }
+        )
+    return single, pd.DataFrame(rows)
+
+
+def _every(single: Single, genes: NDArray[np.object_], categories: NDArray[Any]) -> pd.DataFrame:
+    """A row a label and gene, the best first."""
+    names = categories.astype(str).astype(object)
+    measures = {name: values.ravel() for name, values in vars(single).items()}
+    frame = pd.DataFrame(
+        {"label": np.repeat(names, len(genes)), "gene": np.tile(genes, len(names)), **measures}
+    )
+    each = np.repeat(range(len(names)), len(genes))
+    order = np.lexsort((-frame["f_beta"].fillna(-1.0), each))
+    return frame.iloc[order].reset_index(drop=True)

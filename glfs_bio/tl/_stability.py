@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 import inspect
-import logging
 import warnings
-from contextlib import closing, contextmanager
+from contextlib import closing
 from functools import partial
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from anndata import AnnData
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-from .._anndata import examined, preserve, read, write
+from .._anndata import examined, read, write
 from .._anndata.versions import versions
 from .._progress import progress
 from ..core import checks
 from ..panels import stability as over_parts
 from ..pp import recorded_parameters, select_genes
 from ..pp._structure import compute
+from ._parts import COUNTS, drawn, lean, selected
 from ._structure import preserving
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import pandas as pd
+    from anndata import AnnData
     from numpy.typing import NDArray
 
 _FEWEST_RESAMPLES = 2
@@ -37,8 +34,6 @@ _DEFAULTS = {
     for name, parameter in inspect.signature(select_genes).parameters.items()
     if name not in {"adata", *examined.WHERE}
 }
-#: Layer of raw counts in what the parts are taken from.
-_COUNTS = "counts"
 
 
 def stability(
@@ -154,16 +149,16 @@ def stability(
     given = select | {name: value for name, value in given.items() if not _is_recorded(value)}
     params = _parameters(adata, key, given)
     checks.seed(params["random_state"])
-    cells = _lean(adata, params)
-    parts = _parts(cells, params["batch_key"], fraction, n_resamples, params["random_state"])
+    cells = lean(adata, params)
+    parts = drawn(cells, params["batch_key"], fraction, n_resamples, params["random_state"])
     if len(parts[0]) < _FEWEST_CELLS:
         msg = f"fraction={fraction!r} leaves {len(parts[0])} of {adata.n_obs} cells: too few."
         raise ValueError(msg)
 
     options = {**params, "layer": None, "inplace": False}
     if params["counts_layer"] is not None:
-        options["counts_layer"] = _COUNTS
-    tasks = (delayed(_select)(cells, part, options) for part in parts)
+        options["counts_layer"] = COUNTS
+    tasks = (delayed(selected)(cells, part, options) for part in parts)
     bar = progress(show=show_progress)
     with bar, closing(Parallel(n_jobs=n_jobs, return_as="generator")(tasks)) as work:
         results = list(bar.track(work, total=n_resamples, description="selecting on parts"))
@@ -283,78 +278,3 @@ def _parameters(adata: AnnData, key: str, given: dict[str, Any]) -> dict[str, An
             msg = f"{name}={value!r} is not one of {', '.join(_DEFAULTS)}."
             raise TypeError(msg)
     return _DEFAULTS | recorded | given
-
-
-def _lean(adata: AnnData, params: dict[str, Any]) -> AnnData:
-    """What a selection reads, and nothing that it would re-use without being told to."""
-    lean = AnnData(
-        read.matrix(adata, params["layer"]),
-        obs=adata.obs[[]].copy(),
-        var=adata.var,
-    )
-    batch = read.batches(adata, params["batch_key"])
-    if batch is not None:
-        lean.obs[params["batch_key"]] = batch
-    limits, counts_layer = params["limits"], params["counts_layer"]
-    if limits is not None and limits.groupby is not None:
-        lean.obs[limits.groupby] = adata.obs[limits.groupby]
-    if counts_layer is not None:
-        lean.layers[_COUNTS] = read.matrix(adata, None if counts_layer == "X" else counts_layer)
-    for name in preserve.names(params["preserve"], params["cell_weights"]):
-        if name in adata.obs:
-            lean.obs[name] = adata.obs[name]
-        if name in adata.obsm:
-            lean.obsm[name] = adata.obsm[name]
-    use_rep, neighbors_key = params["use_rep"], params["neighbors_key"]
-    if use_rep is not None and use_rep != "X":
-        lean.obsm[use_rep] = read.representation(adata, use_rep)
-    if neighbors_key is not None:
-        lean.obsp["connectivities"] = read.graph(adata, neighbors_key)
-        lean.uns[neighbors_key] = {"connectivities_key": "connectivities"}
-    return lean
-
-
-def _parts(
-    adata: AnnData, batch_key: str | None, fraction: float, n_resamples: int, seed: int | None
-) -> list[NDArray[np.intp]]:
-    """Cells of every part, in their own order: the same share of each batch."""
-    rng = np.random.default_rng(seed)
-    batch = np.zeros(adata.n_obs) if batch_key is None else adata.obs[batch_key].to_numpy()
-    members = [np.flatnonzero(batch == name) for name in np.unique(batch)]
-    return [
-        np.sort(
-            np.concatenate(
-                [
-                    rng.choice(cells, max(round(fraction * len(cells)), 1), replace=False)
-                    for cells in members
-                ]
-            )
-        )
-        for _ in range(n_resamples)
-    ]
-
-
-def _select(
-    adata: AnnData, part: NDArray[np.intp], options: dict[str, Any]
-) -> tuple[NDArray[np.bool_], NDArray[np.float64], list[tuple[type[Warning], str]]]:
-    """Selected genes, ranks of all genes, and what select_genes warned of.
-
-    One thread whatever the number of processes: more may round in another way.
-    """
-    with warnings.catch_warnings(record=True) as caught, _without_notes(), threadpool_limits(1):
-        warnings.simplefilter("always")
-        frame = cast("pd.DataFrame", select_genes(adata[part].copy(), **options))
-    told = [(entry.category, str(entry.message)) for entry in caught]
-    return frame["glfs_selected"].to_numpy(), frame["glfs_rank"].to_numpy(dtype=float), told
-
-
-@contextmanager
-def _without_notes() -> Iterator[None]:
-    """What a selection of all cells has to note, it has noted."""
-    logger = logging.getLogger("glfs_bio")
-    before = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        logger.setLevel(before)

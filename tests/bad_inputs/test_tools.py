@@ -77,9 +77,9 @@ OF_WORKBENCH = [
         ({"n": 0}, ValueError, "n=0"),
         ({"share": -1}, ValueError, "share=-1"),
     ]),
-    (tl.markers, {"labels": "bulk_labels"}, [
+    (tl.markers, {"panel": ["CD3D"], "labels": "bulk_labels"}, [
         PANEL, LABELS, *[row for row in COMMON if "structure_key" not in row[0]],
-        ({"labels": None}, TypeError, "labels is missing"),
+        ({"labels": 5}, TypeError, "labels=5"),
         ({"n_markers": 0}, ValueError, "n_markers=0"),
         ({"beta": 0}, ValueError, "beta=0"),
         ({"layer": "x"}, KeyError, "layer='x' is not in adata.layers"),

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from glfs_bio.cli import _common as common
+from glfs_bio.cli import _values as values
 
 
 @pytest.mark.parametrize(
@@ -28,4 +28,4 @@ from glfs_bio.cli import _common as common
 def test_genes(tmp_path, monkeypatch, words, expected):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "panel.csv").write_text("gene,n\nCD3D,1\nCD4,2\n")
-    assert common.genes(words) == expected
+    assert values.genes(words) == expected

@@ -10,8 +10,8 @@ from scipy import sparse
 
 from glfs_bio import Limits
 from glfs_bio.pp import recorded_parameters, select_genes
+from glfs_bio.tl import _parts, stability
 from glfs_bio.tl import _stability as module
-from glfs_bio.tl import stability
 
 
 @pytest.fixture
@@ -56,8 +56,8 @@ def test_it_is_selection_on_parts_of_the_cells(pbmc, monkeypatch):
         parts.extend(original(*arguments))
         return parts
 
-    original = module._parts
-    monkeypatch.setattr(module, "_parts", recorded)
+    original = module.drawn
+    monkeypatch.setattr(module, "drawn", recorded)
     quiet(pbmc, 15, n_resamples=2, fraction=0.4, lambda1=10.0)
     assert [len(part) for part in parts] == [280, 280]
     sets = []
@@ -170,7 +170,7 @@ def test_the_genes_to_choose_from_must_be_there(adata):
 
 def test_consensus_is_what_most_parts_have(pbmc, monkeypatch):
     ranks, chosen = [], []
-    original = module._select
+    original = module.selected
 
     def spy(*arguments):
         found = original(*arguments)
@@ -178,7 +178,7 @@ def test_consensus_is_what_most_parts_have(pbmc, monkeypatch):
         ranks.append(found[1])
         return found
 
-    monkeypatch.setattr(module, "_select", spy)
+    monkeypatch.setattr(module, "selected", spy)
     quiet(pbmc, 12, n_resamples=3, exclude=["LYZ"])
     assert pbmc.var["glfs_stability_consensus"].sum() == 12
     table = pd.DataFrame({"n": np.sum(chosen, axis=0), "rank": np.mean(ranks, axis=0)})
@@ -226,13 +226,13 @@ def test_layer_and_sparse(adata):
 
 def test_every_batch_gives_its_share(adata, monkeypatch):
     seen = []
-    original = module.select_genes
+    original = _parts.select_genes
 
     def spy(part, **options):
         seen.append(part.obs["batch"].value_counts().to_dict())
         return original(part, **options)
 
-    monkeypatch.setattr(module, "select_genes", spy)
+    monkeypatch.setattr(_parts, "select_genes", spy)
     quiet(adata, 5, batch_key="batch", n_resamples=3)
     assert seen == [{"a": 30, "b": 15}] * 3
 
@@ -240,13 +240,13 @@ def test_every_batch_gives_its_share(adata, monkeypatch):
 @pytest.mark.parametrize("options", [{"swaps": True}, {"objective": "exact"}])
 def test_options_of_the_selection_reach_it(adata, options, monkeypatch):
     seen = []
-    original = module.select_genes
+    original = _parts.select_genes
 
     def spy(part, **given):
         seen.append({name: given[name] for name in options})
         return original(part, **given)
 
-    monkeypatch.setattr(module, "select_genes", spy)
+    monkeypatch.setattr(_parts, "select_genes", spy)
     quiet(adata, 5, n_resamples=2, **options)
     assert seen == [options] * 2
     params = adata.uns["glfs_stability"]["params"]
@@ -285,8 +285,8 @@ def test_an_interrupt_leaves_the_object_alone(adata, monkeypatch, capsys):
             raise KeyboardInterrupt
         return original(*_args, **_options)
 
-    original = module.select_genes
-    monkeypatch.setattr(module, "select_genes", interrupted)
+    original = _parts.select_genes
+    monkeypatch.setattr(_parts, "select_genes", interrupted)
     with pytest.raises(KeyboardInterrupt):
         stability(adata, 5)
     assert len(calls) == 2

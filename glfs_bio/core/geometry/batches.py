@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from .._typing import Index
 
@@ -44,35 +44,27 @@ def split(batch: ArrayLike | None, n_cells: int) -> list[Batch]:
     """
     if batch is None:
         return [Batch(None, None)]
-    labels = np.asarray(batch)
-    if labels.shape != (n_cells,):
-        msg = f"batch has shape {labels.shape}, but there are {n_cells} cells."
-        raise ValueError(msg)
-    missing = sum(label is None or label != label for label in labels.tolist())
-    if missing:
-        msg = f"batch is missing for {missing} cells: fill or remove them."
-        raise ValueError(msg)
-    names, codes = np.unique(labels.astype(str), return_inverse=True)
-    every = [Batch(str(name), np.flatnonzero(codes == code)) for code, name in enumerate(names)]
-    large = [one for one in every if _size(one) >= _FEWEST_CELLS]
-    if not large:
+    names, codes, sizes = _counted(batch, n_cells)
+    large = np.flatnonzero(sizes >= _FEWEST_CELLS)
+    if not len(large):
         msg = (
             f"No batch has {_FEWEST_CELLS} cells: these are too few. Merge batches, or leave them "
             "out."
         )
         raise ValueError(msg)
-    return large
+    return [Batch(str(names[code]), np.flatnonzero(codes == code)) for code in large]
 
 
-def warn_of_few(batch: ArrayLike | None) -> None:
+def warn_of_few(batch: ArrayLike | None, n_cells: int) -> None:
     """Name batches that are left out, and those that say little."""
     if batch is None:
         return
-    names, sizes = np.unique(np.asarray(batch).astype(str), return_counts=True)
+    names, _, sizes = _counted(batch, n_cells)
+    none = sizes < _FEWEST_CELLS
     for few, what in (
-        (sizes < _FEWEST_CELLS, "Batches of one or two cells are left out"),
+        (none, "Batches of one or two cells are left out"),
         (
-            (sizes >= _FEWEST_CELLS) & (sizes < _FEW_CELLS),
+            (sizes < _FEW_CELLS) & ~none,
             "Batches of few cells say little and count as much as others; merge or remove them",
         ),
     ):
@@ -83,5 +75,14 @@ def warn_of_few(batch: ArrayLike | None) -> None:
             )
 
 
-def _size(batch: Batch) -> int:
-    return 0 if batch.cells is None else len(batch.cells)
+def _counted(batch: ArrayLike, n_cells: int) -> tuple[NDArray[np.str_], Index, Index]:
+    """Names of the batches, which of them each cell is in, and how many cells each has."""
+    labels = np.asarray(batch)
+    if labels.shape != (n_cells,):
+        msg = f"batch has shape {labels.shape}, but there are {n_cells} cells."
+        raise ValueError(msg)
+    missing = sum(label is None or label != label for label in labels.tolist())
+    if missing:
+        msg = f"batch is missing for {missing} cells: fill or remove them."
+        raise ValueError(msg)
+    return np.unique(labels.astype(str), return_inverse=True, return_counts=True)

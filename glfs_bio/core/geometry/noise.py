@@ -96,10 +96,11 @@ def of_assay(variance: Array, residuals: Array) -> float:
     return ASSAY_NOISE * float(np.average(residuals, weights=structure))
 
 
-def gene_units(variance: Array, residuals: Array) -> Array:
-    """``u_i = h_i / √(σ_i² + σ_0²)``, zero for a constant gene."""
+def gene_units(variance: Array, residuals: Array, assay: float | None = None) -> Array:
+    """``u_i = h_i / √(σ_i² + σ_0²)``, zero for a constant gene; `assay` is ``σ_0²``, if known."""
+    assay = of_assay(variance, residuals) if assay is None else assay
     units = np.zeros_like(variance)
-    noise = np.sqrt(residuals + of_assay(variance, residuals))
+    noise = np.sqrt(residuals + assay)
     return np.divide(reliability(variance, residuals), noise, out=units, where=variance > 0)
 
 
@@ -123,9 +124,8 @@ def elsewhere(variance: Array, residuals: Array, detection: Array) -> Array:
     assay = of_assay(variance, residuals)
     found = np.zeros_like(variance)
     seen = (structure > 0) & np.isfinite(noise)
-    there = structure[seen] / (structure[seen] + noise[seen]) / np.sqrt(noise[seen] + assay)
-    here = reliability(variance, residuals)[seen] / np.sqrt(residuals[seen] + assay)
-    found[seen] = there / here
+    there = gene_units(structure[seen] + noise[seen], noise[seen], assay)
+    found[seen] = there / gene_units(variance[seen], residuals[seen], assay)
     return found
 
 

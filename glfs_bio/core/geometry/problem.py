@@ -106,7 +106,7 @@ def build_problems(
         )
         raise ValueError(msg)
     batches = split(batch, data.shape[0])
-    warn_of_few(batch)
+    warn_of_few(batch, data.shape[0])
     every = in_range(RowMatrix(data))
     return [
         _build(

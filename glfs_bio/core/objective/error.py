@@ -53,6 +53,8 @@ class Error:
 
     def cover(self, include: Index) -> Error:
         """Measure some genes: A' holds them, and they are weighed no more."""
+        if not len(include):
+            return self
         fixed, rest = self.genes[include], self.genes.copy()
         rest[include] = 0.0
         return replace(self, genes=rest, covered=self.covered + fixed.T @ fixed)

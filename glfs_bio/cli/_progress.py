@@ -1,0 +1,68 @@
+"""A progress bar, from what the core logs."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from ._messages import errors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+#: Who logs how far the comparison with the best possible panel is.
+_BOUND = "glfs_bio.core.solvers.bound"
+
+
+@contextmanager
+def progress() -> Iterator[None]:
+    """Show what the selection is at, with a bar where it is known how much is left."""
+    if not errors.is_terminal:  # into a file it would draw an empty line
+        yield
+        return
+    columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
+    logger = logging.getLogger("glfs_bio.core")
+    with Progress(*columns, console=errors, transient=True) as bar:
+        handler = _Stages(bar)
+        before = logger.level
+        logger.addHandler(handler)
+        logger.setLevel(logging.INFO)
+        try:
+            yield
+        finally:
+            logger.removeHandler(handler)
+            logger.setLevel(before)
+
+
+class _Stages(logging.Handler):
+    """Moves a progress bar by what the core logs.
+
+    The paper's path begins with many genes and leaves them behind.  The bound takes genes in, and
+    does not say how many there will be.
+    """
+
+    def __init__(self, bar: Progress) -> None:
+        super().__init__()
+        self.bar = bar
+        self.task = bar.add_task("principal components and graph", total=None)
+        self.most: int | None = None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        told = vars(record)
+        if "n_read" in told:
+            self._show("reading cells", told["n_read"], told["n_cells"])
+        elif record.name == _BOUND:
+            self._show(f"comparing with the best possible: {told['n_genes']} genes", 0, None)
+        elif "n_genes" in told:
+            self._left(told["n_genes"])
+
+    def _left(self, left: int) -> None:
+        self.most = self.most or left
+        self._show(f"{left} genes left", self.most - left, self.most)
+
+    def _show(self, what: str, completed: int, total: int | None) -> None:
+        self.bar.tasks[self.task].total = total  # None, a moving bar, is no change to update()
+        self.bar.update(self.task, description=what, completed=completed)

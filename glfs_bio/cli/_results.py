@@ -1,0 +1,57 @@
+"""What commands tell of a selection, and under which names of genes."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import glfs_bio
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    import pandas as pd
+    from anndata import AnnData
+
+
+def called(frame: pd.DataFrame, adata: AnnData, symbols: str | None) -> pd.DataFrame:
+    """A table whose genes are called by a column of ``.var``, where it has a name."""
+    from .._anndata import selection
+
+    if symbols is None:
+        return frame
+    names = selection.names(adata, symbols).fillna(adata.var_names.to_series())
+    columns = [name for name in ("gene", "substitute") if name in frame]
+    return frame.assign(**{name: frame[name].map(names) for name in columns})
+
+
+def percent(share: float) -> str:
+    """A share as text."""
+    return f"{100 * share:.0f} %"
+
+
+def recorded_parameters(adata: AnnData, panel: object) -> dict[str, Any]:
+    """Arguments that a selection was made with; none of a panel that is no selection."""
+    if not isinstance(panel, str) or panel not in adata.uns or f"{panel}_selected" not in adata.var:
+        return {}
+    return glfs_bio.pp.recorded_parameters(adata, panel)
+
+
+def kept(entry: dict[str, Any], share: float) -> str:
+    """How much of what was to be kept, in words."""
+    from .._anndata import preserve
+
+    return f"{percent(share)} of {preserve.told(entry)}"
+
+
+def summary(entry: dict[str, Any]) -> str:
+    """How a selection went, in one line."""
+    told = [f"{entry['n_genes']} of {entry['n_tested']} genes"]
+    told.append(f"{kept(entry, entry['kept'][-1])} kept")
+    if "of_best_possible" in entry and not math.isnan(best := entry["of_best_possible"][-1]):
+        told.append(f"at least {percent(best)} of the best possible")
+    if "lam" in entry:
+        told.append(f"λ = {entry['lam']:.4g}")
+    if "converged" in entry:
+        told.append("converged" if entry["converged"] else "NOT converged")
+    return ", ".join(told)
