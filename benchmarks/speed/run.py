@@ -22,7 +22,6 @@ from pathlib import Path
 
 import anndata as ad
 import numpy as np
-import scanpy as sc
 import synthetic
 import tables
 from task import TASKS

@@ -12,7 +12,6 @@ from unittest import mock
 
 import numpy as np
 import pandas as pd
-import scanpy as sc
 
 from glfs_bio.core.geometry import problem, sample
 from glfs_bio.rankers import Options, rank_genes

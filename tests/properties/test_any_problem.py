@@ -181,7 +181,7 @@ def answer_of(data, n_genes, options, **given):
     return ranking
 
 
-@settings(EXAMPLES, max_examples=200)
+@settings(EXAMPLES, max_examples=80)
 @given(st.data(), matrices(), OPTIONS)
 def test_glfs(data, matrix, options):
     n, d = matrix.shape
@@ -192,7 +192,7 @@ def test_glfs(data, matrix, options):
     answer_of(matrix, n_genes, Options(swaps=swaps, **options), graph=graph)
 
 
-@settings(EXAMPLES, max_examples=100)
+@settings(EXAMPLES, max_examples=60)
 @given(matrices(), st.sampled_from(sorted(set(METHODS) - {"glfs"})), st.sampled_from([None, 3]))
 def test_other_methods(matrix, method, n_comps):
     answer_of(matrix, 2, Options(method=method, n_comps=n_comps))

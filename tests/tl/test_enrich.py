@@ -173,13 +173,15 @@ def test_sizes():
         enrich(adata, sets, min_size=11)
 
 
-@pytest.mark.parametrize("form", ["h5ad", "zarr"])
-@pytest.mark.parametrize("method", ["ora", "prerank"])
+@pytest.mark.parametrize(
+    ("method", "form"), [("ora", "h5ad"), ("prerank", "h5ad"), ("ora", "zarr")]
+)
 def test_result_survives_a_file(panel, tmp_path, form, method):
     sets = SETS | {"A/b c": ["CD3D", "CD3E"]}
     options = {"min_size": 2, "n_permutations": 20} if method == "prerank" else {}
     assert enrich(panel, sets, method=method, key_added="found", **options) is None
-    getattr(panel, f"write_{form}")(tmp_path / f"x.{form}")
+    bare = ad.AnnData(uns=panel.uns)  # zarr takes seconds for the rest
+    getattr(bare, f"write_{form}")(tmp_path / f"x.{form}")
     again = getattr(ad, f"read_{form}")(tmp_path / f"x.{form}").uns["found"]
     pd.testing.assert_frame_equal(
         again["results"], panel.uns["found"]["results"], check_dtype=False, check_index_type=False

@@ -10,16 +10,15 @@ from scipy.sparse import csgraph
 from sklearn.neighbors import kneighbors_graph
 
 from .. import checks, pools
+from . import neighbors
 
 if TYPE_CHECKING:
     from .._typing import Matrix
 
 LAPLACIANS = ("normalized", "unnormalized")
 _SYMMETRY = 1e-5
-#: Beyond so many cells neighbours are approximate: up to there the descent takes longer to compile
-#: than all distances to compute.
-MOST_EXACT = 60_000
-_TREES = 12
+#: Beyond so many cells neighbours are approximate.  All distances of so many take 3 s.
+MOST_EXACT = 20_000
 
 
 @pools.one_thread_if_forked
@@ -31,7 +30,7 @@ def knn_graph(
     Two cells are joined when either is among the `n_neighbors` nearest of the other, with weight
     ``exp(−‖z_i − z_j‖² / t)``; t is the mean squared distance of the joined cells, so that the
     weights do not depend on the unit of the representation.  Neighbours are exact up to
-    :data:`MOST_EXACT` cells, and found by nearest-neighbour descent (pynndescent) beyond.
+    :data:`MOST_EXACT` cells, and nearly all are found beyond (:mod:`.neighbors`).
 
     Parameters
     ----------
@@ -40,17 +39,11 @@ def knn_graph(
     n_neighbors
         Neighbours of a cell, itself not counted; at most ``n_cells − 1`` are used.
     random_state
-        Seed of the descent.
-
-    Raises
-    ------
-    RuntimeError
-        So many cells that the descent is needed, in a process that was forked after its threads
-        had run.
+        Seed of the approximate search.
     """
     n_neighbors = min(n_neighbors, representation.shape[0] - 1)
     if representation.shape[0] > MOST_EXACT:
-        distances = _descend(representation, n_neighbors, random_state)
+        distances = neighbors.distances(representation, n_neighbors, random_state)
     else:
         distances = sparse.csr_array(
             kneighbors_graph(representation, n_neighbors, mode="distance", include_self=False)
@@ -59,33 +52,6 @@ def knn_graph(
     bandwidth = squared.mean()
     distances.data = np.exp(-squared / bandwidth) if bandwidth > 0 else np.ones_like(squared)
     return sparse.csr_array(distances.maximum(distances.T))
-
-
-def _descend(
-    representation: Matrix, n_neighbors: int, random_state: int | None
-) -> sparse.csr_array:
-    """Distances to approximately nearest neighbours."""
-    pools.need_numba("The descent to approximate neighbours")
-    from pynndescent import NNDescent  # compiles for seconds
-
-    n_cells = representation.shape[0]
-    seed = None if random_state is None else np.random.RandomState(random_state)
-    # Its threads race for the same heaps: with one the result is a function of the seed.
-    index = NNDescent(
-        np.asarray(representation, dtype=np.float32),
-        n_neighbors=n_neighbors + 1,
-        random_state=seed,
-        n_jobs=1,
-        n_trees=_TREES,
-        compressed=False,
-    )
-    neighbours, distances = index.neighbor_graph
-    rows = np.repeat(np.arange(n_cells), n_neighbors + 1)
-    neighbours, distances = neighbours.ravel(), distances.ravel().astype(np.float64)
-    others = (neighbours != rows) & (neighbours >= 0)
-    return sparse.csr_array(
-        (distances[others], (rows[others], neighbours[others])), shape=(n_cells, n_cells)
-    )
 
 
 def check_graph(graph: Matrix, n_cells: int, name: str = "graph") -> sparse.csr_array:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from glfs_bio.core.geometry import graph
+from glfs_bio.core.geometry import graph, neighbors
 from glfs_bio.core.geometry.graph import check_graph, knn_graph, laplacian, n_components
 
 
@@ -32,11 +32,21 @@ def test_approximate_neighbours_are_nearly_all(monkeypatch):
     places = rng.normal(size=(1500, 8))
     exact = graph.knn_graph(places, 10)
     monkeypatch.setattr(graph, "MOST_EXACT", 1000)
+    monkeypatch.setattr(neighbors, "SETTINGS", neighbors.Settings(20, looked_at=700))
     found, again = graph.knn_graph(places, 10), graph.knn_graph(places, 10)
     assert (found != again).nnz == 0
     shared = (exact.astype(bool).multiply(found.astype(bool))).nnz
     assert shared > 0.95 * exact.nnz
     assert abs(found - found.T).max() == 0
+    assert not found.diagonal().any()
+
+
+def test_approximate_neighbours_of_identical_cells(monkeypatch):
+    monkeypatch.setattr(neighbors, "SETTINGS", neighbors.Settings(20, looked_at=30, per_neighbor=1))
+    places = np.repeat(np.random.default_rng(0).normal(size=(20, 3)), 10, axis=0)
+    found = neighbors.distances(places, 5, random_state=0)
+    assert (np.diff(found.indptr) >= 5).all()
+    np.testing.assert_allclose(found.data, 0, atol=1e-3)
     assert not found.diagonal().any()
 
 

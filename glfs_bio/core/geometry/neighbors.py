@@ -1,0 +1,95 @@
+"""Nearest cells of many cells, looked for among those of the nearest clusters only."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import sparse
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import pairwise_distances
+from sklearn.neighbors import NearestNeighbors
+from threadpoolctl import threadpool_limits
+
+if TYPE_CHECKING:
+    from .._typing import Array, Index
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What was settled by trial; ``benchmarks/speed/neighbors.py`` has it beside other libraries.
+
+    Attributes
+    ----------
+    cells_of_cluster
+        Cells of a cluster, in the mean.
+    sample, rounds
+        Cells for each cluster that k-means sees, and how often it moves the clusters.
+    looked_at
+        Cells that are looked at for each cell, at least.
+    per_neighbor
+        The same for each neighbour that is wanted.
+    """
+
+    cells_of_cluster: int = 300
+    sample: int = 16
+    rounds: int = 5
+    looked_at: int = 8000
+    per_neighbor: int = 100
+
+
+SETTINGS = Settings()
+
+
+def distances(cells: Array, n_neighbors: int, random_state: int | None) -> sparse.csr_array:
+    """Distances to nearly the nearest cells, shape (n_cells, n_cells).
+
+    Cells are put into clusters.  For the cells of a cluster all distances are computed to those of
+    the clusters nearest to it, as by an inverted file (Sivic and Zisserman 2003).
+
+    Parameters
+    ----------
+    cells
+        Coordinates, shape (n_cells, r).
+    n_neighbors
+        Neighbours of a cell, itself not counted.
+    random_state
+        Seed of the clusters.
+    """
+    cells = np.asarray(cells, dtype=np.float32)
+    wanted = max(SETTINGS.looked_at, SETTINGS.per_neighbor * n_neighbors)
+    shape = len(cells), n_neighbors + 1
+    near, far = np.empty(shape, dtype=np.intp), np.empty(shape)
+    members, centers = _clusters(cells, random_state)
+    sizes = np.array([len(of_cluster) for of_cluster in members])
+    order = np.argsort(pairwise_distances(centers), axis=1, kind="stable")
+    for own, nearest in zip(members, order, strict=True):
+        enough = 1 + np.searchsorted(np.cumsum(sizes[nearest]), wanted)
+        others = np.concatenate([members[cluster] for cluster in nearest[:enough]])
+        finder = NearestNeighbors(n_neighbors=n_neighbors + 1, algorithm="brute")
+        far[own], places = finder.fit(cells[others]).kneighbors(cells[own])
+        near[own] = others[places]
+    rows = np.repeat(np.arange(len(cells)), n_neighbors + 1).reshape(shape)
+    other = near != rows
+    return sparse.csr_array((far[other], (rows[other], near[other])), shape=(len(cells),) * 2)
+
+
+def _clusters(cells: Array, random_state: int | None) -> tuple[list[Index], Array]:
+    """Cells of each cluster, and the centres, by k-means on some of the cells."""
+    n_clusters = max(1, len(cells) // SETTINGS.cells_of_cluster)
+    n_seen = min(SETTINGS.sample * n_clusters, len(cells))
+    seen = np.random.default_rng(random_state).choice(len(cells), n_seen, replace=False)
+    model = KMeans(
+        n_clusters, init="random", n_init=1, max_iter=SETTINGS.rounds, random_state=random_state
+    )
+    with warnings.catch_warnings(), threadpool_limits(1):  # threads add up in any order
+        warnings.simplefilter("ignore", ConvergenceWarning)  # identical cells: fewer clusters
+        model.fit(cells[seen])
+    found = model.predict(cells)
+    filled, found = np.unique(found, return_inverse=True)
+    ends = np.cumsum(np.bincount(found))[:-1]
+    members = np.split(np.argsort(found, kind="stable"), ends)
+    return members, model.cluster_centers_[filled]
