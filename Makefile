@@ -14,7 +14,7 @@ export GLFS_BIO_DATA ?= $(abspath ../shared/data)
 endif
 
 .DELETE_ON_ERROR:
-.PHONY: demo test lint docs dist lock format clean bench bench-panels bench-paper bench-speed
+.PHONY: demo test lint docs docs-links dist lock format clean bench bench-panels bench-paper bench-peers bench-speed
 
 demo: $(INSTALLED)
 	@$(BIN)/python demo/demo.py
@@ -32,6 +32,11 @@ lint: $(INSTALLED)
 # The pages are in docs/_build/html/index.html; any warning is an error.
 docs: $(SPHINX)
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+
+# Links to other sites; those within the pages are looked at by `make docs`.
+docs-links: $(SPHINX)
+	LINK_HOSTS="$(LINK_HOSTS)" $(BIN)/sphinx-build -q -b linkcheck \
+		-D nb_execution_mode=off docs docs/_build/links
 
 # Wheel and sdist, installed without the lock, as `pip install` does it: alone, and with all extras.
 dist: $(INSTALLED)
@@ -70,12 +75,18 @@ bench-panels: $(RIVALS)
 	$(BIN)/python benchmarks/panels/workbench_substitutes.py
 	$(BIN)/python benchmarks/panels/workbench_timing.py
 
+# GLFS beside the tools made for panels; takes hours, and goes on where it was stopped.
+# BENCH_PEERS="--sets pbmc3k_2638" passes options.
+bench-peers: $(RIVALS)
+	$(BIN)/python benchmarks/peers/run.py $(BENCH_PEERS)
+
 # Time and memory up to a million cells; takes hours and 8 GB of disk.  What is measured is kept in
 # benchmarks/.cache/speed; BENCH_SPEED="--sizes 3000 10000" passes options.
 bench-speed: $(RIVALS)
 	$(BIN)/python benchmarks/speed/reuse.py
 	$(BIN)/python benchmarks/speed/sampled.py
 	$(BIN)/python benchmarks/speed/before.py
+	$(BIN)/python benchmarks/speed/neighbors.py
 	$(BIN)/python benchmarks/speed/run.py $(BENCH_SPEED)
 
 # The tables and figures of the paper but leukaemia, which is part of bench; takes hours.

@@ -56,8 +56,8 @@ class Selections:
         _write(self.path, {"fingerprint": self.fingerprint, "sizes": self.sizes})
 
 
-def measures(cells: sets.Cells, genes: list[int]) -> dict[str, float]:
-    """Every metric of a panel, whichever method it comes from."""
+def measures(cells: sets.Cells, genes: list[int], *, compute: bool = True) -> dict[str, float]:
+    """Every metric of a panel, whichever method it comes from; or those that are stored."""
     chosen = tuple(sorted(genes))
     path = HOME / cells.name / "measures" / f"{_digest(repr(chosen))}.json"
     parts = (sets.load, sets.nearest, sets.Cells, metrics.Panel)
@@ -68,10 +68,11 @@ def measures(cells: sets.Cells, genes: list[int]) -> dict[str, float]:
     for panel, measured in zip(panels, (metrics.METRICS, metrics.WIDE), strict=True):
         for name, metric in measured.items():
             key = f"{name} {_digest(shared + inspect.getsource(metric))}"
-            if key not in stored:
+            if compute and key not in stored:
                 stored[key] = metric(panel)
                 _write(path, stored)
-            values[name] = stored[key]
+            if key in stored:
+                values[name] = stored[key]
     return values
 
 

@@ -25,7 +25,6 @@ import numpy as np
 import pandas as pd
 import scanpy as sc
 from methods import OURS, RIVAL, Method, installed, named, parser, select_genes
-from peers.environments import SECONDS, Peer
 from run import attempt, say
 from sets import SETS, Cells
 from sklearn.exceptions import ConvergenceWarning
@@ -38,6 +37,7 @@ import glfs_bio
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import report
+from peers.environments import SECONDS, Peer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -343,10 +343,10 @@ half, on the panel's genes, centred, or 30 principal components of them where th
 rare type has at most 5 % of the cells. Logistic regression: scikit-learn's, C = 1, \
 fitted on the first half, the genes standardised by that half. rank_genes_groups: the best genes \
 by score of every type, taken in turn, the type of most cells first. Every package runs with its \
-authors' defaults, and at most {SECONDS} s for the panels of one half. NS-Forest names a few genes \
-a type: its markers of all types in turn, then the others that it ranks by binary score. PERSIST \
-and Spapros choose among scanpy's highly variable genes, as in their authors' examples. Larger is \
-better."""
+authors' defaults, and at most {SECONDS} s of processor time for the panels of one half. NS-Forest \
+names a few genes a type: its markers of all types in turn, then the others that it ranks by \
+binary score. PERSIST and Spapros choose among scanpy's highly variable genes, as in their \
+authors' examples. Larger is better."""
 
 
 def main() -> None:

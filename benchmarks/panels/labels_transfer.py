@@ -44,9 +44,9 @@ Genes are chosen with the labels on the cells of one protocol (mixture of cell l
 plates with CEL-seq2 and one with Drop-seq), or on the control cells (Kang), and measured on those \
 of each other, or on the stimulated cells: on the types that were there when the genes were \
 chosen. Logistic regression is fitted on the cells that the genes were chosen on. Measures, \
-methods and their settings are those of `panels_labels.md`; at most {SECONDS} s for the panels of \
-one part. The mean is over pairs of protocols, then over the two sets; where a method has panels \
-of a part of the pairs only, the name of its row says so. Larger is better."""
+methods and their settings are those of `panels_labels.md`; at most {SECONDS} s of processor time \
+for the panels of one part. The mean is over pairs of protocols, then over the two sets; where a \
+method has panels of a part of the pairs only, the name of its row says so. Larger is better."""
 
 
 def trials(name: str) -> dict[tuple, Trial]:

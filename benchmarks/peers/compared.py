@@ -1,0 +1,74 @@
+"""What is compared: GLFS, other packages in this environment, and peers in their own; no labels."""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "panels"))
+import cache
+import sets
+from methods import METHODS, RIVAL, Method, installed
+from peers.environments import PEERS, Peer
+from run import attempt, say
+
+if TYPE_CHECKING:
+    from cases import Case
+
+SIZES = (10, 25, 50, 100, 150)
+#: A nested method ranks once for all sizes, and for those of `panels/run.py`, which share a place.
+RANKED = sorted({*SIZES, *sets.SIZES})
+OURS, PEER = "GLFS", "peers"
+LABEL = "label"
+
+COMPARED: dict[str, Method | Peer] = {
+    OURS: METHODS[OURS],
+    **{name: method for name, method in METHODS.items() if method.group == RIVAL},
+    **{name: replace(peer, group=PEER) for name, peer in PEERS.items() if not peer.labels},
+}
+
+
+def selections(name: str, case: Case) -> cache.Selections:
+    """Panels of one method on one set that are stored."""
+    return cache.Selections(name, case.name, COMPARED[name])
+
+
+def stored(name: str, kept: cache.Selections, size: int) -> dict:
+    """A panel; of a nested method, the first genes of the next larger one where it is not there."""
+    larger = sorted(number for number in map(int, kept.sizes) if number >= size)
+    if str(size) in kept.sizes or not (larger and getattr(COMPARED[name], "nested", False)):
+        return dict(kept.get(size))
+    found = kept.get(larger[0])
+    return found | ({"genes": found["genes"][:size]} if "genes" in found else {})
+
+
+def choose(name: str, case: Case, sizes: list[int]) -> None:
+    """Compute the panels that are not stored, or are of other code."""
+    method, kept = COMPARED[name], selections(name, case)
+    missing = [size for size in sizes if not (kept.current and stored(name, kept, size))]
+    if not missing:
+        return
+    begin = time.perf_counter()
+    if isinstance(method, Peer):
+        found = method.panels(case.adata, LABEL, missing)
+    elif method.nested:
+        ranked = attempt(method, method.prepare(case.adata), max(RANKED))
+        genes = ranked.get("genes", [])
+        found = {n: ranked | ({"genes": genes[:n]} if genes else {}) for n in RANKED}
+    else:
+        adata = method.prepare(case.adata)
+        found = {size: attempt(method, adata, size) for size in missing}
+    for size, panel in found.items():
+        kept.put(size, **panel)
+    say(f"{case.name}, {name}: chosen in {time.perf_counter() - begin:.0f} s")
+
+
+def versions() -> str:
+    """Packages and peers."""
+    packages = {one.package for one in COMPARED.values() if isinstance(one, Method)}
+    pinned = [one.version for one in COMPARED.values() if isinstance(one, Peer)]
+    return ", ".join([*map(installed, sorted(packages)), *dict.fromkeys(pinned)])

@@ -1,0 +1,139 @@
+"""Writes docs/comparison.md from `comparison.template.md` and the figures of the benchmark."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from string import Template
+from typing import TYPE_CHECKING
+
+import figures
+import pandas as pd
+import summary
+from aggregates import clusters_lost, difference, number, plain
+from results import MEASURES, TRUTH, Results
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "panels"))
+from cases import FIVE, SIMULATED
+from compared import OURS, SIZES
+from spapros_scores import FIGURES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TEMPLATE = Path(__file__).with_name("comparison.template.md")
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "comparison.md"
+VERDICTS = (
+    "ahead, beyond the interval",
+    "ahead, within it",
+    "behind, within it",
+    "behind, beyond it",
+)
+
+
+def write(found: Results) -> None:
+    """The page and its pictures."""
+    figures.write(found)
+    text = Template(TEMPLATE.read_text(encoding="utf-8")).substitute(
+        missing=summary.missing(found),
+        counts=counts(found).to_markdown(),
+        nearest=nearest(found).to_markdown(),
+        wins="\n".join(wins(found)) or "Nowhere.",
+        losses="\n".join(losses(found)) or "Nowhere.",
+        clusters="\n".join(clusters_lost(found)) or "Nowhere, or not run yet.",
+        spapros="\n".join(by_spapros(found)) or "Not run yet.",
+        scored=", ".join(found.having(FIVE, next(iter(FIGURES.values())))) or "none yet",
+        truth=truth(found).to_markdown(),
+        size=figures.SIZE,
+        ranks=figures.RANKS,
+        time=figures.TIME,
+        time_genes=figures.N_GENES,
+    )
+    PAGE.write_text(text, encoding="utf-8")
+
+
+def counts(found: Results) -> pd.DataFrame:
+    """How many differences, over measures and sizes, are of which kind.
+
+    A row a method for the five sets, and one for all methods on the sets of every other group.
+    """
+    against = found.against[found.against["measure"].isin(MEASURES)]
+    kinds = [
+        VERDICTS[(0 if one.clear else 1) if one.mean >= 0 else (3 if one.clear else 2)]
+        for one in against["difference"]
+    ]
+    five = against["group"] == FIVE
+    sets = against.groupby("group")["sets"].max()
+    names = {group: f"all methods, {n} {group}" for group, n in sets.items()}
+    rows = against["method"].where(five, against["group"].map(names)).rename("GLFS against")
+    table = pd.crosstab(rows, pd.Series(kinds, against.index))
+    return table.reindex(index=rows.unique(), columns=VERDICTS, fill_value=0)
+
+
+def nearest(found: Results) -> pd.DataFrame:
+    """On the five sets, the difference to the method that is nearest or furthest ahead."""
+    table = pd.DataFrame("", MEASURES, SIZES)
+    for (measure, size), part in _five(found):
+        row = part.loc[part["difference"].map(lambda one: one.mean).idxmin()]
+        table.loc[measure, size] = f"{difference(row['difference'])}, {row['method']}"
+    return table
+
+
+def wins(found: Results) -> Iterator[str]:
+    """Measures and sizes at which no other method is ahead, in the mean of the five sets."""
+    ahead = [
+        place for place, part in _five(found) if all(one.mean >= 0 for one in part["difference"])
+    ]
+    for measure in MEASURES:
+        sizes = [size for one, size in ahead if one == measure]
+        if sizes:
+            yield f"- {measure}: at {_listed(sizes)} genes."
+
+
+def losses(found: Results) -> Iterator[str]:
+    """Methods that are ahead in the mean, group by group, with differences and intervals."""
+    against = found.against[found.against["measure"].isin(MEASURES)]
+    behind = against[[one.mean < 0 for one in against["difference"]]]
+    for place, part in behind.groupby(["group", "measure", "method"], sort=False):
+        each = (f"{row.genes} genes {difference(row.difference)}" for row in part.itertuples())
+        sets = f"{part['sets'].max()} of {len(found.sets(place[0]))} sets"
+        yield f"- {', '.join(place)} ({sets}): {'; '.join(each)}."
+
+
+def _five(found: Results):
+    """By measure and size, the differences on all of the five sets."""
+    against = found.against[(found.against["group"] == FIVE) & found.against["whole"]]
+    against = against[against["measure"].isin(MEASURES)]
+    return against.groupby(["measure", "genes"], sort=False)
+
+
+def by_spapros(found: Results) -> Iterator[str]:
+    """Figures of the evaluator: GLFS and the best other method."""
+    for figure in FIGURES.values():
+        values = plain(found, FIVE, figure)
+        if OURS not in values.index:
+            continue
+        for size in SIZES:
+            others = values[size].drop(OURS)
+            others = others[others != ""].astype(float)
+            if values.loc[OURS, size] and len(others):
+                yield (
+                    f"- {figure}, {size} genes: {values.loc[OURS, size]}; best other: "
+                    f"{number(others.max())}, {others.idxmax()}."
+                )
+
+
+def truth(found: Results) -> pd.DataFrame:
+    """Of the simulated sets, what panels of every size hold of the truth."""
+    tables = {measure: plain(found, SIMULATED, measure) for measure in TRUTH}
+    return pd.concat(tables, axis=1).fillna("").pipe(_flat)
+
+
+def _flat(table: pd.DataFrame) -> pd.DataFrame:
+    table.columns = [f"{measure}, {size}" for measure, size in table.columns]
+    return table
+
+
+def _listed(sizes: list[int]) -> str:
+    *first, last = map(str, sizes)
+    return f"{', '.join(first)} and {last}" if first else last
