@@ -70,6 +70,7 @@ bench-panels: $(RIVALS)
 	$(BIN)/python benchmarks/panels/classifiers.py
 	$(BIN)/python benchmarks/panels/across.py
 	$(BIN)/python benchmarks/panels/detection.py
+	$(BIN)/python benchmarks/panels/bulk.py
 	$(BIN)/python benchmarks/panels/workbench_scores.py
 	$(BIN)/python benchmarks/panels/workbench_extensions.py
 	$(BIN)/python benchmarks/panels/workbench_substitutes.py

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import warnings
 from importlib.metadata import version as installed
@@ -29,6 +30,7 @@ extensions = [
     "sphinx_autodoc_typehints",
     "sphinx_copybutton",
     "sphinx_design",
+    "internal_links",
     "returns_as_prose",
 ]
 exclude_patterns = ["_build"]
@@ -38,7 +40,11 @@ html_css_files = ["glfs.css"]
 html_theme = "sphinx_book_theme"
 html_title = project
 html_show_sourcelink = False
-html_theme_options = {"show_toc_level": 2, "use_download_button": False}
+html_theme_options = {
+    "show_toc_level": 2,
+    "use_download_button": False,
+    "navbar_persistent": [],  # a second search box, above the one of the sidebar
+}
 
 autosummary_generate = True
 autodoc_member_order = "bysource"
@@ -63,7 +69,13 @@ nb_execution_timeout = 600
 nb_execution_raise_on_error = True
 nb_merge_streams = True
 # bars of progress, which no page shows
-os.environ["PYTHONWARNINGS"] = "ignore:IProgress not found"
+os.environ["PYTHONWARNINGS"] = (
+    'ignore:IProgress not found,ignore:install "ipywidgets" for Jupyter support'
+)
+# `make docs-links LINK_HOSTS="pypi.org"` looks at these hosts only, where others cannot be reached
+_hosts = os.environ.get("LINK_HOSTS", "").replace(",", " ").split()
+linkcheck_ignore = [rf"https?://(?!({'|'.join(map(re.escape, _hosts))})(/|$))"] if _hosts else []
+linkcheck_timeout = 20
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
