@@ -69,9 +69,7 @@ nb_execution_timeout = 600
 nb_execution_raise_on_error = True
 nb_merge_streams = True
 # bars of progress, which no page shows
-os.environ["PYTHONWARNINGS"] = (
-    'ignore:IProgress not found,ignore:install "ipywidgets" for Jupyter support'
-)
+os.environ["PYTHONWARNINGS"] = "ignore:IProgress not found"
 # `make docs-links LINK_HOSTS="pypi.org"` looks at these hosts only, where others cannot be reached
 _hosts = os.environ.get("LINK_HOSTS", "").replace(",", " ").split()
 linkcheck_ignore = [rf"https?://(?!({'|'.join(map(re.escape, _hosts))})(/|$))"] if _hosts else []
