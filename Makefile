@@ -118,6 +118,10 @@ lock: | $(BIN)/uv
 	RPY2_CFFI_MODE=ABI $(UV_PIP) compile --quiet --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' \
 		--constraint requirements/dev.txt --output-file requirements/r.txt requirements/r.in
+	$(UV_PIP) compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
+		--no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' \
+		--constraint requirements/dev.txt --extra scanpy --extra xlsx \
+		--output-file r_bridge/glfsbio/inst/python/requirements.txt pyproject.toml
 
 clean:
 	rm -rf $(VENV) .venv-lowest .venv-newest demo/output dist docs/_build docs/api/generated .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -1,10 +1,10 @@
 # R and its packages from Debian where they are missing, rpy2, and the checks of the R package.
 R_FOLDER := $(VENV)/r
 R_LIBRARY := $(R_FOLDER)/library
-R_PACKAGES := BiocCheck Biobase BiocParallel bluster DelayedArray knitr Matrix reticulate rmarkdown scran scuttle \
-	SeuratObject SingleCellExperiment SummarizedExperiment testthat withr
-R_DEBIAN := r-base-core r-bioc-bioccheck r-bioc-scran r-cran-knitr r-cran-reticulate r-cran-rmarkdown \
-	r-cran-seuratobject r-cran-testthat
+R_PACKAGES := BiocCheck Biobase BiocParallel BiocStyle bluster DelayedArray ggplot2 HDF5Array knitr Matrix \
+	reticulate rmarkdown scran scuttle SeuratObject SingleCellExperiment SummarizedExperiment testthat withr
+R_DEBIAN := r-base-core r-bioc-bioccheck r-bioc-biocstyle r-bioc-hdf5array r-bioc-scran r-cran-ggplot2 \
+	r-cran-knitr r-cran-reticulate r-cran-rmarkdown r-cran-seuratobject r-cran-testthat
 R_SOURCES := $(shell find r_bridge/glfsbio -type f)
 # The Python that R uses. It starts some twenty times, so its modules are compiled once.
 R_ENVIRONMENT = LC_ALL=C.UTF-8 R_LIBS=$(abspath $(R_LIBRARY)) GLFSBIO_PYTHON=$(abspath $(VENV)) \
@@ -47,3 +47,6 @@ r-check: $(R_FOLDER)/.installed
 
 bench-r: $(R_FOLDER)/.installed
 	$(R_ENVIRONMENT) $(BIN)/python benchmarks/speed/r_handover.py
+	$(R_ENVIRONMENT) $(BIN)/python benchmarks/r/containers.py
+	$(R_ENVIRONMENT) $(BIN)/python benchmarks/r/workers.py
+	$(R_ENVIRONMENT) $(BIN)/python benchmarks/r/hvgs.py

@@ -123,7 +123,7 @@ def clusters_lost(found: Results) -> Iterator[str]:
     """Measures of clusters, which have no intervals, in which methods are ahead in the mean."""
     for group in GROUPS:
         for measure in CLUSTERS:
-            values = plain(found, group, measure).replace("", np.nan).astype(float)
+            values = plain(found, group, measure).apply(pd.to_numeric)
             if OURS not in values.index:
                 continue
             for name, row in (values.loc[OURS] - values.drop(index=OURS)).iterrows():

@@ -2,8 +2,8 @@
 
 The package takes objects of Bioconductor and Seurat apart in R, calls Python through one function
 and puts the results back.  That works from both sides: a plain R session in which reticulate has
-started Python, and a Python session in which rpy2 has started R (``%%R`` cells), after
-:func:`register`.
+started Python, which needs no rpy2, and a Python session in which rpy2 has started R (``%%R``
+cells), after :func:`register`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._anndata import read
 from ..core import checks
-from . import _calls, _session, _values
+from . import _calls, _session, _sexp
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -24,8 +24,9 @@ __all__ = ["from_sce", "register", "to_sce"]
 def register() -> None:
     """Connect the R package ``glfsbio`` of this process's R with this Python.
 
-    ``glfs_setup()`` calls it in an R session.  In a Python session it starts R where rpy2 has not
-    done so yet; afterwards the functions of ``glfsbio`` work in ``%%R`` cells and ``robjects.r``.
+    In a Python session it starts R where rpy2 has not done so yet; afterwards the functions of
+    ``glfsbio`` work in ``%%R`` cells and ``robjects.r``.  In an R session ``glfs_setup()`` connects
+    both without rpy2, or calls this function with ``bridge = "rpy2"``.
 
     Raises
     ------
@@ -40,7 +41,7 @@ def register() -> None:
     >>> import rpy2.robjects as ro  # doctest: +SKIP
     >>> ro.r("sce <- glfsbio::glfs_select_genes(sce, n_genes = 50)")  # doctest: +SKIP
     """
-    _session.r_function("attach_python")(_session.callback(_calls.answer))
+    _session.r_function("attach_python")(_session.callback(_calls.answer_sexp))
 
 
 def to_sce(adata: AnnData, *, X_name: str = "X") -> Any:
@@ -87,7 +88,7 @@ def to_sce(adata: AnnData, *, X_name: str = "X") -> Any:
     parts, left = _calls.take_apart(adata, X_name)
     if left:
         warnings.warn(f"Not carried to R: {', '.join(left)}.", UserWarning, stacklevel=2)
-    return _session.r_function("build_sce")(_values.write(parts))
+    return _session.r_function("build_sce")(_sexp.write(parts))
 
 
 def from_sce(sce: Any, *, X_name: str | None = None) -> AnnData:
@@ -126,7 +127,7 @@ def from_sce(sce: Any, *, X_name: str | None = None) -> AnnData:
     """
     checks.texts(or_none=True, X_name=X_name)
     register()
-    parts = _values.read(_session.r_function("plain_sce")(sce, _values.write(X_name)))
+    parts = _sexp.read(_session.r_function("plain_sce")(sce, _sexp.write(X_name)))
     left = parts.pop("left")
     if len(left):
         warnings.warn(f"Not carried from R: {', '.join(left)}.", UserWarning, stacklevel=2)

@@ -22,7 +22,17 @@ from .._anndata import labels, read
 from .._extras import needs
 from ..estimators import LapRLSClassifier
 from ..limits import Limits
-from . import _graphs, _messages, _records, _session, _values, _wording
+from . import (
+    _buffers,
+    _graphs,
+    _messages,
+    _records,
+    _session,
+    _sexp,
+    _structures,
+    _values,
+    _wording,
+)
 from ._workers import Forked, can_fork
 
 if TYPE_CHECKING:
@@ -34,44 +44,59 @@ _REDUCED = _wording.REDUCED
 _IN_OBSM = {name: key for key, name in _REDUCED.items()}
 #: Parameters of what panels are judged by; some functions have a `random_state` of their own.
 _OF_STRUCTURE = frozenset(inspect.signature(pp.structure).parameters) - {"adata", "key_added"}
-#: Default `key_added` of classifiers.
+#: Defaults of `key_added`: of structures, and of classifiers.
+_STRUCTURE = "glfs_structure"
 _CLASSIFIER = "glfs_class"
 
 
-def answer(target: Any, arguments: Any) -> Any:
-    """Call a function of this module for R.
+def answer(target: str, arguments: Any) -> Any:
+    """Call a function of this module for R, with plain values.
 
     Returns
     -------
-    An R list with ``ok``, ``warnings`` and ``messages``, and ``value`` or the ``classes``,
+    A plain list with ``ok``, ``warnings`` and ``messages``, and ``value`` or the ``classes``,
     ``message`` and ``traceback`` of an exception.  Nothing is ever raised: rpy2 would print it and
     give R a NULL.
     """
     said = _messages.Said()
-    name = target[0]
     try:
         values = _values.read(arguments)
         with _session.interruptible(), _messages.caught() as said:
-            value = _TARGETS[name](**values)
-        told = {"ok": True, "value": _values.write(value)}
+            value = _TARGETS[target](**values)
+        told = {"ok": True, "value": value}
+        # Here, so that what has no plain form is an error as any other.
+        return _values.write(told | _told(said, target))
     except BaseException as error:  # noqa: BLE001 — an exception that gets out aborts the process
         text = str(error.args[0] if isinstance(error, KeyError) and error.args else error)
         told = {
             "ok": False,
             "classes": _strings([kind.__name__ for kind in type(error).__mro__[:-1]]),
-            "message": _wording.for_r(text, name),
+            "message": _wording.for_r(text, target),
             "traceback": "".join(traceback.format_exception(error)),
         }
-    told |= {
-        "warnings": _strings([_wording.for_r(text, name) for text in said.warnings]),
-        "messages": _strings([_wording.for_r(text, name) for text in said.messages]),
+        return _values.write(told | _told(said, target))
+
+
+def answer_sexp(target: Any, arguments: Any) -> Any:
+    """The same for rpy2."""
+    return _sexp.sexp(answer(target[0], _sexp.plain(arguments)))
+
+
+def answer_buffers(target: str, arguments: Any) -> Any:
+    """The same for reticulate."""
+    return _buffers.buffers(answer(target, _buffers.plain(arguments)))
+
+
+def _told(said: _messages.Said, target: str) -> dict[str, Any]:
+    return {
+        "warnings": _strings([_wording.for_r(text, target) for text in said.warnings]),
+        "messages": _strings([_wording.for_r(text, target) for text in said.messages]),
     }
-    return _values.write(told)
 
 
 def put_together(parts: dict[str, Any]) -> ad.AnnData:
     """Cells × genes, out of the plain pieces of an R object, whose matrices are genes × cells."""
-    return ad.AnnData(
+    adata = ad.AnnData(
         parts["X"].T,
         obs=parts["obs"],
         var=parts["var"],
@@ -79,8 +104,16 @@ def put_together(parts: dict[str, Any]) -> ad.AnnData:
         layers={name: layer.T for name, layer in parts["layers"].items()},
         obsp={name: pairs.tocsr() for name, pairs in parts["pairs"].items()},
         uns=_graphs.entries(parts["pairs"])
-        | {name: _records.kept(record) for name, record in parts["records"].items()},
+        | {
+            name: _records.kept(record)
+            for name, record in parts["records"].items()
+            if not _structures.is_kept(record)
+        },
     )
+    for name, record in parts["records"].items():
+        if _structures.is_kept(record):
+            _structures.restore(adata, name, record)
+    return adata
 
 
 def take_apart(adata: ad.AnnData, X_name: str) -> tuple[dict[str, Any], list[str]]:
@@ -124,7 +157,7 @@ def _about() -> dict[str, Any]:
     return {
         "python": sys.executable,
         "python_version": platform.python_version(),
-        **{name.replace("-", "_"): version(name) for name in ("glfs-bio", "rpy2", "anndata")},
+        **{name.replace("-", "_"): version(name) for name in ("glfs-bio", "anndata")},
     }
 
 
@@ -132,10 +165,23 @@ def _written_by(
     function: Callable[..., Any], parts: dict[str, Any], options: dict[str, Any]
 ) -> dict[str, Any]:
     """Call a function that writes to ``.var``, ``.obs`` and ``.uns``, and tell what it wrote."""
-    adata = put_together(parts)
-    adata.var["_row"] = np.arange(adata.n_vars)
-    before = {"var": adata.var.copy(), "obs": adata.obs.copy()}
-    function(adata, **_arguments(options))
+    sets = {"": put_together(parts)}
+    return _written_to(sets, lambda sets: function(sets[""], **_arguments(options)))[""]
+
+
+def _written_to(
+    sets: dict[str, ad.AnnData], call: Callable[[dict[str, ad.AnnData]], None]
+) -> dict[str, dict[str, Any]]:
+    """Call a function that writes to data sets, and tell of each what it wrote."""
+    before = {}
+    for name, adata in sets.items():
+        adata.var["_row"] = np.arange(adata.n_vars)
+        before[name] = {"var": adata.var.copy(), "obs": adata.obs.copy()}
+    call(sets)
+    return {name: _changes(adata, before[name]) for name, adata in sets.items()}
+
+
+def _changes(adata: ad.AnnData, before: dict[str, pd.DataFrame]) -> dict[str, Any]:
     rows = adata.var["_row"].to_numpy()
     del adata.var["_row"]
     gone = {
@@ -158,18 +204,39 @@ def _judged_by(
 ) -> dict[str, Any]:
     """The same for a function that judges panels: it may be told by which structure.
 
-    R keeps no structure between two calls, so that its parameters are given with the others.
+    Without parameters of one it takes the structure that was kept with the object.
     """
     own = _OF_STRUCTURE - set(inspect.signature(function).parameters)
 
     def judge(adata: ad.AnnData, **given: Any) -> None:
         told = {name: given.pop(name) for name in own & set(given)}
+        if told and "structure_key" in given:
+            msg = f"structure_key names a structure that is there: leave {', '.join(told)} out."
+            raise ValueError(msg)
         if told:
             pp.structure(adata, **told)
         function(adata, **given)
-        adata.uns.pop("glfs_structure", None)
 
     return _written_by(judge, parts, options)
+
+
+def _selected_from(sets: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+    """The genes of several data sets."""
+    return _written_to(
+        {name: put_together(parts) for name, parts in sets.items()},
+        lambda objects: pp.select_genes(objects, **_arguments(options)),
+    )
+
+
+def _structure(parts: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+    """The structure of the cells, for R to keep."""
+    records = {}
+
+    def keep(adata: ad.AnnData, key_added: str = _STRUCTURE, **given: Any) -> None:
+        pp.structure(adata, key_added=key_added, **given)
+        records[key_added] = _structures.kept(adata, key_added)
+
+    return _written_by(keep, parts, options) | {"records": records}
 
 
 def _stability(parts: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
@@ -218,6 +285,9 @@ def _arguments(options: dict[str, Any]) -> dict[str, Any]:
         options = options | {"preserve": _preserved(options["preserve"])}
     if options.get("limits") is not None:
         options = options | {"limits": Limits(**options["limits"])}
+    # The cells of the assay that will measure a panel, as parts of an object.
+    if isinstance(found := options.get("detection"), dict) and not np.isscalar(found.get("X", 0.0)):
+        options = options | {"detection": put_together(found)}
     return options
 
 
@@ -275,6 +345,8 @@ def _stored(parts: dict[str, Any]) -> dict[str, int]:
 _TARGETS: dict[str, Callable[..., Any]] = {
     "about": _about,
     "select_genes": partial(_written_by, pp.select_genes),
+    "select_genes_of_sets": _selected_from,
+    "structure": _structure,
     "stability": _stability,
     "evaluate_panel": partial(_judged_by, tl.evaluate_panel),
     "extend_panel": partial(_judged_by, tl.extend_panel),

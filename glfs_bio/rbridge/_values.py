@@ -1,20 +1,21 @@
-"""Values between R and Python as plain vectors; nothing of R is kept.
+"""Values between R and Python as plain ones, whichever package carries them.
 
-What is not an atomic vector travels as an R list with an element ``kind`` that names its form; the
-file ``values.R`` of the R package is the other half.  Strings travel as one block of bytes, each
-ended by a zero, since handing them over one by one would take longer than all numbers together.
+Plain are None, a string, a flag, vectors of 32-bit integers and of doubles, bytes, lists, and dicts
+with a ``kind`` that names the form of what is none of these; the file ``values.R`` of the R package
+is the other half.  Strings travel as one block of bytes, each ended by a zero, since handing them
+over one by one would take longer than all numbers together.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
+import h5py  # type: ignore[import-untyped]
 import numpy as np
 import pandas as pd
 from scipy import sparse
-
-from . import _session
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,37 +26,41 @@ if TYPE_CHECKING:
 _NA = np.iinfo(np.int32).min
 
 
+@dataclass(frozen=True)
+class InFile:
+    """A matrix of genes × cells in a HDF5 file, which keeps the reverse.
+
+    Attributes
+    ----------
+    T
+        Cells × genes, to be read by rows.
+    """
+
+    T: Any
+
+
 def read(value: Any) -> Any:
-    """Copy an R value into a Python one."""
-    ri = _session.rinterface()
-    if isinstance(value, type(ri.NULL)):
-        return None
-    if isinstance(value, ri.StrSexpVector):
-        return list(value)
-    if isinstance(value, ri.ListSexpVector):
-        fields = dict(zip(value.names, value, strict=True))
-        return _READERS[fields.pop("kind")[0]](**fields)
-    return _read_vector(value)
-
-
-def _read_vector(value: Any) -> Any:
-    """Integers and logicals with missing values become pandas' nullable arrays."""
-    ri = _session.rinterface()
-    values = _copy(value)
-    if isinstance(value, ri.BoolSexpVector):
-        missing = values == _NA
-        logical = values != 0
-        return pd.arrays.BooleanArray(logical, missing) if missing.any() else logical
-    if isinstance(value, ri.IntSexpVector) and (missing := values == _NA).any():
+    """A plain value as Python has it; what is read-only, such as memory of R, is copied."""
+    if isinstance(value, dict):
+        fields = dict(value)
+        return _READERS[fields.pop("kind")](**fields)
+    if not isinstance(value, np.ndarray):
+        return value
+    values = _own(value)
+    # Integers with missing values become pandas' nullable arrays.
+    if values.dtype.kind == "i" and (missing := values == _NA).any():
         return pd.arrays.IntegerArray(values, missing)
     return values
 
 
-def _copy(value: Any) -> NDArray[Any]:
-    """R's numbers in memory of our own, in their order."""
-    if len(value) == 0:
-        return np.empty(0)
-    return np.array(np.asarray(value).ravel(order="F"))
+def _own(values: NDArray[Any]) -> NDArray[Any]:
+    return values if values.flags.writeable else values.copy()
+
+
+def _read_logical(values: NDArray[np.integer]) -> Any:
+    missing = values == _NA
+    logical = values != 0
+    return pd.arrays.BooleanArray(logical, missing) if missing.any() else logical
 
 
 def _read_scalar(value: Any) -> Any:
@@ -64,8 +69,7 @@ def _read_scalar(value: Any) -> Any:
 
 
 def _read_strings(bytes: Any, missing: Any) -> NDArray[np.object_]:
-    text = np.asarray(bytes).tobytes().decode() if len(bytes) else ""
-    strings = np.array(text.split("\0")[:-1], dtype=object)
+    strings = np.array(str(bytes, "utf-8").split("\0")[:-1], dtype=object)
     absent = read(missing)
     if absent is not None:
         strings[absent] = np.nan
@@ -76,20 +80,25 @@ def _read_named(names: Any, values: Any) -> dict[str, Any]:
     return dict(zip(read(names), read(values).tolist(), strict=True))
 
 
-def _read_factor(codes: Any, levels: Any, ordered: Any) -> pd.Categorical:
-    numbers = _copy(codes).astype(np.int64)
+def _read_factor(codes: NDArray[np.integer], levels: Any, ordered: Any) -> pd.Categorical:
+    numbers = codes.astype(np.int64)
     return pd.Categorical.from_codes(
-        np.where(numbers == _NA, -1, numbers - 1), read(levels), ordered=bool(ordered[0])
+        np.where(numbers == _NA, -1, numbers - 1), read(levels), ordered=bool(read(ordered)[0])
     )
 
 
-def _read_dense(values: Any) -> NDArray[np.float64]:
+def _read_dense(values: Any, shape: NDArray[np.integer]) -> NDArray[np.float64]:
     # One copy, in an order that makes the transpose contiguous.
-    return np.array(np.asarray(values).T, dtype=np.float64, order="C").T
+    matrix = np.asarray(read(values)).reshape(shape, order="F")
+    return np.array(matrix.T, dtype=np.float64, order="C").T
 
 
 def _read_sparse(p: Any, i: Any, x: Any, shape: Any) -> sparse.csc_matrix:
-    return sparse.csc_matrix((_copy(x), _copy(i), _copy(p)), shape=tuple(_copy(shape)))
+    return sparse.csc_matrix((_own(x), _own(i), _own(p)), shape=tuple(shape))
+
+
+def _read_file(path: Any, name: Any) -> InFile:
+    return InFile(h5py.File(path)[name])
 
 
 def _read_list(items: Any, names: Any) -> Any:
@@ -105,11 +114,13 @@ def _read_table(columns: Any, names: Any, rows: Any, length: Any) -> pd.DataFram
 
 
 _READERS: dict[str, Callable[..., Any]] = {
+    "logical": _read_logical,
     "scalar": _read_scalar,
     "strings": _read_strings,
     "named": _read_named,
     "factor": _read_factor,
     "dense": _read_dense,
+    "file": _read_file,
     "sparse": _read_sparse,
     "list": _read_list,
     "table": _read_table,
@@ -117,22 +128,17 @@ _READERS: dict[str, Callable[..., Any]] = {
 
 
 def write(value: Any) -> Any:
-    """Copy a Python value into an R one.
+    """A value of Python as a plain one.
 
     Raises
     ------
     TypeError
         A type that has no plain form in R.
     """
-    ri = _session.rinterface()
-    if value is None:
-        return ri.NULL
-    if hasattr(value, "__sexp__"):
+    if value is None or isinstance(value, str | bytearray):
         return value
-    if isinstance(value, str):
-        return ri.StrSexpVector([value])
     if isinstance(value, bool | np.bool_):
-        return ri.BoolSexpVector([bool(value)])
+        return bool(value)
     if isinstance(value, Integral | Real):
         return write(np.array([value]))
     if isinstance(value, dict):
@@ -170,18 +176,13 @@ def _is_strings(series: pd.Series) -> bool:
     return len(present) == 0 or all(isinstance(item, str) and "\0" not in item for item in present)
 
 
-def _list(kind: str, **fields: Any) -> Any:
-    """An R list with names; a list of Python values becomes one without."""
-    ri = _session.rinterface()
-    values = [
-        ri.ListSexpVector([write(item) for item in field])
-        if isinstance(field, list)
-        else write(field)
-        for field in fields.values()
-    ]
-    result = ri.ListSexpVector([write(kind), *values])
-    result.names = ri.StrSexpVector(["kind", *fields])
-    return result
+def _list(kind: str, **fields: Any) -> dict[str, Any]:
+    """A kind with its fields; a list of Python values becomes one of plain values."""
+    plain = {
+        name: [write(item) for item in field] if isinstance(field, list) else write(field)
+        for name, field in fields.items()
+    }
+    return {"kind": kind, **plain}
 
 
 def _write_sparse(value: Any) -> Any:
@@ -194,34 +195,35 @@ def _write_sparse(value: Any) -> Any:
 
 
 def _write_vector(series: pd.Series) -> Any:
-    ri = _session.rinterface()
     dtype, missing = series.dtype, series.isna().to_numpy()
     if not is_plain(series):
         msg = f"A column of dtype {dtype} has no plain form in R."
         raise TypeError(msg)
     if isinstance(dtype, pd.CategoricalDtype):
         codes = np.where(missing, _NA, series.cat.codes.astype(np.int64) + 1)
-        levels = series.cat.categories.astype(str)
-        return _list("factor", codes=_integers(codes), levels=levels, ordered=bool(dtype.ordered))
+        return {
+            "kind": "factor",
+            "codes": _integers(codes),
+            "levels": write(series.cat.categories.astype(str)),
+            "ordered": bool(dtype.ordered),
+        }
     if pd.api.types.is_bool_dtype(dtype):
         numbers = series.astype("boolean").fillna(False).astype(np.int64)
-        return _list("logical", values=_integers(np.where(missing, _NA, numbers)))
+        return {"kind": "logical", "values": _integers(np.where(missing, _NA, numbers))}
     if pd.api.types.is_integer_dtype(dtype):
         numbers = series.fillna(0).to_numpy(dtype=np.int64)
         if len(numbers) == 0 or (numbers.min() > _NA and numbers.max() <= -_NA - 1):
             return _integers(np.where(missing, _NA, numbers))
     if pd.api.types.is_numeric_dtype(dtype):
         numbers = series.to_numpy(dtype=np.float64, na_value=np.nan)
-        return ri.FloatSexpVector.from_memoryview(np.ascontiguousarray(numbers).data)
+        return np.ascontiguousarray(numbers)
     strings = np.where(missing, "", series.to_numpy(dtype=object))
-    block = memoryview("".join(f"{text}\0" for text in strings).encode())
-    return _list(
-        "strings",
-        bytes=ri.ByteSexpVector.from_memoryview(block),
-        missing=missing if missing.any() else None,
-    )
+    return {
+        "kind": "strings",
+        "bytes": bytearray("".join(f"{text}\0" for text in strings), "utf-8"),
+        "missing": write(missing) if missing.any() else None,
+    }
 
 
-def _integers(values: NDArray[np.integer]) -> Any:
-    ri = _session.rinterface()
-    return ri.IntSexpVector.from_memoryview(values.astype(np.int32).data)
+def _integers(values: NDArray[np.integer]) -> NDArray[np.int32]:
+    return values.astype(np.int32)

@@ -10,7 +10,7 @@ import pytest
 import scanpy as sc
 
 from glfs_bio import Limits, io, pp, rbridge, tl
-from glfs_bio.rbridge import _calls, _values
+from glfs_bio.rbridge import _calls, _sexp
 
 PANEL = ["CD3D", "CD79A", "NKG7", "LYZ", "FCER1A"]
 GROUPS = "bulk_labels"
@@ -20,7 +20,7 @@ COST = {"CD79A": 3.0, "LYZ": 2.5}
 PLAIN = """
 glfs_plain <- function(x) {
     if (is(x, "DFrame")) glfsbio:::plain_table(x, rownames(x))
-    else if (is.matrix(x)) list(kind = "dense", values = unname(x))
+    else if (is.matrix(x)) glfsbio:::plain_dense(unname(x))
     else if (is.list(x)) glfsbio:::plain_list(lapply(x, glfs_plain), names(x))
     else if (is.character(x)) glfsbio:::plain_strings(x)
     else x
@@ -259,7 +259,7 @@ def test_figures_are_those_of_python(ri, objects, name):
     ours = objects.copy()
     call(ours)
     spread(ours, key)
-    record = _values.read(ri.evalr(f"glfs_plain(S4Vectors::metadata(out)[['{key}']])"))
+    record = _sexp.read(ri.evalr(f"glfs_plain(S4Vectors::metadata(out)[['{key}']])"))
     assert set(record) == set(ours.uns[key])
     same({**ours.uns[key], "params": 0, "versions": 0}, {**record, "params": 0, "versions": 0})
     for table, own, before in (
@@ -268,7 +268,7 @@ def test_figures_are_those_of_python(ri, objects, name):
     ):
         code = f"glfs_plain(SummarizedExperiment::{table}(out))"
         columns = [column for column in own if column not in before]
-        same(own[columns], _values.read(ri.evalr(code))[columns])
+        same(own[columns], _sexp.read(ri.evalr(code))[columns])
 
 
 def spread(adata, key):
@@ -325,7 +325,7 @@ def test_classifiers_are_the_same_files(ri, objects, tmp_path):
     for file in (ours, theirs):
         new = objects.copy()
         tl.predict(new, file)
-        margins = _values.read(ri.evalr("out$glfs_class_margin"))
+        margins = _sexp.read(ri.evalr("out$glfs_class_margin"))
         np.testing.assert_allclose(new.obs["glfs_class_margin"], margins, rtol=1e-10)
 
 

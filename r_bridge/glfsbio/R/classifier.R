@@ -143,17 +143,12 @@ glfs_read_classifier <- function(path) {
     call_python("read_classifier", path = plain_argument(path.expand(path)))
 }
 
-# The record of a classification, from where the class of its result keeps it.
 classifier_of <- function(x, key, argument) {
-    is_record <- function(x) is.list(x) && !is.object(x)
-    records <- if (is(x, "SummarizedExperiment")) S4Vectors::metadata(x)
-    else if (is(x, "ExpressionSet")) Biobase::notes(x)
-    else if (inherits(x, "Seurat")) methods::slot(x, "misc")
-    else if (is_record(x)) stats::setNames(list(x), key)
-    else glfs_stop(
-        argument, " is a ", class(x)[1L], ": it must be a result of glfs_classify() or ",
-        "glfs_read_classifier()", if (argument == "model") ", or a file", "."
+    wanted <- paste0(
+        "a result of glfs_classify() or glfs_read_classifier()",
+        if (argument == "model") ", or a file"
     )
+    records <- records_of(x, key, argument, wanted)
     if (!is_record(records[[key]]))
         glfs_stop(
             argument, " has no classifier under \"", key, "\": run glfs_classify()",
@@ -168,7 +163,7 @@ plain_classifier <- function(record) {
     tables <- vapply(record, is, NA, "DataFrame")
     items <- Map(function(value, name) {
         if (is.character(value) && name %in% lists) plain_strings(value)
-        else if (is.matrix(value)) list(kind = "dense", values = unname(value) + 0)
+        else if (is.matrix(value)) plain_dense(unname(value) + 0)
         else if (name %in% lists) as.vector(value)
         else plain_argument(value, name)
     }, record[!tables], names(record)[!tables])

@@ -2,7 +2,12 @@
 # columns, reduced dimensions.
 
 # A base or dgCMatrix matrix of finite or infinite numbers; `what` names it in errors.
-plain_matrix <- function(x, what) {
+# With `files` a matrix of a HDF5 file stays there.
+plain_matrix <- function(x, what, files = FALSE) {
+    if (files && !is.null(place <- in_file(x))) {
+        message(what, " is read from its file, part by part.")
+        return(c(list(kind = "file"), place))
+    }
     if (is(x, "DelayedArray")) {
         message(what, " is a ", class(x)[1L], ": realised in memory.")
         x <- realised(x)
@@ -26,7 +31,19 @@ plain_matrix <- function(x, what) {
     if (is(x, "dgCMatrix"))
         list(kind = "sparse", p = x@p, i = x@i, x = x@x, shape = x@Dim)
     else
-        list(kind = "dense", values = unclass(x))
+        plain_dense(x)
+}
+
+plain_dense <- function(x) list(kind = "dense", values = unclass(x), shape = dim(x))
+
+# Where Python finds the same matrix: no delayed operations, and no missing integers.
+in_file <- function(x) {
+    if (!is(x, "DelayedMatrix") || DelayedArray::type(x) != "double" ||
+        !DelayedArray::isPristine(x, ignore.dimnames = TRUE))
+        return(NULL)
+    seed <- DelayedArray::seed(x)
+    if (is(seed, "HDF5ArraySeed"))
+        list(path = DelayedArray::path(seed), name = methods::slot(seed, "name"))
 }
 
 # A file may hold zeros one by one: sparse blocks of samples need less memory.
@@ -134,7 +151,7 @@ plain_parts <- function(matrix, genes, var, obs, reduced = list(), layers = list
             plain_table(var, genes),
             plain_table(obs, rownames(obs)),
             plain_list(
-                lapply(reduced, function(x) list(kind = "dense", values = unclass(x))),
+                lapply(reduced, plain_dense),
                 as.character(names(reduced))
             ),
             plain_list(layers, as.character(names(layers))),
@@ -145,15 +162,19 @@ plain_parts <- function(matrix, genes, var, obs, reduced = list(), layers = list
     )
 }
 
-# Of the records of selections what tells how they were made.
+# Of the records of selections what tells how they were made; and structures.
 plain_records <- function(records) {
     told <- c("params", "n_tested")
-    is_record <- function(x) is.list(x) && !is.object(x) && all(told %in% names(x))
-    records <- Filter(is_record, records)
-    plain_list(
-        lapply(records, function(record) plain_argument(record[told], "metadata")),
-        as.character(names(records))
+    has <- function(names) function(x) is_record(x) && all(names %in% names(x))
+    selections <- lapply(
+        Filter(has(told), records), function(record) plain_argument(record[told], "metadata")
     )
+    structures <- lapply(
+        Filter(function(x) has("kept")(x) && is.raw(x$kept), records),
+        function(record) plain_list(list(record$kept), "kept")
+    )
+    records <- c(selections, structures)
+    plain_list(records, as.character(names(records)))
 }
 
 # Pairs of samples, which a name tells the graph of: see _graphs.py in Python.
@@ -180,7 +201,7 @@ counts_layers <- function(name, names, where, matrix) {
 # What Python needs of an object, by its class.
 setGeneric("read_object", function(x, ...) standardGeneric("read_object"))
 
-setMethod("read_object", "ANY", function(x, ...) {
+setMethod("read_object", "ANY", function(x, files = FALSE, ...) {
     if (inherits(x, "Seurat"))
         return(read_seurat(x, ...))
     refuse_assay(...)
@@ -190,12 +211,12 @@ setMethod("read_object", "ANY", function(x, ...) {
             "SummarizedExperiment, an ExpressionSet or a Seurat object."
         )
     plain_parts(
-        plain_matrix(x, "x"), gene_names(x), empty(nrow(x)), empty(ncol(x))
+        plain_matrix(x, "x", files), gene_names(x), empty(nrow(x)), empty(ncol(x))
     )
 })
 
 setMethod("read_object", "SummarizedExperiment",
-    function(x, assay = "logcounts", counts_layer = NULL, ...) {
+    function(x, assay = "logcounts", counts_layer = NULL, files = FALSE, ...) {
         check_string(assay, "assay")
         names <- SummarizedExperiment::assayNames(x)
         if (!assay %in% names)
@@ -212,7 +233,7 @@ setMethod("read_object", "SummarizedExperiment",
                 message("Alternative experiments are not used: ", listed(other), ".")
         }
         plain_parts(
-            plain_matrix(values(assay), paste0("assay \"", assay, "\"")),
+            plain_matrix(values(assay), paste0("assay \"", assay, "\""), files),
             gene_names(x),
             SummarizedExperiment::rowData(x, use.names = FALSE),
             no_names(SummarizedExperiment::colData(x)),
@@ -240,6 +261,17 @@ setMethod("read_object", "ExpressionSet",
         )
     }
 )
+
+is_record <- function(x) is.list(x) && !is.object(x)
+
+# Records of results, from where their class keeps them; a matrix gives the record alone.
+records_of <- function(x, key, argument, wanted) {
+    if (is(x, "SummarizedExperiment") || is(x, "DataFrame")) S4Vectors::metadata(x)
+    else if (is(x, "ExpressionSet")) Biobase::notes(x)
+    else if (inherits(x, "Seurat")) methods::slot(x, "misc")
+    else if (is_record(x)) stats::setNames(list(x), key)
+    else glfs_stop(argument, " is a ", class(x)[1L], ": it must be ", wanted, ".")
+}
 
 # Results go where users of the class look for them.
 setGeneric("write_object", function(x, result, ...) standardGeneric("write_object"))

@@ -10,6 +10,30 @@ given <- function(..., frame = parent.frame()) {
 # Call a function of Python on an object, and put into it what the function wrote.
 # `columns` are columns of the samples that the object does not have.
 run <- function(target, x, options, assay, columns = list()) {
+    asked <- prepared(target, x, options, assay, columns)
+    result <- call_python(target, parts = asked$parts, options = asked$options)
+    put_back(x, result, asked)
+}
+
+# The same for several objects, of which each gets what was written.
+run_sets <- function(target, sets, options, assay) {
+    if (length(sets) == 0L)
+        glfs_stop("x is an empty list: give one object, or a list of several.")
+    if (!is.null(options[["block"]]) && !is_string(options[["block"]]))
+        glfs_stop("block must be the name of a column of colData() that all objects have.")
+    if (is.null(names(sets)))
+        names(sets) <- seq_along(sets)
+    target <- paste0(target, "_of_sets")
+    asked <- lapply(sets, function(x) prepared(target, x, options, assay))
+    results <- call_python(
+        target, sets = plain_list(lapply(asked, `[[`, "parts"), names(sets)),
+        options = asked[[1L]]$options
+    )
+    Map(put_back, sets, results, asked)
+}
+
+# What Python gets: the parts of an object, and the options.
+prepared <- function(target, x, options, assay, columns = list()) {
     refuse_options(names(options))
     block <- block_column(target, options, ncol(x))
     options <- block$options
@@ -29,19 +53,38 @@ run <- function(target, x, options, assay, columns = list()) {
         options[["preserve"]] <- check_preserve(options[["preserve"]])
     if (!is.null(options[["limits"]]))
         options[["limits"]] <- check_limits(options[["limits"]])
-    plain <- plain_arguments(options)
-    parts <- with_columns(do.call(read_object, c(list(x), place)), columns)
-    result <- call_python(target, parts = parts, options = plain)
+    # Cells of another assay, whose matrix has the same name if they are of one class.
+    if (length(dim(options[["detection"]])) == 2L)
+        options[["detection"]] <- structure(class = "glfs_plain", do.call(read_object, c(
+            list(options[["detection"]]),
+            if (identical(class(options[["detection"]]), class(x)))
+                place[names(place) != "counts_layer"]
+        )))
+    # Files are gone through cell by cell, which other functions cannot do, or not quickly.
+    parts <- do.call(read_object, c(list(x), place, list(files = target == "select_genes")))
+    list(
+        parts = with_columns(parts, columns),
+        options = plain_arguments(options),
+        block = block$columns,
+        assay = assay,
+        variable = isTRUE(options[["as_highly_variable"]]),
+        key = options[["key_added"]]
+    )
+}
+
+put_back <- function(x, result, asked) {
     ranks <- grep("_rank$", names(result$var), value = TRUE)
     for (name in ranks)
         result$var[[name]] <- as.integer(result$var[[name]])
     # So that the record of the selection names a column that is there.
     if (has_samples(x))
-        result$obs[names(block$columns)] <- block$columns
+        result$obs[names(asked$block)] <- asked$block
     result$records <- lapply(result$records, name_matrices)
-    x <- do.call(write_object, c(list(x, result), place["assay"][!is.null(assay)]))
-    if (inherits(x, "Seurat") && isTRUE(options[["as_highly_variable"]]))
-        x <- seurat_variable(x, assay, options[["key_added"]])
+    x <- do.call(write_object, c(
+        list(x, result), if (!is.null(asked$assay)) list(assay = asked$assay)
+    ))
+    if (inherits(x, "Seurat") && asked$variable)
+        x <- seurat_variable(x, asked$assay, asked$key)
     x
 }
 
@@ -120,11 +163,6 @@ name_matrices <- function(record) {
 refuse_options <- function(names) {
     if ("inplace" %in% names)
         glfs_stop("inplace has no meaning in R: the result is a new object.")
-    if ("structure_key" %in% names)
-        glfs_stop(
-            "structure_key has no meaning in R: give the parameters of the structure, ",
-            "such as block or n_comps."
-        )
 }
 
 # A bar is for somebody who waits for it.

@@ -7,7 +7,7 @@
 #'
 #' @param x Genes x samples, logarithmised: a matrix, a sparse or delayed matrix, a
 #'   SummarizedExperiment or SingleCellExperiment, an ExpressionSet, or a Seurat
-#'   object.
+#'   object. `glfs_select_genes()` takes a list of several, too: see the details.
 #' @param n_genes How many genes. Without it, or NULL: the fewest that keep 80 % of
 #'   the structure that all genes keep, at most 500; with a `budget`, as many as it
 #'   affords; with one of the paper's objectives, all genes of the solution.
@@ -50,8 +50,9 @@
 #'     count like frequent ones.}
 #'   \item{`detection`}{How much of each gene the assay detects that will measure the
 #'     panel, as a share of what is detected here, from 0 to 1: one number, a column of
-#'     `rowData()`, or a vector with names of genes.}
-#'   \item{`across`}{With `block`: `"mean"` over the batches, or `"worst"`: the panel keeps
+#'     `rowData()`, or a vector with names of genes. Or samples that were measured by that
+#'     assay, as an object of the kinds that `x` can be.}
+#'   \item{`across`}{With `block` or several objects: `"mean"` over the batches, or `"worst"`: the panel keeps
 #'     as much as can be of the batch of which it keeps least.}
 #'   \item{`block`}{The batch of every sample, a vector, as in scran, or a column of
 #'     `colData()`. Every batch gets its own structure, so that genes which only separate
@@ -92,13 +93,19 @@
 #'   Genes in `exclude` cannot be selected, and still count as structure that the
 #'   panel should keep. Genes outside `mask_var` are not looked at.
 #'
+#'   A list of objects gives one panel for all of them, which is written to each: a list
+#'   of the same names is returned. Genes are matched by row names, and those that all
+#'   objects have can be selected. Each object counts as a batch with a structure of its
+#'   own, and may itself have batches, in a column that `block` names.
+#'
 #'   A reduced dimension `"PCA"` (for Seurat, `"pca"`) is re-used, and so is the graph
 #'   `colPair(x, "connectivities")` of a SingleCellExperiment, where zellkonverter and
 #'   [glfs_read_h5ad()] put that of an AnnData file: R and Python select the same genes.
 #'   `use_rep = "X"` computes both anew; the record says what was re-used. For a Seurat object, `slot` or
-#'   `layer` names the matrix of the assay, by default `"data"`. A delayed matrix, as of a HDF5
-#'   file, is realised in memory, block by block and without its zeros where these are
-#'   most of it. Values in `...` are converted so: `NULL` is None, vectors of length
+#'   `layer` names the matrix of the assay, by default `"data"`. A HDF5Matrix of numbers
+#'   stays in its file and is read part by part; other delayed matrices are realised in
+#'   memory, block by block and without their zeros where these are most of them. The
+#'   other functions realise both. Values in `...` are converted so: `NULL` is None, vectors of length
 #'   one are scalars, whole numbers are integers.
 #'
 #' @return The object, with the columns below in `rowData()`, `fData()` or the
@@ -161,7 +168,8 @@
 #' }
 #' @export
 glfs_select_genes <- function(x, n_genes, ..., assay = NULL) {
-    run("select_genes", x, c(given("n_genes"), list(...)), assay)
+    call <- if (is_record(x)) run_sets else run
+    call("select_genes", x, c(given("n_genes"), list(...)), assay)
 }
 
 #' How often a gene is selected when samples are left out

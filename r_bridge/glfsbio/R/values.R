@@ -22,7 +22,9 @@ plain_list <- function(items, names = NULL) {
 # Arguments that stay vectors when they have one element.
 sequences <- c("genes", "sizes")
 # Arguments for which a named vector holds a number of each name.
-numbers_by_name <- c("cost", "failure", "max_total_per_type", "preserve", "priority")
+numbers_by_name <- c(
+    "cost", "detection", "failure", "max_total_per_type", "preserve", "priority"
+)
 # Arguments that are lists of genes by name.
 genes_by_name <- c("families", "markers")
 

@@ -38,7 +38,9 @@
 #'     `standardize`, `mask_var`}{What the structure of the cells is, as in
 #'     [glfs_select_genes()]. Where `panel` is a selection, it is the structure that
 #'     the selection was made by, unless one of these is given: then the others have
-#'     their defaults. Every call computes the structure anew.}
+#'     their defaults. Every call computes the structure anew, unless [glfs_structure()]
+#'     has kept it.}
+#'   \item{`structure_key`}{Which structure of [glfs_structure()]: its `key_added`.}
 #' }
 #'
 #' @return The object, with a record in `metadata(x)$glfs_evaluation`, `notes(x)` or
@@ -86,6 +88,38 @@
 #' @export
 glfs_evaluate_panel <- function(x, panel, labels = NULL, ..., assay = NULL) {
     run("evaluate_panel", x, shown(c(given("panel"), list(labels = labels, ...))), assay)
+}
+
+#' Keep what panels are judged by, for several calls
+#'
+#' The functions that judge, extend and explain panels need the structure of the samples,
+#' and compute it in every call. After this function they take it from the object, as
+#' long as its matrix is the same. The work is done by `glfs_bio.pp.structure()` in Python.
+#'
+#' @inheritParams glfs_select_genes
+#' @param x Genes x samples, logarithmised, of any class that [glfs_select_genes()]
+#'   takes. A plain matrix has no place to keep a structure.
+#' @param ... Further arguments, by name: `block`, `n_comps`, `use_rep`, `neighbors_key`,
+#'   `lambda1`, `n_neighbors`, `standardize`, `mask_var` and `random_state`, as in
+#'   [glfs_select_genes()], and `key_added`. All defaults are those of Python.
+#' @return The object, with a record in `metadata(x)$glfs_structure`, `notes(x)` or
+#'   `Misc(x)`: `params`; `reused`, as in [glfs_select_genes()]; `n_samples`; and `kept`,
+#'   the structure in bytes that only Python reads.
+#' @examples
+#' if (glfs_available()) {
+#'     x <- glfs_structure(glfs_example(), n_comps = 30)
+#'     x <- glfs_evaluate_panel(x, c("CD3D", "CD79A", "LYZ"))
+#'     x <- glfs_substitutes(x, c("CD3D", "CD79A", "LYZ"), n = 2)
+#'     S4Vectors::metadata(x)$glfs_substitutes$table
+#' }
+#' @export
+glfs_structure <- function(x, ..., assay = NULL) {
+    if (!has_samples(x))
+        glfs_stop(
+            "x is a ", class(x)[1L], ", which has no place for a structure: put it into a ",
+            "SummarizedExperiment."
+        )
+    run("structure", x, list(...), assay)
 }
 
 #' Find the genes that add most to a panel

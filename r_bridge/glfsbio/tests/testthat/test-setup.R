@@ -28,11 +28,17 @@ test_that("a Python without the package: the line that mends it", {
     withr::local_dir(withr::local_tempdir())
     dir.create("glfs_bio")
     said <- in_r(paste0("glfs_setup('", folder, "')"))
-    expect_match(said, "lacks glfs_bio and rpy2")
+    expect_match(said, "lacks glfs_bio. Run glfs_install(), which", fixed = TRUE)
     expect_match(said, "bin/python' -m pip install", fixed = TRUE)
-    if (getRversion() < "4.5.0")
-        expect_match(said, "RPY2_CFFI_MODE=ABI .*rpy2-rinterface<3.6.6")
+    expect_error(
+        check_modules(file.path(folder, "bin", "python"), "rpy2"),
+        if (getRversion() < "4.5.0") "RPY2_CFFI_MODE=ABI .*rpy2-rinterface<3.6.6" else "install rpy2"
+    )
     expect_error(glfs_setup(folder), "a process has one Python")
+    expect_error(
+        check_running(file.path(folder, "bin", "python"), "reticulate"),
+        "Another package has started .* lacks glfs_bio. Restart R and call glfs_setup\\(\\) before"
+    )
 })
 
 test_that("a Python that refuses packages: an environment beside it", {
@@ -41,7 +47,7 @@ test_that("a Python that refuses packages: an environment beside it", {
     expect_true(all(grepl("~/venv", lines)))
     expect_false(any(grepl("python3' -m pip", lines)))
     skip_if_not(any(file.exists(Sys.glob("/usr/lib/python3*/EXTERNALLY-MANAGED"))))
-    expect_error(check_modules("/usr/bin/python3"), "python3' -m venv ~/venv\n")
+    expect_error(check_modules("/usr/bin/python3", "reticulate"), "python3' -m venv ~/venv\n")
 })
 
 test_that("no such Python", {
@@ -54,4 +60,32 @@ test_that("no such Python", {
         in_r("print(glfs_available())", c(nowhere, "GLFSBIO_REQUIRE_PYTHON=1")),
         "Error.*neither a Python"
     )
+})
+
+test_that("an environment of the package is found, offered, and made whole or not at all", {
+    withr::local_envvar(
+        R_USER_CACHE_DIR = withr::local_tempdir(), GLFSBIO_PYTHON = NA, RETICULATE_PYTHON = NA,
+        VIRTUAL_ENV = NA, CONDA_PREFIX = NA
+    )
+    expect_null(installed_environment())
+    expect_null(offer_environment("reticulate")) # not interactive: nothing is asked
+    folder <- environment_folder()
+    expect_error(glfs_install(python = "/bin/sh"), "needs Python 3.11 or newer, not /bin/sh")
+    expect_false(dir.exists(folder))
+    dir.create(file.path(folder, "bin"), recursive = TRUE)
+    file.create(file.path(folder, "bin", "python"))
+    expect_null(installed_environment()) # as an interrupted installation leaves it
+    file.create(file.path(folder, "complete"))
+    expect_identical(find_python(NULL), file.path(normalizePath(folder), "bin", "python"))
+    expect_identical(glfs_install(), folder)
+    expect_error(install_step("/bin/sh", c("-c", "echo no network; exit 1")), "no network")
+})
+
+test_that("numbers travel in blocks", {
+    need_python()
+    here <- function(x) rapply(
+        for_reticulate(x), reticulate::py_to_r, "python.builtin.object", how = "replace"
+    )
+    for (x in list(1:5, c(0.5, NA), integer(), list(a = 1, b = list(2L, "x", NULL))))
+        expect_identical(from_reticulate(here(x)), x)
 })

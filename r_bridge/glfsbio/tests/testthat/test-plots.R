@@ -1,0 +1,20 @@
+test_that("plots are ggplot objects of what was written", {
+    need_python()
+    need_package("ggplot2")
+    x <- glfs_curve(select(sce_of(cells())), 8, labels = "group")
+    x <- glfs_evaluate_panel(x, labels = "group", n_random = 2)
+    x <- glfs_compare_panels(x, list(a = "glfs", b = c("g1", "g2")))
+    plots <- list(
+        glfs_plot_panel(x), glfs_plot_curve(x), glfs_plot_labels(x), glfs_plot_comparison(x)
+    )
+    for (plot in plots) {
+        expect_s3_class(plot, "ggplot")
+        expect_gt(nrow(ggplot2::ggplot_build(plot)$data[[1]]), 0)
+    }
+    expect_identical(levels(plots[[1]]$data$gene), glfs_gene_sets(x)$glfs)
+    expect_identical(nrow(glfs_plot_comparison(x, measures = "kept")$data), 2L)
+    expect_error(glfs_plot_comparison(x, measures = "none"), "measures must be names")
+    expect_error(glfs_plot_labels(select(sce_of(cells()))), "with labels first")
+    # What scater takes by name
+    expect_true("glfs_evaluation_open" %in% names(SummarizedExperiment::colData(x)))
+})
