@@ -80,6 +80,8 @@ bench-panels: $(RIVALS)
 # BENCH_PEERS="--sets pbmc3k_2638" passes options.
 bench-peers: $(RIVALS)
 	$(BIN)/python benchmarks/peers/run.py $(BENCH_PEERS)
+	$(BIN)/python benchmarks/peers/perturbed.py
+	$(BIN)/python benchmarks/peers/atlas.py
 
 # Time and memory up to a million cells; takes hours and 8 GB of disk.  What is measured is kept in
 # benchmarks/.cache/speed; BENCH_SPEED="--sizes 3000 10000" passes options.
