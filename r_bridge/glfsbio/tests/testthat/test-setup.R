@@ -70,7 +70,7 @@ test_that("an environment of the package is found, offered, and made whole or no
     expect_null(installed_environment())
     expect_null(offer_environment("reticulate")) # not interactive: nothing is asked
     folder <- environment_folder()
-    expect_error(glfs_install(python = "/bin/sh"), "needs Python 3.11 or newer, not /bin/sh")
+    expect_error(glfs_install(python = "/bin/sh"), "needs Python 3.11 or newer, not /")
     expect_false(dir.exists(folder))
     dir.create(file.path(folder, "bin"), recursive = TRUE)
     file.create(file.path(folder, "bin", "python"))
