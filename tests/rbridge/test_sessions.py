@@ -29,12 +29,12 @@ once <- function(i) {
         stopifnot(glfsbio:::call_python("stored", parts = parts)$stored == length(x@x))
 }
 some <- function(i) {
-    for (j in 1:100) once(j)
+    for (j in 1:50) once(j)
     gc() # else R's heap grows, and the system does not get it back
 }
 for (i in 1:2) some()
 before <- size()
-for (i in 1:10) some()
+for (i in 1:5) some()
 cat("grown by", size() - before, "MB\\n")
 """
 EMBED = """
@@ -47,7 +47,7 @@ rbridge.register()
 
 
 def grown_by(out):
-    """A thousand calls hand over 150 MB."""
+    """Two hundred and fifty calls hand over 37 MB."""
     return float(out.split("grown by ")[1].split()[0])
 
 
