@@ -25,6 +25,7 @@ _ROWS_LOOK = 20
 #: Of 1e9 to the base of 2; and what no logarithm and hardly a scaled value exceeds.
 _LARGEST_LOGARITHM = 30.0
 _LARGEST = 500.0
+_ON_GPU = ("cupy", "cupyx")
 
 
 def check(adata: object) -> None:
@@ -50,7 +51,7 @@ def matrix(adata: AnnData, layer: str | None = None) -> Any:
     KeyError
         No such layer.
     TypeError
-        Not a numeric matrix in memory.
+        Not a numeric matrix in memory; one on a GPU.
     ValueError
         No matrix, no cells or genes, or values that are not finite.
     """
@@ -119,12 +120,27 @@ def _stored(adata: AnnData, layer: str | None) -> tuple[str, Any]:
     """A matrix as it is, and what to call it."""
     check(adata)
     checks.texts(layer=layer, or_none=True)
-    if layer is None:
-        return "adata.X", adata.X
-    if layer not in adata.layers:
+    if layer is not None and layer not in adata.layers:
         msg = f"layer={layer!r} is not in adata.layers: {listed(adata.layers.keys())}."
         raise KeyError(msg)
-    return f"adata.layers[{layer!r}]", adata.layers[layer]
+    if layer is None:
+        name, data = "adata.X", adata.X
+    else:
+        name, data = f"adata.layers[{layer!r}]", adata.layers[layer]
+    _refuse_gpu(name, data)
+    return name, data
+
+
+def _refuse_gpu(name: str, data: Any) -> None:
+    """Arrays of CuPy, and dask arrays of these."""
+    holds = type(getattr(data, "_meta", data))
+    package = holds.__module__.partition(".")[0]
+    if package in _ON_GPU:
+        msg = (
+            f"{name} holds a {package} {holds.__name__}, which is in the memory of a GPU: copy it "
+            "to the CPU first, with rapids_singlecell.get.anndata_to_CPU(adata)."
+        )
+        raise TypeError(msg)
 
 
 def looks_like_counts(data: Any) -> bool:

@@ -7,6 +7,7 @@ import re
 import warnings
 
 import anndata as ad
+import dask.array as da
 import numpy as np
 import pandas as pd
 import pytest
@@ -372,3 +373,40 @@ def test_a_view_is_given_the_result_and_its_parent_is_not(pbmc):
     pd.testing.assert_frame_equal(view.var[expected.columns], expected)
     assert not any(name.startswith("glfs") for name in pbmc.var)
     assert "glfs" not in pbmc.uns
+
+
+class OnGpu:
+    """What an array of CuPy looks like where there is none: it cannot become a NumPy array."""
+
+    __module__ = "cupy"
+    shape, dtype, ndim = (700, 765), np.dtype("float32"), 2
+
+    def __getitem__(self, rows):
+        return self
+
+    def __array__(self, *args, **kwargs):
+        msg = "Implicit conversion to a NumPy array is not allowed."
+        raise TypeError(msg)
+
+
+@pytest.mark.parametrize("blocks", [False, True])
+def test_a_matrix_on_a_gpu(pbmc, blocks, monkeypatch):
+    matrix = OnGpu()
+    if blocks:
+        matrix = da.zeros((700, 765), chunks=(100, -1))
+        matrix._meta = OnGpu()
+    before = pbmc.var.copy()
+    monkeypatch.setattr(ad.AnnData, "X", property(lambda _: matrix))
+    with pytest.raises(TypeError, match=r"adata\.X holds a cupy OnGpu.*anndata_to_CPU\(adata\)"):
+        select_genes(pbmc, 5)
+    assert pbmc.var.equals(before)
+    assert "glfs" not in pbmc.uns
+
+
+def test_a_matrix_on_a_gpu_that_is_there(pbmc):
+    cupy = pytest.importorskip("cupy")
+    if not cupy.is_available():
+        pytest.skip("no GPU")
+    pbmc.X = cupy.asarray(pbmc.X.toarray())
+    with pytest.raises(TypeError, match="holds a cupy ndarray, which is in the memory of a GPU"):
+        select_genes(pbmc, 5)
