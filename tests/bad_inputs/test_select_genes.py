@@ -7,7 +7,6 @@ import re
 import warnings
 
 import anndata as ad
-import dask.array as da
 import numpy as np
 import pandas as pd
 import pytest
@@ -393,7 +392,7 @@ class OnGpu:
 def test_a_matrix_on_a_gpu(pbmc, blocks, monkeypatch):
     matrix = OnGpu()
     if blocks:
-        matrix = da.zeros((700, 765), chunks=(100, -1))
+        matrix = pytest.importorskip("dask.array").zeros((700, 765), chunks=(100, -1))
         matrix._meta = OnGpu()
     before = pbmc.var.copy()
     monkeypatch.setattr(ad.AnnData, "X", property(lambda _: matrix))
