@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from .core import pools as _pools  # noqa: F401 — it keeps the process that imports the package
@@ -13,8 +12,9 @@ if TYPE_CHECKING:
     from .estimators import GLFS, LapRLSClassifier
     from .limits import Limits
 
+    __version__: str
+
 __all__ = ["GLFS", "LapRLSClassifier", "Limits", "datasets", "estimators", "io", "pl", "pp", "tl"]
-__version__ = version("glfs-bio")
 
 _MODULES = {"datasets", "estimators", "io", "pl", "pp", "rankers", "tl"}
 
@@ -27,9 +27,13 @@ def __getattr__(name: str) -> Any:
         return import_module(".limits", __name__).Limits
     if name in __all__:
         return getattr(import_module(".estimators", __name__), name)
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("glfs-bio")
     msg = f"module {__name__!r} has no attribute {name!r}"
     raise AttributeError(msg)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, "__version__"})

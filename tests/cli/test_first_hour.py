@@ -11,10 +11,12 @@ import anndata as ad
 import numpy as np
 import pandas as pd
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
 import glfs_bio
 from glfs_bio.cli import app
+from glfs_bio.cli._commands import SUMMARIES
 from glfs_bio.cli._run import Option
 from glfs_bio.cli._words import in_words_of_the_shell
 
@@ -54,6 +56,29 @@ def cells(clusters) -> ad.AnnData:
     adata.obs_names = [f"c{i}" for i in range(90)]
     adata.var_names = [f"g{i}" for i in range(40)]
     return adata
+
+
+def test_help_imports_the_command_that_it_is_of():
+    code = f"""
+import sys
+from glfs_bio.cli import app
+heavy = {HEAVY | {"matplotlib", "numba", "numpy"}!r}
+every = {[f"glfs_bio.cli._{name}" for name in SUMMARIES]!r}
+for line, commands in (["--help"], []), (["select", "--help"], ["glfs_bio.cli._select"]):
+    try:
+        app(line)
+    except SystemExit as end:
+        assert end.code == 0
+    assert not heavy & sys.modules.keys()
+    assert [name for name in every if name in sys.modules] == commands
+"""
+    subprocess.run([sys.executable, "-c", code], stdout=subprocess.DEVNULL, check=True)
+
+
+@pytest.mark.parametrize("name", SUMMARIES)
+def test_the_list_of_commands_says_what_each_says_first(name):
+    first, *_ = get_command(app).commands[name].help.split("\n\n")
+    assert SUMMARIES[name] == " ".join(first.split())
 
 
 def test_files_are_looked_at_before_anything_is_loaded(folder):
