@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from anndata import AnnData
 
 #: Parameters of a selection that say where it is written, and not which genes it has.
-WHERE = frozenset({"key_added", "as_highly_variable", "subset", "inplace"})
+WHERE = frozenset({"structure_key", "key_added", "as_highly_variable", "subset", "inplace"})
 #: The seed of a stability decides on the parts of the cells too.
 _FREE = WHERE | {"random_state"}
 

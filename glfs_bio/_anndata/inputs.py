@@ -6,7 +6,7 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from . import read
+from . import fingerprint, read
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -28,6 +28,14 @@ class Inputs:
     graph: Matrix | None
     batch: NDArray[Any] | None
     provisional: bool
+
+    @property
+    def fingerprints(self) -> dict[str, str]:
+        """What tells representation and graph from others."""
+        return {
+            "representation": fingerprint.of_values(self.representation),
+            "graph": fingerprint.of_values(self.graph),
+        }
 
 
 def inputs(

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
 
 from ..core import checks
 from ..core.data.rows import RowMatrix
 from ..core.geometry.batches import split
-from ..core.geometry.problem import build_problems
 from ..core.geometry.reduced import Reduced
-from ..core.solvers.threads import few_threads
-from ..panels import Criterion
-from . import read
+from ..rankers import ReducedCells, reduce_cells
+from . import fingerprint, read
 from .inputs import inputs
 
 if TYPE_CHECKING:
@@ -27,6 +22,8 @@ if TYPE_CHECKING:
 
     from ..core._typing import Array, Index
     from ..core.geometry.reduction import Reduction
+    from ..panels import Criterion
+    from .inputs import Inputs
 
 log = logging.getLogger(__name__)
 
@@ -59,18 +56,26 @@ class Structure:
         Cells of each set (batch).
     layer
         Which matrix: None is ``.X``.
-    reused
-        Whether representation and graph were those that were there.
+    reduced
+        The cells that F is of.
     params
         Parameters of ``pp.structure`` that were given, as ``.uns`` keeps them.
+    inputs
+        What tells the representation and the graph that were there from others.
     """
 
     criterion: Criterion
     genes: Index
     cells: tuple[Index, ...]
     layer: str | None
-    reused: Mapping[str, bool]
+    reduced: ReducedCells
     params: dict[str, Any]
+    inputs: Mapping[str, str]
+
+    @property
+    def reused(self) -> Mapping[str, bool]:
+        """Whether representation and graph were those that were there."""
+        return self.reduced.reused
 
 
 def compute(
@@ -99,7 +104,7 @@ def compute(
         stacklevel=stacklevel + 1,
     )
     genes = np.flatnonzero(read.mask(adata.var, where.mask_var, "mask_var"))
-    problems = build_problems(
+    reduced = reduce_cells(
         given.data if len(genes) == adata.n_vars else RowMatrix(given.data, genes=genes),
         reduction,
         representation=given.representation,
@@ -107,34 +112,26 @@ def compute(
         batch=given.batch,
         provisional=given.provisional,
     )
-    replaced = any(problem.replaced for problem in problems)
     return Structure(
-        _criterion(problems),
+        reduced.criterion(),
         genes,
-        tuple(
-            np.arange(adata.n_obs) if batch.cells is None else batch.cells
-            for batch in split(given.batch, adata.n_obs)
-        ),
+        _cells_of_sets(given),
         where.layer,
-        {
-            "representation": given.representation is not None and not replaced,
-            "graph": given.graph is not None and not replaced,
-        },
+        reduced,
         params,
+        given.fingerprints,
     )
 
 
 def store(adata: AnnData, structure: Structure, key: str) -> None:
     """Write it to ``.obsm[key]``, ``.varm[key]`` and ``.uns[key]``."""
-    sets = structure.criterion.sets
+    sets = structure.reduced.sets
     rank = max(one.basis.shape[1] for one in sets)
     cells = np.zeros((adata.n_obs, rank))
     genes = np.zeros((adata.n_vars, len(sets) * rank))
-    number = np.full(adata.n_obs, -1)  # a cell of a batch that is left out
     blocks = {}
     for place, (one, rows) in enumerate(zip(sets, structure.cells, strict=True)):
         r = one.basis.shape[1]
-        number[rows] = place
         cells[rows, :r] = one.basis
         genes[structure.genes, place * rank : place * rank + r] = one.projections
         blocks[str(place)] = {
@@ -145,11 +142,14 @@ def store(adata: AnnData, structure: Structure, key: str) -> None:
     adata.varm[key] = genes
     adata.uns[key] = {
         "params": structure.params,
-        "matrix": fingerprint(adata, structure.layer),
+        "matrix": _matrix(adata, structure.layer),
+        "inputs": dict(structure.inputs),
         "genes": structure.genes,
-        "set_of_cell": number,
+        "set_of_cell": _set_of_cell(structure.cells, adata.n_obs),
         "sets": blocks,
         "reused": dict(structure.reused),
+        "replaced": structure.reduced.replaced,
+        "graph_components": structure.reduced.graph_components,
     }
 
 
@@ -161,22 +161,71 @@ def load(adata: AnnData, key: str) -> Structure | None:
     KeyError
         ``.uns[key]`` is something else.
     """
-    read.check(adata)
-    checks.texts(structure_key=key)
-    if key not in adata.uns:
+    entry = _entry(adata, key)
+    if entry is None:
         return None
-    entry = adata.uns[key]
-    if not isinstance(entry, Mapping) or "set_of_cell" not in entry or key not in adata.obsm:
-        msg = f"structure_key={key!r}: adata.uns[{key!r}] is not what glfs_bio.pp.structure writes."
-        raise KeyError(msg)
-    layer = None if entry["params"]["layer"] == "None" else str(entry["params"]["layer"])
-    if entry["matrix"] != fingerprint(adata, layer):
+    if entry["matrix"] != _matrix(adata, _layer(entry)):
         log.warning(
             "The matrix is another one than when the structure of adata.uns[%r] was computed: it "
             "is computed anew. Run glfs_bio.pp.structure again to keep it.",
             key,
         )
         return None
+    return _stored(adata, entry, key)
+
+
+def fitting(
+    adata: AnnData, key: str, params: Mapping[str, Any], given: Inputs, genes: Index
+) -> ReducedCells | None:
+    """What :func:`store` wrote, where it was made of the same by the same parameters; else None.
+
+    What an earlier version wrote does not say what it was made of.
+
+    Parameters
+    ----------
+    adata, key
+        As for :func:`load`.
+    params
+        Parameters of ``pp.structure``, as ``.uns`` keeps them; `mask_var` is told by `genes`.
+    given
+        What it would be computed from.
+    genes
+        Those to look at, sorted.
+
+    Raises
+    ------
+    KeyError
+        ``.uns[key]`` is something else.
+    """
+    entry = _entry(adata, key)
+    if (
+        entry is None
+        or any(entry["params"].get(name) != params[name] for name in params.keys() - {"mask_var"})
+        or not np.array_equal(entry["genes"], genes)
+        or entry.get("inputs") != given.fingerprints
+        or not np.array_equal(
+            entry["set_of_cell"], _set_of_cell(_cells_of_sets(given), adata.n_obs)
+        )
+        or entry["matrix"] != fingerprint.of_cells(adata, given.data, _layer(entry))
+    ):
+        return None
+    return _stored(adata, entry, key).reduced
+
+
+def _entry(adata: AnnData, key: str) -> Mapping[str, Any] | None:
+    """``.uns[key]`` of a structure; None where there is nothing."""
+    read.check(adata)
+    checks.texts(structure_key=key)
+    if key not in adata.uns:
+        return None
+    entry: Mapping[str, Any] = adata.uns[key]
+    if not isinstance(entry, Mapping) or "set_of_cell" not in entry or key not in adata.obsm:
+        msg = f"structure_key={key!r}: adata.uns[{key!r}] is not what glfs_bio.pp.structure writes."
+        raise KeyError(msg)
+    return entry
+
+
+def _stored(adata: AnnData, entry: Mapping[str, Any], key: str) -> Structure:
     genes, number = np.asarray(entry["genes"]), np.asarray(entry["set_of_cell"])
     blocks = [entry["sets"][str(place)] for place in range(len(entry["sets"]))]
     cells = tuple(np.flatnonzero(number == place) for place in range(len(blocks)))
@@ -187,8 +236,8 @@ def load(adata: AnnData, key: str) -> Structure | None:
         r = int(block["rank"])
         sets.append(
             Reduced(
-                basis=every[rows, :r],
-                projections=seen[genes, place * rank : place * rank + r],
+                basis=np.ascontiguousarray(every[rows, :r]),
+                projections=np.ascontiguousarray(seen[genes, place * rank : place * rank + r]),
                 stiffness=np.asarray(block["stiffness"]),
                 variance=np.asarray(block["variance"]),
                 residuals=np.asarray(block["residuals"]),
@@ -197,41 +246,45 @@ def load(adata: AnnData, key: str) -> Structure | None:
                 noise_level=float(block["noise_level"]),
             )
         )
-    return Structure(_criterion(sets), genes, cells, layer, entry["reused"], dict(entry["params"]))
+    reduced = ReducedCells(
+        tuple(sets),
+        {name: bool(value) for name, value in entry["reused"].items()},
+        bool(entry.get("replaced")),
+        int(entry.get("graph_components", 1)),
+    )
+    return Structure(
+        reduced.criterion(),
+        genes,
+        cells,
+        _layer(entry),
+        reduced,
+        dict(entry["params"]),
+        entry.get("inputs", {}),
+    )
 
 
-def fingerprint(adata: AnnData, layer: str | None) -> str:
-    """Tells one matrix from another, by its values in memory, else by its file or dask graph."""
-    source = read.row_matrix(adata, layer).source
-    told = hashlib.blake2b(repr((adata.shape, layer)).encode(), digest_size=16)
-    for part in _content(source, adata):
-        told.update(part)
-    return told.hexdigest()
+def _cells_of_sets(given: Inputs) -> tuple[Index, ...]:
+    n_cells = given.data.shape[0]
+    return tuple(
+        np.arange(n_cells) if batch.cells is None else batch.cells
+        for batch in split(given.batch, n_cells)
+    )
 
 
-def _content(source: Any, adata: AnnData) -> list[Any]:
-    if sparse.issparse(source):
-        return [source.format.encode(), *map(_bytes, (source.data, source.indices, source.indptr))]
-    if isinstance(source, np.ndarray):
-        return [_bytes(source)]
-    if hasattr(source, "dask"):
-        return [str(source.name).encode()]
-    path = adata.filename
-    if path is None:
-        return [repr(source).encode()]
-    about = Path(path).stat()
-    return [str(path).encode(), repr((about.st_mtime_ns, about.st_size)).encode()]
+def _set_of_cell(cells: tuple[Index, ...], n_cells: int) -> Index:
+    """Of each cell; −1 where its batch is left out."""
+    number = np.full(n_cells, -1)
+    for place, rows in enumerate(cells):
+        number[rows] = place
+    return number
 
 
-def _bytes(values: Array) -> Array:
-    """Their bytes, whichever way round they lie."""
-    return np.ascontiguousarray(values).ravel().view(np.uint8)
+def _matrix(adata: AnnData, layer: str | None) -> str:
+    return fingerprint.of_cells(adata, read.row_matrix(adata, layer), layer)
 
 
-def _criterion(sets: list[Any]) -> Criterion:
-    """With few threads: blocks are small."""
-    with few_threads(sets[0].basis.shape[1], len(sets[0].variance)):
-        return Criterion(sets)
+def _layer(entry: Mapping[str, Any]) -> str | None:
+    return None if entry["params"]["layer"] == "None" else str(entry["params"]["layer"])
 
 
 def of_all_cells(structure: Structure, values: list[Array], n_cells: int) -> Array:

@@ -34,6 +34,7 @@ def rank(
     mask_var: options.MaskVar = None,
     exclude: options.Genes = None,
     batch_key: options.BatchKey = None,
+    structure_key: options.StructureKey = "glfs_structure",
     symbols: options.Symbols = None,
     missing: options.Missing = "raise",
     transpose: options.Transpose = None,
@@ -66,6 +67,7 @@ def rank(
                 symbols=symbols,
                 missing=cast("Any", missing),  # select_genes checks it
                 batch_key=batch_key,
+                structure_key=structure_key,
                 key_added=_KEY,
                 random_state=seed,
             )

@@ -56,6 +56,7 @@ def select(
     missing: options.Missing = "raise",
     detection: options.Detection = None,
     batch_key: options.BatchKey = None,
+    structure_key: options.StructureKey = "glfs_structure",
     also: Annotated[
         list[Path] | None,
         typer.Option(
@@ -116,6 +117,7 @@ def select(
                 symbols=symbols,
                 missing=cast("Any", missing),  # so is this
                 batch_key=batch_key,
+                structure_key=structure_key,
                 across=cast("Any", across),
                 key_added=key_added,
                 subset=subset,

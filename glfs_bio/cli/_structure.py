@@ -10,6 +10,7 @@ import typer
 
 import glfs_bio
 
+from . import _options as options
 from . import _results as results
 from ._progress import progress
 
@@ -38,9 +39,7 @@ class Structure:
     seed: Annotated[
         int | None, _option("Seed of the structure, and of all that is random.", "0")
     ] = None
-    structure_key: Annotated[
-        str, typer.Option(help="Where the structure of the cells is kept.")
-    ] = "glfs_structure"
+    structure_key: options.StructureKey = "glfs_structure"
 
     @property
     def random_state(self) -> int:

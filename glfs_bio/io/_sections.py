@@ -43,7 +43,7 @@ _MEANING = {
     "n_tested": "genes to choose from",
     "objective": "what was minimised",
     "replaced": "whether the PCA and graph that were there had to be computed anew",
-    "reused": "whether the PCA and graph that were there were used",
+    "reused": "whether the PCA, the graph and the kept structure that were there were used",
 }
 
 

@@ -54,6 +54,7 @@ def select_genes(
     detection: Detection | None = None,
     batch_key: str | None = None,
     across: Literal["mean", "worst"] = "mean",
+    structure_key: str = "glfs_structure",
     key_added: str = "glfs",
     as_highly_variable: bool = False,
     subset: bool = False,
@@ -78,8 +79,8 @@ def select_genes(
     adata
         Cells × genes.  ``adata.X`` is never changed, and never made dense.  It may be backed
         (``sc.read_h5ad(..., backed="r")``), zarr, or a dask array, which is read block by block and
-        worked on wherever dask's scheduler puts the blocks.  Above 10,000 cells, in whatever form,
-        the noise of the genes is measured on so many cells drawn at random.  Several data sets, a
+        worked on wherever dask's scheduler puts the blocks.  Above 20,000 cells, in whatever form,
+        the noise of the genes is measured on 10,000 cells drawn at random.  Several data sets, a
         list or a dict of names: genes are matched by their names, those that all sets have are
         looked at, and each set is a batch, with its own subspace and graph.  What `preserve` and
         `cell_weights` name is looked for in each set, what names columns of ``.var`` in the first
@@ -189,6 +190,11 @@ def select_genes(
     across
         ``"mean"``: F is the mean over the batches or data sets.  ``"worst"``: the panel keeps as
         much as can be of the batch of which it keeps least.
+    structure_key
+        Where :func:`structure` keeps subspace, graph and noise, which depend on the cells and not
+        on what is asked.  They are re-used where they were computed from the same matrix,
+        representation, graph and batches, by the same parameters; else they are computed here.  The
+        selection is the same, to the last bit.  With ``objective="error"`` and one data set only.
     key_added
         Prefix of the columns written to ``.var``, and key of ``.uns``.
     as_highly_variable
@@ -229,9 +235,10 @@ def select_genes(
         ``params``; ``n_genes`` and ``n_tested``, the genes selected and those to choose from;
         ``kept``, shape (n_genes,): the share of the structure that the first 1, 2, … genes keep of
         what all genes keep; ``method``; ``reused``: whether ``representation`` and ``graph`` were
-        those that were there, and ``replaced``: whether they had to be replaced;
-        ``graph_components``; ``assay_noise``: σ_0²; ``versions``; with `batch_key` or several data
-        sets ``batches``, their names, and ``kept_in_batches``, shape (n_genes, n_batches): the
+        those that were there, and whether the ``structure`` was the one under `structure_key`;
+        ``replaced``: whether representation and graph had to be replaced; ``graph_components``;
+        ``assay_noise``: σ_0²; ``versions``; with `batch_key` or several data sets ``batches``,
+        their names, and ``kept_in_batches``, shape (n_genes, n_batches): the
         share that is kept of each; with several data sets ``data_sets``, their names; where
         something of `include` or `exclude` is not there, ``missing``: what it is.  With
         ``objective="error"`` ``of_best_possible``, shape (n_genes,): what panels of these sizes
@@ -268,6 +275,7 @@ def select_genes(
     """
     params = {name: value for name, value in locals().items() if name != "adata"}
     checks.keys(key_added=key_added)
+    checks.texts(structure_key=structure_key)
     checks.flags(as_highly_variable=as_highly_variable, subset=subset, inplace=inplace)
     if isinstance(adata, AnnData):
         sets, whole = {"": adata}, several.Joined(adata, {})

@@ -14,12 +14,16 @@ from .._anndata.preserve import seen_by, wanted
 from ..core import checks
 from ..core.data.rows import RowMatrix
 from ..rankers import Options, rank_genes
+from ._structure import kept as kept_structure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import pandas as pd
     from anndata import AnnData
+    from numpy.typing import NDArray
+
+    from ..core.solvers.limits import Rows
 
 _OF_OPTIONS = (
     "method",
@@ -71,6 +75,7 @@ def selected(
     )
     if rows is not None:
         genes = limits_of.narrowed(adata, genes, rows, n_genes)
+        rows = _of_several_genes(rows, genes.allowed)
     fails = None
     if params["failure"] is not None:
         fails = per_gene.probabilities(adata, params["failure"], "failure")
@@ -83,6 +88,7 @@ def selected(
     if params["detection"] is not None:
         detected = detection.shares(adata, params["detection"], params["layer"])
 
+    cells = kept_structure(adata, params, given, seen) if options.is_error else None
     ranking = rank_genes(
         given.data if genes.seen.all() else RowMatrix(given.data, genes=seen),
         n_genes,
@@ -98,6 +104,7 @@ def selected(
         wanted=kept,
         across=params["across"],
         detection=None if detected is None else detected[seen],
+        cells=cells,
     )
     key = params["key_added"]
     frame = write.table(ranking, genes, adata.var_names, key)
@@ -105,6 +112,13 @@ def selected(
         frame[f"{key}_detection"] = detected
         params = {**params, "detection": f"{key}_detection"}
     entry = write.record(ranking, params)
+    entry["reused"]["structure"] = cells is not None
     if genes.missing:
         entry["missing"] = write.storable(genes.missing)
     return frame, entry
+
+
+def _of_several_genes(rows: Rows, allowed: NDArray[np.bool_]) -> Rows | None:
+    """The limits; None where a panel may have all genes that they leave, at once and alike."""
+    weighed = rows.budget or rows.lower.any() or (rows.priority[allowed] != 1.0).any()
+    return rows if weighed or not rows.hold(allowed.astype(float)) else None

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from anndata import AnnData
     from numpy.typing import NDArray
 
+    from .._anndata.inputs import Inputs
     from .._anndata.structure import Structure
+    from ..core._typing import Index
+    from ..rankers import ReducedCells
 
 
 def structure(
@@ -35,12 +38,14 @@ def structure(
     key_added: str = "glfs_structure",
     random_state: int | None = 0,
 ) -> None:
-    """Compute what panels are judged by, and keep it with the cells.
+    """Compute what panels are selected and judged by, and keep it with the cells.
 
-    The functions of :mod:`glfs_bio.tl` that judge, extend and explain panels need the structure of
-    the cells: a subspace, the noise of the genes, and the genes' projections.  They compute it when
-    it is not there, which takes seconds for ten thousand cells.  After this function they take a
-    tenth of a second.  What is kept stays valid as long as the matrix is the same, in files too.
+    :func:`select_genes` and the functions of :mod:`glfs_bio.tl` that judge, extend and explain
+    panels need the structure of the cells: a subspace, the noise of the genes, and the genes'
+    projections.  They compute it when it is not there, which takes seconds for ten thousand cells.
+    After this function most of them take some tenths of a second.  What is kept stays valid as long
+    as the matrix is the same, in files too.  A selection re-uses it if its own parameters, and the
+    representation and graph that are there, are the same too.
 
     Parameters
     ----------
@@ -62,8 +67,11 @@ def structure(
     ``.varm[key_added]``
         ``XᵀV``, projections of the centred genes, shape (n_genes, r) for each batch.
     ``.uns[key_added]``
-        ``params``; ``matrix``, which tells whether the matrix is still the same; ``sets``: for
-        each batch K, and of every gene variance, noise and unit; ``reused``.
+        ``params``; ``matrix`` and ``inputs``, which tell whether the matrix, and the
+        ``representation`` and ``graph`` that were there, are still the same; ``genes`` that were
+        looked at; ``set_of_cell``, the batch of every cell; ``sets``: for each batch K, and of
+        every gene variance, noise and unit; ``reused``, ``replaced`` and ``graph_components``, as
+        in :func:`select_genes`.
 
     Raises
     ------
@@ -96,6 +104,14 @@ def compute(adata: AnnData, params: Mapping[str, Any], *, stacklevel: int) -> St
         {name: write.storable(value) for name, value in own.items()},
         stacklevel=stacklevel + 1,
     )
+
+
+def kept(
+    adata: AnnData, params: Mapping[str, Any], given: Inputs, genes: Index
+) -> ReducedCells | None:
+    """What :func:`structure` kept, where it is what a selection would compute; else None."""
+    own = {name: write.storable(params[name]) for name in _DEFAULTS}
+    return structures.fitting(adata, params["structure_key"], own, given, genes)
 
 
 _OF_OPTIONS = ("lambda1", "standardize", "n_comps", "n_neighbors", "random_state")

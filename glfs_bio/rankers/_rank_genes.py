@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,13 +11,13 @@ import numpy as np
 from ..core import checks
 from ..core.data.memory import full_rank_fits
 from ..core.geometry.batches import split
-from ..core.geometry.graph import check_graph, n_components
-from ..core.geometry.problem import build_problems
+from ..core.geometry.graph import check_graph
 from ..core.geometry.subspace import check_coordinates
 from ..core.solvers.threads import few_threads
-from ..panels import Criterion, WithFailures, select, select_within
+from ..panels import WithFailures, select, select_within
 from ._options import METHODS, Options
 from ._ranking import Ranking, in_order, without_ties
+from ._reduced_cells import reduce_cells
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,11 +26,9 @@ if TYPE_CHECKING:
 
     from ..core._typing import Array, Index, Matrix
     from ..core.data.rows import RowMatrix
-    from ..core.geometry.problem import Problem
     from ..core.solvers.limits import Rows
-    from ..panels import Wanted
-
-log = logging.getLogger(__name__)
+    from ..panels import Criterion, Wanted
+    from ._reduced_cells import ReducedCells
 
 _FEWEST_CELLS = 3
 ACROSS = ("mean", "worst")
@@ -53,6 +50,7 @@ def rank_genes(
     wanted: Wanted | None = None,
     across: Literal["mean", "worst"] = "mean",
     detection: Array | None = None,
+    cells: ReducedCells | None = None,
 ) -> Ranking:
     """Rank the genes of a finite matrix of cells × genes by one of the methods.
 
@@ -77,6 +75,9 @@ def rank_genes(
         Whether F is the mean over the batches, or that of the batch of which least is kept.
     detection
         That of :class:`~glfs_bio.panels.Criterion`, over all genes.
+    cells
+        What :func:`~glfs_bio.rankers.reduce_cells` makes of the same data by the same options, if
+        it is known; None: it is made here.  With ``objective="error"`` only.
 
     Returns
     -------
@@ -121,25 +122,21 @@ def rank_genes(
         )
         raise ValueError(msg)
     included = _included(include, len(every), n_genes)
-    problems = build_problems(
-        data,
-        how.reduction,
-        representation=None
-        if representation is None
-        else check_coordinates(representation, data.shape[0]),
-        graph=None if graph is None else check_graph(graph, data.shape[0]),
-        batch=batch,
-        provisional=provisional,
-    )
-    replaced = any(problem.replaced for problem in problems)
-    if replaced:
-        log.warning(
-            "The principal components and the graph that were there miss directions in which genes "
-            "vary beyond their noise: both were computed anew for the selection."
+    if cells is None:
+        cells = reduce_cells(
+            data,
+            how.reduction,
+            representation=None
+            if representation is None
+            else check_coordinates(representation, data.shape[0]),
+            graph=None if graph is None else check_graph(graph, data.shape[0]),
+            batch=batch,
+            provisional=provisional,
         )
+    cells.note()
     batches = split(batch, data.shape[0])
     of_sets = None if wanted is None else [wanted.rows(one.cells) for one in batches]
-    criterion = Criterion(problems, of_sets, worst=across == "worst", detection=detection)
+    criterion = cells.criterion(of_sets, worst=across == "worst", detection=detection)
     if how.is_error:
         ranking = best_panel(
             criterion,
@@ -153,7 +150,7 @@ def rank_genes(
         )
     else:
         ranking = METHODS[how.method].rank(
-            [problem.only(candidates) for problem in problems],
+            [one.only(candidates) for one in cells.sets],
             n_genes,
             include=np.searchsorted(candidates, included),
             options=how,
@@ -162,13 +159,10 @@ def rank_genes(
     about = {
         "method": how.method,
         **({"objective": how.objective} if how.method == "glfs" else {}),
-        "reused": {
-            "representation": representation is not None and not replaced,
-            "graph": graph is not None and not replaced,
-        },
-        "replaced": replaced,
-        "graph_components": _pieces(problems),
-        "assay_noise": float(np.mean([problem.assay_noise for problem in problems])),
+        "reused": dict(cells.reused),
+        "replaced": cells.replaced,
+        "graph_components": cells.graph_components,
+        "assay_noise": float(np.mean([one.assay_noise for one in cells.sets])),
     }
     if batch is not None:
         chosen = candidates[ranking.order[: ranking.n_selected]]
@@ -260,19 +254,6 @@ def best_panel(
         scores = in_order(np.searchsorted(candidates, panel.order), panel.waiting[candidates])
         ranking = Ranking(panel.beta[candidates], without_ties(scores), panel.n_selected, info)
         return measured(ranking, criterion, candidates)
-
-
-def _pieces(problems: Sequence[Problem]) -> int:
-    """Connected components of the graph, the most of a batch; more than one is worth a note."""
-    pieces = max(n_components(problem.graph) for problem in problems)
-    if pieces > 1:
-        log.warning(
-            "The graph of the cells has %d connected components, parts that no similarity joins. "
-            "Where they should be joined n_neighbors must be larger; cells that stand alone can be "
-            "removed.",
-            pieces,
-        )
-    return pieces
 
 
 def _included(include: ArrayLike | None, n_features: int, n_genes: int | None) -> Index:

@@ -20,6 +20,7 @@ log = logging.getLogger(__name__)
 
 _BYTES = "kept"
 _ARRAYS = ("genes", "set_of_cell")
+_TOLD = ("params", "matrix", "inputs", "reused", "replaced", "graph_components")
 
 
 def is_kept(record: Mapping[str, Any]) -> bool:
@@ -37,7 +38,7 @@ def kept(adata: AnnData, key: str) -> dict[str, Any]:
         for place, block in entry["sets"].items()
         for name, value in block.items()
     }
-    told = {name: entry[name] for name in ("params", "matrix", "reused")}
+    told = {name: entry[name] for name in _TOLD}
     arrays["told"] = np.array(json.dumps(told, default=np.ndarray.tolist))
     buffer = io.BytesIO()
     np.savez(buffer, **arrays)

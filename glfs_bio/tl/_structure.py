@@ -12,8 +12,6 @@ from .._anndata import genes, read, write
 from .._anndata import structure as structures
 from .._anndata.detection import shares
 from .._anndata.preserve import STRUCTURE, seen_by, wanted
-from ..core.solvers.threads import few_threads
-from ..panels import Criterion
 from ..pp import recorded_parameters
 from ..pp._structure import compute
 
@@ -126,15 +124,13 @@ def preserving(
     }
     if asked is None and detection is None:
         return replace(structure, params=params)
-    sets = structure.criterion.sets
     of_sets = detected = None
     if asked is not None:
         asked = seen_by(adata, asked, structure.genes)
         of_sets = [asked.rows(cells) for cells in structure.cells]
     if detection is not None:
         detected = shares(adata, detection, structure.layer)[structure.genes]
-    with few_threads(sets[0].basis.shape[1], len(structure.genes)):
-        criterion = Criterion(sets, of_sets, detection=detected)
+    criterion = structure.reduced.criterion(of_sets, detection=detected)
     return replace(structure, criterion=criterion, params=params)
 
 

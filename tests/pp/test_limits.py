@@ -32,6 +32,16 @@ def test_totals_hold(counted):
     assert 0.5 < share <= 1
 
 
+def test_limits_on_single_genes_exclude_them(pbmc):
+    means = np.asarray(pbmc.X.mean(axis=0)).ravel()
+    pp.select_genes(pbmc, 10, limits=Limits(max_mean=1.0))
+    pp.select_genes(pbmc, 10, exclude=list(pbmc.var_names[means > 1.0]), key_added="other")
+    for name in ("rank", "score", "loss", "weight"):
+        np.testing.assert_array_equal(pbmc.var[f"glfs_{name}"], pbmc.var[f"other_{name}"])
+    for name in ("kept", "of_best_possible"):
+        np.testing.assert_array_equal(pbmc.uns["glfs"][name], pbmc.uns["other"][name])
+
+
 def test_a_budget_is_spent(counted):
     pp.select_genes(counted, cost="price", budget=20.0)
     spent = counted.var["price"][chosen(counted)].sum()

@@ -191,7 +191,11 @@ def test_components_that_miss_the_structure_are_replaced(hidden_group, caplog):
         select_genes(hidden_group, 6, n_comps=2)
     entry = hidden_group.uns["glfs"]
     assert entry["replaced"]
-    assert entry["reused"] == {"representation": False, "graph": False}
+    assert entry["reused"] == {
+        "representation": False,
+        "graph": False,
+        "structure": False,
+    }
     assert "computed anew" in caplog.text
     assert selected_quiet(hidden_group) == 6
     del hidden_group.obsm["X_pca"], hidden_group.obsp["connectivities"]

@@ -101,7 +101,9 @@
 #'   A reduced dimension `"PCA"` (for Seurat, `"pca"`) is re-used, and so is the graph
 #'   `colPair(x, "connectivities")` of a SingleCellExperiment, where zellkonverter and
 #'   [glfs_read_h5ad()] put that of an AnnData file: R and Python select the same genes.
-#'   `use_rep = "X"` computes both anew; the record says what was re-used. For a Seurat object, `slot` or
+#'   `use_rep = "X"` computes both anew. What [glfs_structure()] kept is re-used where it
+#'   was computed from the same object by the same arguments, so that another size,
+#'   limits or labels take tenths of a second. The record says what was re-used. For a Seurat object, `slot` or
 #'   `layer` names the matrix of the assay, by default `"data"`. A HDF5Matrix of numbers
 #'   stays in its file and is read part by part; other delayed matrices are realised in
 #'   memory, block by block and without their zeros where these are most of them. The
@@ -137,9 +139,9 @@
 #' - `curve`: `n_genes` and `kept` of panels larger than the selection too, where
 #'   `n_genes` was NULL.
 #' - `reused`: whether the `representation` was a reduced dimension of the object, and
-#'   the `graph` was one of its `colPairs`. `replaced`: whether the reduced dimension
-#'   had to be replaced, because it missed directions in which genes vary beyond
-#'   their noise.
+#'   the `graph` was one of its `colPairs`, and whether the `structure` was the one
+#'   that [glfs_structure()] kept. `replaced`: whether the reduced dimension had to be
+#'   replaced, because it missed directions in which genes vary beyond their noise.
 #' - `graph_components`: the number of connected components of the graph of the
 #'   samples. `assay_noise`: the variance of the noise of the assay that will
 #'   measure the panel, as it was assumed.
