@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from scipy import sparse
 
+from .. import pools
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
@@ -27,9 +29,9 @@ log = logging.getLogger(__name__)
 
 #: Entries of a block: of a dense matrix, and of a sparse one that is read, where zeros count.
 _DENSE_BLOCK = 2**24
-_SPARSE_BLOCK = 2**28
+_SPARSE_BLOCK = 2**26
 #: Stored values of a block of a sparse matrix in memory.  Parts copy these in double precision.
-_STORED_BLOCK = 2**21
+_STORED_BLOCK = 2**20
 
 
 def add_up(left: Sums, right: Sums) -> Sums:
@@ -99,6 +101,9 @@ class RowMatrix:
     def sweep(self, part: Part, *shared: Any, merge: Merge = add_up) -> tuple[Sums, Matrix]:
         """One pass: the sums of all parts, and their rows below one another.
 
+        Threads work on blocks while the next is read.  Sums are merged in the order of the blocks,
+        so that they do not depend on the threads.
+
         Parameters
         ----------
         part
@@ -115,8 +120,12 @@ class RowMatrix:
         total: Sums = ()
         stacked: list[Matrix] = []
         n_cells = self.shape[0]
-        for block, rows in self._blocks():
-            sums, of_cells = part(block, rows, *shared)
+
+        def of_block(read: tuple[Matrix, slice]) -> tuple[Sums, Matrix, slice]:
+            block, rows = read
+            return *part(block, rows, *shared), rows
+
+        for sums, of_cells, rows in pools.in_order(of_block, self._blocks()):
             total = merge(total, sums) if stacked else sums
             stacked.append(of_cells)
             if not self.in_memory:
@@ -198,7 +207,8 @@ def _work(
     part: Part, block: Any, cells: Index | None, genes: Index | None, rows: slice, *shared: Any
 ) -> tuple[Sums, Matrix]:
     """One part of a sweep, wherever it is done."""
-    return part(_as_block(block, cells, genes), rows, *shared)
+    with pools.alone():
+        return part(_as_block(block, cells, genes), rows, *shared)
 
 
 def _weighted(block: Matrix, rows: slice, weights: Array) -> tuple[Sums, Matrix]:

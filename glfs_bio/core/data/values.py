@@ -50,12 +50,3 @@ def single(values: Array) -> tuple[Array, float]:
     unit = 2.0 ** int(np.frexp(extent)[1])
     in_unit = np.empty(values.shape, dtype=np.float32)
     return np.multiply(values, np.float64(1.0 / unit), out=in_unit, casting="same_kind"), unit
-
-
-def single_product(block: sparse.csr_array, weights: Array) -> Array:
-    """``X w`` for the columns of `weights`, in single precision but for its unit.
-
-    A sum for each cell, whose rounding does not depend on what other cells are in the block.
-    """
-    (values, unit), (weights, weight) = single(block.data), single(weights)
-    return np.asarray(np.float64(unit * weight) * (with_values(block, values) @ weights))

@@ -17,15 +17,16 @@ if TYPE_CHECKING:
     from .._typing import Array
 
 _RANK_TOLERANCE = 1e-9
-#: Products, for the leading directions alone and for all that are asked for.  Of 50 principal
-#: components of log counts 10 products capture 99 to 99.9 % of the variance of the best and 99.98 %
-#: of the first 16; 20 products 99.995 %, and find those that do not depend on the seed.
-LEADING, ALL = 10, 20
-#: Columns of a block in units of the vectors asked for.
-_WIDTH = 0.4
-_NARROWEST = 8
-#: Columns of a block where the products span all there is, which fewer products do as well.
-_WIDE = 50
+#: Directions that are longer, in units of the longest, are no rounding.
+_SURE = 1e-6
+#: Share of the sum of the eigenvalues that the last product may still add: where the leading
+#: directions matter, and where all do.  What is missing then is about as much.
+LEADING, ALL = 5e-3, 5e-5
+#: Products at most.  So few that span all there is are all made.
+_MOST, _FEW = 20, 10
+#: Columns of a block are the multiple of this nearest to the vectors asked for: what registers and
+#: lines of a cache hold.
+_LANES = 16
 
 
 def leading_eigenvectors(
@@ -33,8 +34,9 @@ def leading_eigenvectors(
     size: int,
     n_vectors: int,
     random_state: int | None,
-    n_products: int = ALL,
+    tolerance: float = ALL,
     rounding: float = _RANK_TOLERANCE,
+    start: Array | None = None,
 ) -> tuple[Array, Array]:
     """Approximately the largest eigenvalues, shape (n_vectors,), and their eigenvectors.
 
@@ -48,42 +50,54 @@ def leading_eigenvectors(
         How many; fewer are returned where the rank is smaller.
     random_state
         Seed of the first block.
-    n_products
-        How often the matrix is multiplied with a block; fewer times where that suffices for all.
+    tolerance
+        Share of the sum of the eigenvalues: no more products are made once one adds less.
     rounding
         Eigenvalues up to this share of the largest are what rounding in `times` left.
+    start
+        Vectors near the leading ones, these first, shape (size, k); None: a random block.
 
     Returns
     -------
     Eigenvalues in descending order, and eigenvectors, shape (size, n_vectors).
     """
-    width = max(_NARROWEST, int(np.ceil(_WIDTH * n_vectors)))
-    steps = max(n_products, -(-n_vectors // width) + 1)
-    if width * steps >= size:
-        width = min(size, max(width, _WIDE))
-        steps = -(-size // width)
-    block = np.random.default_rng(random_state).normal(size=(size, width))
-    basis, images = (np.empty((size, steps * width), order="F") for _ in range(2))
-    scale, known = 0.0, 0
+    width = min(max(1, round(n_vectors / _LANES)) * _LANES, size)
+    spanning = -(-size // width)
+    if spanning <= _FEW:
+        tolerance = 0.0
+    steps = min(max(_MOST, -(-n_vectors // width) + 1), spanning)
+    outside = np.random.default_rng(random_state).normal(size=(size, width))
+    if start is not None:
+        outside[:, : start.shape[1]] = start[:, :width]
+    basis = np.empty((size, steps * width), order="F")
+    small = np.zeros((steps * width, steps * width))
+    scale, known, found = 0.0, 0, 0.0
     for _ in range(steps):
-        block = _new_directions(block, basis[:, :known], scale)[:, : size - known]
+        block = _directions(outside, basis[:, :known], scale)[:, : size - known]
         if block.shape[1] == 0:
             break
+        new = slice(known, known + block.shape[1])
+        basis[:, new], known = block, new.stop
         image = times(block)
         scale = max(scale, float(np.linalg.norm(image, axis=0).max()))
-        new = slice(known, known + block.shape[1])
-        basis[:, new], images[:, new], known = block, image, new.stop
-        block = image
-    basis, images = basis[:, :known], images[:, :known]
-    small = basis.T @ images
-    values, vectors = np.linalg.eigh((small + small.T) / 2.0)
+        within = basis[:, :known].T @ image
+        small[:known, new], small[new, :known] = within, within.T
+        before, found = found, float(np.linalg.eigvalsh(small[:known, :known])[-n_vectors:].sum())
+        if known > n_vectors and found - before < tolerance * found:
+            break
+        outside = image - basis[:, :known] @ within
+    values, vectors = np.linalg.eigh(small[:known, :known])
     kept = np.flatnonzero(values > rounding * values[-1])[::-1][:n_vectors]
-    return values[kept], np.asarray(basis @ vectors[:, kept])
+    return values[kept], np.asarray(basis[:, :known] @ vectors[:, kept])
 
 
-def _new_directions(block: Array, basis: Array, scale: float) -> Array:
-    """Orthonormal basis of what the block has outside the span of `basis`."""
-    outside = block - basis @ (basis.T @ block)
+def _directions(outside: Array, basis: Array, scale: float) -> Array:
+    """Orthonormal basis of vectors that are outside the span of `basis`, up to rounding."""
+    directions, triangle = qr(outside, mode="economic", check_finite=False)
+    lengths = np.abs(np.diag(triangle))
+    if lengths.min() > _SURE * max(scale, lengths.max()):
+        return np.asarray(directions)
+    outside = outside - basis @ (basis.T @ outside)
     directions, triangle, _ = qr(outside, mode="economic", pivoting=True, check_finite=False)
     lengths = np.abs(np.diag(triangle))
     fresh = np.asarray(directions[:, lengths > _RANK_TOLERANCE * max(scale, lengths[0])])

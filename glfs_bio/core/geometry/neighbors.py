@@ -14,6 +14,8 @@ from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
 
+from .. import pools
+
 if TYPE_CHECKING:
     from .._typing import Array, Index
 
@@ -26,18 +28,20 @@ class Settings:
     ----------
     cells_of_cluster
         Cells of a cluster, in the mean.
-    sample, rounds
-        Cells for each cluster that k-means sees, and how often it moves the clusters.
+    sample, most, rounds
+        Cells for each cluster that k-means sees, at most in all, and how often it moves the
+        clusters.
     looked_at
         Cells that are looked at for each cell, at least.
     per_neighbor
         The same for each neighbour that is wanted.
     """
 
-    cells_of_cluster: int = 300
-    sample: int = 16
-    rounds: int = 5
-    looked_at: int = 8000
+    cells_of_cluster: int = 200
+    sample: int = 64
+    most: int = 50_000
+    rounds: int = 15
+    looked_at: int = 5000
     per_neighbor: int = 100
 
 
@@ -66,12 +70,16 @@ def distances(cells: Array, n_neighbors: int, random_state: int | None) -> spars
     members, centers = _clusters(cells, random_state)
     sizes = np.array([len(of_cluster) for of_cluster in members])
     order = np.argsort(pairwise_distances(centers), axis=1, kind="stable")
-    for own, nearest in zip(members, order, strict=True):
+
+    def look(own: Index, nearest: Index) -> tuple[Index, Array, Index]:
         enough = 1 + np.searchsorted(np.cumsum(sizes[nearest]), wanted)
         others = np.concatenate([members[cluster] for cluster in nearest[:enough]])
         finder = NearestNeighbors(n_neighbors=n_neighbors + 1, algorithm="brute")
-        far[own], places = finder.fit(cells[others]).kneighbors(cells[own])
-        near[own] = others[places]
+        lengths, places = finder.fit(cells[others]).kneighbors(cells[own])
+        return own, lengths, others[places]
+
+    for own, lengths, found in pools.in_order(look, members, order):
+        far[own], near[own] = lengths, found
     rows = np.repeat(np.arange(len(cells)), n_neighbors + 1).reshape(shape)
     other = near != rows
     return sparse.csr_array((far[other], (rows[other], near[other])), shape=(len(cells),) * 2)
@@ -80,7 +88,8 @@ def distances(cells: Array, n_neighbors: int, random_state: int | None) -> spars
 def _clusters(cells: Array, random_state: int | None) -> tuple[list[Index], Array]:
     """Cells of each cluster, and the centres, by k-means on some of the cells."""
     n_clusters = max(1, len(cells) // SETTINGS.cells_of_cluster)
-    n_seen = min(SETTINGS.sample * n_clusters, len(cells))
+    n_seen = min(SETTINGS.sample * n_clusters, SETTINGS.most, len(cells))
+    n_seen = max(n_seen, n_clusters)
     seen = np.random.default_rng(random_state).choice(len(cells), n_seen, replace=False)
     model = KMeans(
         n_clusters, init="random", n_init=1, max_iter=SETTINGS.rounds, random_state=random_state

@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 from scipy import sparse
 
+from .. import pools
 from ..data.moments import moments
 from ..data.rows import RowMatrix
 from .graph import laplacian
@@ -16,8 +17,9 @@ if TYPE_CHECKING:
     from .._typing import Array, Index, Matrix
 
 _SMALLEST_SHARE = 1e-3
-#: Entries of a block of dense genes.
+#: Entries of a block of dense genes, and cells whose sums are added up by themselves.
 _BLOCK = 2**21
+_ROWS = 1024
 #: Noise of the assay that will measure a panel, in units of the mean noise of the genes that carry
 #: structure.  Less trusts genes that hardly vary, more takes highly expressed ones;
 #: ``benchmarks/panels/README.md`` has the trials.
@@ -42,11 +44,7 @@ def graph_residuals(data: Matrix, smoother: sparse.csr_array) -> Array:
     quadratic = -2.0 * mean * along + mean**2 * ones.sum()
     if sparse.issparse(data):
         data, form = sparse.csr_array(data), sparse.csr_array(smoother)
-        quadratic += _quadratic_forms(
-            *(data.indptr, data.indices, data.data),
-            *(form.indptr, form.indices, form.data.astype(np.float64)),
-            n_genes,
-        )
+        quadratic += _quadratic_forms(data, form)
     else:
         columns = max(1, _BLOCK // n_cells)
         for begin in range(0, n_genes, columns):
@@ -129,31 +127,47 @@ def elsewhere(variance: Array, residuals: Array, detection: Array) -> Array:
     return found
 
 
-@njit(cache=True, nogil=True)
-def _quadratic_forms(
+def _quadratic_forms(data: sparse.csr_array, form: sparse.csr_array) -> Array:
+    """``x_iᵀ F x_i`` for every column of a CSR matrix; F is symmetric, in CSR.
+
+    Takes ``nnz(F)`` times the entries of a row, where a product of sparse matrices would sort them.
+    The sums of some rows are added up in the order of these, whatever the threads.
+    """
+    n_rows, n_columns = data.shape
+    begins = range(0, n_rows, _ROWS)
+    parts = np.zeros((len(begins), n_columns))
+    stored = data.indptr, data.indices, data.data
+    forms = form.indptr, form.indices, form.data.astype(np.float64)
+
+    def add_up(part: int) -> None:
+        begin = begins[part]
+        _forms_of_rows(*stored, *forms, begin, min(begin + _ROWS, n_rows), parts[part])
+
+    pools.work(add_up, range(len(begins)))
+    return np.asarray(parts.sum(axis=0))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _forms_of_rows(
     indptr: Index,
     indices: Index,
     values: Array,
     form_indptr: Index,
     form_indices: Index,
     form_values: Array,
-    n_columns: int,
-) -> Array:
-    """``x_iᵀ F x_i`` for every column of a CSR matrix; F is symmetric, in CSR.
-
-    Takes ``nnz(F)`` times the entries of a row, where a product of sparse matrices would sort them.
-    """
-    forms = np.zeros(n_columns)
-    row = np.zeros(n_columns)
-    for i in range(len(indptr) - 1):
-        for p in range(indptr[i], indptr[i + 1]):
-            row[indices[p]] += values[p]
+    begin: int,
+    end: int,
+    forms: Array,
+) -> None:
+    """``Σ_i x_i · (F x)_i`` over some rows i of every column x, added to `forms`."""
+    product = np.empty(len(forms))
+    for i in range(begin, end):
+        product[:] = 0.0
         for q in range(form_indptr[i], form_indptr[i + 1]):
             j = form_indices[q]
             if j >= i:  # the other triangle is the same
                 weight = form_values[q] if j == i else 2.0 * form_values[q]
                 for p in range(indptr[j], indptr[j + 1]):
-                    forms[indices[p]] += weight * values[p] * row[indices[p]]
+                    product[indices[p]] += weight * values[p]
         for p in range(indptr[i], indptr[i + 1]):
-            row[indices[p]] = 0.0
-    return forms
+            forms[indices[p]] += values[p] * product[indices[p]]

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from .._typing import Array, Index, Matrix
     from ..data.moments import Moments
+    from ..data.products import Products
     from .reduction import Reduction
     from .sample import Sample
 
@@ -162,13 +163,13 @@ def _build(
             basis = subspace.full_rank(sample.data, whole_space=reduction.whole_space)
         else:
             basis = subspace.orthonormal(where)
-        projections = subspace.project(data, basis)
+        projections = subspace.project(sample.products if all_at_hand else data, basis)
     if basis.shape[1] == 0:
         msg = f"The coordinates of {cells_are} are all alike: recompute them, or leave them out."
         raise ValueError(msg)
     if representation is not None and provisional and reduction.standardize == "noise":
         scale = _inverse(np.sqrt(residuals))
-        if _missed(sample.data, scale, sample.rows(basis), projections) > _MAY_MISS:
+        if _missed(sample.products, scale, sample.rows(basis), projections) > _MAY_MISS:
             computed = _build(
                 data,
                 reduction,
@@ -224,18 +225,22 @@ def _components(
     """
     n_comps = reduction.n_comps
     scale = np.ones_like(every.variance)
+    start = None
     if reduction.standardize == "unit":
         scale = _inverse(np.sqrt(every.variance))
     if reduction.standardize == "noise":
-        seen, near = sample, graph
+        seen, near, first = sample, graph, None
         if near is None or sample.chosen is not None:
             seen = sample.part(FIRST_LOOK)
-            near = seen.graph(seen.coordinates(scale, n_comps, krylov.LEADING))
+            first = seen.coordinates(scale, n_comps, krylov.LEADING)
+            near = seen.graph(first)
         residuals = noise.measure(seen.data, every.variance, near, seen.variance)
         scale = _inverse(np.sqrt(residuals))
+        if first is not None and n_comps is not None:
+            start = seen.weights(scale, first)
     if n_comps is None or sample.chosen is None:
-        return sample.coordinates(scale, n_comps), None
-    start = sample.loadings(scale, n_comps)
+        return sample.coordinates(scale, n_comps, start=start), None
+    start = sample.loadings(scale, n_comps, start)
     where, basis, projections = subspace.spread(
         data, start, n_comps, every.mean, scale, mostly_zero=is_sparse(sample.data)
     )
@@ -247,13 +252,13 @@ def _near(sample: Sample, graph: sparse.csr_array | None, where: Matrix) -> spar
     return sample.graph(where) if graph is None or sample.chosen is not None else graph
 
 
-def _missed(data: Matrix, scale: Array, basis: Array, projections: Array) -> float:
+def _missed(data: Products, scale: Array, basis: Array, projections: Array) -> float:
     """Share of one step of subspace iteration, ``X_s X_sᵀ V``, that leaves the span of V.
 
     It is zero where V holds principal components of the scaled genes ``X_s``.  `data` and `basis`
     may be of a sample of the cells.
     """
-    step = data @ (projections[:, :_LEADING] * scale[:, None] ** 2)
+    step = data.times(projections[:, :_LEADING] * scale[:, None] ** 2)
     step -= step.mean(axis=0)
     within = subspace.orthonormal(basis)
     return float(1.0 - np.sum((within.T @ step) ** 2) / np.sum(step**2))

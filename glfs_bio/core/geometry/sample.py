@@ -7,22 +7,28 @@ these; they are in memory.  All cells make up the subspace, the graph and the pr
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
 
 from ..data.moments import Moments, moments
+from ..data.products import products
 from ..data.rows import RowMatrix
 from ..data.values import doubled, is_sparse
 from . import krylov, subspace
 from .graph import knn_graph
+from .scaled import ScaledGenes
 
 if TYPE_CHECKING:
     from .._typing import Array, Index, Matrix
+    from ..data.products import Products
 
-#: Of more cells than this as many are a sample.
-MANY_CELLS = 10_000
+#: Of more cells than this a sample is drawn: all distances between so many take 3 s.
+MANY_CELLS = 20_000
+#: Cells of a sample.
+SAMPLED = 10_000
 #: Cells of the first look, at plain genes: more than there were in any set that decided about it.
 FIRST_LOOK = 5_000
 #: Components of a sample beyond those asked for, from which those of all cells are found.
@@ -49,6 +55,11 @@ class Sample:
     n_neighbors: int
     random_state: int | None
 
+    @cached_property
+    def products(self) -> Products:
+        """Products with the data, for whose transpose there is one place."""
+        return products(self.data)
+
     def part(self, n_cells: int) -> Sample:
         """So many of these cells, drawn at random; all, where they are no more."""
         if self.data.shape[0] <= n_cells:
@@ -67,18 +78,32 @@ class Sample:
         return knn_graph(coordinates, self.n_neighbors, self.random_state)
 
     def coordinates(
-        self, scale: Array, n_comps: int | None, n_products: int = krylov.ALL
+        self,
+        scale: Array,
+        n_comps: int | None,
+        tolerance: float = krylov.ALL,
+        start: Array | None = None,
     ) -> Matrix:
         """Where the sampled cells are, for genes in given units."""
         if n_comps is None:
             return scale_genes(self.data, scale)
         return subspace.principal_components(
-            self.data, n_comps, self.random_state, scale=scale, n_products=n_products
+            self.products,
+            n_comps,
+            self.random_state,
+            scale=scale,
+            tolerance=tolerance,
+            start=start,
         )
 
-    def loadings(self, scale: Array, n_comps: int) -> Array:
+    def loadings(self, scale: Array, n_comps: int, start: Array | None) -> Array:
         """Principal components of the sample, and some more."""
-        return subspace.loadings(self.data, n_comps + _SPARE, scale, self.random_state)
+        wanted = n_comps + _SPARE
+        return subspace.loadings(self.products, wanted, scale, self.random_state, start)
+
+    def weights(self, scale: Array, where: Array) -> Array:
+        """How genes in given units go with coordinates of the cells, shape (n_genes, k)."""
+        return ScaledGenes.of(self.products, scale).weights(where - where.mean(axis=0))
 
 
 def look(
@@ -98,7 +123,7 @@ def look(
     n_cells = cells.shape[0]
     chosen = None
     if n_cells > MANY_CELLS and not whole:
-        chosen = _drawn(n_cells, MANY_CELLS, random_state)
+        chosen = _drawn(n_cells, min(SAMPLED, MANY_CELLS), random_state)
     every, data = moments(cells, chosen)
     if data.dtype.kind != "f":
         data = doubled(data)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
 
-from ..data.values import doubled, is_sparse, single, with_values
+from .. import pools
+from ..data.products import Sparse
 
 if TYPE_CHECKING:
-    from .._typing import Array, Matrix
+    from contextlib import AbstractContextManager
+
+    from .._typing import Array
+    from ..data.products import Products
 
 #: By the bytes of a number.
 _ROUNDING = {4: 1e-6, 8: 1e-9}
@@ -27,42 +31,53 @@ class ScaledGenes:
 
     Attributes
     ----------
-    matrix
-        X in a unit that brings products into the range of single precision, cells × genes.
+    products
+        With X in a unit that brings them into the range of single precision.
     scale
-        What genes are multiplied with, at most one, shape (n_genes, 1) and of the matrix's dtype.
+        What genes are multiplied with, at most one, shape (n_genes, 1) and in the precision of
+        products.
     unit
         What is left out of both.
     """
 
-    matrix: Matrix
+    products: Products
     scale: Array
     unit: float
 
     @classmethod
-    def of(cls, data: Matrix, scale: Array) -> ScaledGenes:
-        """Cells × genes in memory, and what genes are multiplied with, shape (n_genes,)."""
-        matrix = sparse.csr_array(data) if sparse.issparse(data) else data
-        if sparse.issparse(matrix) and is_sparse(matrix):
-            values, unit = single(matrix.data)
-            matrix = with_values(matrix, values)
-        else:
-            matrix, unit = doubled(matrix), 1.0
+    def of(cls, products: Products, scale: Array) -> ScaledGenes:
+        """Products with cells × genes, and what genes are multiplied with, shape (n_genes,)."""
         most = float(scale.max()) or 1.0
-        return cls(matrix, (scale[:, None] / most).astype(matrix.dtype), unit * most)
+        scale = scale[:, None] / most
+        if not isinstance(products, Sparse):
+            return cls(products, scale, most)
+        products, unit = products.in_single
+        return cls(products, scale.astype(np.float32), unit * most)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of cells and genes."""
+        n_cells, n_genes = self.products.matrix.shape
+        return n_cells, n_genes
 
     @property
     def rounding(self) -> float:
         """Share of the largest eigenvalue of ``X̃ᵀX̃`` below which there may be none."""
-        return _ROUNDING[self.matrix.dtype.itemsize]
+        return _ROUNDING[self.scale.dtype.itemsize]
+
+    def threads(self) -> AbstractContextManager[object]:
+        """One thread of BLAS beside sparse products: its others would wait on cores these need."""
+        if isinstance(self.products, Sparse):
+            return pools.one_thread("blas")
+        return nullcontext()
 
     def scores(self, weights: Array) -> Array:
         """``X̃ w / unit`` for the columns of `weights`, shape (n_cells, k)."""
-        product = self.matrix @ (self.scale * weights.astype(self.matrix.dtype, copy=False))
+        product = self.products.times(self.scale * weights.astype(self.scale.dtype, copy=False))
         return np.asarray(product - product.mean(axis=0, dtype=np.float64))
 
     def weights(self, scores: Array) -> Array:
-        """``X̃ᵀ s / unit`` for centred columns of `scores`, (n_genes, k), in the matrix's dtype."""
-        product = self.matrix.T @ scores.astype(self.matrix.dtype, copy=False)
+        """``X̃ᵀ s / unit`` for centred columns of `scores`, (n_genes, k), in their precision."""
+        product = self.products.transposed_times(scores.astype(self.scale.dtype, copy=False))
         product *= self.scale
         return np.asarray(product)

@@ -14,8 +14,9 @@ from scipy.linalg import qr
 from sklearn.decomposition import PCA
 
 from .. import checks
+from ..data.products import Dense, Sparse, products, sparse_products
 from ..data.rows import RowMatrix, no_rows
-from ..data.values import doubled, single_product
+from ..data.values import doubled
 from . import krylov
 from .krylov import leading_eigenvectors
 from .scaled import ScaledGenes
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from .._typing import Array, Matrix
+    from ..data.products import Products
     from ..data.rows import Sums
 
 _RANK_TOLERANCE = 1e-10
@@ -77,12 +79,13 @@ def full_rank(data: Matrix, *, whole_space: bool = False) -> Array:
 
 
 def principal_components(
-    data: Matrix,
+    data: Matrix | Products,
     n_comps: int,
     random_state: int | None = 0,
     *,
     scale: Array | None = None,
-    n_products: int = krylov.ALL,
+    tolerance: float = krylov.ALL,
+    start: Array | None = None,
 ) -> Array:
     """Scores of the cells on the leading principal components, shape (n_cells, n_comps).
 
@@ -91,49 +94,70 @@ def principal_components(
     Parameters
     ----------
     data
-        Cells × genes in memory.
+        Cells × genes in memory, or products with these.
     n_comps
         Number of components.
     random_state
         Seed of :func:`~glfs_bio.core.geometry.krylov.leading_eigenvectors`.
     scale
         What genes are multiplied with; None: one.
-    n_products
+    tolerance
         How closely they are approximated, see :func:`.krylov.leading_eigenvectors`.
+    start
+        Loadings near those that are looked for, shape (n_genes, k).
     """
-    n_cells, n_genes = data.shape
+    known = data if isinstance(data, Dense | Sparse) else products(data)
+    n_cells, n_genes = known.matrix.shape
     scale = np.ones(n_genes) if scale is None else scale
     if n_comps >= min(n_cells, n_genes):
-        dense = data.toarray() if sparse.issparse(data) else data
+        dense = known.matrix.toarray() if sparse.issparse(known.matrix) else known.matrix
         return np.asarray(PCA(svd_solver="full").fit_transform(dense * scale))
-    genes = ScaledGenes.of(data, scale)
+    genes = ScaledGenes.of(known, scale)
     if n_cells > n_genes:
-        return genes.unit * genes.scores(_loadings(genes, n_comps, random_state, n_products))
-    values, vectors = leading_eigenvectors(
-        lambda scores: genes.scores(genes.weights(scores - scores.mean(axis=0))),
-        n_cells,
-        n_comps,
-        random_state,
-        n_products,
-        genes.rounding,
-    )
+        found = _loadings(genes, n_comps, random_state, tolerance, start)
+        return genes.unit * genes.scores(found)
+    with genes.threads():
+        values, vectors = leading_eigenvectors(
+            lambda scores: genes.scores(genes.weights(scores - scores.mean(axis=0))),
+            n_cells,
+            n_comps,
+            random_state,
+            tolerance,
+            genes.rounding,
+            None if start is None else genes.scores(start),
+        )
     return genes.unit * np.sqrt(values) * vectors
 
 
-def loadings(data: Matrix, n_comps: int, scale: Array, random_state: int | None) -> Array:
+def loadings(
+    data: Products,
+    n_comps: int,
+    scale: Array,
+    random_state: int | None,
+    start: Array | None = None,
+) -> Array:
     """Roughly the leading eigenvectors of ``X̃ᵀX̃``, ``X̃ = (X − mean) diag(scale)``, one a column."""
-    return _loadings(ScaledGenes.of(data, scale), n_comps, random_state, krylov.LEADING)
+    genes = ScaledGenes.of(data, scale)
+    return _loadings(genes, n_comps, random_state, krylov.LEADING, start)
 
 
-def _loadings(genes: ScaledGenes, n_comps: int, random_state: int | None, n_products: int) -> Array:
-    _, vectors = leading_eigenvectors(
-        lambda weights: genes.weights(genes.scores(weights)).astype(np.float64, copy=False),
-        genes.matrix.shape[1],
-        n_comps,
-        random_state,
-        n_products,
-        genes.rounding,
-    )
+def _loadings(
+    genes: ScaledGenes,
+    n_comps: int,
+    random_state: int | None,
+    tolerance: float,
+    start: Array | None,
+) -> Array:
+    with genes.threads():
+        _, vectors = leading_eigenvectors(
+            lambda weights: genes.weights(genes.scores(weights)).astype(np.float64, copy=False),
+            genes.shape[1],
+            n_comps,
+            random_state,
+            tolerance,
+            genes.rounding,
+            start,
+        )
     return vectors
 
 
@@ -155,8 +179,9 @@ def spread(
     mean, scale
         Of every gene, see :func:`loadings`.
     mostly_zero
-        Work on sparse blocks, the first scores in single precision, which takes half the time:
-        they are a function of each cell alone, so that their rounding is that of any container.
+        Work on sparse blocks, with scores in single precision, which takes half the time: they are
+        a function of each cell alone, so that their rounding is that of any container.  Basis and
+        projections are exact for these scores.
 
     Returns
     -------
@@ -167,7 +192,9 @@ def spread(
     (product,), _ = cells.sweep(_there_and_back, weights, mean @ weights, mostly_zero)
     directions = np.linalg.svd(scale[:, None] * product, full_matrices=False)[0]
     weights = scale[:, None] * directions[:, :n_comps]
-    (product, gram), scores = cells.sweep(_there_and_back_again, weights, mean @ weights)
+    (product, gram), scores = cells.sweep(
+        _there_and_back_again, weights, mean @ weights, mostly_zero
+    )
     values, vectors = np.linalg.eigh(gram)
     kept = np.flatnonzero(values > _RANK_TOLERANCE * values[-1])[::-1]
     length = np.sqrt(values[kept])
@@ -176,27 +203,37 @@ def spread(
     return scores, scores / length, product @ vectors[:, kept] / length
 
 
-def project(data: Matrix | RowMatrix, basis: Array) -> Array:
+def project(data: Matrix | RowMatrix | Products, basis: Array) -> Array:
     """``C = XᵀV`` for the centred genes, shape (n_genes, r)."""
-    return RowMatrix(data).weighted_sums(basis - basis.mean(axis=0))
+    centred = basis - basis.mean(axis=0)
+    if isinstance(data, Dense | Sparse):
+        return data.transposed_times(centred)
+    return RowMatrix(data).weighted_sums(centred)
 
 
 def _there_and_back(
     block: Matrix, rows: slice, weights: Array, centre: Array, mostly_zero: bool
 ) -> tuple[Sums, Matrix]:
-    if mostly_zero:
-        block = sparse.csr_array(block)
-        scores = single_product(block, weights)
-    else:
-        block = doubled(block)
-        scores = block @ weights
-    scores -= centre
-    return (block.T @ scores,), no_rows(block)
+    _, product = _scores_and_product(block, weights, centre, mostly_zero)
+    return (product,), no_rows(block)
 
 
 def _there_and_back_again(
-    block: Matrix, rows: slice, weights: Array, centre: Array
+    block: Matrix, rows: slice, weights: Array, centre: Array, mostly_zero: bool
 ) -> tuple[Sums, Matrix]:
-    block = doubled(block)  # once, not in each product
-    scores = block @ weights - centre
-    return (block.T @ scores, scores.T @ scores), scores
+    scores, product = _scores_and_product(block, weights, centre, mostly_zero)
+    return (product, scores.T @ scores), scores
+
+
+def _scores_and_product(
+    block: Matrix, weights: Array, centre: Array, mostly_zero: bool
+) -> tuple[Array, Array]:
+    """``s = X w`` less a centre, and ``Xᵀ s``."""
+    if not mostly_zero:
+        dense = Dense(doubled(block))
+        scores = dense.times(weights) - centre
+        return scores, dense.transposed_times(scores)
+    known = sparse_products(block)
+    scores = known.single_times(weights) - centre
+    single = scores.astype(np.float32)
+    return single.astype(np.float64), known.summed(single)

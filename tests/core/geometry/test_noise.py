@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from glfs_bio.core import pools
 from glfs_bio.core.geometry import noise
 from glfs_bio.core.geometry.graph import knn_graph, laplacian
 
@@ -27,8 +28,13 @@ def test_noise_in_chunks(clusters, container, monkeypatch):
     np.testing.assert_allclose(noise.graph_residuals(container(clusters), smoother), whole)
 
 
-@pytest.mark.parametrize("loop", [noise._quadratic_forms, noise._quadratic_forms.py_func])
-def test_quadratic_forms_compiled_or_not(loop):
+@pytest.mark.parametrize("n_threads", [1, 3])
+@pytest.mark.parametrize("compiled", [True, False])
+def test_quadratic_forms_compiled_or_not(compiled, n_threads, monkeypatch):
+    monkeypatch.setattr(noise, "_ROWS", 5)
+    monkeypatch.setattr(pools, "n_threads", lambda: n_threads)
+    if not compiled:
+        monkeypatch.setattr(noise, "_forms_of_rows", noise._forms_of_rows.py_func)
     rng = np.random.default_rng(0)
     data = sparse.csr_array(rng.normal(size=(12, 7)) * (rng.uniform(size=(12, 7)) < 0.4))
     form = rng.normal(size=(12, 12)) * (rng.uniform(size=(12, 12)) < 0.3)
@@ -41,7 +47,7 @@ def test_quadratic_forms_compiled_or_not(loop):
     dense = data.toarray()
     expected = np.einsum("ij,ik,kj->j", dense, form.toarray(), dense)
     for x in (data, twice):
-        found = loop(x.indptr, x.indices, x.data, form.indptr, form.indices, form.data, 7)
+        found = noise._quadratic_forms(x, form)
         np.testing.assert_allclose(found, expected, atol=1e-12)
 
 

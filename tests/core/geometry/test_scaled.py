@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from glfs_bio.core.data.products import products
 from glfs_bio.core.data.rows import RowMatrix
 from glfs_bio.core.geometry import subspace
 from glfs_bio.core.geometry.sample import look
@@ -24,7 +25,7 @@ def expression(share, size=(300, 700)):
 def test_products(kind, share, exact):
     x = expression(share)
     scale = np.linspace(0.1, 10.0, x.shape[1])
-    genes = ScaledGenes.of(kind(x), scale)
+    genes = ScaledGenes.of(products(kind(x)), scale)
     centred = (x - x.mean(axis=0)) * scale
     rng = np.random.default_rng(1)
     weights, scores = rng.normal(size=(x.shape[1], 4)), rng.normal(size=(x.shape[0], 4))
@@ -39,11 +40,12 @@ def test_products(kind, share, exact):
 
 def test_units_of_any_size():
     x = expression(0.1)
-    expected = ScaledGenes.of(sparse.csr_array(x), np.ones(700))
+    expected = ScaledGenes.of(products(sparse.csr_array(x)), np.ones(700))
     for size in (2.0**-150, 2.0**150):
-        found = ScaledGenes.of(sparse.csr_array(x * size), np.ones(700))
-        np.testing.assert_array_equal(found.matrix.data, expected.matrix.data)
-    nothing = ScaledGenes.of(sparse.csr_array((30, 700)), np.ones(700))
+        found = ScaledGenes.of(products(sparse.csr_array(x * size)), np.ones(700))
+        stored = [genes.products.matrix.data for genes in (found, expected)]
+        np.testing.assert_array_equal(*stored)
+    nothing = ScaledGenes.of(products(sparse.csr_array((30, 700))), np.ones(700))
     assert not nothing.scores(np.ones((700, 2))).any()
 
 
