@@ -66,7 +66,7 @@ def distances(cells: Array, n_neighbors: int, random_state: int | None) -> spars
     cells = np.asarray(cells, dtype=np.float32)
     wanted = max(SETTINGS.looked_at, SETTINGS.per_neighbor * n_neighbors)
     shape = len(cells), n_neighbors + 1
-    near, far = np.empty(shape, dtype=np.intp), np.empty(shape)
+    near, far = np.empty(shape, dtype=np.int32), np.empty(shape)
     members, centers = _clusters(cells, random_state)
     sizes = np.array([len(of_cluster) for of_cluster in members])
     order = np.argsort(pairwise_distances(centers), axis=1, kind="stable")
@@ -80,9 +80,11 @@ def distances(cells: Array, n_neighbors: int, random_state: int | None) -> spars
 
     for own, lengths, found in pools.in_order(look, members, order):
         far[own], near[own] = lengths, found
-    rows = np.repeat(np.arange(len(cells)), n_neighbors + 1).reshape(shape)
-    other = near != rows
-    return sparse.csr_array((far[other], (rows[other], near[other])), shape=(len(cells),) * 2)
+    other = near != np.arange(len(cells), dtype=np.int32)[:, None]
+    ends = np.concatenate([[0], np.cumsum(other.sum(axis=1))])
+    graph = sparse.csr_array((far[other], near[other], ends), shape=(len(cells),) * 2)
+    graph.sort_indices()
+    return graph
 
 
 def _clusters(cells: Array, random_state: int | None) -> tuple[list[Index], Array]:

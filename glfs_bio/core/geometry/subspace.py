@@ -6,7 +6,7 @@ matrix ``XVVᵀ``; the number of cells is gone from all that follows.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -22,13 +22,15 @@ from .krylov import leading_eigenvectors
 from .scaled import ScaledGenes
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from .._typing import Array, Matrix
     from ..data.products import Products
     from ..data.rows import Sums
 
 _RANK_TOLERANCE = 1e-10
+#: Cells whose scores are turned at once.
+_ROWS = 2**16
 
 
 def check_coordinates(values: ArrayLike, n_cells: int, name: str = "representation") -> Array:
@@ -163,7 +165,7 @@ def _loadings(
 
 def spread(
     cells: RowMatrix, start: Array, n_comps: int, mean: Array, scale: Array, *, mostly_zero: bool
-) -> tuple[Array, Array, Array]:
+) -> tuple[NDArray[np.float32], Array, Array]:
     """Principal components of many cells from those of a sample, in two passes.
 
     One step of subspace iteration on all cells, then Rayleigh–Ritz in the leading directions.
@@ -185,8 +187,8 @@ def spread(
 
     Returns
     -------
-    Scores (n_cells, r), the same with columns of length 1, and the centred genes' projections on
-    these, (n_genes, r).
+    Scores in single precision (n_cells, r), the same with columns of length 1, and the centred
+    genes' projections on these, (n_genes, r).
     """
     weights = scale[:, None] * start
     (product,), _ = cells.sweep(_there_and_back, weights, mean @ weights, mostly_zero)
@@ -198,9 +200,15 @@ def spread(
     values, vectors = np.linalg.eigh(gram)
     kept = np.flatnonzero(values > _RANK_TOLERANCE * values[-1])[::-1]
     length = np.sqrt(values[kept])
-    scores = scores @ vectors[:, kept]
+    turn = vectors[:, kept] / length
     # The mean is that of all cells up to rounding, so that the scores add up to zero.
-    return scores, scores / length, product @ vectors[:, kept] / length
+    basis = np.empty((len(scores), len(kept)))
+    for begin in range(0, len(scores), _ROWS):  # without all scores in double precision
+        some = slice(begin, begin + _ROWS)
+        basis[some] = scores[some] @ turn
+    where = np.empty(basis.shape, dtype=np.float32)
+    np.multiply(basis, length, out=where, casting="same_kind")
+    return where, basis, product @ turn
 
 
 def project(data: Matrix | RowMatrix | Products, basis: Array) -> Array:
@@ -222,18 +230,18 @@ def _there_and_back_again(
     block: Matrix, rows: slice, weights: Array, centre: Array, mostly_zero: bool
 ) -> tuple[Sums, Matrix]:
     scores, product = _scores_and_product(block, weights, centre, mostly_zero)
-    return (product, scores.T @ scores), scores
+    doubled_scores = scores.astype(np.float64, copy=False)
+    return (product, doubled_scores.T @ doubled_scores), scores
 
 
 def _scores_and_product(
     block: Matrix, weights: Array, centre: Array, mostly_zero: bool
-) -> tuple[Array, Array]:
+) -> tuple[NDArray[Any], Array]:
     """``s = X w`` less a centre, and ``Xᵀ s``."""
     if not mostly_zero:
         dense = Dense(doubled(block))
         scores = dense.times(weights) - centre
         return scores, dense.transposed_times(scores)
     known = sparse_products(block)
-    scores = known.single_times(weights) - centre
-    single = scores.astype(np.float32)
-    return single.astype(np.float64), known.summed(single)
+    single = (known.single_times(weights) - centre).astype(np.float32)
+    return single, known.summed(single)
