@@ -7,6 +7,7 @@ so that they do not change a bit.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -19,6 +20,8 @@ from .. import pools
 from .values import doubled, is_sparse, single, with_values
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from numpy.typing import DTypeLike, NDArray
 
     from .._typing import Array, Index, Matrix
@@ -35,6 +38,10 @@ class Dense:
 
     matrix: Matrix
 
+    def threads(self) -> AbstractContextManager[object]:
+        """All threads of BLAS, which does the products."""
+        return nullcontext()
+
     def times(self, block: Array) -> Array:
         """``X w`` for the columns of a block."""
         return np.asarray(self.matrix @ block)
@@ -49,6 +56,10 @@ class Sparse:
     """X in CSR, and its transpose once it is needed; products have the precision of the block."""
 
     matrix: sparse.csr_array
+
+    def threads(self) -> AbstractContextManager[object]:
+        """One thread of BLAS: its others would wait on cores that the products need."""
+        return pools.one_thread("blas")
 
     @cached_property
     def transposed(self) -> sparse.csr_array:

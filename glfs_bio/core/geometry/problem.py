@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
@@ -142,9 +143,32 @@ def _build(
     if not every.variance.any():
         msg = f"No gene varies over {cells_are}: there is nothing to select."
         raise ValueError(msg)
+    with nullcontext() if n_comps is None else sample.products.threads():
+        return _reduced(
+            RowMatrix(sample.data) if sample.chosen is None else data,
+            every,
+            sample,
+            reduction,
+            representation=representation,
+            graph=graph,
+            provisional=provisional,
+            cells_are=cells_are,
+        )
+
+
+def _reduced(
+    data: RowMatrix,
+    every: Moments,
+    sample: Sample,
+    reduction: Reduction,
+    *,
+    representation: Array | None,
+    graph: sparse.csr_array | None,
+    provisional: bool,
+    cells_are: str,
+) -> Problem:
+    n_comps, n_neighbors = reduction.n_comps, reduction.n_neighbors
     all_at_hand = sample.chosen is None
-    if all_at_hand:
-        data = RowMatrix(sample.data)
     spread = None
     if representation is not None:
         where: Matrix = representation
@@ -170,8 +194,10 @@ def _build(
     if representation is not None and provisional and reduction.standardize == "noise":
         scale = _inverse(np.sqrt(residuals))
         if _missed(sample.products, scale, sample.rows(basis), projections) > _MAY_MISS:
-            computed = _build(
+            computed = _reduced(
                 data,
+                every,
+                sample,
                 reduction,
                 representation=None,
                 graph=None,

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import pools
 from ..data.products import Sparse
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
     from .._typing import Array
     from ..data.products import Products
 
@@ -64,12 +60,6 @@ class ScaledGenes:
     def rounding(self) -> float:
         """Share of the largest eigenvalue of ``X̃ᵀX̃`` below which there may be none."""
         return _ROUNDING[self.scale.dtype.itemsize]
-
-    def threads(self) -> AbstractContextManager[object]:
-        """One thread of BLAS beside sparse products: its others would wait on cores these need."""
-        if isinstance(self.products, Sparse):
-            return pools.one_thread("blas")
-        return nullcontext()
 
     def scores(self, weights: Array) -> Array:
         """``X̃ w / unit`` for the columns of `weights`, shape (n_cells, k)."""

@@ -118,7 +118,7 @@ def principal_components(
     if n_cells > n_genes:
         found = _loadings(genes, n_comps, random_state, tolerance, start)
         return genes.unit * genes.scores(found)
-    with genes.threads():
+    with genes.products.threads():
         values, vectors = leading_eigenvectors(
             lambda scores: genes.scores(genes.weights(scores - scores.mean(axis=0))),
             n_cells,
@@ -150,7 +150,7 @@ def _loadings(
     tolerance: float,
     start: Array | None,
 ) -> Array:
-    with genes.threads():
+    with genes.products.threads():
         _, vectors = leading_eigenvectors(
             lambda weights: genes.weights(genes.scores(weights)).astype(np.float64, copy=False),
             genes.shape[1],
