@@ -14,7 +14,8 @@ export GLFS_BIO_DATA ?= $(abspath ../shared/data)
 endif
 
 .DELETE_ON_ERROR:
-.PHONY: demo test lint docs docs-links dist lock format clean bench bench-panels bench-paper bench-peers bench-speed
+.PHONY: demo test lint docs docs-links dist lock format clean bench bench-panels bench-paper bench-peers
+.PHONY: bench-speed bench-speed-quick
 
 demo: $(INSTALLED)
 	@$(BIN)/python demo/demo.py
@@ -83,14 +84,22 @@ bench-peers: $(RIVALS)
 	$(BIN)/python benchmarks/peers/perturbed.py
 	$(BIN)/python benchmarks/peers/atlas.py
 
-# Time and memory up to a million cells; takes hours and 8 GB of disk.  What is measured is kept in
-# benchmarks/.cache/speed; BENCH_SPEED="--sizes 3000 10000" passes options.
+# Time and memory up to a million cells; takes hours and 8 GB of disk.  What is measured is kept for
+# each state of the code in benchmarks/.cache/speed; BENCH_SPEED="--sizes 3000 10000" passes options.
 bench-speed: $(RIVALS)
+	$(BIN)/python benchmarks/speed/stages.py
 	$(BIN)/python benchmarks/speed/reuse.py
+	$(BIN)/python benchmarks/speed/structure.py
 	$(BIN)/python benchmarks/speed/sampled.py
 	$(BIN)/python benchmarks/speed/before.py
 	$(BIN)/python benchmarks/speed/neighbors.py
 	$(BIN)/python benchmarks/speed/run.py $(BENCH_SPEED)
+
+# The parts of it that take minutes, up to 30,000 cells, in a table and a picture of their own.
+bench-speed-quick: $(RIVALS)
+	$(BIN)/python benchmarks/speed/stages.py
+	$(BIN)/python benchmarks/speed/reuse.py
+	$(BIN)/python benchmarks/speed/run.py --quick
 
 # The tables and figures of the paper but leukaemia, which is part of bench; takes hours.
 bench-paper: $(INSTALLED)

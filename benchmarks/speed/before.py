@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import scanpy as sc
+import state
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "panels"))
@@ -97,8 +98,6 @@ def main() -> None:
     asked.add_argument("commit", nargs="?", default=before.COMMIT, metavar="COMMIT")
     asked.add_argument("--runs", type=int, default=8)
     options = asked.parse_args()
-    command = ["git", "describe", "--always", "--dirty"]
-    now = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True).stdout
     with tempfile.TemporaryDirectory() as folder:
         files = {name: prepared(name, folder) for name in SETS}
         packages = before.package(options.commit), ROOT
@@ -110,7 +109,7 @@ def main() -> None:
         pd.DataFrame(rows).T.map(lambda one: round(one, 3) if isinstance(one, float) else one),
         f"{N_GENES} genes, principal components and graph given. Seconds of the processor, "
         f"medians of {options.runs} runs of each version by turns, after a warm-up; the ratio is "
-        f"the median over the pairs. Before: {options.commit}; now: {now.strip()}, with the "
+        f"the median over the pairs. Before: {options.commit}; now: {state.commit()}, with the "
         "changes of the working tree where it is dirty.",
     )
 

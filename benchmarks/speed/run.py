@@ -1,12 +1,16 @@
 """Time and memory of select_genes and of what people run beside it, from 3,000 to a million cells.
 
     python benchmarks/speed/run.py [--sizes 3000 10000 ...] [--only METHOD ...] [--limit SECONDS]
+    python benchmarks/speed/run.py --quick
 
 Every measurement is a process of its own (`task.py`), with a limit of time and of memory, and is
-kept in `benchmarks/.cache/speed`: a second run measures only what is missing, or, with `--again`,
-everything that it was asked for.  A method that was stopped at a size is not tried at larger ones,
-nor where the line through the two sizes before says that it would be.  The table shows all that is
-kept.
+kept in `benchmarks/.cache/speed`, in one file for each state of the code and of the peers
+(`state.py`): a second run measures only what is missing, or, with `--again`, everything that it was
+asked for.  It stops where the code changes while it runs.  A method that was stopped at a size is
+not tried at larger ones, nor where the line through the two sizes before says that it would be.
+The table shows all that is kept of the present state.
+
+`--quick` measures some methods on 3,000 to 30,000 cells, all anew, and writes a table of its own.
 """
 
 from __future__ import annotations
@@ -21,7 +25,9 @@ import sys
 from pathlib import Path
 
 import anndata as ad
+import figures
 import numpy as np
+import state
 import synthetic
 import tables
 from task import TASKS
@@ -32,8 +38,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import report
 
 HOME = Path(__file__).resolve().parents[1] / ".cache" / "speed"
-STORE = HOME / "results.json"
 ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
+#: CPU seconds a measurement with `--quick`.
+QUICK_LIMIT = 40.0
 _WALL = 6  # times the limit of processor time
 
 
@@ -117,14 +124,18 @@ def hopeless(kept: dict, kind: str, size: int, name: str, options: argparse.Name
     return ""
 
 
-def known() -> dict[str, dict]:
+def known(store: Path) -> dict[str, dict]:
     """What is kept."""
-    return json.loads(STORE.read_text(encoding="utf-8")) if STORE.exists() else {}
+    return json.loads(store.read_text(encoding="utf-8")) if store.exists() else {}
 
 
 def collect(options: argparse.Namespace) -> dict[str, dict]:
     """Measure what is asked for and missing."""
-    kept = known()
+    now = state.fingerprint()
+    store = HOME / f"{'quick' if options.quick else now}.json"
+    if options.quick:
+        store.unlink(missing_ok=True)
+    kept = known(store)
     asked = {
         "logged": options.sets,
         "cells": options.sizes,
@@ -135,22 +146,24 @@ def collect(options: argparse.Namespace) -> dict[str, dict]:
         (kind, what, name)
         for kind, columns in asked.items()
         for what in columns
-        for name in tables.ROWS[kind]
+        for name in (tables.QUICK if options.quick else tables.ROWS[kind])
     ]
     for kind, what, name in wanted:
         key = f"{kind} {what}: {name}"
         if (options.only and name not in options.only) or (key in kept and not options.again):
             continue
+        if state.fingerprint() != now:
+            sys.exit("The code has changed since the first measurement: run this again.")
         reason = hopeless(kept, kind, what, name, options) if kind != "logged" else ""
         if reason:
             kept[key] = {"error": reason}
         else:
             kept[key] = measure(name, MAKERS[kind](what), options.limit, options.memory)
         sys.stderr.write(f"{key}: {kept[key]}\n")
-        kept = known() | {key: kept[key]}  # with what another run has measured in the meantime
-        draft = STORE.with_suffix(".part")
+        kept = known(store) | {key: kept[key]}  # with what another run measured in the meantime
+        draft = store.with_suffix(".part")
         draft.write_text(json.dumps(kept, indent=1), encoding="utf-8")
-        draft.replace(STORE)
+        draft.replace(store)
     return kept
 
 
@@ -166,9 +179,15 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=600.0, help="CPU seconds a measurement")
     parser.add_argument("--memory", type=float, default=11.0, help="GiB of address space")
     parser.add_argument("--again", action="store_true", help="measure what is kept, too")
+    parser.add_argument("--quick", action="store_true", help="some methods, up to 30,000 cells")
     HOME.mkdir(parents=True, exist_ok=True)
     options = parser.parse_args()
-    tables.write(collect(options), options)
+    if options.quick:
+        parser.set_defaults(sizes=tables.QUICK_SIZES, features=(), sets=(), limit=QUICK_LIMIT)
+        options = parser.parse_args()
+    kept = tables.Kept(collect(options))
+    (tables.write_quick if options.quick else tables.write)(kept, options)
+    figures.write("speed_quick" if options.quick else "speed", kept)
 
 
 if __name__ == "__main__":

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 import solver
+import state
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import report
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
 SIZES = (3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 FEATURES = (1_000, 3_000, 10_000, 30_000, 60_004)
@@ -33,15 +35,18 @@ FULL, LAPAOFS = "select_genes, full rank", "LapAOFS (greedy)"
 LAPAOFS_FULL = f"{LAPAOFS}, full rank"
 LAPAOFS_PLAIN = f"{LAPAOFS_FULL}, without updates"
 TRIKU, HOTSPOT, HOTSPOT_EXACT = "triku", "hotspot", "hotspot, exact neighbours"
-_PEERS = (LAPAOFS, "HVG seurat_v3", TRIKU, HOTSPOT, HOTSPOT_EXACT)
-_OF_CELLS = (PCA, NEIGHBORS, PRESENT, FRESH, AGAIN, BACKED, *_PEERS)
+PEERS = (LAPAOFS, "HVG seurat_v3", TRIKU, HOTSPOT, HOTSPOT_EXACT)
+_OF_CELLS = (PCA, NEIGHBORS, PRESENT, FRESH, AGAIN, BACKED, *PEERS)
 ROWS = {
     "cells": _OF_CELLS,
     "logged": _OF_CELLS,
     "features": (FRESH, LAPAOFS, FULL, LAPAOFS_FULL, LAPAOFS_PLAIN),
     "counts": (FRESH, TRIKU, HOTSPOT),
 }
-_SHOWN = (PRESENT, FRESH, AGAIN, BACKED, PCA, NEIGHBORS, *_PEERS)
+#: With `--quick`: hotspot with exact neighbours, which take it less time for so few cells.
+QUICK_SIZES = SIZES[:3]
+QUICK = (PCA, NEIGHBORS, PRESENT, FRESH, BACKED, "HVG seurat_v3", TRIKU, HOTSPOT_EXACT)
+_SHOWN = (PRESENT, FRESH, AGAIN, BACKED, PCA, NEIGHBORS, *PEERS)
 
 
 class Kept:
@@ -63,13 +68,22 @@ class Kept:
 
     def table(self, kind: str, of: str) -> pd.DataFrame:
         """Methods × sizes."""
+        names = _SHOWN if kind in ("cells", "logged") else ROWS[kind]
+        return self._table(kind, of, names, COLUMNS[kind])
+
+    def quick(self, sizes: Sequence[int], of: str) -> pd.DataFrame:
+        """Methods of the quick run × sizes."""
+        return self._table("cells", of, QUICK, sizes)
+
+    def _table(
+        self, kind: str, of: str, names: Sequence[str], columns: Sequence[int | str]
+    ) -> pd.DataFrame:
         return pd.DataFrame(
             {
                 f"{column:,}" if isinstance(column, int) else column: {
-                    name: self.shown(kind, column, name, of)
-                    for name in (_SHOWN if kind in ("cells", "logged") else ROWS[kind])
+                    name: self.shown(kind, column, name, of) for name in names
                 }
-                for column in COLUMNS[kind]
+                for column in columns
             }
         )
 
@@ -163,22 +177,52 @@ def arithmetic(n_features: int, n_genes: int = 100) -> str:
     )
 
 
-def write(found: dict[str, dict], options: argparse.Namespace) -> None:
+def _note(options: argparse.Namespace, more: str = "") -> str:
+    return (
+        "Synthetic cells × 20,000 genes, 5 % of the entries not zero (`synthetic.py`); 100 genes. "
+        "Each figure is one call in a new process on one thread, compilation by numba included "
+        f"where it is not kept on disk, reading the file into memory not. {more}triku and hotspot "
+        "compute the components and the graph that they need. "
+        f"A method past {options.limit:g} s of "
+        "processor time was stopped and not run at larger sizes; no process had more than "
+        f"{options.memory:g} GiB of addresses, of a machine that others used too. "
+        '"About": what the two sizes before lead to expect. Empty: not measured. '
+        f"{state.told()}"
+    )
+
+
+def write_quick(kept: Kept, options: argparse.Namespace) -> None:
+    """Tables of some thousand cells, and ratios."""
+    report.write(
+        "speed_quick",
+        "Processor time (s) of select_genes and of what is run beside it, one quick run",
+        kept.quick(options.sizes, "cpu"),
+        _note(options),
+        "## Wall time (s)",
+        kept.quick(options.sizes, "seconds").to_markdown(),
+        "## Peak memory of the process (GiB)",
+        kept.quick(options.sizes, "peak").to_markdown(),
+        "## How many times as long, by processor time",
+        "\n".join(
+            kept.ratios("cells", name, other)
+            for name in (FRESH, PRESENT)
+            for other in (PCA, NEIGHBORS, TRIKU, HOTSPOT_EXACT)
+        ),
+        "`speed_quick.png` has them as a picture.",
+    )
+
+
+def write(kept: Kept, options: argparse.Namespace) -> None:
     """All tables."""
-    kept = Kept(found)
     report.write(
         "speed",
         "Processor time (s) of select_genes and of what is run beside it",
         kept.table("cells", "cpu"),
-        "Synthetic cells × 20,000 genes, 5 % of the entries not zero (`synthetic.py`); 100 genes. "
-        "Each figure is one call in a new process on one thread, compilation by numba included "
-        "where it is not kept on disk, reading the file into memory not; the second call follows "
-        "one that is not counted. triku and hotspot compute the components and the graph that they "
-        "need; hotspot's neighbours are approximate by default, which pynndescent finds. "
-        f"A method past {options.limit:g} s of "
-        "processor time was stopped and not run at larger sizes; no process had more than "
-        f"{options.memory:g} GiB of addresses, of a machine that others used too. "
-        '"About": what the two sizes before lead to expect. Empty: not measured.',
+        _note(
+            options,
+            "The second call follows one that is not counted; hotspot's neighbours are approximate "
+            "by default, which pynndescent finds. ",
+        ),
         "## Peak memory of the process (GiB)",
         kept.table("cells", "peak").to_markdown(),
         "## Wall time (s)",

@@ -21,6 +21,7 @@ from unittest import mock
 import anndata as ad
 import numpy as np
 import scanpy as sc
+from clock import Clock
 from scipy import sparse
 
 import glfs_bio
@@ -29,22 +30,6 @@ from glfs_bio.core.data.rows import RowMatrix
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "panels"))
 import methods
 import plain_lapaofs
-
-
-class Clock:
-    """Processor and wall time of some calls."""
-
-    def __init__(self) -> None:
-        self.cpu = self.seconds = 0.0
-        self.calls = 0
-
-    def __enter__(self) -> None:
-        self._begin = time.process_time(), time.perf_counter()
-
-    def __exit__(self, *_) -> None:
-        self.cpu += time.process_time() - self._begin[0]
-        self.seconds += time.perf_counter() - self._begin[1]
-        self.calls += 1
 
 
 def watch(passes: Clock, reading: Clock) -> None:
