@@ -67,8 +67,11 @@ def leading_eigenvectors(
         tolerance = 0.0
     steps = min(max(_MOST, -(-n_vectors // width) + 1), spanning)
     outside = np.random.default_rng(random_state).normal(size=(size, width))
-    if start is not None:
-        outside[:, : start.shape[1]] = start[:, :width]
+    if start is not None:  # of the length of the others, whatever its unit
+        given = start[:, :width]
+        lengths = np.linalg.norm(given, axis=0)
+        some = np.flatnonzero(lengths)
+        outside[:, some] = given[:, some] * (np.sqrt(size) / lengths[some])
     basis = np.empty((size, steps * width), order="F")
     small = np.zeros((steps * width, steps * width))
     scale, known, found = 0.0, 0, 0.0

@@ -108,7 +108,7 @@ def principal_components(
     start
         Loadings near those that are looked for, shape (n_genes, k).
     """
-    known = data if isinstance(data, Dense | Sparse) else products(data)
+    known = _known(data)
     n_cells, n_genes = known.matrix.shape
     scale = np.ones(n_genes) if scale is None else scale
     if n_comps >= min(n_cells, n_genes):
@@ -131,15 +131,19 @@ def principal_components(
     return genes.unit * np.sqrt(values) * vectors
 
 
+def _known(data: Matrix | Products) -> Products:
+    return data if isinstance(data, Dense | Sparse) else products(data)
+
+
 def loadings(
-    data: Products,
+    data: Matrix | Products,
     n_comps: int,
     scale: Array,
     random_state: int | None,
     start: Array | None = None,
 ) -> Array:
     """Roughly the leading eigenvectors of ``X̃ᵀX̃``, ``X̃ = (X − mean) diag(scale)``, one a column."""
-    genes = ScaledGenes.of(data, scale)
+    genes = ScaledGenes.of(_known(data), scale)
     return _loadings(genes, n_comps, random_state, krylov.LEADING, start)
 
 

@@ -43,3 +43,18 @@ def test_eigenvectors_of_low_rank_are_as_many_as_the_rank():
     _, found = leading_eigenvectors(lambda block: x.T @ (x @ block), 300, 10, 0)
     assert found.shape == (300, 3)
     np.testing.assert_allclose(found.T @ found, np.eye(3), atol=1e-10)
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1e12])
+def test_a_start_may_have_any_unit(unit):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(400, 300)) @ np.diag(0.97 ** np.arange(300))
+    gram = x.T @ x
+    start = np.linalg.eigh(gram)[1][:, :-7:-1]
+    start[:, 5] = 0.0
+    one, other = (
+        leading_eigenvectors(lambda block: gram @ block, 300, 6, 0, start=scale * start)
+        for scale in (1.0, unit)
+    )
+    np.testing.assert_allclose(other[0], one[0], rtol=1e-10)
+    np.testing.assert_allclose(np.abs(other[1]), np.abs(one[1]), atol=1e-8)  # signs are free
