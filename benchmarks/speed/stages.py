@@ -20,7 +20,7 @@ from watched import REST, STAGES, Watched
 from work import Work
 
 import glfs_bio
-from glfs_bio.core import pools
+from glfs_bio.core import parallel
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import report
@@ -122,7 +122,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     asked.add_argument("sets", nargs="*", default=SETS, metavar="SET")
-    threads = pools.n_threads()
+    threads = parallel.n_threads()
     machine = Machine.measured(threads)
     tables = {}
     for name in asked.parse_args().sets:

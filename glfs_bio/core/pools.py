@@ -8,17 +8,12 @@ this module first, so that every process that is forked later is known.
 from __future__ import annotations
 
 import os
-import threading
-from collections import deque
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from functools import cache, wraps
-from itertools import chain, islice, starmap
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from concurrent.futures import Future
+    from collections.abc import Callable
     from contextlib import AbstractContextManager
 
     from threadpoolctl import ThreadpoolController
@@ -28,7 +23,6 @@ _Result = TypeVar("_Result")
 
 #: Compared with, rather than os.register_at_fork(): R forks (parallel::mclapply) without Python.
 _IMPORTED_BY = os.getpid()
-_THREAD = threading.local()
 
 
 def forked() -> bool:
@@ -48,74 +42,6 @@ def one_thread(of: str | None = None) -> AbstractContextManager[object]:
     """Context with one thread of all libraries, or of ``"blas"``."""
     limited: AbstractContextManager[object] = controller().limit(limits=1, user_api=of)
     return limited
-
-
-def n_threads() -> int:
-    """Threads that work of the package's own may use: as many as OpenMP's, which users can limit.
-
-    One in a forked process, and within :func:`alone`.
-    """
-    if forked() or getattr(_THREAD, "alone", False):
-        return 1
-    openmp = controller().select(user_api="openmp").lib_controllers
-    return min((library.num_threads for library in openmp), default=1)
-
-
-def work(part: Callable[[int], None], parts: Iterable[int]) -> None:
-    """Call `part` for each of several parts, by as many threads as there may be."""
-    threads = n_threads()
-    if threads == 1:
-        for one in parts:
-            part(one)
-        return
-    list(_workers(threads).map(part, parts))
-
-
-@cache
-def _workers(threads: int) -> ThreadPoolExecutor:
-    """Threads that stay: to start them takes as long as a small product."""
-    return ThreadPoolExecutor(threads, "glfs_bio")
-
-
-def in_order(function: Callable[..., _Result], *several: Iterable[Any]) -> Iterator[_Result]:
-    """What `function` returns for items of one or several sequences, while threads are ahead.
-
-    Items are taken one by one, and no more of them are in memory than there are threads and two.
-    """
-    items: Iterator[tuple[Any, ...]] = zip(*several, strict=True)
-    ahead = list(islice(items, 2))
-    threads = n_threads()
-    if threads == 1 or len(ahead) < 2:  # one item may have all threads for itself
-        yield from starmap(function, chain(ahead, items))
-        return
-    waiting: deque[Future[_Result]] = deque()
-    with one_thread("blas"), ThreadPoolExecutor(threads) as pool:
-        try:
-            for item in chain(ahead, items):
-                waiting.append(pool.submit(_alone, function, *item))
-                if len(waiting) > threads:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-        finally:
-            for future in waiting:
-                future.cancel()
-
-
-def _alone(function: Callable[..., _Result], *item: Any) -> _Result:
-    with alone(), one_thread("openmp"):
-        return function(*item)
-
-
-@contextmanager
-def alone() -> Iterator[None]:
-    """One thread for what is called here, where other threads do the same with other data."""
-    before = getattr(_THREAD, "alone", False)
-    _THREAD.alone = True
-    try:
-        yield
-    finally:
-        _THREAD.alone = before
 
 
 def one_thread_if_forked(

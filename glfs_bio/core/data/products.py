@@ -1,8 +1,7 @@
 """Products of a matrix and of its transpose with blocks of vectors.
 
-Those of a sparse matrix use all cores, and a few rows of the block at a time, which takes half the
-time of scipy's on one core.  Every number is a sum over one row in its order, whatever the threads,
-so that they do not change a bit.
+Those of a sparse matrix use all cores, and a few rows of the block at a time.  Every number is a
+sum over one row in its order, whatever the threads, so that they do not change a bit.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import numpy as np
 from numba import njit
 from scipy import sparse
 
-from .. import pools
+from .. import parallel, pools
 from .values import doubled, is_sparse, single, with_values
 
 if TYPE_CHECKING:
@@ -83,13 +82,9 @@ class Sparse:
         (single_precision, unit), (block, weight) = self.in_single, single(block)
         return np.asarray(np.float64(unit * weight) * single_precision.times(block))
 
-    def transposed_times(self, block: Array) -> Array:
-        """``Xᵀ s`` for the columns of a block."""
-        return _product(self.transposed, block)
-
-    def summed(self, scores: NDArray[np.float32]) -> Array:
-        """``Xᵀ s`` in double precision for scores in single precision."""
-        return _product(self.transposed, scores, np.float64)
+    def transposed_times(self, block: NDArray[Any], precision: DTypeLike | None = None) -> Array:
+        """``Xᵀ s`` for the columns of a block, added up in its precision or in a given one."""
+        return _product(self.transposed, block, precision)
 
 
 Products: TypeAlias = Dense | Sparse
@@ -122,7 +117,9 @@ def _product(
         return product
     places = np.linspace(0, matrix.nnz, _PARTS + 1)[1:-1]
     ends = [0, *np.searchsorted(matrix.indptr, places).tolist(), len(product)]
-    pools.work(lambda part: _rows(*stored, block, product, *ends[part : part + 2]), range(_PARTS))
+    parallel.work(
+        lambda part: _rows(*stored, block, product, *ends[part : part + 2]), range(_PARTS)
+    )
     return product
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from .. import pools
+from .. import parallel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -125,7 +125,7 @@ class RowMatrix:
             block, rows = read
             return *part(block, rows, *shared), rows
 
-        for sums, of_cells, rows in pools.in_order(of_block, self._blocks()):
+        for sums, of_cells, rows in parallel.in_order(of_block, self._blocks()):
             total = merge(total, sums) if stacked else sums
             stacked.append(of_cells)
             if not self.in_memory:
@@ -207,7 +207,7 @@ def _work(
     part: Part, block: Any, cells: Index | None, genes: Index | None, rows: slice, *shared: Any
 ) -> tuple[Sums, Matrix]:
     """One part of a sweep, wherever it is done."""
-    with pools.alone():
+    with parallel.alone():
         return part(_as_block(block, cells, genes), rows, *shared)
 
 

@@ -1,11 +1,12 @@
 """Leading eigenvectors of a large symmetric matrix by a few products with blocks of vectors.
 
-Block Lanczos with full orthogonalisation and one Rayleigh–Ritz step at the end.  A product with a
-block reads the matrix once for all of its columns, where ARPACK reads it for each vector.
+Block Lanczos with full orthogonalisation, and a Rayleigh–Ritz step after each product.  A product
+with a block reads the matrix once for all of its columns, where ARPACK reads it for each vector.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,16 +18,37 @@ if TYPE_CHECKING:
     from .._typing import Array
 
 _RANK_TOLERANCE = 1e-9
-#: Directions that are longer, in units of the longest, are no rounding.
-_SURE = 1e-6
-#: Share of the sum of the eigenvalues that the last product may still add: where the leading
-#: directions matter, and where all do.  What is missing then is about as much.
-LEADING, ALL = 5e-3, 5e-5
-#: Products at most.  So few that span all there is are all made.
-_MOST, _FEW = 20, 10
-#: Columns of a block are the multiple of this nearest to the vectors asked for: what registers and
-#: lines of a cache hold.
-_LANES = 16
+
+
+@dataclass(frozen=True)
+class Rules:
+    """When the iteration ends, and how wide its blocks are.
+
+    Attributes
+    ----------
+    leading, every
+        Share of the sum of the eigenvalues that the last product may still add: where the leading
+        directions matter, and where all do.
+    most
+        Products at most.
+    few
+        So few products that span all there is are all made.
+    lanes
+        Columns of a block are the multiple of this nearest to the vectors asked for: what registers
+        and lines of a cache hold.
+    sure
+        Directions that are longer, in units of the longest, are no rounding.
+    """
+
+    leading: float = 5e-3
+    every: float = 5e-5
+    most: int = 20
+    few: int = 10
+    lanes: int = 16
+    sure: float = 1e-6
+
+
+RULES = Rules()
 
 
 def leading_eigenvectors(
@@ -34,7 +56,7 @@ def leading_eigenvectors(
     size: int,
     n_vectors: int,
     random_state: int | None,
-    tolerance: float = ALL,
+    tolerance: float = RULES.every,
     rounding: float = _RANK_TOLERANCE,
     start: Array | None = None,
 ) -> tuple[Array, Array]:
@@ -61,11 +83,11 @@ def leading_eigenvectors(
     -------
     Eigenvalues in descending order, and eigenvectors, shape (size, n_vectors).
     """
-    width = min(max(1, round(n_vectors / _LANES)) * _LANES, size)
+    width = min(max(1, round(n_vectors / RULES.lanes)) * RULES.lanes, size)
     spanning = -(-size // width)
-    if spanning <= _FEW:
+    if spanning <= RULES.few:
         tolerance = 0.0
-    steps = min(max(_MOST, -(-n_vectors // width) + 1), spanning)
+    steps = min(max(RULES.most, -(-n_vectors // width) + 1), spanning)
     outside = np.random.default_rng(random_state).normal(size=(size, width))
     if start is not None:  # of the length of the others, whatever its unit
         given = start[:, :width]
@@ -98,7 +120,7 @@ def _directions(outside: Array, basis: Array, scale: float) -> Array:
     """Orthonormal basis of vectors that are outside the span of `basis`, up to rounding."""
     directions, triangle = qr(outside, mode="economic", check_finite=False)
     lengths = np.abs(np.diag(triangle))
-    if lengths.min() > _SURE * max(scale, lengths.max()):
+    if lengths.min() > RULES.sure * max(scale, lengths.max()):
         return np.asarray(directions)
     outside = outside - basis @ (basis.T @ outside)
     directions, triangle, _ = qr(outside, mode="economic", pivoting=True, check_finite=False)

@@ -14,7 +14,7 @@ from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
 
-from .. import pools
+from .. import parallel
 
 if TYPE_CHECKING:
     from .._typing import Array, Index
@@ -78,7 +78,7 @@ def distances(cells: Array, n_neighbors: int, random_state: int | None) -> spars
         lengths, places = finder.fit(cells[others]).kneighbors(cells[own])
         return own, lengths, others[places]
 
-    for own, lengths, found in pools.in_order(look, members, order):
+    for own, lengths, found in parallel.in_order(look, members, order):
         far[own], near[own] = lengths, found
     other = near != np.arange(len(cells), dtype=np.int32)[:, None]
     ends = np.concatenate([[0], np.cumsum(other.sum(axis=1))])

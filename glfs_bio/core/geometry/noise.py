@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from scipy import sparse
 
-from .. import pools
+from .. import parallel
 from ..data.moments import moments
 from ..data.rows import RowMatrix
 from .graph import laplacian
@@ -143,7 +143,7 @@ def _quadratic_forms(data: sparse.csr_array, form: sparse.csr_array) -> Array:
         begin = begins[part]
         _forms_of_rows(*stored, *forms, begin, min(begin + _ROWS, n_rows), parts[part])
 
-    pools.work(add_up, range(len(begins)))
+    parallel.work(add_up, range(len(begins)))
     return np.asarray(parts.sum(axis=0))
 
 

@@ -109,54 +109,48 @@ def build_problems(
         raise ValueError(msg)
     batches = split(batch, data.shape[0])
     warn_of_few(batch, data.shape[0])
-    every = in_range(RowMatrix(data))
-    return [
-        _build(
-            RowMatrix(every, one.cells),
-            reduction,
-            representation=_rows(representation, one.cells),
-            graph=graph,
-            provisional=provisional,
-            cells_are=one.name,
-        )
-        for one in batches
-    ]
+    whole = in_range(RowMatrix(data))
+    problems = []
+    for one in batches:
+        of_batch, every, sample = _looked_at(RowMatrix(whole, one.cells), reduction, one.name)
+        all_threads = reduction.n_comps is None
+        with nullcontext() if all_threads else sample.products.threads():
+            problems.append(
+                _build(
+                    of_batch,
+                    every,
+                    sample,
+                    reduction,
+                    representation=_rows(representation, one.cells),
+                    graph=graph,
+                    provisional=provisional,
+                    cells_are=one.name,
+                )
+            )
+    return problems
 
 
 def _rows(representation: Array | None, cells: Index | None) -> Array | None:
     return representation if representation is None or cells is None else representation[cells]
 
 
-def _build(
-    data: RowMatrix,
-    reduction: Reduction,
-    *,
-    representation: Array | None,
-    graph: sparse.csr_array | None,
-    provisional: bool,
-    cells_are: str,
-) -> Problem:
-    n_comps, n_neighbors = reduction.n_comps, reduction.n_neighbors
+def _looked_at(
+    data: RowMatrix, reduction: Reduction, cells_are: str
+) -> tuple[RowMatrix, Moments, Sample]:
+    """The cells, in memory where all are looked at one by one, their moments and their sample."""
     every, sample = look(
-        data, whole=n_comps is None, n_neighbors=n_neighbors, random_state=reduction.random_state
+        data,
+        whole=reduction.n_comps is None,
+        n_neighbors=reduction.n_neighbors,
+        random_state=reduction.random_state,
     )
     if not every.variance.any():
         msg = f"No gene varies over {cells_are}: there is nothing to select."
         raise ValueError(msg)
-    with nullcontext() if n_comps is None else sample.products.threads():
-        return _reduced(
-            RowMatrix(sample.data) if sample.chosen is None else data,
-            every,
-            sample,
-            reduction,
-            representation=representation,
-            graph=graph,
-            provisional=provisional,
-            cells_are=cells_are,
-        )
+    return RowMatrix(sample.data) if sample.chosen is None else data, every, sample
 
 
-def _reduced(
+def _build(
     data: RowMatrix,
     every: Moments,
     sample: Sample,
@@ -194,7 +188,7 @@ def _reduced(
     if representation is not None and provisional and reduction.standardize == "noise":
         scale = _inverse(np.sqrt(residuals))
         if _missed(sample.products, scale, sample.rows(basis), projections) > _MAY_MISS:
-            computed = _reduced(
+            computed = _build(
                 data,
                 every,
                 sample,
@@ -258,7 +252,7 @@ def _components(
         seen, near, first = sample, graph, None
         if near is None or sample.chosen is not None:
             seen = sample.part(FIRST_LOOK)
-            first = seen.coordinates(scale, n_comps, krylov.LEADING)
+            first = seen.coordinates(scale, n_comps, krylov.RULES.leading)
             near = seen.graph(first)
         residuals = noise.measure(seen.data, every.variance, near, seen.variance)
         scale = _inverse(np.sqrt(residuals))

@@ -18,15 +18,15 @@ from ..data.products import products
 from ..data.rows import RowMatrix
 from ..data.values import doubled, is_sparse
 from . import krylov, subspace
-from .graph import knn_graph
+from .graph import MOST_EXACT, knn_graph
 from .scaled import ScaledGenes
 
 if TYPE_CHECKING:
     from .._typing import Array, Index, Matrix
     from ..data.products import Products
 
-#: Of more cells than this a sample is drawn: all distances between so many take 3 s.
-MANY_CELLS = 20_000
+#: Of more cells than this a sample is drawn.
+MANY_CELLS = MOST_EXACT
 #: Cells of a sample.
 SAMPLED = 10_000
 #: Cells of the first look, at plain genes: more than there were in any set that decided about it.
@@ -81,7 +81,7 @@ class Sample:
         self,
         scale: Array,
         n_comps: int | None,
-        tolerance: float = krylov.ALL,
+        tolerance: float = krylov.RULES.every,
         start: Array | None = None,
     ) -> Matrix:
         """Where the sampled cells are, for genes in given units."""

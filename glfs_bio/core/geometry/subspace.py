@@ -86,7 +86,7 @@ def principal_components(
     random_state: int | None = 0,
     *,
     scale: Array | None = None,
-    tolerance: float = krylov.ALL,
+    tolerance: float = krylov.RULES.every,
     start: Array | None = None,
 ) -> Array:
     """Scores of the cells on the leading principal components, shape (n_cells, n_comps).
@@ -144,7 +144,7 @@ def loadings(
 ) -> Array:
     """Roughly the leading eigenvectors of ``X̃ᵀX̃``, ``X̃ = (X − mean) diag(scale)``, one a column."""
     genes = ScaledGenes.of(_known(data), scale)
-    return _loadings(genes, n_comps, random_state, krylov.LEADING, start)
+    return _loadings(genes, n_comps, random_state, krylov.RULES.leading, start)
 
 
 def _loadings(
@@ -198,18 +198,20 @@ def spread(
     (product,), _ = cells.sweep(_there_and_back, weights, mean @ weights, mostly_zero)
     directions = np.linalg.svd(scale[:, None] * product, full_matrices=False)[0]
     weights = scale[:, None] * directions[:, :n_comps]
-    (product, gram), scores = cells.sweep(
+    (product, gram, total), scores = cells.sweep(
         _there_and_back_again, weights, mean @ weights, mostly_zero
     )
+    centre = total / len(scores)  # what rounding left of it
+    gram -= np.outer(total, centre)
+    product -= np.outer(mean, total)
     values, vectors = np.linalg.eigh(gram)
     kept = np.flatnonzero(values > _RANK_TOLERANCE * values[-1])[::-1]
     length = np.sqrt(values[kept])
     turn = vectors[:, kept] / length
-    # The mean is that of all cells up to rounding, so that the scores add up to zero.
     basis = np.empty((len(scores), len(kept)))
     for begin in range(0, len(scores), _ROWS):  # without all scores in double precision
         some = slice(begin, begin + _ROWS)
-        basis[some] = scores[some] @ turn
+        basis[some] = (scores[some] - centre) @ turn
     where = np.empty(basis.shape, dtype=np.float32)
     np.multiply(basis, length, out=where, casting="same_kind")
     return where, basis, product @ turn
@@ -235,7 +237,7 @@ def _there_and_back_again(
 ) -> tuple[Sums, Matrix]:
     scores, product = _scores_and_product(block, weights, centre, mostly_zero)
     doubled_scores = scores.astype(np.float64, copy=False)
-    return (product, doubled_scores.T @ doubled_scores), scores
+    return (product, doubled_scores.T @ doubled_scores, doubled_scores.sum(axis=0)), scores
 
 
 def _scores_and_product(
@@ -248,4 +250,4 @@ def _scores_and_product(
         return scores, dense.transposed_times(scores)
     known = sparse_products(block)
     single = (known.single_times(weights) - centre).astype(np.float32)
-    return single, known.summed(single)
+    return single, known.transposed_times(single, np.float64)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from glfs_bio.core import pools
+from glfs_bio.core import parallel
 from glfs_bio.core.data import products
 from glfs_bio.core.data.products import Dense, Sparse
 
@@ -43,7 +43,7 @@ def test_threads_do_not_change_a_bit(monkeypatch):
     x, weights = counts_like(0.1), np.random.default_rng(1).normal(size=(700, 19))
     found = []
     for n_threads in (1, 2, 7):
-        monkeypatch.setattr(pools, "n_threads", lambda n_threads=n_threads: n_threads)
+        monkeypatch.setattr(parallel, "n_threads", lambda n_threads=n_threads: n_threads)
         found.append(Sparse(x).times(weights))
     for one in found[1:]:
         np.testing.assert_array_equal(one, found[0])

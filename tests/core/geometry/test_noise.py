@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from glfs_bio.core import pools
+from glfs_bio.core import parallel
 from glfs_bio.core.geometry import noise
 from glfs_bio.core.geometry.graph import knn_graph, laplacian
 
@@ -32,7 +32,7 @@ def test_noise_in_chunks(clusters, container, monkeypatch):
 @pytest.mark.parametrize("compiled", [True, False])
 def test_quadratic_forms_compiled_or_not(compiled, n_threads, monkeypatch):
     monkeypatch.setattr(noise, "_ROWS", 5)
-    monkeypatch.setattr(pools, "n_threads", lambda: n_threads)
+    monkeypatch.setattr(parallel, "n_threads", lambda: n_threads)
     if not compiled:
         monkeypatch.setattr(noise, "_forms_of_rows", noise._forms_of_rows.py_func)
     rng = np.random.default_rng(0)
