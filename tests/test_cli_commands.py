@@ -120,7 +120,10 @@ def test_progress_of_every_stage():
         task = stages.bar.tasks[0]
         return task.description, task.completed, task.total
 
-    assert shown(n_read=20, n_cells=50) == ("reading cells", 20, 50)
+    assert shown(stage="reading cells", n_done=20, n_all=50) == ("reading cells", 20, 50)
+    begun = stages.bar.tasks[0].start_time
+    assert shown(stage="reading cells", n_done=9, n_all=50) == ("reading cells", 9, 50)
+    assert stages.bar.tasks[0].start_time > begun  # what is left is told from the new stage alone
     assert shown(n_genes=100) == ("100 genes left", 0, 100)
     assert shown(n_genes=30) == ("30 genes left", 70, 100)
     bound = "comparing with the best possible: 12 genes"

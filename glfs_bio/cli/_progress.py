@@ -6,7 +6,14 @@ import logging
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from ._messages import errors
 
@@ -23,7 +30,14 @@ def progress() -> Iterator[None]:
     if not errors.is_terminal:  # into a file it would draw an empty line
         yield
         return
-    columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left:"),
+        TimeRemainingColumn(),
+    )
     logger = logging.getLogger("glfs_bio.core")
     with Progress(*columns, console=errors, transient=True) as bar:
         handler = _Stages(bar)
@@ -38,7 +52,7 @@ def progress() -> Iterator[None]:
 
 
 class _Stages(logging.Handler):
-    """Moves a progress bar by what the core logs.
+    """Moves a progress bar by what the core logs: one stage after the other.
 
     The paper's path begins with many genes and leaves them behind.  The bound takes genes in, and
     does not say how many there will be.
@@ -52,8 +66,8 @@ class _Stages(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         told = vars(record)
-        if "n_read" in told:
-            self._show("reading cells", told["n_read"], told["n_cells"])
+        if "stage" in told:
+            self._show(told["stage"], told["n_done"], told["n_all"])
         elif record.name == _BOUND:
             self._show(f"comparing with the best possible: {told['n_genes']} genes", 0, None)
         elif "n_genes" in told:
@@ -64,5 +78,8 @@ class _Stages(logging.Handler):
         self._show(f"{left} genes left", self.most - left, self.most)
 
     def _show(self, what: str, completed: int, total: int | None) -> None:
-        self.bar.tasks[self.task].total = total  # None, a moving bar, is no change to update()
+        shown = self.bar.tasks[self.task]
+        if completed < shown.completed:  # another stage has another speed
+            self.bar.reset(self.task)
+        shown.total = total  # None, a moving bar, is no change to update()
         self.bar.update(self.task, description=what, completed=completed)

@@ -53,7 +53,7 @@ def holder(request):
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    for name in ("_DENSE_BLOCK", "_SPARSE_BLOCK", "_STORED_BLOCK"):
+    for name in ("_DENSE_BLOCK", "_SPARSE_READ", "_STORED_BLOCK"):
         monkeypatch.setattr(rows, name, 60)
 
 

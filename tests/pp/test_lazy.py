@@ -162,7 +162,7 @@ def test_reading_can_be_followed(pbmc, tmp_path, caplog):
     cells = in_file(pbmc, tmp_path, sparse.csr_matrix)
     with caplog.at_level(logging.INFO, "glfs_bio.core.data.rows"):
         select_genes(cells, 10)
-    assert caplog.records[0].n_read == caplog.records[0].n_cells == 350
+    assert caplog.records[0].n_done == caplog.records[0].n_all == 350
 
 
 @settings(

@@ -65,12 +65,17 @@ class Sparse:
         """Xᵀ in CSR."""
         return sparse.csr_array(self.matrix.T)
 
-    @cached_property
+    @property
     def in_single(self) -> tuple[Sparse, float]:
         """The same in single precision and in its range, and what it is to be multiplied with."""
+        other, unit = self._other
+        return other or self, unit
+
+    @cached_property
+    def _other(self) -> tuple[Sparse | None, float]:  # who keeps itself is freed late
         values, unit = single(self.matrix.data)
         if values is self.matrix.data:
-            return self, unit
+            return None, unit
         return Sparse(with_values(self.matrix, values)), unit
 
     def times(self, block: Array) -> Array:

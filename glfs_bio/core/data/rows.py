@@ -27,11 +27,15 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: Entries of a block: of a dense matrix, and of a sparse one that is read, where zeros count.
+#: Entries of a block of a dense matrix, and of what is read at once of a sparse one, where zeros
+#: count.
 _DENSE_BLOCK = 2**24
-_SPARSE_BLOCK = 2**26
-#: Stored values of a block of a sparse matrix in memory.  Parts copy these in double precision.
+_SPARSE_READ = 2**26
+#: Stored values of a block of a sparse matrix.  Arrays of few more are not reused when freed: the
+#: system's time for new ones was a third of a pass.
 _STORED_BLOCK = 2**20
+#: Entries of a place for the rows of many parts.
+_PLACE = 2**24
 
 
 def add_up(left: Sums, right: Sums) -> Sums:
@@ -118,7 +122,7 @@ class RowMatrix:
         if _is_dask(self.source):
             return self._sweep_dask(part, shared, merge)
         total: Sums = ()
-        stacked: list[Matrix] = []
+        stack = _Stack()
         n_cells = self.shape[0]
 
         def of_block(read: tuple[Matrix, slice]) -> tuple[Sums, Matrix, slice]:
@@ -126,12 +130,12 @@ class RowMatrix:
             return *part(block, rows, *shared), rows
 
         for sums, of_cells, rows in parallel.in_order(of_block, self._blocks()):
-            total = merge(total, sums) if stacked else sums
-            stacked.append(of_cells)
+            total = merge(total, sums) if total else sums
+            stack.add(of_cells)
             if not self.in_memory:
-                progress = {"n_read": rows.stop, "n_cells": n_cells}
+                progress = {"stage": "reading cells", "n_done": rows.stop, "n_all": n_cells}
                 log.info("%d of %d cells read", rows.stop, n_cells, extra=progress)
-        return total, _below_one_another(stacked)
+        return total, stack.all()
 
     def weighted_sums(self, weights: Array) -> Array:
         """``Xᵀ w`` for the columns of `weights`, shape (n_genes, k)."""
@@ -145,24 +149,19 @@ class RowMatrix:
 
     def _blocks(self) -> Iterator[tuple[Matrix, slice]]:
         """Blocks of rows, and where they are among the rows in use."""
-        for begin, end in self._bounds():
-            cells = self._within(begin, end)
+        if self.in_memory:
+            yield from _cut(self.source, 0)
+            return
+        for begin, end in self._reads():
             rows = self._place(begin, end)
-            if rows.start == rows.stop:
-                continue
-            if self.in_memory:
-                yield _rows_between(self.source, begin, end), rows
-            else:
-                yield _as_block(self.source[begin:end], cells, self.genes), rows
+            if rows.start < rows.stop:
+                block = _as_block(self.source[begin:end], self._within(begin, end), self.genes)
+                yield from _cut(block, rows.start)
 
-    def _bounds(self) -> Iterator[tuple[int, int]]:
+    def _reads(self) -> Iterator[tuple[int, int]]:
         n_cells, n_genes = self.source.shape
-        if sparse.issparse(self.source):
-            block, per_row = _STORED_BLOCK, self.source.nnz // n_cells
-        else:
-            block = _SPARSE_BLOCK if hasattr(self.source, "format") else _DENSE_BLOCK
-            per_row = n_genes
-        rows = max(1, block // max(1, per_row))
+        entries = _SPARSE_READ if hasattr(self.source, "format") else _DENSE_BLOCK
+        rows = max(1, entries // max(1, n_genes))
         stored = getattr(self.source, "chunks", None)
         if stored:  # a chunk of the file is not read twice
             rows = max(1, rows // stored[0]) * stored[0]
@@ -237,6 +236,19 @@ def _canonical(block: Matrix) -> sparse.csr_array:
     return block
 
 
+def _cut(source: Matrix, place: int) -> Iterator[tuple[Matrix, slice]]:
+    """Blocks of a matrix in memory, and where they are if its first row is at a place."""
+    n_rows, n_genes = source.shape
+    if sparse.issparse(source):
+        block, per_row = _STORED_BLOCK, source.nnz // n_rows
+    else:
+        block, per_row = _DENSE_BLOCK, n_genes
+    rows = max(1, block // max(1, per_row))
+    for begin in range(0, n_rows, rows):
+        end = min(begin + rows, n_rows)
+        yield _rows_between(source, begin, end), slice(place + begin, place + end)
+
+
 def _rows_between(source: Matrix, begin: int, end: int) -> Matrix:
     if not sparse.issparse(source):
         return source[begin:end]
@@ -244,6 +256,39 @@ def _rows_between(source: Matrix, begin: int, end: int) -> Matrix:
     pointers = source.indptr[begin : end + 1] - first
     stored = source.data[first:last], source.indices[first:last], pointers
     return sparse.csr_array(stored, shape=(end - begin, source.shape[1]))
+
+
+class _Stack:
+    """Rows of parts below one another.
+
+    Dense ones are copied to a place for many: small arrays that stay would keep the memory between
+    them from being used again.
+    """
+
+    def __init__(self) -> None:
+        self._places: list[Matrix] = []
+        self._room = 0
+
+    def add(self, rows: Matrix) -> None:
+        if sparse.issparse(rows) or not self._places:
+            self._places.append(rows)
+            return
+        if len(rows) > self._room:
+            self._close()
+            self._room = max(len(rows), _PLACE // max(1, rows.shape[1]))
+            self._places.append(np.empty((self._room, rows.shape[1]), dtype=rows.dtype))
+        begin = len(self._places[-1]) - self._room
+        self._places[-1][begin : begin + len(rows)] = rows
+        self._room -= len(rows)
+
+    def all(self) -> Matrix:
+        self._close()
+        return _below_one_another(self._places)
+
+    def _close(self) -> None:
+        if self._room:
+            self._places[-1] = self._places[-1][: -self._room]
+            self._room = 0
 
 
 def _below_one_another(parts: list[Matrix]) -> Matrix:

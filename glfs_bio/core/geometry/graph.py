@@ -10,10 +10,14 @@ from scipy.sparse import csgraph
 from sklearn.neighbors import kneighbors_graph
 
 from .. import checks, pools
+from ..data.products import Sparse
+from ..data.rows import RowMatrix, no_rows
+from ..data.values import with_values
 from . import neighbors
 
 if TYPE_CHECKING:
-    from .._typing import Matrix
+    from .._typing import Array, Matrix
+    from ..data.rows import Sums
 
 LAPLACIANS = ("normalized", "unnormalized")
 _SYMMETRY = 1e-5
@@ -48,9 +52,12 @@ def knn_graph(
         distances = sparse.csr_array(
             kneighbors_graph(representation, n_neighbors, mode="distance", include_self=False)
         )
-    squared = distances.data**2
-    bandwidth = squared.mean()
-    distances.data = np.exp(-squared / bandwidth) if bandwidth > 0 else np.ones_like(squared)
+    squared = np.square(distances.data, out=distances.data)
+    bandwidth = squared.mean(dtype=np.float64)
+    if bandwidth > 0:
+        np.exp(np.divide(squared, -bandwidth, out=squared), out=squared)
+    else:
+        squared[:] = 1.0
     return sparse.csr_array(distances.maximum(distances.T))
 
 
@@ -101,3 +108,26 @@ def laplacian(graph: sparse.csr_array, kind: str = "normalized") -> sparse.csr_a
     A cell without neighbours has a zero row in both.
     """
     return sparse.csr_array(csgraph.laplacian(graph, normed=kind == "normalized"))
+
+
+def quadratic_form(graph: sparse.csr_array, vectors: Array, kind: str = "normalized") -> Array:
+    """``VᵀLV`` for the columns of V, shape (r, r); L is never formed."""
+    degrees = graph.sum(axis=1)
+    inverse = None
+    if kind == "normalized":
+        inverse = np.divide(1.0, np.sqrt(degrees), out=np.zeros_like(degrees), where=degrees > 0)
+        degrees = np.sign(degrees)
+    (form,), _ = RowMatrix(graph).sweep(_form_of_rows, vectors, degrees, inverse)
+    return np.asarray((form + form.T) / 2.0)
+
+
+def _form_of_rows(
+    block: sparse.csr_array, rows: slice, vectors: Array, degrees: Array, inverse: Array | None
+) -> tuple[Sums, Matrix]:
+    """``V_iᵀ (D V − S V)_i`` over some rows i, with D and S both scaled by `inverse`, if there."""
+    if inverse is not None:
+        of_rows = np.repeat(inverse[rows], np.diff(block.indptr))
+        block = with_values(block, block.data * of_rows * inverse[block.indices])
+    own = vectors[rows]
+    apart = own * degrees[rows, None] - Sparse(block).times(vectors)
+    return (own.T @ apart,), no_rows(block)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -18,6 +19,11 @@ from .. import parallel
 
 if TYPE_CHECKING:
     from .._typing import Array, Index
+
+log = logging.getLogger(__name__)
+
+#: Cells that are put into clusters at a time.
+_CHUNK = 2**14
 
 
 @dataclass(frozen=True)
@@ -37,7 +43,7 @@ class Settings:
         The same for each neighbour that is wanted.
     """
 
-    cells_of_cluster: int = 200
+    cells_of_cluster: int = 400
     sample: int = 64
     most: int = 50_000
     rounds: int = 15
@@ -49,7 +55,7 @@ SETTINGS = Settings()
 
 
 def distances(cells: Array, n_neighbors: int, random_state: int | None) -> sparse.csr_array:
-    """Distances to nearly the nearest cells, shape (n_cells, n_cells).
+    """Distances to nearly the nearest cells, shape (n_cells, n_cells), in single precision.
 
     Cells are put into clusters.  For the cells of a cluster all distances are computed to those of
     the clusters nearest to it, as by an inverted file (Sivic and Zisserman 2003).
@@ -66,20 +72,24 @@ def distances(cells: Array, n_neighbors: int, random_state: int | None) -> spars
     cells = np.asarray(cells, dtype=np.float32)
     wanted = max(SETTINGS.looked_at, SETTINGS.per_neighbor * n_neighbors)
     shape = len(cells), n_neighbors + 1
-    near, far = np.empty(shape, dtype=np.int32), np.empty(shape)
+    near, far = np.empty(shape, dtype=np.int32), np.empty(shape, dtype=np.float32)
     members, centers = _clusters(cells, random_state)
     sizes = np.array([len(of_cluster) for of_cluster in members])
-    order = np.argsort(pairwise_distances(centers), axis=1, kind="stable")
 
-    def look(own: Index, nearest: Index) -> tuple[Index, Array, Index]:
+    def look(own: Index, apart: Array) -> tuple[Index, Array, Index]:
+        nearest = np.argsort(apart, kind="stable")
         enough = 1 + np.searchsorted(np.cumsum(sizes[nearest]), wanted)
         others = np.concatenate([members[cluster] for cluster in nearest[:enough]])
         finder = NearestNeighbors(n_neighbors=n_neighbors + 1, algorithm="brute")
         lengths, places = finder.fit(cells[others]).kneighbors(cells[own])
         return own, lengths, others[places]
 
-    for own, lengths, found in parallel.in_order(look, members, order):
+    done = 0
+    for own, lengths, found in parallel.in_order(look, members, pairwise_distances(centers)):
         far[own], near[own] = lengths, found
+        done += len(own)
+        progress = {"stage": "finding neighbours", "n_done": done, "n_all": len(cells)}
+        log.info("neighbours of %d of %d cells found", done, len(cells), extra=progress)
     other = near != np.arange(len(cells), dtype=np.int32)[:, None]
     ends = np.concatenate([[0], np.cumsum(other.sum(axis=1))])
     graph = sparse.csr_array((far[other], near[other], ends), shape=(len(cells),) * 2)
@@ -96,10 +106,12 @@ def _clusters(cells: Array, random_state: int | None) -> tuple[list[Index], Arra
     model = KMeans(
         n_clusters, init="random", n_init=1, max_iter=SETTINGS.rounds, random_state=random_state
     )
-    with warnings.catch_warnings(), threadpool_limits(1):  # threads add up in any order
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # identical cells: fewer clusters
-        model.fit(cells[seen])
-    found = model.predict(cells)
+        with threadpool_limits(1):  # threads would add up in any order
+            model.fit(cells[seen])
+    chunks = np.split(cells, range(_CHUNK, len(cells), _CHUNK))
+    found = np.concatenate(list(parallel.in_order(model.predict, chunks)))
     filled, found = np.unique(found, return_inverse=True)
     ends = np.cumsum(np.bincount(found))[:-1]
     members = np.split(np.argsort(found, kind="stable"), ends)

@@ -201,15 +201,14 @@ def _build(
             return replace(computed, replaced=True)
     projections[every.variance == 0] = 0.0  # where rounding left some
     units, noise_level = _units(reduction.standardize, every.variance, residuals)
-    smooth = graphs.laplacian(graph, reduction.laplacian)
-    stiffness = basis.T @ basis + reduction.lambda1 * (basis.T @ (smooth @ basis))
+    form = graphs.quadratic_form(graph, basis, reduction.laplacian)
     return Problem(
         data=sample.data,
         data_graph=near,
         graph=graph,
         basis=basis,
         projections=projections,
-        stiffness=(stiffness + stiffness.T) / 2.0,
+        stiffness=basis.T @ basis + reduction.lambda1 * form,
         variance=every.variance,
         residuals=residuals,
         assay_noise=noise.of_assay(every.variance, residuals),

@@ -32,7 +32,7 @@ SAMPLED = 10_000
 #: Cells of the first look, at plain genes: more than there were in any set that decided about it.
 FIRST_LOOK = 5_000
 #: Components of a sample beyond those asked for, from which those of all cells are found.
-_SPARE = 10
+_SPARE = 6
 
 
 @dataclass(frozen=True)

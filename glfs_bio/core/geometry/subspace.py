@@ -15,8 +15,8 @@ from sklearn.decomposition import PCA
 
 from .. import checks
 from ..data.products import Dense, Sparse, products, sparse_products
-from ..data.rows import RowMatrix, no_rows
-from ..data.values import doubled
+from ..data.rows import RowMatrix
+from ..data.values import doubled, single
 from . import krylov
 from .krylov import leading_eigenvectors
 from .scaled import ScaledGenes
@@ -170,9 +170,11 @@ def _loadings(
 def spread(
     cells: RowMatrix, start: Array, n_comps: int, mean: Array, scale: Array, *, mostly_zero: bool
 ) -> tuple[NDArray[np.float32], Array, Array]:
-    """Principal components of many cells from those of a sample, in two passes.
+    """Principal components of many cells from those of a sample, in one pass.
 
-    One step of subspace iteration on all cells, then Rayleigh–Ritz in the leading directions.
+    With ``X̃ = (X − mean) diag(scale)`` these are the leading components of ``QQᵀX̃``, where Q is an
+    orthonormal basis of the cells' scores on the sample's components (Halko, Martinsson & Tropp
+    2011, with these components in place of random ones).
 
     Parameters
     ----------
@@ -194,21 +196,25 @@ def spread(
     Scores in single precision (n_cells, r), the same with columns of length 1, and the centred
     genes' projections on these, (n_genes, r).
     """
-    weights = scale[:, None] * start
-    (product,), _ = cells.sweep(_there_and_back, weights, mean @ weights, mostly_zero)
-    directions = np.linalg.svd(scale[:, None] * product, full_matrices=False)[0]
-    weights = scale[:, None] * directions[:, :n_comps]
+    weights, unit = scale[:, None] * start, 1.0
+    if mostly_zero:
+        weights, unit = single(weights)
+    centre = unit * (mean @ weights.astype(np.float64))
     (product, gram, total), scores = cells.sweep(
-        _there_and_back_again, weights, mean @ weights, mostly_zero
+        _there_and_back, weights, unit, centre, mostly_zero
     )
     centre = total / len(scores)  # what rounding left of it
     gram -= np.outer(total, centre)
     product -= np.outer(mean, total)
     values, vectors = np.linalg.eigh(gram)
-    kept = np.flatnonzero(values > _RANK_TOLERANCE * values[-1])[::-1]
-    length = np.sqrt(values[kept])
-    turn = vectors[:, kept] / length
-    basis = np.empty((len(scores), len(kept)))
+    independent = values > _RANK_TOLERANCE * values[-1]
+    orthonormal_scores = vectors[:, independent] / np.sqrt(values[independent])
+    _, length, turn = np.linalg.svd(
+        scale[:, None] * (product @ orthonormal_scores), full_matrices=False
+    )
+    length = length[:n_comps]
+    turn = orthonormal_scores @ turn[:n_comps].T
+    basis = np.empty((len(scores), len(length)))
     for begin in range(0, len(scores), _ROWS):  # without all scores in double precision
         some = slice(begin, begin + _ROWS)
         basis[some] = (scores[some] - centre) @ turn
@@ -226,28 +232,21 @@ def project(data: Matrix | RowMatrix | Products, basis: Array) -> Array:
 
 
 def _there_and_back(
-    block: Matrix, rows: slice, weights: Array, centre: Array, mostly_zero: bool
+    block: Matrix, rows: slice, weights: Array, unit: float, centre: Array, mostly_zero: bool
 ) -> tuple[Sums, Matrix]:
-    _, product = _scores_and_product(block, weights, centre, mostly_zero)
-    return (product,), no_rows(block)
-
-
-def _there_and_back_again(
-    block: Matrix, rows: slice, weights: Array, centre: Array, mostly_zero: bool
-) -> tuple[Sums, Matrix]:
-    scores, product = _scores_and_product(block, weights, centre, mostly_zero)
+    scores, product = _scores_and_product(block, weights, unit, centre, mostly_zero)
     doubled_scores = scores.astype(np.float64, copy=False)
     return (product, doubled_scores.T @ doubled_scores, doubled_scores.sum(axis=0)), scores
 
 
 def _scores_and_product(
-    block: Matrix, weights: Array, centre: Array, mostly_zero: bool
+    block: Matrix, weights: Array, unit: float, centre: Array, mostly_zero: bool
 ) -> tuple[NDArray[Any], Array]:
-    """``s = X w`` less a centre, and ``Xᵀ s``."""
+    """``s = X w`` less a centre, for weights in a unit, and ``Xᵀ s``."""
     if not mostly_zero:
         dense = Dense(doubled(block))
         scores = dense.times(weights) - centre
         return scores, dense.transposed_times(scores)
     known = sparse_products(block)
-    single = (known.single_times(weights) - centre).astype(np.float32)
-    return single, known.transposed_times(single, np.float64)
+    scores = (unit * known.single_times(weights) - centre).astype(np.float32)
+    return scores, known.transposed_times(scores, np.float64)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import weakref
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -73,3 +75,13 @@ def test_single_products_do_not_depend_on_block_precision_or_unit():
         np.testing.assert_array_equal(scaled, found * np.float64(unit))
         tiny_or_huge = single_times(x * unit, weights) / np.float64(unit)
         assert np.abs(tiny_or_huge - found).max() < 0.1 * np.abs(found).max()
+
+
+@pytest.mark.parametrize("precision", [np.float32, np.float64])
+def test_products_are_freed_at_once(precision):
+    known = Sparse(sparse.random_array((30, 8), density=0.3, rng=0, format="csr", dtype=precision))
+    known.single_times(np.ones((8, 2)))
+    known.in_single[0].transposed_times(np.ones((30, 2)))
+    left = weakref.ref(known)
+    del known  # a pass over many blocks would keep them all until Python looks for cycles
+    assert left() is None

@@ -57,7 +57,7 @@ def test_moments_do_not_depend_on_blocks(holders, seed, n_cells, n_genes, block)
     x = values(seed, n_cells, n_genes) + 1e3
     x[:, 0] = 0.1
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("_DENSE_BLOCK", "_SPARSE_BLOCK", "_STORED_BLOCK"):
+        for name in ("_DENSE_BLOCK", "_SPARSE_READ", "_STORED_BLOCK"):
             patch.setattr(rows, name, block)
         for hold in holders.values():
             found, taken = moments(RowMatrix(hold(x)), np.array([1]))

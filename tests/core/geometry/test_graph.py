@@ -7,7 +7,13 @@ import pytest
 from scipy import sparse
 
 from glfs_bio.core.geometry import graph, neighbors
-from glfs_bio.core.geometry.graph import check_graph, knn_graph, laplacian, n_components
+from glfs_bio.core.geometry.graph import (
+    check_graph,
+    knn_graph,
+    laplacian,
+    n_components,
+    quadratic_form,
+)
 
 
 def test_heat_kernel_graph_is_the_definition(clusters):
@@ -59,6 +65,18 @@ def test_laplacian_is_the_definition(clusters, kind):
     if kind == "normalized":
         expected /= np.sqrt(np.outer(degree, degree))
     np.testing.assert_allclose(laplacian(graph, kind).toarray(), expected, atol=1e-12)
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("kind", ["normalized", "unnormalized"])
+def test_quadratic_form_is_that_of_the_laplacian(clusters, kind):
+    graph = knn_graph(clusters, 5).tolil()
+    graph[3, :] = graph[:, 3] = 0.0  # a cell without neighbours
+    graph = sparse.csr_array(graph)
+    vectors = np.random.default_rng(0).normal(size=(len(clusters), 4))
+    expected = vectors.T @ laplacian(graph, kind).toarray() @ vectors
+    found = quadratic_form(graph, vectors, kind)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
 def test_cell_without_neighbours_has_no_penalty():

@@ -50,6 +50,6 @@ def test_components_of_many_cells_from_those_of_a_sample(holder, mostly_zero):
         cells, start, 2, mean, scale, mostly_zero=mostly_zero
     )
     left, sizes, _ = np.linalg.svd((x - mean) * scale, full_matrices=False)
-    np.testing.assert_allclose(np.linalg.norm(scores, axis=0), sizes[:2], rtol=1e-4)
-    np.testing.assert_allclose(np.abs(np.sum(basis * left[:, :2], axis=0)), 1.0, rtol=1e-4)
+    np.testing.assert_allclose(np.linalg.norm(scores, axis=0), sizes[:2], rtol=1e-3)
+    np.testing.assert_allclose(np.abs(np.sum(basis * left[:, :2], axis=0)), 1.0, rtol=1e-3)
     np.testing.assert_allclose(projections, (x - mean).T @ basis, atol=1e-9)
