@@ -89,10 +89,13 @@ bench-peers: $(RIVALS)
 bench-speed: $(RIVALS)
 	$(BIN)/python benchmarks/speed/stages.py
 	$(BIN)/python benchmarks/speed/reuse.py
-	$(BIN)/python benchmarks/speed/structure.py
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/speed/structure.py
 	$(BIN)/python benchmarks/speed/sampled.py
 	$(BIN)/python benchmarks/speed/before.py
 	$(BIN)/python benchmarks/speed/neighbors.py
+	$(BIN)/python benchmarks/speed/approximate.py
+	$(BIN)/python benchmarks/speed/workers.py
+	$(BIN)/python benchmarks/speed/ten_million.py
 	$(BIN)/python benchmarks/speed/run.py $(BENCH_SPEED)
 
 # The parts of it that take minutes, up to 30,000 cells, in a table and a picture of their own.

@@ -52,10 +52,10 @@ def drawn(part, sample, n_cells: int) -> Work:
     return Work() if part is sample else Work(bytes=3 * _size(part.data))
 
 
-def product(result, matrix, block) -> Work:
+def product(result, matrix, block, *precision) -> Work:
     """A sparse matrix times a block."""
     flop = 2 * matrix.nnz * block.shape[1]
-    return _in_precision(flop, block.dtype, _size(matrix) + block.nbytes + result.nbytes)
+    return _in_precision(flop, result.dtype, _size(matrix) + block.nbytes + result.nbytes)
 
 
 def directions(_, outside, basis, scale) -> Work:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._anndata import read
 from ..core import checks
-from . import _calls, _session, _sexp
+from . import _calls, _objects, _session, _sexp
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -85,7 +85,7 @@ def to_sce(adata: AnnData, *, X_name: str = "X") -> Any:
     read.check(adata)
     checks.texts(X_name=X_name)
     register()
-    parts, left = _calls.take_apart(adata, X_name)
+    parts, left = _objects.take_apart(adata, X_name)
     if left:
         warnings.warn(f"Not carried to R: {', '.join(left)}.", UserWarning, stacklevel=2)
     return _session.r_function("build_sce")(_sexp.write(parts))
@@ -131,4 +131,4 @@ def from_sce(sce: Any, *, X_name: str | None = None) -> AnnData:
     left = parts.pop("left")
     if len(left):
         warnings.warn(f"Not carried from R: {', '.join(left)}.", UserWarning, stacklevel=2)
-    return _calls.put_together(parts)
+    return _objects.put_together(parts)

@@ -1,56 +1,16 @@
-"""What R may call, and the boundary at which every exception becomes an R condition."""
+"""The boundary at which R calls Python, and every exception becomes an R condition."""
 
 from __future__ import annotations
 
-import inspect
-import logging
-import platform
-import sys
 import traceback
-from functools import partial
-from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import anndata as ad
-import numpy as np
-import pandas as pd
-from joblib import parallel_config
-from scipy import sparse
-
-from .. import io, pp, tl
-from .._anndata import labels, read
-from .._extras import needs
-from ..estimators import LapRLSClassifier
-from ..limits import Limits
-from . import (
-    _buffers,
-    _graphs,
-    _messages,
-    _records,
-    _session,
-    _sexp,
-    _structures,
-    _values,
-    _wording,
-)
-from ._workers import Forked, can_fork
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-log = logging.getLogger(__name__)
-
-_REDUCED = _wording.REDUCED
-_IN_OBSM = {name: key for key, name in _REDUCED.items()}
-#: Parameters of what panels are judged by; some functions have a `random_state` of their own.
-_OF_STRUCTURE = frozenset(inspect.signature(pp.structure).parameters) - {"adata", "key_added"}
-#: Defaults of `key_added`: of structures, and of classifiers.
-_STRUCTURE = "glfs_structure"
-_CLASSIFIER = "glfs_class"
+from . import _buffers, _messages, _session, _sexp, _values, _wording
+from ._targets import TARGETS
 
 
 def answer(target: str, arguments: Any) -> Any:
-    """Call a function of this module for R, with plain values.
+    """Call a function for R (:data:`._targets.TARGETS`), with plain values.
 
     Returns
     -------
@@ -62,7 +22,7 @@ def answer(target: str, arguments: Any) -> Any:
     try:
         values = _values.read(arguments)
         with _session.interruptible(), _messages.caught() as said:
-            value = _TARGETS[target](**values)
+            value = TARGETS[target](**values)
         told = {"ok": True, "value": value}
         # Here, so that what has no plain form is an error as any other.
         return _values.write(told | _told(said, target))
@@ -70,7 +30,7 @@ def answer(target: str, arguments: Any) -> Any:
         text = str(error.args[0] if isinstance(error, KeyError) and error.args else error)
         told = {
             "ok": False,
-            "classes": _strings([kind.__name__ for kind in type(error).__mro__[:-1]]),
+            "classes": _values.strings([kind.__name__ for kind in type(error).__mro__[:-1]]),
             "message": _wording.for_r(text, target),
             "traceback": "".join(traceback.format_exception(error)),
         }
@@ -89,278 +49,6 @@ def answer_buffers(target: str, arguments: Any) -> Any:
 
 def _told(said: _messages.Said, target: str) -> dict[str, Any]:
     return {
-        "warnings": _strings([_wording.for_r(text, target) for text in said.warnings]),
-        "messages": _strings([_wording.for_r(text, target) for text in said.messages]),
+        "warnings": _values.strings([_wording.for_r(text, target) for text in said.warnings]),
+        "messages": _values.strings([_wording.for_r(text, target) for text in said.messages]),
     }
-
-
-def put_together(parts: dict[str, Any]) -> ad.AnnData:
-    """Cells × genes, out of the plain pieces of an R object, whose matrices are genes × cells."""
-    adata = ad.AnnData(
-        parts["X"].T,
-        obs=parts["obs"],
-        var=parts["var"],
-        obsm={_REDUCED.get(name, name): array for name, array in parts["reduced"].items()},
-        layers={name: layer.T for name, layer in parts["layers"].items()},
-        obsp={name: pairs.tocsr() for name, pairs in parts["pairs"].items()},
-        uns=_graphs.entries(parts["pairs"])
-        | {
-            name: _records.kept(record)
-            for name, record in parts["records"].items()
-            if not _structures.is_kept(record)
-        },
-    )
-    for name, record in parts["records"].items():
-        if _structures.is_kept(record):
-            _structures.restore(adata, name, record)
-    return adata
-
-
-def take_apart(adata: ad.AnnData, X_name: str) -> tuple[dict[str, Any], list[str]]:
-    """The reverse, and the names of what has no plain form in R."""
-    if X_name in adata.layers:
-        msg = f"X_name={X_name!r} is the name of a layer: choose another."
-        raise ValueError(msg)
-    assays = {} if adata.X is None else {X_name: read.matrix(adata)}
-    assays |= {name: read.matrix(adata, name) for name in adata.layers}
-    pairs, left = _graphs.carried(adata)
-    left += [f"{name}[{key!r}]" for name in ("varm", "varp") for key in getattr(adata, name)]
-    left += ["raw"] if adata.raw is not None else []
-    reduced = {}
-    for key, array in adata.obsm.items():
-        if isinstance(array, np.ndarray) and array.ndim == 2 and array.dtype.kind in "fiub":
-            reduced[_IN_OBSM.get(key, key)] = array
-        else:
-            left.append(f"obsm[{key!r}]")
-    tables = {}
-    for name in ("obs", "var"):
-        tables[name], dropped = _plain_columns(getattr(adata, name))
-        left += [f"{name}[{column!r}]" for column in dropped]
-    return {
-        "assays": {name: matrix.T for name, matrix in assays.items()},
-        "reduced": reduced,
-        "pairs": pairs,
-        **tables,
-    }, left
-
-
-def _plain_columns(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    dropped = [name for name in table if not _values.is_plain(table[name])]
-    return table.drop(columns=dropped), [str(name) for name in dropped]
-
-
-def _strings(values: list[str]) -> pd.Series:
-    return pd.Series(values, dtype=object)
-
-
-def _about() -> dict[str, Any]:
-    return {
-        "python": sys.executable,
-        "python_version": platform.python_version(),
-        **{name.replace("-", "_"): version(name) for name in ("glfs-bio", "anndata")},
-    }
-
-
-def _written_by(
-    function: Callable[..., Any], parts: dict[str, Any], options: dict[str, Any]
-) -> dict[str, Any]:
-    """Call a function that writes to ``.var``, ``.obs`` and ``.uns``, and tell what it wrote."""
-    sets = {"": put_together(parts)}
-    return _written_to(sets, lambda sets: function(sets[""], **_arguments(options)))[""]
-
-
-def _written_to(
-    sets: dict[str, ad.AnnData], call: Callable[[dict[str, ad.AnnData]], None]
-) -> dict[str, dict[str, Any]]:
-    """Call a function that writes to data sets, and tell of each what it wrote."""
-    before = {}
-    for name, adata in sets.items():
-        adata.var["_row"] = np.arange(adata.n_vars)
-        before[name] = {"var": adata.var.copy(), "obs": adata.obs.copy()}
-    call(sets)
-    return {name: _changes(adata, before[name]) for name, adata in sets.items()}
-
-
-def _changes(adata: ad.AnnData, before: dict[str, pd.DataFrame]) -> dict[str, Any]:
-    rows = adata.var["_row"].to_numpy()
-    del adata.var["_row"]
-    gone = {
-        name: list(set(table) - {*getattr(adata, name), "_row"}) for name, table in before.items()
-    }
-    return {
-        "rows": rows + 1,
-        "var": _new_columns(adata.var, before["var"].iloc[rows]),
-        "obs": _new_columns(adata.obs, before["obs"]),
-        "gone": {name: _strings(columns) for name, columns in gone.items()},
-        # The records that R handed over have no versions.
-        "records": {
-            key: _records.told(entry) for key, entry in adata.uns.items() if "versions" in entry
-        },
-    }
-
-
-def _judged_by(
-    function: Callable[..., Any], parts: dict[str, Any], options: dict[str, Any]
-) -> dict[str, Any]:
-    """The same for a function that judges panels: it may be told by which structure.
-
-    Without parameters of one it takes the structure that was kept with the object.
-    """
-    own = _OF_STRUCTURE - set(inspect.signature(function).parameters)
-
-    def judge(adata: ad.AnnData, **given: Any) -> None:
-        told = {name: given.pop(name) for name in own & set(given)}
-        if told and "structure_key" in given:
-            msg = f"structure_key names a structure that is there: leave {', '.join(told)} out."
-            raise ValueError(msg)
-        if told:
-            pp.structure(adata, **told)
-        function(adata, **given)
-
-    return _written_by(judge, parts, options)
-
-
-def _selected_from(sets: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
-    """The genes of several data sets."""
-    return _written_to(
-        {name: put_together(parts) for name, parts in sets.items()},
-        lambda objects: pp.select_genes(objects, **_arguments(options)),
-    )
-
-
-def _structure(parts: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
-    """The structure of the cells, for R to keep."""
-    records = {}
-
-    def keep(adata: ad.AnnData, key_added: str = _STRUCTURE, **given: Any) -> None:
-        pp.structure(adata, key_added=key_added, **given)
-        records[key_added] = _structures.kept(adata, key_added)
-
-    return _written_by(keep, parts, options) | {"records": records}
-
-
-def _stability(parts: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
-    """With workers that are forked, where that can be done."""
-    if options.get("n_jobs") in {None, 1}:
-        return _written_by(tl.stability, parts, options)
-    if not can_fork():
-        log.warning("n_jobs: processes cannot be forked on this system, so that there is one.")
-        return _written_by(tl.stability, parts, options | {"n_jobs": 1})
-    with parallel_config(Forked()):
-        return _written_by(tl.stability, parts, options)
-
-
-def _classified_by(
-    function: Callable[..., Any], parts: dict[str, Any], options: dict[str, Any]
-) -> dict[str, Any]:
-    """The same for classifiers: of several classes each has a column of its own."""
-
-    def call(adata: ad.AnnData, **given: Any) -> None:
-        function(adata, **given)
-        key = given.get("key_added", _CLASSIFIER)
-        tables = [(adata.obs, adata.obsm, f"{key}_decision")]
-        if function is tl.classify:
-            tables.append((adata.var, adata.varm, f"{key}_coef"))
-        for table, arrays, name in tables:
-            old = [column for column in table if column.startswith(f"{name}.")]
-            table.drop(columns=old, inplace=True)
-            if name in arrays:
-                columns = zip(adata.uns[key]["classes"], arrays.pop(name).T, strict=True)
-                for label, column in columns:
-                    table[f"{name}.{label}"] = column
-
-    return _written_by(call, parts, options)
-
-
-def _new_columns(table: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
-    new = [name for name in table if name not in before or not table[name].equals(before[name])]
-    return table[new]
-
-
-def _arguments(options: dict[str, Any]) -> dict[str, Any]:
-    """Arguments as Python has them: keys of ``.obsm``, and limits."""
-    if (name := options.get("use_rep")) in _REDUCED:
-        options = options | {"use_rep": _REDUCED[name]}
-    if "preserve" in options:
-        options = options | {"preserve": _preserved(options["preserve"])}
-    if options.get("limits") is not None:
-        options = options | {"limits": Limits(**options["limits"])}
-    # The cells of the assay that will measure a panel, as parts of an object.
-    if isinstance(found := options.get("detection"), dict) and not np.isscalar(found.get("X", 0.0)):
-        options = options | {"detection": put_together(found)}
-    return options
-
-
-def _preserved(preserve: Any) -> Any:
-    """With reduced dimensions by their keys of ``.obsm``."""
-    if isinstance(preserve, str):
-        return _REDUCED.get(preserve, preserve)
-    if isinstance(preserve, dict):
-        return {_REDUCED.get(name, name): weight for name, weight in preserve.items()}
-    return preserve
-
-
-def _laprls(parts: dict[str, Any], label: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Fit LapRLS to all genes."""
-    adata = put_together(parts)
-    codes, categories = labels.codes(adata, label)
-    labels.check(categories[codes[codes >= 0]], label)
-    model = LapRLSClassifier(**options).fit(read.matrix(adata), codes)
-    return {
-        "classes": _strings(categories[model.classes_].astype(str)),
-        "genes": _strings(adata.var_names),
-        "coef": model.coef_.T,
-        "intercept": model.intercept_,
-    }
-
-
-def _write_classifier(record: dict[str, Any], path: str, overwrite: bool) -> None:
-    adata = ad.AnnData(np.zeros((1, 1)), uns={_CLASSIFIER: _records.kept(record)})
-    io.write_classifier(adata, path, key=_CLASSIFIER, overwrite=overwrite)
-
-
-def _read_classifier(path: str) -> dict[str, Any]:
-    return _records.told(io.read_classifier(path))
-
-
-def _read_h5ad(path: str, X_name: str) -> dict[str, Any]:
-    parts, left = take_apart(ad.read_h5ad(path), X_name)
-    return parts | {"left": _strings(left)}
-
-
-def _example() -> dict[str, Any]:
-    """The blood cells that scanpy ships."""
-    needs("The example", "scanpy")
-    import scanpy as sc
-
-    return take_apart(sc.datasets.pbmc68k_reduced().raw.to_adata(), "logcounts")[0]
-
-
-def _stored(parts: dict[str, Any]) -> dict[str, int]:
-    """Non-zeros that arrived: what the benchmark measures is the way here."""
-    matrix = parts["X"]
-    return {"stored": matrix.nnz if sparse.issparse(matrix) else matrix.size}
-
-
-_TARGETS: dict[str, Callable[..., Any]] = {
-    "about": _about,
-    "select_genes": partial(_written_by, pp.select_genes),
-    "select_genes_of_sets": _selected_from,
-    "structure": _structure,
-    "stability": _stability,
-    "evaluate_panel": partial(_judged_by, tl.evaluate_panel),
-    "extend_panel": partial(_judged_by, tl.extend_panel),
-    "substitutes": partial(_judged_by, tl.substitutes),
-    "explain_panel": partial(_judged_by, tl.explain_panel),
-    "compare_panels": partial(_judged_by, tl.compare_panels),
-    "curve": partial(_judged_by, tl.curve),
-    "markers": partial(_written_by, tl.markers),
-    "classify": partial(_classified_by, tl.classify),
-    "predict": partial(_classified_by, tl.predict),
-    "write_classifier": _write_classifier,
-    "read_classifier": _read_classifier,
-    "laprls": _laprls,
-    "example": _example,
-    "read_h5ad": _read_h5ad,
-    "stored": _stored,
-}

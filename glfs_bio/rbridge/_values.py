@@ -39,6 +39,11 @@ class InFile:
     T: Any
 
 
+def strings(values: list[str]) -> pd.Series:
+    """A vector of strings for R, though it may be empty."""
+    return pd.Series(values, dtype=object)
+
+
 def read(value: Any) -> Any:
     """A plain value as Python has it; what is read-only, such as memory of R, is copied."""
     if isinstance(value, dict):

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from glfs_bio.rbridge import _calls
+from glfs_bio.rbridge import _targets
 
 SLOW = """
 set.seed(1)
@@ -140,7 +140,7 @@ ri.evalr('cat(tryCatch(glfsbio::glfs_setup(), error = conditionMessage))')
 
 
 def test_an_error_of_r_below_python_keeps_its_message(ri, monkeypatch):
-    monkeypatch.setitem(_calls._TARGETS, "callback", lambda: ri.evalr("stop('from R')"))
+    monkeypatch.setitem(_targets.TARGETS, "callback", lambda: ri.evalr("stop('from R')"))
     code = "tryCatch(glfsbio:::call_python('callback'), error = function(e) "
     assert "from R" in ri.evalr(f"{code} conditionMessage(e))")[0]
     assert "python.RRuntimeError" in list(ri.evalr(f"{code} class(e))"))
@@ -151,7 +151,7 @@ def test_every_exception_becomes_a_condition(ri, monkeypatch, error):
     def fail():
         raise error
 
-    monkeypatch.setitem(_calls._TARGETS, "fail", fail)
+    monkeypatch.setitem(_targets.TARGETS, "fail", fail)
     code = "tryCatch(glfsbio:::call_python('fail'), error = function(e) "
     assert f"python.{type(error).__name__}" in list(ri.evalr(f"{code} class(e))"))
     assert ri.evalr(f"{code} conditionMessage(e))")[0] == str(error.args[0])

@@ -10,7 +10,7 @@ import pytest
 import scanpy as sc
 
 from glfs_bio import Limits, io, pp, rbridge, tl
-from glfs_bio.rbridge import _calls, _sexp
+from glfs_bio.rbridge import _sexp, _targets
 
 PANEL = ["CD3D", "CD79A", "NKG7", "LYZ", "FCER1A"]
 GROUPS = "bulk_labels"
@@ -395,7 +395,7 @@ def test_matrix_gets_the_record_or_a_table(ri, objects):
 
 
 def test_the_example(ri):
-    parts = _calls._example()
+    parts = _targets._example()
     assert parts["assays"]["logcounts"].shape == (765, 700)
     assert GROUPS in parts["obs"]
     assert list(ri.evalr("dim(glfsbio::glfs_example())")) == [765, 700]
