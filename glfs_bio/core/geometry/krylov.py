@@ -41,7 +41,7 @@ class Rules:
     """
 
     leading: float = 5e-3
-    every: float = 5e-5
+    every: float = 3e-4
     most: int = 20
     few: int = 10
     lanes: int = 16
