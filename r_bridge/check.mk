@@ -3,8 +3,11 @@ R_FOLDER := $(VENV)/r
 R_LIBRARY := $(R_FOLDER)/library
 R_PACKAGES := BiocCheck Biobase BiocParallel BiocStyle bluster DelayedArray ggplot2 HDF5Array knitr Matrix \
 	reticulate rmarkdown scran scuttle SeuratObject SingleCellExperiment SummarizedExperiment testthat withr
+# With the last two R reads NEWS.md; without them BiocCheck takes it for malformed.
+R_PACKAGES += commonmark xml2
 R_DEBIAN := r-base-core r-bioc-bioccheck r-bioc-biocstyle r-bioc-hdf5array r-bioc-scran r-cran-ggplot2 \
-	r-cran-knitr r-cran-reticulate r-cran-rmarkdown r-cran-seuratobject r-cran-testthat
+	r-cran-knitr r-cran-reticulate r-cran-rmarkdown r-cran-seuratobject r-cran-testthat r-cran-commonmark \
+	r-cran-xml2
 R_SOURCES := $(shell find r_bridge/glfsbio -type f)
 # The Python that R uses. It starts some twenty times, so its modules are compiled once.
 R_ENVIRONMENT = LC_ALL=C.UTF-8 R_LIBS=$(abspath $(R_LIBRARY)) GLFSBIO_PYTHON=$(abspath $(VENV)) \
