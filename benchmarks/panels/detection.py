@@ -13,8 +13,8 @@ from pathlib import Path
 import metrics
 import numpy as np
 import pandas as pd
-from labels import LABEL, SIZES, Trial, logistic_regression
 from labels_transfer import PARTS, trials
+from trials import LABEL, SIZES, Trial, logistic_regression
 
 import glfs_bio
 

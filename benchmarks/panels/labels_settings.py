@@ -15,9 +15,9 @@ from unittest import mock
 
 import numpy as np
 import pandas as pd
-from labels import LABEL, MARKS, SIZES, halves, measures
 from run import say
 from sets import SETS, Cells
+from trials import LABEL, MARKS, SIZES, halves, measures
 
 from glfs_bio.core.geometry.problem import build_problems
 from glfs_bio.core.geometry.reduction import Reduction

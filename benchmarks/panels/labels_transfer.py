@@ -14,16 +14,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from labels import MARKS, METHODS, SECONDS, by_size, collect, sections, trial
+from labels_methods import METHODS
+from labels_tables import by_size, sections
 from methods import named, parser
 from sets import BATCHES, Cells
+from trials import MARKS, collect, trial
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import report
+from peers.environments import SECONDS
 
 if TYPE_CHECKING:
     import pandas as pd
-    from labels import Trial
+    from trials import Trial
 
 MIXOLOGY, KANG = BATCHES
 #: Batches of each protocol, or condition.

@@ -13,19 +13,11 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from labels import (
-    FREQUENT,
-    LABEL,
-    MARKS,
-    METHODS,
-    SEEDS,
-    by_size,
-    collect,
-    failures,
-    halves_of,
-)
+from labels_methods import METHODS
+from labels_tables import by_size, failures
 from methods import OURS, Method, named, parser, select_genes
 from sets import SETS
+from trials import FREQUENT, LABEL, MARKS, SEEDS, collect, halves_of
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import report
