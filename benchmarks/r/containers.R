@@ -1,10 +1,11 @@
 # Results of every container and operation as files, for containers.py to compare.
-# Arguments: an h5ad file with logarithmised X, the folder for the results.
+# Arguments: an h5ad file with logarithmised X, the folder for the results, a script to run first.
 suppressPackageStartupMessages({
     library(glfsbio)
     library(SingleCellExperiment)
 })
 arguments <- commandArgs(trailingOnly = TRUE)
+source(arguments[3L])
 sce <- suppressMessages(glfs_read_h5ad(arguments[1L], X_name = "logcounts"))
 reducedDims(sce) <- NULL # a matrix has none
 colPairs(sce) <- NULL
@@ -17,6 +18,9 @@ containers <- list(
     dgTMatrix = methods::as(values, "TsparseMatrix"),
     DelayedMatrix = DelayedArray::DelayedArray(values) * 1,
     HDF5Matrix = HDF5Array::writeHDF5Array(as.matrix(values), file, "x", with.dimnames = TRUE),
+    TENxMatrix = HDF5Array::writeTENxMatrix(values, file, "10x"),
+    # HDF5Array 1.26 finds names only where the file calls them "_index".
+    H5ADMatrix = `dimnames<-`(HDF5Array::H5ADMatrix(arguments[1L]), dimnames(values)),
     SummarizedExperiment = SummarizedExperiment::SummarizedExperiment(
         list(logcounts = values), colData = colData(sce)
     ),

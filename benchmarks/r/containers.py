@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     import anndata as ad
 
 CONTAINERS = (
-    *("matrix", "dgCMatrix", "dgTMatrix", "DelayedMatrix", "HDF5Matrix"),
+    *("matrix", "dgCMatrix", "dgTMatrix", "DelayedMatrix"),
+    *("HDF5Matrix", "TENxMatrix", "H5ADMatrix"),
     *("SummarizedExperiment", "SingleCellExperiment", "ExpressionSet", "Seurat"),
 )
 PANEL = ["CD3D", "CD79A", "NKG7", "LYZ", "FCER1A"]
@@ -62,7 +63,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         adata.write_h5ad(Path(folder) / "cells.h5ad")
         script = Path(__file__).with_suffix(".R")
-        rscript(script, Path(folder) / "cells.h5ad", folder)
+        first = Path(__file__).resolve().parents[2] / "r_bridge" / "debian_hdf5.R"
+        rscript(script, Path(folder) / "cells.h5ad", folder, first)
         table = pd.DataFrame(
             {
                 operation: {

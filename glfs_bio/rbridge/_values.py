@@ -8,13 +8,16 @@ over one by one would take longer than all numbers together.
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import dataclass
 from numbers import Integral, Real
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import h5py  # type: ignore[import-untyped]
 import numpy as np
 import pandas as pd
+from anndata.io import sparse_dataset
 from scipy import sparse
 
 if TYPE_CHECKING:
@@ -106,6 +109,22 @@ def _read_file(path: Any, name: Any) -> InFile:
     return InFile(h5py.File(path)[name])
 
 
+def _read_sparse_file(
+    path: Any, data: Any, indices: Any, indptr: Any, shape: NDArray[np.integer]
+) -> InFile:
+    # Files of 10x lack the attributes by which anndata knows a matrix: they stand beside links to
+    # its parts.  These are in a file: links in memory would have all of the other one read there.
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        place = Path(folder) / "links.h5"
+        with h5py.File(place, "w") as links:
+            for name, part in {"data": data, "indices": indices, "indptr": indptr}.items():
+                links[name] = h5py.ExternalLink(path, part)
+            links.attrs["encoding-type"] = "csr_matrix"
+            links.attrs["encoding-version"] = "0.1.0"
+            links.attrs["shape"] = shape[::-1]
+        return InFile(sparse_dataset(h5py.File(place)))
+
+
 def _read_list(items: Any, names: Any) -> Any:
     values = [read(item) for item in items]
     labels = read(names)
@@ -127,6 +146,7 @@ _READERS: dict[str, Callable[..., Any]] = {
     "dense": _read_dense,
     "file": _read_file,
     "sparse": _read_sparse,
+    "sparse_file": _read_sparse_file,
     "list": _read_list,
     "table": _read_table,
 }

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import anndata as ad
+import numpy as np
+from scipy import sparse
+
+R_BRIDGE = Path(__file__).resolve().parents[2] / "r_bridge"
 #: One session for all: R, its packages and Python take seconds to start.
 SESSION = """
 set.seed(1)
@@ -28,13 +35,23 @@ stopifnot(grepl(
     "a process has one Python", tryCatch(glfs_setup("/usr/bin/env"), error = conditionMessage)
 ))
 
-# A matrix in a file.
+# A matrix in a file: dense, of 10x, and of AnnData by cells and by genes.
+in_file <- function(x) grepl("x is read from its file", told(x))
+realised <- function(x) grepl("realised", told(x))
 if (requireNamespace("HDF5Array", quietly = TRUE)) {
     file <- HDF5Array::writeHDF5Array(x, "x.h5", "logcounts", with.dimnames = TRUE)
-    stopifnot(
-        grepl("x is read from its file", told(file)), grepl("realised", told(file * 1)),
-        all.equal(select(file), select(x))
-    )
+    stopifnot(in_file(file), realised(file * 1), all.equal(select(file), select(x)))
+    source(commandArgs(TRUE))
+    zeros <- SummarizedExperiment::assay(sce)
+    file <- HDF5Array::writeTENxMatrix(zeros, "10x.h5", "matrix")
+    stopifnot(in_file(file), all.equal(select(file), select(zeros)))
+    files <- lapply(c("by_cells.h5ad", "by_genes.h5ad"), HDF5Array::H5ADMatrix)
+    layer <- HDF5Array::H5ADMatrix("by_cells.h5ad", layer = "half")
+    zeros <- methods::as(files[[1L]], "dgCMatrix")
+    stopifnot(in_file(files[[1L]]), in_file(t(t(files[[1L]]))), realised(files[[2L]]))
+    for (file in files)
+        stopifnot(all.equal(select(file), select(zeros)))
+    stopifnot(in_file(layer), all.equal(select(layer), select(zeros / 2)))
 }
 
 # Bits and kinds alike by both bridges.
@@ -70,6 +87,10 @@ stopifnot(identical(names(both), c("a", "b")), identical(sets$a, sets$b), !"g1" 
 """
 
 
-def test_a_session_with_others(run_r):
+def test_a_session_with_others(run_r, tmp_path):
     """Python that runs already, files, both bridges, and what is kept between calls."""
-    run_r(SESSION)
+    counts = np.random.default_rng(0).poisson(1.0, (60, 40)).astype(np.float32)
+    for name, form in {"by_cells": sparse.csr_matrix, "by_genes": sparse.csc_matrix}.items():
+        cells = ad.AnnData(form(counts), layers={"half": form(counts / 2)})
+        cells.write_h5ad(tmp_path / f"{name}.h5ad")
+    run_r(SESSION, str(R_BRIDGE / "debian_hdf5.R"))

@@ -6,7 +6,7 @@
 plain_matrix <- function(x, what, files = FALSE) {
     if (files && !is.null(place <- in_file(x))) {
         message(what, " is read from its file, part by part.")
-        return(c(list(kind = "file"), place))
+        return(place)
     }
     if (is(x, "DelayedArray")) {
         message(what, " is a ", class(x)[1L], ": realised in memory.")
@@ -43,7 +43,16 @@ in_file <- function(x) {
         return(NULL)
     seed <- DelayedArray::seed(x)
     if (is(seed, "HDF5ArraySeed"))
-        list(path = DelayedArray::path(seed), name = methods::slot(seed, "name"))
+        list(kind = "file", path = DelayedArray::path(seed), name = methods::slot(seed, "name"))
+    else if (is(seed, "CSC_H5SparseMatrixSeed")) {
+        # A file of AnnData, or of 10x, that is stored by samples.
+        part <- function(...) paste(c(methods::slot(seed, "group"), ...), collapse = "/")
+        list(
+            kind = "sparse_file", path = DelayedArray::path(seed),
+            data = part("data", methods::slot(seed, "subdata")), indices = part("indices"),
+            indptr = part("indptr"), shape = dim(seed)
+        )
+    }
 }
 
 # A file may hold zeros one by one: sparse blocks of samples need less memory.

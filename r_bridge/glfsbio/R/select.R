@@ -103,12 +103,16 @@
 #'   [glfs_read_h5ad()] put that of an AnnData file: R and Python select the same genes.
 #'   `use_rep = "X"` computes both anew. What [glfs_structure()] kept is re-used where it
 #'   was computed from the same object by the same arguments, so that another size,
-#'   limits or labels take tenths of a second. The record says what was re-used. For a Seurat object, `slot` or
-#'   `layer` names the matrix of the assay, by default `"data"`. A HDF5Matrix of numbers
-#'   stays in its file and is read part by part; other delayed matrices are realised in
-#'   memory, block by block and without their zeros where these are most of them. The
-#'   other functions realise both. Values in `...` are converted so: `NULL` is None, vectors of length
-#'   one are scalars, whole numbers are integers.
+#'   limits or labels take tenths of a second. The record says what was re-used. For a
+#'   Seurat object, `slot` or `layer` names the matrix of the assay, by default `"data"`.
+#'
+#'   A HDF5Matrix of numbers stays in its file and is read part by part, and so do a
+#'   TENxMatrix and an H5ADMatrix that is dense or stored by cells. Other delayed matrices
+#'   are realised in memory, block by block and without their zeros where these are most
+#'   of them. The other functions realise all of them.
+#'
+#'   Values in `...` are converted so: `NULL` is None, vectors of length one are scalars,
+#'   whole numbers are integers.
 #'
 #' @return The object, with the columns below in `rowData()`, `fData()` or the
 #'   metadata of the features, and a record of the selection in `metadata(x)$glfs`,
