@@ -116,8 +116,9 @@ def stability(
         There is no selection under `key`, and no parameter is given; or a parameter names what is
         not there.
     TypeError, ValueError
-        A parameter, matrix or graph that cannot be used, or `adata` has fewer genes than the
-        selection had to choose from.  `adata` is left as it was.
+        A parameter, matrix or graph that cannot be used; `adata` has fewer genes than the selection
+        had to choose from, or is one of several data sets that it was made from.  `adata` is left
+        as it was.
 
     References
     ----------
@@ -260,6 +261,13 @@ def _parameters(adata: AnnData, key: str, given: dict[str, Any]) -> dict[str, An
     recorded: dict[str, Any] = {}
     if key in adata.uns:
         recorded = recorded_parameters(adata, key)
+        if (names := adata.uns[key].get("data_sets")) is not None:
+            msg = (
+                f"key={key!r}: the selection was made from several data sets ({', '.join(names)}), "
+                "and adata is one of them.  Join them, with their names in a column of adata.obs, "
+                "select with batch_key=, and examine that selection."
+            )
+            raise ValueError(msg)
         if adata.n_vars < (n_tested := adata.uns[key]["n_tested"]):
             msg = (
                 f"key={key!r}: the selection was made from {n_tested} genes, and adata has "

@@ -117,3 +117,13 @@ def test_small_batches_are_named(shared, caplog):
     pp.structure(shared, batch_key="half")
     before = tl.evaluate_panel(shared, n_random=0, inplace=False)["kept"]
     assert before == pytest.approx(shared.uns["glfs"]["kept"][-1])
+
+
+def test_stability_needs_all_cells_of_the_selection(halves, shared):
+    pp.select_genes({"x": halves[0], "y": halves[1]}, 5)
+    with pytest.raises(ValueError, match=r"several data sets \(x, y\).*batch_key="):
+        tl.stability(halves[1], show_progress=False)
+    assert "glfs_stability" not in halves[1].uns
+    pp.select_genes(shared, 5, batch_key="half")
+    tl.stability(shared, n_resamples=2, show_progress=False)
+    assert shared.var["glfs_stability_consensus"].sum() == 5
