@@ -95,6 +95,7 @@ bench-speed: $(RIVALS)
 	$(BIN)/python benchmarks/speed/neighbors.py
 	$(BIN)/python benchmarks/speed/approximate.py
 	$(BIN)/python benchmarks/speed/workers.py
+	$(BIN)/python benchmarks/speed/million.py
 	$(BIN)/python benchmarks/speed/ten_million.py
 	$(BIN)/python benchmarks/speed/run.py $(BENCH_SPEED)
 
