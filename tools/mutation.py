@@ -31,13 +31,14 @@ _OF_VARIANCES = [
 ]
 _OF_ERROR = ["tests/core/objective/test_error.py", "tests/core/solvers/test_bound.py"]
 _OF_PANELS = ["tests/panels/test_criterion.py", "tests/panels/test_select.py"]
+_OF_SETS = ["tests/panels/test_worst.py", "tests/panels/test_missed.py"]
 #: Modules of the package, and the tests that are to notice.
 MODULES = {
     "core/objective/error": [*_OF_ERROR, *_OF_PANELS],
     "core/objective/variance": _OF_VARIANCES,
     "core/solvers/bound": [*_OF_ERROR, *_OF_PANELS],
     "core/solvers/owlqn": _OF_VARIANCES,
-    "panels/criterion": _OF_PANELS,
+    "panels/criterion": [*_OF_PANELS, *_OF_SETS],
 }
 FLAGS = ["-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
 #: Processor seconds of a mutant's tests; as it is, a module takes at most a third.
@@ -61,7 +62,26 @@ SAME_RESULT = [
     ("error", "beta > 0", "beta >= 0", "a gene of weight zero adds zero"),
     ("error", "True", "False", "`frozen` guards against changes of the code"),
     ("bound", "True", "False", "`frozen` guards against changes of the code"),
+    ("bound", "1e-12", "2e-12", "how closely the relaxation is solved: the bounds hold anyhow"),
+    ("bound", "60", "120", "how closely the relaxation is solved: the bounds hold anyhow"),
+    ("bound", "halvings < RULES", "halvings <= RULES",
+     "how closely the relaxation is solved: the bounds hold anyhow"),
+    ("bound", "2", "4", "how closely the relaxation is solved: the bounds hold anyhow"),
+    ("bound", "total >= enough", "total > enough", "equal to the last bit only by accident"),
+    ("bound", "greater <= total", "greater < total", "equal weights are the same in both forms"),
+    ("bound", "beta > 0", "beta >= 0", "all genes are looked at: slower, and the same"),
+    ("bound", "0", "1", "the gradient of a gene that has weight is steep, and looked at for that"),
+    ("bound", "gradient >= ", "gradient > ", "equal to the last bit only by accident"),
+    ("bound", "reach >= above", "reach > above", "equal to the last bit only by accident"),
+    ("bound", "1.0", "2.0", "more gradients are exact: slower, and the same"),
     ("criterion", "True", "False", "`frozen` guards against changes of the code"),
+    ("criterion", "100.0", "200.0", "a setting, `benchmarks/panels/across.py` has the trials"),
+    ("criterion", "- self._floors", "+ self._floors",
+     "how near the bound of the worst set is: it holds for any weights of the sets"),
+    ("criterion", "-1", "+1",
+     "how near the bound of the worst set is: it holds for any weights of the sets"),
+    ("criterion", "/ self.scale", "* self.scale", "the scale of the worst set is 1"),
+    ("criterion", "0", "1", "the error of a set is multiplied by more than 1, or by 0"),
     ("owlqn", "10000", "20000", "steps that are allowed by default: no solution takes as many"),
     ("owlqn", "10", "20", "pairs that are remembered: the number of steps, not the solution"),
     ("owlqn", "1e-12", "2e-12", "a threshold within rounding"),
@@ -71,6 +91,8 @@ SAME_RESULT = [
     ("owlqn", "> _SHORTEST_STEP", ">= _SHORTEST_STEP", "equal to the last bit only by accident"),
     ("owlqn", "2.0", "4.0", "backtracking by quarters: the number of steps, not the solution"),
     ("owlqn", "0.0) - here", "0.0) + here",
+     "where backtracking begins: what is accepted is decided by the decrease and by the branches"),
+    ("owlqn", "here + direction", "here - direction",
      "where backtracking begins: what is accepted is decided by the decrease and by the branches"),
     ("owlqn", "expected >= 0", "expected > 0", "a step of slope zero is refused by the decrease"),
     ("owlqn", "0", "1", "a step upwards is refused by the decrease as well"),

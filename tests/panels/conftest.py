@@ -32,15 +32,20 @@ def criterion(problems):
 
 @pytest.fixture
 def by_definition(problems):
-    """F of a panel: the mean of ``Tr(W (I + Σ g gᵀ)⁻¹)``, from the pieces of the problems."""
+    """F of a panel: the mean of ``Tr(W (I + Σ g gᵀ)⁻¹)``, from the pieces of the problems.
 
-    def value(panel):
+    `lengths`: what the genes that are measured are multiplied with, for each problem.
+    """
+
+    def value(panel, lengths=None):
         total = 0.0
-        for problem in problems:
+        for block, problem in enumerate(problems):
             kappa, basis = np.linalg.eigh(problem.stiffness)
             lambda2 = SETTINGS.noise * problem.n_cells * kappa.sum() / len(kappa)
             genes = problem.projections * problem.units[:, None] @ basis * np.sqrt(kappa / lambda2)
             wanted = sqrtm(genes.T @ genes).real
+            if lengths is not None:
+                genes *= lengths[block][:, None]
             chosen = genes[list(panel)]
             error = np.linalg.inv(np.eye(len(kappa)) + chosen.T @ chosen)
             total += np.trace(wanted @ error) / np.trace(wanted)

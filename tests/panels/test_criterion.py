@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from glfs_bio.core.geometry.noise import elsewhere
 from glfs_bio.core.geometry.problem import build_problems
 from glfs_bio.core.geometry.reduction import Reduction
 from glfs_bio.panels import Criterion
@@ -51,6 +54,17 @@ def test_losses_are_differences(criterion, by_definition):
     assert criterion.losses(ORDER)[-1] == pytest.approx(kept[-1] - kept[-2], rel=1e-7)
 
 
+def test_what_an_assay_detects(problems, by_definition):
+    """All genes count for what is to be kept, and the panel's as that assay measures them."""
+    shares = np.linspace(0.0, 1.0, 12)
+    lengths = [elsewhere(problem.variance, problem.residuals, shares) for problem in problems]
+    there = Criterion(problems, detection=shares)
+    expected = [by_definition(ORDER[:size], lengths) for size in range(len(ORDER) + 1)]
+    np.testing.assert_allclose(there.errors(ORDER), expected, rtol=1e-8)
+    assert there.scale == pytest.approx(1.0 - by_definition(EVERY, lengths), rel=1e-8)
+    assert there.losses(ORDER)[1] == pytest.approx(0.0, abs=1e-12)
+
+
 def test_batches_are_averaged(problems, criterion):
     alone = [Criterion([problem]) for problem in problems]
     np.testing.assert_allclose(
@@ -74,6 +88,8 @@ def test_one_measurement_is_the_unit_of_weight(problems):
     for problem in problems:
         expected = problem.n_cells * np.trace(problem.stiffness) / len(problem.stiffness)
         assert units_of_noise(problem) == pytest.approx(expected)
+        louder = replace(problem, noise_level=4.0)
+        assert units_of_noise(louder) == pytest.approx(4.0 * expected)
 
 
 @pytest.mark.parametrize("method", ["glfs", "variance", "laplacian_score"])

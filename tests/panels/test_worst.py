@@ -67,6 +67,8 @@ def test_a_batch_without_anything_of_it_does_not_count(problems):
     order = np.array([3, 0, 7])
     np.testing.assert_allclose(both.kept(order), alone.kept(order), rtol=1e-9)
     assert np.isnan(both.kept_in_sets(order)[:, 1]).all()
+    panels = (select(one, 10, include=NONE, candidates=EVERY) for one in (both, alone))
+    np.testing.assert_array_equal(*(panel.order for panel in panels))
 
 
 def test_failures_are_averaged_in_each_batch(problems):

@@ -56,6 +56,15 @@ def test_bounds_hold_at_any_weights(random_errors, by_inverse, n_blocks):
             assert (bound <= best + 1e-12).all()
 
 
+def test_of_many_genes_the_steepest_count():
+    """Only a part of them is sorted."""
+    rng = np.random.default_rng(0)
+    gradient, beta = -rng.gamma(1.0, size=500), rng.uniform(size=500)
+    for size in (1, 2, 100, 499, 500):
+        expected = 0.7 - gradient @ beta + np.cumsum(np.sort(gradient)[:size])
+        np.testing.assert_allclose(lower_bounds(0.7, gradient, beta, size), expected)
+
+
 def evaluated(blocks, beta):
     """F and its gradient, summed over sets of cells."""
     values, gradients = zip(*(block.value_and_gradient(beta) for block in blocks), strict=True)
@@ -107,6 +116,7 @@ def test_genes_that_are_zero_take_no_weight(random_errors, by_inverse):
     block.genes[6:] = 0.0
     found = relax([block], 9)
     assert not found.beta[6:].any()
+    assert (found.beta <= 1).all()
     assert (found.lower <= lowest([block], by_inverse, 12, range(12))[:9] + 1e-12).all()
 
 
