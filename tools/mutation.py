@@ -80,6 +80,8 @@ SAME_RESULT = [
      "how near the bound of the worst set is: it holds for any weights of the sets"),
     ("criterion", "-1", "+1",
      "how near the bound of the worst set is: it holds for any weights of the sets"),
+    ("criterion", "1", "2",
+     "NumPy works out a length of -2 as one of -1; in `bounding` it is how near the bound is"),
     ("criterion", "/ self.scale", "* self.scale", "the scale of the worst set is 1"),
     ("criterion", "0", "1", "the error of a set is multiplied by more than 1, or by 0"),
     ("owlqn", "10000", "20000", "steps that are allowed by default: no solution takes as many"),

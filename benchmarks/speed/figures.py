@@ -10,6 +10,7 @@ import matplotlib as mpl
 import numpy as np
 import tables
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import report
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
 _OURS = {tables.FRESH: "-", tables.PRESENT: "--", tables.BACKED: ":"}
 _OTHERS = (tables.PCA, tables.NEIGHBORS, *tables.PEERS)
 DPI = 120
+
+
+def _short(n_cells: int) -> str:
+    """As 300k or 1M."""
+    return f"{n_cells / 1e6:g}M" if n_cells >= 1e6 else f"{n_cells / 1e3:g}k"
 
 
 def write(name: str, kept: Kept) -> None:
@@ -51,7 +57,10 @@ def write(name: str, kept: Kept) -> None:
             )
         axis.set_xscale("log")
         axis.set_yscale("log")
-        axis.set_xticks(sizes, [f"{n:,}" for n in sizes])
+        axis.set_xticks(sizes, [_short(n) for n in sizes])
+        axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axis.yaxis.set_minor_formatter(NullFormatter())
+        axis.yaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
         axis.tick_params(axis="x", which="minor", bottom=False, labelbottom=False)
         axis.set_title(title, fontsize=10)
         axis.grid(alpha=0.3)
