@@ -12,7 +12,7 @@ import numpy as np
 from ..core import checks
 from ..core.data.rows import RowMatrix
 from ..core.geometry.batches import split
-from ..core.geometry.reduced import Reduced
+from ..core.geometry.reduction import Reduced, Reduction
 from ..rankers import ReducedCells, reduce_cells
 from . import fingerprint, read
 from .inputs import inputs
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from anndata import AnnData
 
     from ..core._typing import Array, Index
-    from ..core.geometry.reduction import Reduction
     from ..panels import Criterion
     from .inputs import Inputs
 

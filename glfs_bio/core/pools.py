@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from contextlib import nullcontext
+from dataclasses import dataclass
 from functools import cache, wraps
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
@@ -41,6 +42,25 @@ def controller() -> ThreadpoolController:
 def one_thread(of: str | None = None) -> AbstractContextManager[object]:
     """Context with one thread of all libraries, or of ``"blas"``."""
     limited: AbstractContextManager[object] = controller().limit(limits=1, user_api=of)
+    return limited
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Up to this rank, and so many numbers, threads cost more time than they save, by trial."""
+
+    rank: int = 512
+    numbers: int = 2_000_000
+
+
+RULES = Rules()
+
+
+def few_threads(rank: int, n_genes: int) -> AbstractContextManager[object]:
+    """Context with one thread of BLAS where matrices are small or the process is forked."""
+    small = rank <= RULES.rank and rank * n_genes <= RULES.numbers
+    limits = 1 if small or forked() else None
+    limited: AbstractContextManager[object] = controller().limit(limits=limits, user_api="blas")
     return limited
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..core._typing import Array, Index
-    from ..core.geometry.reduced import Reduced
+    from ..core.geometry.reduction import Reduced
 
 
 #: p of :mod:`~glfs_bio.core.solvers.across`, for errors between 1 and 0;

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from ..core._typing import Array, Index
-    from ..core.geometry.reduced import Reduced
+    from ..core.geometry.reduction import Reduced
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from ..core._typing import Array, Index
-    from ..core.geometry.reduced import Reduced
+    from ..core.geometry.reduction import Reduced
 
 
 @dataclass(frozen=True)

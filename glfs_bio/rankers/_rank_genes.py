@@ -13,7 +13,7 @@ from ..core.data.memory import full_rank_fits
 from ..core.geometry.batches import split
 from ..core.geometry.graph import check_graph
 from ..core.geometry.subspace import check_coordinates
-from ..core.solvers.threads import few_threads
+from ..core.pools import few_threads
 from ..panels import WithFailures, select, select_within
 from ._options import METHODS, Options
 from ._ranking import Ranking, in_order, without_ties

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.geometry.graph import n_components
 from ..core.geometry.problem import build_problems
-from ..core.solvers.threads import few_threads
+from ..core.pools import few_threads
 from ..panels import Criterion
 
 if TYPE_CHECKING:
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
     from ..core._typing import Array, Matrix
     from ..core.data.rows import RowMatrix
-    from ..core.geometry.reduced import Reduced
-    from ..core.geometry.reduction import Reduction
+    from ..core.geometry.reduction import Reduced, Reduction
     from ..panels import Wanted
 
 log = logging.getLogger(__name__)
@@ -36,7 +35,7 @@ class ReducedCells:
     ----------
     sets
         One reduced problem for all cells, or one a batch.  The criterion for panels needs no more
-        than :class:`~glfs_bio.core.geometry.reduced.Reduced`, the other methods need
+        than :class:`~glfs_bio.core.geometry.reduction.Reduced`, the other methods need
         :class:`~glfs_bio.core.geometry.problem.Problem`, with the matrix.
     reused
         Whether ``representation`` and ``graph`` are those that were given.

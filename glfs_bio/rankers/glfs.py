@@ -14,8 +14,8 @@ from ..core.data.values import doubled
 from ..core.geometry import noise
 from ..core.geometry.graph import knn_graph
 from ..core.objective import VARIANCES, Objective
+from ..core.pools import few_threads
 from ..core.solvers import path
-from ..core.solvers.threads import few_threads
 from ._method import Method
 from ._ranking import Ranking, without_ties
 

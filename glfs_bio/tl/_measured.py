@@ -14,7 +14,7 @@ from .._anndata.counts import counts
 from .._anndata.structure import of_all_cells
 from ..core import checks
 from ..core.geometry.subspace import principal_components
-from ..core.solvers.threads import few_threads
+from ..core.pools import few_threads
 from ..panels import WithFailures, measures, select
 from ..panels.expression import redundancy, totals
 from ..panels.imputation import imputed

@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
+from .rows import RowMatrix
+
 if TYPE_CHECKING:
     from .._typing import Array, Matrix
 
 #: Share of entries that are not zero from which a matrix is worked on as a dense one.
 _DENSE = 0.5
+#: Units in which sums of squares, and squares of these, are still numbers.
+_SMALLEST_UNIT = 1e-60
 #: Products of such numbers, and sums of these, are in the range of single precision.
 _IN_RANGE = 1e15
 
@@ -50,3 +54,23 @@ def single(values: Array) -> tuple[Array, float]:
     unit = 2.0 ** int(np.frexp(extent)[1])
     in_unit = np.empty(values.shape, dtype=np.float32)
     return np.multiply(values, np.float64(1.0 / unit), out=in_unit, casting="same_kind"), unit
+
+
+def in_range(data: RowMatrix) -> RowMatrix:
+    """The matrix, or a copy in another unit where squares would be zero or infinite.
+
+    The unit is a power of two, which changes no digit.  What is not in memory stays as it is.
+    """
+    if not data.in_memory:
+        return data
+    source = data.source
+    values = source.data if sparse.issparse(source) else source  # max() of it would sort it
+    extent = largest(values)
+    if extent == 0 or _SMALLEST_UNIT < extent < 1.0 / _SMALLEST_UNIT:
+        return data
+    exponent = -int(np.frexp(extent)[1])
+    source = source.astype(np.float64)
+    if not sparse.issparse(source):
+        return RowMatrix(np.ldexp(source, exponent))
+    source.data = np.ldexp(source.data, exponent)
+    return RowMatrix(source)

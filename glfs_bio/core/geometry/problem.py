@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from .. import pools
-from ..data.in_range import in_range
 from ..data.rows import RowMatrix
-from ..data.values import is_sparse
+from ..data.values import in_range, is_sparse
 from . import graph as graphs
 from . import krylov, noise, subspace
 from .batches import split, warn_of_few
-from .reduced import Reduced
+from .reduction import Reduced, Reduction
 from .sample import FIRST_LOOK, look
 
 if TYPE_CHECKING:
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from .._typing import Array, Index, Matrix
     from ..data.moments import Moments
     from ..data.products import Products
-    from .reduction import Reduction
     from .sample import Sample
 
 #: Leading directions that are compared, and how much of them coordinates may miss.  Principal
