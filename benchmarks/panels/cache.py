@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING
 
 import metrics
 import sets
+from methods import OWN
 
 if TYPE_CHECKING:
     from methods import Method
 
 HOME = Path(__file__).resolve().parents[1] / ".cache" / "panels"
+#: In the tree: what other packages choose costs hours, and does not change with this one.
+CHOSEN = Path(__file__).resolve().parents[1] / "results" / "chosen"
 
 
 def _read(path: Path) -> dict:
@@ -33,9 +36,9 @@ def _write(path: Path, content: dict) -> None:
 class Selections:
     """What one method chose on one set, size by size: ``{"genes", "seconds"}`` or ``{"error"}``."""
 
-    def __init__(self, name: str, set_name: str, method: Method):
+    def __init__(self, name: str, set_name: str, method: Method, home: Path = HOME):
         self.fingerprint = method.fingerprint
-        self.path = HOME / set_name / f"{re.sub(r'[^0-9A-Za-z]+', '_', name)}.json"
+        self.path = home / set_name / f"{re.sub(r'[^0-9A-Za-z]+', '_', name)}.json"
         stored = _read(self.path)
         self.current = stored.get("fingerprint") == self.fingerprint
         self.sizes: dict[str, dict] = stored.get("sizes", {})
@@ -54,6 +57,11 @@ class Selections:
             self.sizes, self.current = {}, True
         self.sizes[str(n_genes)] = content
         _write(self.path, {"fingerprint": self.fingerprint, "sizes": self.sizes})
+
+
+def of_whole_set(name: str, set_name: str, method: Method) -> Selections:
+    """Panels of all cells of a set; those of other packages are in the tree."""
+    return Selections(name, set_name, method, HOME if method.group in OWN else CHOSEN)
 
 
 def measures(cells: sets.Cells, genes: list[int], *, compute: bool = True) -> dict[str, float]:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
 OURS, BEFORE, RANKER, PLAIN, RIVAL = "ours", "before", "rankers", "plain", "rivals"
+#: Groups whose panels may change with this package.
+OWN = (OURS, RANKER, PLAIN)
 
 
 def installed(package: str) -> str:

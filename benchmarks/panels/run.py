@@ -2,8 +2,9 @@
 
     python benchmarks/panels/run.py [--only ours] [--sets pbmc3k_2638 ...] [--sizes 10 25 ...]
 
-Panels and measures are kept in `benchmarks/.cache/panels`, by the code they come from, so that a
-second run computes only what changed.  Methods that `--only` leaves out are read from there.  With
+Panels and measures are kept in `benchmarks/.cache/panels`, panels of other packages in
+`benchmarks/results/chosen`, by the code they come from, so that a second run computes only what
+changed.  Methods that `--only` leaves out are read from there.  With
 `--sets` or `--sizes` the tables are printed; without them they are written to `benchmarks/results`.
 """
 
@@ -44,7 +45,7 @@ def attempt(method: Method, adata, size: int) -> dict:
 def select(name: str, cells: Cells, sizes: list[int]) -> None:
     """Choose the panels that the cache does not have; a method that fails is stored as failing."""
     method = METHODS[name]
-    selections = cache.Selections(name, cells.name, method)
+    selections = cache.of_whole_set(name, cells.name, method)
     missing = [size for size in sizes if not selections.has(size)]
     if not missing:
         return
@@ -65,7 +66,7 @@ def collect(sets: list[str], sizes: list[int], chosen: set[str]) -> pd.DataFrame
         for name, method in METHODS.items():
             if name in chosen:
                 select(name, cells, sizes)
-            selections = cache.Selections(name, set_name, method)
+            selections = cache.of_whole_set(name, set_name, method)
             for size in sizes:
                 panel = dict(selections.get(size))
                 genes = panel.pop("genes", None)

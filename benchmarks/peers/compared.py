@@ -34,7 +34,7 @@ COMPARED: dict[str, Method | Peer] = {
 
 def selections(name: str, case: Case) -> cache.Selections:
     """Panels of one method on one set that are stored."""
-    return cache.Selections(name, case.name, COMPARED[name])
+    return cache.of_whole_set(name, case.name, COMPARED[name])
 
 
 def stored(name: str, kept: cache.Selections, size: int) -> dict:

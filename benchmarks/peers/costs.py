@@ -39,6 +39,11 @@ class Alone:
         """Changes with the method."""
         return self.method.fingerprint
 
+    @property
+    def group(self) -> str:
+        """That of the method."""
+        return self.method.group
+
 
 def stored(name: str, case: Case) -> dict:
     """``{"seconds", "memory"}``, ``{"error"}``, or nothing."""
@@ -60,7 +65,7 @@ def measure(name: str, case: Case) -> None:
 
 
 def _kept(name: str, case: Case) -> cache.Selections:
-    return cache.Selections(f"{name} alone", case.name, Alone(COMPARED[name]))
+    return cache.of_whole_set(f"{name} alone", case.name, Alone(COMPARED[name]))
 
 
 if __name__ == "__main__":

@@ -92,8 +92,7 @@ def wins(found: Results) -> Iterator[str]:
 
 def losses(found: Results) -> Iterator[str]:
     """Methods that are ahead in the mean, group by group, with differences and intervals."""
-    against = found.against[found.against["measure"].isin(MEASURES)]
-    behind = against[[one.mean < 0 for one in against["difference"]]]
+    behind = found.behind[found.behind["measure"].isin(MEASURES)]
     for place, part in behind.groupby(["group", "measure", "method"], sort=False):
         each = (f"{row.genes} genes {difference(row.difference)}" for row in part.itertuples())
         sets = f"{part['sets'].max()} of {len(found.sets(place[0]))} sets"

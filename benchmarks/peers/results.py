@@ -88,6 +88,16 @@ class Results:
         columns = ["group", "measure", "method", "genes", "difference", "cells", "sets", "whole"]
         return pd.DataFrame(rows, columns=columns)
 
+    @property
+    def behind(self) -> pd.DataFrame:
+        """Rows of `against` where GLFS is behind, and whether that is beyond the interval."""
+        against = self.against
+        means, clear = (
+            np.array([getattr(one, name) for one in against["difference"]])
+            for name in ("mean", "clear")
+        )
+        return against.assign(clear=clear)[means < 0]
+
 
 def read() -> Results:
     """Everything that is stored; nothing is computed."""

@@ -4,9 +4,10 @@
 
 Steps: `panels` chooses genes and measures them; `clusters` adds the measures that cluster cells;
 `spapros` has Spapros score the panels of some methods; `costs` measures processor time and memory.
-Everything is kept in `benchmarks/.cache` by the code it comes from, so that a second run goes on
-where the first one ended.  At the end of every run `peers.md`, `peers_sets.md`, the pictures and
-`docs/comparison.md` are written from all that is there; without steps only that is done.
+Everything is kept by the code it comes from, so that a second run goes on where the first one
+ended: in `benchmarks/.cache`, and for other packages in `benchmarks/results/chosen`.  At the end of
+every run `peers.md`, `peers_sets.md`, the pictures and `docs/comparison.md` are written from all
+that is there; without steps only that is done.
 """
 
 from __future__ import annotations

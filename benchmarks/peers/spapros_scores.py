@@ -80,4 +80,4 @@ def key(genes: list[int]) -> str:
 def _place(case: Case) -> Path:
     pinned = PEERS["Spapros PCA"].requirements.read_bytes()
     code = hashlib.sha256(SCRIPT.read_bytes() + pinned).hexdigest()[:8]
-    return cache.HOME / case.name / f"spapros-{code}.jsonl"
+    return cache.CHOSEN / case.name / f"spapros-{code}.jsonl"

@@ -58,10 +58,10 @@ sets that both have, whose number stands behind them."""
 
 def losses(found: Results) -> str:
     """Every negative mean difference, those beyond their intervals first."""
-    behind = found.against[[one.mean < 0 for one in found.against["difference"]]]
+    behind = found.behind
     lines = []
     for title, clear in (("Beyond the interval", True), ("Within the interval", False)):
-        part = behind[[one.clear == clear for one in behind["difference"]]]
+        part = behind[behind["clear"] == clear]
         lines += [
             f"\n### {title}\n",
             *(
