@@ -38,6 +38,7 @@ class Selections:
 
     def __init__(self, name: str, set_name: str, method: Method, home: Path = HOME):
         self.fingerprint = method.fingerprint
+        self.nested: bool = getattr(method, "nested", False)
         self.path = home / set_name / f"{re.sub(r'[^0-9A-Za-z]+', '_', name)}.json"
         stored = _read(self.path)
         self.current = stored.get("fingerprint") == self.fingerprint
@@ -50,6 +51,12 @@ class Selections:
     def get(self, n_genes: int) -> dict:
         """The panel of this size, of whatever code; empty where there is none."""
         return self.sizes.get(str(n_genes), {})
+
+    def panel(self, n_genes: int) -> dict:
+        """The same; of a nested method, the first genes of the next larger panel if need be."""
+        larger = [size for size in sorted(map(int, self.sizes)) if size >= n_genes]
+        found = dict(self.get(larger[0] if larger and self.nested else n_genes))
+        return found | ({"genes": found["genes"][:n_genes]} if "genes" in found else {})
 
     def put(self, n_genes: int, **content) -> None:
         """Store a panel, and forget those of other code."""

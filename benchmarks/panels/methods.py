@@ -24,9 +24,10 @@ from glfs_bio.rankers import METHODS as RANKERS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-OURS, BEFORE, RANKER, PLAIN, RIVAL = "ours", "before", "rankers", "plain", "rivals"
+OURS, UNITS, BEFORE = "ours", "units", "before"
+RANKER, PLAIN, RIVAL = "rankers", "plain", "rivals"
 #: Groups whose panels may change with this package.
-OWN = (OURS, RANKER, PLAIN)
+OWN = (OURS, UNITS, RANKER, PLAIN)
 
 
 def installed(package: str) -> str:
@@ -182,6 +183,7 @@ PAPERS = [name for name in RANKERS if name not in ("glfs", "variance")]
 METHODS = {
     "GLFS": _own(select_genes, OURS),
     "GLFS, PCA and graph re-used": _own(select_genes, OURS, prepare=with_graph),
+    "GLFS, standardize=None": _own(partial(select_genes, standardize=None), UNITS),
     f"GLFS before ({before.COMMIT})": Method(
         before.select_genes, BEFORE, f"glfs-bio at {before.COMMIT}", nested=False
     ),

@@ -46,16 +46,14 @@ def select(name: str, cells: Cells, sizes: list[int]) -> None:
     """Choose the panels that the cache does not have; a method that fails is stored as failing."""
     method = METHODS[name]
     selections = cache.of_whole_set(name, cells.name, method)
-    missing = [size for size in sizes if not selections.has(size)]
+    missing = [size for size in sizes if not (selections.current and selections.panel(size))]
     if not missing:
         return
     adata = method.prepare(cells.adata)
     for size in [max(SIZES)] if method.nested else missing:
         found = attempt(method, adata, size)
         say(f"{cells.name}, {name}, {size} genes: {found.get('seconds', np.nan):.1f} s")
-        for n_genes in SIZES if method.nested else [size]:
-            genes = {"genes": found["genes"][:n_genes]} if "genes" in found else {}
-            selections.put(n_genes, **(found | genes))
+        selections.put(size, **found)
 
 
 def collect(sets: list[str], sizes: list[int], chosen: set[str]) -> pd.DataFrame:
@@ -68,7 +66,7 @@ def collect(sets: list[str], sizes: list[int], chosen: set[str]) -> pd.DataFrame
                 select(name, cells, sizes)
             selections = cache.of_whole_set(name, set_name, method)
             for size in sizes:
-                panel = dict(selections.get(size))
+                panel = selections.panel(size)
                 genes = panel.pop("genes", None)
                 row = {"set": set_name, "method": name, "group": method.group, "genes": size}
                 if genes is not None:

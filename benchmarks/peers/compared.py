@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from cases import Case
 
 SIZES = (10, 25, 50, 100, 150)
-#: A nested method ranks once for all sizes, and for those of `panels/run.py`, which share a place.
-RANKED = sorted({*SIZES, *sets.SIZES})
+#: A nested method ranks once for all sizes, also those of `panels/run.py`, which share a place.
+RANKED = max(*SIZES, *sets.SIZES)
 OURS, PEER = "GLFS", "peers"
 LABEL = "label"
 
@@ -37,28 +37,17 @@ def selections(name: str, case: Case) -> cache.Selections:
     return cache.of_whole_set(name, case.name, COMPARED[name])
 
 
-def stored(name: str, kept: cache.Selections, size: int) -> dict:
-    """A panel; of a nested method, the first genes of the next larger one where it is not there."""
-    larger = sorted(number for number in map(int, kept.sizes) if number >= size)
-    if str(size) in kept.sizes or not (larger and getattr(COMPARED[name], "nested", False)):
-        return dict(kept.get(size))
-    found = kept.get(larger[0])
-    return found | ({"genes": found["genes"][:size]} if "genes" in found else {})
-
-
 def choose(name: str, case: Case, sizes: list[int]) -> None:
     """Compute the panels that are not stored, or are of other code."""
     method, kept = COMPARED[name], selections(name, case)
-    missing = [size for size in sizes if not (kept.current and stored(name, kept, size))]
+    missing = [size for size in sizes if not (kept.current and kept.panel(size))]
     if not missing:
         return
     begin = time.perf_counter()
     if isinstance(method, Peer):
         found = method.panels(case.adata, LABEL, missing)
     elif method.nested:
-        ranked = attempt(method, method.prepare(case.adata), max(RANKED))
-        genes = ranked.get("genes", [])
-        found = {n: ranked | ({"genes": genes[:n]} if genes else {}) for n in RANKED}
+        found = {RANKED: attempt(method, method.prepare(case.adata), RANKED)}
     else:
         adata = method.prepare(case.adata)
         found = {size: attempt(method, adata, size) for size in missing}

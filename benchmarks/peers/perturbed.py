@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "panels"))
 import cache
 import report
-from compared import COMPARED, OURS, RANKED, Method, attempt, choose, say, selections, stored
+from compared import COMPARED, OURS, RANKED, Method, attempt, choose, say, selections
 from methods import select_genes
 from sets import SETS
 from stability import mean_jaccard
@@ -122,7 +122,7 @@ def chosen(panel: dict, genes_of: AnnData, size: int) -> dict:
 def of_case(method: str, case: Case, size: int) -> dict:
     """The panel of a method on a set, if it is there and of this code."""
     kept = selections(method, case)
-    return chosen(stored(method, kept, size) if kept.current else {}, case.adata, size)
+    return chosen(kept.panel(size) if kept.current else {}, case.adata, size)
 
 
 def of_seed(method: str, name: str, size: int, *, compute: bool) -> dict:
@@ -131,9 +131,9 @@ def of_seed(method: str, name: str, size: int, *, compute: bool) -> dict:
         return {"reason": "none"}
     chooser, adata = replace(COMPARED[method], select=SEEDED[method]), CASES[name].adata
     kept = cache.Selections(method, f"{name}/{SEED}", chooser)
-    if compute and not kept.has(max(RANKED)):
-        kept.put(max(RANKED), **attempt(chooser, chooser.prepare(adata), max(RANKED)))
-    return chosen(kept.get(max(RANKED)) if kept.current else {}, adata, size)
+    if compute and not kept.has(RANKED):
+        kept.put(RANKED, **attempt(chooser, chooser.prepare(adata), RANKED))
+    return chosen(kept.get(RANKED) if kept.current else {}, adata, size)
 
 
 def compared(name: str, asked: list[str], draws: int) -> list[dict]:

@@ -18,7 +18,7 @@ import spapros_scores
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "panels"))
 import cache
 from cases import CASES, FIVE, MORE, QUARTERS, SIMULATED
-from compared import COMPARED, OURS, SIZES, Method, selections, stored
+from compared import COMPARED, OURS, SIZES, Method, selections
 
 GROUPS = (FIVE, QUARTERS, SIMULATED, MORE)
 #: With resamples, and so with intervals.
@@ -108,7 +108,7 @@ def read() -> Results:
             alone = costs.stored(name, case) if isinstance(method, Method) else {}
             for size in SIZES:
                 row = {"set": title, "group": case.group, "method": name, "genes": size}
-                panel = stored(name, kept, size)
+                panel = kept.panel(size)
                 genes = panel.pop("genes", None)
                 row |= {"seconds": panel.get("seconds"), "memory": panel.get("memory")}
                 if isinstance(method, Method):

@@ -27,7 +27,7 @@ import summary
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "panels"))
 import cache
 from cases import CASES, FIVE
-from compared import COMPARED, SIZES, Method, choose, say, selections, stored
+from compared import COMPARED, SIZES, Method, choose, say, selections
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +42,7 @@ def panels_of(case: Case, methods: list[str], sizes: list[int]) -> Iterator[tupl
     for name in methods:
         kept = selections(name, case)
         for size in sizes:
-            genes = stored(name, kept, size).get("genes")
+            genes = kept.panel(size).get("genes")
             if genes:
                 yield name, genes
 

@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "panels"))
 import report
 from cases import BATCHES, CASES, FIVE, RESAMPLES, SIMULATED
-from compared import COMPARED, SIZES, selections, stored, versions
+from compared import COMPARED, SIZES, selections, versions
 from sets import N_COMPS
 from spapros_scores import FIGURES, SCORED
 from spapros_scores import SECONDS as SPAPROS_SECONDS
@@ -210,7 +210,7 @@ def of_sets(found: Results) -> Iterator[str]:
     for title, case in CASES.items():
         recall, quantiles = {}, {}
         for name in COMPARED:
-            genes = stored(name, selections(name, case), SHOWN).get("genes")
+            genes = selections(name, case).panel(SHOWN).get("genes")
             kept = details.kept(case, genes, compute=False) if genes else {}
             if kept:
                 recall[name], quantiles[name] = kept["recall"], kept["R² quantiles"]
