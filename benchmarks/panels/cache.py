@@ -66,8 +66,8 @@ class Selections:
         _write(self.path, {"fingerprint": self.fingerprint, "sizes": self.sizes})
 
 
-def of_whole_set(name: str, set_name: str, method: Method) -> Selections:
-    """Panels of all cells of a set; those of other packages are in the tree."""
+def kept(name: str, set_name: str, method: Method) -> Selections:
+    """Panels of a method on a set, or on parts of one; those of other packages are in the tree."""
     return Selections(name, set_name, method, HOME if method.group in OWN else CHOSEN)
 
 

@@ -45,7 +45,7 @@ def attempt(method: Method, adata, size: int) -> dict:
 def select(name: str, cells: Cells, sizes: list[int]) -> None:
     """Choose the panels that the cache does not have; a method that fails is stored as failing."""
     method = METHODS[name]
-    selections = cache.of_whole_set(name, cells.name, method)
+    selections = cache.kept(name, cells.name, method)
     missing = [size for size in sizes if not (selections.current and selections.panel(size))]
     if not missing:
         return
@@ -64,7 +64,7 @@ def collect(sets: list[str], sizes: list[int], chosen: set[str]) -> pd.DataFrame
         for name, method in METHODS.items():
             if name in chosen:
                 select(name, cells, sizes)
-            selections = cache.of_whole_set(name, set_name, method)
+            selections = cache.kept(name, set_name, method)
             for size in sizes:
                 panel = selections.panel(size)
                 genes = panel.pop("genes", None)

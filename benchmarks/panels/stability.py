@@ -2,8 +2,8 @@
 
     python benchmarks/panels/stability.py [--methods GLFS ...] [--sets ...] [--jobs 2]
 
-Panels are kept in `benchmarks/.cache/panels`; what `--methods` leaves out
-is read from there.
+Panels are kept in `benchmarks/.cache/panels`, those of other packages in
+`benchmarks/results/chosen`; what `--methods` leaves out is read from there.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def main() -> None:
         adata = load(name)
         parts = halves(adata.n_obs, options.pairs)
         for method in COMPARED:
-            kept = cache.Selections(method, f"{name}/halves", METHODS[method])
+            kept = cache.kept(method, f"{name}/halves", METHODS[method])
             if method in options.methods:
                 choose(adata, parts, method, kept, options.jobs)
             found = [kept.get(number) for number in range(len(parts))]

@@ -96,7 +96,7 @@ class Workplace:
 
 
 def _cached(name: str, set_name: str) -> list[int]:
-    found = cache.of_whole_set(name, set_name, METHODS[name]).get(LARGEST)
+    found = cache.kept(name, set_name, METHODS[name]).get(LARGEST)
     if "genes" not in found:
         msg = f"No panel by {name} on {set_name}: run benchmarks/panels/run.py first."
         raise SystemExit(msg)

@@ -34,7 +34,7 @@ COMPARED: dict[str, Method | Peer] = {
 
 def selections(name: str, case: Case) -> cache.Selections:
     """Panels of one method on one set that are stored."""
-    return cache.of_whole_set(name, case.name, COMPARED[name])
+    return cache.kept(name, case.name, COMPARED[name])
 
 
 def choose(name: str, case: Case, sizes: list[int]) -> None:

@@ -65,7 +65,7 @@ def measure(name: str, case: Case) -> None:
 
 
 def _kept(name: str, case: Case) -> cache.Selections:
-    return cache.of_whole_set(f"{name} alone", case.name, Alone(COMPARED[name]))
+    return cache.kept(f"{name} alone", case.name, Alone(COMPARED[name]))
 
 
 if __name__ == "__main__":
