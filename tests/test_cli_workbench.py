@@ -129,6 +129,16 @@ def test_evaluate(run, cells):
     assert list(per_label["label"].astype(str)) == list(entry["per_label"].index)
 
 
+def test_evaluate_names_the_batch_of_which_least_is_kept(run, cells):
+    result = run("evaluate", "cells.h5ad", "glfs", "--batch-key", "phase")
+    again = cells.copy()
+    glfs_bio.pp.structure(again, batch_key="phase")
+    entry = expected("evaluate", again, "glfs")
+    least = entry["kept_in_batches"].argmin()
+    told = f"of the 3 batches least is kept of {entry['batches'][least]}: "
+    assert f"{told}{100 * entry['kept_in_batches'][least]:.0f} %" in result.stderr
+
+
 #: Words of the command line, and what they are in Python.
 PRESERVE = {
     "--preserve louvain": "louvain",

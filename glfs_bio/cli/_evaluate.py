@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
 from typing import Annotated, Any, cast
 
+import numpy as np
 import typer
 
 import glfs_bio
@@ -123,6 +124,13 @@ def _summary(entry: dict[str, Any]) -> list[str]:
     ]
     if "kept_with_failures" in entry:
         told.append(f"with failures they keep {percent(entry['kept_with_failures'])} on average")
+    if "batches" in entry:
+        kept = entry["kept_in_batches"]
+        least = int(np.nanargmin(kept))
+        told.append(
+            f"of the {len(kept)} batches least is kept of {entry['batches'][least]}: "
+            f"{percent(kept[least])}"
+        )
     if "accuracy" in entry:
         worst = entry["per_label"].sort_values("f1", kind="stable").head(_WORST)
         names = ", ".join(f"{name} ({f1:.2f})" for name, f1 in worst["f1"].items())

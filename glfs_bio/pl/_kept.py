@@ -104,6 +104,11 @@ def _strips(entry: dict[str, Any]) -> dict[str, tuple[Array, dict[str, Any]]]:
     if "kept_with_failures" in entry:
         failing = np.array([entry["kept_with_failures"]])
         strips["this panel, as genes fail"] = failing, own | {"mfc": "none", "mew": 1.5}
+    if "batches" in entry:
+        each = {"marker": "D", "ms": 5, "color": VERMILLION, "alpha": 0.7, "mew": 0}
+        of_batches = np.ravel(entry["kept_in_batches"])
+        of_batches = of_batches[~np.isnan(of_batches)]  # of which there is nothing to keep
+        strips[f"this panel, in each of {of_batches.size} batches"] = of_batches, each
     best = {"marker": "s", "ms": 8, "color": BLUE}
     strips["selected by GLFS"] = np.array([entry["best_kept"]]), best
     random = np.ravel(entry["random_kept"])

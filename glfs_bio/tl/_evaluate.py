@@ -91,7 +91,8 @@ def evaluate_panel(
         that share of what the best panel of as many genes keeps; ``best_kept``, what the panel of
         :func:`~glfs_bio.pp.select_genes` of that size keeps, and ``most_kept``, what no panel of
         that size exceeds; ``random_kept``, of random panels, shape (n_random,);
-        ``kept_with_failures``, with `failure`.
+        ``kept_with_failures``, with `failure`; with the batches of a structure or of a selection
+        ``batches``, their names, and ``kept_in_batches``, the share that is kept of each.
 
         Of the cells as the panel shows them: ``neighbors_kept``, the share of the 15 nearest cells
         in 50 principal components of all genes that are nearest cells in the panel;

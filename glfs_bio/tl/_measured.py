@@ -97,6 +97,7 @@ def evaluated(
         "n_genes": len(found.panel),
         "genes": adata.var_names[found.named.genes].to_numpy(dtype=object),
         **_structure(found, asked),
+        **_batches(adata, found),
     }
     if found.named.absent:
         entry["absent"] = np.array(found.named.absent, dtype=object)
@@ -138,6 +139,18 @@ def _structure(found: Judged, asked: Asked) -> dict[str, Any]:
         "best_kept": float(best.kept[-1]),
         "most_kept": float(most),
         "random_kept": np.array(random),
+    }
+
+
+def _batches(adata: AnnData, found: Judged) -> dict[str, Any]:
+    """What the panel keeps of each batch, where there are several."""
+    cells, batch_key = found.structure.cells, found.structure.params["batch_key"]
+    if len(cells) == 1:
+        return {}
+    names = adata.obs[batch_key].iloc[[rows[0] for rows in cells]]
+    return {
+        "batches": names.astype(str).to_numpy(dtype=object),
+        "kept_in_batches": found.structure.criterion.kept_in_sets(found.panel)[-1],
     }
 
 

@@ -182,6 +182,10 @@ def test_kept_beside_random_and_best(judged):
     assert apart(ax)
     plain = pl.kept(judged, key="plain", show=False)
     assert names(plain.get_yticklabels()) == ["this panel", "selected by GLFS"]
+    judged.uns["plain"] |= {"batches": ["a", "b", "c"], "kept_in_batches": [0.1, np.nan, 0.3]}
+    several = pl.kept(judged, key="plain", show=False)
+    np.testing.assert_array_equal(np.sort(several.lines[1].get_xdata()), [0.1, 0.3])
+    assert names(several.get_yticklabels())[1] == "this panel, in each of 2 batches"
 
 
 def test_curve_with_band_and_accuracy(judged):

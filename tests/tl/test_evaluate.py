@@ -104,6 +104,20 @@ def test_batches(pbmc):
     assert 0 < pbmc.uns["glfs_evaluation"]["kept"] < 1
 
 
+def test_batches_of_a_selection(pbmc):
+    """What is kept of each is what the selection has said, also where the worst of them chose."""
+    pbmc.obs["batch"] = pd.Categorical(np.where(pbmc.obs["phase"] == "G1", "rest", "cycle"))
+    pp.select_genes(pbmc, 8, batch_key="batch", across="worst")
+    entry = found(pbmc, "glfs", n_random=0)
+    assert list(entry["batches"]) == list(pbmc.uns["glfs"]["batches"]) == ["cycle", "rest"]
+    np.testing.assert_allclose(
+        entry["kept_in_batches"], pbmc.uns["glfs"]["kept_in_batches"][-1], rtol=1e-9
+    )
+    assert entry["kept_in_batches"].min() == pytest.approx(pbmc.uns["glfs"]["kept"][-1])
+    assert entry["kept_in_batches"].min() < entry["kept"] < entry["kept_in_batches"].max()
+    assert "batches" not in found(pbmc, MARKERS, n_random=0)
+
+
 @pytest.mark.parametrize(
     ("options", "error"),
     [

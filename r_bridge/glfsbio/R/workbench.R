@@ -55,7 +55,9 @@
 #'   least that share of what the best panel of as many genes keeps; `best_kept`, what
 #'   the panel of [glfs_select_genes()] of that size keeps, and `most_kept`, what no
 #'   panel of that size exceeds; `random_kept`, of random panels;
-#'   `kept_with_failures`, with `failure`.
+#'   `kept_with_failures`, with `failure`; with the batches of a structure or of a
+#'   selection `batches`, their names, and `kept_in_batches`, the share that is kept of
+#'   each.
 #' - Of the cells as the panel shows them: `neighbors_kept`, the share of the 15
 #'   nearest cells in 50 principal components of all genes that are nearest cells in
 #'   the panel; `clusters_kept_coarse` and `clusters_kept_fine`, normalised mutual
