@@ -15,13 +15,14 @@ import numpy as np
 import pandas as pd
 import scanpy as sc
 from methods import select_genes
-from metrics import Panel, accuracy
-from sets import SETS, Cells
+from metrics import Panel, accuracy, kmeans_nmi
+from sets import BATCHES, SETS, Cells
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import report
 
 KANG, BATCH = "kang_ifnb13999", "stim"
+MIXTURE = "sc_mixology_singlets1021"
 BATCH_SIZES = (10, 25, 50, 100)
 SEEDS, CELLS = range(6), 4000
 SIZE = 25
@@ -57,20 +58,35 @@ def kang(seed: int):
     return adata
 
 
+def panels(adata, size: int, batch_key: str | None) -> dict[str, np.ndarray]:
+    """Genes of every method that can be told of batches."""
+    found = {"GLFS": select_genes(adata, size, batch_key=batch_key)}
+    for flavor in ("seurat", "cell_ranger", "seurat_v3"):
+        found[f"HVG {flavor}"] = highly_variable(adata, size, flavor, batch_key)
+    return found
+
+
 def batches() -> pd.DataFrame:
     """Cell type and stimulation, both predicted from panels chosen with and without the batches."""
     rows = {}
     draws = {seed: kang(seed) for seed in SEEDS}
     for (seed, adata), batch_key, size in product(draws.items(), (None, BATCH), BATCH_SIZES):
-        panels = {"GLFS": select_genes(adata, size, batch_key=batch_key)}
-        for flavor in ("seurat", "cell_ranger", "seurat_v3"):
-            panels[f"HVG {flavor}"] = highly_variable(adata, size, flavor, batch_key)
-        for method, genes in panels.items():
+        for method, genes in panels(adata, size, batch_key).items():
             for what, labels in (("cell type", "label"), (BATCH, BATCH)):
                 share = report.neighbour_accuracy(adata.X[:, genes], adata.obs[labels])
                 rows[method, batch_key or "none", what, seed, size] = share
         sys.stderr.write(f"{KANG}, draw {seed}, {BATCH} {batch_key}, {size} genes: done\n")
     names = ["method", "batch_key", "predicted", "draw", "genes"]
+    return pd.Series(rows).rename_axis(names).unstack("genes")
+
+
+def clusters() -> pd.DataFrame:
+    """Agreement of k-means clusters of the mixture with its cell lines."""
+    cells, rows = Cells(MIXTURE), {}
+    for batch_key, size in product((None, BATCHES[MIXTURE]), BATCH_SIZES):
+        for method, genes in panels(cells.adata, size, batch_key).items():
+            rows[method, batch_key or "none", size] = kmeans_nmi(Panel(cells, tuple(genes)))
+    names = ["method", "batch_key", "genes"]
     return pd.Series(rows).rename_axis(names).unstack("genes")
 
 
@@ -126,7 +142,7 @@ def automatic(cells: Cells) -> dict[str, float]:
 
 
 def main() -> None:
-    """The three tables."""
+    """The four tables."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -148,6 +164,9 @@ def main() -> None:
         f"chosen with and without `batch_key`. Means over {len(SEEDS)} draws of {CELLS} cells; "
         "draw 0 is the development set. What `batch_key` changes for GLFS, with every draw:",
         verdicts(by_batch),
+        f"## Clusters of several batches\n\n{MIXTURE}: agreement (NMI) of as many k-means clusters "
+        "as there are cell lines with these. Where a panel keeps batches, clusters are batches.\n\n"
+        + clusters().round(3).reset_index().to_markdown(index=False),
         f"## include\n\n{SIZE} genes, one of them a marker forced in: one of the {MARKERS} best "
         f"genes of a label by Welch's t, {options.draws} draws a set; accuracy lost against the "
         "free panel.\n\n" + pd.DataFrame(by_marker).T.round(4).to_markdown(),
