@@ -79,7 +79,8 @@ def test_single_products_do_not_depend_on_block_precision_or_unit():
 
 @pytest.mark.parametrize("precision", [np.float32, np.float64])
 def test_products_are_freed_at_once(precision):
-    known = Sparse(sparse.random_array((30, 8), density=0.3, rng=0, format="csr", dtype=precision))
+    counts = np.random.default_rng(0).poisson(0.3, (30, 8))
+    known = Sparse(sparse.csr_array(counts.astype(precision)))
     known.single_times(np.ones((8, 2)))
     known.in_single[0].transposed_times(np.ones((30, 2)))
     left = weakref.ref(known)
