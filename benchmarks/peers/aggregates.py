@@ -57,7 +57,15 @@ def means(found: Results, group: str, measure: str) -> pd.DataFrame:
 
 def differences(found: Results, group: str, measure: str) -> pd.DataFrame:
     """GLFS minus every other method."""
-    against = found.against.query("group == @group and measure == @measure")
+    return _by_rival(found.against.query("group == @group and measure == @measure"))
+
+
+def differences_by_spapros(found: Results, figure: str) -> pd.DataFrame:
+    """The same of a figure of Spapros, with intervals over the sets."""
+    return _by_rival(found.by_evaluator.query("measure == @figure"))
+
+
+def _by_rival(against: pd.DataFrame) -> pd.DataFrame:
     against = against.set_index(["method", "genes"])
 
     def cell(rival: str, size: int) -> str:

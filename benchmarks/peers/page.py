@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import figures
 import pandas as pd
 import summary
-from aggregates import clusters_lost, difference, number, plain
+from aggregates import clusters_lost, difference, plain
 from results import MEASURES, TRUTH, Results
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "panels"))
 from cases import FIVE, SIMULATED
-from compared import OURS, SIZES
+from compared import SIZES
 from spapros_scores import FIGURES
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def write(found: Results) -> None:
         wins="\n".join(wins(found)) or "Nowhere.",
         losses="\n".join(losses(found)) or "Nowhere.",
         clusters="\n".join(clusters_lost(found)) or "Nowhere, or not run yet.",
-        spapros="\n".join(by_spapros(found)) or "Not run yet.",
+        spapros=by_spapros(found).to_markdown(),
         scored=", ".join(found.having(FIVE, next(iter(FIGURES.values())))) or "none yet",
         truth=truth(found).to_markdown(),
         size=figures.SIZE,
@@ -74,9 +74,14 @@ def nearest(found: Results) -> pd.DataFrame:
     """On the five sets, the difference to the method that is nearest or furthest ahead."""
     table = pd.DataFrame("", MEASURES, SIZES)
     for (measure, size), part in _five(found):
-        row = part.loc[part["difference"].map(lambda one: one.mean).idxmin()]
-        table.loc[measure, size] = f"{difference(row['difference'])}, {row['method']}"
+        table.loc[measure, size] = _worst(part)
     return table
+
+
+def _worst(against: pd.DataFrame) -> str:
+    row = against.loc[against["difference"].map(lambda one: one.mean).idxmin()]
+    sets = "" if row["whole"] else f" ({row['sets']})"
+    return f"{difference(row['difference'])}, {row['method']}{sets}"
 
 
 def wins(found: Results) -> Iterator[str]:
@@ -106,20 +111,12 @@ def _five(found: Results):
     return against.groupby(["measure", "genes"], sort=False)
 
 
-def by_spapros(found: Results) -> Iterator[str]:
-    """Figures of the evaluator: GLFS and the best other method."""
-    for figure in FIGURES.values():
-        values = plain(found, FIVE, figure)
-        if OURS not in values.index:
-            continue
-        for size in SIZES:
-            others = values[size].drop(OURS)
-            others = others[others != ""].astype(float)
-            if values.loc[OURS, size] and len(others):
-                yield (
-                    f"- {figure}, {size} genes: {values.loc[OURS, size]}; best other: "
-                    f"{number(others.max())}, {others.idxmax()}."
-                )
+def by_spapros(found: Results) -> pd.DataFrame:
+    """In the figures of the evaluator, the method that is nearest or furthest ahead."""
+    table = pd.DataFrame("", FIGURES.values(), SIZES)
+    for (figure, size), part in found.by_evaluator.groupby(["measure", "genes"], sort=False):
+        table.loc[figure, size] = _worst(part)
+    return table
 
 
 def truth(found: Results) -> pd.DataFrame:

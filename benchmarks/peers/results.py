@@ -17,7 +17,7 @@ import spapros_scores
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "panels"))
 import cache
-from cases import CASES, FIVE, MORE, QUARTERS, SIMULATED
+from cases import CASES, FIVE, MORE, QUARTERS, RESAMPLES, SIMULATED
 from compared import COMPARED, OURS, SIZES, Method, selections
 
 GROUPS = (FIVE, QUARTERS, SIMULATED, MORE)
@@ -86,6 +86,25 @@ class Results:
                         (group, measure, rival, size, *found, len(sets), len(sets) == wanted)
                     )
         columns = ["group", "measure", "method", "genes", "difference", "cells", "sets", "whole"]
+        return pd.DataFrame(rows, columns=columns)
+
+    @cached_property
+    def by_evaluator(self) -> pd.DataFrame:
+        """GLFS minus every other method in the figures of Spapros, as `against` has them.
+
+        The evaluator gives a number a set, so that the interval of `difference` is over sets alone.
+        """
+        five = self.table[self.table["group"] == FIVE].set_index(["method", "genes", "set"])
+        rows = []
+        for figure, rival, size in product(spapros_scores.FIGURES.values(), RIVALS, SIZES):
+            both = pd.DataFrame({one: five.loc[(one, size), figure] for one in (OURS, rival)})
+            values = both.dropna().to_numpy().T[..., None]
+            n_sets = values.shape[1]
+            if n_sets:
+                ours, theirs = np.broadcast_to(values, (2, n_sets, 1 + RESAMPLES))
+                whole = n_sets == len(self.having(FIVE, figure))
+                rows.append((figure, rival, size, intervals.paired(ours, theirs), n_sets, whole))
+        columns = ["measure", "method", "genes", "difference", "sets", "whole"]
         return pd.DataFrame(rows, columns=columns)
 
     @property

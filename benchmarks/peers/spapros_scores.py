@@ -20,8 +20,11 @@ if TYPE_CHECKING:
     from cases import Case
 
 SCRIPT = Path(__file__).with_name("spapros_evaluator.py")
-#: For one panel.
-SECONDS = 1800
+#: For one of the four parts of the evaluation of a panel.  The clustering never ends where the
+#: graph of a panel falls into more than five components: the evaluator halves the resolution until
+#: there are five clusters.
+SECONDS, SECONDS_PER_CELL = 100, 0.1
+PARTS = 4
 #: The figures take minutes a panel: of these methods only, on the five sets.
 SCORED = (
     OURS,
@@ -45,10 +48,11 @@ FIGURES = {
 
 
 def evaluate(case: Case, panels: list[list[int]]) -> None:
-    """Score the panels that are not scored yet, in one process a set."""
+    """Score the panels that are not scored yet, in one process a set, the smallest first."""
     known = stored(case)
     names = case.adata.var_names
-    missing = {key(genes): list(names[genes]) for genes in panels if key(genes) not in known}
+    rising = sorted(panels, key=len)
+    missing = {key(genes): list(names[genes]) for genes in rising if key(genes) not in known}
     if not missing:
         return
     place = _place(case)
@@ -58,13 +62,14 @@ def evaluate(case: Case, panels: list[list[int]]) -> None:
         case.adata.write_h5ad(cells)
         wanted.write_text(json.dumps(missing), encoding="utf-8")
         python = PEERS["Spapros PCA"].command()[:-1]
-        call = [*python, SCRIPT, cells, LABEL, wanted, place, str(SECONDS)]
-        run = limits.run(call, folder, SECONDS * (len(missing) + 1))
+        allowed = SECONDS + SECONDS_PER_CELL * case.adata.n_obs
+        call = [*python, SCRIPT, cells, LABEL, wanted, place, str(allowed)]
+        run = limits.run(call, folder, PARTS * allowed * (len(missing) + 1))
     say(f"{case.name}: Spapros scored {len(missing)} panels; {run.error or 'done'}")
 
 
 def stored(case: Case) -> dict[str, dict]:
-    """``{"scores"}`` or ``{"error"}`` by key of the panel."""
+    """``{"scores"}`` by key of the panel, with ``"error"`` where a part has none."""
     place = _place(case)
     if not place.exists():
         return {}

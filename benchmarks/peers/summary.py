@@ -12,6 +12,7 @@ from aggregates import (
     clusters_lost,
     difference,
     differences,
+    differences_by_spapros,
     means,
     plain,
     plain_of_set,
@@ -26,7 +27,7 @@ import report
 from cases import BATCHES, CASES, FIVE, RESAMPLES, SIMULATED
 from compared import COMPARED, SIZES, selections, versions
 from sets import N_COMPS
-from spapros_scores import FIGURES, SCORED
+from spapros_scores import FIGURES, SCORED, SECONDS_PER_CELL
 from spapros_scores import SECONDS as SPAPROS_SECONDS
 
 if TYPE_CHECKING:
@@ -184,14 +185,19 @@ def sections(found: Results) -> Iterator[str]:
     scored = found.having(FIVE, next(iter(FIGURES.values())))
     yield (
         "## Spapros' figures\n\n"
-        "By its `ProbesetEvaluator`, as it is: scheme `full`, all genes as the reference, one "
-        f"process, {SPAPROS_SECONDS} s of the processor at most a panel. The marker correlation is "
-        "left out: it needs a list of markers from elsewhere, which these sets do not come with. "
+        "By its `ProbesetEvaluator`, as it is: the four parts of its scheme `full`, all genes as "
+        f"the reference, one process, at most {SPAPROS_SECONDS} s of the processor and "
+        f"{SECONDS_PER_CELL} s a cell for a part. Its clustering never ends where the graph of a "
+        "panel falls into more than five components. The marker correlation is left out: it needs "
+        "a list of markers from elsewhere, which these sets do not come with. "
         "Mean over those of the five sets where any panel is scored: "
-        f"{', '.join(scored) or 'none yet'}."
+        f"{', '.join(scored) or 'none yet'}. Differences are over the sets where both methods "
+        "have the figure, with their number where it is smaller, and intervals over these sets."
     )
     for figure in FIGURES.values():
-        yield f"### {figure}\n\n{_shown(plain(found, FIVE, figure))}"
+        yield f"### {figure}: mean\n\n{_shown(plain(found, FIVE, figure))}"
+        over = differences_by_spapros(found, figure)
+        yield f"### {figure}: GLFS minus others\n\n{_shown(over)}"
     yield "## Where GLFS loses\n\nEvery mean difference below zero.\n" + losses(found)
     yield (
         f"## Time and memory\n\nSeconds of the processor, and peak memory in MiB, of a process "
