@@ -4,7 +4,7 @@ PANELS is a JSON of gene names by key.  SCORES gets a line of JSON a panel as so
 ``{"key", "scores"}``, with ``"error"`` where one of the four parts of the evaluation failed or took
 more than SECONDS of the processor; the other parts are then scored all the same.  Runs in the
 environment of Spapros; its evaluator is called as it is, part by part, with all its defaults and
-one process.
+one process.  Files of what all panels share are left in the present folder.
 """
 
 import json
@@ -16,8 +16,9 @@ from pathlib import Path
 import anndata as ad
 import spapros as sp
 
-#: What the evaluator's scheme "full" consists of.
-PARTS = ("cluster_similarity", "knn_overlap", "forest_clfs", "gene_corr")
+#: What the evaluator's scheme "full" consists of, and the folder for what all panels share: without
+#: one it is computed for every panel.  Correlations of all genes are computed sooner than read.
+PARTS = {"cluster_similarity": ".", "knn_overlap": ".", "forest_clfs": None, "gene_corr": None}
 
 
 class Late(BaseException):
@@ -35,17 +36,19 @@ signal.signal(signal.SIGPROF, stop)
 adata = ad.read_h5ad(cells)
 adata.obs[label] = adata.obs[label].astype(str).astype("category")
 evaluators = {}
-for part in PARTS:
+for part, folder in PARTS.items():
     evaluators[part] = sp.ev.ProbesetEvaluator(
         adata,
         celltype_key=label,
         results_dir=None,
+        reference_dir=folder,
         scheme="custom",
         metrics=[part],
         verbosity=0,
         n_jobs=1,
     )
-    evaluators[part].compute_or_load_shared_results()
+    if folder:
+        evaluators[part].compute_or_load_shared_results()
 for key, genes in json.loads(Path(panels).read_text(encoding="utf-8")).items():
     row, errors = {"key": key, "scores": {}}, []
     for part, evaluator in evaluators.items():
