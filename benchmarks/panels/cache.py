@@ -80,7 +80,7 @@ def measures(cells: sets.Cells, genes: list[int], *, compute: bool = True) -> di
     stored = _read(path)
     values = {}
     panels = metrics.Panel(cells, chosen), metrics.Panel(cells, chosen, sets.N_COMPS)
-    for panel, measured in zip(panels, (metrics.METRICS, metrics.WIDE), strict=True):
+    for panel, measured in zip(panels, (metrics.METRICS, metrics.OTHERS), strict=True):
         for name, metric in measured.items():
             key = f"{name} {_digest(shared + inspect.getsource(metric))}"
             if compute and key not in stored:

@@ -26,6 +26,8 @@ STARTS = 10
 RARE = 0.05
 #: Genes whose imputation is measured: those of largest variance that the panel does not hold.
 IMPUTED = 1000
+#: Genes that are more alike than this repeat each other; the limit is that of Spapros' evaluator.
+ALIKE = 0.8
 
 
 @dataclass(frozen=True)
@@ -152,6 +154,15 @@ def batch_mixing(panel: Panel) -> float:
     return float(1 - excess / room)
 
 
+def unrepeated(panel: Panel) -> float:
+    """Share of the genes whose correlation with every other gene of the panel is below 0.8."""
+    values = panel.cells.adata.X[:, list(panel.genes)].toarray()
+    with np.errstate(divide="ignore", invalid="ignore"):  # a constant gene is like no other
+        correlation = np.abs(np.nan_to_num(np.corrcoef(values, rowvar=False)))
+    np.fill_diagonal(correlation, 0)
+    return float(np.mean(correlation.max(axis=0) < ALIKE))
+
+
 METRICS = {
     "accuracy": accuracy,
     "macro-F1": macro_f1,
@@ -162,7 +173,9 @@ METRICS = {
     "neighbours kept": reconstruction,
     "imputation": imputation,
 }
-#: Also taken in as many components as all genes are: a type of few cells may lie beyond the 30th.
+#: Neither in margins nor in ranks.  Some are also taken in as many components as all genes are: a
+#: type of few cells may lie beyond the 30th.
 WIDE = {
     f"{name}, {N_COMPS} PCs": METRICS[name] for name in ("accuracy", "macro-F1", "rare-type F1")
 }
+OTHERS = WIDE | {"genes that no other repeats": unrepeated}

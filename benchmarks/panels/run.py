@@ -75,7 +75,7 @@ def collect(sets: list[str], sizes: list[int], chosen: set[str]) -> pd.DataFrame
                     row["error"] = "not run"
                 rows.append(row | panel | {"old": bool(genes) and not selections.current})
             say(f"{set_name}, {name}: measured")
-    columns = ["seconds", "error", *cache.metrics.METRICS, *cache.metrics.WIDE]
+    columns = ["seconds", "error", *cache.metrics.METRICS, *cache.metrics.OTHERS]
     frame = pd.DataFrame(rows)
     return frame.reindex(columns=[*frame.columns.difference(columns, sort=False), *columns])
 

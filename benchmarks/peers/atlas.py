@@ -132,9 +132,9 @@ def key_of(adata: AnnData, batches: bool) -> str | None:
     return BATCH if batches and adata.obs[BATCH].nunique() > 1 else None
 
 
-def glfs(adata: AnnData, n_genes: int, *, batches: bool):
+def glfs(adata: AnnData, n_genes: int, *, batches: bool, **options):
     """select_genes of this package."""
-    return select_genes(adata, n_genes, batch_key=key_of(adata, batches))
+    return select_genes(adata, n_genes, batch_key=key_of(adata, batches), **options)
 
 
 def highly_variable(adata: AnnData, n_genes: int, *, flavor: str, batches: bool):
@@ -173,6 +173,12 @@ LEAST_RANGE = 0.01
 METHODS = {
     "GLFS": Chooser(partial(glfs, batches=False), OURS, "glfs-bio"),
     "GLFS, batch_key": Chooser(partial(glfs, batches=True), OURS, "glfs-bio"),
+    **{
+        f"{name}, standardize=None": Chooser(
+            partial(glfs, batches=batches, standardize=None), OURS, "glfs-bio"
+        )
+        for name, batches in (("GLFS", False), ("GLFS, batch_key", True))
+    },
     **{
         f"HVG {flavor}{', batch_key' if batches else ''}": Chooser(
             partial(highly_variable, flavor=flavor, batches=batches), RIVAL, "scanpy"
