@@ -20,9 +20,7 @@ if TYPE_CHECKING:
     from cases import Case
 
 SCRIPT = Path(__file__).with_name("spapros_evaluator.py")
-#: For one of the four parts of the evaluation of a panel.  The clustering never ends where the
-#: graph of a panel falls into more than five components: the evaluator halves the resolution until
-#: there are five clusters.
+#: For one of the four parts of the evaluation of a panel.
 SECONDS, SECONDS_PER_CELL = 100, 0.1
 PARTS = 4
 #: The figures take minutes a panel: of these methods only, on the five sets.
@@ -31,6 +29,7 @@ SCORED = (
     "Spapros PCA",
     "geneBasis",
     "SCMER",
+    "GeneCover",
     "HVG seurat_v3",
     "Pearson residuals",
     "hotspot, by C",
