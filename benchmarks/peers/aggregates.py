@@ -32,7 +32,9 @@ def estimate(found: Estimate) -> str:
 
 
 def difference(found: Estimate) -> str:
-    """With its sign, bold where the interval excludes zero."""
+    """With its sign, bold where the interval excludes zero; without one where there is none."""
+    if np.isnan(found.low):
+        return f"{found.mean:+.3f}"
     text = f"{found.mean:+.3f} [{found.low:+.3f}, {found.high:+.3f}]"
     return f"**{text}**" if found.clear else text
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from pathlib import Path
@@ -34,6 +34,8 @@ MEASURES = (
 TRUTH = ("true genes", "true directions")
 CLUSTERS = ("Leiden ARI", "k-means NMI", "batch mixing")
 RIVALS = [name for name in COMPARED if name != OURS]
+#: For an interval over sets alone.
+FEWEST_SETS = 3
 
 
 @dataclass
@@ -92,7 +94,8 @@ class Results:
     def by_evaluator(self) -> pd.DataFrame:
         """GLFS minus every other method in the figures of Spapros, as `against` has them.
 
-        The evaluator gives a number a set, so that the interval of `difference` is over sets alone.
+        The evaluator gives a number a set, so that the interval of `difference` is over sets alone;
+        two sets have none.
         """
         five = self.table[self.table["group"] == FIVE].set_index(["method", "genes", "set"])
         rows = []
@@ -101,9 +104,11 @@ class Results:
             values = both.dropna().to_numpy().T[..., None]
             n_sets = values.shape[1]
             if n_sets:
-                ours, theirs = np.broadcast_to(values, (2, n_sets, 1 + RESAMPLES))
+                found = intervals.paired(*np.broadcast_to(values, (2, n_sets, 1 + RESAMPLES)))
+                if n_sets < FEWEST_SETS:
+                    found = replace(found, low=np.nan, high=np.nan)
                 whole = n_sets == len(self.having(FIVE, figure))
-                rows.append((figure, rival, size, intervals.paired(ours, theirs), n_sets, whole))
+                rows.append((figure, rival, size, found, n_sets, whole))
         columns = ["measure", "method", "genes", "difference", "sets", "whole"]
         return pd.DataFrame(rows, columns=columns)
 
