@@ -64,6 +64,7 @@ bench-panels: $(RIVALS)
 	$(BIN)/python benchmarks/panels/stability.py
 	$(BIN)/python benchmarks/panels/criterion.py
 	$(BIN)/python benchmarks/panels/settings.py
+	$(BIN)/python benchmarks/panels/log_counts.py
 	$(BIN)/python benchmarks/panels/labels_settings.py
 	$(BIN)/python benchmarks/panels/labels.py
 	$(BIN)/python benchmarks/panels/labels_transfer.py

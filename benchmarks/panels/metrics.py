@@ -173,9 +173,9 @@ METRICS = {
     "neighbours kept": reconstruction,
     "imputation": imputation,
 }
-#: Neither in margins nor in ranks.  Some are also taken in as many components as all genes are: a
-#: type of few cells may lie beyond the 30th.
+#: Also taken in as many components as all genes are: a type of few cells may lie beyond the 30th.
 WIDE = {
     f"{name}, {N_COMPS} PCs": METRICS[name] for name in ("accuracy", "macro-F1", "rare-type F1")
 }
+#: Neither in margins nor in ranks.
 OTHERS = WIDE | {"genes that no other repeats": unrepeated}
