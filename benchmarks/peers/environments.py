@@ -140,7 +140,7 @@ def _whole(name: str, **how) -> Peer:
 PEERS = {
     "Spapros PCA": _whole("spapros_pca", labels=False, packages="spapros"),
     "geneBasis": _whole("genebasis", labels=False),
-    "SCMER": _whole("scmer", labels=False, apart=True),
+    "SCMER": _whole("scmer", labels=False),
     "GeneCover": _whole("genecover", labels=False, apart=True),
     "scGeneFit": _whole("scgenefit", apart=True),
     "NS-Forest": _whole("nsforest"),
