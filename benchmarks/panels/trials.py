@@ -115,7 +115,7 @@ class Measured:
 
 def choose(name: str, method: Method | Peer, trial: Trial) -> cache.Selections:
     """Panels of one method; those that the cache does not have are chosen."""
-    selections = cache.Selections(name, trial.name, method)
+    selections = cache.kept(name, trial.name, method)
     missing = [size for size in SIZES if not selections.has(size)]
     if missing:
         for size, found in panels(method, trial.chosen.adata, missing).items():
@@ -138,7 +138,7 @@ def panels(method: Method | Peer, adata, sizes: list[int]) -> dict[int, dict]:
 
 def rows(name: str, method: Method | Peer, trial: Trial, *, run: bool) -> list[dict]:
     """Every size of one method on one trial, measured."""
-    selections = choose(name, method, trial) if run else cache.Selections(name, trial.name, method)
+    selections = choose(name, method, trial) if run else cache.kept(name, trial.name, method)
     place = f"{trial.name}/{trial.measured_on}"
     known = cache.Selections(f"{name} measures", place, Measured())
     found = []

@@ -21,6 +21,8 @@ torch.manual_seed(0)
 np.random.seed(0)  # noqa: NPY002  the package draws from it
 adata = ad.read_h5ad(cells)
 sc.pp.highly_variable_genes(adata, subset=True)
+# scanpy's functions set the threads of all cores, and two wait for each other.
+torch.set_num_threads(1)
 codes = adata.obs[label].astype("category").cat.codes.to_numpy().astype(np.int64)
 binary = (adata.X.toarray() > 0).astype(np.float32)
 train, validation = next(StratifiedKFold(5, shuffle=True, random_state=0).split(binary, codes))
