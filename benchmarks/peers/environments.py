@@ -20,6 +20,9 @@ ENVIRONMENTS = HERE.parent / ".cache" / "envs"
 #: benchmarks of labels, and on the whole sets of the benchmark of peers.
 SECONDS = 600
 SECONDS_WHOLE = 3600
+#: A process keeps the memory that it frees.  The system clears what it is given back before it
+#: gives it out again, which takes SCMER half of its time: every step makes arrays of cells × cells.
+KEEP_MEMORY = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(2**33)}
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,7 @@ class Peer:
     of the labels, a file to write, and rising sizes of panels.  It writes a line of names a size,
     best gene first.  Without `labels` it gets no column, and a file without anything but names,
     counts and logarithms.  A peer that is asked `apart` is run for every size by itself.
+    `variables` are set in its environment, and change no panel.
     """
 
     name: str
@@ -39,6 +43,7 @@ class Peer:
     packages: str = ""
     apart: bool = False
     limit: int = SECONDS
+    variables: dict[str, str] | None = None
 
     @property
     def script(self) -> Path:
@@ -96,7 +101,7 @@ class Peer:
                     continue
                 names.write_text("", encoding="utf-8")
                 call = [*command, *arguments, *map(str, asked)]
-                run = limits.run(call, folder, self.limit - spent)
+                run = limits.run(call, folder, self.limit - spent, self.variables)
                 spent += run.seconds
                 found |= {size: {"error": run.error or "it names no genes"} for size in asked}
                 # A script that was stopped may have written the smaller panels.
@@ -140,7 +145,7 @@ def _whole(name: str, **how) -> Peer:
 PEERS = {
     "Spapros PCA": _whole("spapros_pca", labels=False, packages="spapros"),
     "geneBasis": _whole("genebasis", labels=False),
-    "SCMER": _whole("scmer", labels=False),
+    "SCMER": _whole("scmer", labels=False, variables=KEEP_MEMORY),
     "GeneCover": _whole("genecover", labels=False, apart=True),
     "scGeneFit": _whole("scgenefit", apart=True),
     "NS-Forest": _whole("nsforest"),

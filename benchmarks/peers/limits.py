@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 #: Address space of a process.
 GIBIBYTES = 12
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 #: What R says after every error.
 HALTED = "Execution halted"
 
@@ -25,10 +26,11 @@ class Run:
     error: str | None
 
 
-def run(call: list, folder: str, seconds: float) -> Run:
+def run(call: list, folder: str, seconds: float, variables: dict[str, str] | None = None) -> Run:
     """Run the command in a folder, on one thread where its libraries can be told so.
 
     Time is that of the processor, not of the clock: on a busy machine a command takes no longer.
+    `variables` are set in the environment of the command.
     """
 
     def limited() -> None:
@@ -40,7 +42,7 @@ def run(call: list, folder: str, seconds: float) -> Run:
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as messages:
         process = subprocess.Popen(
             call,
-            env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+            env=os.environ | ONE_THREAD | (variables or {}),
             cwd=folder,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
