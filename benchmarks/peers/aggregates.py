@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import intervals
 import numpy as np
 import pandas as pd
-from results import CLUSTERS, GROUPS, MEASURES, RIVALS, Results
+from results import CLUSTERS, MEASURES, RIVALS, Results
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "panels"))
 from cases import CASES, FIVE
 from compared import COMPARED, OURS, SIZES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from intervals import Estimate
 
@@ -37,6 +37,11 @@ def difference(found: Estimate) -> str:
         return f"{found.mean:+.3f}"
     text = f"{found.mean:+.3f} [{found.low:+.3f}, {found.high:+.3f}]"
     return f"**{text}**" if found.clear else text
+
+
+def counted(row: pd.Series) -> str:
+    """A difference, with the number of its sets where the methods do not share all."""
+    return difference(row["difference"]) + ("" if row["whole"] else f" ({row['sets']})")
 
 
 def by_size(methods: list[str], cell: Callable[[str, int], str]) -> pd.DataFrame:
@@ -73,8 +78,7 @@ def _by_rival(against: pd.DataFrame) -> pd.DataFrame:
     def cell(rival: str, size: int) -> str:
         if (rival, size) not in against.index:
             return ""
-        row = against.loc[rival, size]
-        return difference(row["difference"]) + ("" if row["whole"] else f" ({row['sets']})")
+        return counted(against.loc[rival, size])
 
     return by_size(RIVALS, cell)
 
@@ -129,17 +133,31 @@ def plain(found: Results, group: str, measure: str) -> pd.DataFrame:
     return by_size(list(COMPARED), cell)
 
 
-def clusters_lost(found: Results) -> Iterator[str]:
+def clusters_lost(found: Results, group: str) -> pd.DataFrame:
     """Measures of clusters, which have no intervals, in which methods are ahead in the mean."""
-    for group in GROUPS:
-        for measure in CLUSTERS:
-            values = plain(found, group, measure).apply(pd.to_numeric)
-            if OURS not in values.index:
-                continue
-            for name, row in (values.loc[OURS] - values.drop(index=OURS)).iterrows():
-                behind = [f"{size} genes {value:+.3f}" for size, value in row.items() if value < 0]
-                if behind:
-                    yield f"- {group}, {measure}, {name}: {'; '.join(behind)}."
+    lost = {}
+    for measure in CLUSTERS:
+        values = plain(found, group, measure).apply(pd.to_numeric)
+        if OURS in values.index:
+            over = values.loc[OURS] - values.drop(index=OURS)
+            lost[measure] = over.map(lambda one: f"{one:+.3f}" if one < 0 else "")
+    return _rows(pd.concat(lost)) if lost else pd.DataFrame()
+
+
+def lost(found: Results, group: str) -> pd.DataFrame:
+    """Differences below zero, a row a measure and a method that is ahead in the mean."""
+    behind = found.behind.query("group == @group")
+    texts = behind.assign(text=[counted(row) for _, row in behind.iterrows()])
+    texts = texts.set_index(["measure", "method"])
+    order = texts.index.unique()
+    table = texts.set_index("genes", append=True)["text"].unstack("genes")
+    return _rows(table.reindex(index=order, columns=SIZES).fillna(""))
+
+
+def _rows(table: pd.DataFrame) -> pd.DataFrame:
+    """With measure and method as columns, and no row without content."""
+    table = table[(table != "").any(axis=1)]
+    return table.rename_axis(["measure", "method"]).reset_index().set_index("measure")
 
 
 def spent(found: Results) -> pd.DataFrame:

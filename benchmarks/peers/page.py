@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import figures
 import pandas as pd
 import summary
-from aggregates import clusters_lost, difference, plain
-from results import MEASURES, TRUTH, Results
+from aggregates import clusters_lost, counted, lost, plain
+from results import GROUPS, MEASURES, TRUTH, Results
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "panels"))
 from cases import FIVE, SIMULATED
@@ -19,7 +19,7 @@ from compared import SIZES
 from spapros_scores import FIGURES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 TEMPLATE = Path(__file__).with_name("comparison.template.md")
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "comparison.md"
@@ -39,8 +39,8 @@ def write(found: Results) -> None:
         counts=counts(found).to_markdown(),
         nearest=nearest(found).to_markdown(),
         wins="\n".join(wins(found)) or "Nowhere.",
-        losses="\n".join(losses(found)) or "Nowhere.",
-        clusters="\n".join(clusters_lost(found)) or "Nowhere, or not run yet.",
+        losses=by_group(lost, found),
+        clusters=by_group(clusters_lost, found),
         spapros=by_spapros(found).to_markdown(),
         scored=", ".join(found.having(FIVE, next(iter(FIGURES.values())))) or "none yet",
         truth=truth(found).to_markdown(),
@@ -80,8 +80,7 @@ def nearest(found: Results) -> pd.DataFrame:
 
 def _worst(against: pd.DataFrame) -> str:
     row = against.loc[against["difference"].map(lambda one: one.mean).idxmin()]
-    sets = "" if row["whole"] else f" ({row['sets']})"
-    return f"{difference(row['difference'])}, {row['method']}{sets}"
+    return f"{counted(row)}, {row['method']}"
 
 
 def wins(found: Results) -> Iterator[str]:
@@ -95,13 +94,13 @@ def wins(found: Results) -> Iterator[str]:
             yield f"- {measure}: at {_listed(sizes)} genes."
 
 
-def losses(found: Results) -> Iterator[str]:
-    """Methods that are ahead in the mean, group by group, with differences and intervals."""
-    behind = found.behind[found.behind["measure"].isin(MEASURES)]
-    for place, part in behind.groupby(["group", "measure", "method"], sort=False):
-        each = (f"{row.genes} genes {difference(row.difference)}" for row in part.itertuples())
-        sets = f"{part['sets'].max()} of {len(found.sets(place[0]))} sets"
-        yield f"- {', '.join(place)} ({sets}): {'; '.join(each)}."
+def by_group(table: Callable[[Results, str], pd.DataFrame], found: Results) -> str:
+    """A table a group of sets, below its name."""
+    parts = {group: table(found, group) for group in GROUPS if found.sets(group)}
+    return "\n\n".join(
+        f"**{group.capitalize()}**\n\n{part.to_markdown() if len(part) else 'None.'}"
+        for group, part in parts.items()
+    )
 
 
 def _five(found: Results):

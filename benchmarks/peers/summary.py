@@ -72,7 +72,12 @@ def losses(found: Results) -> str:
                 for row in part.itertuples()
             ),
         ]
-    lines += ["\n### Measures of clusters, without intervals\n", *clusters_lost(found)]
+    lines.append("\n### Measures of clusters, without intervals")
+    lines += [
+        f"\n{group.capitalize()}:\n\n{_shown(clusters_lost(found, group))}"
+        for group in GROUPS
+        if found.sets(group)
+    ]
     return "\n".join(lines)
 
 
