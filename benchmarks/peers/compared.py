@@ -28,7 +28,7 @@ LABEL = "label"
 COMPARED: dict[str, Method | Peer] = {
     OURS: METHODS[OURS],
     **{name: method for name, method in METHODS.items() if method.group == RIVAL},
-    **{name: replace(peer, group=PEER) for name, peer in PEERS.items() if not peer.labels},
+    **{name: replace(peer, group=PEER) for name, peer in PEERS.items()},
 }
 
 

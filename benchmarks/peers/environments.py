@@ -141,15 +141,10 @@ def _whole(name: str, **how) -> Peer:
     return Peer(name, limit=SECONDS_WHOLE, **how)
 
 
-#: Rows of the tables of peers on whole sets.
+#: Those that need no labels, on whole sets.  `panels/labels_methods.py` has the others.
 PEERS = {
     "Spapros PCA": _whole("spapros_pca", labels=False, packages="spapros"),
     "geneBasis": _whole("genebasis", labels=False),
     "SCMER": _whole("scmer", labels=False, variables=KEEP_MEMORY),
     "GeneCover": _whole("genecover", labels=False, apart=True),
-    "scGeneFit": _whole("scgenefit", apart=True),
-    "NS-Forest": _whole("nsforest"),
-    "SepSolve": _whole("sepsolve", apart=True),
-    "PERSIST": _whole("persist", apart=True),
-    "Spapros": _whole("spapros", apart=True),
 }

@@ -97,7 +97,8 @@ class Results:
         The evaluator gives a number a set, so that the interval of `difference` is over sets alone;
         two sets have none.
         """
-        five = self.table[self.table["group"] == FIVE].set_index(["method", "genes", "set"])
+        five = self.table[self.table["group"] == FIVE]
+        five = five.set_index(["method", "genes", "set"]).sort_index()
         rows = []
         for figure, rival, size in product(spapros_scores.FIGURES.values(), RIVALS, SIZES):
             both = pd.DataFrame({one: five.loc[(one, size), figure] for one in (OURS, rival)})
