@@ -15,6 +15,7 @@ import numpy as np
 import scanpy as sc
 import simulated
 from cell_score import CellScore
+from independent_noise import Halves
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "panels"))
 import sets
@@ -60,6 +61,11 @@ class Case(Cells):
     def cell_score(self):
         """The score of geneBasis, ready for panels."""
         return CellScore(self.adata.X, self.batches)
+
+    @cached_property
+    def halves(self):
+        """Halves of the counts, with noise that is independent."""
+        return Halves.of(self.name, self.adata.layers["counts"], self.batches)
 
 
 def prepared(read: Callable[[], AnnData]):

@@ -48,12 +48,11 @@ class Batch:
         others = self.distances + np.diag(np.full(len(self.distances), np.inf))
         return self.median(np.argpartition(others, N_NEIGHBORS, axis=1)[:, :N_NEIGHBORS])
 
-    def scores(self, genes: list[int]):
-        """``(mean − panel) / (mean − least)``, a value a cell: 1 where nothing is lost.
+    def scores(self, panel: np.ndarray) -> np.ndarray:
+        """``(mean − found) / (mean − least)``, a value a cell: 1 where nothing is lost.
 
-        `panel` is the median distance, in all genes, to the 5 cells that are nearest in the panel.
+        `found` is the median distance, in all genes, to the 5 cells that are nearest in the panel.
         """
-        panel = self.values[:, genes].toarray()
         if panel.shape[1] > self.n_comps:
             panel = sc.pp.pca(panel, n_comps=self.n_comps, random_state=0)
         nearest = NearestNeighbors(n_neighbors=N_NEIGHBORS, algorithm="brute").fit(panel)
@@ -76,9 +75,9 @@ class CellScore:
         places = [np.flatnonzero(self.batches == batch) for batch in np.unique(self.batches)]
         return [(cells, Batch(self.values[cells])) for cells in places]
 
-    def of(self, genes: list[int]) -> np.ndarray:
-        """A value a cell."""
+    def of(self, panel: np.ndarray) -> np.ndarray:
+        """A value a cell, from the expression of the panel's genes, cells × genes."""
         scores = np.empty(self.values.shape[0])
         for cells, batch in self.parts:
-            scores[cells] = batch.scores(genes)
+            scores[cells] = batch.scores(panel[cells])
         return scores

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import cell_score
+import independent_noise
 import numpy as np
 import pandas as pd
 
@@ -21,6 +22,12 @@ from sklearn.linear_model import Ridge
 if TYPE_CHECKING:
     from cases import Case
 
+#: With the panel in one half of the counts, and all genes in the other.
+INDEPENDENT = (
+    "neighbours, independent noise",
+    "imputation, independent noise",
+    "cell score, independent noise",
+)
 #: Quantiles of R² over genes that are kept.
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
 
@@ -50,9 +57,9 @@ def mean_of(case: Case, values: np.ndarray) -> np.ndarray:
     return case.drawn @ values.astype(np.float32) / case.adata.n_obs
 
 
-def neighbours_kept(case: Case, panel: metrics.Panel) -> np.ndarray:
+def neighbours_kept(cells: sets.Cells, panel: metrics.Panel) -> np.ndarray:
     """Of every cell, the share of its neighbours in all genes that are neighbours in the panel."""
-    pairs = zip(case.neighbourhoods, panel.nearest, strict=True)
+    pairs = zip(cells.neighbourhoods, panel.nearest, strict=True)
     return np.array([len(np.intersect1d(*pair)) for pair in pairs]) / sets.N_NEIGHBORS
 
 
@@ -86,6 +93,19 @@ def imputed(case: Case, genes: list[int]) -> np.ndarray:
     return r_squared(case, others[tested], residuals.astype(np.float32))
 
 
+def with_independent_noise(case: Case, genes: list[int]) -> dict[str, np.ndarray]:
+    """Neighbours kept, imputation and cell score with the panel in one half of the counts."""
+    halves = case.halves
+    fitted, tested = held_out(case)
+    residuals = halves.wanted[tested] - halves.predicted(genes, fitted, tested)
+    values = (
+        mean_of(case, neighbours_kept(halves.whole, metrics.Panel(halves.panel, tuple(genes)))),
+        r_squared(case, halves.wanted[tested], residuals).mean(axis=1),
+        mean_of(case, halves.cell_score.of(halves.seen(genes))),
+    )
+    return dict(zip(INDEPENDENT, values, strict=True))
+
+
 def directions(case: Case, genes: list[int]) -> np.ndarray:
     """R² of the true directions of simulated cells, by ridge regression on the panel."""
     latent = case.adata.obsm["latent"].astype(np.float32)
@@ -104,7 +124,8 @@ def measure(case: Case, genes: list[int]) -> dict[str, np.ndarray]:
         "neighbours kept": mean_of(case, neighbours_kept(case, panel)),
         "imputation": r2.mean(axis=1),
         "R² quantiles": np.quantile(r2[0], QUANTILES),
-        "cell score": mean_of(case, case.cell_score.of(genes)),
+        "cell score": mean_of(case, case.cell_score.of(case.adata.X[:, genes].toarray())),
+        **with_independent_noise(case, genes),
     }
     if "latent" in case.adata.obsm:
         found["true directions"] = directions(case, genes).mean(axis=1)
@@ -140,5 +161,6 @@ def _digest(text: str) -> str:
 
 def _code() -> str:
     """Changes with the source of the measures."""
-    parts = (sys.modules[__name__], cell_score, metrics.Panel, sets.load, sets.nearest, sets.Cells)
+    parts = (sys.modules[__name__], cell_score, independent_noise)
+    parts += (metrics.Panel, sets.load, sets.nearest, sets.Cells)
     return _digest("".join(map(inspect.getsource, parts)))

@@ -29,7 +29,9 @@ DPI = 120
 
 
 def write(found: Results) -> None:
-    """All three, beside the tables."""
+    """All three, beside the tables, once any method is measured on the five sets."""
+    if not found.having(FIVE, MEASURES[0]):
+        return
     for name, draw in ((SIZE, against_size), (RANKS, heat_map), (TIME, against_time)):
         draw(found).savefig(report.RESULTS / name, dpi=DPI)
 

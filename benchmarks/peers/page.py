@@ -11,6 +11,7 @@ import figures
 import pandas as pd
 import summary
 from aggregates import clusters_lost, counted, lost, plain
+from details import INDEPENDENT
 from results import GROUPS, MEASURES, TRUTH, Results
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "panels"))
@@ -37,7 +38,8 @@ def write(found: Results) -> None:
     text = Template(TEMPLATE.read_text(encoding="utf-8")).substitute(
         missing=summary.missing(found),
         counts=counts(found).to_markdown(),
-        nearest=nearest(found).to_markdown(),
+        nearest=nearest(found, MEASURES).to_markdown(),
+        independent=nearest(found, INDEPENDENT).to_markdown(),
         wins="\n".join(wins(found)) or "Nowhere.",
         losses=by_group(lost, found),
         clusters=by_group(clusters_lost, found),
@@ -70,10 +72,10 @@ def counts(found: Results) -> pd.DataFrame:
     return table.reindex(index=rows.unique(), columns=VERDICTS, fill_value=0)
 
 
-def nearest(found: Results) -> pd.DataFrame:
+def nearest(found: Results, measures: tuple[str, ...]) -> pd.DataFrame:
     """On the five sets, the difference to the method that is nearest or furthest ahead."""
-    table = pd.DataFrame("", MEASURES, SIZES)
-    for (measure, size), part in _five(found):
+    table = pd.DataFrame("", measures, SIZES)
+    for (measure, size), part in _five(found, measures):
         table.loc[measure, size] = _worst(part)
     return table
 
@@ -85,10 +87,13 @@ def _worst(against: pd.DataFrame) -> str:
 
 def wins(found: Results) -> Iterator[str]:
     """Measures and sizes at which no other method is ahead, in the mean of the five sets."""
+    measures = (*MEASURES, *INDEPENDENT)
     ahead = [
-        place for place, part in _five(found) if all(one.mean >= 0 for one in part["difference"])
+        place
+        for place, part in _five(found, measures)
+        if all(one.mean >= 0 for one in part["difference"])
     ]
-    for measure in MEASURES:
+    for measure in measures:
         sizes = [size for one, size in ahead if one == measure]
         if sizes:
             yield f"- {measure}: at {_listed(sizes)} genes."
@@ -103,10 +108,10 @@ def by_group(table: Callable[[Results, str], pd.DataFrame], found: Results) -> s
     )
 
 
-def _five(found: Results):
+def _five(found: Results, measures: tuple[str, ...]):
     """By measure and size, the differences on all of the five sets."""
     against = found.against[(found.against["group"] == FIVE) & found.against["whole"]]
-    against = against[against["measure"].isin(MEASURES)]
+    against = against[against["measure"].isin(measures)]
     return against.groupby(["measure", "genes"], sort=False)
 
 

@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "panels"))
 import cache
 from cases import CASES, FIVE, MORE, QUARTERS, RESAMPLES, SIMULATED
 from compared import COMPARED, OURS, SIZES, Method, selections
+from details import INDEPENDENT
 
 GROUPS = (FIVE, QUARTERS, SIMULATED, MORE)
 #: With resamples, and so with intervals.
@@ -32,6 +33,7 @@ MEASURES = (
 )
 #: Of simulated cells.
 TRUTH = ("true genes", "true directions")
+RESAMPLED = (*MEASURES, *INDEPENDENT, *TRUTH)
 CLUSTERS = ("Leiden ARI", "k-means NMI", "batch mixing")
 RIVALS = [name for name in COMPARED if name != OURS]
 #: For an interval over sets alone.
@@ -77,7 +79,7 @@ class Results:
         `sets` says on how many sets both have the measure, and `whole` whether those are all.
         """
         rows = []
-        for group, measure, rival in product(GROUPS, (*MEASURES, *TRUTH), RIVALS):
+        for group, measure, rival in product(GROUPS, RESAMPLED, RIVALS):
             wanted = len(self.having(group, measure))
             for size in SIZES:
                 sets = self.known(group, measure, size, OURS, rival)
@@ -144,14 +146,14 @@ def read() -> Results:
                 else:
                     found = details.kept(case, genes, compute=False)
                     resampled[title, name, size] = found
-                    row |= {one: found[one][0] for one in (*MEASURES, *TRUTH) if one in found}
+                    row |= {one: found[one][0] for one in RESAMPLED if one in found}
                     clusters = cache.measures(case, genes, compute=False)
                     row |= {one: clusters.get(one) for one in CLUSTERS}
                     row |= _by_spapros(case, genes)
                     row |= {"held": len(genes), "old": not kept.current}
                 rows.append(row)
     texts = ["set", "group", "method", "genes", "error", "alone", "by Spapros", "old"]
-    numbers = ["seconds", "memory", "held", *MEASURES, *TRUTH, *CLUSTERS]
+    numbers = ["seconds", "memory", "held", *RESAMPLED, *CLUSTERS]
     numbers += spapros_scores.FIGURES.values()
     table = pd.DataFrame(rows).reindex(columns=[*texts, *numbers])
     return Results(table.astype(dict.fromkeys(numbers, float)), resampled)

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from .. import _gene_files
 from ..core import checks
-from ..panels import Genes, Labels, Structure, Term, Values, Wanted
+from ..panels import Expression, Genes, Labels, Structure, Term, Values, Wanted
 from . import genes as named
 from . import labels, read, write
 
@@ -28,7 +28,8 @@ log = logging.getLogger(__name__)
 #: What ``preserve=`` may be; documentation shows it.
 Preserve = str | Iterable[str] | Mapping[str, float]
 
-STRUCTURE = "structure"
+STRUCTURE, EXPRESSION = "structure", "expression"
+_OF_ALL_GENES = {STRUCTURE: Structure(), EXPRESSION: Expression()}
 _FEWEST_LABELS = 2
 #: Labels with fewer cells than this are named in a message.
 _FEW_CELLS = 3
@@ -113,7 +114,7 @@ def told(entry: Mapping[str, Any]) -> str:
     """What the shares of a record are shares of, for text."""
     preserve = write.restored(entry.get("params", {}).get("preserve", STRUCTURE))
     if isinstance(preserve, str):
-        return "the structure" if preserve == STRUCTURE else preserve
+        return f"the {preserve}" if preserve in _OF_ALL_GENES else preserve
     if isinstance(preserve, Mapping):
         return " and ".join(preserve)
     return "the genes to preserve"
@@ -131,8 +132,8 @@ def _key(preserve: Any) -> str | tuple[str, ...]:
         return preserve
     if not isinstance(preserve, Iterable):
         msg = (
-            f"preserve={preserve!r} must be 'structure', a name in adata.obs or adata.obsm, names "
-            "of genes, or a dict of these with weights."
+            f"preserve={preserve!r} must be 'structure', 'expression', a name in adata.obs or "
+            "adata.obsm, names of genes, or a dict of these with weights."
         )
         raise TypeError(msg)
     return tuple(preserve)
@@ -140,8 +141,8 @@ def _key(preserve: Any) -> str | tuple[str, ...]:
 
 def _term(adata: AnnData, what: Any, *, symbols: str | None, missing: named.Missing) -> Term:
     if isinstance(what, str):
-        if what == STRUCTURE:
-            return Structure()
+        if what in _OF_ALL_GENES:
+            return _OF_ALL_GENES[what]
         if what in adata.obs and what in adata.obsm:
             msg = f"preserve={what!r} is both in adata.obs and in adata.obsm: rename one of them."
             raise ValueError(msg)
@@ -152,7 +153,7 @@ def _term(adata: AnnData, what: Any, *, symbols: str | None, missing: named.Miss
         stored = what in adata.var or f"{what}_selected" in adata.var
         if not stored and Path(what).suffix.lower() not in _gene_files.ENDINGS:
             msg = (
-                f"preserve={what!r} is neither 'structure' nor in adata.obs "
+                f"preserve={what!r} is neither 'structure' nor 'expression' nor in adata.obs "
                 f"({read.listed(adata.obs.columns)}) nor in adata.obsm "
                 f"({read.listed(adata.obsm.keys())}) nor a boolean column of adata.var nor a file "
                 "of genes. Give genes as a list."

@@ -17,9 +17,9 @@ class Preserve:
     preserve: Annotated[
         list[str] | None,
         typer.Option(
-            help="What to keep: structure, a column of obs (labels, or numbers), a key of obsm, a "
-            "boolean var column, a file of genes, or names of genes with commas between them. "
-            "Several of these: repeat the option, each with its weight as NAME=WEIGHT.",
+            help="What to keep: structure, expression, a column of obs (labels, or numbers), a key "
+            "of obsm, a boolean var column, a file of genes, or names of genes with commas between "
+            "them. Several of these: repeat the option, each with its weight as NAME=WEIGHT.",
             show_default="structure, or what a selection was made for",
         ),
     ] = None

@@ -20,7 +20,7 @@ from sklearn.utils.validation import (
 from ..core import checks
 from ..core.laprls.labels import check_classes, is_labelled
 from ..core.solvers.descent import TOLERANCE
-from ..panels import Labels, Values, Wanted
+from ..panels import Expression, Labels, Values, Wanted
 from ..rankers import Options, rank_genes
 
 if TYPE_CHECKING:
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from ..rankers import Ranking
 
 
-_PRESERVE = ("structure", "labels", "values")
+_PRESERVE = ("structure", "expression", "labels", "values")
+_OF_Y = ("labels", "values")
 
 
 class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -54,8 +55,9 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         alone, the paper's; ``"printed"``: the paper's last formula for it, which equals it only
         when matrices commute.
     preserve
-        ``"structure"``: all that genes vary in; `y` is ignored.  ``"labels"``: the classes `y` are
-        to be told apart.  ``"values"``: the numbers `y` are to be predicted.
+        ``"structure"``: all that genes vary in; `y` is ignored.  ``"expression"``: all genes are to
+        be predicted, each counting by how much it varies in X; `y` is ignored.  ``"labels"``: the
+        classes `y` are to be told apart.  ``"values"``: the numbers `y` are to be predicted.
     lam
         λ of the paper's objectives; ``"line_search"``: the paper's rule, the largest λ that does
         not collapse.  None: chosen along the path so that `n_genes` remain, or the line search
@@ -132,7 +134,7 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         n_genes: int | None = None,
         *,
         objective: Literal["error", "exact", "printed"] = "error",
-        preserve: Literal["structure", "labels", "values"] = "structure",
+        preserve: Literal["structure", "expression", "labels", "values"] = "structure",
         lam: float | Literal["line_search"] | None = None,
         swaps: bool = False,
         lambda1: float = 100.0,
@@ -175,9 +177,9 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         X
             Cells × genes, shape (n_samples, n_features); dense or sparse, never changed.
         y
-            With ``preserve="structure"`` it is ignored.  With ``"labels"`` the class of every cell:
-            −1, NaN or None where it is not known.  With ``"values"`` numbers, shape (n_samples,) or
-            (n_samples, n_values), NaN where they are not known.
+            With ``preserve="structure"`` or ``"expression"`` it is ignored.  With ``"labels"`` the
+            class of every cell: −1, NaN or None where it is not known.  With ``"values"`` numbers,
+            shape (n_samples,) or (n_samples, n_values), NaN where they are not known.
         graph
             Symmetric similarities of the cells, shape (n_samples, n_samples).
         representation
@@ -253,6 +255,8 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _wanted(self, y: ArrayLike | None, n_cells: int) -> Wanted | None:
         if self.preserve == "structure":
             return None
+        if self.preserve == "expression":
+            return Wanted(((Expression(), 1.0),))
         if y is None:
             msg = (
                 f"{type(self).__name__} requires y to be passed, but the target y is None: pass "
@@ -294,7 +298,7 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.target_tags.required = getattr(self, "preserve", "structure") != "structure"
+        tags.target_tags.required = getattr(self, "preserve", None) in _OF_Y
         return tags
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from .criterion import Criterion
 from .failures import WithFailures
 from .select import LARGEST, Panel, select
-from .wanted import Genes, Labels, Structure, Term, Values, Wanted
+from .wanted import Expression, Genes, Labels, Structure, Term, Values, Wanted
 from .within import select_within
 
 __all__ = [
     "LARGEST",
     "Criterion",
+    "Expression",
     "Genes",
     "Labels",
     "Panel",

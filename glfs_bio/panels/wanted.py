@@ -80,18 +80,22 @@ class View:
     @cached_property
     def gram(self) -> Array:
         """``Σ g_i g_iᵀ``, shape (r, r)."""
-        whitened = self.problem.whitened.genes
-        return np.asarray(whitened.T @ whitened / self.length**2)
+        return _gram(self.problem.whitened.genes) / self.length**2
 
-    @cached_property
-    def weighted_genes(self) -> Array:
-        """``g_i`` as they would be if a cell of weight 2 were two cells."""
+    @property
+    def expression(self) -> Array:
+        """Genes in the units of the matrix, whitened, shape (n_genes, r)."""
+        _, kappa, basis = self.problem.whitened
+        return np.asarray(self.problem.projections @ (basis * np.sqrt(kappa)))
+
+    def counted(self, genes: Array) -> Array:
+        """Whitened genes as they would be if a cell of weight 2 were two cells."""
         if self.weights is None:
-            return self.genes
+            return genes
         _, kappa, basis = self.problem.whitened
         cells = self.problem.basis @ basis
         within = cells.T @ (cells * self.weights[:, None])
-        return np.asarray(self.genes @ (within * np.sqrt(kappa) / np.sqrt(kappa)[:, None]))
+        return np.asarray(genes @ (within * np.sqrt(kappa) / np.sqrt(kappa)[:, None]))
 
     def coordinates(self, values: Array) -> Array:
         """``ZᵀT`` of values of the cells, shape (r, n_values)."""
@@ -123,7 +127,19 @@ class Structure(Term):
         """W, shape (r, r)."""
         if view.weights is None:
             return _rooted(view.gram)
-        return _rooted(view.weighted_genes.T @ view.weighted_genes)
+        return _rooted(_gram(view.counted(view.genes)))
+
+
+@dataclass(frozen=True)
+class Expression(Term):
+    """The expression of all genes, which is to be predicted: ``Σ_j c_j c_jᵀ``.
+
+    ``c_j = g_j / u_j`` is gene j in the units of the matrix: genes count by how much they vary.
+    """
+
+    def matrix(self, view: View) -> Array:
+        """W, shape (r, r)."""
+        return _gram(view.counted(view.expression))
 
 
 @dataclass(frozen=True)
@@ -140,8 +156,7 @@ class Genes(Term):
 
     def matrix(self, view: View) -> Array:
         """W, shape (r, r)."""
-        some = view.weighted_genes[self.genes]
-        return np.asarray(some.T @ some)
+        return _gram(view.counted(view.some(self.genes)))
 
 
 @dataclass(frozen=True)
@@ -254,6 +269,11 @@ class Wanted:
 def _divided(columns: Array, lengths: Array) -> Array:
     """Each column by its length; zero where there is none."""
     return np.divide(columns, lengths, out=np.zeros_like(columns), where=lengths > _NOTHING)
+
+
+def _gram(genes: Array) -> Array:
+    """``Σ_j g_j g_jᵀ``."""
+    return np.asarray(genes.T @ genes)
 
 
 def _of_trace_one(matrix: Array) -> Array:

@@ -100,13 +100,15 @@ def select_genes(
         formula for it in the paper, which equals it only for matrices that commute.
     preserve
         What the panel is to keep.  ``"structure"``: all that genes vary in; no labels are needed.
-        A column of ``.obs``: with labels (categories, strings, booleans) the types of the cells are
-        to be told apart, each counting alike; with decimal numbers, such as a pseudotime or a
-        score, they are to be predicted.  Cells without a value stay in the graph.  A key of
-        ``.obsm``: a space of the cells, such as proteins or places in a tissue.  A list of genes, a
-        file of them, or the name of a boolean column of ``.var``: these genes are to be predicted.
-        A dict of such names with weights: all of them, such as
-        ``{"structure": 1, "cell_type": 2}``, or coarse and fine types.
+        ``"expression"``: all genes are to be predicted, each counting by how much it varies in the
+        matrix, as for imputation.  A column of ``.obs``: with labels (categories, strings,
+        booleans) the types of the cells are to be told apart, each counting alike; with decimal
+        numbers, such as a pseudotime or a score, they are to be predicted.  Cells without a value
+        stay in the graph.  A key of ``.obsm``: a space of the cells, such as proteins or places in
+        a tissue.  A list of genes, a file of them, or the name of a boolean column of ``.var``:
+        these genes are to be predicted, each counting by its structure in units of noise.  A dict
+        of such names with weights: all of them, such as ``{"structure": 1, "cell_type": 2}``, or
+        coarse and fine types.
     cell_weights
         Column of ``.obs``: how much each cell counts in what is kept, as if a cell of weight 2 were
         two cells.  Labels in place of numbers: all labels count alike, so that rare types count

@@ -37,9 +37,17 @@ def test_labels_and_values_choose_other_genes_than_the_structure(cells):
     assert chosen(X, X[:, :2], preserve="values") == TELLING
 
 
-def test_labels_are_ignored_by_default(cells):
+def test_genes_that_vary_more_count_more_for_expression(cells):
+    X, _ = cells
+    varying = X * np.where(np.isin(np.arange(30), list(TELLING)), 3.0, 1.0)
+    assert chosen(varying, None, preserve="expression") == TELLING
+    assert chosen(varying, None) & LOUD
+
+
+@pytest.mark.parametrize("preserve", ["structure", "expression"])
+def test_labels_are_ignored_by_default(cells, preserve):
     X, y = cells
-    alone, beside = GLFS(5, n_comps=10).fit(X), GLFS(5, n_comps=10).fit(X, y)
+    alone, beside = (GLFS(5, n_comps=10, preserve=preserve).fit(X, of) for of in (None, y))
     np.testing.assert_array_equal(alone.ranking_, beside.ranking_)
 
 

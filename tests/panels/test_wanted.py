@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from glfs_bio.panels import Criterion, Genes, Labels, Structure, Values, Wanted
+from glfs_bio.panels import Criterion, Expression, Genes, Labels, Structure, Values, Wanted
 from glfs_bio.panels.wanted import SETTINGS
 
 CODES = np.repeat([0, 1, 2], 20)
@@ -91,6 +91,18 @@ def test_genes_and_structure(problems, cells):
     np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
+def test_expression(problems, cells):
+    """All genes in the units of the matrix; those that are measured stay in units of noise."""
+    matrices = []
+    for problem in problems:
+        genes, _ = of_problem(problem, SETTINGS.noise)
+        expressed = genes / problem.units[:, None]
+        matrices.append(expressed.T @ expressed)
+    wanted = [Wanted(((Expression(), 1.0),)).rows(own) for own in cells]
+    found, expected = errors(problems, wanted, matrices, SETTINGS.noise)
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
 def test_structure_is_what_is_kept_by_default(problems):
     panel = np.array([3, 1, 8])
     np.testing.assert_array_equal(
@@ -115,7 +127,14 @@ def test_a_weight_of_two_is_two_cells(problems):
 
 
 @pytest.mark.parametrize(
-    "term", [Structure(), Genes(np.array([0, 2])), Labels(CODES), Values(CODES[:, None] * 1.0)]
+    "term",
+    [
+        Structure(),
+        Expression(),
+        Genes(np.array([0, 2])),
+        Labels(CODES),
+        Values(CODES[:, None] * 1.0),
+    ],
 )
 def test_weights_that_are_all_alike_change_nothing(problems, cells, term):
     for weights in (np.full(60, 1.0), np.full(60, 7.0)):

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scanpy as sc
+from sklearn.linear_model import Ridge
 
 from glfs_bio import pp, tl
 
@@ -45,6 +46,22 @@ def test_labels_tell_types_apart(adata):
     assert (np.diff(kept) > 0).all()
     assert adata.uns["x"]["of_best_possible"][-1] > 0.9
     assert panel(adata, 6, preserve="type") == types[:6]
+
+
+def test_the_expression_of_all_genes_is_predicted(adata):
+    """By more of the variance than from genes of the structure; the unit does not matter."""
+    half = np.arange(adata.n_obs) % 2 == 0
+    values = adata.X.toarray()
+    values -= values[half].mean(axis=0)
+    left = []
+    for preserve in ("expression", "structure"):
+        seen = values[:, adata.var_names.get_indexer(panel(adata, preserve=preserve))]
+        model = Ridge(alpha=10.0).fit(seen[half], values[half])
+        left.append(((values[~half] - model.predict(seen[~half])) ** 2).sum())
+    assert left[0] < left[1]
+    expected = panel(adata, preserve="expression")
+    adata.X = adata.X * np.float32(0.125)
+    assert panel(adata, preserve="expression") == expected
 
 
 def test_genes_of_a_list_are_predicted(adata, tmp_path):
