@@ -142,6 +142,7 @@ def test_evaluate_names_the_batch_of_which_least_is_kept(run, cells):
 #: Words of the command line, and what they are in Python.
 PRESERVE = {
     "--preserve louvain": "louvain",
+    "--preserve expression": "expression",
     "--preserve CD3D,": ["CD3D"],
     "--preserve NKG7,CD3D,CD79A": ["NKG7", "CD3D", "CD79A"],
     "--preserve catalogue.csv": CATALOGUE,

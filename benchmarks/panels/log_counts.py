@@ -2,7 +2,9 @@
 
     python benchmarks/panels/log_counts.py
 
-The noise of the panel's genes stays as it is.  A share of W comes from log counts: the rows.
+The noise of the panel's genes stays as it is.  W is ``(Σ g_j g_jᵀ)^power`` of both, and a share of
+it comes from log counts.  The default is share 0 and power ½, `preserve="expression"` share 1 and
+power 1.
 """
 
 from __future__ import annotations
@@ -14,69 +16,72 @@ from unittest import mock
 
 import numpy as np
 import pandas as pd
-import sets
-from metrics import Panel, accuracy, imputation, macro_f1, rare_f1, reconstruction
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "peers"))
+import details
+import report
+from cases import CASES
+from compared import SIZES, selections
+from details import INDEPENDENT
+from results import MEASURES
+from sets import SETS
 
 from glfs_bio.core.geometry.problem import build_problems
 from glfs_bio.core.geometry.reduction import Reduction
 from glfs_bio.core.solvers.greedy import Greedy
 from glfs_bio.panels import Criterion, wanted
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-import report
-
-SHARES = (0.0, 0.25, 0.5, 1.0)
-MEASURES = {
-    "accuracy": accuracy,
-    "macro-F1": macro_f1,
-    "rare-type F1": rare_f1,
-    "neighbours kept": reconstruction,
-    "imputation": imputation,
-}
-IN_NOISE = wanted.Structure.matrix
+#: Share of log counts, and power.
+TRIALS = [(0.0, 0.5), (0.25, 0.5), (0.5, 0.5), (1.0, 0.5), (1.0, 0.75), (1.0, 1.0), (0.0, 1.0)]
+PEER = "geneBasis"
 
 
-def mixed(term: wanted.Structure, view: wanted.View, share: float) -> np.ndarray:
+def mixed(term: wanted.Structure, view: wanted.View, share: float, power: float) -> np.ndarray:
     """W of units of noise and of log counts, each with trace 1."""
-    units = view.problem.units[:, None]
-    whitened = view.problem.whitened.genes
-    genes = np.divide(whitened, units, out=np.zeros_like(whitened), where=units > 0)
-    values, basis = np.linalg.eigh(genes.T @ genes)
-    in_log = (basis * np.maximum(values, 0.0) ** wanted.SETTINGS.power) @ basis.T
-    in_noise = IN_NOISE(term, view)
-    return (1 - share) * in_noise / np.trace(in_noise) + share * in_log / np.trace(in_log)
+    total = 0.0
+    for genes, part in ((view.genes, 1 - share), (view.expression, share)):
+        values, basis = np.linalg.eigh(genes.T @ genes)
+        matrix = (basis * np.maximum(values, 0.0) ** power) @ basis.T
+        total = total + part * matrix / np.trace(matrix)
+    return total
 
 
 def one_set(name: str) -> list[dict]:
-    """Every share on one set."""
-    cells = sets.Cells(name)
-    problems = build_problems(cells.adata.X, Reduction())
-    rows = []
-    for share in SHARES:
-        matrix = partialmethod(mixed, share=share)
+    """Every trial on one set, and the peer that is ahead in neighbours and imputation."""
+    case = CASES[name]
+    problems = build_problems(case.adata.X, Reduction())
+    panels = {}
+    for share, power in TRIALS:
+        matrix = partialmethod(mixed, share=share, power=power)
         with mock.patch.object(wanted.Structure, "matrix", matrix):
             greedy = Greedy(Criterion(problems).blocks)
-            greedy.grow(max(sets.SIZES))
-        for size in sets.SIZES:
-            panel = Panel(cells, tuple(sorted(greedy.picked[:size])))
-            found = {name: measure(panel) for name, measure in MEASURES.items()}
-            rows.append({"share of log counts": share, "genes": size} | found)
+            greedy.grow(max(SIZES))
+        panels |= {(f"{share:g}, {power:g}", size): greedy.picked[:size] for size in SIZES}
+    theirs = selections(PEER, case)
+    panels |= {(PEER, size): theirs.panel(size)["genes"] for size in SIZES}
+    rows = []
+    for (title, size), genes in panels.items():
+        found = details.kept(case, genes, compute=True)
+        measured = {measure: found[measure][0] for measure in (*MEASURES, *INDEPENDENT)}
+        rows.append({"share, power": title, "genes": size} | measured)
     sys.stderr.write(f"{name} done\n")
     return rows
 
 
 def main() -> None:
     """A table a measure."""
-    rows = pd.DataFrame([row for name in sets.SETS for row in one_set(name)])
-    means = rows.groupby(["share of log counts", "genes"]).mean().unstack("genes").round(3)
-    first, *others = MEASURES
+    rows = pd.DataFrame([row for name in SETS for row in one_set(name)])
+    means = rows.groupby(["share, power", "genes"], sort=False).mean().unstack("genes").round(3)
+    first, *others = (*MEASURES, *INDEPENDENT)
     report.write(
         "panels_log_counts",
         f"W from genes in log counts: {first}, mean over the five sets",
         means[first],
-        "W says what a panel is to keep. 0 is the default, whose W is that of genes in units of "
-        "noise. The noise of the panel's genes is in its units in every row. Rare types: mean over "
-        "the sets that have some.",
+        "W says what a panel is to keep. The first number is the share of it that comes from genes "
+        'in log counts; "0, 0.5" is the default, "1, 1" is `preserve="expression"`. The noise of '
+        "the panel's genes is in its units in every row. Measures are those of `peers.md`. Rare "
+        "types: mean over the sets that have some.",
         *(f"## {name}\n\n{means[name].to_markdown()}" for name in others),
     )
 

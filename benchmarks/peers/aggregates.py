@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import intervals
 import numpy as np
 import pandas as pd
-from results import CLUSTERS, MEASURES, RIVALS, Results
+from results import CLUSTERS, MEASURES, Results
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "panels"))
 from cases import CASES, FIVE
-from compared import COMPARED, OURS, SIZES
+from compared import COMPARED, OURS, RIVALS, SIZES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -139,7 +139,7 @@ def clusters_lost(found: Results, group: str) -> pd.DataFrame:
     for measure in CLUSTERS:
         values = plain(found, group, measure).apply(pd.to_numeric)
         if OURS in values.index:
-            over = values.loc[OURS] - values.drop(index=OURS)
+            over = values.loc[OURS] - values.loc[values.index.isin(RIVALS)]
             lost[measure] = over.map(lambda one: f"{one:+.3f}" if one < 0 else "")
     return _rows(pd.concat(lost)) if lost else pd.DataFrame()
 

@@ -22,14 +22,17 @@ if TYPE_CHECKING:
 SIZES = (10, 25, 50, 100, 150)
 #: A nested method ranks once for all sizes, also those of `panels/run.py`, which share a place.
 RANKED = max(*SIZES, *sets.SIZES)
-OURS, PEER = "GLFS", "peers"
+OURS, EXPRESSION, PEER = "GLFS", "GLFS, expression", "peers"
 LABEL = "label"
 
 COMPARED: dict[str, Method | Peer] = {
     OURS: METHODS[OURS],
+    EXPRESSION: METHODS[EXPRESSION],
     **{name: method for name, method in METHODS.items() if method.group == RIVAL},
     **{name: replace(peer, group=PEER) for name, peer in PEERS.items()},
 }
+#: What the panels of this package are compared with.
+RIVALS = [name for name in COMPARED if name not in (OURS, EXPRESSION)]
 
 
 def selections(name: str, case: Case) -> cache.Selections:

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "panels"))
 import report
 from cases import FIVE
-from compared import COMPARED, OURS, SIZES, Peer
+from compared import COMPARED, EXPRESSION, OURS, RIVALS, SIZES, Peer
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -106,7 +106,7 @@ def _line(axis: Axes, name: str, points: list) -> None:
     found = [one for _, one in points]
     ours = name == OURS
     line = {"linewidth": 2.5 if ours else 1.2, "zorder": 3 if ours else 2}
-    dashes = "--" if isinstance(COMPARED[name], Peer) else "-"
+    dashes = ":" if name == EXPRESSION else "--" if isinstance(COMPARED[name], Peer) else "-"
     axis.plot(
         sizes,
         [one.mean for one in found],
@@ -121,5 +121,6 @@ def _line(axis: Axes, name: str, points: list) -> None:
 
 
 def _colour(name: str):
-    place = list(COMPARED).index(name)
-    return "black" if name == OURS else mpl.colormaps["tab20"].colors[place % 20]
+    if name not in RIVALS:
+        return "black"
+    return mpl.colormaps["tab20"].colors[1 + RIVALS.index(name) % 19]

@@ -38,8 +38,9 @@ def write(found: Results) -> None:
     text = Template(TEMPLATE.read_text(encoding="utf-8")).substitute(
         missing=summary.missing(found),
         counts=counts(found).to_markdown(),
-        nearest=nearest(found, MEASURES).to_markdown(),
-        independent=nearest(found, INDEPENDENT).to_markdown(),
+        nearest=nearest(found.against, MEASURES).to_markdown(),
+        independent=nearest(found.against, INDEPENDENT).to_markdown(),
+        expression=nearest(found.expression_against, (*MEASURES, *INDEPENDENT)).to_markdown(),
         wins="\n".join(wins(found)) or "Nowhere.",
         losses=by_group(lost, found),
         clusters=by_group(clusters_lost, found),
@@ -72,10 +73,10 @@ def counts(found: Results) -> pd.DataFrame:
     return table.reindex(index=rows.unique(), columns=VERDICTS, fill_value=0)
 
 
-def nearest(found: Results, measures: tuple[str, ...]) -> pd.DataFrame:
+def nearest(against: pd.DataFrame, measures: tuple[str, ...]) -> pd.DataFrame:
     """On the five sets, the difference to the method that is nearest or furthest ahead."""
     table = pd.DataFrame("", measures, SIZES)
-    for (measure, size), part in _five(found, measures):
+    for (measure, size), part in _five(against, measures):
         table.loc[measure, size] = _worst(part)
     return table
 
@@ -90,7 +91,7 @@ def wins(found: Results) -> Iterator[str]:
     measures = (*MEASURES, *INDEPENDENT)
     ahead = [
         place
-        for place, part in _five(found, measures)
+        for place, part in _five(found.against, measures)
         if all(one.mean >= 0 for one in part["difference"])
     ]
     for measure in measures:
@@ -108,9 +109,9 @@ def by_group(table: Callable[[Results, str], pd.DataFrame], found: Results) -> s
     )
 
 
-def _five(found: Results, measures: tuple[str, ...]):
+def _five(against: pd.DataFrame, measures: tuple[str, ...]):
     """By measure and size, the differences on all of the five sets."""
-    against = found.against[(found.against["group"] == FIVE) & found.against["whole"]]
+    against = against[(against["group"] == FIVE) & against["whole"]]
     against = against[against["measure"].isin(measures)]
     return against.groupby(["measure", "genes"], sort=False)
 

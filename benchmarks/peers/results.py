@@ -18,7 +18,7 @@ import spapros_scores
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "panels"))
 import cache
 from cases import CASES, FIVE, MORE, QUARTERS, RESAMPLES, SIMULATED
-from compared import COMPARED, OURS, SIZES, Method, selections
+from compared import COMPARED, EXPRESSION, OURS, RIVALS, SIZES, Method, selections
 from details import INDEPENDENT
 
 GROUPS = (FIVE, QUARTERS, SIMULATED, MORE)
@@ -35,7 +35,6 @@ MEASURES = (
 TRUTH = ("true genes", "true directions")
 RESAMPLED = (*MEASURES, *INDEPENDENT, *TRUTH)
 CLUSTERS = ("Leiden ARI", "k-means NMI", "batch mixing")
-RIVALS = [name for name in COMPARED if name != OURS]
 #: For an interval over sets alone.
 FEWEST_SETS = 3
 
@@ -73,7 +72,16 @@ class Results:
 
     @cached_property
     def against(self) -> pd.DataFrame:
-        """GLFS minus every other method: an `Estimate` a group, measure, size and method.
+        """GLFS minus every other method, as `minus_others` has it."""
+        return self.minus_others(OURS)
+
+    @cached_property
+    def expression_against(self) -> pd.DataFrame:
+        """The same with panels that are chosen for the expression of all genes."""
+        return self.minus_others(EXPRESSION)
+
+    def minus_others(self, own: str) -> pd.DataFrame:
+        """An `Estimate` a group, measure, size and method of another package.
 
         The interval of `difference` is over sets and cells, that of `cells` over cells alone.
         `sets` says on how many sets both have the measure, and `whole` whether those are all.
@@ -82,9 +90,9 @@ class Results:
         for group, measure, rival in product(GROUPS, RESAMPLED, RIVALS):
             wanted = len(self.having(group, measure))
             for size in SIZES:
-                sets = self.known(group, measure, size, OURS, rival)
+                sets = self.known(group, measure, size, own, rival)
                 if sets:
-                    ours, theirs = (self.stack(sets, measure, size, one) for one in (OURS, rival))
+                    ours, theirs = (self.stack(sets, measure, size, one) for one in (own, rival))
                     found = intervals.paired(ours, theirs), intervals.over_cells(ours - theirs)
                     rows.append(
                         (group, measure, rival, size, *found, len(sets), len(sets) == wanted)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "panels"))
 import cache
-from compared import LABEL, OURS, say
+from compared import EXPRESSION, LABEL, OURS, say
 from peers import limits
 from peers.environments import PEERS
 
@@ -26,6 +26,7 @@ PARTS = 4
 #: The figures take minutes a panel: of these methods only, on the five sets.
 SCORED = (
     OURS,
+    EXPRESSION,
     "Spapros PCA",
     "geneBasis",
     "SCMER",

@@ -54,6 +54,7 @@ STRUCTURES = {
     "batches": {"batch_key": "phase"},
     "worst batch": {"batch_key": "phase", "across": "worst"},
     "labels": {"preserve": "bulk_labels"},
+    "expression": {"preserve": "expression"},
     "a place": {"preserve": {"structure": 1, "X_umap": 2}, "cell_weights": "bulk_labels"},
     "a limit": {"limits": Limits(max_mean=1.0)},
     "a budget": {"cost": 2.0, "budget": 15.0, "n_genes": None},

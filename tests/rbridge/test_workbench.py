@@ -100,13 +100,13 @@ CALLS = {
     ),
     "what to keep": (
         """glfs_select_genes(x, 8, key_added = 'kept', cell_weights = 'bulk_labels',
-            preserve = list(structure = 1, bulk_labels = 2, PCA = 0.5))""",
+            preserve = list(structure = 1, expression = 2, bulk_labels = 2, PCA = 0.5))""",
         lambda adata: pp.select_genes(
             adata,
             8,
             key_added="kept",
             cell_weights=GROUPS,
-            preserve={"structure": 1, GROUPS: 2, "X_pca": 0.5},
+            preserve={"structure": 1, "expression": 2, GROUPS: 2, "X_pca": 0.5},
         ),
         "kept",
     ),
