@@ -24,6 +24,7 @@ import report
 from cases import CASES
 from compared import SIZES, selections
 from details import INDEPENDENT
+from methods import select_genes
 from results import MEASURES
 from sets import SETS
 
@@ -34,7 +35,8 @@ from glfs_bio.panels import Criterion, wanted
 
 #: Share of log counts, and power.
 TRIALS = [(0.0, 0.5), (0.25, 0.5), (0.5, 0.5), (1.0, 0.5), (1.0, 0.75), (1.0, 1.0), (0.0, 1.0)]
-PEER = "geneBasis"
+#: Ahead of the default in neighbours or imputation, in one matrix.
+AHEAD = ("geneBasis", "variance")
 
 
 def mixed(term: wanted.Structure, view: wanted.View, share: float, power: float) -> np.ndarray:
@@ -48,7 +50,7 @@ def mixed(term: wanted.Structure, view: wanted.View, share: float, power: float)
 
 
 def one_set(name: str) -> list[dict]:
-    """Every trial on one set, and the peer that is ahead in neighbours and imputation."""
+    """Every trial on one set, genes without units of noise, and methods that are ahead."""
     case = CASES[name]
     problems = build_problems(case.adata.X, Reduction())
     panels = {}
@@ -58,8 +60,11 @@ def one_set(name: str) -> list[dict]:
             greedy = Greedy(Criterion(problems).blocks)
             greedy.grow(max(SIZES))
         panels |= {(f"{share:g}, {power:g}", size): greedy.picked[:size] for size in SIZES}
-    theirs = selections(PEER, case)
-    panels |= {(PEER, size): theirs.panel(size)["genes"] for size in SIZES}
+    plain = select_genes(case.adata, max(SIZES), standardize=None).tolist()
+    panels |= {("standardize=None", size): plain[:size] for size in SIZES}
+    for peer in AHEAD:
+        theirs = selections(peer, case)
+        panels |= {(peer, size): theirs.panel(size)["genes"] for size in SIZES}
     rows = []
     for (title, size), genes in panels.items():
         found = details.kept(case, genes, compute=True)
@@ -80,7 +85,7 @@ def main() -> None:
         means[first],
         "W says what a panel is to keep. The first number is the share of it that comes from genes "
         'in log counts; "0, 0.5" is the default, "1, 1" is `preserve="expression"`. The noise of '
-        "the panel's genes is in its units in every row. Measures are those of `peers.md`. Rare "
+        "the panel's genes is in its units in these rows. Measures are those of `peers.md`. Rare "
         "types: mean over the sets that have some.",
         *(f"## {name}\n\n{means[name].to_markdown()}" for name in others),
     )

@@ -183,7 +183,6 @@ PAPERS = [name for name in RANKERS if name not in ("glfs", "variance")]
 METHODS = {
     "GLFS": _own(select_genes, OURS),
     "GLFS, PCA and graph re-used": _own(select_genes, OURS, prepare=with_graph),
-    "GLFS, expression": _own(partial(select_genes, preserve="expression"), UNITS),
     "GLFS, standardize=None": _own(partial(select_genes, standardize=None), UNITS),
     f"GLFS before ({before.COMMIT})": Method(
         before.select_genes, BEFORE, f"glfs-bio at {before.COMMIT}", nested=False

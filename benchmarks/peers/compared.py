@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "panels"))
 import cache
 import sets
-from methods import METHODS, RIVAL, Method, installed
+from methods import METHODS, RIVAL, Method, installed, select_genes
 from peers.environments import PEERS, Peer
 from run import attempt, say
 
@@ -27,7 +28,7 @@ LABEL = "label"
 
 COMPARED: dict[str, Method | Peer] = {
     OURS: METHODS[OURS],
-    EXPRESSION: METHODS[EXPRESSION],
+    EXPRESSION: replace(METHODS[OURS], select=partial(select_genes, preserve="expression")),
     **{name: method for name, method in METHODS.items() if method.group == RIVAL},
     **{name: replace(peer, group=PEER) for name, peer in PEERS.items()},
 }
