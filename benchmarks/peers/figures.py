@@ -10,6 +10,7 @@ import intervals
 import matplotlib as mpl
 import numpy as np
 from aggregates import ranks, spent
+from details import INDEPENDENT
 from matplotlib.figure import Figure
 from results import MEASURES, Results
 
@@ -38,8 +39,9 @@ def write(found: Results) -> None:
 
 def against_size(found: Results) -> Figure:
     """Mean over the five sets, with a band for its interval."""
-    figure = Figure(figsize=(13, 7.5), layout="constrained")
-    for axis, measure in zip(figure.subplots(2, 3, sharex=True).flat, MEASURES, strict=True):
+    figure = Figure(figsize=(13, 11), layout="constrained")
+    measures = (*MEASURES, *INDEPENDENT)
+    for axis, measure in zip(figure.subplots(3, 3, sharex=True).flat, measures, strict=True):
         sets = found.table[found.table["group"] == FIVE].dropna(subset=measure)["set"].unique()
         for name in COMPARED:
             points = [
