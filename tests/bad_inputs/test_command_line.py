@@ -45,7 +45,10 @@ DATA = [
     ("select panel.h5ad --lambda1 -1", "--lambda1 -1.0 must be a finite number ≥ 0"),
     ("select panel.h5ad --lambda1 nan", "--lambda1 nan"),
     ("select panel.h5ad --n-comps -1", "--n-comps -1"),
-    ("select panel.h5ad --preserve nope", "--preserve nope is neither 'structure' nor in"),
+    (
+        "select panel.h5ad --preserve nope",
+        "--preserve nope is neither 'structure' nor 'expression' nor in",
+    ),
     ("select panel.h5ad --preserve CD3D=x", "--preserve CD3D=x must be NAME=WEIGHT"),
     ("select panel.h5ad --cell-weights nope", "--cell-weights nope is not in obs"),
     ("select panel.h5ad --use-rep nope", "--use-rep nope is not in obsm"),

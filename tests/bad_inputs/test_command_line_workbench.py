@@ -62,7 +62,7 @@ LIMITS = [
     ("--cost 2 --budget -1", "--budget -1.0"),
 ]
 PRESERVE = [
-    ("--preserve nope", "--preserve nope is neither 'structure' nor in obs"),
+    ("--preserve nope", "--preserve nope is neither 'structure' nor 'expression' nor in obs"),
     ("--preserve no.txt", "--preserve no.txt is no file"),
     ("--preserve CD8a,LYZ --missing raise", "CD8a: did you mean CD8A?"),
     ("--preserve louvain=much", "--preserve louvain=much must be NAME=WEIGHT"),

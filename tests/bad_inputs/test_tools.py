@@ -40,7 +40,11 @@ COMMON = [
     ({"inplace": 1}, TypeError, "inplace=1 must be True or False"),
 ]
 KEPT = [
-    ({"preserve": "x"}, KeyError, "preserve='x' is neither 'structure' nor in adata.obs"),
+    (
+        {"preserve": "x"},
+        KeyError,
+        "preserve='x' is neither 'structure' nor 'expression' nor in adata.obs",
+    ),
     ({"cell_weights": "x"}, KeyError, "cell_weights='x' is not in adata.obs"),
 ]
 LABELS = ({"labels": "x"}, KeyError, "labels='x' is not in adata.obs")
