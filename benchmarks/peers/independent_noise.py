@@ -44,7 +44,7 @@ class Half(Cells):
 
 @dataclass(frozen=True, eq=False)
 class Halves:
-    """The cells twice; `batches` are those that the cell score keeps apart."""
+    """The cells twice; `batch` has those that the cell score compares with one another only."""
 
     panel: Half
     whole: Half
