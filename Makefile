@@ -64,7 +64,6 @@ bench-panels: $(RIVALS)
 	$(BIN)/python benchmarks/panels/stability.py
 	$(BIN)/python benchmarks/panels/criterion.py
 	$(BIN)/python benchmarks/panels/settings.py
-	$(BIN)/python benchmarks/panels/log_counts.py
 	$(BIN)/python benchmarks/panels/labels_settings.py
 	$(BIN)/python benchmarks/panels/labels.py
 	$(BIN)/python benchmarks/panels/labels_transfer.py
@@ -82,6 +81,7 @@ bench-panels: $(RIVALS)
 # BENCH_PEERS="--sets pbmc3k_2638" passes options.
 bench-peers: $(RIVALS)
 	$(BIN)/python benchmarks/peers/run.py $(BENCH_PEERS)
+	$(BIN)/python benchmarks/peers/log_counts.py
 	$(BIN)/python benchmarks/peers/perturbed.py
 	$(BIN)/python benchmarks/peers/atlas.py
 

@@ -39,7 +39,8 @@ SHOWN = 50
 
 NOTE = f"""\
 Every method gets the matrix and no labels, has its authors' defaults, the same for all sets, and \
-selects on its own. normalize_total 1e4, log1p, genes in at least 3 cells; 4,000 cells of Kang. \
+selects on its own; "GLFS, expression" has `preserve="expression"`. normalize_total 1e4, log1p, \
+genes in at least 3 cells; 4,000 cells of Kang. \
 Measures see the panel's genes, centred, or 30 principal components of them where there are more. \
 Accuracy, macro-F1 and F1 of rare types (at most 5 % of the cells): majority of the 15 nearest \
 other cells. Neighbours kept: share of the 15 nearest cells in {N_COMPS} principal components of \

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from ..rankers import Ranking
 
 
-_PRESERVE = ("structure", "expression", "labels", "values")
 _OF_Y = ("labels", "values")
+_PRESERVE = ("structure", "expression", *_OF_Y)
 
 
 class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]

@@ -103,7 +103,11 @@ ROWS = [
     ("s(2, cost = c(g1 = NA), budget = 2)", R, "cost has missing values"),
     ("s(2, cost = 'zz', budget = 2)", PYTHON_KEY, "cost='zz' is not a column"),
     ("s(2, failure = c(zz = 0.1))", PYTHON_KEY, "zz"),
-    ("s(2, preserve = 'zz')", PYTHON_KEY, "preserve='zz' is neither 'structure' nor 'expression' "),
+    (
+        "s(2, preserve = 'zz')",
+        PYTHON_KEY,
+        "preserve='zz' is neither 'structure' nor 'expression' nor in colData(x)",
+    ),
     ("s(2, preserve = 5)", PYTHON_TYPE, "preserve=5 must be"),
     ("s(2, preserve = NA)", R, "preserve has missing values"),
     ("s(2, preserve = mean)", R, "preserve is a function"),

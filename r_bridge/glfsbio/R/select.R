@@ -39,8 +39,8 @@
 #'     failures is chosen.}
 #'   \item{`preserve`}{What the panel is to keep. `"structure"`, all that genes vary
 #'     in; `"expression"`, the expression of all genes, which are to be predicted, each
-#'     counting by how much it varies; or a column of `colData()`: with labels (a factor, strings or logical
-#'     values) the types of the samples are to be told apart, each counting alike;
+#'     counting by how much it varies; or a column of `colData()`: with labels (a
+#'     factor, strings or logical values) the types of the samples are to be told apart, each counting alike;
 #'     with decimal numbers, such as a pseudotime, they are to be predicted. Samples
 #'     with a missing value stay in the graph. Or a reduced dimension, such as
 #'     `"PCA"`; or genes that are to be predicted: names (of one gene a list), a

@@ -1,6 +1,6 @@
 """What is kept where W is that of genes in log counts, and not in units of noise.
 
-    python benchmarks/panels/log_counts.py
+    python benchmarks/peers/log_counts.py
 
 The noise of the panel's genes stays as it is.  W is ``(Σ g_j g_jᵀ)^power`` of both, and a share of
 it comes from log counts.  The default is share 0 and power ½, `preserve="expression"` share 1 and
@@ -14,27 +14,32 @@ from functools import partialmethod
 from pathlib import Path
 from unittest import mock
 
+import details
 import numpy as np
 import pandas as pd
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "peers"))
-import details
-import report
 from cases import CASES
 from compared import SIZES, selections
 from details import INDEPENDENT
-from methods import select_genes
 from results import MEASURES
-from sets import SETS
 
 from glfs_bio.core.geometry.problem import build_problems
 from glfs_bio.core.geometry.reduction import Reduction
 from glfs_bio.core.solvers.greedy import Greedy
 from glfs_bio.panels import Criterion, wanted
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "panels"))
+import report
+from methods import select_genes
+from sets import SETS
+
 #: Share of log counts, and power.
 TRIALS = [(0.0, 0.5), (0.25, 0.5), (0.5, 0.5), (1.0, 0.5), (1.0, 0.75), (1.0, 1.0), (0.0, 1.0)]
+#: Beside these trials: a mixture of the first and the sixth, and genes without units of noise.
+OPTIONS = {
+    "structure 2, expression 1": {"preserve": {"structure": 2, "expression": 1}},
+    "standardize=None": {"standardize": None},
+}
 #: Ahead of the default in neighbours or imputation, in one matrix.
 AHEAD = ("geneBasis", "variance")
 
@@ -50,7 +55,7 @@ def mixed(term: wanted.Structure, view: wanted.View, share: float, power: float)
 
 
 def one_set(name: str) -> list[dict]:
-    """Every trial on one set, genes without units of noise, and methods that are ahead."""
+    """Every trial on one set, other options, and methods that are ahead."""
     case = CASES[name]
     problems = build_problems(case.adata.X, Reduction())
     panels = {}
@@ -60,8 +65,9 @@ def one_set(name: str) -> list[dict]:
             greedy = Greedy(Criterion(problems).blocks)
             greedy.grow(max(SIZES))
         panels |= {(f"{share:g}, {power:g}", size): greedy.picked[:size] for size in SIZES}
-    plain = select_genes(case.adata, max(SIZES), standardize=None).tolist()
-    panels |= {("standardize=None", size): plain[:size] for size in SIZES}
+    for title, options in OPTIONS.items():
+        chosen = select_genes(case.adata, max(SIZES), **options).tolist()
+        panels |= {(title, size): chosen[:size] for size in SIZES}
     for peer in AHEAD:
         theirs = selections(peer, case)
         panels |= {(peer, size): theirs.panel(size)["genes"] for size in SIZES}
