@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from anndata import AnnData
 
 FIVE, QUARTERS, SIMULATED, MORE = "five sets", "quarters", "simulated sets", "more sets"
+#: The five again, with other counts or another preprocessing; in `perturbed.py` alone.
+PERTURBED = "perturbed sets"
 RESAMPLES = 1000
 
 

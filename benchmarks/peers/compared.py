@@ -13,8 +13,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "panels"))
 import cache
 import sets
+from cases import PERTURBED, QUARTERS
 from methods import METHODS, RIVAL, Method, installed, select_genes
-from peers.environments import PEERS, Peer
+from peers.environments import PEERS, SECONDS, Peer
 from run import attempt, say
 
 if TYPE_CHECKING:
@@ -36,14 +37,21 @@ COMPARED: dict[str, Method | Peer] = {
 RIVALS = [name for name in COMPARED if name not in (OURS, EXPRESSION)]
 
 
+def asked(name: str, case: Case) -> Method | Peer:
+    """The method as it is asked on a set: a peer has less time on quarters and perturbed sets."""
+    method = COMPARED[name]
+    short = isinstance(method, Peer) and case.group in (QUARTERS, PERTURBED)
+    return replace(method, limit=SECONDS) if short else method
+
+
 def selections(name: str, case: Case) -> cache.Selections:
     """Panels of one method on one set that are stored."""
-    return cache.kept(name, case.name, COMPARED[name])
+    return cache.kept(name, case.name, asked(name, case))
 
 
 def choose(name: str, case: Case, sizes: list[int]) -> None:
     """Compute the panels that are not stored, or are of other code."""
-    method, kept = COMPARED[name], selections(name, case)
+    method, kept = asked(name, case), selections(name, case)
     missing = [size for size in sizes if not (kept.current and kept.panel(size))]
     if not missing:
         return

@@ -12,12 +12,13 @@ from pathlib import Path
 
 import anndata as ad
 from peers import limits
+from scipy.sparse import csr_matrix
 
 HERE = Path(__file__).resolve().parent
 TOOLS = HERE / "tools"
 ENVIRONMENTS = HERE.parent / ".cache" / "envs"
-#: Processor time for the panels of all sizes on the same cells: on the halves and parts of the
-#: benchmarks of labels, and on the whole sets of the benchmark of peers.
+#: Processor time for the panels of all sizes on the same cells: on parts of a set and on perturbed
+#: sets, and on the whole sets of the benchmark of peers.
 SECONDS = 600
 SECONDS_WHOLE = 3600
 #: A process keeps the memory that it frees.  The system clears what it is given back before it
@@ -113,9 +114,12 @@ class Peer:
 
 
 def _unlabelled(adata) -> ad.AnnData:
-    """Counts and their logarithms, with nothing that is known of cells or genes but names."""
+    """Counts and their logarithms, with nothing that is known of cells or genes but names.
+
+    Both are sparse, also where another preprocessing made them dense.
+    """
     layers = {"counts": adata.layers["counts"]}
-    return ad.AnnData(adata.X, adata.obs[[]], adata.var[[]], layers=layers)
+    return ad.AnnData(csr_matrix(adata.X), adata.obs[[]], adata.var[[]], layers=layers)
 
 
 def _packages(home: Path, requirements: Path) -> None:

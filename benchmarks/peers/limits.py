@@ -13,8 +13,8 @@ from dataclasses import dataclass
 #: Address space of a process.
 GIBIBYTES = 12
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-#: What R says after every error.
-HALTED = "Execution halted"
+#: What R says after every error: from where it was called, and that it ends.
+AFTER_ERRORS = ("Calls: ", "Execution halted")
 
 
 @dataclass(frozen=True)
@@ -67,5 +67,6 @@ def _reason(said: str, code: int) -> str:
     """Last line of what a command said before it failed."""
     if code < 0:
         return f"ended by {signal.Signals(-code).name}"
-    lines = [line.strip() for line in said.splitlines() if line.strip() not in ("", HALTED)]
+    lines = [line.strip() for line in said.splitlines()]
+    lines = [line for line in lines if line and not line.startswith(AFTER_ERRORS)]
     return lines[-1] if lines else f"exit status {code}"

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 import scanpy as sc
-from cases import CASES, FIVE, Case, prepared
+from cases import CASES, PERTURBED, Case, prepared
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "panels"))
@@ -30,6 +30,7 @@ import cache
 import report
 from compared import COMPARED, OURS, RANKED, Method, attempt, choose, say, selections
 from methods import select_genes
+from peers.environments import SECONDS, SECONDS_WHOLE
 from sets import SETS
 from stability import mean_jaccard
 
@@ -101,7 +102,7 @@ class Perturbation:
         function = getattr(self.make, "func", self.make)
         code = "".join(map(inspect.getsource, (counts, prepared, function)))
         digest = hashlib.sha256(code.encode()).hexdigest()[:8]
-        return Case(f"{name}/{title}, {seed}-{digest}", FIVE, partial(self.make, name, seed))
+        return Case(f"{name}/{title}, {seed}-{digest}", PERTURBED, partial(self.make, name, seed))
 
 
 PERTURBATIONS = {
@@ -142,11 +143,13 @@ def compared(name: str, asked: list[str], draws: int) -> list[dict]:
     for method in asked:
         choose(method, base, list(SIZES))
     panels = {(one, size): of_case(one, base, size) for one, size in product(METHODS, SIZES)}
+    # Without a panel of the data as they are there is nothing to compare with.
+    sizes = {one: [size for size in SIZES if "genes" in panels[one, size]] for one in METHODS}
 
     def add(title: str, method: str, size: int, other: dict) -> None:
         row = {"set": name, "perturbation": title, "method": method, "genes": size}
         both = panels[method, size], other
-        row["reason"] = next((one["reason"] for one in both[::-1] if "reason" in one), None)
+        row["reason"] = next((one["reason"] for one in both if "reason" in one), None)
         row["Jaccard"] = np.nan if row["reason"] else mean_jaccard([one["genes"] for one in both])
         rows.append(row)
 
@@ -156,7 +159,7 @@ def compared(name: str, asked: list[str], draws: int) -> list[dict]:
             for method in METHODS:
                 refused = method in one.refused
                 if method in asked and not refused:
-                    choose(method, case, list(SIZES))
+                    choose(method, case, sizes[method])
                 for size in SIZES:
                     other = {"reason": REFUSED} if refused else of_case(method, case, size)
                     add(title, method, size, other)
@@ -218,7 +221,9 @@ def main() -> None:
         "genes in at least 3 cells; 4,000 cells of Kang. Thinned counts are filtered and "
         f"normalised anew, {options.draws} draw(s). Counts per million are logarithmised. Methods "
         "that choose by counts get counts in every preprocessing, so that theirs changes nothing. "
-        "Every method has its defaults. "
+        "Every method has its defaults. GeneCover takes rank correlations, which counts per "
+        f"million do not change. A peer has {SECONDS_WHOLE} s of the processor for the panels of "
+        f"the data as they are, and {SECONDS} s for those of perturbed data. "
         f"Only {', '.join(SEEDED)} takes a seed among the methods of this environment.",
         "Residuals cannot be taken by what undoes the logarithm (HVG seurat, cell_ranger) or "
         "counts the cells that express a gene (triku). The largest variance of residuals is what "

@@ -27,6 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "panels"))
 import report
 from cases import BATCHES, CASES, FIVE, RESAMPLES, SIMULATED
 from compared import COMPARED, SIZES, selections, versions
+from peers.environments import SECONDS, SECONDS_WHOLE
 from sets import N_COMPS
 from spapros_scores import FIGURES, SCORED, SECONDS_PER_CELL
 from spapros_scores import SECONDS as SPAPROS_SECONDS
@@ -214,7 +215,8 @@ def sections(found: Results) -> Iterator[str]:
         f"## Time and memory\n\nSeconds of the processor, and peak memory in MiB, of a process "
         "that starts, reads the cells, and chooses genes: medians over those of the five sets "
         f"where they are measured, {max(SIZES)} genes. A peer chooses the panels of all sizes in "
-        "one process, or each in its own where it cannot.\n\n" + _shown(spent(found).round(1))
+        f"one process, or each in its own where it cannot. It has {SECONDS_WHOLE} s for those of a "
+        f"set, and {SECONDS} s for those of a quarter.\n\n" + _shown(spent(found).round(1))
     )
     yield "## Failures\n\n" + failures(found)
     yield f"Versions: {versions()}."

@@ -16,10 +16,9 @@ cells, label, genes, *sizes = sys.argv[1:]
 adata = ad.read_h5ad(cells)
 adata.obs[label] = adata.obs[label].astype(str).astype("category")
 sc.pp.highly_variable_genes(adata, flavor="cell_ranger", n_top_genes=CANDIDATES)
-lines = []
 for size in sizes:
     selector = sp.se.ProbesetSelector(adata, celltype_key=label, n=int(size), verbosity=0)
     selector.select_probeset()
     chosen = selector.probeset.query("selection").sort_values("rank", kind="stable").index
-    lines.append("\t".join(chosen))
-Path(genes).write_text("\n".join(lines), encoding="utf-8")
+    with Path(genes).open("a", encoding="utf-8") as names:
+        names.write("\t".join(chosen) + "\n")
