@@ -44,7 +44,9 @@ SIZES = (10, 50)
 #: autocorrelations are exact, and the adapters of the peers pass none.
 SEEDED = {OURS: partial(select_genes, random_state=1)}
 SEED = "another seed"
-NOT_RUN, REFUSED = "not run", "not applicable"
+NOT_RUN, REFUSED, UNSEEDED = "not run", "not applicable", "none"
+#: Reasons that hold whatever is run.
+NEVER = (REFUSED, UNSEEDED)
 #: A seeded permutation says nothing.
 METHODS = [name for name in COMPARED if name != "random"]
 DEFAULT = [name for name in METHODS if isinstance(COMPARED[name], Method)]
@@ -129,7 +131,7 @@ def of_case(method: str, case: Case, size: int) -> dict:
 def of_seed(method: str, name: str, size: int, *, compute: bool) -> dict:
     """The panel of a method with another seed."""
     if method not in SEEDED:
-        return {"reason": "none"}
+        return {"reason": UNSEEDED}
     chooser, adata = replace(COMPARED[method], select=SEEDED[method]), CASES[name].adata
     kept = cache.Selections(method, f"{name}/{SEED}", chooser)
     if compute and not kept.has(RANKED):
@@ -149,7 +151,8 @@ def compared(name: str, asked: list[str], draws: int) -> list[dict]:
     def add(title: str, method: str, size: int, other: dict) -> None:
         row = {"set": name, "perturbation": title, "method": method, "genes": size}
         both = panels[method, size], other
-        row["reason"] = next((one["reason"] for one in both if "reason" in one), None)
+        reasons = [one["reason"] for one in both if "reason" in one]
+        row["reason"] = min(reasons, key=lambda one: one not in NEVER, default=None)
         row["Jaccard"] = np.nan if row["reason"] else mean_jaccard([one["genes"] for one in both])
         rows.append(row)
 
@@ -176,9 +179,13 @@ def table(rows: pd.DataFrame, sets: list[str]) -> pd.DataFrame:
     values["mean"] = values.mean(axis=1, skipna=False)
     texts = values.map("{:.3f}".format)
     for method, part in rows.dropna(subset="reason").groupby("method"):
-        reason = part["reason"].iloc[0]
-        known = reason if reason in (NOT_RUN, REFUSED, "none") else "failed"
-        texts.loc[method, values.loc[method].isna()] = known
+        known = part.set_index("set")["reason"].map(
+            lambda reason: reason if reason in (NOT_RUN, *NEVER) else "failed"
+        )
+        # Of several draws one reason is enough; so it is for the mean, which has none of its own.
+        known = known[~known.index.duplicated()]
+        texts.loc[method, known.index] = known
+        texts.loc[method, "mean"] = known.iloc[0]
     return texts
 
 
@@ -207,7 +214,7 @@ def main() -> None:
         for size in SIZES
     }
     missing = rows.dropna(subset="reason")
-    missing = missing[~missing["reason"].isin([REFUSED, "none"])]
+    missing = missing[~missing["reason"].isin(NEVER)]
     waiting = [
         f"{method} on {', '.join(part['set'].unique())}: {reason}"
         for (method, reason), part in missing.groupby(["method", "reason"], sort=False)
