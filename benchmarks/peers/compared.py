@@ -37,7 +37,7 @@ COMPARED: dict[str, Method | Peer] = {
 RIVALS = [name for name in COMPARED if name not in (OURS, EXPRESSION)]
 
 
-def asked(name: str, case: Case) -> Method | Peer:
+def method_on(name: str, case: Case) -> Method | Peer:
     """The method as it is asked on a set: a peer has less time on quarters and perturbed sets."""
     method = COMPARED[name]
     short = isinstance(method, Peer) and case.group in (QUARTERS, PERTURBED)
@@ -46,12 +46,12 @@ def asked(name: str, case: Case) -> Method | Peer:
 
 def selections(name: str, case: Case) -> cache.Selections:
     """Panels of one method on one set that are stored."""
-    return cache.kept(name, case.name, asked(name, case))
+    return cache.kept(name, case.name, method_on(name, case))
 
 
 def choose(name: str, case: Case, sizes: list[int]) -> None:
     """Compute the panels that are not stored, or are of other code."""
-    method, kept = asked(name, case), selections(name, case)
+    method, kept = method_on(name, case), selections(name, case)
     missing = [size for size in sizes if not (kept.current and kept.panel(size))]
     if not missing:
         return

@@ -179,13 +179,13 @@ def table(rows: pd.DataFrame, sets: list[str]) -> pd.DataFrame:
     values["mean"] = values.mean(axis=1, skipna=False)
     texts = values.map("{:.3f}".format)
     for method, part in rows.dropna(subset="reason").groupby("method"):
-        known = part.set_index("set")["reason"].map(
-            lambda reason: reason if reason in (NOT_RUN, *NEVER) else "failed"
-        )
-        # Of several draws one reason is enough; so it is for the mean, which has none of its own.
-        known = known[~known.index.duplicated()]
-        texts.loc[method, known.index] = known
-        texts.loc[method, "mean"] = known.iloc[0]
+        # Of several draws one reason is enough, and so it is for the mean over the sets.
+        known = {
+            name: reason if reason in (NOT_RUN, *NEVER) else "failed"
+            for name, reason in zip(part["set"], part["reason"], strict=True)
+        }
+        texts.loc[method, list(known)] = list(known.values())
+        texts.loc[method, "mean"] = next(iter(known.values()))
     return texts
 
 
