@@ -1,7 +1,7 @@
 """The picture of the README: what 25 genes keep, and how it grows with the size of the panel.
 
 ``python docs/overview.py`` needs pbmc3k_2638.h5ad in the folder named by GLFS_BIO_DATA, and reads
-the curves from benchmarks/results/panels.md.
+the curves from benchmarks/results/peers.md.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ import glfs_bio
 from glfs_bio.pl._figure import BLUE, GREY, MUTED
 
 HERE = Path(__file__).parent
-TABLE = HERE.parent / "benchmarks" / "results" / "panels.md"
+TABLE = HERE.parent / "benchmarks" / "results" / "peers.md"
 N_GENES = 25
 #: Row of the table, what it is called here, and its style; ours last, on top.
 CURVES = {
     "HVG seurat_v3": ("highly variable\n(seurat_v3)", "#CC79A7", "v"),
-    "variance": ("largest variance", GREY, "x"),
-    "hotspot, by C": ("hotspot", "#009E73", "^"),
     "Pearson residuals": ("Pearson residuals", "#E69F00", "s"),
-    "select_genes, lapaofs": ("LapAOFS,\nin units of noise", "#56B4E9", "D"),
+    "GeneCover": ("GeneCover", GREY, "x"),
+    "Spapros PCA": ("Spapros,\nby components", "#009E73", "^"),
+    "geneBasis": ("geneBasis", "#56B4E9", "D"),
     "GLFS": ("GLFS", BLUE, "o"),
 }
 
@@ -46,13 +46,17 @@ def cells() -> ad.AnnData:
 
 
 def accuracies() -> dict[str, dict[int, float]]:
-    """The first table: accuracy by size, for every method."""
+    """The first table: accuracy by size, without its interval, for the methods of the picture."""
     rows = [
         [cell.strip() for cell in line.strip("|").split("|")]
         for line in TABLE.read_text(encoding="utf-8").split("\n\n")[1].splitlines()
     ]
     sizes = [int(size) for size in rows[0][1:]]
-    return {name: dict(zip(sizes, map(float, values), strict=True)) for name, *values in rows[2:]}
+    return {
+        name: {size: float(text.split()[0]) for size, text in zip(sizes, texts, strict=True)}
+        for name, *texts in rows[2:]
+        if name in CURVES
+    }
 
 
 def umaps(axes: list[plt.Axes], adata: ad.AnnData) -> None:
@@ -97,9 +101,9 @@ def curves(ax: plt.Axes) -> None:
             zorder=3 if ours else 2,
         )
     ax.set(xscale="log", ylim=(0.57, 0.96), xlabel="genes in the panel (mean over five data sets)")
-    ax.xaxis.set_major_locator(FixedLocator([10, 25, 50, 100, 200]))
+    ax.xaxis.set_major_locator(FixedLocator(sizes))
     ax.xaxis.set_minor_locator(NullLocator())
-    ax.set_xticklabels(["10", "25", "50", "100", "200"])
+    ax.set_xticklabels(map(str, sizes))
     ax.set_title("cells with the label of their neighbours", fontsize=13, fontweight="bold")
     ax.grid(axis="y", color="#e4e4e4")
     ax.spines[["top", "right"]].set_visible(False)
