@@ -116,7 +116,7 @@ def main() -> None:
     measure(
         "principal components of all genes",
         slow,
-        lambda: principal_components(data, measures.N_COMPS, 0),
+        lambda: principal_components(data, measures.SETTINGS.n_comps, 0),
         2,
     )
     measure("clusters", slow, lambda: measures.clusterings(where), 2)

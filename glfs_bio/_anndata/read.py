@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,12 +21,32 @@ if TYPE_CHECKING:
     from anndata import AnnData
     from numpy.typing import NDArray
 
-_COUNTS_LOOK = 10_000
-_ROWS_LOOK = 20
-#: Of 1e9 to the base of 2; and what no logarithm and hardly a scaled value exceeds.
-_LARGEST_LOGARITHM = 30.0
-_LARGEST = 500.0
 _ON_GPU = ("cupy", "cupyx")
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a matrix is told from its first values.
+
+    Attributes
+    ----------
+    values
+        Values that are looked at.
+    rows
+        Rows that they are taken from, where the matrix is not in memory.
+    largest_logarithm
+        No logarithm exceeds it: that of 1e9 to the base of 2.
+    largest
+        No logarithm and hardly a scaled value exceeds it.
+    """
+
+    values: int = 10_000
+    rows: int = 20
+    largest_logarithm: float = 30.0
+    largest: float = 500.0
+
+
+LOOK = Look()
 
 
 def check(adata: object) -> None:
@@ -163,20 +184,20 @@ def may_be_counts(data: Any) -> bool:
     if not len(values):
         return True
     whole = (values == np.round(values)).all()
-    return bool(values.min() >= 0 and (whole or values.max() > _LARGEST_LOGARITHM))
+    return bool(values.min() >= 0 and (whole or values.max() > LOOK.largest_logarithm))
 
 
 def looks_like_intensities(data: Any) -> bool:
     """Whether the first values are too far from zero for logarithms, and for units of noise."""
     values = _first_values(data)
-    return bool(len(values) and np.abs(values).max() > _LARGEST)
+    return bool(len(values) and np.abs(values).max() > LOOK.largest)
 
 
 def _first_values(data: Any) -> NDArray[Any]:
     """Some values; of a sparse matrix those that are stored."""
     if isinstance(data, RowMatrix):
-        data = data.first(_ROWS_LOOK)
-    values: NDArray[Any] = (data.data if sparse.issparse(data) else data).ravel()[:_COUNTS_LOOK]
+        data = data.first(LOOK.rows)
+    values: NDArray[Any] = (data.data if sparse.issparse(data) else data).ravel()[: LOOK.values]
     return values
 
 

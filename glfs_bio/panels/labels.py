@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
-from .measures import N_NEIGHBORS, nearest
+from .measures import SETTINGS, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,7 +57,7 @@ def label_scores(
     codes: Index,
     names: Sequence[str],
     *,
-    n_neighbors: int = N_NEIGHBORS,
+    n_neighbors: int = SETTINGS.n_neighbors,
     near: Index | None = None,
 ) -> LabelScores:
     """Predict the label of every cell from its nearest labelled cells, itself left out.

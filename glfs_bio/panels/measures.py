@@ -17,17 +17,34 @@ from ..core import pools
 if TYPE_CHECKING:
     from ..core._typing import Array, Index, Matrix
 
-#: Principal components of a panel of more genes.
-N_COMPS = 50
-#: Nearest cells of a cell, itself not counted.
-N_NEIGHBORS = 15
-#: Numbers of clusters: the main types, and their subtypes.
-COARSE = (5, 7, 10)
-FINE = (20, 30, 40)
-#: k-means starts from so many places and keeps the best.
-_STARTS = 3
-#: So many cells a cluster are needed on average.  With fewer, clusters agree by chance.
-_CELLS_OF_CLUSTER = 10
+
+@dataclass(frozen=True)
+class Settings:
+    """How the cells of a panel are looked at.
+
+    Attributes
+    ----------
+    n_comps
+        Principal components of a panel of more genes.
+    n_neighbors
+        Nearest cells of a cell, itself not counted.
+    coarse, fine
+        Numbers of clusters: the main types, and their subtypes.
+    starts
+        k-means starts from so many places and keeps the best.
+    cells_of_cluster
+        So many cells a cluster are needed on average.  With fewer, clusters agree by chance.
+    """
+
+    n_comps: int = 50
+    n_neighbors: int = 15
+    coarse: tuple[int, ...] = (5, 7, 10)
+    fine: tuple[int, ...] = (20, 30, 40)
+    starts: int = 3
+    cells_of_cluster: int = 10
+
+
+SETTINGS = Settings()
 
 
 @dataclass(frozen=True)
@@ -37,12 +54,12 @@ class ClustersKept:
     Attributes
     ----------
     numbers
-        Numbers of clusters: those of :data:`COARSE` and :data:`FINE` with enough cells.
+        Numbers of clusters: those of :class:`Settings` with enough cells.
     nmi
         Normalised mutual information of the two clusterings, for every number.
     coarse, fine
-        Its mean over the numbers of :data:`COARSE` and of :data:`FINE`; NaN where the cells are too
-        few for any of them.
+        Its mean over the coarse and over the fine numbers; NaN where the cells are too few for any
+        of them.
     """
 
     numbers: tuple[int, ...]
@@ -57,7 +74,7 @@ def columns(data: Matrix, panel: Index) -> Array:
     return np.asarray(values.toarray() if sparse.issparse(values) else values, dtype=np.float64)
 
 
-def coordinates(data: Matrix, panel: Index, *, n_comps: int = N_COMPS) -> Array:
+def coordinates(data: Matrix, panel: Index, *, n_comps: int = SETTINGS.n_comps) -> Array:
     """Centred expression of the panel's genes; of more than `n_comps`, its principal components.
 
     Components take the noise of single genes out of the distances.  50 are scanpy's number, and as
@@ -86,7 +103,7 @@ def coordinates(data: Matrix, panel: Index, *, n_comps: int = N_COMPS) -> Array:
 
 
 @pools.one_thread_if_forked
-def nearest(where: Array, n_neighbors: int = N_NEIGHBORS) -> Index:
+def nearest(where: Array, n_neighbors: int = SETTINGS.n_neighbors) -> Index:
     """Exactly the nearest other cells of every cell, the nearest first.
 
     The time grows with the square of the number of cells.
@@ -154,13 +171,15 @@ def clusterings(where: Array, *, random_state: int | None = 0) -> dict[int, Inde
     -------
     Cluster of every cell, by number of clusters.  Where fewer cells differ, each is a cluster.
     """
-    enough = [k for k in COARSE + FINE if k * _CELLS_OF_CLUSTER <= len(where)]
+    enough = [
+        k for k in SETTINGS.coarse + SETTINGS.fine if k * SETTINGS.cells_of_cluster <= len(where)
+    ]
     n_different = len(np.unique(where, axis=0))
     return {
         k: np.asarray(
-            KMeans(min(k, n_different), n_init=_STARTS, random_state=random_state).fit_predict(
-                where
-            )
+            KMeans(
+                min(k, n_different), n_init=SETTINGS.starts, random_state=random_state
+            ).fit_predict(where)
         )
         for k in enough
     }
@@ -180,8 +199,8 @@ def clusters_kept(clusters: dict[int, Index], clusters_in_all: dict[int, Index])
     return ClustersKept(
         numbers=tuple(nmi),
         nmi=np.array(list(nmi.values())),
-        coarse=_mean([nmi[k] for k in COARSE if k in nmi]),
-        fine=_mean([nmi[k] for k in FINE if k in nmi]),
+        coarse=_mean([nmi[k] for k in SETTINGS.coarse if k in nmi]),
+        fine=_mean([nmi[k] for k in SETTINGS.fine if k in nmi]),
     )
 
 

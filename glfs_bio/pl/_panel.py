@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -22,15 +23,74 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _KINDS = ("umap", "heatmap", "dotplot")
+#: Inches of a UMAP, with its legend.
 _SQUARE, _TALL = 4.8, 4.2
-#: Dots in a row of a dot plot, and inches of a dot and of what surrounds the dots.
-_PER_ROW = 50
-_DOT, _AROUND = 0.26, (3.6, 1.6)
-_LEGEND, _LARGEST = 2.0, 150.0
-#: Up to so many genes a heat map has room for names of the usual size.
-_FEW, _WIDE, _NARROW = 60, 0.2, 0.1
-#: Cells of a group in a heat map: at most so many times those of the smallest, or so many.
-_RATIO, _FEWEST = 3, 20
+
+
+@dataclass(frozen=True)
+class Heatmap:
+    """Sizes of a heat map, in inches where nothing else is said.
+
+    Attributes
+    ----------
+    few
+        Up to so many genes there is room for names of the usual size.
+    column, narrow
+        Of a gene, where they are few and where they are more.
+    row, least
+        Of a group, and of all of them at least.
+    around
+        Of what surrounds the cells, across and down.
+    font, small_font
+        Points of the names, where they are few and where they are more.
+    ratio, fewest
+        Cells of a group: at most so many times those of the smallest, or so many.
+    """
+
+    few: int = 60
+    column: float = 0.2
+    narrow: float = 0.1
+    row: float = 0.4
+    least: float = 2.0
+    around: tuple[float, float] = (3.0, 1.5)
+    font: int = 9
+    small_font: int = 6
+    ratio: int = 3
+    fewest: int = 20
+
+
+@dataclass(frozen=True)
+class Dotplot:
+    """Sizes of a dot plot, in inches where nothing else is said.
+
+    Attributes
+    ----------
+    per_row
+        Genes in a row.
+    dot
+        Of a dot, with the space to the next.
+    least
+        Of the dots of a row at least, from top to foot.
+    around
+        Of what surrounds the dots, across and down.
+    legend
+        Of the legend's width.
+    area
+        Of the largest dot, in square points.
+    between
+        Space between rows, in heights of a row.
+    """
+
+    per_row: int = 50
+    dot: float = 0.26
+    least: float = 2.0
+    around: tuple[float, float] = (3.6, 1.6)
+    legend: float = 2.0
+    area: float = 150.0
+    between: float = 0.5
+
+
+HEATMAP, DOTPLOT = Heatmap(), Dotplot()
 
 
 def panel(
@@ -229,7 +289,7 @@ def _balanced(cells: AnnData, groupby: str, random_state: int) -> AnnData:
     """No group so much larger than the smallest that the name of that has no room."""
     rng = np.random.default_rng(random_state)
     members = cells.obs.groupby(groupby, observed=True).indices.values()
-    most = max(_RATIO * min(map(len, members)), _FEWEST)
+    most = max(HEATMAP.ratio * min(map(len, members)), HEATMAP.fewest)
     kept = [rng.choice(group, min(len(group), most), replace=False) for group in members]
     return cells[np.sort(np.concatenate(kept))].copy()
 
@@ -237,19 +297,21 @@ def _balanced(cells: AnnData, groupby: str, random_state: int) -> AnnData:
 def _heatmap(cells: AnnData, genes: list[str], groupby: str) -> dict[str, Axes]:
     import scanpy as sc
 
-    few = len(genes) <= _FEW
-    n_groups = cells.obs[groupby].nunique()
+    few = len(genes) <= HEATMAP.few
+    column = HEATMAP.column if few else HEATMAP.narrow
+    rows = max(HEATMAP.row * cells.obs[groupby].nunique(), HEATMAP.least)
+    across, down = HEATMAP.around
     axes: dict[str, Axes] = sc.pl.heatmap(
         cells,
         genes,
         groupby,
         standard_scale="var",
         cmap="viridis",
-        figsize=(3.0 + (_WIDE if few else _NARROW) * len(genes), max(0.4 * n_groups, 2.0) + 1.5),
+        figsize=(across + column * len(genes), down + rows),
         show_gene_labels=True,
         show=False,
     )
-    axes["heatmap_ax"].tick_params(axis="x", labelsize=9 if few else 6)
+    axes["heatmap_ax"].tick_params(axis="x", labelsize=HEATMAP.font if few else HEATMAP.small_font)
     return axes
 
 
@@ -257,17 +319,18 @@ def _dotplot(cells: AnnData, genes: list[str], groupby: str) -> list[dict[str, A
     import scanpy as sc
     from matplotlib import pyplot as plt
 
-    rows = -(-len(genes) // _PER_ROW)
-    across = -(-len(genes) // rows)
-    n_groups = cells.obs[groupby].nunique()
-    size = _DOT * across + _AROUND[0], rows * (max(_DOT * n_groups, 2.0) + _AROUND[1])
+    rows = -(-len(genes) // DOTPLOT.per_row)
+    in_row = -(-len(genes) // rows)
+    dots = max(DOTPLOT.dot * cells.obs[groupby].nunique(), DOTPLOT.least)
+    across, down = DOTPLOT.around
+    size = across + DOTPLOT.dot * in_row, rows * (down + dots)
     figure, axes = plt.subplots(rows, 1, figsize=size, squeeze=False)
-    figure.subplots_adjust(hspace=0.5)
+    figure.subplots_adjust(hspace=DOTPLOT.between)
     drawn = []
     for i, ax in enumerate(axes.ravel()):
         plot = sc.pl.dotplot(
             cells,
-            genes[i * across : (i + 1) * across],
+            genes[i * in_row : (i + 1) * in_row],
             groupby,
             standard_scale="var",
             cmap="viridis",
@@ -275,7 +338,7 @@ def _dotplot(cells: AnnData, genes: list[str], groupby: str) -> list[dict[str, A
             ax=ax,
             return_fig=True,
         )
-        plot.legend(width=_LEGEND).style(largest_dot=_LARGEST)
+        plot.legend(width=DOTPLOT.legend).style(largest_dot=DOTPLOT.area)
         plot.make_figure()
         drawn.append(plot.get_axes())
     return drawn

@@ -89,7 +89,7 @@ def stability(
     frequency = frequency[frequency > 0].head(size)
     called = selection.names(adata, symbols).fillna(adata.var_names.to_series())
     if ax is None:
-        columns = [_bars.WIDTH] * _bars.n_columns(len(frequency))
+        columns = [_bars.LAYOUT.width] * _bars.n_columns(len(frequency))
         axes = row([*columns, _MATRIX], max(_bars.height(len(frequency)), _TALL))
     else:
         axes = given(ax, 2)

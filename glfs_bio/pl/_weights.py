@@ -79,7 +79,9 @@ def weights(
     called = selection.names(adata, symbols).fillna(adata.var_names.to_series())
     n_columns = _bars.n_columns(len(frame))
     axes = (
-        given(ax, 1) if ax is not None else row([_bars.WIDTH] * n_columns, _bars.height(len(frame)))
+        given(ax, 1)
+        if ax is not None
+        else row([_bars.LAYOUT.width] * n_columns, _bars.height(len(frame)))
     )
     column, label = _shown(selection.record(adata, key, "pp.select_genes", "method"))
     _bars.draw(axes, list(called.loc[frame.index]), frame[column].to_numpy(), label)

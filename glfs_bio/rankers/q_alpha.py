@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,13 +21,30 @@ if TYPE_CHECKING:
     from ._options import Options
     from ._ranking import Ranking
 
-#: Columns of Q, the number of clusters that the method is told to expect.
-N_CLUSTERS = 10
-_TOLERANCE = 1e-6
-_TOLERANCE_INSIDE = 1e-10
-_MOST_ROUNDS = 200
-#: Krylov vectors a round: each round starts from the α of the one before.
-_KRYLOV = 8
+
+@dataclass(frozen=True)
+class Settings:
+    """How the weights are found.
+
+    Attributes
+    ----------
+    n_clusters
+        Columns of Q, the number of clusters that the method is told to expect.
+    tol, rounds
+        Change of α that ends the rounds, and how many there are at most.
+    krylov, tol_inside
+        Krylov vectors a round, which starts from the α of the one before, and the relative accuracy
+        of its eigenvector.
+    """
+
+    n_clusters: int = 10
+    tol: float = 1e-6
+    rounds: int = 200
+    krylov: int = 8
+    tol_inside: float = 1e-10
+
+
+SETTINGS = Settings()
 
 
 def rank(problems: Sequence[Problem], n_genes: int, *, include: Index, options: Options) -> Ranking:
@@ -45,7 +63,7 @@ def rank(problems: Sequence[Problem], n_genes: int, *, include: Index, options: 
     squared = np.sum([p.n_cells * p.variance for p in problems], axis=0)
     scale = np.divide(1.0, np.sqrt(squared), out=np.zeros_like(squared), where=squared > 0)
     genes = np.hstack([p.projections for p in problems]) * scale[:, None]
-    alpha, rounds, converged = coherent_weights(genes, N_CLUSTERS)
+    alpha, rounds, converged = coherent_weights(genes, SETTINGS.n_clusters)
     if not converged:
         warnings.warn(
             f"Q−α did not settle in {rounds} rounds: its ranking depends on where it stopped.",
@@ -59,7 +77,7 @@ METHOD = Method("Q−α: weights that make clusters coherent", "Wolf & Shashua 2
 
 
 def coherent_weights(
-    genes: Array, n_clusters: int, *, tol: float = _TOLERANCE, max_iter: int = _MOST_ROUNDS
+    genes: Array, n_clusters: int, *, tol: float = SETTINGS.tol, max_iter: int = SETTINGS.rounds
 ) -> tuple[Array, int, bool]:
     """Alternate α, the leading eigenvector of G, and Q, one orthogonal iteration on A_α.
 
@@ -91,5 +109,7 @@ def _leading(genes: Array, seen: Array, start: Array) -> Array:
 
     n = len(genes)
     operator = LinearOperator((n, n), matvec=times, dtype=np.float64)
-    vector = eigsh(operator, 1, v0=start, ncv=min(n, _KRYLOV), tol=_TOLERANCE_INSIDE)[1][:, 0]
+    vector = eigsh(operator, 1, v0=start, ncv=min(n, SETTINGS.krylov), tol=SETTINGS.tol_inside)[1][
+        :, 0
+    ]
     return np.asarray(vector * (1.0 if vector.sum() >= 0 else -1.0))

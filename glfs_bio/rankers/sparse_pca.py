@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,28 +21,49 @@ if TYPE_CHECKING:
     from ._options import Options
     from ._ranking import Ranking
 
-#: Number of components.
-N_COMPONENTS = 20
-#: Weight of the ℓ1 norm of the loadings, for genes of which the largest has length 1.
-ALPHA = 0.2
-#: With more genes than this, components are found on batches of genes.
-MANY_GENES = 5000
-_TOLERANCE = 1e-4
-_MOST_ROUNDS = 300
-_BATCH = 512
-_MOST_EPOCHS = 10
-_MOST_SWEEPS = 100_000
+
+@dataclass(frozen=True)
+class Settings:
+    """What scikit-learn is asked for.  :func:`rank` says how the first two were chosen.
+
+    Attributes
+    ----------
+    n_components
+        Number of components.
+    alpha
+        Weight of the ℓ1 norm of the loadings, for genes of which the largest has length 1.
+    tol
+        Change between two rounds, or epochs, that ends them.
+    rounds, sweeps
+        Most rounds over loadings and directions, and most sweeps of a lasso within a round.
+    many_genes
+        With more genes than this, components are found on batches of genes.
+    batch, epochs
+        Genes of a batch, and how often all of them are gone through at most.
+    """
+
+    n_components: int = 20
+    alpha: float = 0.2
+    tol: float = 1e-4
+    rounds: int = 300
+    sweeps: int = 100_000
+    many_genes: int = 5000
+    batch: int = 512
+    epochs: int = 10
+
+
+SETTINGS = Settings()
 
 
 def rank(problems: Sequence[Problem], n_genes: int, *, include: Index, options: Options) -> Ranking:
     """Rank genes by their largest absolute loading on sparse principal components.
 
     What is decomposed is the matrix seen through the subspace of the problem, ``XVVᵀ``, in r
-    dimensions a gene.  scikit-learn's ``SparsePCA``, or ``MiniBatchSparsePCA`` above
-    :data:`MANY_GENES` genes, gives the same components of that matrix itself, brought to length 1.
-    Here they keep their lengths: a component of one gene would else give it the largest loading,
-    however little it varies.  That, the number of components and the weight were chosen among 16
-    settings by the AT&T faces' labels and one simulation, in this method's favour there.
+    dimensions a gene.  scikit-learn's ``SparsePCA``, or ``MiniBatchSparsePCA`` for many genes,
+    gives the same components of that matrix itself, brought to length 1.  Here they keep their
+    lengths: a component of one gene would else give it the largest loading, however little it
+    varies.  That, the number of components and the weight were chosen among 16 settings by the AT&T
+    faces' labels and one simulation, in this method's favour there.
 
     Several batches are one matrix whose batches are centred each by itself.
 
@@ -57,7 +78,7 @@ def rank(problems: Sequence[Problem], n_genes: int, *, include: Index, options: 
     genes /= np.sqrt(np.einsum("ij,ij->i", genes, genes).max())
     loadings, directions, info = components(genes, options.random_state)
     largest = np.abs(loadings).max(axis=1)
-    missing = np.abs((genes - loadings @ directions) @ directions.T).max(axis=1) / ALPHA
+    missing = np.abs((genes - loadings @ directions) @ directions.T).max(axis=1) / SETTINGS.alpha
     scores = np.where(largest > 0, largest, np.minimum(missing, 1.0) - 1.0)
     return replace(by_value(scores, n_genes, include, **info), weights=largest)
 
@@ -70,10 +91,10 @@ def components(
 ) -> tuple[Array, Array, dict[str, int | bool]]:
     """Loadings (n_genes, k) and directions (k, r) whose product is near the genes.
 
-    They minimise ``½ ‖genes − loadings directions‖² + ALPHA Σ |loadings|``, directions of length 1.
+    They minimise ``½ ‖genes − loadings directions‖² + α Σ |loadings|``, directions of length 1.
     """
-    n_components = min(N_COMPONENTS, *genes.shape)
-    if len(genes) > MANY_GENES:
+    n_components = min(SETTINGS.n_components, *genes.shape)
+    if len(genes) > SETTINGS.many_genes:
         return _in_batches(genes, n_components, random_state)
     return _at_once(genes, n_components, random_state)
 
@@ -84,15 +105,15 @@ def _at_once(
     loadings, directions, _, n_iter = dict_learning(
         genes,
         n_components,
-        alpha=ALPHA,
-        max_iter=_MOST_ROUNDS,
-        tol=_TOLERANCE,
+        alpha=SETTINGS.alpha,
+        max_iter=SETTINGS.rounds,
+        tol=SETTINGS.tol,
         method="cd",
         random_state=random_state,
-        method_max_iter=_MOST_SWEEPS,
+        method_max_iter=SETTINGS.sweeps,
         return_n_iter=True,
     )
-    converged = n_iter < _MOST_ROUNDS
+    converged = n_iter < SETTINGS.rounds
     if not converged:
         warnings.warn(
             f"Sparse PCA did not settle in {n_iter} rounds: its ranking is approximate.",
@@ -107,13 +128,13 @@ def _in_batches(
 ) -> tuple[Array, Array, dict[str, int | bool]]:
     model = MiniBatchDictionaryLearning(
         n_components,
-        alpha=ALPHA,
-        max_iter=_MOST_EPOCHS,
-        batch_size=_BATCH,
-        tol=_TOLERANCE,
+        alpha=SETTINGS.alpha,
+        max_iter=SETTINGS.epochs,
+        batch_size=SETTINGS.batch,
+        tol=SETTINGS.tol,
         fit_algorithm="cd",
         transform_algorithm="lasso_cd",
-        transform_max_iter=_MOST_SWEEPS,
+        transform_max_iter=SETTINGS.sweeps,
         random_state=random_state,
     ).fit(genes)
     return model.transform(genes), model.components_, {"n_iter": int(model.n_iter_)}

@@ -157,7 +157,7 @@ def _batches(adata: AnnData, found: Judged) -> dict[str, Any]:
 def _cells(found: Judged, data: Matrix, asked: Asked) -> dict[str, Any]:
     """The cells as the panel shows them, beside the principal components of all genes."""
     where = measures.coordinates(data, found.named.genes)
-    everything = principal_components(data, measures.N_COMPS, asked.random_state)
+    everything = principal_components(data, measures.SETTINGS.n_comps, asked.random_state)
     near = measures.nearest(where)
     kept = measures.neighbors_kept(near, measures.nearest(everything))
     clusters = measures.clusters_kept(

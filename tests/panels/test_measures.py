@@ -7,8 +7,7 @@ import pytest
 from scipy.spatial.distance import cdist, pdist
 
 from glfs_bio.panels.measures import (
-    COARSE,
-    FINE,
+    SETTINGS,
     clusterings,
     clusters_kept,
     coordinates,
@@ -81,7 +80,7 @@ def test_neighbors_of_other_cells_are_refused(pbmc):
 def test_clusters_of_the_same_cells_are_kept(pbmc):
     where = pbmc.obsm["X_pca"]
     kept = clusters_kept(clusterings(where), clusterings(where))
-    assert kept.numbers == COARSE + FINE
+    assert kept.numbers == SETTINGS.coarse + SETTINGS.fine
     np.testing.assert_allclose(kept.nmi, 1.0)
     assert kept.coarse == pytest.approx(1.0)
     assert kept.fine == pytest.approx(1.0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.decomposition import SparsePCA
@@ -21,10 +23,13 @@ def in_reduced_units(data, n_comps):
     return genes, cells @ genes.T
 
 
+def with_settings(monkeypatch, **some):
+    monkeypatch.setattr(sparse_pca, "SETTINGS", replace(sparse_pca.SETTINGS, **some))
+
+
 @pytest.mark.parametrize("n_comps", [None, 15])
 def test_components_of_scikit_learn(small, n_comps, monkeypatch):
-    monkeypatch.setattr(sparse_pca, "N_COMPONENTS", 3)
-    monkeypatch.setattr(sparse_pca, "ALPHA", 0.1)
+    with_settings(monkeypatch, n_components=3, alpha=0.1)
     genes, matrix = in_reduced_units(small, n_comps)
     loadings, _, info = sparse_pca.components(genes, 0)
     model = SparsePCA(3, alpha=0.1, method="cd", tol=1e-4, max_iter=300, random_state=0)
@@ -42,7 +47,7 @@ def test_components_of_scikit_learn(small, n_comps, monkeypatch):
 
 def test_loadings_are_stationary(small, monkeypatch):
     """Gene by gene: the correlation with what is left is α where there is a loading, else less."""
-    monkeypatch.setattr(sparse_pca, "MANY_GENES", 10)
+    with_settings(monkeypatch, many_genes=10)
     genes, _ = in_reduced_units(small, None)
     loadings, directions, _ = sparse_pca.components(genes, 0)
     assert (np.linalg.norm(directions, axis=1) <= 1 + 1e-8).all()
@@ -54,7 +59,7 @@ def test_loadings_are_stationary(small, monkeypatch):
 
 
 def test_genes_without_a_loading_are_ordered_by_how_near_they_are(small, monkeypatch):
-    monkeypatch.setattr(sparse_pca, "ALPHA", 0.6)
+    with_settings(monkeypatch, alpha=0.6)
     ranking = rank_genes(small, 5, Options(method="sparse_pca", n_comps=None))
     without = ranking.weights == 0
     assert 0 < without.sum() < 20
@@ -65,7 +70,7 @@ def test_genes_without_a_loading_are_ordered_by_how_near_they_are(small, monkeyp
 
 def test_many_genes_in_batches(monkeypatch, clusters):
     whole = rank_genes(clusters, 6, Options(method="sparse_pca", n_comps=None))
-    monkeypatch.setattr(sparse_pca, "MANY_GENES", 10)
+    with_settings(monkeypatch, many_genes=10)
     ranking = rank_genes(clusters, 6, Options(method="sparse_pca", n_comps=None))
     again = rank_genes(clusters, 6, Options(method="sparse_pca", n_comps=None))
     np.testing.assert_array_equal(ranking.scores, again.scores)
@@ -74,7 +79,7 @@ def test_many_genes_in_batches(monkeypatch, clusters):
 
 
 def test_unsettled_loadings_are_told(small, monkeypatch):
-    monkeypatch.setattr(sparse_pca, "_MOST_ROUNDS", 1)
+    with_settings(monkeypatch, rounds=1)
     with pytest.warns(UserWarning, match="did not settle in 1 rounds"):
         ranking = rank_genes(small, 5, Options(method="sparse_pca", n_comps=None))
     assert not ranking.info["converged"]

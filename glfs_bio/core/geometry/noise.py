@@ -16,6 +16,7 @@ from .graph import laplacian
 if TYPE_CHECKING:
     from .._typing import Array, Index, Matrix
 
+#: No gene has less noise than this share of its variance.
 _SMALLEST_SHARE = 1e-3
 #: Entries of a block of dense genes, and cells whose sums are added up by themselves.
 _BLOCK = 2**21

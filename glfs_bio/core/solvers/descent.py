@@ -11,12 +11,31 @@ if TYPE_CHECKING:
     from .._typing import Array
     from ..objective import Point
 
+#: Largest violation of the optimality conditions, in units of λ.
 TOLERANCE = 1e-4
-#: No direction may lose more than this share of its weight in one step, or it could jump over the
-#: top of a/(1+a)² and leave its branch by accident.
-_MAX_DROP = 0.3
-_SUFFICIENT_DECREASE = 1e-4
-_ROUNDING = 1e-13
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Which steps are taken.
+
+    Attributes
+    ----------
+    drop
+        No direction may lose more than this share of its weight in one step, or it could jump over
+        the top of a/(1+a)² and leave its branch by accident.
+    decrease
+        Share of the decrease that the slope promises, of which a step has to make at least as much.
+    rounding
+        Share of the objective by which it may seem to rise.
+    """
+
+    drop: float = 0.3
+    decrease: float = 1e-4
+    rounding: float = 1e-13
+
+
+RULES = Rules()
 
 
 @dataclass(frozen=True)
@@ -66,16 +85,16 @@ def kkt_residuals(beta: Array, gradient: Array, lam: float) -> Array:
 
 def longest_step(drop: float, at_most: float = 1.0) -> float:
     """Multiple of a step that keeps every direction on its branch; `drop` is its largest drop."""
-    return at_most if drop * at_most <= _MAX_DROP else _MAX_DROP / drop
+    return at_most if drop * at_most <= RULES.drop else RULES.drop / drop
 
 
 def keeps_branches(drop: float) -> bool:
     """Whether no direction loses more in a step than it may, up to rounding."""
-    return drop <= _MAX_DROP * (1.0 + 1e-9)
+    return drop <= RULES.drop * (1.0 + 1e-9)
 
 
 def decreases_enough(point: Point, trial: Point, lam: float, expected: float) -> bool:
     """Armijo's rule for ``φ(β) + λ Σ β``; `expected` is the slope times the step."""
     now = point.value + lam * point.beta.sum()
     then = trial.value + lam * trial.beta.sum()
-    return bool(then <= now + _SUFFICIENT_DECREASE * expected + _ROUNDING * abs(now))
+    return bool(then <= now + RULES.decrease * expected + RULES.rounding * abs(now))

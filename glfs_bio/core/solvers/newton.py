@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,13 +15,30 @@ if TYPE_CHECKING:
     from .._typing import Array, Index
     from ..objective import Objective, Point
 
-#: Added to the Hessian in units of its diagonal; more, towards a gradient step, where rounding has
-#: left no descent in the step before.
-_RIDGES = (1e-7, 1e-4, 1e-1, 1e2)
-#: Genes that may enter at once, for each direction.
-_ENTERING = 2
-_SHORTEST_STEP = 1e-10
-_LONGEST_STEP = 64.0
+
+@dataclass(frozen=True)
+class Rules:
+    """How far a Newton step goes, and how many genes it is taken on.
+
+    Attributes
+    ----------
+    ridges
+        Added to the Hessian in units of its diagonal; more, towards a gradient step, where rounding
+        has left no descent in the step before.
+    entering
+        Genes that may enter at once, for each direction.
+    shortest, longest
+        Multiples of a step: where the line search gives up, and how far a step is gone on along
+        whose model was made more convex than the objective.
+    """
+
+    ridges: tuple[float, ...] = (1e-7, 1e-4, 1e-1, 1e2)
+    entering: int = 2
+    shortest: float = 1e-10
+    longest: float = 64.0
+
+
+RULES = Rules()
 
 
 def minimise(
@@ -58,7 +76,7 @@ def minimise(
         gradient = point.full_gradient()
         residuals = kkt_residuals(beta, gradient, lam)
         support: Index = np.flatnonzero(beta)
-        entering = _most_violating(residuals * (beta <= 0), tol, _ENTERING * objective.rank)
+        entering = _most_violating(residuals * (beta <= 0), tol, RULES.entering * objective.rank)
         stuck = len(np.setdiff1d(entering, working)) == 0
         if stuck or steps >= max_iter:
             kkt = float(residuals.max())
@@ -88,7 +106,7 @@ def _on_working_set(
         if residuals.max(initial=0.0) <= tol:
             return point, taken
         slope = point.gradient + lam
-        for ridge in _RIDGES:
+        for ridge in RULES.ridges:
             step, convex = _newton_step(point, slope, residuals, ridge)
             drop = point.largest_drop(step)
             accepted = _line_search(point, step, drop, slope, lam)
@@ -132,7 +150,7 @@ def _line_search(point: Point, step: Array, drop: float, slope: Array, lam: floa
     """First point along the step with enough decrease, or None where rounding leaves none."""
     expected = float(slope @ step)
     length = longest_step(drop)
-    while expected < 0 and length > _SHORTEST_STEP:
+    while expected < 0 and length > RULES.shortest:
         trial = point.moved(np.maximum(point.beta + length * step, 0.0))
         if decreases_enough(point, trial, lam, length * expected):
             return trial
@@ -142,7 +160,7 @@ def _line_search(point: Point, step: Array, drop: float, slope: Array, lam: floa
 
 def _lengthen(point: Point, accepted: Point, step: Array, drop: float, lam: float) -> Point:
     """Go on along a step whose model was made more convex, and so shorter, than the objective."""
-    length, longest = 2.0, longest_step(drop, at_most=_LONGEST_STEP)
+    length, longest = 2.0, longest_step(drop, at_most=RULES.longest)
     while length <= longest:
         trial = point.moved(np.maximum(point.beta + length * step, 0.0))
         if trial.value + lam * trial.beta.sum() >= accepted.value + lam * accepted.beta.sum():
