@@ -1,4 +1,4 @@
-"""How much of a panel stays when the counts, the seed or the preprocessing change.
+"""How much of a panel stays when the cells, the counts, the seed or the preprocessing change.
 
     python benchmarks/peers/perturbed.py [--methods GLFS ...] [--sets ...] [--draws 1]
 
@@ -32,7 +32,7 @@ from compared import COMPARED, OURS, RANKED, Method, attempt, choose, say, selec
 from methods import select_genes
 from peers.environments import SECONDS, SECONDS_WHOLE
 from sets import SETS
-from stability import mean_jaccard
+from stability import halves, mean_jaccard
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,6 +91,15 @@ def residuals(name: str, seed: int) -> AnnData:
     return adata
 
 
+def half(name: str, seed: int, *, part: int) -> AnnData:
+    """One of two halves of the cells, those of `panels/stability.py`."""
+    adata = CASES[name].adata
+    cells = halves(adata.n_obs, seed + 1)[2 * seed + part]
+    adata = adata[cells].copy()
+    sc.pp.filter_genes(adata, min_cells=3)
+    return adata
+
+
 @dataclass(frozen=True)
 class Perturbation:
     """How the data are made, whether by chance, and what cannot take them."""
@@ -106,8 +115,22 @@ class Perturbation:
         digest = hashlib.sha256(code.encode()).hexdigest()[:8]
         return Case(f"{name}/{title}, {seed}-{digest}", PERTURBED, partial(self.make, name, seed))
 
+    def pair(self, name: str, title: str, seed: int) -> tuple[Case, Case]:
+        """Whose panels are compared: the set as it is, and as it is then."""
+        return CASES[name], self.case(name, title, seed)
+
+
+class Halves(Perturbation):
+    """`make` takes the part of the cells."""
+
+    def pair(self, name: str, title: str, seed: int) -> tuple[Case, Case]:
+        """Two sets without a cell in common."""
+        first, second = (replace(self, make=partial(self.make, part=part)) for part in (0, 1))
+        return first.case(name, "first half", seed), second.case(name, "second half", seed)
+
 
 PERTURBATIONS = {
+    "two halves of the cells": Halves(half, drawn=True),
     "counts thinned to 50 %": Perturbation(partial(thinned, share=0.5), drawn=True),
     "counts thinned to 20 %": Perturbation(partial(thinned, share=0.2), drawn=True),
     "counts per million": Perturbation(per_million),
@@ -141,33 +164,33 @@ def of_seed(method: str, name: str, size: int, *, compute: bool) -> dict:
 
 def compared(name: str, asked: list[str], draws: int) -> list[dict]:
     """A row a perturbation, draw, method and size: the Jaccard index, or why there is none."""
-    rows, base = [], CASES[name]
-    for method in asked:
-        choose(method, base, list(SIZES))
-    panels = {(one, size): of_case(one, base, size) for one, size in product(METHODS, SIZES)}
-    # Without a panel of the data as they are there is nothing to compare with.
-    sizes = {one: [size for size in SIZES if "genes" in panels[one, size]] for one in METHODS}
+    rows = []
 
-    def add(title: str, method: str, size: int, other: dict) -> None:
+    def add(title: str, method: str, size: int, *panels: dict) -> None:
         row = {"set": name, "perturbation": title, "method": method, "genes": size}
-        both = panels[method, size], other
-        reasons = [one["reason"] for one in both if "reason" in one]
+        reasons = [one["reason"] for one in panels if "reason" in one]
         row["reason"] = min(reasons, key=lambda one: one not in NEVER, default=None)
-        row["Jaccard"] = np.nan if row["reason"] else mean_jaccard([one["genes"] for one in both])
+        row["Jaccard"] = np.nan if reasons else mean_jaccard([one["genes"] for one in panels])
         rows.append(row)
 
     for title, one in PERTURBATIONS.items():
         for seed in range(draws if one.drawn else 1):
-            case = one.case(name, title, seed)
+            pair = one.pair(name, title, seed)
             for method in METHODS:
-                refused = method in one.refused
-                if method in asked and not refused:
-                    choose(method, case, sizes[method])
+                if method in one.refused:
+                    for size in SIZES:
+                        add(title, method, size, {"reason": REFUSED})
+                    continue
+                sizes = list(SIZES)
+                for case in pair if method in asked else ():
+                    choose(method, case, sizes)
+                    # Without the first panel there is nothing to compare the second with.
+                    sizes = [size for size in SIZES if "genes" in of_case(method, case, size)]
                 for size in SIZES:
-                    other = {"reason": REFUSED} if refused else of_case(method, case, size)
-                    add(title, method, size, other)
+                    add(title, method, size, *(of_case(method, case, size) for case in pair))
     for method, size in product(METHODS, SIZES):
-        add(SEED, method, size, of_seed(method, name, size, compute=method in asked))
+        other = of_seed(method, name, size, compute=method in asked)
+        add(SEED, method, size, of_case(method, CASES[name], size), other)
     say(f"{name}: compared")
     return rows
 
@@ -225,12 +248,15 @@ def main() -> None:
         means[50],
         *([f"**Not complete.** {'; '.join(waiting)}."] if waiting else []),
         "Each panel is compared with that of the data as they are: normalize_total 1e4, log1p, "
-        "genes in at least 3 cells; 4,000 cells of Kang. Thinned counts are filtered and "
-        f"normalised anew, {options.draws} draw(s). Counts per million are logarithmised. Methods "
-        "that choose by counts get counts in every preprocessing, so that theirs changes nothing. "
-        "Every method has its defaults. GeneCover takes rank correlations, which counts per "
-        f"million do not change. A peer has {SECONDS_WHOLE} s of the processor for the panels of "
-        f"the data as they are, and {SECONDS} s for those of perturbed data. "
+        "genes in at least 3 cells; 4,000 cells of Kang. But panels of halves are compared with "
+        f"one another: {options.draws} pair(s) without a cell in common, of which "
+        "`panels_stability.md` has twenty for the methods of this environment. Thinned counts are "
+        f"filtered and normalised anew, {options.draws} draw(s). Counts per million are "
+        "logarithmised. Methods that choose by counts get counts in every preprocessing, so that "
+        "theirs changes nothing. Every method has its defaults. GeneCover takes rank correlations, "
+        "which counts per million do not change. A peer has "
+        f"{SECONDS_WHOLE} s of the processor for the panels of the data as they are, and "
+        f"{SECONDS} s for those of halves and perturbed data. "
         f"Only {', '.join(SEEDED)} takes a seed among the methods of this environment.",
         "Residuals cannot be taken by what undoes the logarithm (HVG seurat, cell_ranger) or "
         "counts the cells that express a gene (triku). The largest variance of residuals is what "
