@@ -23,13 +23,17 @@ def trials_of(values: pd.DataFrame) -> list[str]:
     return list(values.columns[: values.columns.get_loc("method")])
 
 
-def on_part(name: str, n_trials: float, values: pd.DataFrame, mark: str) -> str:
+def on_part(name: str, values: pd.DataFrame, mark: str) -> str:
     """A method, and on how many of the trials that have this measure, where not on all."""
     trials = values.dropna(subset=mark)[trials_of(values)].drop_duplicates()
-    if n_trials == len(trials):
+    by_genes = values[values["method"] == name].groupby("genes")[mark].count()
+    least, most = by_genes.min(), by_genes.max()
+    if least == len(trials):
         return name
     unit = "halves" if "seed" in trials else "pairs"
-    return f"{name} ({n_trials:.0f} of {len(trials)} {unit})"
+    if least == most:
+        return f"{name} ({least} of {len(trials)} {unit})"
+    return f"{name} ({least} to {most} of {len(trials)} {unit}, by size)"
 
 
 def by_size(values: pd.DataFrame, mark: str, *, complete: bool = True) -> pd.DataFrame:
@@ -42,10 +46,7 @@ def by_size(values: pd.DataFrame, mark: str, *, complete: bool = True) -> pd.Dat
     table = known.pivot_table(
         mark, "method", "genes", aggfunc=lambda one: one.mean(skipna=not complete), dropna=False
     )
-    counts = values.groupby(["method", "genes"])[mark].count().unstack().min(axis=1)
-    return table.reindex(values["method"].unique()).rename(
-        lambda name: on_part(name, counts[name], values, mark)
-    )
+    return table.reindex(values["method"].unique()).rename(lambda name: on_part(name, values, mark))
 
 
 def present(values: pd.DataFrame) -> list[str]:
