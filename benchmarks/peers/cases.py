@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from anndata import AnnData
 
 FIVE, QUARTERS, SIMULATED, MORE = "five sets", "quarters", "simulated sets", "more sets"
-#: The five again, with other counts or another preprocessing; in `perturbed.py` alone.
+#: The five again, with half of the cells, other counts or another preprocessing: `perturbed.py`.
 PERTURBED = "perturbed sets"
 RESAMPLES = 1000
 

@@ -120,8 +120,8 @@ class Perturbation:
         return CASES[name], self.case(name, title, seed)
 
 
-class Halves(Perturbation):
-    """`make` takes the part of the cells."""
+class HalvesOfCells(Perturbation):
+    """Two sets are made, and compared with one another; `make` takes which half."""
 
     def pair(self, name: str, title: str, seed: int) -> tuple[Case, Case]:
         """Two sets without a cell in common."""
@@ -130,7 +130,7 @@ class Halves(Perturbation):
 
 
 PERTURBATIONS = {
-    "two halves of the cells": Halves(half, drawn=True),
+    "two halves of the cells": HalvesOfCells(half, drawn=True),
     "counts thinned to 50 %": Perturbation(partial(thinned, share=0.5), drawn=True),
     "counts thinned to 20 %": Perturbation(partial(thinned, share=0.2), drawn=True),
     "counts per million": Perturbation(per_million),
