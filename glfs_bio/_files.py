@@ -130,6 +130,6 @@ def _swap(new: Path, path: Path, aside: Path) -> None:
     path.rename(aside)
     try:
         new.replace(path)
-    except BaseException:
-        aside.rename(path)
-        raise
+    finally:
+        if not path.exists():
+            aside.rename(path)

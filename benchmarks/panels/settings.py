@@ -32,7 +32,7 @@ ASSAY, NOISE, POWER = (0.22, 0.3, 0.4), (0.1, 0.2, 0.3), (0.4, 0.5, 0.65)
 TRIALS = dict.fromkeys(
     [
         *product(ASSAY, NOISE, (wanted.SETTINGS.power,)),
-        *((noise.ASSAY_NOISE, wanted.SETTINGS.noise, power) for power in POWER),
+        *((noise.SETTINGS.assay, wanted.SETTINGS.noise, power) for power in POWER),
     ]
 )
 N_PAIRS = 6
@@ -43,7 +43,7 @@ OF_HALVES = (10, 50)
 def panel(problem: Problem, assay: float, settings: wanted.Settings, n_genes: int) -> list[int]:
     """Genes, best first."""
     with (
-        mock.patch.object(noise, "ASSAY_NOISE", assay),
+        mock.patch.object(noise, "SETTINGS", replace(noise.SETTINGS, assay=assay)),
         mock.patch.object(wanted, "SETTINGS", settings),
     ):
         units = noise.gene_units(problem.variance, problem.residuals)
@@ -87,7 +87,7 @@ def main() -> None:
         "panels_settings",
         "Settings of the criterion: mean 15-NN accuracy over the five sets",
         tables.pop(first).round(3),
-        f"The default is {noise.ASSAY_NOISE}, {wanted.SETTINGS.noise}, "
+        f"The default is {noise.SETTINGS.assay}, {wanted.SETTINGS.noise}, "
         f"{wanted.SETTINGS.power}. Rare types: mean over the sets that have some.",
         *(
             f"## {name[0].upper() + name[1:]}, mean over the sets\n\n{table.round(3).to_markdown()}"

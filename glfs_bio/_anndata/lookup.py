@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
 from typing import TYPE_CHECKING
@@ -20,12 +21,29 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _ENSEMBL = re.compile(r"(ENS[A-Z]*G\d{11})(\.\d+)?")
-#: Names with which one is compared letter by letter, of those asked for: it takes milliseconds.
-_COMPARED = 20
-#: Of difflib: CD8X and CD8A have .75.
-_ALIKE = 0.75
-_CLOSE = 10
-_SHOWN = 2
+
+
+@dataclass(frozen=True)
+class Hints:
+    """How names that are missing are compared with those that are there.
+
+    Attributes
+    ----------
+    compared
+        So many of the missing names, letter by letter: each takes milliseconds.
+    alike
+        Similarity of difflib from which a name is a hint: CD8X and CD8A have .75.
+    close, shown
+        Hints that are looked for, and that the message shows.
+    """
+
+    compared: int = 20
+    alike: float = 0.75
+    close: int = 10
+    shown: int = 2
+
+
+HINTS = Hints()
 
 
 class Lookup:
@@ -91,13 +109,13 @@ class Lookup:
         for i, name in enumerate(unknown):
             key = _plain(name)
             found = plain.get(key, [])
-            if not found and i < _COMPARED and not _ENSEMBL.fullmatch(name):
+            if not found and i < HINTS.compared and not _ENSEMBL.fullmatch(name):
                 pool = [other for other in plain if other[:1] == key[:1]]
-                close = difflib.get_close_matches(key, pool, n=_CLOSE, cutoff=_ALIKE)
+                close = difflib.get_close_matches(key, pool, n=HINTS.close, cutoff=HINTS.alike)
                 close.sort(key=lambda other: -_shared(key, other))
                 found = [one for other in close for one in plain[other]]
             if found:
-                asked.append(f" {name}: did you mean {' or '.join(found[:_SHOWN])}?")
+                asked.append(f" {name}: did you mean {' or '.join(found[: HINTS.shown])}?")
         return "".join(asked)
 
     def other_names(self, absent: Iterable[object]) -> str:

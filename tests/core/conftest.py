@@ -53,8 +53,7 @@ def holder(request):
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    for name in ("_DENSE_BLOCK", "_SPARSE_READ", "_STORED_BLOCK"):
-        monkeypatch.setattr(rows, name, 60)
+    monkeypatch.setattr(rows, "BLOCKS", rows.Blocks(dense=60, sparse_read=60, stored=60))
 
 
 @pytest.fixture(scope="session")

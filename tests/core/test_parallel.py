@@ -70,7 +70,7 @@ def test_passes_and_neighbours_do_not_depend_on_threads(monkeypatch):
     rng = np.random.default_rng(0)
     x = sparse.csr_array(rng.poisson(0.2, (90, 40)).astype(float))
     weights, cells = rng.normal(size=(90, 3)), rng.normal(size=(400, 5))
-    monkeypatch.setattr(rows, "_STORED_BLOCK", 100)
+    monkeypatch.setattr(rows, "BLOCKS", rows.Blocks(stored=100))
     monkeypatch.setattr(
         neighbors, "SETTINGS", neighbors.Settings(40, looked_at=120, per_neighbor=1)
     )

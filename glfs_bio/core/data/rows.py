@@ -7,6 +7,7 @@ array, whose blocks are worked on wherever dask's scheduler puts them.
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 from operator import add
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -27,15 +28,30 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: Entries of a block of a dense matrix, and of what is read at once of a sparse one, where zeros
-#: count.
-_DENSE_BLOCK = 2**24
-_SPARSE_READ = 2**26
-#: Stored values of a block of a sparse matrix.  Arrays of few more are not reused when freed: the
-#: system's time for new ones was a third of a pass.
-_STORED_BLOCK = 2**20
-#: Entries of a place for the rows of many parts.
-_PLACE = 2**24
+
+@dataclass(frozen=True)
+class Blocks:
+    """How much of a matrix is worked on at once.
+
+    Attributes
+    ----------
+    dense, sparse_read
+        Entries of a block of a dense matrix, and of what is read at once of a sparse one, where
+        zeros count.
+    stored
+        Stored values of a block of a sparse matrix.  Arrays of few more are not reused when freed:
+        the system's time for new ones was a third of a pass.
+    place
+        Entries of a place for the rows of many parts.
+    """
+
+    dense: int = 2**24
+    sparse_read: int = 2**26
+    stored: int = 2**20
+    place: int = 2**24
+
+
+BLOCKS = Blocks()
 
 
 def add_up(left: Sums, right: Sums) -> Sums:
@@ -160,7 +176,7 @@ class RowMatrix:
 
     def _reads(self) -> Iterator[tuple[int, int]]:
         n_cells, n_genes = self.source.shape
-        entries = _SPARSE_READ if hasattr(self.source, "format") else _DENSE_BLOCK
+        entries = BLOCKS.sparse_read if hasattr(self.source, "format") else BLOCKS.dense
         rows = max(1, entries // max(1, n_genes))
         stored = getattr(self.source, "chunks", None)
         if stored:  # a chunk of the file is not read twice
@@ -240,9 +256,9 @@ def _cut(source: Matrix, place: int) -> Iterator[tuple[Matrix, slice]]:
     """Blocks of a matrix in memory, and where they are if its first row is at a place."""
     n_rows, n_genes = source.shape
     if sparse.issparse(source):
-        block, per_row = _STORED_BLOCK, source.nnz // n_rows
+        block, per_row = BLOCKS.stored, source.nnz // n_rows
     else:
-        block, per_row = _DENSE_BLOCK, n_genes
+        block, per_row = BLOCKS.dense, n_genes
     rows = max(1, block // max(1, per_row))
     for begin in range(0, n_rows, rows):
         end = min(begin + rows, n_rows)
@@ -275,7 +291,7 @@ class _Stack:
             return
         if len(rows) > self._room:
             self._close()
-            self._room = max(len(rows), _PLACE // max(1, rows.shape[1]))
+            self._room = max(len(rows), BLOCKS.place // max(1, rows.shape[1]))
             self._places.append(np.empty((self._room, rows.shape[1]), dtype=rows.dtype))
         begin = len(self._places[-1]) - self._room
         self._places[-1][begin : begin + len(rows)] = rows

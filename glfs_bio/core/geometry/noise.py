@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,15 +17,30 @@ from .graph import laplacian
 if TYPE_CHECKING:
     from .._typing import Array, Index, Matrix
 
-#: No gene has less noise than this share of its variance.
-_SMALLEST_SHARE = 1e-3
-#: Entries of a block of dense genes, and cells whose sums are added up by themselves.
-_BLOCK = 2**21
-_ROWS = 1024
-#: Noise of the assay that will measure a panel, in units of the mean noise of the genes that carry
-#: structure.  Less trusts genes that hardly vary, more takes highly expressed ones;
-#: ``benchmarks/panels/README.md`` has the trials.
-ASSAY_NOISE = 0.3
+
+@dataclass(frozen=True)
+class Settings:
+    """How much noise a gene has at least, and how it is added up.
+
+    Attributes
+    ----------
+    assay
+        Noise of the assay that will measure a panel, in units of the mean noise of the genes that
+        carry structure.  Less trusts genes that hardly vary, more takes highly expressed ones;
+        ``benchmarks/panels/README.md`` has the trials.
+    smallest_share
+        No gene has less noise than this share of its variance.
+    block, rows
+        Entries of a block of dense genes, and cells whose sums are added up by themselves.
+    """
+
+    assay: float = 0.3
+    smallest_share: float = 1e-3
+    block: int = 2**21
+    rows: int = 1024
+
+
+SETTINGS = Settings()
 
 
 def variances(data: Matrix) -> Array:
@@ -47,7 +63,7 @@ def graph_residuals(data: Matrix, smoother: sparse.csr_array) -> Array:
         data, form = sparse.csr_array(data), sparse.csr_array(smoother)
         quadratic += _quadratic_forms(data, form)
     else:
-        columns = max(1, _BLOCK // n_cells)
+        columns = max(1, SETTINGS.block // n_cells)
         for begin in range(0, n_genes, columns):
             some = slice(begin, begin + columns)
             genes = data[:, some].astype(np.float64)
@@ -76,23 +92,24 @@ def measure(
     if own is not None:
         share = np.divide(residuals, own, out=np.ones_like(own), where=own > 0)
         residuals = share * variance
-    return np.maximum(residuals, _SMALLEST_SHARE * variance)
+    return np.maximum(residuals, SETTINGS.smallest_share * variance)
 
 
 def reliability(variance: Array, residuals: Array) -> Array:
     """``h_i = clip(1 − σ_i²/var_i, 10⁻³, 1)``: the share of a gene's variance that is structure."""
     share = np.divide(residuals, variance, out=np.ones_like(variance), where=variance > 0)
-    return np.clip(1.0 - share, _SMALLEST_SHARE, 1.0)
+    return np.clip(1.0 - share, SETTINGS.smallest_share, 1.0)
 
 
 def of_assay(variance: Array, residuals: Array) -> float:
     """``σ_0²``, the noise of the assay that will measure the panel.
 
-    :data:`ASSAY_NOISE` times the mean of ``σ_i²`` over the genes, each counting by the variance
-    that is structure, ``h_i var_i``, so that the value hardly depends on which genes are there.
+    ``assay`` of :class:`Settings` times the mean of ``σ_i²`` over the genes, each counting by the
+    variance that is structure, ``h_i var_i``, so that the value hardly depends on which genes are
+    there.
     """
     structure = reliability(variance, residuals) * variance
-    return ASSAY_NOISE * float(np.average(residuals, weights=structure))
+    return SETTINGS.assay * float(np.average(residuals, weights=structure))
 
 
 def gene_units(variance: Array, residuals: Array, assay: float | None = None) -> Array:
@@ -135,14 +152,14 @@ def _quadratic_forms(data: sparse.csr_array, form: sparse.csr_array) -> Array:
     The sums of some rows are added up in the order of these, whatever the threads.
     """
     n_rows, n_columns = data.shape
-    begins = range(0, n_rows, _ROWS)
+    begins = range(0, n_rows, SETTINGS.rows)
     parts = np.zeros((len(begins), n_columns))
     stored = data.indptr, data.indices, data.data
     forms = form.indptr, form.indices, form.data.astype(np.float64)
 
     def add_up(part: int) -> None:
         begin = begins[part]
-        _forms_of_rows(*stored, *forms, begin, min(begin + _ROWS, n_rows), parts[part])
+        _forms_of_rows(*stored, *forms, begin, min(begin + SETTINGS.rows, n_rows), parts[part])
 
     parallel.work(add_up, range(len(begins)))
     return np.asarray(parts.sum(axis=0))

@@ -57,8 +57,7 @@ def test_moments_do_not_depend_on_blocks(holders, seed, n_cells, n_genes, block)
     x = values(seed, n_cells, n_genes) + 1e3
     x[:, 0] = 0.1
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("_DENSE_BLOCK", "_SPARSE_READ", "_STORED_BLOCK"):
-            patch.setattr(rows, name, block)
+        patch.setattr(rows, "BLOCKS", rows.Blocks(dense=block, sparse_read=block, stored=block))
         for hold in holders.values():
             found, taken = moments(RowMatrix(hold(x)), np.array([1]))
             np.testing.assert_allclose(found.mean, x.mean(axis=0), rtol=1e-12)

@@ -24,14 +24,14 @@ def test_noise_is_the_quadratic_form(clusters, container):
 def test_noise_in_chunks(clusters, container, monkeypatch):
     smoother = laplacian(knn_graph(clusters, 5))
     whole = noise.graph_residuals(container(clusters), smoother)
-    monkeypatch.setattr(noise, "_BLOCK", 90 * 7)
+    monkeypatch.setattr(noise, "SETTINGS", noise.Settings(block=90 * 7))
     np.testing.assert_allclose(noise.graph_residuals(container(clusters), smoother), whole)
 
 
 @pytest.mark.parametrize("n_threads", [1, 3])
 @pytest.mark.parametrize("compiled", [True, False])
 def test_quadratic_forms_compiled_or_not(compiled, n_threads, monkeypatch):
-    monkeypatch.setattr(noise, "_ROWS", 5)
+    monkeypatch.setattr(noise, "SETTINGS", noise.Settings(rows=5))
     monkeypatch.setattr(parallel, "n_threads", lambda: n_threads)
     if not compiled:
         monkeypatch.setattr(noise, "_forms_of_rows", noise._forms_of_rows.py_func)
