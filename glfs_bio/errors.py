@@ -1,0 +1,297 @@
+"""Refusals: what is wrong with an argument, and what to do, in the words of whoever called.
+
+The package is entered by three doors: Python, R and the shell.  What they call differently
+(``adata.obs``, ``colData(x)``, ``obs``; ``None``, ``NULL``; ``n_genes=5``, ``--n-genes 5``) stands
+in a message as a token in braces, and the :class:`Door` that shows the message fills it in:
+
+======================  ==========================================================
+token                   what it stands for
+======================  ==========================================================
+``{adata}``             the object of cells × genes
+``{obs}`` ``{var}``     its parts: also ``{obsm}``, ``{obsp}``, ``{uns}``, ``{layers}``, ``{X}``,
+                        ``{obs_names}``, ``{var_names}``
+``{none}``              no value: also ``{true}``, ``{false}``
+``{boolean}``           the type of a logical column: also ``{mapping}``, ``{categorical}``
+``{arg:n_genes}``       another argument; ``{arg:n_genes=5}`` with a value
+``{call:pp.structure}``  a function of the package
+``{log_normalise}``     how counts become expression that can be worked on
+``{pattern}``           how a regular expression is written
+======================  ==========================================================
+
+All other names in braces are fields of the message, which are shown shortened.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+#: Longer values are cut in messages.
+LONGEST_VALUE = 200
+#: So many names of a list are shown.
+MOST_NAMES = 8
+
+
+class _NoValue:
+    """Marks a refusal of an argument whose value is not worth showing."""
+
+    def __repr__(self) -> str:
+        return "NO_VALUE"
+
+    def __reduce__(self) -> str:
+        return "NO_VALUE"
+
+
+NO_VALUE = _NoValue()
+
+
+@dataclass(frozen=True)
+class Door:
+    """Words of those who enter by one door.
+
+    Attributes
+    ----------
+    words
+        Texts for the tokens without an argument, by name.
+    argument
+        Shows an argument from its name and, unless that is :data:`NO_VALUE`, its value as text.
+    call
+        Shows a call of a function from its name, such as ``"pp.structure"``.
+    value
+        Shows a value.
+    """
+
+    words: Mapping[str, str]
+    argument: Callable[[str, Any], str]
+    call: Callable[[str], str]
+    value: Callable[[object], str]
+
+    def fill(self, template: str, fields: Mapping[str, object]) -> str:
+        """Return a template with its tokens and fields filled in.
+
+        Raises
+        ------
+        KeyError
+            A token that this door does not know.
+        """
+        shown = {name: self._shown(field) for name, field in fields.items()}
+        return template.format_map(
+            {**self.words, "arg": _Given(self), "call": _Called(self), **shown}
+        )
+
+    def _shown(self, field: object) -> object:
+        if isinstance(field, Message):
+            return field.render(self)
+        if isinstance(field, str | int | float | np.number):
+            return field
+        return self.value(field)
+
+
+class _Given:
+    """``{arg:name}`` and ``{arg:name=value}``."""
+
+    def __init__(self, door: Door) -> None:
+        self._door = door
+
+    def __format__(self, spec: str) -> str:
+        name, given, value = spec.partition("=")
+        return self._door.argument(name, value if given else NO_VALUE)
+
+
+class _Called:
+    """``{call:module.function}``."""
+
+    def __init__(self, door: Door) -> None:
+        self._door = door
+
+    def __format__(self, spec: str) -> str:
+        return self._door.call(spec)
+
+
+def shortened(value: object) -> str:
+    """Return a value as text of at most :data:`LONGEST_VALUE` characters, on one line.
+
+    Arrays and tables are named by their type and shape: nobody can read them in a message.
+    """
+    shape = getattr(value, "shape", None)
+    if shape and not isinstance(value, np.generic):
+        return f"{type(value).__name__} of shape {tuple(shape)}"
+    text = " ".join(repr(value.item() if isinstance(value, np.generic) else value).split())
+    return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 1]}…"
+
+
+def listed(names: Iterable[object], most: int = MOST_NAMES) -> str:
+    """Return the first names with commas between them, for a message."""
+    every = [str(name) for name in names]
+    shown = ", ".join(every[:most]) if every else "there is none"
+    shown = shown if len(shown) <= LONGEST_VALUE else f"{shown[: LONGEST_VALUE - 1]}…"
+    return shown + (", …" if len(every) > most else "")
+
+
+def _python_argument(name: str, value: object) -> str:
+    return name if value is NO_VALUE else f"{name}={value}"
+
+
+def _python_call(name: str) -> str:
+    return f"glfs_bio.{name}(adata)" if name[:3] in {"pp.", "tl.", "pl."} else f"glfs_bio.{name}"
+
+
+PYTHON = Door(
+    words={
+        "adata": "adata",
+        **{
+            part: f"adata.{part}"
+            for part in ("X", "layers", "obs", "obs_names", "obsm", "obsp", "uns", "var")
+        },
+        "var_names": "adata.var_names",
+        "none": "None",
+        "true": "True",
+        "false": "False",
+        "boolean": "boolean",
+        "mapping": "dict",
+        "categorical": ".astype('category')",
+        "log_normalise": (
+            "run sc.pp.normalize_total and sc.pp.log1p, or name a log-normalised layer with layer="
+        ),
+        "pattern": "re.compile(...)",
+    },
+    argument=_python_argument,
+    call=_python_call,
+    value=shortened,
+)
+
+
+class Message:
+    """A sentence, or several, that each door shows in its own words.
+
+    Parameters
+    ----------
+    template
+        Text with tokens and the names of fields in braces.
+    **fields
+        What is filled in.
+    """
+
+    def __init__(self, template: str, **fields: object) -> None:
+        self.template = template
+        self.fields = fields
+
+    def render(self, door: Door) -> str:
+        """Return the text for one door."""
+        return door.fill(self.template, self.fields)
+
+    def __str__(self) -> str:
+        return self.render(PYTHON)
+
+
+class Refusal(Exception):
+    """Something that the package cannot work with; the object is as it was.
+
+    Raised as :class:`InvalidValue`, :class:`InvalidType`, :class:`NotFound` and
+    :class:`FileRefused`.
+
+    Parameters
+    ----------
+    argument
+        Name of the argument that is refused.
+    value
+        Its value, shown shortened; :data:`NO_VALUE` where it would not help.
+    problem
+        What is wrong with it: the rest of a sentence whose subject is the argument.
+    remedy
+        What to do: a clause; empty where the problem says it.
+    **fields
+        What is filled into both, beside the tokens of this module.
+
+    Attributes
+    ----------
+    place : str
+        Which of several objects it is about, such as ``data set 'a'``; empty for the only one.
+    """
+
+    def __init__(
+        self,
+        argument: str,
+        value: object = NO_VALUE,
+        problem: str = "cannot be used",
+        remedy: str = "",
+        **fields: object,
+    ) -> None:
+        super().__init__(argument)
+        self.argument = argument
+        self.value = value
+        self.problem = problem
+        self.remedy = remedy
+        self.fields = fields
+        self.place = ""
+
+    def render(self, door: Door) -> str:
+        """Return the message for one door."""
+        subject = door.argument(
+            self.argument, NO_VALUE if self.value is NO_VALUE else door.value(self.value)
+        )
+        text = f"{subject} {door.fill(self.problem, self.fields)}"
+        if self.remedy:
+            text += f": {door.fill(self.remedy, self.fields)}"
+        text = text if text.endswith((".", "?")) else f"{text}."
+        return f"In {self.place}: {text}" if self.place else text
+
+    def within(self, place: str) -> Self:
+        """Say which of several objects it is about, and return it."""
+        self.place = place
+        return self
+
+    def __str__(self) -> str:
+        return self.render(PYTHON)
+
+    def __reduce__(self) -> Any:
+        return _rebuilt, (type(self), self.__dict__)
+
+
+def _rebuilt(kind: type[Refusal], state: dict[str, Any]) -> Refusal:
+    """Return a refusal that came from another process."""
+    refusal = kind(state["argument"])
+    refusal.__dict__.update(state)
+    return refusal
+
+
+class InvalidValue(Refusal, ValueError):
+    """A value out of range, one that conflicts with another, or data that cannot be used."""
+
+
+class InvalidType(Refusal, TypeError):
+    """A value of a type that the argument does not take."""
+
+
+class NotFound(Refusal, KeyError):
+    """A name that is not in the object."""
+
+
+class FileRefused(Refusal, OSError):
+    """A file that cannot be read or written as asked."""
+
+
+class Caution(UserWarning):
+    """A warning about data or arguments, with a :class:`Message` for each door.
+
+    Parameters
+    ----------
+    template, **fields
+        Those of :class:`Message`.
+    """
+
+    def __init__(self, template: str, **fields: object) -> None:
+        super().__init__(template)
+        self.message = Message(template, **fields)
+
+    def render(self, door: Door) -> str:
+        """Return the text for one door."""
+        return self.message.render(door)
+
+    def __str__(self) -> str:
+        return str(self.message)
