@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .core import pools as _pools  # noqa: F401 — it keeps the process that imports the package
+from .data import pools as _pools  # noqa: F401 — it keeps the process that imports the package
 
 if TYPE_CHECKING:
     from . import datasets, estimators, io, pl, pp, tl
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["GLFS", "LapRLSClassifier", "Limits", "datasets", "estimators", "io", "pl", "pp", "tl"]
 
-_MODULES = {"datasets", "estimators", "io", "pl", "pp", "rankers", "tl"}
+_MODULES = {"datasets", "estimators", "io", "pl", "pp", "selection", "tl"}
 
 
 def __getattr__(name: str) -> Any:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .core import checks
+from . import checks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from . import checks
 from ._extras import needs
 from ._files import as_path
-from .core import checks
 
 if TYPE_CHECKING:
     from pathlib import Path

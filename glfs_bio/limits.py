@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .core import checks
+from . import checks
 
 _SHARES = ("min_cells", "max_cells", "min_cells_in_type", "max_cells_in_type")
 _MEANS = ("min_mean", "max_mean", "min_mean_in_type", "max_mean_in_type")

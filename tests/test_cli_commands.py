@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 import glfs_bio
 from glfs_bio.cli import _options as options
 from glfs_bio.cli import _progress, app
-from glfs_bio.rankers import METHODS
+from glfs_bio.selection import METHODS
 
 COMMANDS = ["select", "rank", "classify", "predict", "enrich", "export", "report", "demo"]
 GMT = "MHC II\tx\tHLA-DRA\tHLA-DRB1\tHLA-DPA1\nT cells\tx\tCD3D\tCD3E\n"
@@ -115,7 +115,7 @@ def test_progress_of_every_stage():
     """The path counts genes down, the bound counts them up to nobody knows how many."""
     stages = _progress._Stages(Progress())
 
-    def shown(logger="glfs_bio.core.solvers.path", **extra):
+    def shown(logger="glfs_bio.glfs2014.path", **extra):
         stages.emit(logging.makeLogRecord({"name": logger, **extra}))
         task = stages.bar.tasks[0]
         return task.description, task.completed, task.total
@@ -127,13 +127,13 @@ def test_progress_of_every_stage():
     assert shown(n_genes=100) == ("100 genes left", 0, 100)
     assert shown(n_genes=30) == ("30 genes left", 70, 100)
     bound = "comparing with the best possible: 12 genes"
-    assert shown("glfs_bio.core.solvers.bound", n_genes=12) == (bound, 0, None)
+    assert shown("glfs_bio.solvers.bound", n_genes=12) == (bound, 0, None)
 
 
 @pytest.mark.parametrize("options", [{}, {"objective": "exact"}])
 def test_the_bar_follows_a_selection(pbmc, options):
     stages = _progress._Stages(Progress())
-    logger = logging.getLogger("glfs_bio.core")
+    logger = logging.getLogger("glfs_bio")
     logger.addHandler(stages)
     logger.setLevel(logging.INFO)
     try:

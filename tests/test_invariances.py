@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from glfs_bio import GLFS
-from glfs_bio.core.geometry.graph import knn_graph
-from glfs_bio.core.objective import OBJECTIVES
+from glfs_bio.cells.graph import knn_graph
+from glfs_bio.glfs2014 import OBJECTIVES
 
 seeds = st.integers(0, 10_000)
 shapes = st.tuples(st.integers(60, 120), st.integers(10, 60))

@@ -12,7 +12,7 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from glfs_bio.pp import recorded_parameters, select_genes
-from glfs_bio.rankers import METHODS
+from glfs_bio.selection import METHODS
 
 COLUMNS = ("weight", "loss", "score", "rank", "selected", "included")
 CALLS = [

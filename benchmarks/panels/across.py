@@ -14,9 +14,11 @@ import numpy as np
 import pandas as pd
 import sets
 
-from glfs_bio.core.geometry.problem import build_problems
-from glfs_bio.panels import Criterion, criterion, select
-from glfs_bio.rankers import Options
+from glfs_bio.cells.problem import build_problems
+from glfs_bio.criterion import criterion
+from glfs_bio.criterion.criterion import Criterion
+from glfs_bio.selection import Options
+from glfs_bio.solvers import select
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import report

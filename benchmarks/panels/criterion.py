@@ -15,9 +15,10 @@ import sets
 from metrics import Panel, accuracy
 from scipy.stats import spearmanr
 
-from glfs_bio.core.geometry.problem import build_problems
-from glfs_bio.core.geometry.reduction import Reduction
-from glfs_bio.panels import Criterion, select
+from glfs_bio.cells.problem import build_problems
+from glfs_bio.cells.reduction import Reduction
+from glfs_bio.criterion.criterion import Criterion
+from glfs_bio.solvers import select
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import report

@@ -19,10 +19,12 @@ from run import say
 from sets import SETS, Cells
 from trials import LABEL, MARKS, SIZES, halves, measures
 
-from glfs_bio.core.geometry.problem import build_problems
-from glfs_bio.core.geometry.reduction import Reduction
-from glfs_bio.core.solvers.greedy import Greedy
-from glfs_bio.panels import Criterion, Labels, Wanted, wanted
+from glfs_bio.cells.problem import build_problems
+from glfs_bio.cells.reduction import Reduction
+from glfs_bio.criterion import targets as wanted
+from glfs_bio.criterion.criterion import Criterion
+from glfs_bio.criterion.targets import Labels, Wanted
+from glfs_bio.solvers.greedy import Greedy
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import report

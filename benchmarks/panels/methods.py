@@ -19,7 +19,7 @@ import sets
 from scipy.sparse import csc_matrix
 
 import glfs_bio
-from glfs_bio.rankers import METHODS as RANKERS
+from glfs_bio.selection import METHODS as RANKERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -18,11 +18,12 @@ import pandas as pd
 import sets
 from stability import halves, mean_jaccard
 
-from glfs_bio.core.geometry import noise
-from glfs_bio.core.geometry.problem import Problem, build_problems
-from glfs_bio.core.geometry.reduction import Reduction
-from glfs_bio.core.solvers.greedy import Greedy
-from glfs_bio.panels import Criterion, wanted
+from glfs_bio.cells import noise
+from glfs_bio.cells.problem import Problem, build_problems
+from glfs_bio.cells.reduction import Reduction
+from glfs_bio.criterion import targets as wanted
+from glfs_bio.criterion.criterion import Criterion
+from glfs_bio.solvers.greedy import Greedy
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import report

@@ -19,12 +19,13 @@ import scanpy as sc
 import sets
 from methods import METHODS, variance
 
-from glfs_bio.core.geometry.problem import build_problems
-from glfs_bio.core.geometry.reduction import Reduction
-from glfs_bio.panels import Criterion, select
+from glfs_bio.cells.problem import build_problems
+from glfs_bio.cells.reduction import Reduction
+from glfs_bio.criterion.criterion import Criterion
+from glfs_bio.solvers import select
 
 if TYPE_CHECKING:
-    from glfs_bio.panels.select import Panel
+    from glfs_bio.solvers.select import Panel
 
 RIVALS = (
     "HVG seurat",

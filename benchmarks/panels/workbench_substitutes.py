@@ -14,8 +14,8 @@ import sets
 from metrics import Panel, accuracy, macro_f1
 from workbench import Workplace, say
 
-from glfs_bio.panels.measures import neighbors_kept
-from glfs_bio.panels.substitutes import swaps
+from glfs_bio.criterion.substitutes import swaps
+from glfs_bio.measures.measures import neighbors_kept
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import report

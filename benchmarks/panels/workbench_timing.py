@@ -21,11 +21,12 @@ from workbench import say
 import glfs_bio
 from glfs_bio._anndata import fingerprint, read
 from glfs_bio._anndata import structure as structures
-from glfs_bio.core.geometry.subspace import principal_components
-from glfs_bio.panels import measures, select
-from glfs_bio.panels.imputation import imputed
-from glfs_bio.panels.labels import label_scores
-from glfs_bio.panels.missed import directions, open_cells
+from glfs_bio.cells.subspace import principal_components
+from glfs_bio.criterion.missed import directions, open_cells
+from glfs_bio.measures import measures
+from glfs_bio.measures.imputation import imputed
+from glfs_bio.measures.labels import label_scores
+from glfs_bio.solvers import select
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import report

@@ -13,12 +13,12 @@ from sklearn.cluster import SpectralClustering
 from sklearn.decomposition import PCA
 from sklearn.metrics import normalized_mutual_info_score
 
-from glfs_bio.core.geometry.graph import knn_graph
-from glfs_bio.core.geometry.problem import build_problems
-from glfs_bio.core.geometry.reduction import Reduction
-from glfs_bio.core.objective import Objective
-from glfs_bio.core.solvers import path
-from glfs_bio.rankers import Options, glfs, rank_genes
+from glfs_bio.cells.graph import knn_graph
+from glfs_bio.cells.problem import build_problems
+from glfs_bio.cells.reduction import Reduction
+from glfs_bio.glfs2014 import glfs, path
+from glfs_bio.glfs2014.variance import Objective
+from glfs_bio.selection import Options, rank_genes
 
 SIZES = (5, 10, 15, 25, 50, 75, 100, 150, 200)
 N_SUBTYPES = 4

@@ -16,7 +16,7 @@ from matplotlib import pyplot as plt
 from scipy import stats
 from sklearn.exceptions import ConvergenceWarning
 
-from glfs_bio.rankers import Options, rank_genes
+from glfs_bio.selection import Options, rank_genes
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import report
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from glfs_bio.rankers import Ranking
+    from glfs_bio.selection import Ranking
 
 mpl.use("Agg")
 

@@ -22,10 +22,11 @@ from compared import SIZES, selections
 from details import INDEPENDENT
 from results import MEASURES
 
-from glfs_bio.core.geometry.problem import build_problems
-from glfs_bio.core.geometry.reduction import Reduction
-from glfs_bio.core.solvers.greedy import Greedy
-from glfs_bio.panels import Criterion, wanted
+from glfs_bio.cells.problem import build_problems
+from glfs_bio.cells.reduction import Reduction
+from glfs_bio.criterion import targets as wanted
+from glfs_bio.criterion.criterion import Criterion
+from glfs_bio.solvers.greedy import Greedy
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "panels"))

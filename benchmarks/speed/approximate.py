@@ -20,8 +20,8 @@ import state
 import synthetic
 from sklearn.neighbors import NearestNeighbors
 
-from glfs_bio.core.geometry import graph, neighbors
-from glfs_bio.rankers import Options, rank_genes
+from glfs_bio.cells import graph, neighbors
+from glfs_bio.selection import Options, rank_genes
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import report

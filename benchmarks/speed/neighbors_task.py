@@ -16,7 +16,7 @@ import numpy as np
 
 def glfs_bio(cells: np.ndarray, k: int) -> np.ndarray:
     """Nearest clusters, by this package."""
-    from glfs_bio.core.geometry.neighbors import distances
+    from glfs_bio.cells.neighbors import distances
 
     return distances(cells, k, 0).indices.reshape(len(cells), k)
 

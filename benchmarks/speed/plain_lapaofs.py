@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from glfs_bio.core.geometry.problem import build_problems
-from glfs_bio.core.geometry.reduction import Reduction
-from glfs_bio.rankers._designs import alike
+from glfs_bio.cells.problem import build_problems
+from glfs_bio.cells.reduction import Reduction
+from glfs_bio.rivals._designs import alike
 
 
 def blocks(adata) -> list:

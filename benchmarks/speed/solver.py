@@ -11,12 +11,12 @@ from unittest import mock
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from glfs_bio.core.objective import Objective, variance
-from glfs_bio.core.objective.exact import Exact
-from glfs_bio.core.solvers import bounded_qp, newton, path
+from glfs_bio.glfs2014 import bounded_qp, newton, path, variance
+from glfs_bio.glfs2014.exact import Exact
+from glfs_bio.glfs2014.variance import Objective
 
 if TYPE_CHECKING:
-    from glfs_bio.core.solvers.descent import Solution
+    from glfs_bio.glfs2014.descent import Solution
 
 N_GENES, RANK, N_RUNS = 20_000, 100, 7
 

@@ -22,10 +22,10 @@ import state
 import synthetic
 from scipy import sparse
 
-from glfs_bio.core import parallel
-from glfs_bio.core.data.rows import RowMatrix
-from glfs_bio.core.geometry import subspace
-from glfs_bio.core.geometry.sample import look
+from glfs_bio.cells import subspace
+from glfs_bio.cells.sample import look
+from glfs_bio.data import parallel
+from glfs_bio.data.rows import RowMatrix
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import report

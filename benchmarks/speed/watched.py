@@ -11,16 +11,16 @@ from unittest import mock
 import work
 from clock import Clock
 
-from glfs_bio.core.data import products
-from glfs_bio.core.geometry import krylov, noise, problem, subspace
-from glfs_bio.core.geometry.sample import Sample
-from glfs_bio.core.objective import Error
-from glfs_bio.core.solvers import greedy
-from glfs_bio.panels import Criterion
-from glfs_bio.rankers import _rank_genes
-from glfs_bio.rankers._reduced_cells import ReducedCells
+from glfs_bio.cells import krylov, noise, problem, subspace
+from glfs_bio.cells.sample import Sample
+from glfs_bio.criterion.criterion import Criterion
+from glfs_bio.criterion.error import Error
+from glfs_bio.data import products
+from glfs_bio.selection import _rank_genes
+from glfs_bio.selection._reduced_cells import ReducedCells
+from glfs_bio.solvers import greedy
 
-select = import_module("glfs_bio.panels.select")  # the package has a function of this name
+select = import_module("glfs_bio.solvers.select")  # the package has a function of this name
 
 REST = "the rest"
 MOMENTS, DRAWN = "moments", "first look: cells drawn"

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core import checks
-from ..core.data.rows import RowMatrix
+from .. import checks
+from ..data.rows import RowMatrix
 from . import read
 from .genes import MISSING
 from .lookup import Lookup
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from anndata import AnnData
     from numpy.typing import NDArray
 
-    from ..core._typing import Array, Index, Matrix
+    from .._typing import Array, Index, Matrix
     from .genes import Missing
 
 _NUMBERS = ("coef", "intercept", "gene_means", "typical_margin")

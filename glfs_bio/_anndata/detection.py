@@ -11,8 +11,8 @@ from . import counts, per_gene, read
 from .per_gene import PerGene
 
 if TYPE_CHECKING:
-    from ..core._typing import Array
-    from ..core.data.rows import RowMatrix
+    from .._typing import Array
+    from ..data.rows import RowMatrix
 
 #: What ``detection=`` may be; documentation shows it.
 Detection: TypeAlias = AnnData | PerGene

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from anndata import AnnData
 
-    from ..core._typing import Array, Matrix
-    from ..core.data.rows import RowMatrix
+    from .._typing import Array, Matrix
+    from ..data.rows import RowMatrix
 
 #: Rows that are looked at of a matrix that is not in memory and in no file that is known.
 _ROWS_LOOK = 20

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from .. import _gene_files
-from ..core import checks
+from .. import _gene_files, checks
 from . import families, read, selection
 from .lookup import Lookup
 
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from anndata import AnnData
     from numpy.typing import NDArray
 
-    from ..core._typing import Index
+    from .._typing import Index
 
     Item = str | re.Pattern[str]
     Genes = Item | Iterable[Item]

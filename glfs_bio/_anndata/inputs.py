@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from anndata import AnnData
     from numpy.typing import NDArray
 
-    from ..core._typing import Array, Matrix
-    from ..core.data.rows import RowMatrix
+    from .._typing import Array, Matrix
+    from ..data.rows import RowMatrix
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """The arguments of :func:`~glfs_bio.core.geometry.problem.build_problems` that are data.
+    """The arguments of :func:`~glfs_bio.cells.problem.build_problems` that are data.
 
     The matrix is that of all genes.
     """

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from ..core import checks
-from ..core.laprls.labels import check_classes, n_folds
+from .. import checks
+from ..laprls.labels import check_classes, n_folds
 from .read import listed
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..core import checks
-from ..core.data.rows import RowMatrix, no_rows
+from .. import checks
+from ..data.rows import RowMatrix, no_rows
 from ..limits import Limits
-from ..panels.limits import Row, Rows, check
+from ..solvers.feasible import Row, Rows, check
 from . import labels, per_gene, read
 from .counts import counts
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from anndata import AnnData
     from numpy.typing import NDArray
 
-    from ..core._typing import Array, Index, Matrix
+    from .._typing import Array, Index, Matrix
     from .genes import Choice
 
 log = logging.getLogger(__name__)

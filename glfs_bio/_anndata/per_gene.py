@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from ..core import checks
+from .. import checks
 from .read import listed
 
 if TYPE_CHECKING:
     from anndata import AnnData
     from numpy.typing import NDArray
 
-    from ..core._typing import Array
+    from .._typing import Array
 
 #: What such an argument may be; documentation shows it.
 PerGene = str | Mapping[str, float] | float

@@ -12,16 +12,15 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from .. import _gene_files
-from ..core import checks
-from ..panels import Expression, Genes, Labels, Structure, Term, Values, Wanted
+from .. import _gene_files, checks
+from ..criterion.targets import Expression, Genes, Labels, Structure, Term, Values, Wanted
 from . import genes as named
 from . import labels, read, write
 
 if TYPE_CHECKING:
     from anndata import AnnData
 
-    from ..core._typing import Array, Index
+    from .._typing import Array, Index
 
 log = logging.getLogger(__name__)
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from ..core import checks
-from ..core.data.rows import RowMatrix
-from ..core.geometry.graph import check_graph
-from ..core.geometry.subspace import check_coordinates
+from .. import checks
+from ..cells.graph import check_graph
+from ..cells.subspace import check_coordinates
+from ..data.rows import RowMatrix
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

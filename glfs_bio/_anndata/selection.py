@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ..core import checks
+from .. import checks
 from . import read
 
 if TYPE_CHECKING:

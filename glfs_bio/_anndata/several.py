@@ -15,7 +15,7 @@ from . import read
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..core._typing import Index
+    from .._typing import Index
 
 log = logging.getLogger(__name__)
 

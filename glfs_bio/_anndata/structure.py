@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core import checks
-from ..core.data.rows import RowMatrix
-from ..core.geometry.batches import split
-from ..core.geometry.reduction import Reduced, Reduction
-from ..rankers import ReducedCells, reduce_cells
+from .. import checks
+from ..cells.batches import split
+from ..cells.reduction import Reduced, Reduction
+from ..data.rows import RowMatrix
+from ..selection import ReducedCells, reduce_cells
 from . import fingerprint, read
 from .inputs import inputs
 
 if TYPE_CHECKING:
     from anndata import AnnData
 
-    from ..core._typing import Array, Index
-    from ..panels import Criterion
+    from .._typing import Array, Index
+    from ..criterion.criterion import Criterion
     from .inputs import Inputs
 
 log = logging.getLogger(__name__)

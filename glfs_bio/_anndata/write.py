@@ -15,7 +15,7 @@ from .versions import versions
 if TYPE_CHECKING:
     from anndata import AnnData
 
-    from ..rankers import Ranking
+    from ..selection import Ranking
     from .genes import Choice
 
 #: What a text begins with that stands for a dict.

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-#: Those of ``glfs_bio.rankers``, which takes seconds to import.
+#: Those of ``glfs_bio.selection``, which takes seconds to import.
 METHODS = (
     "glfs",
     "lapaofs",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 #: Who logs how far the comparison with the best possible panel is.
-_BOUND = "glfs_bio.core.solvers.bound"
+_BOUND = "glfs_bio.solvers.bound"
 
 
 @contextmanager
@@ -38,7 +38,7 @@ def progress() -> Iterator[None]:
         TextColumn("left:"),
         TimeRemainingColumn(),
     )
-    logger = logging.getLogger("glfs_bio.core")
+    logger = logging.getLogger("glfs_bio")
     with Progress(*columns, console=errors, transient=True) as bar:
         handler = _Stages(bar)
         before = logger.level

@@ -9,7 +9,7 @@ import pandas as pd
 from anndata import AnnData
 from sklearn.datasets import make_moons
 
-from ..core import checks
+from .. import checks
 
 #: Features that carry the structure.
 N_INFORMATIVE = 4

@@ -10,8 +10,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from ..core.laprls.class_graph import class_graph
-from ..core.laprls.labels import is_labelled
+from ..laprls.class_graph import class_graph
+from ..laprls.labels import is_labelled
 from ._glfs import GLFS
 from ._supervised import SupervisedGLFS
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from ..core._typing import Matrix
+    from .._typing import Matrix
 
 SELECTORS: dict[str, Callable[..., GLFS]] = {
     "classes": SupervisedGLFS,

@@ -17,18 +17,18 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from ..core import checks
-from ..core.laprls.labels import check_classes, is_labelled
-from ..core.solvers.descent import TOLERANCE
-from ..panels import Expression, Labels, Values, Wanted
-from ..rankers import Options, rank_genes
+from .. import checks
+from ..criterion.targets import Expression, Labels, Values, Wanted
+from ..glfs2014.descent import TOLERANCE
+from ..laprls.labels import check_classes, is_labelled
+from ..selection import Options, rank_genes
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
     from sklearn.utils import Tags
 
-    from ..core._typing import Matrix
-    from ..rankers import Ranking
+    from .._typing import Matrix
+    from ..selection import Ranking
 
 
 _OF_Y = ("labels", "values")

@@ -12,9 +12,9 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..core import checks
-from ..core.geometry import noise
-from ..core.laprls.labels import check_classes, is_labelled, n_folds
+from .. import checks
+from ..cells import noise
+from ..laprls.labels import check_classes, is_labelled, n_folds
 from ._for_classes import default_selector, fitted, in_cliques
 from ._laprls import LapRLSClassifier
 from ._supervised import SupervisedGLFS
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
     from sklearn.utils import Tags
 
-    from ..core._typing import Array, Index, Matrix
+    from .._typing import Array, Index, Matrix
     from ._glfs import GLFS
 
 _MOST_GENES = 30

@@ -11,18 +11,18 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..core import checks
-from ..core.geometry import graph as graphs
-from ..core.geometry import noise
-from ..core.laprls import solve as laprls
-from ..core.laprls.class_graph import class_graph
-from ..core.laprls.labels import check_classes, is_labelled
+from .. import checks
+from ..cells import graph as graphs
+from ..cells import noise
+from ..laprls import solve as laprls
+from ..laprls.class_graph import class_graph
+from ..laprls.labels import check_classes, is_labelled
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
     from sklearn.utils import Tags
 
-    from ..core._typing import Array, Matrix
+    from .._typing import Array, Matrix
 
 GRAPHS = ("neighbors", "classes")
 

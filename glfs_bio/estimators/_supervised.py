@@ -8,13 +8,14 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
-from ..core import checks
-from ..core.geometry.problem import build_problems
-from ..core.laprls.class_graph import class_graph
-from ..core.laprls.labels import check_classes, is_labelled
-from ..core.solvers.descent import TOLERANCE
-from ..panels import Criterion
-from ..rankers import check_sizes, glfs, measured
+from .. import checks
+from ..cells.problem import build_problems
+from ..criterion.criterion import Criterion
+from ..glfs2014 import glfs
+from ..glfs2014.descent import TOLERANCE
+from ..laprls.class_graph import class_graph
+from ..laprls.labels import check_classes, is_labelled
+from ..selection import check_sizes, measured
 from ._glfs import GLFS
 
 if TYPE_CHECKING:
@@ -23,9 +24,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
     from sklearn.utils import Tags
 
-    from ..core._typing import Matrix
-    from ..core.geometry.problem import Problem
-    from ..rankers import Ranking
+    from .._typing import Matrix
+    from ..cells.problem import Problem
+    from ..selection import Ranking
 
 _FEWEST = 2
 

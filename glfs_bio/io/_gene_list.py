@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from .. import checks
 from .._anndata import read, selection
 from .._files import as_path, check_target, replacing
 from .._gene_files import needs_openpyxl
-from ..core import checks
 
 if TYPE_CHECKING:
     from pathlib import Path

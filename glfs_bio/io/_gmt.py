@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .. import checks
 from .._anndata import read, selection
 from .._files import as_path, check_target, replacing
-from ..core import checks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,10 +10,10 @@ import anndata as ad
 import numpy as np
 import pandas as pd
 
+from .. import checks
 from .._anndata.read import listed
 from .._extras import needs
 from .._files import as_path
-from ..core import checks
 from ._sides import genes_in_rows
 
 if TYPE_CHECKING:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .. import checks
 from .._anndata import preserve, read, selection
 from .._extras import needs
 from .._files import as_path, check_target, replacing
 from .._progress import progress
-from ..core import checks
 from . import _sections, _subject
 
 if TYPE_CHECKING:

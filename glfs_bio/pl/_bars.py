@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from ..core._typing import Index
+    from .._typing import Index
 
 
 @dataclass(frozen=True)

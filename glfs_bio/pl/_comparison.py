@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from anndata import AnnData
     from matplotlib.axes import Axes
 
-    from ..core._typing import Array
+    from .._typing import Array
 
 #: Measures of which more is better, from 0 to 1.
 _SHARES = frozenset(MEASURES) - {"n_genes", "n_effective", "mean_correlation", "counts_share"}

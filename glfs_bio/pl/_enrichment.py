@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .. import checks
 from .._anndata import selection
-from ..core import checks
 from ._figure import BLUE, GREY, check_ends, finish, given, row
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import checks
 from .._extras import needs
 from .._files import as_path, replacing
-from ..core import checks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

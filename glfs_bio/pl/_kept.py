@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from anndata import AnnData
     from matplotlib.axes import Axes
 
-    from ..core._typing import Array
+    from .._typing import Array
 
 _WIDTH, _PER_ROW, _MARGIN = 6.6, 0.36, 1.2
 #: Points of random panels lie so far above and below one another.

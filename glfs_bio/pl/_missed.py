@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from anndata import AnnData
 
+from .. import checks
 from .._anndata import read
-from ..core import checks
 from ._figure import check_ends, finish, given, row
 from ._told import column
 

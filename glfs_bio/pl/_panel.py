@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from anndata import AnnData
 
+from .. import checks
 from .._anndata import read, selection
-from ..core import checks
 from ..tl import _panel_umap as embedding
 from ._figure import MUTED, check_ends, finish, given, row
 

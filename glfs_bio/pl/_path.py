@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
-    from ..core._typing import Array
+    from .._typing import Array
 
 _WIDTH, _HEIGHT = 5.2, 3.8
 

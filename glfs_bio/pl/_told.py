@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from anndata import AnnData
     from matplotlib.axes import Axes
 
-    from ..core._typing import Array
+    from .._typing import Array
 
 #: What the measures of a panel are called, in the order to show them.
 MEASURES = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .. import checks
 from .._anndata import selection
-from ..core import checks
 from . import _bars
 from ._figure import check_ends, finish, given, one_or_list, row
 

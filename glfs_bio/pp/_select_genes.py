@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from anndata import AnnData
 
+from .. import checks
 from .._anndata import several, write
-from ..core import checks
 from ._selected import selected
 
 if TYPE_CHECKING:

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import checks
 from .._anndata import detection, per_gene, read, write
 from .._anndata import genes as named
 from .._anndata import limits as limits_of
 from .._anndata.inputs import inputs
 from .._anndata.preserve import seen_by, wanted
-from ..core import checks
-from ..core.data.rows import RowMatrix
-from ..rankers import Options, rank_genes
+from ..data.rows import RowMatrix
+from ..selection import Options, rank_genes
 from ._structure import kept as kept_structure
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from anndata import AnnData
     from numpy.typing import NDArray
 
-    from ..core.solvers.limits import Rows
+    from ..solvers.constraints import Rows
 
 _OF_OPTIONS = (
     "method",

@@ -5,10 +5,10 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any, Literal
 
+from .. import checks
 from .._anndata import structure as structures
 from .._anndata import write
-from ..core import checks
-from ..rankers import Options
+from ..selection import Options
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from .._anndata.inputs import Inputs
     from .._anndata.structure import Structure
-    from ..core._typing import Index
-    from ..rankers import ReducedCells
+    from .._typing import Index
+    from ..selection import ReducedCells
 
 
 def structure(

@@ -11,8 +11,8 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
+from .. import checks
 from .._anndata import read
-from ..core import checks
 from . import _calls, _objects, _session, _sexp
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
+from .. import checks
 from .._anndata import classifier, labels, read, selection, write
 from .._anndata import genes as named
 from .._anndata.versions import versions
-from ..core import checks
-from ..core.data.moments import moments
-from ..core.data.rows import RowMatrix
+from ..data.moments import moments
+from ..data.rows import RowMatrix
 from ..estimators._for_classes import SELECTORS, default_selector
 from ..estimators._glfs_laprls import GLFSLapRLSClassifier
 from ..estimators._laprls import LapRLSClassifier

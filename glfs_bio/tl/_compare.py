@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from .. import checks
 from .._anndata import write
 from .._anndata.versions import versions
 from .._progress import progress
-from ..core import checks
-from ..panels.substitutes import SHARE, n_matched, pairs
+from ..criterion.substitutes import SHARE, n_matched, pairs
 from ._measured import N_STEPS, Asked, evaluated
 from ._structure import judged
 

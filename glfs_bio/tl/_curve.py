@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from .. import checks
 from .._anndata import genes as names_of
 from .._anndata import labels as labels_of
 from .._anndata import limits as limits_of
 from .._anndata import read, write
 from .._anndata.versions import versions
-from ..core import checks
-from ..panels.labels import label_scores
-from ..panels.measures import coordinates
-from ..rankers import best_panel
+from ..measures.labels import label_scores
+from ..measures.measures import coordinates
+from ..selection import best_panel
 from ._structure import preserving, structure_of
 
 if TYPE_CHECKING:

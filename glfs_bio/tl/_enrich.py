@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from .. import checks
 from .._anndata import counts, read, selection
 from .._anndata.versions import versions
 from .._extras import needs
-from ..core import checks
-from ..core.data.rows import RowMatrix
+from ..data.rows import RowMatrix
 from ._enrichment import over_representation, prerank
 from ._gene_sets import gene_sets as read_gene_sets
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .. import checks
 from .._anndata import write
 from .._anndata.versions import versions
 from .._progress import progress
-from ..core import checks
 from ._measured import N_STEPS, Asked, evaluated
 from ._structure import judged
 

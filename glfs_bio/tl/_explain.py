@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from .. import checks
 from .._anndata import labels as labels_of
 from .._anndata import write
 from .._anndata.versions import versions
-from ..core import checks
-from ..panels import explain
-from ..panels.substitutes import swaps
+from ..criterion import explain
+from ..criterion.substitutes import swaps
 from ._structure import closed, judged
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from .._anndata.genes import Genes, Missing
     from .._anndata.preserve import Preserve
-    from ..core._typing import Array, Index
-    from ..panels import Criterion
+    from .._typing import Array, Index
+    from ..criterion.criterion import Criterion
 
 #: Genes that a direction of the structure, or what tells two labels apart, is named by.
 _NAMED_BY = 3

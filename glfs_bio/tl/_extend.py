@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from .. import checks
 from .._anndata import genes as names_of
 from .._anndata import labels as labels_of
 from .._anndata import limits as limits_of
 from .._anndata import per_gene, read, write
 from .._anndata.genes import Choice
-from ..core import checks
-from ..panels import explain
-from ..rankers import best_panel
+from ..criterion import explain
+from ..selection import best_panel
 from ._structure import judged
 
 if TYPE_CHECKING:

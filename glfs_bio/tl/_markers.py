@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from .. import checks
 from .._anndata import genes as names_of
 from .._anndata import labels as labels_of
 from .._anndata import read, write
 from .._anndata.versions import versions
-from ..core import checks
-from ..panels.markers import combination, singles
-from ..panels.measures import columns
+from ..measures.markers import combination, singles
+from ..measures.measures import columns
 
 if TYPE_CHECKING:
     from anndata import AnnData
     from numpy.typing import NDArray
 
     from .._anndata.genes import Missing
-    from ..core._typing import Array, Index
-    from ..panels.markers import Single
+    from .._typing import Array, Index
+    from ..measures.markers import Single
 
 
 def markers(

@@ -8,25 +8,27 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from .. import checks
 from .._anndata import labels as labels_of
 from .._anndata import per_gene, read
 from .._anndata.counts import counts
 from .._anndata.structure import of_all_cells
-from ..core import checks
-from ..core.geometry.subspace import principal_components
-from ..core.pools import few_threads
-from ..panels import WithFailures, measures, select
-from ..panels.expression import redundancy, totals
-from ..panels.imputation import imputed
-from ..panels.labels import label_scores
-from ..panels.missed import directions, open_cells
+from ..cells.subspace import principal_components
+from ..criterion.failures import WithFailures
+from ..criterion.missed import directions, open_cells
+from ..data.pools import few_threads
+from ..measures import measures
+from ..measures.expression import redundancy, totals
+from ..measures.imputation import imputed
+from ..measures.labels import label_scores
+from ..solvers.select import select
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from anndata import AnnData
 
-    from ..core._typing import Array, Index, Matrix
+    from .._typing import Array, Index, Matrix
     from ._structure import Judged
 
 #: Steps that the progress is shown by.

@@ -11,13 +11,14 @@ from anndata import AnnData
 from scipy import sparse
 from scipy.sparse import SparseEfficiencyWarning
 
+from .. import checks
 from .._anndata import read, selection
 from .._anndata.versions import versions
 from .._extras import needs
 from .._progress import progress
-from ..core import checks, pools
-from ..core.data.rows import RowMatrix
-from ..core.geometry.subspace import loadings
+from ..cells.subspace import loadings
+from ..data import pools
+from ..data.rows import RowMatrix
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from .. import checks
 from .._anndata import classifier, read
 from .._anndata.classifier import Classifier
-from ..core import checks
 from ..io._classifier import read_classifier
 
 if TYPE_CHECKING:

@@ -13,11 +13,11 @@ import numpy as np
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
+from .. import checks
 from .._anndata import examined, read, write
 from .._anndata.versions import versions
 from .._progress import progress
-from ..core import checks
-from ..panels import stability as over_parts
+from ..measures import stability as over_parts
 from ..pp import recorded_parameters, select_genes
 from ..pp._structure import compute
 from ._parts import COUNTS, drawn, lean, selected

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .._anndata.genes import Genes, Missing, Named
     from .._anndata.preserve import Preserve
     from .._anndata.structure import Structure
-    from ..core._typing import Index
+    from .._typing import Index
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from .. import checks
 from .._anndata import genes as names_of
 from .._anndata import write
 from .._anndata.versions import versions
-from ..core import checks
-from ..panels.substitutes import SHARE, swaps
+from ..criterion.substitutes import SHARE, swaps
 from ._structure import among, closed, judged
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from glfs_bio import GLFS
-from glfs_bio.core.geometry.graph import knn_graph
-from glfs_bio.core.solvers import newton, path
+from glfs_bio.cells.graph import knn_graph
+from glfs_bio.glfs2014 import newton, path
 
 SIGNAL = set(range(6))
 

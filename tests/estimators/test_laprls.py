@@ -10,7 +10,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from glfs_bio import GLFS
-from glfs_bio.core.geometry.graph import knn_graph, laplacian
+from glfs_bio.cells.graph import knn_graph, laplacian
 from glfs_bio.estimators._for_classes import default_selector
 from glfs_bio.estimators._glfs_laprls import GLFSLapRLSClassifier, fewest_genes
 from glfs_bio.estimators._laprls import LapRLSClassifier

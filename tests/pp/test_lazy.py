@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from glfs_bio.core.data import memory
-from glfs_bio.core.geometry import sample
+from glfs_bio.cells import sample
+from glfs_bio.data import memory
 from glfs_bio.pp import select_genes
 
 MANY = 150
@@ -160,7 +160,7 @@ def test_text_in_a_dask_array_is_refused(pbmc):
 
 def test_reading_can_be_followed(pbmc, tmp_path, caplog):
     cells = in_file(pbmc, tmp_path, sparse.csr_matrix)
-    with caplog.at_level(logging.INFO, "glfs_bio.core.data.rows"):
+    with caplog.at_level(logging.INFO, "glfs_bio.data.rows"):
         select_genes(cells, 10)
     assert caplog.records[0].n_done == caplog.records[0].n_all == 350
 

@@ -11,7 +11,7 @@ import pytest
 import scanpy as sc
 from sklearn.decomposition import PCA
 
-from glfs_bio.core.geometry.graph import knn_graph
+from glfs_bio.cells.graph import knn_graph
 from glfs_bio.pp import select_genes
 
 

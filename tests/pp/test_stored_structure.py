@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from glfs_bio import Limits, pp, tl
-from glfs_bio.core.geometry import problem
+from glfs_bio.cells import problem
 
 SIZE = 8
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from glfs_bio.core.solvers.path import Collapse
-from glfs_bio.rankers import METHODS, Options, rank_genes
+from glfs_bio.glfs2014.path import Collapse
+from glfs_bio.selection import METHODS, Options, rank_genes
 
 EXAMPLES = settings(
     deadline=None,

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import Phase, assume, event, given, reject, settings
 from hypothesis import strategies as st
 
-from glfs_bio.core.objective import VARIANCES, Objective
-from glfs_bio.core.solvers import path
+from glfs_bio.glfs2014 import VARIANCES, path
+from glfs_bio.glfs2014.variance import Objective
 
 EXAMPLES = settings(
     deadline=None, derandomize=True, phases=[Phase.explicit, Phase.generate], max_examples=40

@@ -196,7 +196,7 @@ def test_seed_decides_and_number_of_processes_does_not(adata):
 
 
 def test_named_representation_and_graph_are_used(pbmc, monkeypatch):
-    from glfs_bio.core.geometry import graph, subspace
+    from glfs_bio.cells import graph, subspace
 
     def refuse(*_args, **_kwargs):
         pytest.fail("computed although it was named")

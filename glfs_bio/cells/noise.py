@@ -1,0 +1,191 @@
+"""Technical noise of genes, and the units that it gives them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numba import njit
+from scipy import sparse
+
+from ..data import parallel
+from ..data.moments import moments
+from ..data.rows import RowMatrix
+from .graph import laplacian
+
+if TYPE_CHECKING:
+    from .._typing import Array, Index, Matrix
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How much noise a gene has at least, and how it is added up.
+
+    Attributes
+    ----------
+    assay
+        Noise of the assay that will measure a panel, in units of the mean noise of the genes that
+        carry structure.  Less trusts genes that hardly vary, more takes highly expressed ones;
+        ``benchmarks/panels/README.md`` has the trials.
+    smallest_share
+        No gene has less noise than this share of its variance.
+    block, rows
+        Entries of a block of dense genes, and cells whose sums are added up by themselves.
+    """
+
+    assay: float = 0.3
+    smallest_share: float = 1e-3
+    block: int = 2**21
+    rows: int = 1024
+
+
+SETTINGS = Settings()
+
+
+def variances(data: Matrix) -> Array:
+    """Variance of every gene over the cells, shape (n_genes,)."""
+    return moments(RowMatrix(data))[0].variance
+
+
+def graph_residuals(data: Matrix, smoother: sparse.csr_array) -> Array:
+    """``σ_i² = f_iᵀ L f_i / n`` for the centred genes, with L = `smoother`, shape (n_genes,).
+
+    Half the mean squared difference of neighbouring cells: for a gene without structure it equals
+    the variance, for one that is constant among neighbours it is zero.
+    """
+    n_cells, n_genes = data.shape
+    ones = smoother @ np.ones(n_cells)
+    weights = np.column_stack([np.full(n_cells, 1.0 / n_cells), ones])
+    mean, along = RowMatrix(data).weighted_sums(weights).T
+    quadratic = -2.0 * mean * along + mean**2 * ones.sum()
+    if sparse.issparse(data):
+        data, form = sparse.csr_array(data), sparse.csr_array(smoother)
+        quadratic += _quadratic_forms(data, form)
+    else:
+        columns = max(1, SETTINGS.block // n_cells)
+        for begin in range(0, n_genes, columns):
+            some = slice(begin, begin + columns)
+            genes = data[:, some].astype(np.float64)
+            quadratic[some] += np.einsum("ij,ij->j", genes, smoother @ genes)
+    return np.asarray(np.maximum(quadratic, 0.0) / n_cells)
+
+
+def measure(
+    data: Matrix, variance: Array, graph: sparse.csr_array, own: Array | None = None
+) -> Array:
+    """``σ_i²``: the residual on the normalised Laplacian, at least 10⁻³ of the variance.
+
+    Parameters
+    ----------
+    data
+        Cells × genes.
+    variance
+        Variance of every gene.
+    graph
+        Similarities of the cells.
+    own
+        Variance in `data` where these are a sample of the cells that `variance` is of: the residual
+        is measured as a share of it.  A gene that no cell of the sample expresses is all noise.
+    """
+    residuals = graph_residuals(data, laplacian(graph))
+    if own is not None:
+        share = np.divide(residuals, own, out=np.ones_like(own), where=own > 0)
+        residuals = share * variance
+    return np.maximum(residuals, SETTINGS.smallest_share * variance)
+
+
+def reliability(variance: Array, residuals: Array) -> Array:
+    """``h_i = clip(1 − σ_i²/var_i, 10⁻³, 1)``: the share of a gene's variance that is structure."""
+    share = np.divide(residuals, variance, out=np.ones_like(variance), where=variance > 0)
+    return np.clip(1.0 - share, SETTINGS.smallest_share, 1.0)
+
+
+def of_assay(variance: Array, residuals: Array) -> float:
+    """``σ_0²``, the noise of the assay that will measure the panel.
+
+    ``assay`` of :class:`Settings` times the mean of ``σ_i²`` over the genes, each counting by the
+    variance that is structure, ``h_i var_i``, so that the value hardly depends on which genes are
+    there.
+    """
+    structure = reliability(variance, residuals) * variance
+    return SETTINGS.assay * float(np.average(residuals, weights=structure))
+
+
+def gene_units(variance: Array, residuals: Array, assay: float | None = None) -> Array:
+    """``u_i = h_i / √(σ_i² + σ_0²)``, zero for a constant gene; `assay` is ``σ_0²``, if known."""
+    assay = of_assay(variance, residuals) if assay is None else assay
+    units = np.zeros_like(variance)
+    noise = np.sqrt(residuals + assay)
+    return np.divide(reliability(variance, residuals), noise, out=units, where=variance > 0)
+
+
+def elsewhere(variance: Array, residuals: Array, detection: Array) -> Array:
+    """How much longer genes are, in units of noise, in an assay with another detection of each.
+
+    The noise ``σ_i²`` becomes ``σ_i²/d_i`` for the detection d, with which counts shrink, and the
+    structure stays: the :func:`gene_units` that follow, as a share of those here.
+
+    Parameters
+    ----------
+    variance, residuals
+        ``var_i`` and ``σ_i²`` of every gene here.
+    detection
+        d ≥ 0 of every gene; 0 is a gene that the assay does not see.
+    """
+    structure = reliability(variance, residuals) * variance
+    noise = np.divide(
+        residuals, detection, out=np.full_like(residuals, np.inf), where=detection > 0
+    )
+    assay = of_assay(variance, residuals)
+    found = np.zeros_like(variance)
+    seen = (structure > 0) & np.isfinite(noise)
+    there = gene_units(structure[seen] + noise[seen], noise[seen], assay)
+    found[seen] = there / gene_units(variance[seen], residuals[seen], assay)
+    return found
+
+
+def _quadratic_forms(data: sparse.csr_array, form: sparse.csr_array) -> Array:
+    """``x_iᵀ F x_i`` for every column of a CSR matrix; F is symmetric, in CSR.
+
+    Takes ``nnz(F)`` times the entries of a row, where a product of sparse matrices would sort them.
+    The sums of some rows are added up in the order of these, whatever the threads.
+    """
+    n_rows, n_columns = data.shape
+    begins = range(0, n_rows, SETTINGS.rows)
+    parts = np.zeros((len(begins), n_columns))
+    stored = data.indptr, data.indices, data.data
+    forms = form.indptr, form.indices, form.data.astype(np.float64)
+
+    def add_up(part: int) -> None:
+        begin = begins[part]
+        _forms_of_rows(*stored, *forms, begin, min(begin + SETTINGS.rows, n_rows), parts[part])
+
+    parallel.work(add_up, range(len(begins)))
+    return np.asarray(parts.sum(axis=0))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _forms_of_rows(
+    indptr: Index,
+    indices: Index,
+    values: Array,
+    form_indptr: Index,
+    form_indices: Index,
+    form_values: Array,
+    begin: int,
+    end: int,
+    forms: Array,
+) -> None:
+    """``Σ_i x_i · (F x)_i`` over some rows i of every column x, added to `forms`."""
+    product = np.empty(len(forms))
+    for i in range(begin, end):
+        product[:] = 0.0
+        for q in range(form_indptr[i], form_indptr[i + 1]):
+            j = form_indices[q]
+            if j >= i:  # the other triangle is the same
+                weight = form_values[q] if j == i else 2.0 * form_values[q]
+                for p in range(indptr[j], indptr[j + 1]):
+                    product[indices[p]] += weight * values[p]
+        for p in range(indptr[i], indptr[i + 1]):
+            forms[indices[p]] += values[p] * product[indices[p]]

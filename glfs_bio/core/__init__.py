@@ -1,1 +1,0 @@
-"""The mathematics of GLFS on arrays: nothing here knows AnnData."""

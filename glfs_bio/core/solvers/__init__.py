@@ -1,1 +1,0 @@
-"""How an objective is minimised: greedily, or along λ."""

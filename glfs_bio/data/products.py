@@ -1,0 +1,158 @@
+"""Products of a matrix and of its transpose with blocks of vectors.
+
+Those of a sparse matrix use all cores, and a few rows of the block at a time.  Every number is a
+sum over one row in its order, whatever the threads, so that they do not change a bit.
+"""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numba import njit
+from scipy import sparse
+
+from . import parallel, pools
+from .values import doubled, is_sparse, single, with_values
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from numpy.typing import DTypeLike, NDArray
+
+    from .._typing import Array, Index, Matrix
+
+#: Parts of a product that threads share: rows of some are slower than those of others.
+_PARTS = 8
+#: Fewer multiplications are done before threads have begun.
+_FEW = 2**21
+
+
+@dataclass(frozen=True)
+class Dense:
+    """X in double precision, dense, or sparse with more than half of its entries."""
+
+    matrix: Matrix
+
+    def threads(self) -> AbstractContextManager[object]:
+        """All threads of BLAS, which does the products."""
+        return nullcontext()
+
+    def times(self, block: Array) -> Array:
+        """``X w`` for the columns of a block."""
+        return np.asarray(self.matrix @ block)
+
+    def transposed_times(self, block: Array) -> Array:
+        """``Xᵀ s`` for the columns of a block."""
+        return np.asarray(self.matrix.T @ block)
+
+
+@dataclass(frozen=True)
+class Sparse:
+    """X in CSR, and its transpose once it is needed; products have the precision of the block."""
+
+    matrix: sparse.csr_array
+
+    def threads(self) -> AbstractContextManager[object]:
+        """One thread of BLAS: its others would wait on cores that the products need."""
+        return pools.one_thread("blas")
+
+    @cached_property
+    def transposed(self) -> sparse.csr_array:
+        """Xᵀ in CSR."""
+        return sparse.csr_array(self.matrix.T)
+
+    @property
+    def in_single(self) -> tuple[Sparse, float]:
+        """The same in single precision and in its range, and what it is to be multiplied with."""
+        other, unit = self._other
+        return other or self, unit
+
+    @cached_property
+    def _other(self) -> tuple[Sparse | None, float]:  # who keeps itself is freed late
+        values, unit = single(self.matrix.data)
+        if values is self.matrix.data:
+            return None, unit
+        return Sparse(with_values(self.matrix, values)), unit
+
+    def times(self, block: Array) -> Array:
+        """``X w`` for the columns of a block."""
+        return _product(self.matrix, block)
+
+    def single_times(self, block: Array) -> Array:
+        """``X w`` for the columns of a block, in single precision but for its unit."""
+        (single_precision, unit), (block, weight) = self.in_single, single(block)
+        return np.asarray(np.float64(unit * weight) * single_precision.times(block))
+
+    def transposed_times(self, block: NDArray[Any], precision: DTypeLike | None = None) -> Array:
+        """``Xᵀ s`` for the columns of a block, added up in its precision or in a given one."""
+        return _product(self.transposed, block, precision)
+
+
+Products: TypeAlias = Dense | Sparse
+
+
+def products(data: Matrix) -> Products:
+    """Products with a dense matrix or with CSR."""
+    if sparse.issparse(data) and is_sparse(data):
+        return sparse_products(data)
+    return Dense(doubled(data))
+
+
+def sparse_products(data: Matrix) -> Sparse:
+    """Products that take zeros for nothing, stored or not: these would change what is rounded."""
+    matrix = sparse.csr_array(data)
+    if np.count_nonzero(matrix.data) < matrix.nnz:
+        matrix = matrix.copy()
+        matrix.eliminate_zeros()
+    return Sparse(matrix)
+
+
+def _product(
+    matrix: sparse.csr_array, block: NDArray[Any], precision: DTypeLike | None = None
+) -> Array:
+    block = np.ascontiguousarray(block)
+    product = np.empty((matrix.shape[0], block.shape[1]), dtype=precision or block.dtype)
+    stored = matrix.indptr, matrix.indices, matrix.data
+    if matrix.nnz * block.shape[1] < _FEW:
+        _rows(*stored, block, product, 0, len(product))
+        return product
+    places = np.linspace(0, matrix.nnz, _PARTS + 1)[1:-1]
+    ends = [0, *np.searchsorted(matrix.indptr, places).tolist(), len(product)]
+    parallel.work(
+        lambda part: _rows(*stored, block, product, *ends[part : part + 2]), range(_PARTS)
+    )
+    return product
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
+def _rows(
+    indptr: Index,
+    indices: Index,
+    values: Array,
+    block: Array,
+    product: Array,
+    begin: int,
+    end: int,
+) -> None:
+    """Some rows of the product of CSR with a block; four of its rows at a time fill registers."""
+    one = product.dtype.type
+    for i in range(begin, end):
+        row = product[i]
+        row[:] = 0
+        p, last = indptr[i], indptr[i + 1]
+        while p + 3 < last:
+            a, b, c, d = one(values[p]), one(values[p + 1]), one(values[p + 2]), one(values[p + 3])
+            of_a, of_b = block[indices[p]], block[indices[p + 1]]
+            of_c, of_d = block[indices[p + 2]], block[indices[p + 3]]
+            for k in range(len(row)):
+                row[k] += a * of_a[k] + b * of_b[k] + c * of_c[k] + d * of_d[k]
+            p += 4
+        while p < last:
+            a, of_a = one(values[p]), block[indices[p]]
+            for k in range(len(row)):
+                row[k] += a * of_a[k]
+            p += 1

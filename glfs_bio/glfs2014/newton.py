@@ -1,0 +1,170 @@
+"""Active-set projected Newton for ``φ(β) + λ Σ β`` over β ≥ 0."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..criterion.cholesky import diagonal, factor
+from .bounded_qp import solve_bounded_qp
+from .descent import TOLERANCE, Solution, decreases_enough, kkt_residuals, longest_step
+
+if TYPE_CHECKING:
+    from .._typing import Array, Index
+    from .variance import Objective, Point
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How far a Newton step goes, and how many genes it is taken on.
+
+    Attributes
+    ----------
+    ridges
+        Added to the Hessian in units of its diagonal; more, towards a gradient step, where rounding
+        has left no descent in the step before.
+    entering
+        Genes that may enter at once, for each direction.
+    shortest, longest
+        Multiples of a step: where the line search gives up, and how far a step is gone on along
+        whose model was made more convex than the objective.
+    """
+
+    ridges: tuple[float, ...] = (1e-7, 1e-4, 1e-1, 1e2)
+    entering: int = 2
+    shortest: float = 1e-10
+    longest: float = 64.0
+
+
+RULES = Rules()
+
+
+def minimise(
+    objective: Objective,
+    beta: Array,
+    lam: float,
+    *,
+    tol: float = TOLERANCE,
+    max_iter: int = 1000,
+) -> Solution:
+    """Descend from `beta` to a stationary point, by Newton steps on the genes that matter.
+
+    The genes with β > 0 are solved first; then one gradient over all genes finds those that must
+    join them, until none does.
+
+    Parameters
+    ----------
+    objective
+        The objective φ.
+    beta
+        Where to start, shape (n_genes,).
+    lam
+        λ > 0.
+    tol
+        Largest allowed violation of the optimality conditions, in units of λ.
+    max_iter
+        Accepted steps, over all rounds.
+    """
+    beta = beta.copy()
+    steps = 0
+    working: Index = np.flatnonzero(beta)
+    while True:
+        point, taken = _on_working_set(objective, beta, working, lam, tol, max_iter - steps)
+        steps += taken
+        gradient = point.full_gradient()
+        residuals = kkt_residuals(beta, gradient, lam)
+        support: Index = np.flatnonzero(beta)
+        entering = _most_violating(residuals * (beta <= 0), tol, RULES.entering * objective.rank)
+        stuck = len(np.setdiff1d(entering, working)) == 0
+        if stuck or steps >= max_iter:
+            kkt = float(residuals.max())
+            return Solution(lam, beta, gradient, point.value, kkt, steps, kkt <= tol)
+        working = np.union1d(support, entering)
+
+
+def _most_violating(residuals: Array, tol: float, most: int) -> Index:
+    """Genes above the tolerance, at most so many, but all that are alike."""
+    threshold = np.partition(residuals, -most)[-most] if len(residuals) > most else 0.0
+    return np.flatnonzero((residuals > tol) & (residuals >= threshold))
+
+
+def _on_working_set(
+    objective: Objective,
+    beta: Array,
+    working: Index,
+    lam: float,
+    tol: float,
+    max_iter: int,
+) -> tuple[Point, int]:
+    """Minimise over the genes of `working`; updates `beta` in place."""
+    point = objective.at(beta[working], working)
+    for taken in range(max_iter):
+        here = point.beta
+        residuals = kkt_residuals(here, point.gradient, lam)
+        if residuals.max(initial=0.0) <= tol:
+            return point, taken
+        slope = point.gradient + lam
+        for ridge in RULES.ridges:
+            step, convex = _newton_step(point, slope, residuals, ridge)
+            drop = point.largest_drop(step)
+            accepted = _line_search(point, step, drop, slope, lam)
+            if accepted is not None:
+                break
+        else:
+            return point, taken
+        if not convex:
+            accepted = _lengthen(point, accepted, step, drop, lam)
+        point = accepted
+        beta[working] = point.beta
+    return point, max_iter
+
+
+def _newton_step(point: Point, slope: Array, residuals: Array, ridge: float) -> tuple[Array, bool]:
+    """Minimiser of the local quadratic model over β ≥ 0, and whether the model is the true one.
+
+    Where the Hessian is not positive definite, as much of its convex part is added as it takes.
+    """
+    here = point.beta
+    movable = np.flatnonzero((here > 0) | (residuals > 0))
+    exact, convex = point.hessian(movable)
+    unit = 1.0 / np.sqrt(np.diag(convex))
+    units = np.outer(unit, unit)
+    for part in (exact, convex):
+        part *= units
+        diagonal(part)[:] += ridge
+    hessian, shift = exact, 0.0
+    while (half := factor(hessian)) is None:
+        shift = max(0.5, 2.0 * shift)
+        hessian = exact + shift * convex
+    lower = -here[movable] / unit
+    step = np.zeros_like(here)
+    scaled = solve_bounded_qp(hessian, half, unit * slope[movable], lower)
+    # Exactly to zero, or rounding leaves 1e-16 of β, then 1e-32, and never zero
+    step[movable] = np.where(scaled <= lower, -here[movable], unit * scaled)
+    return step, shift == 0.0
+
+
+def _line_search(point: Point, step: Array, drop: float, slope: Array, lam: float) -> Point | None:
+    """First point along the step with enough decrease, or None where rounding leaves none."""
+    expected = float(slope @ step)
+    length = longest_step(drop)
+    while expected < 0 and length > RULES.shortest:
+        trial = point.moved(np.maximum(point.beta + length * step, 0.0))
+        if decreases_enough(point, trial, lam, length * expected):
+            return trial
+        length /= 2.0
+    return None
+
+
+def _lengthen(point: Point, accepted: Point, step: Array, drop: float, lam: float) -> Point:
+    """Go on along a step whose model was made more convex, and so shorter, than the objective."""
+    length, longest = 2.0, longest_step(drop, at_most=RULES.longest)
+    while length <= longest:
+        trial = point.moved(np.maximum(point.beta + length * step, 0.0))
+        if trial.value + lam * trial.beta.sum() >= accepted.value + lam * accepted.beta.sum():
+            break
+        accepted = trial
+        length *= 2.0
+    return accepted

@@ -1,0 +1,253 @@
+"""The λ path: where it starts, how it is walked, and which of its solutions is the answer.
+
+φ is zero at β = 0, so a selection is a *local* minimum, on the branch where every direction has
+weight a > 1.  As λ grows, directions leave that branch, first many at once, then one by one, until
+nothing is left.  Which genes survive depends on the way, so the way is always the same: one start,
+one factor.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import newton, owlqn
+from .descent import TOLERANCE
+from .thinning import balance, thin
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .._typing import Array
+    from .descent import Solution
+    from .variance import Objective, Variance
+
+log = logging.getLogger(__name__)
+
+SOLVERS = {"newton": newton.minimise, "owlqn": owlqn.minimise}
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How λ is walked.  Settled by trial on the paper's images and simulations.
+
+    Attributes
+    ----------
+    factor
+        λ grows by this factor from one solution to the next.
+    median_weight
+        Weight of the median direction at the start: well above 1, the top of a/(1+a)².  Directions
+        far below it, which are noise, may start off the branch; where they prevail, weights double
+        until none does.
+    doublings
+        How often they may.
+    start_genes
+        Genes at the start, for each direction; the rest enter when their gradient says so.
+    reached
+        Directions below this share of the largest are not reached by the genes.
+    few_lost
+        A step that leaves less than this share of the genes is part of an avalanche.
+    many_genes
+        More genes than a Newton step can handle well are thinned out first.
+    smallest_lam
+        Below so much of the first λ, weights are so large that nothing is left of their
+        differences.
+    """
+
+    factor: float = 1.2
+    median_weight: float = 100.0
+    doublings: int = 20
+    start_genes: int = 6
+    reached: float = 1e-8
+    few_lost: float = 0.75
+    many_genes: int = 900
+    smallest_lam: float = 1e-30
+
+
+RULES = Rules()
+#: C of the paper's line search.
+_LINE_SEARCH_CONSTANT = 2.0**40
+
+
+class Collapse(ValueError):
+    """Every weight is zero: λ is larger than the data bear."""
+
+
+def start(objective: Objective) -> tuple[Array, float]:
+    """Where a path begins: equal weights on the largest genes, and the λ that balances them.
+
+    The weights put the directions that the genes reach well inside the branch of selections.
+
+    Returns
+    -------
+    beta
+        Shape (n_genes,).
+    lam
+        ``λ0 = −Σ β_i ∂φ/∂β_i / Σ β_i``, positive.
+
+    Raises
+    ------
+    Collapse
+        There is none: directions that the genes hardly reach outweigh the others.
+    """
+    norms = objective.squared_norms
+    n_start = min(RULES.start_genes * objective.rank, int(np.count_nonzero(norms)))
+    beta = np.where(norms >= np.sort(norms)[len(norms) - n_start], 1.0, 0.0)
+    weights = np.concatenate([_directions(block, beta) for block in objective.blocks])
+    beta *= RULES.median_weight / np.median(weights)
+    for _ in range(RULES.doublings):
+        lam = balance(objective, beta)
+        if lam > 0:
+            return beta, lam
+        beta *= 2.0
+    msg = (
+        "No λ balances the genes: their sizes are too unlike. "
+        "Standardize them, or choose another objective."
+    )
+    raise Collapse(msg)
+
+
+def _directions(block: Variance, beta: Array) -> Array:
+    """Eigenvalues of A' in the directions that the genes reach."""
+    weights = np.linalg.eigvalsh((block.genes.T * beta) @ block.genes)
+    return np.asarray(weights[weights > RULES.reached * weights[-1]])
+
+
+def walk(
+    objective: Objective,
+    *,
+    last: float = np.inf,
+    solver: str = "newton",
+    tol: float = TOLERANCE,
+    factor: float = RULES.factor,
+    least: int = 1,
+    most: int = RULES.many_genes,
+) -> Iterator[Solution]:
+    """Solutions along growing λ, each from the one before, until nothing is left.
+
+    Parameters
+    ----------
+    objective
+        The objective φ.
+    last
+        λ at which to end.
+    solver
+        Key of :data:`SOLVERS`.
+    tol
+        See :func:`~glfs_bio.glfs2014.newton.minimise`.
+    factor
+        Ratio of two successive λ.
+    least
+        Number of genes that will be asked for: so many are there at the first λ, if they can be.
+    most
+        Number of genes that may be there at the first λ: more are thinned out
+        (:func:`~glfs_bio.glfs2014.thinning.thin`).
+
+    Raises
+    ------
+    Collapse
+        Nothing is left at the first λ already.
+    """
+    beta, lam = start(objective)
+    if last < RULES.smallest_lam * lam:
+        msg = f"lam={last:.6g} is smaller than rounding allows: the path starts at λ = {lam:.6g}."
+        raise ValueError(msg)
+    lam, started = min(lam, last), False
+    if np.count_nonzero(beta) > most:
+        beta, lam = thin(objective, beta, lam, most=most, least=least, last=last)
+    while True:
+        solution = SOLVERS[solver](objective, beta, lam, tol=tol)
+        log.info("λ = %.4g: %d genes", lam, solution.n_genes, extra={"n_genes": solution.n_genes})
+        if solution.n_genes == 0:
+            break
+        yield solution
+        if lam >= last:
+            return
+        following = min(lam * factor, last)
+        # On the branch φ falls like 1/β: where the same genes remain, this is the solution.
+        beta = solution.beta * np.sqrt(lam / following)
+        lam, started = following, True
+    if not started:
+        msg = f"No gene is left at λ = {lam:.6g}, where the path starts"
+        msg += ": choose a smaller lam." if lam == last else ": the graph shows no structure."
+        raise Collapse(msg)
+
+
+def walk_to(objective: Objective, lam: float, **options: Any) -> list[Solution]:
+    """The path up to a given λ, whose solution comes last.
+
+    Raises
+    ------
+    Collapse
+        Nothing is left at `lam`.
+    """
+    solutions = list(walk(objective, last=lam, **options))
+    if solutions[-1].lam < lam:
+        reach = solutions[-1].lam
+        msg = (
+            f"lam={lam:.6g} leaves no gene: the path collapses above λ = {reach:.6g}; "
+            "choose a smaller lam."
+        )
+        raise Collapse(msg)
+    return solutions
+
+
+def line_search(
+    objective: Objective, *, solver: str = "newton", tol: float = TOLERANCE
+) -> list[Solution]:
+    """The paper's rule for equation (8): the largest λ, up to factors of two, without collapse.
+
+    ``λ ← λ/2`` after a collapse, ``λ ← λ C/2^t`` otherwise, for t up to log₂ C, and early stopping
+    when both neighbours of a survivor collapsed ("Parameter Search" of Wang & Goldenberg).  Every
+    trial starts from the same dense β.  Returns the survivors in the order they were found.
+    """
+    beta, lam = start(objective)
+    survivors: list[Solution] = []
+    history: list[bool] = []
+    for t in range(int(np.log2(_LINE_SEARCH_CONSTANT)) + 1):
+        solution = SOLVERS[solver](objective, beta, lam, tol=tol)
+        history.append(solution.n_genes > 0)
+        log.info("λ = %.4g: %d genes", lam, solution.n_genes, extra={"n_genes": solution.n_genes})
+        if solution.n_genes:
+            survivors.append(solution)
+        if history[-3:] == [False, True, False]:
+            break
+        lam = lam * _LINE_SEARCH_CONSTANT / 2.0**t if solution.n_genes else lam / 2.0
+    if not survivors:
+        msg = "The line search found no λ that keeps a gene: the graph shows no structure."
+        raise Collapse(msg)
+    return survivors
+
+
+def until(path: Iterator[Solution], n_genes: int) -> list[Solution]:
+    """Walk until fewer than `n_genes` are left; that last, too small solution is included."""
+    solutions = []
+    for solution in path:
+        solutions.append(solution)
+        if solution.n_genes < n_genes:
+            break
+    return solutions
+
+
+def through_avalanche(path: Iterator[Solution], solutions: list[Solution]) -> Solution | None:
+    """Go on while a step loses more than a quarter of the genes; what it leaves, if that lasts.
+
+    A solution that has no fewer genes one step of λ later is what the avalanche was about.
+    """
+    for solution in path:
+        before = solutions[-1].n_genes
+        solutions.append(solution)
+        if solution.n_genes == before:
+            return solution
+        if solution.n_genes > RULES.few_lost * before:
+            break
+    return None
+
+
+def at_least(solutions: list[Solution], n_genes: int) -> Solution:
+    """Last solution with `n_genes` or more; the largest one where none has as many."""
+    enough = [solution for solution in solutions if solution.n_genes >= n_genes]
+    return enough[-1] if enough else max(solutions, key=lambda solution: solution.n_genes)

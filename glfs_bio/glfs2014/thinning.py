@@ -1,0 +1,145 @@
+"""From thousands of genes to hundreds: multiplicative updates along growing λ.
+
+On the branch of selections φ is nearly homogeneous of degree −1 (it falls like ``1/β``), and there
+
+    β_i ← β_i · (−(∂φ/∂β_i)/λ)^½
+
+has the stationary points of ``φ + λ Σ β`` as its fixed points.  It is the multiplicative algorithm
+for A-optimal designs (Silvey, Titterington & Torsney 1978), which Q becomes where all directions
+are far out on the branch.  An update costs one gradient over the genes that are left, and takes
+care of thousands at once, where a Newton step would need a Hessian of that size.  λ grows while it
+runs, fast as long as φ is homogeneous and nothing but the weights' size changes; where directions
+leave by the hundred at once, it waits for them.  What is left is handed on to a solver that
+converges.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from .._typing import Array
+    from .variance import Objective, Point
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How fast λ grows and weights move.  Settled by time and by the genes left.
+
+    Attributes
+    ----------
+    factor, fast, far_out
+        λ grows by `factor` a step, by `fast` where the balance is `far_out` of λ: all directions
+        are far out on the branch then.
+    updates, most_steps
+        Updates a step, and steps.
+    most_growth
+        No weight may grow more in one update.
+    most_shrinking, leaving
+        In an avalanche none may shrink more, and λ stays as long as more genes than this share want
+        to leave.
+    negligible
+        A gene whose weight has fallen below this share of the largest is left behind.
+    look, entering_weight
+        When λ has grown by this factor all genes are looked at, and as many as there are directions
+        may enter, with this share of the median weight.
+    """
+
+    factor: float = 1.15
+    fast: float = 1.15**4
+    far_out: float = 0.99
+    updates: int = 3
+    most_steps: int = 300
+    most_growth: float = 2.0
+    most_shrinking: float = 0.5
+    leaving: float = 0.05
+    negligible: float = 1e-4
+    look: float = 3.0
+    entering_weight: float = 0.3
+
+
+RULES = Rules()
+
+
+def thin(
+    objective: Objective, beta: Array, lam: float, *, most: int, least: int, last: float = np.inf
+) -> tuple[Array, float]:
+    """Let λ grow until at most `most` genes are left.
+
+    Parameters
+    ----------
+    objective
+        The objective φ.
+    beta, lam
+        Where to start: on the branch, in balance.
+    most
+        Number of genes to end with, or fewer.
+    least
+        Where a step leaves fewer than this, its beginning is returned.
+    last
+        λ at which to end in any case.
+
+    Returns
+    -------
+    beta
+        Shape (n_genes,).
+    lam
+        The λ that balances it, ``−Σ β_i ∂φ/∂β_i / Σ β_i``, at most `last`.
+    """
+    genes = np.flatnonzero(beta)
+    point = objective.at(beta[genes], genes)
+    slowest, looked = 0.0, lam
+    for _ in range(RULES.most_steps):
+        before = point
+        for _ in range(RULES.updates):
+            rate = np.sqrt(np.maximum(-point.gradient / lam, 0.0))
+            weights = point.beta * np.clip(rate, slowest, RULES.most_growth)
+            point = point.moved(weights)
+        stay = weights > RULES.negligible * weights.max()
+        point = point.narrowed(np.flatnonzero(stay))
+        if slowest == 0 and (stay.sum() < least or _balance(point) <= 0):
+            point, slowest = before, RULES.most_shrinking
+            continue
+        if stay.sum() < least:
+            point = before
+            break
+        log.info("λ = %.4g: %d genes", lam, stay.sum(), extra={"n_genes": int(stay.sum())})
+        if (stay.sum() <= most and _balance(point) > 0) or lam >= last:
+            break
+        if slowest > 0 and np.mean(point.gradient > 0) > RULES.leaving:
+            continue
+        if lam > RULES.look * looked:
+            point, looked = _with_entering(objective, point, lam), lam
+        factor = RULES.fast if _balance(point) > RULES.far_out * lam else RULES.factor
+        following = min(factor * lam, last)
+        point = point.moved(point.beta * np.sqrt(lam / following))
+        lam = following
+    beta = np.zeros(objective.n_genes)
+    beta[point.support] = point.beta
+    return beta, min(_balance(point), last)
+
+
+def balance(objective: Objective, beta: Array) -> float:
+    """``−Σ β_i ∂φ/∂β_i / Σ β_i``: positive where most directions are on the branch."""
+    return _balance(objective.at(beta))
+
+
+def _balance(point: Point) -> float:
+    return float(np.dot(point.beta, -point.gradient) / np.sum(point.beta))
+
+
+def _with_entering(objective: Objective, point: Point, lam: float) -> Point:
+    violation = -point.full_gradient() / lam - 1.0
+    violation[point.support] = 0.0
+    entering = np.argsort(-violation, kind="stable")[: objective.rank]
+    entering = entering[violation[entering] > 0]
+    support = np.union1d(point.support, entering)
+    beta = np.full(objective.n_genes, RULES.entering_weight * np.median(point.beta))
+    beta[point.support] = point.beta
+    return objective.at(beta[support], support)

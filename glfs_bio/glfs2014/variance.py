@@ -1,0 +1,270 @@
+"""The paper's objectives: value, gradient and Hessian.
+
+Everything happens in the eigenbasis of ``K = VᵀBV``, where ``M = K⁻¹`` is the diagonal ``m`` and a
+gene ``c_i`` (row of ``C = XᵀV``) becomes ``g_i = M^(-1/2) c_i``.  With ``A' = Σ β_i g_i g_iᵀ`` and
+``E = (I + A')⁻¹`` both are one expression,
+
+    φ(β) = Tr(N E) − Tr(N₁ E N₂ E),      N = N₁ N₂, N₁ and N₂ diagonal,
+
+    =========  ==================  ========  =====  ======
+    objective  what it is          N         N₁      N₂
+    =========  ==================  ========  =====  ======
+    exact      Tr Cov(w)           M         M      I
+    printed    Tr(A (M+A)⁻² M²)    M         M²     M⁻¹
+    =========  ==================  ========  =====  ======
+
+so that one gradient and one Hessian serve both (equation (9) of the paper is the gradient where
+matrices commute):
+
+    K_φ = E (N₁ E N₂ + N₂ E N₁ − N) E
+    ∂φ/∂β_i      = g_iᵀ K_φ g_i
+    ∂²φ/∂β_i∂β_j = −2 [ (g_iᵀEg_j)(g_iᵀK_φ g_j) + (g_iᵀEN₁Eg_j)(g_iᵀEN₂Eg_j) ].
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from typing import TYPE_CHECKING, ClassVar, Self
+
+import numpy as np
+from scipy.linalg import blas, eigvalsh
+
+from ..criterion import cholesky
+from .gram import Grams
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._typing import Array, Index
+
+
+#: Genes whose products with a matrix stay in the processor's cache.
+_AT_ONCE = 2048
+
+
+@dataclass(frozen=True)
+class Variance:
+    """φ on one set of cells; a subclass has the diagonals of its objective.
+
+    Attributes
+    ----------
+    genes
+        ``g_i = M^(-1/2) c_i``, shape (n_genes, r).
+    outer, left, right
+        ``N``, ``N₁`` and ``N₂``, shape (r,).
+    covered
+        What A' holds besides the genes that are weighed, shape (r, r).
+    """
+
+    genes: Array
+    outer: Array
+    left: Array
+    right: Array
+    covered: Array
+
+    #: Whether φ needs all directions of the cells, those too that no gene reaches.
+    whole_space: ClassVar[bool]
+
+    @staticmethod
+    def diagonals(m: Array) -> tuple[Array, Array, Array]:
+        """N, N₁ and N₂ for ``M = diag(m)``."""
+        raise NotImplementedError
+
+    @classmethod
+    def of(cls, genes: Array, stiffness: Array) -> Self:
+        """Whiten reduced genes C, (n_genes, r), by ``K = VᵀBV``, positive definite, (r, r)."""
+        kappa, basis = np.linalg.eigh(stiffness)
+        return cls.whitened(genes @ (basis * np.sqrt(kappa)), kappa)
+
+    @classmethod
+    def whitened(cls, genes: Array, kappa: Array) -> Self:
+        """From whitened genes and the eigenvalues of K."""
+        covered = np.zeros((len(kappa), len(kappa)))
+        return cls(genes, *cls.diagonals(1.0 / kappa), covered=covered)
+
+    def cover(self, include: Index, beta: Array) -> Self:
+        """Fix the weights of some genes: A' keeps them, and they are weighed no more."""
+        if not len(include):
+            return self
+        fixed = self.genes[include]
+        rest = self.genes.copy()
+        rest[include] = 0.0
+        return replace(self, genes=rest, covered=self.covered + (fixed.T * beta) @ fixed)
+
+    def seen(self, support: Index) -> _Genes | Grams:
+        """The genes of a support: as they are, or their inner products where they are few."""
+        if len(support) < self.genes.shape[1] and not self.covered.any():
+            return Grams.of(self, support)
+        return _Genes(self, support, self.genes[support])
+
+
+@dataclass(frozen=True)
+class _Genes:
+    """Genes of a block as they are, for more of them than directions."""
+
+    block: Variance
+    support: Index
+    genes: Array
+
+    def at(self, beta: Array) -> _DensePoint:
+        return _DensePoint(self.block, self.genes, beta)
+
+    def narrowed(self, among: Index) -> _Genes | Grams:
+        return self.block.seen(self.support[among])
+
+
+class _DensePoint:
+    """A block's derivatives at one β, those of the genes `on_support`."""
+
+    def __init__(self, block: Variance, on_support: Array, beta: Array) -> None:
+        self.block = block
+        self.on_support = on_support
+        heavy = beta > 0
+        precision = block.covered + _gram(on_support[heavy].T, beta[heavy])  # A'
+        cholesky.diagonal(precision)[:] += 1.0
+        self.inverse = cholesky.inverse(precision)  # E
+
+    @cached_property
+    def sandwich(self) -> Array:
+        """``E N₂ E``."""
+        return _gram(self.inverse, self.block.right)
+
+    @cached_property
+    def kernel(self) -> Array:
+        """``K_φ``, the matrix of the gradient's quadratic form."""
+        e = self.inverse
+        turn = (e * self.block.left) @ self.sandwich
+        return np.asarray(turn + turn.T - _gram(e, self.block.outer))
+
+    @property
+    def value(self) -> float:
+        e, block = self.inverse, self.block
+        return float(block.outer @ np.diag(e) - np.sum(block.left * np.diag(self.sandwich)))
+
+    @property
+    def support_gradient(self) -> Array:
+        """``∂φ/∂β_i`` on the support."""
+        return self.gradient(self.on_support)
+
+    def gradient(self, genes: Array) -> Array:
+        # With K_φ = R + Rᵀ, R triangular, gᵀK_φg = 2 gᵀRg: half the work.
+        half = np.triu(self.kernel)
+        cholesky.diagonal(half)[:] /= 2.0
+        forms = np.empty(len(genes))
+        for begin in range(0, len(genes), _AT_ONCE):
+            some = genes[begin : begin + _AT_ONCE]
+            turned = blas.dtrmm(2.0, half, some.T).T
+            forms[begin : begin + _AT_ONCE] = np.einsum("ij,ij->i", turned, some)
+        return forms
+
+    def hessian(self, among: Index) -> tuple[Array, Array]:
+        g, e, block = self.on_support[among], self.inverse, self.block
+        seen = g @ e  # GE
+        gram = seen @ g.T
+        curved = _gram(seen, block.outer)  # G E N E Gᵀ
+        weighed = curved if block.outer is block.left else _gram(seen, block.left)
+        turn = ((seen * block.left) @ (e * block.right)) @ seen.T  # G E N₁ E N₂ E Gᵀ
+        exact = turn + turn.T  # G K_φ Gᵀ, and on: new arrays would take longer than these products
+        exact -= curved
+        exact *= gram
+        exact += weighed * _gram(seen, block.right)
+        exact *= -2.0
+        gram *= 2.0
+        gram *= curved
+        return exact, gram
+
+    def largest_drop(self, step: Array) -> float:
+        """``−λ_min(E^½ ΔA E^½)``: the largest relative loss of a direction's weight in a step."""
+        moving = step != 0
+        half = cholesky.root(self.inverse).T @ self.on_support[moving].T
+        change = eigvalsh(
+            (half * step[moving]) @ half.T, subset_by_index=(0, 0), check_finite=False
+        )
+        return float(-change[0])
+
+
+def _gram(genes: Array, weights: Array) -> Array:
+    """``G diag(w) Gᵀ`` for w ≥ 0; NumPy takes half the time for a product with its transpose."""
+    half = genes * np.sqrt(weights)
+    return np.asarray(half @ half.T)
+
+
+class Objective:
+    """``φ(β) = Σ_b φ_b(β)`` over one set of cells, or over several (batches).
+
+    Parameters
+    ----------
+    blocks
+        The objective on each set of cells, all over the same genes.
+    """
+
+    def __init__(self, *blocks: Variance) -> None:
+        self.blocks = blocks
+
+    @property
+    def n_genes(self) -> int:
+        """Number of genes, whatever their weights."""
+        return len(self.blocks[0].genes)
+
+    @property
+    def rank(self) -> int:
+        """Number of directions over all blocks."""
+        return sum(block.genes.shape[1] for block in self.blocks)
+
+    @property
+    def squared_norms(self) -> Array:
+        """``Σ_b ‖g_i‖²``, shape (n_genes,)."""
+        return np.asarray(sum(np.einsum("ij,ij->i", b.genes, b.genes) for b in self.blocks))
+
+    def at(self, beta: Array, support: Index | None = None) -> Point:
+        """Evaluate at β, given for all genes or for the genes of `support` only."""
+        if support is None:
+            support = np.flatnonzero(beta)
+            beta = beta[support]
+        return Point([block.seen(support) for block in self.blocks], beta, support)
+
+
+class Point:
+    """φ and its derivatives at one β (shape of `support`)."""
+
+    def __init__(self, seen: Sequence[_Genes | Grams], beta: Array, support: Index) -> None:
+        self.beta, self.support = beta, support
+        self._seen = seen
+        self._blocks = [genes.at(beta) for genes in seen]
+
+    def moved(self, beta: Array) -> Point:
+        """Evaluate at another β on the same support, which saves what depends on the genes only."""
+        return Point(self._seen, beta, self.support)
+
+    def narrowed(self, among: Index) -> Point:
+        """Evaluate with the genes ``support[among]`` alone, at their present weights."""
+        seen = [genes.narrowed(among) for genes in self._seen]
+        return Point(seen, self.beta[among], self.support[among])
+
+    @cached_property
+    def value(self) -> float:
+        """``φ(β)``."""
+        return sum(block.value for block in self._blocks)
+
+    @cached_property
+    def gradient(self) -> Array:
+        """``∂φ/∂β_i`` on the support."""
+        return np.asarray(sum(block.support_gradient for block in self._blocks))
+
+    def full_gradient(self) -> Array:
+        """``∂φ/∂β_i`` for every gene, shape (n_genes,)."""
+        total = np.zeros(len(self._seen[0].block.genes))
+        for seen in self._seen:
+            block = seen.block
+            total += _DensePoint(block, block.genes[self.support], self.beta).gradient(block.genes)
+        return total
+
+    def hessian(self, among: Index) -> tuple[Array, Array]:
+        """Hessian of the genes ``support[among]``, and its part that is always ⪰ 0."""
+        exact, convex = zip(*(block.hessian(among) for block in self._blocks), strict=True)
+        return reduce(np.add, exact), reduce(np.add, convex)
+
+    def largest_drop(self, step: Array) -> float:
+        """Largest relative loss of weight of any direction under ``β + step``."""
+        return max(block.largest_drop(step) for block in self._blocks)

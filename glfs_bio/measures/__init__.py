@@ -1,0 +1,1 @@
+"""How well a panel serves: cells, labels and genes as it shows them."""

@@ -1,0 +1,62 @@
+"""What selections on several parts of the cells have in common."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..criterion.substitutes import n_matched, pairs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from .._typing import Array, Index
+    from ..criterion.criterion import Criterion
+
+
+def jaccard(chosen: NDArray[np.bool_]) -> Array:
+    """What every two selections share, over what is in either: (parts, parts).
+
+    `chosen`, shape (parts, genes), says which genes each part selects.
+    """
+    shared = chosen.astype(float) @ chosen.T.astype(float)
+    sizes = np.diag(shared)
+    return np.asarray(shared / (sizes[:, None] + sizes - shared))
+
+
+def jaccard_with_substitutes(criterion: Criterion, panels: Sequence[Index]) -> Array:
+    """The same where a gene may be matched with one that stands in for it: (parts, parts).
+
+    A gene stands in for another in one of the two panels, as the cells of `criterion` have it.
+    """
+    stands_in = [pairs(criterion, panel) for panel in panels]
+    found = np.ones((len(panels), len(panels)))
+    for one, other in combinations(range(len(panels)), 2):
+        first, second = panels[one], panels[other]
+        shared = n_matched(first, second, stands_in[one] + stands_in[other])
+        found[one, other] = found[other, one] = shared / (len(first) + len(second) - shared)
+    return found
+
+
+def with_substitutes(criterion: Criterion, panel: Index, chosen: NDArray[np.bool_]) -> Array:
+    """Share of the parts that select each gene of a panel or one that stands in for it.
+
+    `chosen`, shape (parts, genes), says which genes each part selects.
+    """
+    counts = pairs(criterion, panel)[panel] @ chosen.T.astype(np.int64)
+    return np.asarray(np.mean((counts > 0) | chosen[:, panel].T, axis=1))
+
+
+def consensus(chosen: NDArray[np.bool_], ranks: Array, size: int) -> NDArray[np.bool_]:
+    """The `size` genes that most parts select; of equals those of the best mean rank.
+
+    `chosen` and `ranks` have the shape (parts, genes); genes that were not tested have rank NaN.
+    """
+    order = np.lexsort((ranks.mean(axis=0), -chosen.sum(axis=0)))
+    panel = np.zeros(chosen.shape[1], dtype=bool)
+    panel[order[:size]] = True
+    return panel

@@ -1,0 +1,1 @@
+"""Methods that GLFS is compared with, one file each."""

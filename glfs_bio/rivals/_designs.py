@@ -1,0 +1,39 @@
+"""Greedy optimal designs of Laplacian-regularised regression (He, Ji, Zhang & Bao 2011)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..criterion.criterion import units_of_noise
+from ..criterion.error import Error
+from ..selection._ranking import Ranking, in_order, without_ties
+from ..solvers.greedy import Greedy
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._typing import Index
+    from ..cells.problem import Problem
+
+
+def pick(problems: Sequence[Problem], n_genes: int, include: Index, criterion: str) -> Ranking:
+    """Pick genes one by one where all directions count alike, ``W = I``.
+
+    λ2, which the paper leaves open, is the noise of a gene against the prior of the labels,
+    ``n · noise · Tr K / r``: a gene of weight 1 stands for one measurement.
+    """
+    panel = Greedy([alike(problem) for problem in problems], criterion)
+    panel.grow(len(include), among=include)
+    panel.grow(n_genes)
+    weights = np.zeros(panel.n_genes)
+    weights[panel.picked] = np.maximum(panel.gains, np.finfo(float).tiny)
+    return Ranking(weights, without_ties(in_order(panel.picked, panel.waiting)), n_genes)
+
+
+def alike(problem: Problem) -> Error:
+    """The criterion where all directions count alike."""
+    genes = problem.whitened.genes / np.sqrt(units_of_noise(problem))
+    r = genes.shape[1]
+    return Error(genes, np.ones(r), np.zeros((r, r)))

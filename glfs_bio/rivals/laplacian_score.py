@@ -1,0 +1,67 @@
+"""Laplacian Score (He, Cai & Niyogi 2005)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import sparse
+
+from ..cells.graph import laplacian
+from ..cells.noise import graph_residuals
+from ..data.values import doubled
+from ..selection._method import Method
+from ._filter import below_all, by_value
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._typing import Array, Index, Matrix
+    from ..cells.problem import Problem
+    from ..selection._options import Options
+    from ..selection._ranking import Ranking
+
+_ROUNDING = 1e-12
+
+
+def rank(problems: Sequence[Problem], n_genes: int, *, include: Index, options: Options) -> Ranking:
+    """Rank genes by how little they vary along the graph, beside how much they vary at all.
+
+    ``L_i = f̃ᵀLf̃ / f̃ᵀDf̃`` with ``f̃`` centred by the degrees D of the cells and ``L = D − S``,
+    whatever Laplacian the problem has.  Small is good: the score is ``−L_i``.
+
+    Numerators and denominators are summed over batches, which is the score on the union of their
+    graphs with each batch centred by itself.  Of many cells a sample is looked at
+    (:mod:`glfs_bio.cells.sample`).
+    """
+    along, spread, smallest = np.sum([_parts(problem) for problem in problems], axis=0)
+    alive = spread > smallest
+    if not alive.any():
+        msg = "No gene varies over the cells that the graph joins: there is nothing to rank."
+        raise ValueError(msg)
+    values = -np.divide(along, spread, out=np.zeros_like(along), where=alive)
+    return by_value(below_all(values, alive), n_genes, include)
+
+
+METHOD = Method("Laplacian Score: little variation along the graph", "He, Cai & Niyogi 2005", rank)
+
+
+def _parts(problem: Problem) -> tuple[Array, Array, Array]:
+    """``f̃ᵀLf̃`` and ``f̃ᵀDf̃``, and what rounding makes of the second where a gene is constant."""
+    data, graph = doubled(problem.data), problem.data_graph
+    degrees = np.asarray(graph.sum(axis=1)).ravel()
+    size = _squares(data, degrees)
+    if not sparse.issparse(data):
+        data = data - degrees @ data / degrees.sum()
+    along = len(degrees) * graph_residuals(data, laplacian(graph, "unnormalized"))
+    if not sparse.issparse(data):
+        return along, _squares(data, degrees), _ROUNDING**2 * size
+    spread = size - np.asarray(data.T @ degrees) ** 2 / degrees.sum()
+    return along, spread, _ROUNDING * size
+
+
+def _squares(data: Matrix, degrees: Array) -> Array:
+    """``fᵀDf`` of every gene."""
+    if sparse.issparse(data):
+        return np.asarray(data.multiply(data).T @ degrees)
+    return np.asarray(np.einsum("i,ij,ij->j", degrees, data, data))

@@ -1,0 +1,115 @@
+"""Q−α: weights that make the clusters of the cells coherent (Wolf & Shashua 2003, 2005)."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator, eigsh
+from sklearn.exceptions import ConvergenceWarning
+
+from ..selection._method import Method
+from ._filter import by_value
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._typing import Array, Index
+    from ..cells.problem import Problem
+    from ..selection._options import Options
+    from ..selection._ranking import Ranking
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the weights are found.
+
+    Attributes
+    ----------
+    n_clusters
+        Columns of Q, the number of clusters that the method is told to expect.
+    tol, rounds
+        Change of α that ends the rounds, and how many there are at most.
+    krylov, tol_inside
+        Krylov vectors a round, which starts from the α of the one before, and the relative accuracy
+        of its eigenvector.
+    """
+
+    n_clusters: int = 10
+    tol: float = 1e-6
+    rounds: int = 200
+    krylov: int = 8
+    tol_inside: float = 1e-10
+
+
+SETTINGS = Settings()
+
+
+def rank(problems: Sequence[Problem], n_genes: int, *, include: Index, options: Options) -> Ranking:
+    """Rank genes by |α| at a maximum of ``Tr QᵀA_α²Q``, ``A_α = Σ α_i m_i m_iᵀ``, ``αᵀα = 1``.
+
+    The genes m are centred, brought to unit norm and seen through the subspace of the problem; at
+    full rank that is the method as published.
+
+    Several batches are one matrix whose batches are centred each by itself.
+
+    Returns
+    -------
+    Ranking
+        Weights |α|.  ``info`` has ``n_iter`` and ``converged``.
+    """
+    squared = np.sum([p.n_cells * p.variance for p in problems], axis=0)
+    scale = np.divide(1.0, np.sqrt(squared), out=np.zeros_like(squared), where=squared > 0)
+    genes = np.hstack([p.projections for p in problems]) * scale[:, None]
+    alpha, rounds, converged = coherent_weights(genes, SETTINGS.n_clusters)
+    if not converged:
+        warnings.warn(
+            f"Q−α did not settle in {rounds} rounds: its ranking depends on where it stopped.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    return by_value(np.abs(alpha), n_genes, include, n_iter=rounds, converged=converged)
+
+
+METHOD = Method("Q−α: weights that make clusters coherent", "Wolf & Shashua 2003, 2005", rank)
+
+
+def coherent_weights(
+    genes: Array, n_clusters: int, *, tol: float = SETTINGS.tol, max_iter: int = SETTINGS.rounds
+) -> tuple[Array, int, bool]:
+    """Alternate α, the leading eigenvector of G, and Q, one orthogonal iteration on A_α.
+
+    ``G_ij = (m_i·m_j)(m_iᵀQQᵀm_j)`` is genes × genes and never formed: with ``H = FQ``,
+    ``Gx = rowsum((F (Fᵀ diag(x) H)) ∘ H)``.
+
+    Returns
+    -------
+    α of unit length, the number of rounds, and whether the last changed α by no more than `tol`.
+    """
+    n_genes, rank = genes.shape
+    basis = np.linalg.eigh(genes.T @ genes)[1][:, ::-1][:, : min(n_clusters, rank)]
+    alpha = np.full(n_genes, 1.0 / np.sqrt(n_genes))
+    for rounds in range(1, max_iter + 1):
+        previous = alpha
+        alpha = _leading(genes, genes @ basis, previous)
+        basis = np.linalg.qr(genes.T @ (alpha[:, None] * (genes @ basis)))[0]
+        if np.linalg.norm(alpha - previous) <= tol:
+            return alpha, rounds, True
+    return alpha, max_iter, False
+
+
+def _leading(genes: Array, seen: Array, start: Array) -> Array:
+    """Leading eigenvector of G, its sign such that the weights sum to more than zero."""
+
+    def times(x: Array) -> Array:
+        inner = genes.T @ (np.ravel(x)[:, None] * seen)
+        return np.asarray(np.einsum("ij,ij->i", genes @ inner, seen))
+
+    n = len(genes)
+    operator = LinearOperator((n, n), matvec=times, dtype=np.float64)
+    vector = eigsh(operator, 1, v0=start, ncv=min(n, SETTINGS.krylov), tol=SETTINGS.tol_inside)[1][
+        :, 0
+    ]
+    return np.asarray(vector * (1.0 if vector.sum() >= 0 else -1.0))

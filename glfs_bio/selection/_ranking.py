@@ -1,0 +1,87 @@
+"""What every method returns: a weight and a score for each gene."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._typing import Array, Index
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Result of a method.
+
+    Attributes
+    ----------
+    weights
+        The method's own weights, zero for what it left out; its scores where it has none.
+    scores
+        One finite number a gene, larger is better, no two alike.
+    n_selected
+        How many of the best genes the method selects.
+    info
+        What else it has to say, ready to be written to a file.
+    losses
+        What the selection loses without each of its genes, zero for the others, as a share of what
+        all genes keep; empty until it is measured.
+    """
+
+    weights: Array
+    scores: Array
+    n_selected: int
+    info: dict[str, Any] = field(default_factory=dict)
+    losses: Array = field(default_factory=lambda: np.empty(0))
+
+    @property
+    def order(self) -> Index:
+        """Genes from best to worst."""
+        return np.argsort(-self.scores, kind="stable")
+
+    @property
+    def ranks(self) -> Index:
+        """Rank of every gene, 1 for the best."""
+        ranks = np.empty(len(self.scores), dtype=np.intp)
+        ranks[self.order] = np.arange(1, len(self.scores) + 1)
+        return ranks
+
+
+def in_order(picked: Sequence[int] | Index, waiting: Array) -> Array:
+    """Scores of genes that were picked one by one: 1 + (place from the end)/n.
+
+    Those of the others are what they would gain next, relative to the best of these.
+    """
+    scores = waiting / max(np.delete(waiting, picked).max(initial=0.0), np.finfo(float).tiny)
+    scores[picked] = 2.0 - np.arange(len(picked)) / len(picked)
+    return np.asarray(scores)
+
+
+def without_ties(scores: Array) -> Array:
+    """Spread equal scores, in the order of the genes, over half the gap to the next lower one."""
+    levels, level, counts = np.unique(scores, return_inverse=True, return_counts=True)
+    gaps = np.diff(levels, prepend=levels[0] - max(1.0, abs(levels[0])))
+    order = np.argsort(level, kind="stable")
+    firsts = np.cumsum(counts) - counts
+    place = np.empty(len(scores))
+    place[order] = np.arange(len(scores)) - firsts[level[order]]
+    spread = scores - 0.5 * gaps[level] * place / counts[level]
+    best_first = np.argsort(-spread, kind="stable")
+    spread[best_first] = _strictly_falling(spread[best_first])
+    return np.asarray(spread)
+
+
+def _strictly_falling(values: Array) -> Array:
+    """The nearest numbers below or equal to sorted ones so that no two are alike.
+
+    Bits of floating-point numbers, read as integers, are in the order of the numbers.
+    """
+    lowest, places = np.int64(np.iinfo(np.int64).min), np.arange(len(values))
+    bits = np.ascontiguousarray(values, dtype=np.float64).view(np.int64)
+    steps = np.where(bits < 0, lowest - bits, bits)
+    steps = np.minimum.accumulate(steps + places) - places
+    return np.where(steps < 0, lowest - steps, steps).view(np.float64)

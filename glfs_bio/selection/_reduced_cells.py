@@ -1,0 +1,120 @@
+"""Cells as every ranking sees them: what depends on the data alone, and on no question."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..cells.graph import n_components
+from ..cells.problem import build_problems
+from ..criterion.criterion import Criterion
+from ..data.pools import few_threads
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import ArrayLike
+    from scipy import sparse
+
+    from .._typing import Array, Matrix
+    from ..cells.reduction import Reduced, Reduction
+    from ..criterion.targets import Wanted
+    from ..data.rows import RowMatrix
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class ReducedCells:
+    """The cells in r dimensions, and what is to be said of how they came there.
+
+    Attributes
+    ----------
+    sets
+        One reduced problem for all cells, or one a batch.  The criterion for panels needs no more
+        than :class:`~glfs_bio.cells.reduction.Reduced`, the other methods need
+        :class:`~glfs_bio.cells.problem.Problem`, with the matrix.
+    reused
+        Whether ``representation`` and ``graph`` are those that were given.
+    replaced
+        Whether those that were given gave way to computed ones.
+    graph_components
+        Connected components of the graph, the most of a batch.
+    """
+
+    sets: tuple[Reduced, ...]
+    reused: Mapping[str, bool]
+    replaced: bool
+    graph_components: int
+
+    def criterion(
+        self,
+        wanted: Sequence[Wanted] | None = None,
+        *,
+        worst: bool = False,
+        detection: Array | None = None,
+    ) -> Criterion:
+        """F of these cells, by the arguments of ``Criterion``."""
+        with few_threads(self.sets[0].basis.shape[1], len(self.sets[0].variance)):
+            return Criterion(self.sets, wanted, worst=worst, detection=detection)
+
+    def note(self) -> None:
+        """Log what a user should know of the representation and the graph."""
+        if self.replaced:
+            log.warning(
+                "The principal components and the graph that were there miss directions in which "
+                "genes vary beyond their noise: both were computed anew for the selection."
+            )
+        if self.graph_components > 1:
+            log.warning(
+                "The graph of the cells has %d connected components, parts that no similarity "
+                "joins. Where they should be joined n_neighbors must be larger; cells that stand "
+                "alone can be removed.",
+                self.graph_components,
+            )
+
+
+def reduce_cells(
+    data: Matrix | RowMatrix,
+    reduction: Reduction,
+    *,
+    representation: Array | None = None,
+    graph: sparse.csr_array | None = None,
+    batch: ArrayLike | None = None,
+    provisional: bool = False,
+) -> ReducedCells:
+    """Reduce the cells of a matrix, by the arguments of ``build_problems``.
+
+    Raises
+    ------
+    ValueError
+        As :func:`~glfs_bio.cells.problem.build_problems`.
+    """
+    problems = build_problems(
+        data,
+        reduction,
+        representation=representation,
+        graph=graph,
+        batch=batch,
+        provisional=provisional,
+    )
+    replaced = any(problem.replaced for problem in problems)
+    return ReducedCells(
+        tuple(  # in the order of rows that files keep: products of the same numbers round alike
+            replace(
+                problem,
+                basis=np.ascontiguousarray(problem.basis),
+                projections=np.ascontiguousarray(problem.projections),
+            )
+            for problem in problems
+        ),
+        {
+            "representation": representation is not None and not replaced,
+            "graph": graph is not None and not replaced,
+        },
+        replaced,
+        max(n_components(problem.graph) for problem in problems),
+    )

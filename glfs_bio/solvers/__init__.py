@@ -1,0 +1,1 @@
+"""Which panel: greedy, within constraints, and with a bound."""

@@ -1,0 +1,182 @@
+"""How far a panel is from the best possible: the convex relaxation of the choice of genes.
+
+F is convex, so that at any β and for every panel s of k genes
+
+    F(s) ≥ F(β) + ∇F(β)ᵀ(s − β),
+
+which is smallest for the k genes of steepest gradient.  One gradient bounds the panels of every
+size, whether β is a minimiser or not.  The bounds are close where β is one for that size, so that
+the largest is taken over minimisers of ``F + λ Σ β``, 0 ≤ β ≤ 1, along falling λ.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._typing import Array
+    from ..criterion.error import Error
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How closely the relaxation is solved; the bounds hold however that is.
+
+    Attributes
+    ----------
+    factor
+        λ falls by this factor from one β to the next; above ½, or the strong rule of
+        :func:`_minimiser` would leave no gene out.
+    smallest
+        Below this share of the first λ all genes that vary are in.
+    halvings
+        Of the interval of λ in which the weights sum to the genes asked for.
+    steps, tolerance
+        Steps of L-BFGS-B at one λ, and the violation of its optimality conditions, in units of λ.
+    """
+
+    factor: float = 0.65
+    smallest: float = 1e-12
+    halvings: int = 2
+    steps: int = 60
+    tolerance: float = 1e-2
+
+
+RULES = Rules()
+
+
+@dataclass(frozen=True)
+class Relaxation:
+    """The choice of genes with weights between 0 and 1.
+
+    Attributes
+    ----------
+    lower
+        Bound of the criterion for panels of 1, 2, … genes: none is below it.
+    beta
+        Nearly best weights that sum to the largest of these numbers, shape (n_genes,).
+    """
+
+    lower: Array
+    beta: Array
+
+
+class _At(NamedTuple):
+    """F, its gradient and β at one λ."""
+
+    value: float
+    gradient: Array
+    beta: Array
+    lam: float
+
+
+def relax(blocks: Sequence[Error], n_genes: int) -> Relaxation:
+    """Bounds for panels of 1 to `n_genes` genes, and the weights of the largest.
+
+    Parameters
+    ----------
+    blocks
+        The criterion on each set of cells, with ``covered`` genes that every panel holds besides.
+    n_genes
+        Largest number of genes, at most as many as there are.
+    """
+    squares = [np.einsum("ij,ij->i", block.genes, block.genes) for block in blocks]
+    nothing = np.zeros(len(blocks[0].genes))
+    value, gradient = evaluate(blocks, nothing)
+    first = -float(gradient.min())
+    below, above = _At(value, gradient, nothing, first), None
+    lower = lower_bounds(value, gradient, nothing, n_genes)
+    enough = min(n_genes, int(np.count_nonzero(gradient)))
+    halvings = 0
+    while halvings < RULES.halvings and below.lam > RULES.smallest * first:
+        lam = below.lam * RULES.factor
+        if above is not None:
+            lam, halvings = float(np.sqrt(below.lam * above.lam)), halvings + 1
+        found = _minimiser(blocks, squares, below, lam)
+        lower = np.maximum(lower, lower_bounds(found.value, found.gradient, found.beta, n_genes))
+        total = found.beta.sum()
+        log.info("bound at λ = %.4g: %.1f genes", lam, total, extra={"n_genes": int(total)})
+        if total >= enough:
+            above = found
+        else:
+            below = found
+    return Relaxation(lower, _mixed(below.beta, (above or below).beta, n_genes))
+
+
+def lower_bounds(value: float, gradient: Array, beta: Array, n_genes: int) -> Array:
+    """``F(β) + ∇F(β)ᵀ(s − β)`` for the best s of 1 to `n_genes` genes, shape (n_genes,)."""
+    steepest = np.sort(np.partition(gradient, n_genes - 1)[:n_genes])
+    return np.asarray(value - gradient @ beta + np.cumsum(steepest))
+
+
+def evaluate(blocks: Sequence[Error], beta: Array) -> tuple[float, Array]:
+    """``F(β)`` and its gradient, over all sets of cells."""
+    values, gradients = zip(*(block.value_and_gradient(beta) for block in blocks), strict=True)
+    return sum(values), np.sum(gradients, axis=0)
+
+
+def _minimiser(blocks: Sequence[Error], squares: Sequence[Array], start: _At, lam: float) -> _At:
+    """Nearly the minimiser at λ, from that at a larger λ.
+
+    Only genes that may enter are looked at, by the sequential strong rule (Tibshirani et al. 2012).
+    It can leave one out, which makes a bound less close and no less valid.
+    """
+    near = np.flatnonzero((start.beta > 0) | (-start.gradient >= 2.0 * lam - start.lam))
+    some = [block.only(near) for block in blocks]
+
+    def penalised(beta: Array) -> tuple[float, Array]:
+        value, gradient = evaluate(some, beta)
+        return value / lam + beta.sum(), gradient / lam + 1.0
+
+    solved = minimize(
+        penalised,
+        start.beta[near],
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(0.0, 1.0)] * len(near),
+        options={"maxiter": RULES.steps, "gtol": RULES.tolerance},
+    )
+    beta = np.zeros_like(start.beta)
+    beta[near] = solved.x
+    above = (2.0 * RULES.factor - 1.0) * lam
+    return _At(*_evaluate_steep(blocks, squares, beta, above), beta, lam)
+
+
+def _evaluate_steep(
+    blocks: Sequence[Error], squares: Sequence[Array], beta: Array, above: float
+) -> tuple[float, Array]:
+    """``F(β)`` and its gradient, which is exact where it may be steeper than `above`.
+
+    Elsewhere it is ``−‖E W E‖ ‖g_i‖²``, which is steeper than the gradient and keeps every bound
+    valid where β = 0.  These are nearly all genes, and are not multiplied with anything.
+    """
+    inverses = [block.inverse(beta) for block in blocks]
+    reach = np.zeros(len(beta))
+    for block, inverse, square in zip(blocks, inverses, squares, strict=True):
+        reach += block.steepest(inverse) * square
+    some = np.flatnonzero((beta > 0) | (reach >= above))
+    gradient = -reach
+    gradient[some] = 0.0
+    value = 0.0
+    for block, inverse in zip(blocks, inverses, strict=True):
+        value += float(block.weights @ np.diag(inverse))
+        gradient[some] += block.only(some).gradient(inverse)
+    return value, gradient
+
+
+def _mixed(below: Array, above: Array, total: float) -> Array:
+    """The mean of two solutions whose weights sum to `total`: as good as their mean, or better."""
+    lesser, greater = below.sum(), above.sum()
+    if greater <= total or greater == lesser:
+        return above
+    share = (total - lesser) / (greater - lesser)
+    return np.asarray((1.0 - share) * below + share * above)

@@ -1,0 +1,137 @@
+"""What may hold a matrix, and the error of random genes with its value by explicit inverses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.linalg import sqrtm
+
+from glfs_bio.cells.problem import build_problems
+from glfs_bio.cells.reduction import Reduction
+from glfs_bio.criterion.criterion import Criterion
+from glfs_bio.criterion.error import Error
+from glfs_bio.criterion.targets import SETTINGS
+from glfs_bio.data import rows
+
+
+class Slices:
+    """The least that a file of rows offers."""
+
+    def __init__(self, values, chunks=None):
+        self.values, self.shape, self.dtype = values, values.shape, values.dtype
+        if chunks:
+            self.chunks = chunks
+        if sparse.issparse(values):
+            self.format = values.format
+
+    def __getitem__(self, rows):
+        assert isinstance(rows, slice)
+        return self.values[rows]
+
+
+def in_dask(x, chunks):
+    return pytest.importorskip("dask.array").from_array(x, chunks=chunks)
+
+
+HOLDERS = {
+    "dense": np.asarray,
+    "csr": sparse.csr_array,
+    "csc": sparse.csc_matrix,
+    "file": Slices,
+    "chunked file": lambda x: Slices(x, (4, 2)),
+    "sparse file": lambda x: Slices(sparse.csr_matrix(x)),
+    "dask": lambda x: in_dask(x, (7, 3)),
+    "dask of csr": lambda x: in_dask(x, (7, -1)).map_blocks(sparse.csr_array),
+}
+
+
+@pytest.fixture(scope="session")
+def holders():
+    return HOLDERS
+
+
+@pytest.fixture(params=HOLDERS)
+def holder(request):
+    return HOLDERS[request.param]
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    monkeypatch.setattr(rows, "BLOCKS", rows.Blocks(dense=60, sparse_read=60, stored=60))
+
+
+@pytest.fixture(scope="session")
+def random_errors():
+    """Maker of the error on one or several random sets of cells, over the same genes."""
+
+    def make(seed, *, n_blocks=1, n_genes=12, rank=5, include=()):
+        rng = np.random.default_rng(seed)
+        blocks = []
+        for _ in range(n_blocks):
+            genes = rng.uniform(0.2, 1.5, size=(n_genes, 1)) * rng.normal(size=(n_genes, rank))
+            root = rng.normal(size=(rank, rank))
+            wanted = root @ root.T / np.sum(root**2) / n_blocks
+            block = Error.of(genes, wanted)
+            blocks.append(block.cover(np.array(include)) if len(include) else block)
+        return blocks
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def by_inverse():
+    """``Σ_b Tr(W E)`` at one β, shape (n_genes,), or at many, shape (n, n_genes)."""
+
+    def value(blocks, beta):
+        total = 0.0
+        for block in blocks:
+            outer = block.genes[:, :, None] * block.genes[:, None, :]
+            added = np.tensordot(beta, outer, axes=1)
+            inverse = np.linalg.inv(np.eye(len(block.weights)) + block.covered + added)
+            total = total + np.einsum("j,...jj->...", block.weights, inverse)
+        return total
+
+    return value
+
+
+def _cells(seed):
+    """60 cells in three groups × 12 genes, most of which tell the groups apart a little."""
+    rng = np.random.default_rng(seed)
+    groups = np.repeat(np.eye(3), 20, axis=0)
+    return groups @ rng.gamma(1.0, 1.0, size=(3, 12)) + rng.normal(scale=0.5, size=(60, 12))
+
+
+@pytest.fixture(params=[1, 2], ids=["one set of cells", "two batches"])
+def problems(request):
+    batch = None if request.param == 1 else np.tile(["a", "b"], 30)
+    return build_problems(_cells(0), Reduction(n_comps=6, n_neighbors=5), batch=batch)
+
+
+@pytest.fixture
+def criterion(problems):
+    return Criterion(problems)
+
+
+@pytest.fixture
+def by_definition(problems):
+    """F of a panel: the mean of ``Tr(W (I + Σ g gᵀ)⁻¹)``, from the pieces of the problems.
+
+    `lengths`: what the genes that are measured are multiplied with, for each problem.
+    """
+
+    def value(panel, lengths=None):
+        total = 0.0
+        for block, problem in enumerate(problems):
+            kappa, basis = np.linalg.eigh(problem.stiffness)
+            lambda2 = SETTINGS.noise * problem.n_cells * kappa.sum() / len(kappa)
+            genes = problem.projections * problem.units[:, None] @ basis * np.sqrt(kappa / lambda2)
+            wanted = sqrtm(genes.T @ genes).real
+            if lengths is not None:
+                genes *= lengths[block][:, None]
+            chosen = genes[list(panel)]
+            error = np.linalg.inv(np.eye(len(kappa)) + chosen.T @ chosen)
+            total += np.trace(wanted @ error) / np.trace(wanted)
+        return total / len(problems)
+
+    return value

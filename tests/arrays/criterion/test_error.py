@@ -1,0 +1,134 @@
+"""The criterion for panels against its definition and finite differences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from glfs_bio.criterion.error import Error
+from glfs_bio.glfs2014.exact import Exact
+from glfs_bio.glfs2014.variance import Objective
+
+
+@pytest.fixture(params=[(12, 5), (4, 9)], ids=["d>r", "d<r"])
+def given(request):
+    """Genes, W, and weights of which one is 0 and one is 1."""
+    d, r = request.param
+    rng = np.random.default_rng(0)
+    root = rng.normal(size=(r, r))
+    beta = rng.uniform(size=d)
+    beta[:2] = 0.0, 1.0
+    return rng.normal(size=(d, r)), root @ root.T / np.sum(root**2), beta
+
+
+def by_definition(genes, wanted, beta):
+    """``Tr(W E)`` in the coordinates that were given."""
+    return np.trace(wanted @ np.linalg.inv(np.eye(len(wanted)) + (genes.T * beta) @ genes))
+
+
+def curvature(error, beta, step=1e-5):
+    """Hessian, by differences of the gradient."""
+    ways = np.eye(len(beta)) * step
+    ahead, behind = (
+        np.array([error.value_and_gradient(beta + sign * way)[1] for way in ways])
+        for sign in (1.0, -1.0)
+    )
+    return (ahead - behind) / (2.0 * step)
+
+
+def test_value_is_the_definition(given):
+    genes, wanted, beta = given
+    error = Error.of(genes, wanted)
+    assert error.value(beta) == pytest.approx(by_definition(genes, wanted, beta), rel=1e-12)
+    assert error.value_and_gradient(beta)[0] == pytest.approx(error.value(beta), rel=1e-12)
+    assert error.value(np.zeros_like(beta)) == pytest.approx(1.0, rel=1e-12)
+
+
+def test_inverse_is_the_error_covariance(given):
+    genes, wanted, beta = given
+    error = Error.of(genes, wanted)
+    expected = np.linalg.inv(np.eye(len(wanted)) + (error.genes.T * beta) @ error.genes)
+    np.testing.assert_allclose(error.inverse(beta), expected, atol=1e-12)
+
+
+def test_gradient_is_finite_differences(given):
+    """That of genes without weight too."""
+    genes, wanted, beta = given
+    step = 1e-5
+    slopes = [
+        (by_definition(genes, wanted, beta + way) - by_definition(genes, wanted, beta - way))
+        / (2.0 * step)
+        for way in np.eye(len(beta)) * step
+    ]
+    _, gradient = Error.of(genes, wanted).value_and_gradient(beta)
+    np.testing.assert_allclose(gradient, slopes, rtol=1e-6, atol=1e-9)
+    assert (gradient < 0).all()
+
+
+def test_no_gradient_is_steeper(given):
+    """``−g_iᵀ E W E g_i`` is at most the largest eigenvalue of ``E W E``, times ``‖g_i‖²``."""
+    genes, wanted, beta = given
+    error = Error.of(genes, wanted)
+    inverse = error.inverse(beta)
+    steepest = error.steepest(inverse)
+    expected = np.linalg.norm(inverse @ np.diag(error.weights) @ inverse, 2)
+    assert steepest == pytest.approx(expected, rel=1e-12)
+    assert (-error.gradient(inverse) <= steepest * np.sum(genes**2, axis=1) * (1 + 1e-12)).all()
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_it_is_convex(random_errors, seed):
+    """The Hessian is ``2 (g_iᵀ E g_j)(g_iᵀ E W E g_j)``, a product of two that are ⪰ 0."""
+    rng = np.random.default_rng(seed)
+    (error,) = random_errors(seed)
+    one, other = rng.uniform(0.01, 1.0, size=(2, 12))
+    hessian, g, e = curvature(error, one), error.genes, error.inverse(one)
+    expected = 2.0 * (g @ e @ g.T) * (g @ (e * error.weights) @ e @ g.T)
+    np.testing.assert_allclose(hessian, expected, rtol=1e-5, atol=1e-7 * hessian.max())
+    assert np.linalg.eigvalsh((hessian + hessian.T) / 2.0)[0] >= -1e-8 * hessian.max()
+    assert error.value((one + other) / 2.0) <= (error.value(one) + error.value(other)) / 2.0
+
+
+def test_rotated_coordinates_give_the_same(given):
+    genes, wanted, beta = given
+    turn = np.linalg.qr(np.random.default_rng(1).normal(size=wanted.shape))[0]
+    value, gradient = Error.of(genes, wanted).value_and_gradient(beta)
+    turned, slopes = Error.of(genes @ turn, turn.T @ wanted @ turn).value_and_gradient(beta)
+    assert turned == pytest.approx(value, rel=1e-12)
+    np.testing.assert_allclose(slopes, gradient, rtol=1e-9)
+
+
+def test_covered_genes_are_measured_and_weighed_no_more(given):
+    genes, wanted, beta = given
+    include = np.array([1, 3])
+    error = Error.of(genes, wanted)
+    whole, rest = beta.copy(), beta.copy()
+    whole[include], rest[include] = 1.0, 0.0
+    value, gradient = error.cover(include).value_and_gradient(rest)
+    expected, slopes = error.value_and_gradient(whole)
+    assert value == pytest.approx(expected, rel=1e-12)
+    others = np.setdiff1d(np.arange(len(beta)), include)
+    np.testing.assert_allclose(gradient[others], slopes[others], rtol=1e-10)
+    assert not gradient[include].any()
+    assert error.cover(include).value(whole) == pytest.approx(expected, rel=1e-12)
+    twice = error.cover(include[:1]).cover(include[1:])
+    np.testing.assert_allclose(twice.covered, error.cover(include).covered, rtol=1e-12)
+    assert not error.covered.any()
+
+
+def test_some_of_the_genes(given):
+    genes, wanted, beta = given
+    some = np.array([0, 2])
+    found = Error.of(genes, wanted).only(some).value(beta[some])
+    assert found == pytest.approx(by_definition(genes[some], wanted, beta[some]), rel=1e-12)
+
+
+def test_the_variance_is_the_error_less_the_squared_bias():
+    """``Q = Tr(M E) − Tr(E M E)``: with W = M the error is its first term."""
+    rng = np.random.default_rng(0)
+    kappa, genes, beta = np.linspace(1.0, 4.0, 5), rng.normal(size=(12, 5)), rng.uniform(size=12)
+    m = np.diag(1.0 / kappa)
+    inverse = np.linalg.inv(np.eye(5) + (genes.T * beta) @ genes)
+    variance = Objective(Exact.whitened(genes, kappa)).at(beta).value
+    error = Error.of(genes, m).value(beta)
+    assert variance == pytest.approx(error - np.trace(inverse @ m @ inverse), rel=1e-10)

@@ -1,0 +1,89 @@
+"""The batch of which a panel keeps least, against brute force."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from glfs_bio.cells.problem import build_problems
+from glfs_bio.cells.reduction import Reduction
+from glfs_bio.criterion.criterion import Criterion
+from glfs_bio.criterion.failures import WithFailures
+from glfs_bio.criterion.targets import Labels, Wanted
+from glfs_bio.solvers.select import select
+
+NONE = np.empty(0, dtype=np.intp)
+EVERY = np.arange(12)
+
+
+@pytest.fixture(scope="module")
+def problems():
+    """Batches whose groups differ in other genes."""
+    rng = np.random.default_rng(3)
+    groups = np.repeat(np.eye(3), 20, axis=0)
+    genes = rng.gamma(1.0, 1.0, size=(3, 12)) * np.repeat([[2.0, 0.3]], 6, axis=1).ravel()
+    first = groups @ genes + rng.normal(scale=0.5, size=(60, 12))
+    second = groups @ genes[:, ::-1] + rng.normal(scale=0.5, size=(60, 12))
+    batch = np.repeat(["a", "b"], 60)
+    return build_problems(
+        np.vstack([first, second]), Reduction(n_comps=6, n_neighbors=5), batch=batch
+    )
+
+
+def worst_by_definition(problems, panel):
+    return min(Criterion([one]).kept(np.array(panel))[-1] for one in problems)
+
+
+def test_it_is_the_least_share(problems):
+    worst = Criterion(problems, worst=True)
+    order = np.array([3, 0, 7, 9])
+    expected = [worst_by_definition(problems, order[:k]) for k in (1, 2, 3, 4)]
+    np.testing.assert_allclose(worst.kept(order), expected, rtol=1e-9)
+    each = [Criterion([one]).kept(order) for one in problems]
+    np.testing.assert_allclose(worst.kept_in_sets(order).T, each, rtol=1e-9)
+    np.testing.assert_allclose(Criterion(problems).kept_in_sets(order).T, each, rtol=1e-9)
+    without = [worst_by_definition(problems, np.delete(order, k)) for k in range(4)]
+    np.testing.assert_allclose(worst.losses(order), expected[-1] - np.array(without), atol=1e-12)
+
+
+def test_it_is_better_for_the_worst_batch_and_bounded_by_brute_force(problems):
+    worst = Criterion(problems, worst=True)
+    panel = select(worst, 4, include=NONE, candidates=EVERY)
+    mean = select(Criterion(problems), 4, include=NONE, candidates=EVERY)
+    assert panel.kept[-1] > worst_by_definition(problems, mean.order)
+    for size in (1, 2, 3, 4):
+        best = max(worst_by_definition(problems, some) for some in combinations(range(12), size))
+        share = panel.of_best_possible[size - 1]
+        assert panel.kept[size - 1] <= best + 1e-12
+        assert share <= panel.kept[size - 1] / best + 1e-9
+    assert panel.of_best_possible[-1] > 0.5
+
+
+def test_a_batch_without_anything_of_it_does_not_count(problems):
+    """Labels that one batch has not: the other alone is looked at."""
+    known = Wanted(((Labels(np.repeat([0, 1, 2], 20)), 1.0),))
+    unknown = Wanted(((Labels(np.full(60, -1)), 1.0),))
+    both = Criterion(problems, [known, unknown], worst=True)
+    alone = Criterion(problems[:1], [known])
+    order = np.array([3, 0, 7])
+    np.testing.assert_allclose(both.kept(order), alone.kept(order), rtol=1e-9)
+    assert np.isnan(both.kept_in_sets(order)[:, 1]).all()
+    panels = (select(one, 10, include=NONE, candidates=EVERY) for one in (both, alone))
+    np.testing.assert_array_equal(*(panel.order for panel in panels))
+
+
+def test_failures_are_averaged_in_each_batch(problems):
+    """Genes that never fail: the same as without."""
+    worst = Criterion(problems, worst=True)
+    failing = WithFailures(worst, np.zeros(12), n_draws=3)
+    order = np.array([3, 0, 7])
+    np.testing.assert_allclose(failing.kept(order), worst.kept(order), rtol=1e-9)
+    panel = select(failing, 3, include=NONE, candidates=EVERY)
+    assert list(panel.order) == list(select(worst, 3, include=NONE, candidates=EVERY).order)
+    np.testing.assert_allclose(
+        panel.of_best_possible,
+        select(worst, 3, include=NONE, candidates=EVERY).of_best_possible,
+        rtol=1e-6,
+    )

@@ -1,0 +1,129 @@
+"""The bound against all panels, and the relaxed choice against SciPy."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy.optimize import LinearConstraint, minimize
+
+from glfs_bio.solvers.bound import lower_bounds, relax
+
+SHAPES = [(6, 2), (9, 4), (12, 6)]
+#: How near to the best relaxed F its own weights and the bound come, as a share of it.
+WEIGHTS, BOUND = 1e-4, 1e-2
+
+
+def lowest(blocks, value, n_genes, free):
+    """F of the best of all panels of 1, 2, … of the free genes."""
+    best = []
+    for size in range(1, len(free) + 1):
+        panels = np.array(
+            [np.isin(np.arange(n_genes), some).astype(float) for some in combinations(free, size)]
+        )
+        best.append(value(blocks, panels).min())
+    return np.array(best)
+
+
+@pytest.mark.parametrize("include", [(), (1, 4)])
+@pytest.mark.parametrize("n_blocks", [1, 2])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_no_panel_is_below_the_bound(random_errors, by_inverse, shape, n_blocks, include):
+    """For panels of all sizes, and for genes that every panel holds besides."""
+    n_genes, rank = shape
+    free = np.setdiff1d(np.arange(n_genes), include)
+    for seed in range(8):
+        blocks = random_errors(seed, n_blocks=n_blocks, n_genes=n_genes, rank=rank, include=include)
+        best = lowest(blocks, by_inverse, n_genes, free)
+        for size in {1, len(free) // 2, len(free)}:
+            bound = relax(blocks, size).lower
+            assert bound.shape == (size,)
+            assert (bound <= best[:size] + 1e-12).all()
+            assert (np.diff(bound) <= 1e-12).all()
+
+
+@pytest.mark.parametrize("n_blocks", [1, 2])
+def test_bounds_hold_at_any_weights(random_errors, by_inverse, n_blocks):
+    """The gradient bounds panels of all sizes however far from a minimiser it is."""
+    rng = np.random.default_rng(0)
+    for seed in range(5):
+        blocks = random_errors(seed, n_blocks=n_blocks, n_genes=9, rank=4)
+        best = lowest(blocks, by_inverse, 9, range(9))
+        for _ in range(20):
+            beta = rng.uniform(size=9) * (rng.uniform(size=9) < rng.uniform())
+            bound = lower_bounds(*evaluated(blocks, beta), beta, 9)
+            assert (bound <= best + 1e-12).all()
+
+
+def test_of_many_genes_the_steepest_count():
+    """Only a part of them is sorted."""
+    rng = np.random.default_rng(0)
+    gradient, beta = -rng.gamma(1.0, size=500), rng.uniform(size=500)
+    for size in (1, 2, 100, 499, 500):
+        expected = 0.7 - gradient @ beta + np.cumsum(np.sort(gradient)[:size])
+        np.testing.assert_allclose(lower_bounds(0.7, gradient, beta, size), expected)
+
+
+def evaluated(blocks, beta):
+    """F and its gradient, summed over sets of cells."""
+    values, gradients = zip(*(block.value_and_gradient(beta) for block in blocks), strict=True)
+    return sum(values), sum(gradients)
+
+
+def relaxed_by_scipy(blocks, size, value):
+    """F at the best weights between 0 and 1 that sum to a number."""
+    n_genes = len(blocks[0].genes)
+    found = minimize(
+        lambda beta: evaluated(blocks, np.clip(beta, 0.0, 1.0)),
+        np.full(n_genes, size / n_genes),
+        jac=True,
+        method="SLSQP",
+        bounds=[(0.0, 1.0)] * n_genes,
+        constraints=[LinearConstraint(np.ones((1, n_genes)), size, size)],
+        options={"ftol": 1e-14, "maxiter": 1000},
+    )
+    assert abs(found.x.sum() - size) < 1e-9
+    return value(blocks, np.clip(found.x, 0.0, 1.0))
+
+
+@pytest.mark.parametrize("include", [(), (1, 4)])
+@pytest.mark.parametrize("n_blocks", [1, 2])
+@pytest.mark.parametrize("size", [1, 3, 7])
+def test_relaxed_choice_is_the_best(random_errors, by_inverse, size, n_blocks, include):
+    for seed in range(5):
+        blocks = random_errors(seed, n_blocks=n_blocks, include=include)
+        found = relax(blocks, size)
+        assert found.beta.sum() == pytest.approx(size, rel=1e-9)
+        assert (found.beta >= 0).all()
+        assert (found.beta <= 1).all()
+        assert not found.beta[list(include)].any()
+        best = relaxed_by_scipy(blocks, size, by_inverse)
+        error = by_inverse(blocks, found.beta)
+        assert best * (1.0 - 1e-9) <= error <= best * (1.0 + WEIGHTS)
+        assert best * (1.0 - BOUND) <= found.lower[-1] <= best * (1.0 + 1e-9)
+
+
+def test_all_genes_leave_nothing_open(random_errors, by_inverse):
+    blocks = random_errors(0)
+    found = relax(blocks, 12)
+    assert found.lower[-1] == pytest.approx(by_inverse(blocks, np.ones(12)), rel=1e-2)
+    np.testing.assert_allclose(found.beta, 1.0)
+
+
+def test_genes_that_are_zero_take_no_weight(random_errors, by_inverse):
+    (block,) = random_errors(0)
+    block.genes[6:] = 0.0
+    found = relax([block], 9)
+    assert not found.beta[6:].any()
+    assert (found.beta <= 1).all()
+    assert (found.lower <= lowest([block], by_inverse, 12, range(12))[:9] + 1e-12).all()
+
+
+def test_nothing_is_left_to_gain(random_errors):
+    """Where no gene varies beside those that are in, the bound is what there is."""
+    (block,) = random_errors(0, include=range(12))
+    found = relax([block], 3)
+    left = block.value(np.zeros(12))
+    np.testing.assert_allclose(found.lower, left, rtol=1e-12)
+    assert not found.beta.any()
