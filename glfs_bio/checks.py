@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
+
+from .errors import NO_VALUE, InvalidType, InvalidValue, Message
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -28,11 +30,22 @@ _LARGEST: Any = sys.float_info.max
 _LARGEST_SEED = 2**32 - 1
 
 
+_OR_NONE = ", or {none}"
+
+
+def _refuse(name: str, value: object, allowed: Message, *, right_type: bool = True) -> NoReturn:
+    """Refuse a value of the wrong type, or out of range."""
+    if right_type:
+        raise InvalidValue(name, value, "must be {allowed}", allowed=allowed)
+    raise InvalidType(name, value, "must be {allowed}", allowed=allowed)
+
+
 def one_of(name: str, value: object, choices: Collection[object]) -> None:
     """Refuse a value that is not among `choices`, which are strings, or None."""
     if not isinstance(value, str | None) or value not in choices:
-        msg = f"{name}={value!r} is not known: choose one of {', '.join(map(repr, choices))}."
-        raise ValueError(msg)
+        raise InvalidValue(
+            name, value, "is not known", "choose one of {choices}", choices=tuple(choices)
+        )
 
 
 def texts(*, or_none: bool = False, **arguments: object) -> None:
@@ -40,11 +53,8 @@ def texts(*, or_none: bool = False, **arguments: object) -> None:
     for name, value in arguments.items():
         if (or_none and value is None) or (isinstance(value, str) and value):
             continue
-        allowed = "a string that is not empty" + (", or None" if or_none else "")
-        msg = f"{name}={value!r} must be {allowed}"
-        if isinstance(value, str):
-            raise ValueError(f"{msg}.")
-        raise TypeError(f"{msg}, not {type(value).__name__}.")
+        allowed = Message("a string that is not empty" + (_OR_NONE if or_none else ""))
+        _refuse(name, value, allowed, right_type=isinstance(value, str))
 
 
 def keys(**arguments: object) -> None:
@@ -52,42 +62,42 @@ def keys(**arguments: object) -> None:
     texts(or_none=False, **arguments)
     for name, value in arguments.items():
         if value in _OF_SCANPY:
-            msg = f"{name}={value!r} is where scanpy keeps results of its own: choose another name."
-            raise ValueError(msg)
+            raise InvalidValue(
+                name, value, "is where other packages keep their results", "choose another name"
+            )
         if "/" in str(value):
-            msg = f"{name}={value!r} must not have a slash: h5ad and zarr files could not keep it."
-            raise ValueError(msg)
+            raise InvalidValue(
+                name, value, "has a slash, which files cannot keep", "choose another name"
+            )
 
 
 def no_anndata(values: object, name: str = "X") -> None:
     """Refuse an AnnData object where a matrix is needed, and say what takes it."""
     if hasattr(values, "obs_names") and hasattr(values, "var_names"):
-        msg = (
-            f"{name} is an AnnData object, and estimators take its matrix: pass adata.X, or call "
-            "glfs_bio.pp.select_genes(adata) or glfs_bio.tl.classify(adata, groupby)."
+        raise InvalidType(
+            name,
+            NO_VALUE,
+            "is an AnnData object, and estimators take its matrix",
+            "pass {X}, or call {call:pp.select_genes} or {call:tl.classify}",
         )
-        raise TypeError(msg)
 
 
 def flags(**arguments: object) -> None:
     """Refuse arguments that are neither True nor False."""
     for name, value in arguments.items():
         if not isinstance(value, bool | np.bool_):
-            msg = f"{name}={value!r} must be True or False, not {type(value).__name__}."
-            raise TypeError(msg)
+            _refuse(name, value, Message("{true} or {false}"), right_type=False)
 
 
 def seed(value: object, *, state_too: bool = False) -> None:
     """Refuse a `random_state` that scikit-learn would; a generator only for estimators."""
-    allowed = f"an integer from 0 to {_LARGEST_SEED}, or None"
+    allowed = Message("an integer from 0 to {largest}, or {none}", largest=_LARGEST_SEED)
     if value is None or (state_too and isinstance(value, np.random.RandomState)):
         return
     if not isinstance(value, Integral) or isinstance(value, bool | np.bool_):
-        msg = f"random_state={value!r} must be {allowed}, not {type(value).__name__}."
-        raise TypeError(msg)
+        _refuse("random_state", value, allowed, right_type=False)
     if not 0 <= int(value) <= _LARGEST_SEED:
-        msg = f"random_state={value!r} must be {allowed}."
-        raise ValueError(msg)
+        _refuse("random_state", value, allowed)
 
 
 def real(name: str, values: ArrayLike) -> Array:
@@ -105,14 +115,13 @@ def real(name: str, values: ArrayLike) -> Array:
         try:
             array = array.astype(np.float64)
         except (TypeError, ValueError):
-            msg = f"{name} must hold real numbers; it holds {type(array.ravel()[0]).__name__}."
-            raise TypeError(msg) from None
+            raise InvalidType(name, NO_VALUE, "must hold real numbers") from None
     if array.dtype.kind not in "buif":
-        msg = f"{name} has dtype {array.dtype}: it must hold real numbers."
-        raise TypeError(msg)
+        raise InvalidType(name, NO_VALUE, "must hold real numbers")
     if not np.isfinite(array).all():
-        msg = f"{name} has values that are not finite: replace or remove them."
-        raise ValueError(msg)
+        raise InvalidValue(
+            name, NO_VALUE, "has values that are not finite", "replace or remove them"
+        )
     return np.asarray(array, dtype=np.float64)
 
 
@@ -120,13 +129,11 @@ def whole_number(name: str, value: object, *, at_least: int, or_none: bool = Fal
     """Refuse what is not an integer of a minimal size."""
     if or_none and value is None:
         return
-    allowed = f"an integer ≥ {at_least}" + (", or None" if or_none else "")
+    allowed = Message("an integer ≥ {least}" + (_OR_NONE if or_none else ""), least=at_least)
     if not isinstance(value, Integral) or isinstance(value, bool | np.bool_):
-        msg = f"{name}={value!r} must be {allowed}, not {type(value).__name__}."
-        raise TypeError(msg)
-    if value < at_least:
-        msg = f"{name}={value!r} must be {allowed}."
-        raise ValueError(msg)
+        _refuse(name, value, allowed, right_type=False)
+    elif value < at_least:
+        _refuse(name, value, allowed)
 
 
 def whole_numbers(name: str, values: Any, *, at_most: int) -> list[int]:
@@ -135,19 +142,17 @@ def whole_numbers(name: str, values: Any, *, at_most: int) -> list[int]:
     for number in numbers:
         whole_number(name, number, at_least=1)
     if not numbers or max(numbers) > at_most:
-        msg = f"{name}={values!r} must hold numbers from 1 to the {at_most} genes."
-        raise ValueError(msg)
+        raise InvalidValue(name, values, "must hold numbers from 1 to the {n} genes", n=at_most)
     return numbers
 
 
 def number(name: str, value: object, *, above: float | None = None, at_least: float = 0.0) -> None:
     """Refuse what is not a finite number in range."""
-    allowed = f"a finite number ≥ {at_least:g}" if above is None else f"a finite number > {above:g}"
+    sign, limit = ("≥", at_least) if above is None else (">", above)
+    allowed = Message("a finite number {sign} {limit:g}", sign=sign, limit=limit)
     if not isinstance(value, Real) or isinstance(value, bool | np.bool_):
-        msg = f"{name}={value!r} must be {allowed}, not {type(value).__name__}."
-        raise TypeError(msg)
+        _refuse(name, value, allowed, right_type=False)
     plain = value.item() if isinstance(value, np.generic) else value  # float32 has a largest too
     too_small = plain < at_least if above is None else plain <= above
     if too_small or not abs(plain) <= _LARGEST:
-        msg = f"{name}={value!r} must be {allowed}."
-        raise ValueError(msg)
+        _refuse(name, value, allowed)

@@ -18,7 +18,8 @@ token                   what it stands for
 ``{pattern}``           how a regular expression is written
 ======================  ==========================================================
 
-All other names in braces are fields of the message, which are shown shortened.
+All other names in braces are fields of the message: texts and numbers as they are, the values of a
+tuple with commas between them, other values shortened.
 """
 
 from __future__ import annotations
@@ -89,6 +90,8 @@ class Door:
             return field.render(self)
         if isinstance(field, str | int | float | np.number):
             return field
+        if isinstance(field, tuple):
+            return ", ".join(map(self.value, field))
         return self.value(field)
 
 
