@@ -16,6 +16,7 @@ token                   what it stands for
 ``{call:pp.structure}``  a function of the package
 ``{log_normalise}``     how counts become expression that can be worked on
 ``{pattern}``           how a regular expression is written
+``{spawn}``             how worker processes are started anew, not forked
 ======================  ==========================================================
 
 All other names in braces are fields of the message: texts and numbers as they are, the values of a
@@ -162,6 +163,7 @@ PYTHON = Door(
             "run sc.pp.normalize_total and sc.pp.log1p, or name a log-normalised layer with layer="
         ),
         "pattern": "re.compile(...)",
+        "spawn": "multiprocessing.get_context('spawn')",
     },
     argument=_python_argument,
     call=_python_call,
@@ -195,8 +197,7 @@ class Message:
 class Refusal(Exception):
     """Something that the package cannot work with; the object is as it was.
 
-    Raised as :class:`InvalidValue`, :class:`InvalidType`, :class:`NotFound` and
-    :class:`FileRefused`.
+    Raised as one of its kinds, such as :class:`InvalidValue`.
 
     Parameters
     ----------
@@ -277,6 +278,10 @@ class NotFound(Refusal, KeyError):
 
 class FileRefused(Refusal, OSError):
     """A file that cannot be read or written as asked."""
+
+
+class Unsupported(Refusal, RuntimeError):
+    """Work that cannot be done in this process or on this system."""
 
 
 class Caution(UserWarning):

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import sets
 
-from glfs_bio.cells.problem import build_problems
+from glfs_bio.cells.cells import build_problems
 from glfs_bio.criterion import criterion
 from glfs_bio.criterion.criterion import Criterion
 from glfs_bio.selection import Options

@@ -15,8 +15,7 @@ import sets
 from metrics import Panel, accuracy
 from scipy.stats import spearmanr
 
-from glfs_bio.cells.problem import build_problems
-from glfs_bio.cells.reduction import Reduction
+from glfs_bio.cells.cells import Reduction, build_problems
 from glfs_bio.criterion.criterion import Criterion
 from glfs_bio.solvers import select
 

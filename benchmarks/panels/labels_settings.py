@@ -19,8 +19,7 @@ from run import say
 from sets import SETS, Cells
 from trials import LABEL, MARKS, SIZES, halves, measures
 
-from glfs_bio.cells.problem import build_problems
-from glfs_bio.cells.reduction import Reduction
+from glfs_bio.cells.cells import Reduction, build_problems
 from glfs_bio.criterion import targets as wanted
 from glfs_bio.criterion.criterion import Criterion
 from glfs_bio.criterion.targets import Labels, Wanted

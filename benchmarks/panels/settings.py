@@ -19,8 +19,7 @@ import sets
 from stability import halves, mean_jaccard
 
 from glfs_bio.cells import noise
-from glfs_bio.cells.problem import Problem, build_problems
-from glfs_bio.cells.reduction import Reduction
+from glfs_bio.cells.cells import Problem, Reduction, build_problems
 from glfs_bio.criterion import targets as wanted
 from glfs_bio.criterion.criterion import Criterion
 from glfs_bio.solvers.greedy import Greedy

@@ -19,8 +19,7 @@ import scanpy as sc
 import sets
 from methods import METHODS, variance
 
-from glfs_bio.cells.problem import build_problems
-from glfs_bio.cells.reduction import Reduction
+from glfs_bio.cells.cells import Reduction, build_problems
 from glfs_bio.criterion.criterion import Criterion
 from glfs_bio.solvers import select
 

@@ -21,7 +21,7 @@ from workbench import say
 import glfs_bio
 from glfs_bio._anndata import fingerprint, read
 from glfs_bio._anndata import structure as structures
-from glfs_bio.cells.subspace import principal_components
+from glfs_bio.cells.pca import principal_components
 from glfs_bio.criterion.missed import directions, open_cells
 from glfs_bio.measures import measures
 from glfs_bio.measures.imputation import imputed

@@ -13,9 +13,8 @@ from sklearn.cluster import SpectralClustering
 from sklearn.decomposition import PCA
 from sklearn.metrics import normalized_mutual_info_score
 
+from glfs_bio.cells.cells import Reduction, build_problems
 from glfs_bio.cells.graph import knn_graph
-from glfs_bio.cells.problem import build_problems
-from glfs_bio.cells.reduction import Reduction
 from glfs_bio.glfs2014 import glfs, path
 from glfs_bio.glfs2014.variance import Objective
 from glfs_bio.selection import Options, rank_genes

@@ -22,8 +22,7 @@ from compared import SIZES, selections
 from details import INDEPENDENT
 from results import MEASURES
 
-from glfs_bio.cells.problem import build_problems
-from glfs_bio.cells.reduction import Reduction
+from glfs_bio.cells.cells import Reduction, build_problems
 from glfs_bio.criterion import targets as wanted
 from glfs_bio.criterion.criterion import Criterion
 from glfs_bio.solvers.greedy import Greedy

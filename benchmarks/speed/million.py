@@ -20,8 +20,8 @@ import synthetic
 from clock import Clock
 
 import glfs_bio
-from glfs_bio.data import parallel
-from glfs_bio.data.rows import RowMatrix
+from glfs_bio.data import threads as parallel
+from glfs_bio.data.matrix import RowMatrix
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import report

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from glfs_bio.cells.problem import build_problems
-from glfs_bio.cells.reduction import Reduction
+from glfs_bio.cells.cells import Reduction, build_problems
 from glfs_bio.rivals._designs import alike
 
 

@@ -13,7 +13,8 @@ from unittest import mock
 import numpy as np
 import pandas as pd
 
-from glfs_bio.cells import problem, sample
+from glfs_bio.cells import cells as problem
+from glfs_bio.cells import sample
 from glfs_bio.selection import Options, rank_genes
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))

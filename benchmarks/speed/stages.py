@@ -20,7 +20,7 @@ from watched import REST, STAGES, Watched
 from work import Work
 
 import glfs_bio
-from glfs_bio.data import parallel
+from glfs_bio.data import threads as parallel
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import report

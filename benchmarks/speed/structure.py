@@ -16,7 +16,7 @@ import pandas as pd
 import scanpy as sc
 
 import glfs_bio
-from glfs_bio.data import parallel
+from glfs_bio.data import threads as parallel
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import report

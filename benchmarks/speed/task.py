@@ -25,7 +25,7 @@ from clock import Clock
 from scipy import sparse
 
 import glfs_bio
-from glfs_bio.data.rows import RowMatrix
+from glfs_bio.data.matrix import RowMatrix
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "panels"))
 import methods

@@ -22,10 +22,10 @@ import state
 import synthetic
 from scipy import sparse
 
-from glfs_bio.cells import subspace
+from glfs_bio.cells import pca as subspace
 from glfs_bio.cells.sample import look
-from glfs_bio.data import parallel
-from glfs_bio.data.rows import RowMatrix
+from glfs_bio.data import threads as parallel
+from glfs_bio.data.matrix import RowMatrix
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import report

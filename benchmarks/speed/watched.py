@@ -11,7 +11,10 @@ from unittest import mock
 import work
 from clock import Clock
 
-from glfs_bio.cells import krylov, noise, problem, subspace
+from glfs_bio.cells import cells as problem
+from glfs_bio.cells import noise
+from glfs_bio.cells import pca as krylov
+from glfs_bio.cells import pca as subspace
 from glfs_bio.cells.sample import Sample
 from glfs_bio.criterion.criterion import Criterion
 from glfs_bio.criterion.error import Error

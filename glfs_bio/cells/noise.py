@@ -9,9 +9,8 @@ import numpy as np
 from numba import njit
 from scipy import sparse
 
-from ..data import parallel
-from ..data.moments import moments
-from ..data.rows import RowMatrix
+from ..data import threads
+from ..data.matrix import RowMatrix, moments
 from .graph import laplacian
 
 if TYPE_CHECKING:
@@ -161,7 +160,7 @@ def _quadratic_forms(data: sparse.csr_array, form: sparse.csr_array) -> Array:
         begin = begins[part]
         _forms_of_rows(*stored, *forms, begin, min(begin + SETTINGS.rows, n_rows), parts[part])
 
-    parallel.work(add_up, range(len(begins)))
+    threads.work(add_up, range(len(begins)))
     return np.asarray(parts.sum(axis=0))
 
 

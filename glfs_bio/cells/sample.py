@@ -13,13 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
-from ..data.moments import Moments, moments
+from ..data.matrix import Moments, RowMatrix, doubled, is_sparse, moments
 from ..data.products import products
-from ..data.rows import RowMatrix
-from ..data.values import doubled, is_sparse
-from . import krylov, subspace
+from . import pca
 from .graph import MOST_EXACT, knn_graph
-from .scaled import ScaledGenes
+from .pca import ScaledGenes
 
 if TYPE_CHECKING:
     from .._typing import Array, Index, Matrix
@@ -81,13 +79,13 @@ class Sample:
         self,
         scale: Array,
         n_comps: int | None,
-        tolerance: float = krylov.RULES.every,
+        tolerance: float = pca.RULES.every,
         start: Array | None = None,
     ) -> Matrix:
         """Where the sampled cells are, for genes in given units."""
         if n_comps is None:
             return scale_genes(self.data, scale)
-        return subspace.principal_components(
+        return pca.principal_components(
             self.products,
             n_comps,
             self.random_state,
@@ -99,7 +97,7 @@ class Sample:
     def loadings(self, scale: Array, n_comps: int, start: Array | None) -> Array:
         """Principal components of the sample, and some more."""
         wanted = n_comps + _SPARE
-        return subspace.loadings(self.products, wanted, scale, self.random_state, start)
+        return pca.loadings(self.products, wanted, scale, self.random_state, start)
 
     def weights(self, scale: Array, where: Array) -> Array:
         """How genes in given units go with coordinates of the cells, shape (n_genes, k)."""

@@ -15,8 +15,8 @@ import numpy as np
 from numba import njit
 from scipy import sparse
 
-from . import parallel, pools
-from .values import doubled, is_sparse, single, with_values
+from . import threads
+from .matrix import doubled, is_sparse, single, with_values
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -58,7 +58,7 @@ class Sparse:
 
     def threads(self) -> AbstractContextManager[object]:
         """One thread of BLAS: its others would wait on cores that the products need."""
-        return pools.one_thread("blas")
+        return threads.one_thread("blas")
 
     @cached_property
     def transposed(self) -> sparse.csr_array:
@@ -122,9 +122,7 @@ def _product(
         return product
     places = np.linspace(0, matrix.nnz, _PARTS + 1)[1:-1]
     ends = [0, *np.searchsorted(matrix.indptr, places).tolist(), len(product)]
-    parallel.work(
-        lambda part: _rows(*stored, block, product, *ends[part : part + 2]), range(_PARTS)
-    )
+    threads.work(lambda part: _rows(*stored, block, product, *ends[part : part + 2]), range(_PARTS))
     return product
 
 

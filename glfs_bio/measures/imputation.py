@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from .._typing import Array, Index
-    from ..cells.reduction import Reduced
+    from ..cells.cells import Cells
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Imputed:
     of_gene: Array
 
 
-def imputed(sets: Sequence[Reduced], panel: Index) -> Imputed:
+def imputed(sets: Sequence[Cells], panel: Index) -> Imputed:
     """R² of every gene that the panel does not measure, without a regression.
 
     ``R_j² = 1 − c_jᵀ P c_j / c_jᵀ c_j`` with ``P = (I + Σ_{i in S} c_i c_iᵀ / (n σ_i²))⁻¹``:  gene
@@ -59,7 +59,7 @@ def imputed(sets: Sequence[Reduced], panel: Index) -> Imputed:
     return Imputed(of_structure, reliable * of_structure)
 
 
-def _left(one: Reduced, panel: Index) -> Array:
+def _left(one: Cells, panel: Index) -> Array:
     """``c_jᵀ P c_j`` of every gene."""
     noisy = panel[one.residuals[panel] > 0]  # the others are constant
     scale = np.sqrt(one.n_cells * one.residuals[noisy])

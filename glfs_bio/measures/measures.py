@@ -12,7 +12,7 @@ from sklearn.decomposition import PCA
 from sklearn.metrics import normalized_mutual_info_score
 from sklearn.neighbors import NearestNeighbors
 
-from ..data import pools
+from ..data import threads as pools
 
 if TYPE_CHECKING:
     from .._typing import Array, Index, Matrix

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..cells.cells import build_problems
 from ..cells.graph import n_components
-from ..cells.problem import build_problems
 from ..criterion.criterion import Criterion
-from ..data.pools import few_threads
+from ..data.threads import few_threads
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from scipy import sparse
 
     from .._typing import Array, Matrix
-    from ..cells.reduction import Reduced, Reduction
-    from ..criterion.targets import Wanted
-    from ..data.rows import RowMatrix
+    from ..cells.cells import Cells, Reduction
+    from ..criterion.criterion import Target
+    from ..data.matrix import RowMatrix
 
 log = logging.getLogger(__name__)
 
@@ -35,8 +35,8 @@ class ReducedCells:
     ----------
     sets
         One reduced problem for all cells, or one a batch.  The criterion for panels needs no more
-        than :class:`~glfs_bio.cells.reduction.Reduced`, the other methods need
-        :class:`~glfs_bio.cells.problem.Problem`, with the matrix.
+        than :class:`~glfs_bio.cells.cells.Cells`, the other methods need
+        :class:`~glfs_bio.cells.cells.Problem`, with the matrix.
     reused
         Whether ``representation`` and ``graph`` are those that were given.
     replaced
@@ -45,14 +45,14 @@ class ReducedCells:
         Connected components of the graph, the most of a batch.
     """
 
-    sets: tuple[Reduced, ...]
+    sets: tuple[Cells, ...]
     reused: Mapping[str, bool]
     replaced: bool
     graph_components: int
 
     def criterion(
         self,
-        wanted: Sequence[Wanted] | None = None,
+        wanted: Sequence[Target] | None = None,
         *,
         worst: bool = False,
         detection: Array | None = None,
@@ -91,7 +91,7 @@ def reduce_cells(
     Raises
     ------
     ValueError
-        As :func:`~glfs_bio.cells.problem.build_problems`.
+        As :func:`~glfs_bio.cells.cells.build_problems`.
     """
     problems = build_problems(
         data,

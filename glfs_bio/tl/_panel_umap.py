@@ -16,9 +16,9 @@ from .._anndata import read, selection
 from .._anndata.versions import versions
 from .._extras import needs
 from .._progress import progress
-from ..cells.subspace import loadings
-from ..data import pools
-from ..data.rows import RowMatrix
+from ..cells.pca import loadings
+from ..data import threads as pools
+from ..data.matrix import RowMatrix
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -160,7 +160,7 @@ def test_text_in_a_dask_array_is_refused(pbmc):
 
 def test_reading_can_be_followed(pbmc, tmp_path, caplog):
     cells = in_file(pbmc, tmp_path, sparse.csr_matrix)
-    with caplog.at_level(logging.INFO, "glfs_bio.data.rows"):
+    with caplog.at_level(logging.INFO, "glfs_bio.data.matrix"):
         select_genes(cells, 10)
     assert caplog.records[0].n_done == caplog.records[0].n_all == 350
 

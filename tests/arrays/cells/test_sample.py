@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from glfs_bio.cells import sample
-from glfs_bio.data.rows import RowMatrix
+from glfs_bio.data.matrix import RowMatrix
 from glfs_bio.selection import Options, rank_genes
 
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from glfs_bio.cells import subspace
+from glfs_bio.cells import pca as subspace
+from glfs_bio.cells.pca import ScaledGenes
 from glfs_bio.cells.sample import look
-from glfs_bio.cells.scaled import ScaledGenes
+from glfs_bio.data.matrix import RowMatrix
 from glfs_bio.data.products import products
-from glfs_bio.data.rows import RowMatrix
 
 
 def expression(share, size=(300, 700)):

@@ -9,7 +9,8 @@ import pytest
 from scipy import sparse
 
 from glfs_bio.cells import neighbors
-from glfs_bio.data import parallel, rows
+from glfs_bio.data import matrix as rows
+from glfs_bio.data import threads as parallel
 
 
 @pytest.fixture(params=[1, 3])

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from glfs_bio.cells import subspace
+from glfs_bio.cells import pca as subspace
+from glfs_bio.data.matrix import RowMatrix
 from glfs_bio.data.products import products
-from glfs_bio.data.rows import RowMatrix
 
 
 def test_orthonormal_drops_what_is_not_there():

@@ -1,4 +1,4 @@
-"""Subspaces of the cells: orthonormal V, and genes seen through it.
+"""Principal components: an orthonormal basis V of the cells, and genes seen through it.
 
 With ``C = XᵀV`` in place of X and ``K = VᵀBV`` in place of B the objective is exactly that of the
 matrix ``XVVᵀ``; the number of cells is gone from all that follows.
@@ -6,6 +6,7 @@ matrix ``XVVᵀ``; the number of cells is gone from all that follows.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,23 +15,193 @@ from scipy.linalg import qr
 from sklearn.decomposition import PCA
 
 from .. import checks
+from ..data.matrix import RowMatrix, doubled, single
 from ..data.products import Dense, Sparse, products, sparse_products
-from ..data.rows import RowMatrix
-from ..data.values import doubled, single
-from . import krylov
-from .krylov import leading_eigenvectors
-from .scaled import ScaledGenes
+from ..errors import NO_VALUE, InvalidValue
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike, NDArray
 
     from .._typing import Array, Matrix
+    from ..data.matrix import Sums
     from ..data.products import Products
-    from ..data.rows import Sums
 
 _RANK_TOLERANCE = 1e-10
 #: Cells whose scores are turned at once.
 _ROWS = 2**16
+_EIGENVALUE_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class Rules:
+    """When the iteration ends, and how wide its blocks are.
+
+    Attributes
+    ----------
+    leading, every
+        Share of the sum of the eigenvalues that the last product may still add: where the leading
+        directions matter, and where all do.
+    most
+        Products at most.
+    few
+        So few products that span all there is are all made.
+    lanes
+        Columns of a block are the multiple of this nearest to the vectors asked for: what registers
+        and lines of a cache hold.
+    sure
+        Directions that are longer, in units of the longest, are no rounding.
+    """
+
+    leading: float = 5e-3
+    every: float = 3e-4
+    most: int = 20
+    few: int = 10
+    lanes: int = 16
+    sure: float = 1e-6
+
+
+RULES = Rules()
+
+
+def leading_eigenvectors(
+    times: Callable[[Array], Array],
+    size: int,
+    n_vectors: int,
+    random_state: int | None,
+    tolerance: float = RULES.every,
+    rounding: float = _EIGENVALUE_TOLERANCE,
+    start: Array | None = None,
+) -> tuple[Array, Array]:
+    """Approximately the largest eigenvalues, shape (n_vectors,), and their eigenvectors.
+
+    Parameters
+    ----------
+    times
+        Product with the matrix, symmetric and positive semi-definite.
+    size
+        Its number of rows.
+    n_vectors
+        How many; fewer are returned where the rank is smaller.
+    random_state
+        Seed of the first block.
+    tolerance
+        Share of the sum of the eigenvalues: no more products are made once one adds less.
+    rounding
+        Eigenvalues up to this share of the largest are what rounding in `times` left.
+    start
+        Vectors near the leading ones, these first, shape (size, k); None: a random block.
+
+    Returns
+    -------
+    Eigenvalues in descending order, and eigenvectors, shape (size, n_vectors).
+    """
+    width = min(max(1, round(n_vectors / RULES.lanes)) * RULES.lanes, size)
+    spanning = -(-size // width)
+    if spanning <= RULES.few:
+        tolerance = 0.0
+    steps = min(max(RULES.most, -(-n_vectors // width) + 1), spanning)
+    outside = np.random.default_rng(random_state).normal(size=(size, width))
+    if start is not None:  # of the length of the others, whatever its unit
+        given = start[:, :width]
+        lengths = np.linalg.norm(given, axis=0)
+        some = np.flatnonzero(lengths)
+        outside[:, some] = given[:, some] * (np.sqrt(size) / lengths[some])
+    basis = np.empty((size, steps * width), order="F")
+    small = np.zeros((steps * width, steps * width))
+    scale, known, found = 0.0, 0, 0.0
+    for _ in range(steps):
+        block = _directions(outside, basis[:, :known], scale)[:, : size - known]
+        if block.shape[1] == 0:
+            break
+        new = slice(known, known + block.shape[1])
+        basis[:, new], known = block, new.stop
+        image = times(block)
+        scale = max(scale, float(np.linalg.norm(image, axis=0).max()))
+        within = basis[:, :known].T @ image
+        small[:known, new], small[new, :known] = within, within.T
+        before, found = found, float(np.linalg.eigvalsh(small[:known, :known])[-n_vectors:].sum())
+        if known > n_vectors and found - before < tolerance * found:
+            break
+        outside = image - basis[:, :known] @ within
+    values, vectors = np.linalg.eigh(small[:known, :known])
+    kept = np.flatnonzero(values > rounding * values[-1])[::-1][:n_vectors]
+    return values[kept], np.asarray(basis[:, :known] @ vectors[:, kept])
+
+
+def _directions(outside: Array, basis: Array, scale: float) -> Array:
+    """Orthonormal basis of vectors that are outside the span of `basis`, up to rounding."""
+    directions, triangle = qr(outside, mode="economic", check_finite=False)
+    lengths = np.abs(np.diag(triangle))
+    if lengths.min() > RULES.sure * max(scale, lengths.max()):
+        return np.asarray(directions)
+    outside = outside - basis @ (basis.T @ outside)
+    directions, triangle, _ = qr(outside, mode="economic", pivoting=True, check_finite=False)
+    lengths = np.abs(np.diag(triangle))
+    fresh = np.asarray(directions[:, lengths > _EIGENVALUE_TOLERANCE * max(scale, lengths[0])])
+    fresh -= basis @ (basis.T @ fresh)  # what rounding left, and short directions make longer
+    return np.asarray(qr(fresh, mode="economic", overwrite_a=True, check_finite=False)[0])
+
+
+#: By the bytes of a number.
+_ROUNDING = {4: 1e-6, 8: 1e-9}
+
+
+@dataclass(frozen=True)
+class ScaledGenes:
+    """``X̃ = (X − mean) diag(scale)``, which is never formed.
+
+    Products with a sparse matrix take the time of reading it and the vectors, which single
+    precision halves.  What makes them is a function of the values alone, never of the container,
+    so that its rounding cannot make a difference between containers.
+
+    Attributes
+    ----------
+    products
+        With X in a unit that brings them into the range of single precision.
+    scale
+        What genes are multiplied with, at most one, shape (n_genes, 1) and in the precision of
+        products.
+    unit
+        What is left out of both.
+    """
+
+    products: Products
+    scale: Array
+    unit: float
+
+    @classmethod
+    def of(cls, products: Products, scale: Array) -> ScaledGenes:
+        """Products with cells × genes, and what genes are multiplied with, shape (n_genes,)."""
+        most = float(scale.max()) or 1.0
+        scale = scale[:, None] / most
+        if not isinstance(products, Sparse):
+            return cls(products, scale, most)
+        products, unit = products.in_single
+        return cls(products, scale.astype(np.float32), unit * most)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of cells and genes."""
+        n_cells, n_genes = self.products.matrix.shape
+        return n_cells, n_genes
+
+    @property
+    def rounding(self) -> float:
+        """Share of the largest eigenvalue of ``X̃ᵀX̃`` below which there may be none."""
+        return _ROUNDING[self.scale.dtype.itemsize]
+
+    def scores(self, weights: Array) -> Array:
+        """``X̃ w / unit`` for the columns of `weights`, shape (n_cells, k)."""
+        product = self.products.times(self.scale * weights.astype(self.scale.dtype, copy=False))
+        return np.asarray(product - product.mean(axis=0, dtype=np.float64))
+
+    def weights(self, scores: Array) -> Array:
+        """``X̃ᵀ s / unit`` for centred columns of `scores`, (n_genes, k), in their precision."""
+        product = self.products.transposed_times(scores.astype(self.scale.dtype, copy=False))
+        product *= self.scale
+        return np.asarray(product)
 
 
 def check_coordinates(values: ArrayLike, n_cells: int, name: str = "representation") -> Array:
@@ -45,12 +216,16 @@ def check_coordinates(values: ArrayLike, n_cells: int, name: str = "representati
     """
     shape = np.shape(values)
     if len(shape) != 2 or shape[0] != n_cells:
-        msg = f"{name} has shape {shape}: it must have one row for each of {n_cells} cells."
-        raise ValueError(msg)
+        raise InvalidValue(
+            name,
+            NO_VALUE,
+            "has shape {shape}, and must have one row for each of {n} cells",
+            shape=shape,
+            n=n_cells,
+        )
     coordinates = checks.real(name, values)
     if not np.ptp(coordinates, axis=0).any():
-        msg = f"{name} is the same for all cells: recompute it."
-        raise ValueError(msg)
+        raise InvalidValue(name, NO_VALUE, "is the same for all cells", "recompute it")
     return coordinates
 
 
@@ -86,7 +261,7 @@ def principal_components(
     random_state: int | None = 0,
     *,
     scale: Array | None = None,
-    tolerance: float = krylov.RULES.every,
+    tolerance: float = RULES.every,
     start: Array | None = None,
 ) -> Array:
     """Scores of the cells on the leading principal components, shape (n_cells, n_comps).
@@ -100,11 +275,11 @@ def principal_components(
     n_comps
         Number of components.
     random_state
-        Seed of :func:`~glfs_bio.cells.krylov.leading_eigenvectors`.
+        Seed of :func:`leading_eigenvectors`.
     scale
         What genes are multiplied with; None: one.
     tolerance
-        How closely they are approximated, see :func:`.krylov.leading_eigenvectors`.
+        How closely they are approximated, see :func:`leading_eigenvectors`.
     start
         Loadings near those that are looked for, shape (n_genes, k).
     """
@@ -144,7 +319,7 @@ def loadings(
 ) -> Array:
     """Roughly the leading eigenvectors of ``X̃ᵀX̃``, ``X̃ = (X − mean) diag(scale)``, one a column."""
     genes = ScaledGenes.of(_known(data), scale)
-    return _loadings(genes, n_comps, random_state, krylov.RULES.leading, start)
+    return _loadings(genes, n_comps, random_state, RULES.leading, start)
 
 
 def _loadings(

@@ -1,4 +1,4 @@
-"""Passes over the cells: whatever is asked of a matrix is asked of some of its rows at a time.
+"""A matrix of cells × genes, some rows at a time, wherever it is.
 
 The matrix may be in memory, in a file that is read as it goes (a backed ``.h5ad``, zarr), or a dask
 array, whose blocks are worked on wherever dask's scheduler puts them.
@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from . import parallel
+from ..errors import NO_VALUE, InvalidType, InvalidValue
+from . import threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -92,12 +93,13 @@ class RowMatrix:
         elif isinstance(source, np.matrix):
             source = np.asarray(source)
         elif getattr(source, "format", "csr") != "csr":
-            msg = (
-                f"The matrix is stored as {source.format.upper()}, which cannot be read by cells: "
-                "load it with adata.to_memory(), or write the file again after "
-                "adata.X = adata.X.tocsr()."
+            raise InvalidType(
+                "X",
+                NO_VALUE,
+                "is stored as {form}, which cannot be read by cells",
+                "load it into memory, or store it as CSR",
+                form=source.format.upper(),
             )
-            raise TypeError(msg)
         if isinstance(source, np.ndarray) or sparse.issparse(source):
             source, cells, genes = _as_block(source, cells, genes), None, None
         self.source: Any = source
@@ -145,7 +147,7 @@ class RowMatrix:
             block, rows = read
             return *part(block, rows, *shared), rows
 
-        for sums, of_cells, rows in parallel.in_order(of_block, self._blocks()):
+        for sums, of_cells, rows in threads.in_order(of_block, self._blocks()):
             total = merge(total, sums) if total else sums
             stack.add(of_cells)
             if not self.in_memory:
@@ -222,7 +224,7 @@ def _work(
     part: Part, block: Any, cells: Index | None, genes: Index | None, rows: slice, *shared: Any
 ) -> tuple[Sums, Matrix]:
     """One part of a sweep, wherever it is done."""
-    with parallel.alone():
+    with threads.alone():
         return part(_as_block(block, cells, genes), rows, *shared)
 
 
@@ -321,3 +323,145 @@ def _chosen(before: Index, chosen: Index | None) -> Index:
 
 def _is_dask(source: Any) -> bool:
     return hasattr(source, "__dask_graph__") and hasattr(source, "to_delayed")
+
+
+#: Share of entries that are not zero from which a matrix is worked on as a dense one.
+_DENSE = 0.5
+#: Units in which sums of squares, and squares of these, are still numbers.
+_SMALLEST_UNIT = 1e-60
+#: Products of such numbers, and sums of these, are in the range of single precision.
+_IN_RANGE = 1e15
+
+
+def is_sparse(data: Matrix) -> bool:
+    """Whether most entries are zero, stored or not."""
+    n_cells, n_genes = data.shape
+    values = data.data if sparse.issparse(data) else data
+    return bool(np.count_nonzero(values) < _DENSE * n_cells * n_genes)
+
+
+def largest(values: Array) -> float:
+    """The largest absolute value, found without an array of these."""
+    return max(float(values.max(initial=0)), -float(values.min(initial=0)))
+
+
+def with_values(block: sparse.csr_array, values: Array) -> sparse.csr_array:
+    """Other values in the same places, whose indices are shared."""
+    return sparse.csr_array((values, block.indices, block.indptr), shape=block.shape)
+
+
+def doubled(block: Matrix) -> Matrix:
+    """A dense matrix or CSR in double precision: itself, or a copy of its values."""
+    if not sparse.issparse(block):
+        return block.astype(np.float64, copy=False)
+    if block.dtype == np.float64:
+        return block
+    return with_values(block, block.data.astype(np.float64))
+
+
+def single(values: Array) -> tuple[Array, float]:
+    """In single precision and its range, and their unit: a power of two, which changes no digit."""
+    extent = largest(values)
+    if values.dtype == np.float32 and 1.0 / _IN_RANGE < extent < _IN_RANGE:
+        return values, 1.0
+    unit = 2.0 ** int(np.frexp(extent)[1])
+    in_unit = np.empty(values.shape, dtype=np.float32)
+    return np.multiply(values, np.float64(1.0 / unit), out=in_unit, casting="same_kind"), unit
+
+
+def in_range(data: RowMatrix) -> RowMatrix:
+    """The matrix, or a copy in another unit where squares would be zero or infinite.
+
+    The unit is a power of two, which changes no digit.  What is not in memory stays as it is.
+    """
+    if not data.in_memory:
+        return data
+    source = data.source
+    values = source.data if sparse.issparse(source) else source  # max() of it would sort it
+    extent = largest(values)
+    if extent == 0 or _SMALLEST_UNIT < extent < 1.0 / _SMALLEST_UNIT:
+        return data
+    exponent = -int(np.frexp(extent)[1])
+    source = source.astype(np.float64)
+    if not sparse.issparse(source):
+        return RowMatrix(np.ldexp(source, exponent))
+    source.data = np.ldexp(source.data, exponent)
+    return RowMatrix(source)
+
+
+#: What rounding leaves of the variance of a constant gene, in units of its mean square: of zeros
+#: and a mean in a sparse matrix, of differences from the mean in a dense one.
+_ROUNDING_SPARSE = 1e-12
+_ROUNDING_DENSE = 1e-24
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Mean and variance of every gene over the cells, shape (n_genes,) each."""
+
+    mean: Array
+    variance: Array
+
+
+def moments(data: RowMatrix, sample: Index | None = None) -> tuple[Moments, Matrix]:
+    """Mean and variance of every gene, and some of the cells, in one pass.
+
+    Parameters
+    ----------
+    data
+        Cells × genes.
+    sample
+        Sorted indices of the cells to return; None: all.
+
+    Raises
+    ------
+    ValueError
+        Values that are not finite.
+    """
+    wanted = None
+    if not data.in_memory:
+        wanted = np.zeros(data.shape[0], dtype=bool)
+        wanted[slice(None) if sample is None else sample] = True
+    (count, mean, squares, rounding), cells = data.sweep(_part, wanted, merge=_merge)
+    if data.in_memory:
+        cells = data.source if sample is None else data.source[sample]
+    variance = squares / count
+    if not (np.isfinite(mean) & np.isfinite(variance)).all():
+        raise InvalidValue(
+            "X", NO_VALUE, "has NaN or infinite values", "remove or impute these entries"
+        )
+    return Moments(mean, np.where(variance > rounding / count, variance, 0.0)), cells
+
+
+def _part(block: Matrix, rows: slice, wanted: Array | None) -> tuple[Sums, Matrix]:
+    """Number of cells, mean, squared distances from it, and what of these may be rounding."""
+    n = block.shape[0]
+    rounding: Array
+    with np.errstate(invalid="ignore", over="ignore"):  # said once, at the end
+        if sparse.issparse(block):
+            ones, values = np.ones(n), block.data.astype(np.float64)
+            mean = with_values(block, values).T @ ones / n
+            total = with_values(block, np.square(values, out=values)).T @ ones
+            squares = np.maximum(total - n * mean**2, 0.0)
+            rounding = np.asarray(_ROUNDING_SPARSE * total, dtype=np.float64)
+        else:
+            mean = np.asarray(block.mean(axis=0, dtype=np.float64))
+            apart = block - mean
+            squares = np.asarray(np.square(apart, out=apart).sum(axis=0))
+            rounding = _ROUNDING_DENSE * (squares + n * mean**2)
+    cells = no_rows(block) if wanted is None else rows_of(block, wanted[rows])
+    return (np.array(float(n)), mean, squares, rounding), cells
+
+
+def _merge(left: Sums, right: Sums) -> Sums:
+    """Of two sets of cells together (Chan, Golub & LeVeque 1983)."""
+    (n, mean, squares, rounding), (m, other, more, also) = left, right
+    total = n + m
+    with np.errstate(invalid="ignore", over="ignore"):
+        apart = other - mean
+        return (
+            np.asarray(total),
+            mean + apart * (m / total),
+            squares + more + apart**2 * (n * m / total),
+            rounding + also,
+        )

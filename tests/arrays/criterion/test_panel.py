@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from glfs_bio.cells.problem import build_problems
-from glfs_bio.cells.reduction import Reduction
+from glfs_bio.cells.cells import Reduction, build_problems
 from glfs_bio.criterion.criterion import Criterion
-from glfs_bio.criterion.explain import axes, pairs, served
-from glfs_bio.criterion.missed import open_cells
+from glfs_bio.criterion.panel import MeasuredPanel
 
 PANEL = np.array([7, 0, 3, 5])
 
@@ -20,10 +18,10 @@ def codes_of(criterion, n_labels=3):
 
 
 def test_shares_sum_to_one(criterion):
-    shares = served(criterion, PANEL, codes_of(criterion), 3)
+    shares = MeasuredPanel(criterion, PANEL).supports(codes_of(criterion), 3)
     np.testing.assert_allclose(shares.sum(axis=1), 1.0)
     assert (shares >= 0).all()
-    sums = sum(part.sum(axis=1) for part in axes(criterion, PANEL))
+    sums = sum(part.sum(axis=1) for part in MeasuredPanel(criterion, PANEL).losses_by_axis())
     np.testing.assert_allclose(sums, 1.0)
 
 
@@ -31,16 +29,19 @@ def test_shares_are_of_the_growth_of_the_error(criterion):
     """Of what the cells of a label lose when the gene leaves, in one set of cells."""
     alone = Criterion(criterion.sets[:1])
     codes = codes_of(alone)
-    shares = served(alone, PANEL, codes, 3)
+    shares = MeasuredPanel(alone, PANEL).supports(codes, 3)
     for place in range(len(PANEL)):
-        without = open_cells(alone, np.delete(PANEL, place))[0] - open_cells(alone, PANEL)[0]
+        without = (
+            MeasuredPanel(alone, np.delete(PANEL, place)).unexplained_cells()[0]
+            - MeasuredPanel(alone, PANEL).unexplained_cells()[0]
+        )
         growth = np.bincount(codes[0], weights=without, minlength=3)
         np.testing.assert_allclose(shares[place], growth / growth.sum(), rtol=1e-6)
 
 
 def test_cells_without_a_label_serve_nobody(criterion):
     nobody = [np.full(one.n_cells, -1) for one in criterion.sets]
-    assert not served(criterion, PANEL, nobody, 3).any()
+    assert not MeasuredPanel(criterion, PANEL).supports(nobody, 3).any()
 
 
 def test_a_marker_serves_its_cells():
@@ -50,7 +51,7 @@ def test_a_marker_serves_its_cells():
     markers = np.repeat(np.eye(3), 2, axis=1)[groups]
     data = 4.0 * markers + rng.normal(scale=0.3, size=markers.shape)
     criterion = Criterion(build_problems(data, Reduction(n_comps=2, n_neighbors=5)))
-    shares = served(criterion, np.array([0, 2, 4]), [groups], 3)
+    shares = MeasuredPanel(criterion, np.array([0, 2, 4])).supports([groups], 3)
     assert list(shares.argmax(axis=1)) == [0, 1, 2]
     assert shares.max(axis=1) == pytest.approx(0.6, abs=0.3)
 
@@ -60,7 +61,7 @@ def test_pairs_of_labels_are_told_apart(problems, criterion):
     panel = np.array([0, 3, 5])
     labels = np.repeat([0, 1, 2], 20)
     cells = [np.arange(60)] if len(problems) == 1 else [np.arange(60)[::2], np.arange(60)[1::2]]
-    found = pairs(criterion, panel, [labels[own] for own in cells], 3)
+    found = MeasuredPanel(criterion, panel).pairs([labels[own] for own in cells], 3)
 
     def left(genes):
         total, whole = np.zeros(3), np.zeros(3)
@@ -84,5 +85,5 @@ def test_pairs_of_labels_are_told_apart(problems, criterion):
 
 def test_a_label_of_no_cell_has_no_distance(criterion):
     codes = [np.full(len(one.basis), 0) for one in criterion.sets]
-    found = pairs(criterion, np.array([0, 1]), codes, 2)
+    found = MeasuredPanel(criterion, np.array([0, 1])).pairs(codes, 2)
     assert np.isnan(found.kept).all()

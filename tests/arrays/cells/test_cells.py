@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
+from refusals import refused
 
-from glfs_bio.cells.problem import build_problems
-from glfs_bio.cells.reduction import Reduction
+from glfs_bio.cells.cells import Reduction, build_problems
+from glfs_bio.errors import InvalidValue
 
 
 def test_coordinates_that_are_all_alike(clusters):
-    with pytest.raises(ValueError, match="coordinates of the cells are all alike"):
+    with refused(InvalidValue, "representation"):
         build_problems(clusters, Reduction(), representation=np.ones((90, 3)))

@@ -1,4 +1,4 @@
-"""What becomes of the errors on several sets of cells: their sum, or nearly the largest.
+"""Maximin over batches: nearly the largest of the errors on several sets of cells.
 
 The largest error ``max_b e_b`` has no use for what a gene gains on the other sets.  Genes are
 chosen by the convex
@@ -24,26 +24,8 @@ if TYPE_CHECKING:
 _STEEP = -0.5
 
 
-class Across:
-    """The sum of the errors, whatever they are."""
-
-    def moved(self, changes: Array) -> Array:
-        """By how much the sum changes.
-
-        Parameters
-        ----------
-        changes
-            Of the error of every block, shape (n_blocks, ...).
-        """
-        return np.asarray(changes.sum(axis=0))
-
-    def move(self, changes: Array) -> Array:
-        """The same, when it comes to pass."""
-        return self.moved(changes)
-
-
-class Largest(Across):
-    """Φ.
+class Largest:
+    """Φ, which genes are chosen by where the worst set of cells counts.
 
     Parameters
     ----------
@@ -74,7 +56,7 @@ class Largest(Across):
         return np.asarray(moved / self.sharpness)
 
     def move(self, changes: Array) -> Array:
-        """The same, when it comes to pass."""
+        """Move the levels, and return by how much Φ changes."""
         moved = self.moved(changes)
         self.levels += changes.reshape(-1, len(self.levels)).sum(axis=0)
         return moved

@@ -1,20 +1,21 @@
-"""From a matrix and a graph to the reduced problem that every method is given."""
+"""How a matrix of cells × genes is reduced, and what that gives for every criterion of panels."""
 
 from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Self
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
-from ..data import pools
-from ..data.rows import RowMatrix
-from ..data.values import in_range, is_sparse
+from .. import checks
+from ..data.matrix import RowMatrix, in_range, is_sparse
+from ..data.threads import one_thread_if_forked
+from ..errors import NO_VALUE, InvalidValue
 from . import graph as graphs
-from . import krylov, noise, subspace
+from . import noise, pca
 from .batches import split, warn_of_few
-from .reduction import Reduced, Reduction
 from .sample import FIRST_LOOK, look
 
 if TYPE_CHECKING:
@@ -22,9 +23,109 @@ if TYPE_CHECKING:
     from scipy import sparse
 
     from .._typing import Array, Index, Matrix
-    from ..data.moments import Moments
+    from ..data.matrix import Moments
     from ..data.products import Products
     from .sample import Sample
+
+STANDARDIZE = ("noise", "unit", None)
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """How a matrix of cells × genes becomes a problem: parameters of :class:`~glfs_bio.GLFS`.
+
+    `whole_space` is that of :func:`.pca.full_rank`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        A value out of range.
+    """
+
+    n_comps: int | None = 50
+    n_neighbors: int = 15
+    lambda1: float = 100.0
+    laplacian: str = "normalized"
+    standardize: str | None = "noise"
+    whole_space: bool = False
+    random_state: int | None = 0
+
+    def __post_init__(self) -> None:
+        checks.whole_number("n_comps", self.n_comps, at_least=1, or_none=True)
+        checks.whole_number("n_neighbors", self.n_neighbors, at_least=1)
+        checks.number("lambda1", self.lambda1)
+        checks.one_of("laplacian", self.laplacian, graphs.LAPLACIANS)
+        checks.one_of("standardize", self.standardize, STANDARDIZE)
+        checks.seed(self.random_state, state_too=True)
+
+
+class Whitened(NamedTuple):
+    """Genes in coordinates where the cells' metric is the identity.
+
+    With ``K = Q diag(κ) Qᵀ`` gene i is ``(C Q diag(√κ))_i``: row i of `genes`, shape (n_genes, r).
+    `basis` is Q.
+    """
+
+    genes: Array
+    kappa: Array
+    basis: Array
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cells:
+    """Genes and cells in r dimensions; the number of cells is gone but from `basis`.
+
+    Attributes
+    ----------
+    basis
+        V, orthonormal columns, shape (n_cells, r).
+    projections
+        ``C = XᵀV`` of the centred genes in the units of the matrix, shape (n_genes, r).
+    stiffness
+        ``K = Vᵀ (I + λ1 L) V``, shape (r, r).
+    variance
+        Variance of every gene in the units of the matrix, shape (n_genes,).
+    residuals
+        ``σ_i²``, technical noise in the units of the matrix, shape (n_genes,).
+    assay_noise
+        ``σ_0²``, the noise of the assay that will measure the panel, in the units of the matrix.
+    units
+        What genes are multiplied with, shape (n_genes,).
+    noise_level
+        Mean noise of a gene in `units`: 1 where these are units of noise.
+    """
+
+    basis: Array
+    projections: Array
+    stiffness: Array
+    variance: Array
+    residuals: Array
+    assay_noise: float
+    units: Array
+    noise_level: float
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells."""
+        return len(self.basis)
+
+    @cached_property
+    def whitened(self) -> Whitened:
+        """Genes in `units`, whitened by the graph."""
+        kappa, basis = np.linalg.eigh(self.stiffness)
+        in_units = self.projections * self.units[:, None]
+        return Whitened(in_units @ (basis * np.sqrt(kappa)), kappa, basis)
+
+    def only(self, genes: Index) -> Self:
+        """The same cells, subspace and graph with some of the genes."""
+        return replace(
+            self,
+            projections=self.projections[genes],
+            variance=self.variance[genes],
+            residuals=self.residuals[genes],
+            units=self.units[genes],
+        )
+
 
 #: Leading directions that are compared, and how much of them coordinates may miss.  Principal
 #: components of log counts missed 0.05–0.09 on the one development set where their re-use costs
@@ -34,7 +135,7 @@ _MAY_MISS = 0.04
 
 
 @dataclass(frozen=True, kw_only=True)
-class Problem(Reduced):
+class Problem(Cells):
     """Cells and their graph, and the genes seen through a subspace of the cells.
 
     Attributes
@@ -64,7 +165,7 @@ class Problem(Reduced):
         return replace(super().only(genes), data=self.data[:, genes])
 
 
-@pools.one_thread_if_forked
+@one_thread_if_forked
 def build_problems(
     data: Matrix | RowMatrix,
     reduction: Reduction,
@@ -79,7 +180,7 @@ def build_problems(
     Parameters
     ----------
     data
-        Cells × genes in any form that :class:`~glfs_bio.data.rows.RowMatrix` takes; never
+        Cells × genes in any form that :class:`~glfs_bio.data.matrix.RowMatrix` takes; never
         changed.  What is in memory may have any unit that squares can be computed in.
     reduction
         How it becomes a problem.
@@ -101,10 +202,9 @@ def build_problems(
         Every gene is constant; a batch that is missing for some cells, or has too few.
     """
     if batch is not None and graph is not None:
-        msg = (
-            "graph cannot be combined with batch: each batch has a graph of its own; leave one out."
+        raise InvalidValue(
+            "graph", NO_VALUE, "is of all cells, and each batch has one of its own", "leave one out"
         )
-        raise ValueError(msg)
     batches = split(batch, data.shape[0])
     warn_of_few(batch, data.shape[0])
     whole = in_range(RowMatrix(data))
@@ -143,8 +243,7 @@ def _looked_at(
         random_state=reduction.random_state,
     )
     if not every.variance.any():
-        msg = f"No gene varies over {cells_are}: there is nothing to select."
-        raise ValueError(msg)
+        raise InvalidValue("X", NO_VALUE, "has no gene that varies over {cells}", cells=cells_are)
     return RowMatrix(sample.data) if sample.chosen is None else data, every, sample
 
 
@@ -176,13 +275,18 @@ def _build(
         basis, projections = spread
     else:
         if n_comps is None:
-            basis = subspace.full_rank(sample.data, whole_space=reduction.whole_space)
+            basis = pca.full_rank(sample.data, whole_space=reduction.whole_space)
         else:
-            basis = subspace.orthonormal(where)
-        projections = subspace.project(sample.products if all_at_hand else data, basis)
+            basis = pca.orthonormal(where)
+        projections = pca.project(sample.products if all_at_hand else data, basis)
     if basis.shape[1] == 0:
-        msg = f"The coordinates of {cells_are} are all alike: recompute them, or leave them out."
-        raise ValueError(msg)
+        raise InvalidValue(
+            "representation",
+            NO_VALUE,
+            "is the same for {cells}",
+            "recompute it, or leave it out",
+            cells=cells_are,
+        )
     if representation is not None and provisional and reduction.standardize == "noise":
         scale = _inverse(np.sqrt(residuals))
         if _missed(sample.products, scale, sample.rows(basis), projections) > _MAY_MISS:
@@ -249,7 +353,7 @@ def _components(
         seen, near, first = sample, graph, None
         if near is None or sample.chosen is not None:
             seen = sample.part(FIRST_LOOK)
-            first = seen.coordinates(scale, n_comps, krylov.RULES.leading)
+            first = seen.coordinates(scale, n_comps, pca.RULES.leading)
             near = seen.graph(first)
         residuals = noise.measure(seen.data, every.variance, near, seen.variance)
         scale = _inverse(np.sqrt(residuals))
@@ -258,7 +362,7 @@ def _components(
     if n_comps is None or sample.chosen is None:
         return sample.coordinates(scale, n_comps, start=start), None
     start = sample.loadings(scale, n_comps, start)
-    where, basis, projections = subspace.spread(
+    where, basis, projections = pca.spread(
         data, start, n_comps, every.mean, scale, mostly_zero=is_sparse(sample.data)
     )
     return where, (basis, projections)
@@ -277,7 +381,7 @@ def _missed(data: Products, scale: Array, basis: Array, projections: Array) -> f
     """
     step = data.times(projections[:, :_LEADING] * scale[:, None] ** 2)
     step -= step.mean(axis=0)
-    within = subspace.orthonormal(basis)
+    within = pca.orthonormal(basis)
     return float(1.0 - np.sum((within.T @ step) ** 2) / np.sum(step**2))
 
 

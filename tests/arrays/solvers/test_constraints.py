@@ -7,10 +7,12 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from refusals import refused
 
-from glfs_bio.solvers.feasible import Row, Rows, check
-from glfs_bio.solvers.select import select
-from glfs_bio.solvers.within import select_within
+from glfs_bio.errors import InvalidValue
+from glfs_bio.solvers.constrained import select_within
+from glfs_bio.solvers.constraints import Row, Rows, check
+from glfs_bio.solvers.greedy import select
 
 EVERY = np.arange(12)
 NONE = np.empty(0, dtype=np.intp)
@@ -55,11 +57,10 @@ LIMITS = {
 
 
 @pytest.mark.parametrize("include", [(), (4, 8)])
-@pytest.mark.parametrize("swaps", [False, True])
 @pytest.mark.parametrize("name", LIMITS)
-def test_limits_hold_and_the_share_is_no_more_than_the_true_one(criterion, name, swaps, include):
+def test_limits_hold_and_the_share_is_no_more_than_the_true_one(criterion, name, include):
     rows, include = Rows.of(LIMITS[name], 12), np.array(include, dtype=np.intp)
-    panel = select_within(criterion, 5, rows=rows, include=include, candidates=EVERY, swaps=swaps)
+    panel = select_within(criterion, 5, rows=rows, include=include, candidates=EVERY)
     assert rows.hold(np.isin(EVERY, panel.order).astype(float))
     assert set(panel.order[: len(include)]) == set(include)
     errors = criterion.errors(panel.order)
@@ -114,8 +115,7 @@ def test_a_limit_that_lets_fewer_genes_in_is_said(criterion, caplog):
         panel = select_within(criterion, 8, rows=rows, include=NONE, candidates=EVERY)
     assert panel.n_selected == len(panel.order) < 8
     (record,) = caplog.records
-    assert f"{panel.n_selected} of the 8 genes" in record.getMessage()
-    assert "budget=0.45 lets no more in" in record.getMessage()
+    assert record.msg.fields == {"n": panel.n_selected, "asked": 8, "limit": "budget=0.45"}
 
 
 def test_the_fewest_genes_that_keep_enough_meet_lower_limits(criterion):
@@ -134,36 +134,36 @@ def test_the_fewest_genes_within_an_upper_limit(criterion, caplog):
     with caplog.at_level(logging.WARNING):
         panel = select_within(criterion, None, rows=rows, include=NONE, candidates=EVERY)
     assert panel.n_selected == 2
-    assert "per_family (family) lets no more in" in caplog.text
+    assert caplog.records[-1].msg.fields["limit"] == "per_family (family)"
 
 
 CONFLICTS = {
-    "more than the size": ([kind(0, 1, 2, least=3)], 2, [r"per_type", "n_genes=2", "3 genes"]),
-    "too few genes": ([kind(0, least=2)], 5, [r"per_type \(B\) cannot be met"]),
+    "more than the size": ([kind(0, 1, 2, least=3)], 2, ["per_type"]),
+    "too few genes": ([kind(0, least=2)], 5, ["per_type (B)"]),
     "two types": (
         [kind(0, 1, least=2), kind(2, 3, least=2, name="T")],
         3,
-        ["per_type", "n_genes=3", "4 genes"],
+        ["per_type"],
     ),
     "type and family": (
         [kind(0, 1, least=2), family(0, 1), family(4, 5, name="x"), budget(5)],
         5,
-        [r"per_type \(B\) and per_family \(family\) conflict"],
+        ["per_type (B) and per_family (family)"],
     ),
     "type and cost": (
         [family(3, 4), budget(0.5), kind(3, name="T"), kind(10)],
         5,
-        [r"budget=0.5 and per_type \(B\) conflict"],
+        ["budget=0.5 and per_type (B)"],
     ),
     "type and expression": (
         [ruled_out(0, 1, 2), kind(5, name="T"), kind(0, 2)],
         None,
-        [r"max_mean=3 and per_type \(B\) conflict"],
+        ["max_mean=3 and per_type (B)"],
     ),
     "three": (
         [family(0, 1), family(2, 3, name="x")._replace(limit="x"), kind(0, 1, 2, 3, least=3)],
         None,
-        ["per_family, x and per_type conflict"],
+        ["per_family, x and per_type"],
     ),
 }
 
@@ -173,26 +173,25 @@ def test_conflicts_are_named(criterion, name):
     rows, n_genes, said = CONFLICTS[name]
     rows = Rows.of(rows, 12)
     assert not list(feasible(rows, 12 if n_genes is None else n_genes))
-    with pytest.raises(ValueError, match="limits: ") as error:
+    with refused(InvalidValue, "limits") as error:
         select_within(criterion, n_genes, rows=rows, include=NONE, candidates=EVERY)
-    for text in said:
-        assert error.match(text)
+    assert error.value.fields["limits"] in said
 
 
 def test_included_genes_count():
     rows = Rows.of([budget(0.5), kind(0, least=1), family(5, 6)], 12)
     check(rows, 2, include=np.array([5]), candidates=EVERY)
-    with pytest.raises(ValueError, match=r"include sum to 0\.8 in budget=0\.5"):
+    with refused(InvalidValue, "include"):
         check(rows, 5, include=np.array([0, 3]), candidates=EVERY)
-    with pytest.raises(ValueError, match=r"per_family \(family\), which allows 1"):
+    with refused(InvalidValue, "include"):
         check(rows, 5, include=np.array([5, 6]), candidates=EVERY)
-    with pytest.raises(ValueError, match=r"budget=0.5 and per_type \(B\) conflict"):
+    with refused(InvalidValue, "limits"):
         check(rows, 5, include=np.array([4]), candidates=EVERY)
-    with pytest.raises(ValueError, match=r"per_type and n_genes=1 conflict: at least 2 genes"):
+    with refused(InvalidValue, "limits"):
         check(rows, 1, include=np.array([1]), candidates=EVERY)
 
 
 def test_no_gene_fits():
     rows = Rows.of([budget(0.05)], 12)
-    with pytest.raises(ValueError, match=r"no gene to choose from: budget=0\.05"):
+    with refused(InvalidValue, "limits"):
         check(rows, 3, include=NONE, candidates=EVERY)

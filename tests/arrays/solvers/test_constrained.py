@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import Phase, assume, event, given, settings
 from hypothesis import strategies as st
+from refusals import refused
 
+from glfs_bio.errors import InvalidValue
 from glfs_bio.solvers.bound import relax
+from glfs_bio.solvers.constrained import Limited
+from glfs_bio.solvers.constrained_bound import relax_within
 from glfs_bio.solvers.constraints import Row, Rows
 from glfs_bio.solvers.greedy import Greedy
-from glfs_bio.solvers.limited import Limited
-from glfs_bio.solvers.limited_bound import relax_within
-from glfs_bio.solvers.swaps import exchange
 
 EXAMPLES = settings(
     deadline=None, derandomize=True, phases=[Phase.explicit, Phase.generate], max_examples=30
@@ -97,10 +98,6 @@ def test_limits_hold(random_errors, problem, thrift, n_blocks):
         fuller = panels[panels[:, picked].all(axis=1)]
         assert (fuller.sum(axis=1) == len(picked)).all()
         assert greedy.exhausted in rows.names
-    before = list(greedy.picked)
-    changed = exchange(greedy, np.ones(N_GENES, dtype=bool), 0)
-    assert rows.hold(as_panel(greedy.picked))
-    assert (changed > 0) == (greedy.picked != before)
 
 
 @given(problem=limits(), n_blocks=st.sampled_from([1, 2]))
@@ -188,5 +185,5 @@ def test_places_are_kept_for_lower_limits(random_errors):
     greedy.fill(5)
     assert greedy.picked[:3] == plain.picked[:3]
     assert set(greedy.picked[3:]) == set(worst)
-    with pytest.raises(ValueError, match="lower limits"):
+    with refused(InvalidValue, "limits"):
         Limited(blocks, rows, NONE).fill(1)

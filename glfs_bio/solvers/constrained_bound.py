@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .._typing import Array
-    from ..criterion.error import Error
+    from ..criterion.error import Block
     from .constraints import Rows
 
 log = logging.getLogger(__name__)
@@ -67,7 +67,7 @@ class _Vertex(NamedTuple):
 
 
 def relax_within(
-    blocks: Sequence[Error], rows: Rows, size: int, panel: Array, start: Relaxation
+    blocks: Sequence[Block], rows: Rows, size: int, panel: Array, start: Relaxation
 ) -> Relaxation:
     """Bounds for panels within the limits, and the weights of the largest.
 
@@ -157,7 +157,7 @@ def _bounds(
     return np.asarray(parts)
 
 
-def _best_mean(blocks: Sequence[Error], points: Array) -> Array:
+def _best_mean(blocks: Sequence[Block], points: Array) -> Array:
     """The mean of some points, shape (n_points, n_genes), in which F is least."""
     genes = np.flatnonzero(points.any(axis=0))
     some, corners = [block.only(genes) for block in blocks], points[:, genes]
