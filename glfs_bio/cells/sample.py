@@ -14,10 +14,9 @@ import numpy as np
 from scipy import sparse
 
 from ..data.matrix import Moments, RowMatrix, doubled, is_sparse, moments
-from ..data.products import products
+from ..data.products import ScaledGenes, products
 from . import pca
 from .graph import MOST_EXACT, knn_graph
-from .pca import ScaledGenes
 
 if TYPE_CHECKING:
     from .._typing import Array, Index, Matrix

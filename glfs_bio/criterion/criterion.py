@@ -18,9 +18,8 @@ import numpy as np
 
 from ..cells.noise import elsewhere
 from ..errors import NO_VALUE, InvalidValue
-from . import cholesky
 from .across import Largest
-from .error import Block, Posterior, eigen
+from .error import Block, Posterior, eigen, inverse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -383,8 +382,8 @@ def units_of_noise(problem: Cells) -> float:
 
 def _fallen(weights: Array, basis: Array, gram: Array) -> float:
     """``Tr(W) − Tr(W (I + Σ g_i g_iᵀ)⁻¹)``, where the sum is known."""
-    inverse = cholesky.inverse(np.eye(len(gram)) + gram)
-    return float(weights @ (1.0 - np.einsum("ij,ij->j", basis, inverse @ basis)))
+    covariance = inverse(np.eye(len(gram)) + gram)
+    return float(weights @ (1.0 - np.einsum("ij,ij->j", basis, covariance @ basis)))
 
 
 def _along(block: Block) -> Array:

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 
+from ..criterion.error import evaluate
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -116,12 +118,6 @@ def lower_bounds(value: float, gradient: Array, beta: Array, n_genes: int) -> Ar
     """``F(β) + ∇F(β)ᵀ(s − β)`` for the best s of 1 to `n_genes` genes, shape (n_genes,)."""
     steepest = np.sort(np.partition(gradient, n_genes - 1)[:n_genes])
     return np.asarray(value - gradient @ beta + np.cumsum(steepest))
-
-
-def evaluate(blocks: Sequence[Block], beta: Array) -> tuple[float, Array]:
-    """``F(β)`` and its gradient, over all sets of cells."""
-    values, gradients = zip(*(block.value_and_gradient(beta) for block in blocks), strict=True)
-    return sum(values), np.sum(gradients, axis=0)
 
 
 def _minimiser(blocks: Sequence[Block], squares: Sequence[Array], start: _At, lam: float) -> _At:

@@ -24,7 +24,8 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog, minimize
 
-from .bound import Relaxation, evaluate
+from ..criterion.error import evaluate
+from .bound import Relaxation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
