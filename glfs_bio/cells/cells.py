@@ -8,26 +8,32 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
+from scipy import sparse
 
 from .. import checks
-from ..data.matrix import RowMatrix, in_range, is_sparse
+from ..data.matrix import Moments, RowMatrix, doubled, in_range, is_sparse, moments
+from ..data.products import ScaledGenes, products
 from ..data.threads import one_thread_if_forked
 from ..errors import NO_VALUE, InvalidValue
 from . import graph as graphs
 from . import noise, pca
 from .batches import split, warn_of_few
-from .sample import FIRST_LOOK, look
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-    from scipy import sparse
 
     from .._typing import Array, Index, Matrix
-    from ..data.matrix import Moments
     from ..data.products import Products
-    from .sample import Sample
 
 STANDARDIZE = ("noise", "unit", None)
+#: Of more cells than this a sample is drawn.
+MANY_CELLS = graphs.MOST_EXACT
+#: Cells of a sample.
+SAMPLED = 10_000
+#: Cells of the first look, at plain genes: more than there were in any set that decided about it.
+FIRST_LOOK = 5_000
+#: Components of a sample beyond those asked for, from which those of all cells are found.
+_SPARE = 6
 
 
 @dataclass(frozen=True)
@@ -127,13 +133,6 @@ class Cells:
         )
 
 
-#: Leading directions that are compared, and how much of them coordinates may miss.  Principal
-#: components of log counts missed 0.05–0.09 on the one development set where their re-use costs
-#: accuracy (worm neurons), and 0.0003–0.026 on the others.
-_LEADING = 20
-_MAY_MISS = 0.04
-
-
 @dataclass(frozen=True, kw_only=True)
 class Problem(Cells):
     """Cells and their graph, and the genes seen through a subspace of the cells.
@@ -141,28 +140,96 @@ class Problem(Cells):
     Attributes
     ----------
     data
-        Cells × genes in memory: all cells, or a sample of many (:mod:`.sample`).
+        Cells × genes in memory: all cells, or a :class:`Sample` of many.
     data_graph
         Similarities of the cells of `data`.
     graph
         Similarities S, shape (n_cells, n_cells).
     full_rank
         Whether V spans all that the genes span.
-    replaced
-        Whether the coordinates and the graph that were given gave way to computed ones.
     """
 
     data: Matrix
     data_graph: sparse.csr_array
     graph: sparse.csr_array
     full_rank: bool
-    replaced: bool
 
     def only(self, genes: Index) -> Self:
         """The same cells, subspace and graph with some of the genes."""
         if len(genes) == len(self.variance):
             return self
         return replace(super().only(genes), data=self.data[:, genes])
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The cells that are looked at one by one: all of them, or, of many, a random part.
+
+    What needs every cell's neighbours at hand, or only estimates a number for each gene, is taken
+    from these; they are in memory.  All cells make up the subspace, the graph and the projections.
+
+    Attributes
+    ----------
+    data
+        Sampled cells × genes, in single or double precision as they were given.
+    chosen
+        Which of all cells, sorted; None: all.
+    variance
+        Variance of every gene over the sample; None where that is all cells.
+    """
+
+    data: Matrix
+    chosen: Index | None
+    variance: Array | None
+
+    @cached_property
+    def products(self) -> Products:
+        """Products with the data, for whose transpose there is one place."""
+        return products(self.data)
+
+    def part(self, n_cells: int, random_state: int | None) -> Sample:
+        """Return so many of these cells, drawn at random; all, where they are no more."""
+        if self.data.shape[0] <= n_cells:
+            return self
+        drawn = _drawn(self.data.shape[0], n_cells, random_state)
+        data, chosen = self.data[drawn], drawn if self.chosen is None else self.chosen[drawn]
+        own, _ = moments(RowMatrix(data))
+        return Sample(data, chosen, own.variance)
+
+    def rows(self, of_all: Array) -> Array:
+        """Return what belongs to the sampled cells."""
+        return of_all if self.chosen is None else of_all[self.chosen]
+
+
+def look(cells: RowMatrix, *, whole: bool, random_state: int | None) -> tuple[Moments, Sample]:
+    """Return moments of all cells and a sample of them, in one pass.
+
+    Parameters
+    ----------
+    cells
+        Cells × genes.
+    whole
+        Take all, however many.
+    random_state
+        Seed of the sample.
+    """
+    n_cells = cells.shape[0]
+    chosen = None
+    if n_cells > MANY_CELLS and not whole:
+        chosen = _drawn(n_cells, min(SAMPLED, MANY_CELLS), random_state)
+    every, data = moments(cells, chosen)
+    if data.dtype.kind != "f":
+        data = doubled(data)
+    if not whole and is_sparse(data):
+        data = sparse.csr_array(data)
+    if chosen is None:
+        return every, Sample(data, None, None)
+    own, _ = moments(RowMatrix(data))
+    return every, Sample(data, chosen, own.variance)
+
+
+def _drawn(n_cells: int, n_drawn: int, random_state: int | None) -> Index:
+    return np.sort(np.random.default_rng(random_state).choice(n_cells, n_drawn, replace=False))
 
 
 @one_thread_if_forked
@@ -173,9 +240,8 @@ def build_problems(
     representation: Array | None = None,
     graph: sparse.csr_array | None = None,
     batch: ArrayLike | None = None,
-    provisional: bool = False,
 ) -> list[Problem]:
-    """One problem for all cells, or one a batch, computing what was not given.
+    """Reduce all cells, or each batch, computing what was not given.
 
     Parameters
     ----------
@@ -191,60 +257,47 @@ def build_problems(
         neighbours in the representation.  Batches have no graph in common.
     batch
         Batch of every cell.
-    provisional
-        Whether `representation` and `graph` may be replaced.  They are where genes in units of
-        their noise vary in directions that the representation misses: both are then computed as if
-        neither had been given.
 
     Raises
     ------
-    ValueError
+    InvalidValue
         Every gene is constant; a batch that is missing for some cells, or has too few.
     """
-    if batch is not None and graph is not None:
+    whole = in_range(RowMatrix(data))
+    if batch is None:
+        return [_reduced(whole, reduction, representation, graph, "the cells")]
+    if graph is not None:
         raise InvalidValue(
             "graph", NO_VALUE, "is of all cells, and each batch has one of its own", "leave one out"
         )
     batches = split(batch, data.shape[0])
     warn_of_few(batch, data.shape[0])
-    whole = in_range(RowMatrix(data))
-    problems = []
-    for one in batches:
-        of_batch, every, sample = _looked_at(RowMatrix(whole, one.cells), reduction, one.name)
-        all_threads = reduction.n_comps is None
-        with nullcontext() if all_threads else sample.products.threads():
-            problems.append(
-                _build(
-                    of_batch,
-                    every,
-                    sample,
-                    reduction,
-                    representation=_rows(representation, one.cells),
-                    graph=graph,
-                    provisional=provisional,
-                    cells_are=one.name,
-                )
-            )
-    return problems
+    return [
+        _reduced(
+            RowMatrix(whole, one.cells),
+            reduction,
+            None if representation is None else representation[one.cells],
+            None,
+            one.name,
+        )
+        for one in batches
+    ]
 
 
-def _rows(representation: Array | None, cells: Index | None) -> Array | None:
-    return representation if representation is None or cells is None else representation[cells]
-
-
-def _looked_at(
-    data: RowMatrix, reduction: Reduction, cells_are: str
-) -> tuple[RowMatrix, Moments, Sample]:
-    """The cells, in memory where all are looked at one by one, their moments and their sample."""
-    every, sample = look(
-        data,
-        whole=reduction.n_comps is None,
-        n_neighbors=reduction.n_neighbors,
-        random_state=reduction.random_state,
-    )
+def _reduced(
+    data: RowMatrix,
+    reduction: Reduction,
+    representation: Array | None,
+    graph: sparse.csr_array | None,
+    cells_are: str,
+) -> Problem:
+    """One set of cells, which messages call `cells_are`."""
+    full_rank = reduction.n_comps is None
+    every, sample = look(data, whole=full_rank, random_state=reduction.random_state)
     if not every.variance.any():
         raise InvalidValue("X", NO_VALUE, "has no gene that varies over {cells}", cells=cells_are)
-    return RowMatrix(sample.data) if sample.chosen is None else data, every, sample
+    with nullcontext() if full_rank else sample.products.threads():
+        return _build(data, every, sample, reduction, representation, graph)
 
 
 def _build(
@@ -252,25 +305,21 @@ def _build(
     every: Moments,
     sample: Sample,
     reduction: Reduction,
-    *,
     representation: Array | None,
     graph: sparse.csr_array | None,
-    provisional: bool,
-    cells_are: str,
 ) -> Problem:
-    n_comps, n_neighbors = reduction.n_comps, reduction.n_neighbors
+    n_comps, n_neighbors, seed = reduction.n_comps, reduction.n_neighbors, reduction.random_state
     all_at_hand = sample.chosen is None
     spread = None
-    if representation is not None:
-        where: Matrix = representation
-    else:
+    where: Matrix = representation
+    if representation is None:
         where, spread = _components(data, every, sample, graph, reduction)
-    near = _near(sample, graph, sample.rows(where))
+    near = graph  # among the sampled cells
+    if graph is None or not all_at_hand:
+        near = graphs.knn_graph(sample.rows(where), n_neighbors, seed)
     residuals = noise.measure(sample.data, every.variance, near, sample.variance)
     if graph is None:
-        graph = (
-            near if all_at_hand else graphs.knn_graph(where, n_neighbors, reduction.random_state)
-        )
+        graph = near if all_at_hand else graphs.knn_graph(where, n_neighbors, seed)
     if spread is not None:
         basis, projections = spread
     else:
@@ -283,24 +332,9 @@ def _build(
         raise InvalidValue(
             "representation",
             NO_VALUE,
-            "is the same for {cells}",
+            "is the same for all cells, or for those of a batch",
             "recompute it, or leave it out",
-            cells=cells_are,
         )
-    if representation is not None and provisional and reduction.standardize == "noise":
-        scale = _inverse(np.sqrt(residuals))
-        if _missed(sample.products, scale, sample.rows(basis), projections) > _MAY_MISS:
-            computed = _build(
-                data,
-                every,
-                sample,
-                reduction,
-                representation=None,
-                graph=None,
-                provisional=False,
-                cells_are=cells_are,
-            )
-            return replace(computed, replaced=True)
     projections[every.variance == 0] = 0.0  # where rounding left some
     units, noise_level = _units(reduction.standardize, every.variance, residuals)
     form = graphs.quadratic_form(graph, basis, reduction.laplacian)
@@ -308,8 +342,9 @@ def _build(
         data=sample.data,
         data_graph=near,
         graph=graph,
-        basis=basis,
-        projections=projections,
+        # In the order of rows that files keep: products of the same numbers round alike.
+        basis=np.ascontiguousarray(basis),
+        projections=np.ascontiguousarray(projections),
         stiffness=basis.T @ basis + reduction.lambda1 * form,
         variance=every.variance,
         residuals=residuals,
@@ -317,7 +352,6 @@ def _build(
         units=units,
         noise_level=noise_level,
         full_rank=n_comps is None,
-        replaced=False,
     )
 
 
@@ -327,7 +361,7 @@ def _units(standardize: str | None, variance: Array, residuals: Array) -> tuple[
         return noise.gene_units(variance, residuals), 1.0
     units = np.ones_like(variance)
     if standardize == "unit":
-        units = _inverse(np.sqrt(variance))
+        units = noise.inverse_root(variance)
     alive = variance > 0
     return units, float(np.mean(units[alive] ** 2 * residuals[alive]))
 
@@ -344,47 +378,43 @@ def _components(
     Of all cells, from what is at hand; where that is a sample, with an orthonormal basis of the
     components and the genes' projections on it, which come out of the same passes.
     """
-    n_comps = reduction.n_comps
+    n_comps, seed = reduction.n_comps, reduction.random_state
     scale = np.ones_like(every.variance)
     start = None
     if reduction.standardize == "unit":
-        scale = _inverse(np.sqrt(every.variance))
+        scale = noise.inverse_root(every.variance)
     if reduction.standardize == "noise":
         seen, near, first = sample, graph, None
         if near is None or sample.chosen is not None:
-            seen = sample.part(FIRST_LOOK)
-            first = seen.coordinates(scale, n_comps, pca.RULES.leading)
-            near = seen.graph(first)
+            seen = sample.part(FIRST_LOOK, seed)
+            first = _coordinates(seen, scale, n_comps, seed, pca.RULES.leading)
+            near = graphs.knn_graph(first, reduction.n_neighbors, seed)
         residuals = noise.measure(seen.data, every.variance, near, seen.variance)
-        scale = _inverse(np.sqrt(residuals))
+        scale = noise.inverse_root(residuals)
         if first is not None and n_comps is not None:
-            start = seen.weights(scale, first)
+            start = ScaledGenes.of(seen.products, scale).weights(first - first.mean(axis=0))
     if n_comps is None or sample.chosen is None:
-        return sample.coordinates(scale, n_comps, start=start), None
-    start = sample.loadings(scale, n_comps, start)
+        return _coordinates(sample, scale, n_comps, seed, pca.RULES.every, start), None
+    start = pca.loadings(sample.products, n_comps + _SPARE, scale, seed, start)
     where, basis, projections = pca.spread(
         data, start, n_comps, every.mean, scale, mostly_zero=is_sparse(sample.data)
     )
     return where, (basis, projections)
 
 
-def _near(sample: Sample, graph: sparse.csr_array | None, where: Matrix) -> sparse.csr_array:
-    """Graph of the sampled cells: the given one, when they are all, or their neighbours."""
-    return sample.graph(where) if graph is None or sample.chosen is not None else graph
-
-
-def _missed(data: Products, scale: Array, basis: Array, projections: Array) -> float:
-    """Share of one step of subspace iteration, ``X_s X_sᵀ V``, that leaves the span of V.
-
-    It is zero where V holds principal components of the scaled genes ``X_s``.  `data` and `basis`
-    may be of a sample of the cells.
-    """
-    step = data.times(projections[:, :_LEADING] * scale[:, None] ** 2)
-    step -= step.mean(axis=0)
-    within = pca.orthonormal(basis)
-    return float(1.0 - np.sum((within.T @ step) ** 2) / np.sum(step**2))
-
-
-def _inverse(scale: Array) -> Array:
-    """``1/scale``, zero for genes without any."""
-    return np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
+def _coordinates(
+    sample: Sample,
+    scale: Array,
+    n_comps: int | None,
+    random_state: int | None,
+    tolerance: float,
+    start: Array | None = None,
+) -> Matrix:
+    """Where the sampled cells are, for genes in given units."""
+    if n_comps is not None:
+        return pca.principal_components(
+            sample.products, n_comps, random_state, scale=scale, tolerance=tolerance, start=start
+        )
+    if sparse.issparse(sample.data):
+        return sample.data @ sparse.diags_array(scale)
+    return sample.data * scale

@@ -119,6 +119,12 @@ def gene_units(variance: Array, residuals: Array, assay: float | None = None) ->
     return np.divide(reliability(variance, residuals), noise, out=units, where=variance > 0)
 
 
+def inverse_root(squares: Array) -> Array:
+    """Return ``1/√v`` of every gene, zero where there is nothing."""
+    roots = np.sqrt(squares)
+    return np.divide(1.0, roots, out=np.zeros_like(roots), where=roots > 0)
+
+
 def elsewhere(variance: Array, residuals: Array, detection: Array) -> Array:
     """How much longer genes are, in units of noise, in an assay with another detection of each.
 

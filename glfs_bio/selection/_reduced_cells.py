@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from ..cells.cells import build_problems
 from ..cells.graph import n_components
@@ -94,27 +92,11 @@ def reduce_cells(
         As :func:`~glfs_bio.cells.cells.build_problems`.
     """
     problems = build_problems(
-        data,
-        reduction,
-        representation=representation,
-        graph=graph,
-        batch=batch,
-        provisional=provisional,
+        data, reduction, representation=representation, graph=graph, batch=batch
     )
-    replaced = any(problem.replaced for problem in problems)
     return ReducedCells(
-        tuple(  # in the order of rows that files keep: products of the same numbers round alike
-            replace(
-                problem,
-                basis=np.ascontiguousarray(problem.basis),
-                projections=np.ascontiguousarray(problem.projections),
-            )
-            for problem in problems
-        ),
-        {
-            "representation": representation is not None and not replaced,
-            "graph": graph is not None and not replaced,
-        },
-        replaced,
+        tuple(problems),
+        {"representation": representation is not None, "graph": graph is not None},
+        False,
         max(n_components(problem.graph) for problem in problems),
     )
