@@ -197,7 +197,7 @@ class Message:
 class Refusal(Exception):
     """Something that the package cannot work with; the object is as it was.
 
-    Raised as one of its kinds, such as :class:`InvalidValue`.
+    Raised as one of the kinds below, each of which is a builtin exception too.
 
     Parameters
     ----------
@@ -236,14 +236,15 @@ class Refusal(Exception):
 
     def render(self, door: Door) -> str:
         """Return the message for one door."""
-        subject = door.argument(
-            self.argument, NO_VALUE if self.value is NO_VALUE else door.value(self.value)
-        )
-        text = f"{subject} {door.fill(self.problem, self.fields)}"
+        text = f"{self._subject(door)} {door.fill(self.problem, self.fields)}"
         if self.remedy:
             text += f": {door.fill(self.remedy, self.fields)}"
         text = text if text.endswith((".", "?")) else f"{text}."
         return f"In {self.place}: {text}" if self.place else text
+
+    def _subject(self, door: Door) -> str:
+        shown = NO_VALUE if self.value is NO_VALUE else door.value(self.value)
+        return door.argument(self.argument, shown)
 
     def within(self, place: str) -> Self:
         """Say which of several objects it is about, and return it."""
@@ -282,6 +283,25 @@ class FileRefused(Refusal, OSError):
 
 class Unsupported(Refusal, RuntimeError):
     """Work that cannot be done in this process or on this system."""
+
+
+class FileExists(FileRefused, FileExistsError):
+    """A file that is there already and must not be replaced."""
+
+
+class FileMissing(FileRefused, FileNotFoundError):
+    """A file or a folder that does not exist."""
+
+
+class Unreachable(Refusal, ConnectionError):
+    """Something that has to be downloaded, and no way to it."""
+
+
+class PackageMissing(Refusal, ImportError):
+    """A package that is not installed: `argument` is its name, and ``what`` needs it."""
+
+    def _subject(self, door: Door) -> str:
+        return door.fill("{what}", self.fields)
 
 
 class Caution(UserWarning):

@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import sets
+from glfs_bio.criterion.substitutes import swaps
 from metrics import Panel, accuracy, macro_f1
 from workbench import Workplace, say
 
-from glfs_bio.criterion.substitutes import swaps
-from glfs_bio.measures.measures import neighbors_kept
+from glfs_bio.measures.cells import neighbors_kept
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import report

@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 import scanpy as sc
+from glfs_bio.criterion.missed import directions, open_cells
 from workbench import say
 
 import glfs_bio
 from glfs_bio._anndata import fingerprint, read
 from glfs_bio._anndata import structure as structures
 from glfs_bio.cells.pca import principal_components
-from glfs_bio.criterion.missed import directions, open_cells
-from glfs_bio.measures import measures
-from glfs_bio.measures.imputation import imputed
+from glfs_bio.measures import cells as measures
+from glfs_bio.measures.genes import imputed
 from glfs_bio.measures.labels import label_scores
 from glfs_bio.solvers import select
 

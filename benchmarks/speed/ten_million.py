@@ -20,10 +20,10 @@ import numpy as np
 import pandas as pd
 import state
 import synthetic
+from glfs_bio.cells.sample import look
 from scipy import sparse
 
 from glfs_bio.cells import pca as subspace
-from glfs_bio.cells.sample import look
 from glfs_bio.data import threads as parallel
 from glfs_bio.data.matrix import RowMatrix
 

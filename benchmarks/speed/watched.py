@@ -10,12 +10,12 @@ from unittest import mock
 
 import work
 from clock import Clock
+from glfs_bio.cells.sample import Sample
 
 from glfs_bio.cells import cells as problem
 from glfs_bio.cells import noise
 from glfs_bio.cells import pca as krylov
 from glfs_bio.cells import pca as subspace
-from glfs_bio.cells.sample import Sample
 from glfs_bio.criterion.criterion import Criterion
 from glfs_bio.criterion.error import Error
 from glfs_bio.data import products

@@ -67,30 +67,25 @@ def report(
             raise ValueError(msg)
         chosen: dict[str, Any] = {} if link is None else {"link": None if link == "none" else link}
         adata = files.load(source)
+        if keep is not None or layer is not None or seed:
+            glfs_bio.tl.panel_umap(adata, key, layer=layer, random_state=seed)
         if keep is not None:
-            glfs_bio.tl.panel_umap(
-                adata,
-                key,
-                layer=layer,
-                random_state=seed,
-                show_progress=messages.errors.is_terminal,
-            )
             files.put_cells(adata, keep, overwrite=overwrite)
+        named = {
+            "stability": stability_key,
+            "enrichment": enrichment_key,
+            "evaluation": evaluation_key,
+            "explanation": explanation_key,
+            "substitutes": substitutes_key,
+        }
         with streams.replacing(output, ".html", overwrite=overwrite) as name:
             glfs_bio.io.write_report(
                 adata,
                 name,
                 key=key,
-                groupby=groupby,
+                labels=groupby,
                 symbols=symbols,
-                stability_key=stability_key,
-                enrichment_key=enrichment_key,
-                evaluation_key=evaluation_key,
-                explanation_key=explanation_key,
-                substitutes_key=substitutes_key,
-                layer=layer,
+                results={what: name for what, name in named.items() if name is not None},
                 **chosen,
                 title=title,
-                random_state=seed,
-                show_progress=messages.errors.is_terminal,
             )

@@ -17,9 +17,8 @@ from ..cells.pca import principal_components
 from ..criterion.failures import WithFailures
 from ..criterion.panel import MeasuredPanel
 from ..data.threads import few_threads
-from ..measures import measures
-from ..measures.expression import redundancy, totals
-from ..measures.imputation import imputed
+from ..measures import cells as measures
+from ..measures.genes import imputed, redundancy, totals
 from ..measures.labels import label_scores
 from ..solvers.greedy import select
 

@@ -12,7 +12,7 @@ from sklearn.linear_model import RidgeCV
 from sklearn.metrics import r2_score
 
 from glfs_bio.cells.cells import Reduction, build_problems
-from glfs_bio.measures.imputation import imputed
+from glfs_bio.measures.genes import imputed
 
 PANEL = np.array([7, 0, 3])
 

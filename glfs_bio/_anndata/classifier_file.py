@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._anndata import read, selection
-from .._anndata.classifier import PARTS, Classifier
-from .._files import as_path, check_target, replacing
+from .._files import as_path, check_target, existing, replacing
+from ..errors import InvalidValue
+from . import read, selection
+from .classifier import PARTS, Classifier
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,8 +70,7 @@ def write_classifier(
     path = as_path(path)
     check_target(path, overwrite=overwrite)
     if path.suffix.lower() != ".json":
-        msg = f"path={str(path)!r} must end with .json."
-        raise ValueError(msg)
+        raise InvalidValue("path", str(path), "must end with .json")
     entry = selection.record(adata, key, "tl.classify", "classes")
     Classifier.of(entry, f"adata.uns[{key!r}]")
     kept = {name: _plain(entry[name]) for name in (*PARTS, *_ABOUT) if name in entry}
@@ -122,25 +122,24 @@ def read_classifier(path: str | Path) -> dict[str, Any]:
     >>> model["coef"].shape
     (10, 11)
     """
-    path = as_path(path)
-    if not path.is_file():
-        msg = f"{path} {'is no file' if path.exists() else 'does not exist'}."
-        raise FileNotFoundError(msg)
+    path = existing(path)
+    no_classifier = "is not a classifier of {call:io.write_classifier}"
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
-        msg = f"{path} is not a classifier of glfs_bio.io.write_classifier: it is no JSON."
-        raise ValueError(msg) from error
+        raise InvalidValue("path", str(path), no_classifier, "it is no JSON") from error
     if not isinstance(found, dict) or found.pop("format", None) != _FORMAT:
-        msg = f"{path} is not a classifier of glfs_bio.io.write_classifier."
-        raise ValueError(msg)
+        raise InvalidValue("path", str(path), no_classifier)
     written = found.pop("format_version", None)
     if written != _VERSION:
-        msg = (
-            f"{path} has format version {written!r}, and this version of glfs_bio reads "
-            f"{_VERSION}: install a later one."
+        raise InvalidValue(
+            "path",
+            str(path),
+            "has format version {written}, and this version of glfs-bio reads {version}",
+            "install a later one",
+            written=written,
+            version=_VERSION,
         )
-        raise ValueError(msg)
     Classifier.of(found, str(path))
     names = {name: np.asarray(found[name], dtype=object) for name in _TEXTS if name in found}
     numbers = {name: np.asarray(found[name], dtype=float) for name in ("coef", "intercept")}

@@ -13,6 +13,7 @@ from sklearn.metrics import normalized_mutual_info_score
 from sklearn.neighbors import NearestNeighbors
 
 from ..data import threads as pools
+from ..errors import NO_VALUE, InvalidValue
 
 if TYPE_CHECKING:
     from .._typing import Array, Index, Matrix
@@ -143,11 +144,14 @@ def neighbors_kept(near: Index, near_in_all: Index) -> Array:
         The two are not of the same cells, or not as many nearest cells.
     """
     if near.shape != near_in_all.shape:
-        msg = (
-            f"Nearest cells have shape {near.shape} in the panel and {near_in_all.shape} in all "
-            "genes: find as many for the same cells."
+        raise InvalidValue(
+            "near",
+            NO_VALUE,
+            "has the shape {near}, and the nearest cells in all genes {near_in_all}",
+            "find as many for the same cells",
+            near=near.shape,
+            near_in_all=near_in_all.shape,
         )
-        raise ValueError(msg)
     both = np.sort(np.hstack([near, near_in_all]), axis=1)
     in_common = np.sum(both[:, 1:] == both[:, :-1], axis=1)
     return np.asarray(in_common / near.shape[1])

@@ -1,4 +1,4 @@
-"""Expression of a panel's genes: what they repeat, and what share of the counts they take."""
+"""Genes of a panel: what they repeat, their share of the counts, and genes they predict."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ import numpy as np
 import pandas as pd
 from scipy.stats import spearmanr
 
-from .measures import columns
+from ..errors import NO_VALUE, InvalidValue
+from .cells import columns
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from .._typing import Array, Index, Matrix
+    from ..cells.cells import Cells
 
 #: Of the share of a cell's counts that the panel takes.
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -75,6 +77,22 @@ class Totals:
     per_label: pd.DataFrame | None
     least: str | None
     most: str | None
+
+
+@dataclass(frozen=True)
+class Imputed:
+    """R² of every gene by the panel, NaN for genes of the panel and for constant ones.
+
+    Attributes
+    ----------
+    of_structure
+        ``R_j²``: of what the gene shares with the subspace of the cells, shape (n_genes,).
+    of_gene
+        ``h_j R_j²``: of the gene as it was measured, noise included, shape (n_genes,).
+    """
+
+    of_structure: Array
+    of_gene: Array
 
 
 def redundancy(data: Matrix, panel: Index) -> Redundancy:
@@ -141,11 +159,15 @@ def totals(
     everything = _sums(counts)
     taken = _sums(counts[:, panel])
     if codes is not None and len(codes) != len(everything):
-        msg = f"There are {len(codes)} labels for {len(everything)} cells: give one for each cell."
-        raise ValueError(msg)
+        raise InvalidValue(
+            *("codes", NO_VALUE, "has {n} labels for {n_cells} cells", "give one for each cell"),
+            n=len(codes),
+            n_cells=len(everything),
+        )
     if not everything.sum() > 0:
-        msg = "The counts add up to nothing: give the matrix of raw counts."
-        raise ValueError(msg)
+        raise InvalidValue(
+            "counts", NO_VALUE, "adds up to nothing", "give the matrix of raw counts"
+        )
     share = float(taken.sum() / everything.sum())
     per_cell = _shares(taken, everything)
     table, within, least, most = None, float("nan"), None, None
@@ -166,6 +188,35 @@ def totals(
         least=least,
         most=most,
     )
+
+
+def imputed(sets: Sequence[Cells], panel: Index) -> Imputed:
+    """R² of every gene that the panel does not measure, without a regression.
+
+    ``R_j² = 1 − c_jᵀ P c_j / c_jᵀ c_j`` with ``P = (I + Σ_{i in S} c_i c_iᵀ / (n σ_i²))⁻¹``:  gene
+    i is ``V c_i`` and noise of variance ``σ_i²``, V has orthonormal columns, and what is predicted
+    is the mean of V after the panel has been measured.  All is in the units of the data.
+
+    Against ridge regression on other cells (PBMC3k, two panels of 50 genes) the medians of
+    `of_structure` were .25 and .20, those of the regression .24 and .19.  `of_gene` is cautious:
+    among genes where regression reached more than .1 its medians were .32 and .28, those of the
+    regression .37 and .36.  From few cells regression reaches less than either.
+
+    Parameters
+    ----------
+    sets
+        The cells, or one a batch: within batches, over all of them.
+    panel
+        Genes of the panel.
+    """
+    left = _total(_left(one, panel) for one in sets)
+    structured = _total(np.sum(one.projections**2, axis=1) for one in sets)
+    residual = _total(one.n_cells * one.residuals for one in sets)
+    variance = _total(one.n_cells * one.variance for one in sets)
+    of_structure = 1.0 - _shares(left, structured)
+    reliable = np.clip(1.0 - _shares(residual, variance), 0.0, 1.0)
+    of_structure[panel] = np.nan
+    return Imputed(of_structure, reliable * of_structure)
 
 
 def _by_label(
@@ -213,3 +264,17 @@ def _follow(taken: Array, everything: Array) -> float:
     if np.ptp(taken) == 0 or np.ptp(everything) == 0:
         return float("nan")
     return float(spearmanr(taken, everything).statistic)
+
+
+def _left(one: Cells, panel: Index) -> Array:
+    """``c_jᵀ P c_j`` of every gene."""
+    noisy = panel[one.residuals[panel] > 0]  # the others are constant
+    scale = np.sqrt(one.n_cells * one.residuals[noisy])
+    measured = one.projections[noisy] / scale[:, None]
+    precision = np.eye(one.projections.shape[1]) + measured.T @ measured
+    half = np.linalg.solve(np.linalg.cholesky(precision), one.projections.T)
+    return np.asarray(np.sum(half**2, axis=0))
+
+
+def _total(of_sets: Iterable[Array]) -> Array:
+    return np.asarray(np.sum(list(of_sets), axis=0))
