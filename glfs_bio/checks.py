@@ -6,8 +6,6 @@ import sys
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import numpy as np
-
 from .errors import NO_VALUE, InvalidType, InvalidValue, Message
 
 if TYPE_CHECKING:
@@ -82,19 +80,26 @@ def no_anndata(values: object, name: str = "X") -> None:
         )
 
 
+def _is_flag(value: object) -> bool:
+    """Whether it is a logical value, of Python or of numpy, which is not imported for that."""
+    return isinstance(value, bool) or type(value).__name__ in {"bool", "bool_"}
+
+
 def flags(**arguments: object) -> None:
     """Refuse arguments that are neither True nor False."""
     for name, value in arguments.items():
-        if not isinstance(value, bool | np.bool_):
+        if not _is_flag(value):
             _refuse(name, value, Message("{true} or {false}"), right_type=False)
 
 
 def seed(value: object, *, state_too: bool = False) -> None:
     """Refuse a `random_state` that scikit-learn would; a generator only for estimators."""
+    import numpy as np  # `glfs-bio select --help` reads Limits, and should not wait for it
+
     allowed = Message("an integer from 0 to {largest}, or {none}", largest=_LARGEST_SEED)
     if value is None or (state_too and isinstance(value, np.random.RandomState)):
         return
-    if not isinstance(value, Integral) or isinstance(value, bool | np.bool_):
+    if not isinstance(value, Integral) or _is_flag(value):
         _refuse("random_state", value, allowed, right_type=False)
     if not 0 <= int(value) <= _LARGEST_SEED:
         _refuse("random_state", value, allowed)
@@ -110,6 +115,8 @@ def real(name: str, values: ArrayLike) -> Array:
     ValueError
         Not finite.
     """
+    import numpy as np
+
     array = np.asarray(values)
     if array.dtype == object:
         try:
@@ -130,7 +137,7 @@ def whole_number(name: str, value: object, *, at_least: int, or_none: bool = Fal
     if or_none and value is None:
         return
     allowed = Message("an integer ≥ {least}" + (_OR_NONE if or_none else ""), least=at_least)
-    if not isinstance(value, Integral) or isinstance(value, bool | np.bool_):
+    if not isinstance(value, Integral) or _is_flag(value):
         _refuse(name, value, allowed, right_type=False)
     elif value < at_least:
         _refuse(name, value, allowed)
@@ -138,6 +145,8 @@ def whole_number(name: str, value: object, *, at_least: int, or_none: bool = Fal
 
 def whole_numbers(name: str, values: Any, *, at_most: int) -> list[int]:
     """One number from 1 to `at_most`, or several, as a list; or refuse them."""
+    import numpy as np
+
     numbers = list(values) if np.ndim(values) == 1 else [values]
     for number in numbers:
         whole_number(name, number, at_least=1)
@@ -150,9 +159,9 @@ def number(name: str, value: object, *, above: float | None = None, at_least: fl
     """Refuse what is not a finite number in range."""
     sign, limit = ("≥", at_least) if above is None else (">", above)
     allowed = Message("a finite number {sign} {limit:g}", sign=sign, limit=limit)
-    if not isinstance(value, Real) or isinstance(value, bool | np.bool_):
+    if not isinstance(value, Real) or _is_flag(value):
         _refuse(name, value, allowed, right_type=False)
-    plain = value.item() if isinstance(value, np.generic) else value  # float32 has a largest too
+    plain = value.item() if hasattr(value, "item") else value  # float32 has a largest too
     too_small = plain < at_least if above is None else plain <= above
     if too_small or not abs(plain) <= _LARGEST:
         _refuse(name, value, allowed)
