@@ -6,8 +6,6 @@ import sys
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import numpy as np
-
 from .errors import NO_VALUE, InvalidType, InvalidValue, Message
 
 if TYPE_CHECKING:
@@ -82,18 +80,25 @@ def no_anndata(values: object, name: str = "X") -> None:
         )
 
 
+def _is_flag(value: object) -> bool:
+    """Whether it is a logical value, of Python or of numpy, which is not imported for that."""
+    return isinstance(value, bool) or type(value).__name__ in {"bool", "bool_"}
+
+
 def flags(**arguments: object) -> None:
     """Refuse arguments that are neither True nor False."""
     for name, value in arguments.items():
-        if not isinstance(value, bool | np.bool_):
+        if not _is_flag(value):
             _refuse(name, value, Message("{true} or {false}"), right_type=False)
 
 
 def seed(value: Any, *, state_too: bool = False) -> None:
     """Refuse a `random_state` that scikit-learn would; a generator only for estimators."""
+    import numpy as np  # `glfs-bio select --help` reads Limits, and should not wait for it
+
     if value is None or (state_too and isinstance(value, np.random.RandomState)):
         return
-    whole = isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
+    whole = isinstance(value, Integral) and not _is_flag(value)
     if not whole or not 0 <= int(value) <= _LARGEST_SEED:
         allowed = Message("an integer from 0 to {largest}, or {none}", largest=_LARGEST_SEED)
         _refuse("random_state", value, allowed, right_type=whole)
@@ -109,6 +114,8 @@ def real(name: str, values: ArrayLike) -> Array:
     ValueError
         Not finite.
     """
+    import numpy as np
+
     array = np.asarray(values)
     if array.dtype == object:
         try:
@@ -128,7 +135,7 @@ def whole_number(name: str, value: Any, *, at_least: int, or_none: bool = False)
     """Refuse what is not an integer of a minimal size."""
     if or_none and value is None:
         return
-    whole = isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
+    whole = isinstance(value, Integral) and not _is_flag(value)
     if not whole or value < at_least:
         allowed = Message("an integer ≥ {least}" + (_OR_NONE if or_none else ""), least=at_least)
         _refuse(name, value, allowed, right_type=whole)
@@ -136,6 +143,8 @@ def whole_number(name: str, value: Any, *, at_least: int, or_none: bool = False)
 
 def whole_numbers(name: str, values: Any, *, at_most: int) -> list[int]:
     """One number from 1 to `at_most`, or several, as a list; or refuse them."""
+    import numpy as np
+
     numbers = list(values) if np.ndim(values) == 1 else [values]
     for number in numbers:
         whole_number(name, number, at_least=1)
@@ -146,9 +155,9 @@ def whole_numbers(name: str, values: Any, *, at_most: int) -> list[int]:
 
 def number(name: str, value: Any, *, above: float | None = None, at_least: float = 0.0) -> None:
     """Refuse what is not a finite number in range."""
-    is_number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+    is_number = isinstance(value, Real) and not _is_flag(value)
     if is_number:
-        plain: Any = value.item() if isinstance(value, np.generic) else value  # float32's largest
+        plain: Any = value.item() if hasattr(value, "item") else value  # float32's largest
         too_small = plain < at_least if above is None else plain <= above
         if not too_small and abs(plain) <= _LARGEST:
             return

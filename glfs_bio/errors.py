@@ -26,9 +26,8 @@ tuple with commas between them, other values shortened.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Number
 from typing import TYPE_CHECKING, Any, Self
-
-import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -89,7 +88,7 @@ class Door:
     def _shown(self, field: object) -> object:
         if isinstance(field, Message):
             return field.render(self)
-        if isinstance(field, str | int | float | np.number):
+        if isinstance(field, str | Number):
             return field
         if isinstance(field, tuple):
             return ", ".join(map(self.value, field))
@@ -123,9 +122,10 @@ def shortened(value: object) -> str:
     Arrays and tables are named by their type and shape: nobody can read them in a message.
     """
     shape = getattr(value, "shape", None)
-    if shape and not isinstance(value, np.generic):
+    if shape:
         return f"{type(value).__name__} of shape {tuple(shape)}"
-    text = " ".join(repr(value.item() if isinstance(value, np.generic) else value).split())
+    plain = value if shape is None else value.item()  # type: ignore[attr-defined]
+    text = " ".join(repr(plain).split())
     return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 1]}…"
 
 

@@ -1,35 +1,54 @@
-"""A progress bar, from what the core logs."""
+"""Lines on stderr, and a progress bar from what the package logs."""
 
 from __future__ import annotations
 
 import logging
 from contextlib import contextmanager
+from functools import cache
 from typing import TYPE_CHECKING
-
-from rich.progress import (
-    BarColumn,
-    Progress,
-    SpinnerColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
-
-from ._messages import errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from rich.console import Console
+    from rich.progress import Progress
 
 #: Who logs how far the comparison with the best possible panel is.
 _BOUND = "glfs_bio.solvers.bound"
 
 
+@cache
+def _console() -> Console:
+    from rich.console import Console
+
+    return Console(stderr=True)
+
+
+def is_terminal() -> bool:
+    """Whether somebody is looking."""
+    return _console().is_terminal
+
+
+def note(line: str, style: str | None = None) -> None:
+    """Print a line to stderr as it is."""
+    _console().print(line, style=style, markup=False, highlight=False, soft_wrap=True)
+
+
 @contextmanager
 def progress() -> Iterator[None]:
     """Show what the selection is at, with a bar where it is known how much is left."""
-    if not errors.is_terminal:  # into a file it would draw an empty line
+    if not is_terminal():  # into a file it would draw an empty line
         yield
         return
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        SpinnerColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}"),
@@ -39,7 +58,7 @@ def progress() -> Iterator[None]:
         TimeRemainingColumn(),
     )
     logger = logging.getLogger("glfs_bio")
-    with Progress(*columns, console=errors, transient=True) as bar:
+    with Progress(*columns, console=_console(), transient=True) as bar:
         handler = _Stages(bar)
         before = logger.level
         logger.addHandler(handler)
