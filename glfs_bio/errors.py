@@ -16,6 +16,7 @@ token                   what it stands for
 ``{call:pp.structure}``  a function of the package
 ``{log_normalise}``     how counts become expression that can be worked on
 ``{pattern}``           how a regular expression is written
+``{spawn}``             how worker processes are started anew, not forked
 ======================  ==========================================================
 
 All other names in braces are fields of the message: texts and numbers as they are, the values of a
@@ -65,12 +66,15 @@ class Door:
         Shows a call of a function from its name, such as ``"pp.structure"``.
     value
         Shows a value.
+    text
+        Shows a text that is filled in, such as the names that :func:`listed` returns.
     """
 
     words: Mapping[str, str]
     argument: Callable[[str, Any], str]
     call: Callable[[str], str]
     value: Callable[[object], str]
+    text: Callable[[str], str] = str
 
     def fill(self, template: str, fields: Mapping[str, object]) -> str:
         """Return a template with its tokens and fields filled in.
@@ -88,7 +92,9 @@ class Door:
     def _shown(self, field: object) -> object:
         if isinstance(field, Message):
             return field.render(self)
-        if isinstance(field, str | int | float | np.number):
+        if isinstance(field, str):
+            return self.text(field)
+        if isinstance(field, int | float | np.number):
             return field
         if isinstance(field, tuple):
             return ", ".join(map(self.value, field))
@@ -162,6 +168,7 @@ PYTHON = Door(
             "run sc.pp.normalize_total and sc.pp.log1p, or name a log-normalised layer with layer="
         ),
         "pattern": "re.compile(...)",
+        "spawn": "multiprocessing.get_context('spawn')",
     },
     argument=_python_argument,
     call=_python_call,
