@@ -65,12 +65,15 @@ class Door:
         Shows a call of a function from its name, such as ``"pp.structure"``.
     value
         Shows a value.
+    text
+        Shows a text that is filled in, such as the names that :func:`listed` returns.
     """
 
     words: Mapping[str, str]
     argument: Callable[[str, Any], str]
     call: Callable[[str], str]
     value: Callable[[object], str]
+    text: Callable[[str], str] = str
 
     def fill(self, template: str, fields: Mapping[str, object]) -> str:
         """Return a template with its tokens and fields filled in.
@@ -88,7 +91,9 @@ class Door:
     def _shown(self, field: object) -> object:
         if isinstance(field, Message):
             return field.render(self)
-        if isinstance(field, str | Number):
+        if isinstance(field, str):
+            return self.text(field)
+        if isinstance(field, Number):
             return field
         if isinstance(field, tuple):
             return ", ".join(map(self.value, field))

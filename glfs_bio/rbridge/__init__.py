@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from .. import checks
 from .._anndata import read
-from . import _calls, _objects, _session, _sexp
+from ..errors import Caution
+from . import _calls, _carriers, _objects, _session
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -41,7 +42,7 @@ def register() -> None:
     >>> import rpy2.robjects as ro  # doctest: +SKIP
     >>> ro.r("sce <- glfsbio::glfs_select_genes(sce, n_genes = 50)")  # doctest: +SKIP
     """
-    _session.r_function("attach_python")(_session.callback(_calls.answer_sexp))
+    _session.r_function("attach_python")(_session.callback(_calls.answer_rpy2))
 
 
 def to_sce(adata: AnnData, *, X_name: str = "X") -> Any:
@@ -87,8 +88,8 @@ def to_sce(adata: AnnData, *, X_name: str = "X") -> Any:
     register()
     parts, left = _objects.take_apart(adata, X_name)
     if left:
-        warnings.warn(f"Not carried to R: {', '.join(left)}.", UserWarning, stacklevel=2)
-    return _session.r_function("build_sce")(_sexp.write(parts))
+        warnings.warn(Caution("Not carried to R: {names}.", names=", ".join(left)), stacklevel=2)
+    return _session.r_function("build_sce")(_carriers.write(parts))
 
 
 def from_sce(sce: Any, *, X_name: str | None = None) -> AnnData:
@@ -127,8 +128,8 @@ def from_sce(sce: Any, *, X_name: str | None = None) -> AnnData:
     """
     checks.texts(or_none=True, X_name=X_name)
     register()
-    parts = _sexp.read(_session.r_function("plain_sce")(sce, _sexp.write(X_name)))
+    parts = _carriers.read(_session.r_function("plain_sce")(sce, _carriers.write(X_name)))
     left = parts.pop("left")
     if len(left):
-        warnings.warn(f"Not carried from R: {', '.join(left)}.", UserWarning, stacklevel=2)
+        warnings.warn(Caution("Not carried from R: {names}.", names=", ".join(left)), stacklevel=2)
     return _objects.put_together(parts)

@@ -1,23 +1,35 @@
 """Records of ``.uns`` as R has them: with NULL, and with lists by name.
 
-Files keep no None and no dict, so that ``.uns`` holds texts that stand for them.
+Files keep no None and no dict, so that ``.uns`` holds texts that stand for them.  A structure of
+the cells, between two calls, R keeps as bytes that only Python reads.
 """
 
 from __future__ import annotations
 
+import io
 import json
+import logging
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._anndata.write import storable
+from ..errors import Message
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from anndata import AnnData
+
+log = logging.getLogger(__name__)
+
 _NONE, _JSON = "None", "json:"
 #: Parameters that may be a dict of numbers, or a list of names.
 _BY_NAME = ("cost", "failure", "preserve")
+#: Of the record of a structure: its bytes, and what these hold.
+_BYTES = "kept"
+_ARRAYS = ("genes", "set_of_cell")
+_TOLD = ("params", "matrix", "inputs", "reused", "replaced", "graph_components")
 
 
 def told(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -43,3 +55,59 @@ def _told(name: str, value: Any) -> Any:
         return json.loads(value.removeprefix(_JSON))
     # In R one gene alone would be any string.
     return list(value) if name == "preserve" and isinstance(value, np.ndarray) else value
+
+
+def is_structure(record: Mapping[str, Any]) -> bool:
+    """Whether a record is of a structure."""
+    return _BYTES in record
+
+
+def structure(adata: AnnData, key: str) -> dict[str, Any]:
+    """What ``pp.structure`` wrote, with its parameters to read."""
+    entry = adata.uns[key]
+    arrays = {name: entry[name] for name in _ARRAYS}
+    arrays |= {"cells": adata.obsm[key], "projections": adata.varm[key]}
+    arrays |= {
+        f"sets/{place}/{name}": np.asarray(value)
+        for place, block in entry["sets"].items()
+        for name, value in block.items()
+    }
+    rest = {name: entry[name] for name in _TOLD}
+    arrays["told"] = np.array(json.dumps(rest, default=np.ndarray.tolist))
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)
+    return told({"params": entry["params"], "reused": entry["reused"]}) | {
+        "n_samples": adata.n_obs,
+        _BYTES: bytearray(buffer.getbuffer()),
+    }
+
+
+def restore(adata: AnnData, key: str, record: Mapping[str, Any]) -> None:
+    """Write it back; that of other genes or samples is left out."""
+    with np.load(io.BytesIO(bytes(record[_BYTES]))) as arrays:
+        cells, projections = arrays["cells"], arrays["projections"]
+        if (len(cells), len(projections)) != adata.shape:
+            log.warning(
+                Message(
+                    "The structure under {key} is that of other genes or cells: it is computed "
+                    "anew.",
+                    key=(key,),
+                )
+            )
+            return
+        adata.obsm[key], adata.varm[key] = cells, projections
+        sets: dict[str, dict[str, Any]] = {}
+        for name in arrays.files:
+            if name.startswith("sets/"):
+                _, place, field = name.split("/")
+                sets.setdefault(place, {})[field] = arrays[name]
+        rest = json.loads(str(arrays["told"]))
+        rest["params"] = {
+            name: np.array(value) if isinstance(value, list) else value
+            for name, value in rest["params"].items()
+        }
+        adata.uns[key] = {
+            **rest,
+            **{name: arrays[name] for name in _ARRAYS},
+            "sets": sets,
+        }

@@ -13,27 +13,29 @@ from typing import TYPE_CHECKING, Any
 import anndata as ad
 import numpy as np
 from joblib import parallel_config
-from scipy import sparse
 
 from .. import io, pp, tl
 from .._anndata import labels, read
 from .._extras import needs
+from ..errors import NO_VALUE, InvalidType, InvalidValue, Message
 from ..estimators import LapRLSClassifier
 from ..limits import Limits
-from . import _records, _structures, _values, _wording
+from . import _records, _values
 from ._objects import put_together, take_apart
 from ._workers import Forked, can_fork
+from .words import REDUCED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     import pandas as pd
 
 log = logging.getLogger(__name__)
 
-_REDUCED = _wording.REDUCED
 #: Parameters of what panels are judged by; some functions have a `random_state` of their own.
 _OF_STRUCTURE = frozenset(inspect.signature(pp.structure).parameters) - {"adata", "key_added"}
+#: Modules of functions that are known by them.
+_ROOMS = frozenset({"pp", "tl", "io", "estimators"})
 #: Defaults of `key_added`: of structures, and of classifiers.
 _STRUCTURE = "glfs_structure"
 _CLASSIFIER = "glfs_class"
@@ -47,12 +49,69 @@ def _about() -> dict[str, Any]:
     }
 
 
-def _written_by(
-    function: Callable[..., Any], parts: dict[str, Any], options: dict[str, Any]
+def _arguments(
+    function: Callable[..., Any],
+    options: dict[str, Any],
+    *,
+    given: int = 1,
+    more: Collection[str] = (),
 ) -> dict[str, Any]:
-    """Call a function that writes to ``.var``, ``.obs`` and ``.uns``, and tell what it wrote."""
+    """Options as arguments of a function, of which the first are given.
+
+    Raises
+    ------
+    InvalidType
+        The function has no such argument, nor is it one of `more`; or it needs another one.
+    """
+    every = inspect.signature(function).parameters
+    free = dict(list(every.items())[given:])
+    room = function.__module__.split(".")[1]
+    name = f"{room}.{function.__name__}" if room in _ROOMS else function.__name__
+    if not any(one.kind is one.VAR_KEYWORD for one in every.values()):
+        for option in options:
+            if option not in {*free, *more}:
+                raise InvalidType(
+                    option,
+                    NO_VALUE,
+                    "is not an argument of {call:{name}}",
+                    "it takes {arguments}",
+                    name=name,
+                    arguments=", ".join(free),
+                )
+    for option, one in free.items():
+        if option not in options and one.default is one.empty and one.kind is not one.VAR_KEYWORD:
+            raise InvalidType(option, NO_VALUE, "is missing", "{call:{name}} needs it", name=name)
+    return {option: _argument(option, value) for option, value in options.items()}
+
+
+def _argument(name: str, value: Any) -> Any:
+    """A value as Python has it: keys of ``.obsm``, limits, and cells of another assay."""
+    if name in {"use_rep", "preserve"} and isinstance(value, str):
+        return REDUCED.get(value, value)
+    if name == "preserve" and isinstance(value, dict):
+        return {REDUCED.get(part, part): weight for part, weight in value.items()}
+    if name == "limits" and isinstance(value, dict):
+        return Limits(**_arguments(Limits, value, given=0))
+    if name == "detection" and isinstance(value, dict) and not np.isscalar(value.get("X", 0.0)):
+        return put_together(value)
+    return value
+
+
+def _written_by(
+    function: Callable[..., Any],
+    parts: dict[str, Any],
+    options: dict[str, Any],
+    *,
+    call: Callable[..., Any] | None = None,
+    more: Collection[str] = (),
+) -> dict[str, Any]:
+    """Call a function that writes to ``.var``, ``.obs`` and ``.uns``, and tell what it wrote.
+
+    With `call` that is called instead, with the arguments of the function and with `more`.
+    """
+    arguments = _arguments(function, options, more=more)
     sets = {"": put_together(parts)}
-    return _written_to(sets, lambda sets: function(sets[""], **_arguments(options)))[""]
+    return _written_to(sets, lambda sets: (call or function)(sets[""], **arguments))[""]
 
 
 def _written_to(
@@ -97,20 +156,26 @@ def _judged_by(
     def judge(adata: ad.AnnData, **given: Any) -> None:
         told = {name: given.pop(name) for name in own & set(given)}
         if told and "structure_key" in given:
-            msg = f"structure_key names a structure that is there: leave {', '.join(told)} out."
-            raise ValueError(msg)
+            raise InvalidValue(
+                "structure_key",
+                given["structure_key"],
+                "names a structure that is there",
+                "leave {names} out",
+                names=", ".join(told),
+            )
         if told:
             pp.structure(adata, **told)
         function(adata, **given)
 
-    return _written_by(judge, parts, options)
+    return _written_by(function, parts, options, call=judge, more=own)
 
 
 def _selected_from(sets: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
     """The genes of several data sets."""
+    arguments = _arguments(pp.select_genes, options)
     return _written_to(
         {name: put_together(parts) for name, parts in sets.items()},
-        lambda objects: pp.select_genes(objects, **_arguments(options)),
+        lambda objects: pp.select_genes(objects, **arguments),
     )
 
 
@@ -120,9 +185,9 @@ def _structure(parts: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]
 
     def keep(adata: ad.AnnData, key_added: str = _STRUCTURE, **given: Any) -> None:
         pp.structure(adata, key_added=key_added, **given)
-        records[key_added] = _structures.kept(adata, key_added)
+        records[key_added] = _records.structure(adata, key_added)
 
-    return _written_by(keep, parts, options) | {"records": records}
+    return _written_by(pp.structure, parts, options, call=keep) | {"records": records}
 
 
 def _stability(parts: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
@@ -130,7 +195,11 @@ def _stability(parts: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]
     if options.get("n_jobs") in {None, 1}:
         return _written_by(tl.stability, parts, options)
     if not can_fork():
-        log.warning("n_jobs: processes cannot be forked on this system, so that there is one.")
+        log.warning(
+            Message(
+                "{arg:n_jobs}: processes cannot be forked on this system, so that there is one."
+            )
+        )
         return _written_by(tl.stability, parts, options | {"n_jobs": 1})
     with parallel_config(Forked()):
         return _written_by(tl.stability, parts, options)
@@ -155,7 +224,7 @@ def _classified_by(
                 for label, column in columns:
                     table[f"{name}.{label}"] = column
 
-    return _written_by(call, parts, options)
+    return _written_by(function, parts, options, call=call)
 
 
 def _new_columns(table: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
@@ -163,31 +232,9 @@ def _new_columns(table: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
     return table[new]
 
 
-def _arguments(options: dict[str, Any]) -> dict[str, Any]:
-    """Arguments as Python has them: keys of ``.obsm``, and limits."""
-    if (name := options.get("use_rep")) in _REDUCED:
-        options = options | {"use_rep": _REDUCED[name]}
-    if "preserve" in options:
-        options = options | {"preserve": _preserved(options["preserve"])}
-    if options.get("limits") is not None:
-        options = options | {"limits": Limits(**options["limits"])}
-    # The cells of the assay that will measure a panel, as parts of an object.
-    if isinstance(found := options.get("detection"), dict) and not np.isscalar(found.get("X", 0.0)):
-        options = options | {"detection": put_together(found)}
-    return options
-
-
-def _preserved(preserve: Any) -> Any:
-    """With reduced dimensions by their keys of ``.obsm``."""
-    if isinstance(preserve, str):
-        return _REDUCED.get(preserve, preserve)
-    if isinstance(preserve, dict):
-        return {_REDUCED.get(name, name): weight for name, weight in preserve.items()}
-    return preserve
-
-
 def _laprls(parts: dict[str, Any], label: str, options: dict[str, Any]) -> dict[str, Any]:
     """Fit LapRLS to all genes."""
+    options = _arguments(LapRLSClassifier, options, given=0)
     adata = put_together(parts)
     codes, categories = labels.codes(adata, label)
     labels.check(categories[codes[codes >= 0]], label)
@@ -222,12 +269,6 @@ def _example() -> dict[str, Any]:
     return take_apart(sc.datasets.pbmc68k_reduced().raw.to_adata(), "logcounts")[0]
 
 
-def _stored(parts: dict[str, Any]) -> dict[str, int]:
-    """Non-zeros that arrived: what the benchmark measures is the way here."""
-    matrix = parts["X"]
-    return {"stored": matrix.nnz if sparse.issparse(matrix) else matrix.size}
-
-
 #: By the names that R has for them.
 TARGETS: dict[str, Callable[..., Any]] = {
     "about": _about,
@@ -249,5 +290,4 @@ TARGETS: dict[str, Callable[..., Any]] = {
     "laprls": _laprls,
     "example": _example,
     "read_h5ad": _read_h5ad,
-    "stored": _stored,
 }

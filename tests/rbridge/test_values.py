@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from glfs_bio.rbridge import _session, _sexp
+from glfs_bio.rbridge import _carriers, _session
 
 TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=8)
 
@@ -17,7 +17,7 @@ TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])
 def through(ri, value):
     """Made an R object, and plain values again."""
     code = "function(x) { x <- glfsbio:::r_value(x); glfsbio:::plain_table(x, rownames(x)) }"
-    return _sexp.read(ri.evalr(code)(_sexp.write(value)))
+    return _carriers.read(ri.evalr(code)(_carriers.write(value)))
 
 
 @settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
@@ -69,7 +69,7 @@ def test_large_whole_numbers_are_doubles(ri):
 
 
 def test_missing_numbers_are_na_in_r(ri):
-    table = _sexp.write(pd.DataFrame({"x": [1.0, np.nan]}))
+    table = _carriers.write(pd.DataFrame({"x": [1.0, np.nan]}))
     code = "function(x) { x <- glfsbio:::r_value(x)$x; is.na(x[2]) && !is.nan(x[2]) }"
     assert ri.evalr(code)(table)[0]
 
@@ -93,22 +93,22 @@ def test_a_record_keeps_its_nesting(ri):
         params = list(include = c("A", "B"), none = stats::setNames(list(), character()))
     )"""
     same = ri.evalr(f"function(x) identical(glfsbio:::r_value(x), {expected}, single.NA = FALSE)")
-    assert same(_sexp.write(record))[0]
+    assert same(_carriers.write(record))[0]
 
 
 def test_a_table_without_row_names(ri):
-    table = _sexp.write(pd.DataFrame({"gene": ["A", "B"]}))
+    table = _carriers.write(pd.DataFrame({"gene": ["A", "B"]}))
     code = "function(x) { x <- glfsbio:::r_value(x); is.null(rownames(x)) && nrow(x) == 2 }"
     assert ri.evalr(code)(table)[0]
 
 
 def test_numbers_by_name_are_a_dict(ri):
     code = "glfsbio:::plain_argument({}, '{}')"
-    assert _sexp.read(ri.evalr(code.format("c(A = 1, B = 2.5)", "cost"))) == {"A": 1, "B": 2.5}
-    assert _sexp.read(ri.evalr(code.format("c(A = 2)", "n_genes"))) == 2
-    families = _sexp.read(ri.evalr(code.format("list(a = 'A', b = c('B', 'C'))", "families")))
+    assert _carriers.read(ri.evalr(code.format("c(A = 1, B = 2.5)", "cost"))) == {"A": 1, "B": 2.5}
+    assert _carriers.read(ri.evalr(code.format("c(A = 2)", "n_genes"))) == 2
+    families = _carriers.read(ri.evalr(code.format("list(a = 'A', b = c('B', 'C'))", "families")))
     assert {name: list(genes) for name, genes in families.items()} == {"a": ["A"], "b": ["B", "C"]}
-    assert _sexp.read(ri.evalr(code.format("5", "sizes"))).tolist() == [5]
+    assert _carriers.read(ri.evalr(code.format("5", "sizes"))).tolist() == [5]
 
 
 @pytest.mark.parametrize(
@@ -117,14 +117,14 @@ def test_numbers_by_name_are_a_dict(ri):
 def test_matrices(ri, kind):
     matrix = np.arange(12.0).reshape(3, 4) * (np.arange(12).reshape(3, 4) % 3 > 0)
     code = "function(x) glfsbio:::plain_matrix(glfsbio:::r_value(x), 'x')"
-    back = _sexp.read(ri.evalr(code)(_sexp.write(kind(matrix))))
+    back = _carriers.read(ri.evalr(code)(_carriers.write(kind(matrix))))
     assert sparse.issparse(back) == (kind is not np.asarray)
     np.testing.assert_array_equal(back.toarray() if sparse.issparse(back) else back, matrix)
 
 
 def test_nothing_of_r_is_kept(ri):
     vector = ri.evalr("x <- c(1, 2, 3)")
-    copied = _sexp.read(vector)
+    copied = _carriers.read(vector)
     ri.evalr("x")
     np.asarray(vector)[0] = 9.0
     assert copied.tolist() == [1.0, 2.0, 3.0]
@@ -135,7 +135,7 @@ def test_nothing_of_r_is_kept(ri):
 )
 def test_what_has_no_plain_form(ri, value):
     with pytest.raises(TypeError, match="no plain form in R"):
-        _sexp.write(pd.Series(value))
+        _carriers.write(pd.Series(value))
 
 
 def test_without_rpy2(monkeypatch):

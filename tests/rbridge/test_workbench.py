@@ -10,7 +10,7 @@ import pytest
 import scanpy as sc
 
 from glfs_bio import Limits, io, pp, rbridge, tl
-from glfs_bio.rbridge import _sexp, _targets
+from glfs_bio.rbridge import _carriers, _targets
 
 PANEL = ["CD3D", "CD79A", "NKG7", "LYZ", "FCER1A"]
 GROUPS = "bulk_labels"
@@ -259,7 +259,7 @@ def test_figures_are_those_of_python(ri, objects, name):
     ours = objects.copy()
     call(ours)
     spread(ours, key)
-    record = _sexp.read(ri.evalr(f"glfs_plain(S4Vectors::metadata(out)[['{key}']])"))
+    record = _carriers.read(ri.evalr(f"glfs_plain(S4Vectors::metadata(out)[['{key}']])"))
     assert set(record) == set(ours.uns[key])
     same({**ours.uns[key], "params": 0, "versions": 0}, {**record, "params": 0, "versions": 0})
     for table, own, before in (
@@ -268,7 +268,7 @@ def test_figures_are_those_of_python(ri, objects, name):
     ):
         code = f"glfs_plain(SummarizedExperiment::{table}(out))"
         columns = [column for column in own if column not in before]
-        same(own[columns], _sexp.read(ri.evalr(code))[columns])
+        same(own[columns], _carriers.read(ri.evalr(code))[columns])
 
 
 def spread(adata, key):
@@ -325,7 +325,7 @@ def test_classifiers_are_the_same_files(ri, objects, tmp_path):
     for file in (ours, theirs):
         new = objects.copy()
         tl.predict(new, file)
-        margins = _sexp.read(ri.evalr("out$glfs_class_margin"))
+        margins = _carriers.read(ri.evalr("out$glfs_class_margin"))
         np.testing.assert_allclose(new.obs["glfs_class_margin"], margins, rtol=1e-10)
 
 

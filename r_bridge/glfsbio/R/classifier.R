@@ -150,7 +150,7 @@ classifier_of <- function(x, key, argument) {
     )
     records <- records_of(x, key, argument, wanted)
     if (!is_record(records[[key]]))
-        glfs_stop(
+        refuse(
             argument, " has no classifier under \"", key, "\": run glfs_classify()",
             if (key != "glfs_class") paste0(" with key_added = \"", key, "\""), " first."
         )
@@ -176,11 +176,11 @@ sample_labels <- function(labels, n, name = "labels") {
         labels <- S4Vectors::decode(labels)
     whole <- is.numeric(labels) && all(labels == round(labels), na.rm = TRUE)
     if (!(is.factor(labels) || is.character(labels) || is.logical(labels) || whole))
-        glfs_stop(
+        refuse(
             name, " must be a factor, strings, whole numbers or logical values, not ",
             class(labels)[1L], "."
         )
     if (length(labels) != n)
-        glfs_stop(name, " has ", length(labels), " entries for ", n, " samples.")
+        refuse(name, " has ", length(labels), " entries for ", n, " samples.")
     factor(labels)
 }

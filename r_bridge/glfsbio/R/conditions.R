@@ -8,6 +8,12 @@ glfs_stop <- function(..., class = NULL, fields = list()) {
     stop(condition)
 }
 
+# What is wrong with an argument, which begins the message and is a field of the
+# condition; refusals of Python have it, too, and their `kind`.
+refuse <- function(argument, ...) {
+    glfs_stop(argument, ..., fields = list(argument = argument))
+}
+
 raise_python <- function(answer) {
     if ("KeyboardInterrupt" %in% answer$classes)
         raise_interrupt()
@@ -15,7 +21,7 @@ raise_python <- function(answer) {
     glfs_stop(
         answer$message,
         class = paste0("python.", class),
-        fields = list(traceback = answer$traceback)
+        fields = answer[intersect(c("argument", "kind", "traceback"), names(answer))]
     )
 }
 
@@ -39,7 +45,7 @@ is_string <- function(x) is.character(x) && length(x) == 1L && !is.na(x)
 
 check_string <- function(x, name) {
     if (!is_string(x))
-        glfs_stop(
+        refuse(
             name, " must be one string, not ",
             if (is.character(x)) paste(length(x), "strings") else class(x)[1L], "."
         )

@@ -28,7 +28,7 @@ glfs_gene_sets <- function(x, key = "glfs", gmt = NULL, rnk = NULL, overwrite = 
         table$gene[order][table$selected[order] %in% TRUE]
     })
     if (!is.null(rnk) && length(key) != 1L)
-        glfs_stop("rnk takes the ranking of one key, not of ", length(key), ".")
+        refuse("rnk", " takes the ranking of one key, not of ", length(key), ".")
     if (!is.null(gmt)) {
         check_fields(c(names(sets), unlist(sets)), "gmt")
         write_whole(
@@ -63,8 +63,8 @@ written <- function(x, key, columns) {
     names <- paste0(key, "_", columns)
     absent <- setdiff(names, names(table))
     if (length(absent) > 0L)
-        glfs_stop(
-            "x has no ", paste(absent, collapse = ", "), ": run glfs_select_genes()",
+        refuse(
+            "x", " has no ", paste(absent, collapse = ", "), ": run glfs_select_genes()",
             if (key != "glfs") paste0(" with key_added = \"", key, "\""), " first."
         )
     genes <- rownames(x)
@@ -83,14 +83,14 @@ gene_table <- function(x) {
     else if (is(x, "DataFrame") || is.data.frame(x))
         x
     else
-        glfs_stop("x is a ", class(x)[1L], ", not a result of glfs_select_genes().")
+        refuse("x", " is a ", class(x)[1L], ", not a result of glfs_select_genes().")
 }
 
 # What separates fields or lines cannot be in a name.
 check_fields <- function(names, argument) {
     wrong <- grep("^$|[\t\r\n]", names, value = TRUE)
     if (length(wrong) > 0L)
-        glfs_stop(
+        refuse(
             argument, " cannot be written: the name ", encodeString(wrong[1L], quote = "\""),
             " is empty or has a tab or a line break; rename it."
         )
@@ -100,7 +100,7 @@ check_fields <- function(names, argument) {
 write_whole <- function(lines, path, name, overwrite) {
     check_string(path, name)
     if (dir.exists(path))
-        glfs_stop(name, " = \"", path, "\" is a folder: name a file in it.")
+        refuse(name, " = \"", path, "\" is a folder: name a file in it.")
     if (file.exists(path) && !overwrite)
         glfs_stop(path, " exists: choose another name, or set overwrite = TRUE.")
     if (!dir.exists(dirname(path)))

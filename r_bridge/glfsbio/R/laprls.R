@@ -89,8 +89,8 @@ setMethod("glfs_laprls", "ExpressionSet",
 
 take_column <- function(table, name) {
     if (!name %in% names(table))
-        glfs_stop(
-            "labels = \"", name, "\" is not a column of the samples: ",
+        refuse(
+            "labels", " = \"", name, "\" is not a column of the samples: ",
             listed(names(table)), "."
         )
     table[[name]]
@@ -137,8 +137,8 @@ setMethod("predict", "GLFSLapRLS",
 gene_values <- function(x, genes, assay) {
     absent <- setdiff(genes, rownames(x))
     if (length(absent) > 0L)
-        glfs_stop(
-            "newdata lacks ", length(absent), " genes of the model: ", listed(absent), "."
+        refuse(
+            "newdata", " lacks ", length(absent), " genes of the model: ", listed(absent), "."
         )
     x <- if (is.matrix(x) || is(x, "Matrix")) x[genes, , drop = FALSE] else x[genes, ]
     parts <- do.call(read_object, c(list(x), list(assay = assay)[!is.null(assay)]))

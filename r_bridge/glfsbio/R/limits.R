@@ -47,13 +47,6 @@ glfs_limits <- function(
 
 check_limits <- function(limits) {
     if (!is.list(limits) || is.null(names(limits)))
-        glfs_stop("limits must be made by glfs_limits(), not a ", class(limits)[1L], ".")
-    known <- names(formals(glfs_limits))
-    strange <- setdiff(names(limits), known)
-    if (length(strange) > 0L)
-        glfs_stop(
-            "limits has ", listed(strange), ", which is none of ",
-            paste(known, collapse = ", "), "."
-        )
+        refuse("limits", " must be made by glfs_limits(), not a ", class(limits)[1L], ".")
     limits
 }

@@ -186,7 +186,7 @@ plain_records <- function(records) {
     plain_list(records, as.character(names(records)))
 }
 
-# Pairs of samples, which a name tells the graph of: see _graphs.py in Python.
+# Pairs of samples, which a name tells the graph of: see _objects.py in Python.
 plain_pairs <- function(x, only) {
     # colPairNames() checks the whole object every time.
     names <- grep(only, names(SingleCellExperiment::int_colData(x)$colPairs), value = TRUE)
@@ -201,7 +201,7 @@ counts_layers <- function(name, names, where, matrix) {
         return(list())
     check_string(name, "counts_layer")
     if (!name %in% names)
-        glfs_stop("counts_layer = \"", name, "\" is not ", where, ": ", listed(names), ".")
+        refuse("counts_layer", " = \"", name, "\" is not ", where, ": ", listed(names), ".")
     stats::setNames(
         list(plain_matrix(matrix(name), paste0("counts_layer \"", name, "\""))), name
     )
@@ -215,8 +215,8 @@ setMethod("read_object", "ANY", function(x, files = FALSE, ...) {
         return(read_seurat(x, ...))
     refuse_assay(...)
     if (length(dim(x)) != 2L)
-        glfs_stop(
-            "x is a ", class(x)[1L], ": it must be a matrix of genes x samples, a ",
+        refuse(
+            "x", " is a ", class(x)[1L], ": it must be a matrix of genes x samples, a ",
             "SummarizedExperiment, an ExpressionSet or a Seurat object."
         )
     plain_parts(
@@ -229,7 +229,7 @@ setMethod("read_object", "SummarizedExperiment",
         check_string(assay, "assay")
         names <- SummarizedExperiment::assayNames(x)
         if (!assay %in% names)
-            glfs_stop("assay = \"", assay, "\" is not an assay of x: ", listed(names), ".")
+            refuse("assay", " = \"", assay, "\" is not an assay of x: ", listed(names), ".")
         values <- function(name) SummarizedExperiment::assay(x, name, withDimnames = FALSE)
         reduced <- pairs <- list()
         if (is(x, "SingleCellExperiment")) {
@@ -259,7 +259,7 @@ setMethod("read_object", "ExpressionSet",
         check_string(assay, "assay")
         names <- Biobase::assayDataElementNames(x)
         if (!assay %in% names)
-            glfs_stop("assay = \"", assay, "\" is not in assayData: ", listed(names), ".")
+            refuse("assay", " = \"", assay, "\" is not in assayData: ", listed(names), ".")
         values <- function(name) Biobase::assayDataElement(x, name)
         plain_parts(
             plain_matrix(values(assay), paste0("assayData \"", assay, "\"")),
@@ -279,7 +279,7 @@ records_of <- function(x, key, argument, wanted) {
     else if (is(x, "ExpressionSet")) Biobase::notes(x)
     else if (inherits(x, "Seurat")) methods::slot(x, "misc")
     else if (is_record(x)) stats::setNames(list(x), key)
-    else glfs_stop(argument, " is a ", class(x)[1L], ": it must be ", wanted, ".")
+    else refuse(argument, " is a ", class(x)[1L], ": it must be ", wanted, ".")
 }
 
 # Results go where users of the class look for them.
@@ -337,10 +337,10 @@ no_names <- function(table) {
 
 refuse_assay <- function(...) {
     if ("assay" %in% ...names())
-        glfs_stop("assay = names a part of an object with several; x is a matrix.")
+        refuse("assay", " = names a part of an object with several; x is a matrix.")
     if ("counts_layer" %in% ...names())
-        glfs_stop(
-            "counts_layer = names an assay of raw counts; x is a matrix: put both into a ",
+        refuse(
+            "counts_layer", " = names an assay of raw counts; x is a matrix: put both into a ",
             "SummarizedExperiment."
         )
 }

@@ -76,7 +76,7 @@ glfs_plot_comparison <- function(x, key = "glfs_comparison", measures = NULL) {
     if (is.null(measures))
         measures <- all
     if (!is.character(measures) || !all(measures %in% names(table)))
-        glfs_stop("measures must be names of columns of the comparison: ", listed(all), ".")
+        refuse("measures", " must be names of columns of the comparison: ", listed(all), ".")
     panels <- rownames(table)
     table$panel <- factor(panels, panels)
     long <- long_table(table, "panel", stats::setNames(nm = measures))
@@ -111,8 +111,8 @@ record_of <- function(x, key, writer, element) {
     check_string(key, "key")
     record <- records_of(x, key, "x", paste0("a result of ", writer, "()"))[[key]]
     if (is.null(record[[element]]))
-        glfs_stop(
-            "x has no ", element, " under \"", key, "\": run ", writer, "()",
+        refuse(
+            "x", " has no ", element, " under \"", key, "\": run ", writer, "()",
             if (element == "confusion") " with labels", " first."
         )
     record

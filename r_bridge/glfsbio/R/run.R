@@ -18,9 +18,9 @@ run <- function(target, x, options, assay, columns = list()) {
 # The same for several objects, of which each gets what was written.
 run_sets <- function(target, sets, options, assay) {
     if (length(sets) == 0L)
-        glfs_stop("x is an empty list: give one object, or a list of several.")
+        refuse("x", " is an empty list: give one object, or a list of several.")
     if (!is.null(options[["block"]]) && !is_string(options[["block"]]))
-        glfs_stop("block must be the name of a column of colData() that all objects have.")
+        refuse("block", " must be the name of a column of colData() that all objects have.")
     if (is.null(names(sets)))
         names(sets) <- seq_along(sets)
     target <- paste0(target, "_of_sets")
@@ -43,7 +43,7 @@ prepared <- function(target, x, options, assay, columns = list()) {
         place <- c(place, list(slot = seurat_slot(options)))
         options[c("slot", "layer")] <- NULL
     } else if ("layer" %in% names(options)) {
-        glfs_stop("layer has no meaning for a ", class(x)[1L], ": name the matrix with assay =.")
+        refuse("layer", " has no meaning for a ", class(x)[1L], ": name the matrix with assay =.")
     }
     place <- place[!vapply(place, is.null, NA)]
     # Not `$`, which would take `panels` for `panel`.
@@ -128,8 +128,8 @@ with_columns <- function(parts, columns) {
 
 check_panel <- function(panel) {
     if (is.numeric(panel) || is.logical(panel))
-        glfs_stop(
-            "panel must be names of genes, such as rownames(x)[1:3], or one string, not a ",
+        refuse(
+            "panel", " must be names of genes, such as rownames(x)[1:3], or one string, not a ",
             class(panel)[1L], " vector."
         )
     if (is_string(panel)) path.expand(panel) else panel
@@ -142,8 +142,8 @@ check_preserve <- function(preserve) {
         return(if (is_string(preserve)) path.expand(preserve) else preserve)
     single <- vapply(preserve, function(weight) is.numeric(weight) && length(weight) == 1L, NA)
     if (!all(single, nzchar(labels)))
-        glfs_stop(
-            "preserve has names, so that it must hold one weight each, such as ",
+        refuse(
+            "preserve", " has names, so that it must hold one weight each, such as ",
             "c(structure = 1, cell_type = 2)."
         )
     stats::setNames(unlist(preserve), path.expand(labels))
@@ -162,7 +162,7 @@ name_matrices <- function(record) {
 
 refuse_options <- function(names) {
     if ("inplace" %in% names)
-        glfs_stop("inplace has no meaning in R: the result is a new object.")
+        refuse("inplace", " has no meaning in R: the result is a new object.")
 }
 
 # A bar is for somebody who waits for it.

@@ -71,12 +71,12 @@ as_sce <- function(parts) {
 # For glfs_bio.rbridge.from_sce().
 plain_sce <- function(x, X_name = NULL) {
     if (!is(x, "SummarizedExperiment"))
-        glfs_stop("sce is a ", class(x)[1L], ", not a SummarizedExperiment.")
+        refuse("sce", " is a ", class(x)[1L], ", not a SummarizedExperiment.")
     names <- SummarizedExperiment::assayNames(x)
     if (is.null(X_name))
         X_name <- if ("X" %in% names) "X" else names[1L]
     if (length(names) == 0L || !X_name %in% names)
-        glfs_stop("X_name = \"", X_name, "\" is not an assay of sce: ", listed(names), ".")
+        refuse("X_name", " = \"", X_name, "\" is not an assay of sce: ", listed(names), ".")
     plain <- lapply(stats::setNames(nm = names), function(name) plain_matrix(
         SummarizedExperiment::assay(x, name, withDimnames = FALSE),
         paste0("assay \"", name, "\"")

@@ -230,8 +230,8 @@ glfs_stability <- function(x, n_genes, ..., assay = NULL, BPPARAM = NULL) {
 
 with_workers <- function(options, BPPARAM) {
     if (!is(BPPARAM, "BiocParallelParam"))
-        glfs_stop(
-            "BPPARAM is a ", class(BPPARAM)[1L], ": it must be a parameter of BiocParallel, ",
+        refuse(
+            "BPPARAM", " is a ", class(BPPARAM)[1L], ": it must be a parameter of BiocParallel, ",
             "such as BiocParallel::MulticoreParam(2)."
         )
     if ("n_jobs" %in% names(options))

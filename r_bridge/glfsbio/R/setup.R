@@ -122,7 +122,7 @@ find_python <- function(python, source = "python") {
     executable <- if (dir.exists(python)) file.path(python, inside) else python
     executable <- executable[file.exists(executable)]
     if (length(executable) == 0L)
-        glfs_stop(
+        refuse(
             source, " = \"", python, "\" is neither a Python executable nor a folder ",
             "with ", inside[1L], ": create it with 'python3 -m venv ", python, "'."
         )
@@ -218,7 +218,7 @@ start_python <- function(python, bridge, ask) {
             reticulate = {
                 calls <- reticulate::import("glfs_bio.rbridge._calls", convert = FALSE)
                 attach_python(function(target, arguments) from_reticulate(
-                    reticulate::py_to_r(calls$answer_buffers(target, for_reticulate(arguments)))
+                    reticulate::py_to_r(calls$answer_reticulate(target, for_reticulate(arguments)))
                 ), "reticulate")
             },
             rpy2 = reticulate::import("glfs_bio.rbridge", convert = FALSE)$register()

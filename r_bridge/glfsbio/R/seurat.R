@@ -6,8 +6,8 @@ seurat_assay <- function(x, assay) {
         assay <- SeuratObject::DefaultAssay(x)
     check_string(assay, "assay")
     if (!assay %in% SeuratObject::Assays(x))
-        glfs_stop(
-            "assay = \"", assay, "\" is not an assay of x: ",
+        refuse(
+            "assay", " = \"", assay, "\" is not an assay of x: ",
             listed(SeuratObject::Assays(x)), "."
         )
     assay
@@ -54,13 +54,13 @@ seurat_slot <- function(options) {
 check_slot <- function(slot, slots, assay) {
     parts <- slots[startsWith(slots, paste0(slot, "."))]
     if (!slot %in% slots && length(parts) > 0L)
-        glfs_stop(
-            "assay \"", assay, "\" has \"", slot, "\" in parts (", listed(parts),
+        refuse(
+            "assay", " \"", assay, "\" has \"", slot, "\" in parts (", listed(parts),
             "): run x[[\"", assay, "\"]] <- JoinLayers(x[[\"", assay, "\"]]) first."
         )
     if (!slot %in% slots)
-        glfs_stop(
-            "slot = \"", slot, "\" is not in assay \"", assay, "\": ", listed(slots),
+        refuse(
+            "slot", " = \"", slot, "\" is not in assay \"", assay, "\": ", listed(slots),
             if (slot == "data") "; NormalizeData() makes it", "."
         )
 }
@@ -69,10 +69,10 @@ check_slot <- function(slot, slots, assay) {
 seurat_whole <- function(matrix, slot, assay, name) {
     there <- intersect(rownames(assay), rownames(matrix))
     if (length(there) == 0L)
-        glfs_stop("slot \"", slot, "\" of assay \"", name, "\" is empty: choose another.")
+        refuse("slot", " \"", slot, "\" of assay \"", name, "\" is empty: choose another.")
     if (length(there) < nrow(assay))
-        glfs_stop(
-            "slot \"", slot, "\" of assay \"", name, "\" has ", length(there), " of ",
+        refuse(
+            "slot", " \"", slot, "\" of assay \"", name, "\" has ", length(there), " of ",
             nrow(assay), " genes: run ScaleData(x, features = rownames(x)), or choose another."
         )
     matrix[rownames(assay), , drop = FALSE]

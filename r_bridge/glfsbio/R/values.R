@@ -43,12 +43,12 @@ plain_argument <- function(x, name = "") {
         x <- as.character(x)
     if (!(is.numeric(x) || is.logical(x) || is.character(x)) ||
         !is.null(dim(x)) || is.object(x))
-        glfs_stop(
+        refuse(
             name, " is a ", class(x)[1L], ": Python takes NULL, numbers, strings, ",
             "logical values, and lists of these."
         )
     if (anyNA(x))
-        glfs_stop(name, " has missing values: remove them.")
+        refuse(name, " has missing values: remove them.")
     if (is.double(x) && all(is.finite(x)) && all(x == round(x) & abs(x) < 2^31))
         storage.mode(x) <- "integer"
     labels <- names(x)

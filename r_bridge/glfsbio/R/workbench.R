@@ -117,8 +117,8 @@ glfs_evaluate_panel <- function(x, panel, labels = NULL, ..., assay = NULL) {
 #' @export
 glfs_structure <- function(x, ..., assay = NULL) {
     if (!has_samples(x))
-        glfs_stop(
-            "x is a ", class(x)[1L], ", which has no place for a structure: put it into a ",
+        refuse(
+            "x", " is a ", class(x)[1L], ", which has no place for a structure: put it into a ",
             "SummarizedExperiment."
         )
     run("structure", x, list(...), assay)
@@ -273,8 +273,8 @@ glfs_explain_panel <- function(x, panel, labels = NULL, ..., assay = NULL) {
 #' @export
 glfs_compare_panels <- function(x, panels, labels = NULL, ..., assay = NULL) {
     if (!is.list(panels) || is.null(names(panels)))
-        glfs_stop(
-            "panels must be a named list of panels, such as ",
+        refuse(
+            "panels", " must be a named list of panels, such as ",
             "list(catalogue = c(\"CD3D\", \"LYZ\"), glfs = \"glfs\")."
         )
     run("compare_panels", x, shown(list(panels = panels, labels = labels, ...)), assay)

@@ -1,0 +1,124 @@
+"""The words of R, in which it hears refusals, warnings and notes."""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+from collections.abc import Mapping, Set
+from typing import Any
+
+import numpy as np
+
+from ..errors import LONGEST_VALUE, NO_VALUE, Door, shortened
+
+#: Names of reduced dimensions in Bioconductor, and of the same arrays in ``.obsm``.
+REDUCED = {"PCA": "X_pca", "TSNE": "X_tsne", "UMAP": "X_umap"}
+#: The reverse.
+IN_OBSM = {key: name for name, key in REDUCED.items()}
+
+#: Arguments that have another name in R.
+_ARGUMENTS = {"adata": "x", "data": "x", "X": "x", "layer": "assay"}
+#: Functions of R, by the part of their names that they share with Python's.
+_ALIKE = frozenset(
+    {
+        *("select_genes", "structure", "stability", "evaluate_panel", "extend_panel"),
+        *("substitutes", "explain_panel", "compare_panels", "curve", "markers", "classify"),
+        *("predict", "read_classifier", "write_classifier"),
+    }
+)
+#: Functions that have another name in R.
+_FUNCTIONS = {
+    "Limits": "glfs_limits()",
+    "estimators.LapRLSClassifier": "glfs_laprls(x, labels)",
+    "io.write_gmt": "glfs_gene_sets(x)",
+    "io.write_rnk": "glfs_gene_sets(x)",
+}
+#: Classes of vectors, by NumPy's kinds.
+_CLASSES = {"b": "logical", "i": "integer", "u": "integer", "f": "numeric"}
+
+
+def argument(name: str, value: Any = NO_VALUE) -> str:
+    """Return an argument of Python as R has it, with its value, which may be Python's."""
+    name, item, key = name.partition("[")
+    called = _ARGUMENTS.get(name, name)
+    if item:
+        called = f"{called}[{_from_python(key.removesuffix(']'))}]"
+    return called if value is NO_VALUE else f"{called} = {_from_python(str(value))}"
+
+
+def call(name: str) -> str:
+    """Return a call of a function of Python, by the function that R has for it."""
+    module, _, function = name.rpartition(".")
+    if function in _ALIKE:
+        return f"glfs_{function}({'x' if module in {'pp', 'tl'} else ''})"
+    return _FUNCTIONS.get(name, f"glfs_bio.{name} in Python")
+
+
+def shown(value: object) -> str:
+    """Return a value as R writes it, shortened."""
+    text = _written(value)
+    return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 1]}…"
+
+
+def named(text: str) -> str:
+    """Return names of the object's parts, with commas between them, as R has them."""
+    return ", ".join(IN_OBSM.get(name, name) for name in text.split(", "))
+
+
+def _from_python(text: str) -> str:
+    """A value that is written in Python's words, or in R's already."""
+    try:
+        return shown(ast.literal_eval(text))
+    except (SyntaxError, ValueError):
+        return text
+
+
+def _written(value: object) -> str:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool):
+        return {None: "NULL", True: "TRUE", False: "FALSE"}[value]
+    if isinstance(value, str):
+        return json.dumps(IN_OBSM.get(value, value), ensure_ascii=False)
+    if isinstance(value, float):
+        special = "NaN" if math.isnan(value) else f"{'-' if value < 0 else ''}Inf"
+        return repr(value) if math.isfinite(value) else special
+    if isinstance(value, Mapping):
+        return f"c({', '.join(f'{name} = {_written(one)}' for name, one in value.items())})"
+    if isinstance(value, list | tuple | Set):
+        return f"c({', '.join(map(_written, value))})"
+    if isinstance(value, np.ndarray) and value.ndim == 1:
+        return f"{_CLASSES.get(value.dtype.kind, 'character')} vector of length {len(value)}"
+    return shortened(value)
+
+
+R = Door(
+    words={
+        "adata": "x",
+        "X": "the matrix",
+        "layers": "assays(x)",
+        "obs": "colData(x)",
+        "obs_names": "colnames(x)",
+        "obsm": "reducedDims(x)",
+        "obsp": "colPairs(x)",
+        "uns": "metadata(x)",
+        "var": "rowData(x)",
+        "var_names": "rownames(x)",
+        "none": "NULL",
+        "true": "TRUE",
+        "false": "FALSE",
+        "boolean": "logical",
+        "mapping": "vector or list with names",
+        "categorical": "factor()",
+        "log_normalise": (
+            "run scuttle::logNormCounts(), or name a log-normalised matrix with assay="
+        ),
+        "pattern": "grep(..., value = TRUE)",
+        "spawn": "BiocParallel::SnowParam()",
+    },
+    argument=argument,
+    call=call,
+    value=shown,
+    text=named,
+)

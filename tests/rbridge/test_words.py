@@ -1,0 +1,118 @@
+"""The words of R: it knows every token, and its conditions have argument, kind and R's names."""
+
+from __future__ import annotations
+
+import string
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from glfs_bio import errors
+from glfs_bio.errors import PYTHON, InvalidValue, Message
+from glfs_bio.rbridge import words
+from glfs_bio.rbridge.words import R
+
+NAMESPACE = Path(__file__).parents[2] / "r_bridge" / "glfsbio" / "NAMESPACE"
+#: What the refusals are asked of; R code → argument, kind, words of the message.
+DATA = """
+x <- matrix(abs(sin(1:800)), 20, dimnames = list(paste0("g", 1:20), paste0("c", 1:40)))
+told <- function(code) tryCatch({ code; NULL }, error = function(e)
+    c(class(e), e$argument, e$kind, conditionMessage(e)))
+"""
+REFUSED = {
+    "glfs_select_genes(x, n_genes = 'ten')": ("InvalidType", "n_genes", 'n_genes = "ten" must be'),
+    "glfs_select_genes(x, n_genes = 0)": ("InvalidValue", "n_genes", "or NULL"),
+    "glfs_select_genes(x, 3, subset = 'yes')": ("InvalidType", "subset", "TRUE or FALSE"),
+    "glfs_select_genes(x, 3, nope = 1)": ("InvalidType", "nope", "of glfs_select_genes(x): "),
+    "glfs_evaluate_panel(x, c('g1', 'g2'), nope = 1)": ("InvalidType", "nope", "n_random"),
+    "glfs_laprls(x, rep(1:2, 20), nope = 1)": ("InvalidType", "nope", "lambda1, lambda2"),
+    "glfs_curve(x)": ("InvalidType", "max_genes", "max_genes is missing: glfs_curve(x) needs it."),
+}
+
+
+def tokens():
+    """Those of the table at the head of errors.py, and all that Python has words for."""
+    table = {name for _, name, _, _ in string.Formatter().parse(errors.__doc__) if name}
+    return table - {"arg", "call"} | set(PYTHON.words)
+
+
+@pytest.mark.parametrize("token", sorted(tokens()))
+def test_every_token_is_known(token):
+    said = R.fill(f"{{{token}}}", {})
+    assert said
+    assert "adata" not in said
+
+
+def test_functions_of_r_are_there():
+    exported = NAMESPACE.read_text(encoding="utf-8")
+    calls = [words.call(f"tl.{name}") for name in words._ALIKE] + list(words._FUNCTIONS.values())
+    for call in calls:
+        assert f"export({call.partition('(')[0]})" in exported.replace("exportMethods", "export")
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (None, "NULL"),
+        (True, "TRUE"),
+        (np.bool_(False), "FALSE"),
+        ('a "b"', '"a \\"b\\""'),
+        ("X_pca", '"PCA"'),
+        (["a", 1], 'c("a", 1)'),
+        ({"g1": 0.5}, "c(g1 = 0.5)"),
+        (float("inf"), "Inf"),
+        (np.int64(3), "3"),
+        (np.array([True, False]), "logical vector of length 2"),
+        (np.array(["a"], dtype=object), "character vector of length 1"),
+    ],
+)
+def test_values(value, written):
+    assert words.shown(value) == written
+
+
+@pytest.mark.parametrize(
+    ("template", "said"),
+    [
+        ("{arg:layer}", "assay"),
+        ("{arg:objective='exact'}", 'objective = "exact"'),
+        ("{arg:subset=True}", "subset = TRUE"),
+        ("{arg:key_added={key}}", "key_added = mine"),
+        ("{call:pp.structure}", "glfs_structure(x)"),
+        ("{call:Limits}", "glfs_limits()"),
+        ("{call:tl.enrich}", "glfs_bio.tl.enrich in Python"),
+        ("{obsm}: {names}", "reducedDims(x): PCA, other"),
+    ],
+)
+def test_tokens_with_names(template, said):
+    message = Message(template, key="mine", names=errors.listed(["X_pca", "other"]))
+    assert message.render(R) == said
+
+
+def test_a_refusal():
+    refusal = InvalidValue("adata", problem="has no {obs}", remedy="set {arg:layer} to {none}")
+    assert refusal.render(R) == "x has no colData(x): set assay to NULL."
+    refusal = InvalidValue("preserve['X_pca']", 0, "must be above 0")
+    assert refusal.render(R) == 'preserve["PCA"] = 0 must be above 0.'
+
+
+@pytest.fixture(scope="module")
+def told(ri):
+    ri.evalr(f"library(glfsbio); {DATA}")
+    return lambda code: list(ri.evalr(f"told({code})"))
+
+
+@pytest.mark.parametrize("code", REFUSED)
+def test_conditions_of_refusals(told, code):
+    kind, argument, said = REFUSED[code]
+    *classes, named, kind_named, message = told(code)
+    assert {"glfs_error", "python.Refusal", f"python.{kind}"} <= set(classes)
+    assert (named, kind_named) == (argument, kind)
+    assert message.startswith(argument)
+    assert said in message
+
+
+def test_a_missing_column_is_refused_in_words_of_r(told):
+    """Whatever Python says of it."""
+    message = told("glfs_select_genes(x, 3, batch_key = 'zz')")[-1]
+    assert "zz" in message
