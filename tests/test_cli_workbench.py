@@ -32,6 +32,7 @@ FUNCTIONS = {
 JUDGING = [name for name in FUNCTIONS if name != "markers"]
 #: Where an argument of a function has another name, or none.
 ELSEWHERE = {
+    "random_state": "random_state",  # not given is 0, or what a selection was made with
     "inplace": "output",
     "preserve": "preserve",  # not given is Python's default, which some functions have as None
     "show_progress": "debug",

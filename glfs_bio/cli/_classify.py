@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
 from typing import Annotated, Any
 
-import typer
-
 import glfs_bio
 
 from . import _files as files
@@ -20,24 +18,18 @@ from ._command import command, given
 class Asked:
     """Arguments of ``tl.classify``."""
 
-    groupby: Annotated[
-        str, typer.Option(help="Column of obs with the labels, empty where they are not known.")
-    ]
-    train: Annotated[
-        str | None, typer.Option(help="Boolean column of obs: cells to learn from.")
-    ] = None
+    groupby: Annotated[str, "Column of obs with the labels, empty where they are not known."]
+    train: Annotated[str | None, "Boolean column of obs: cells to learn from."] = None
     n_genes: Annotated[
         Any,
-        typer.Option(help="Number of genes; repeated, cross-validation chooses. Default: 1 to 30."),
+        "Number of genes; repeated, cross-validation chooses. Default: 1 to 30.",
         values.As(list[int] | None, lambda sizes, _: sizes[0] if len(sizes) == 1 else sizes),
     ] = None
-    graph: Annotated[str, typer.Option(help="auto, classes, neighbors or labels.")] = "auto"
-    lambda1: Annotated[float, typer.Option(help="λ1 of the classifier.")] = 0.1
-    lambda2: Annotated[float, typer.Option(help="λ2 of the classifier.")] = 10.0
+    graph: Annotated[str, "auto, classes, neighbors or labels."] = "auto"
+    lambda1: Annotated[float, "λ1 of the classifier."] = 0.1
+    lambda2: Annotated[float, "λ2 of the classifier."] = 10.0
     n_comps: Annotated[
-        Any,
-        typer.Option(help="Principal components; 0 is full rank; or auto."),
-        values.As(str, values.whole_or_auto),
+        Any, "Principal components; 0 is full rank; or auto.", values.As(str, values.whole_or_auto)
     ] = "auto"
     mask_var: options.MaskVar = None
     include: options.Genes = None
@@ -46,8 +38,8 @@ class Asked:
     missing: options.Missing = "raise"
     batch_key: options.BatchKey = None
     layer: options.Layer = None
-    cv: Annotated[int, typer.Option(help="Folds of the cross-validation.")] = 10
-    key_added: Annotated[str, typer.Option(help="Prefix of what is written.")] = "glfs_class"
+    cv: Annotated[int, "Folds of the cross-validation."] = 10
+    key_added: Annotated[str, "Prefix of what is written."] = "glfs_class"
     random_state: Annotated[int, options.seed("Seed of folds and principal components.")] = 0
 
 
@@ -58,7 +50,7 @@ def classify(
     written: options.Written,
     model: Annotated[
         Path | None,
-        typer.Option(help="Write the classifier here, for glfs-bio predict: .json."),
+        "Write the classifier here, for glfs-bio predict: .json.",
         files.Writes((".json",)),
     ] = None,
 ) -> None:

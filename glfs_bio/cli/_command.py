@@ -6,6 +6,7 @@ import inspect
 import logging
 import warnings
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
@@ -81,9 +82,7 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
             every += _of_record(hints[name])
         else:
             every.append(_asked(name, hints[name], parameter.default))
-    debug = _asked(
-        "debug", Annotated[bool, typer.Option("--debug", help="Show tracebacks.")], False
-    )
+    debug = _asked("debug", Annotated[bool, "Show tracebacks."], False)
     door = words.door({one.name: one.called for one in every})
 
     @wraps(function)
@@ -113,25 +112,31 @@ def _of_record(record: type) -> list[_Asked]:
     """Options from the fields of a record; for what they are, see :func:`_asked`."""
     hints = get_type_hints(record, localns=_NOT_IMPORTED, include_extras=True)
     told = _told_of_fields(record)
+    panel = getattr(record, "PANEL", record.__name__ if told else None)
     return [
-        _asked(one.name, hints[one.name], one.default, told.get(one.name, ""), record.__name__)
+        _asked(one.name, hints[one.name], one.default, told.get(one.name, ""), panel)
         for one in fields(record)
     ]
 
 
-def _asked(name: str, hint: Any, default: Any, told: str = "", panel: str = "") -> _Asked:
-    """An option from an annotation: it says all, or the type and the docstring do."""
+def _asked(name: str, hint: Any, default: Any, told: str = "", panel: str | None = None) -> _Asked:
+    """An option from an annotation, whose text is the help; or from a type and a docstring."""
     kind, *about = get_args(hint) if get_origin(hint) is Annotated else (hint,)
     found = {type(one): one for one in about}
-    written = found.get(values.As)
-    info = found.get(OptionInfo, found.get(ArgumentInfo))
-    if info is None:
+    written: values.As | None = found.get(values.As)
+    if not about:
         written = values.written(name, kind)
-        text = f"{told} {written.told}".strip()
-        info = typer.Option(help=text, rich_help_panel=panel, show_default=False)
+        found[str] = f"{told} {written.told}".strip()
+    kind = kind if written is None else written.kind
+    info = copy(found.get(OptionInfo, found.get(ArgumentInfo)))
+    if info is None:
+        info = typer.Option(help=found[str])
+        if kind is bool:  # typer would add an option that says no
+            info.param_decls = (f"--{name.replace('_', '-')}",)
+    info.rich_help_panel = panel
     return _Asked(
         name,
-        kind if written is None else written.kind,
+        kind,
         info,
         inspect.Parameter.empty if default is MISSING else default,
         written,

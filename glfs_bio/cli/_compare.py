@@ -41,7 +41,7 @@ class Written(options.Written):
 
     overlaps: Annotated[
         Path | None,
-        typer.Option(help="Table of what every two panels share: .csv or .tsv."),
+        "Table of what every two panels share: .csv or .tsv.",
         files.Writes(tuple(files.TABLES)),
     ] = None
 

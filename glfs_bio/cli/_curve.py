@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 import glfs_bio
 
 from . import _options as options
@@ -25,14 +23,11 @@ _SHARES = (0.25, 0.5, 0.8)
 class Asked:
     """Arguments of ``tl.curve``."""
 
-    max_genes: Annotated[int, typer.Option(help="Genes of the largest panel.")] = 200
+    max_genes: Annotated[int, "Genes of the largest panel."] = 200
     labels: options.Labels = None
     sizes: Annotated[
         list[int] | None,
-        typer.Option(
-            help="Size at which labels are predicted; may be repeated.",
-            show_default="some from 5 to --max-genes",
-        ),
+        "Size at which labels are predicted; may be repeated. Default: some from 5 to --max-genes.",
     ] = None
     include: options.Genes = None
     exclude: options.Genes = None

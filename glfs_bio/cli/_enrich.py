@@ -20,32 +20,24 @@ class Asked:
     """Arguments of ``tl.enrich``."""
 
     gene_sets: Annotated[
-        str,
-        typer.Option(help="GMT file, or name of a library of gseapy, which is downloaded."),
-        files.Reads(".gmt"),
+        str, "GMT file, or name of a library of gseapy, which is downloaded.", files.Reads(".gmt")
     ]
     key: options.Key = "glfs"
-    method: Annotated[str, typer.Option(help="ora or prerank.")] = "ora"
+    method: Annotated[str, "ora or prerank."] = "ora"
     background: Annotated[
         Any,
-        typer.Option(
-            help="File of genes, or genes with commas between them; the tested genes if not given."
-        ),
+        "File of genes, or genes with commas between them; the tested genes if not given.",
         values.As(str | None, values.names),
     ] = None
-    min_cells: Annotated[
-        int | None, typer.Option(help="Leave tested genes out that fewer cells express.")
-    ] = None
+    min_cells: Annotated[int | None, "Leave tested genes out that fewer cells express."] = None
     symbols: options.Symbols = None
-    min_size: Annotated[int | None, typer.Option(help="Fewest genes of a set.")] = None
-    max_size: Annotated[int | None, typer.Option(help="Most genes of a set.")] = None
-    organism: Annotated[str, typer.Option(help="Of the library of gseapy.")] = "human"
+    min_size: Annotated[int | None, "Fewest genes of a set."] = None
+    max_size: Annotated[int | None, "Most genes of a set."] = None
+    organism: Annotated[str, "Of the library of gseapy."] = "human"
     n_permutations: Annotated[int, typer.Option("--permutations", help="For prerank.")] = 1000
-    weight: Annotated[float, typer.Option(help="For prerank: exponent of the score.")] = 0.0
+    weight: Annotated[float, "For prerank: exponent of the score."] = 0.0
     n_jobs: Annotated[int, typer.Option("--jobs", help="For prerank: threads.")] = 1
-    key_added: Annotated[
-        str | None, typer.Option(help="Key of uns; KEY_enrichment if not given.")
-    ] = None
+    key_added: Annotated[str | None, "Key of uns; KEY_enrichment if not given."] = None
     random_state: Annotated[int, options.seed("Seed of the permutations.")] = 0
 
 

@@ -7,7 +7,6 @@ from pathlib import Path  # noqa: TC003 - typer reads the annotations
 from typing import Annotated, Any
 
 import numpy as np
-import typer
 
 import glfs_bio
 
@@ -31,11 +30,11 @@ class Asked:
     counts_layer: options.CountsLayer = None
     failure: Annotated[
         Any,
-        typer.Option(help="Probability that a gene fails: one number, or a column of var."),
+        "Probability that a gene fails: one number, or a column of var.",
         values.As(str | None, values.number_or_name),
     ] = None
-    n_random: Annotated[int, typer.Option(help="Random panels of the same size.")] = 20
-    n_directions: Annotated[int, typer.Option(help="Directions that --missed lists.")] = 5
+    n_random: Annotated[int, "Random panels of the same size."] = 20
+    n_directions: Annotated[int, "Directions that --missed lists."] = 5
     symbols: options.Symbols = None
     missing: options.Missing = "warn"
     key_added: options.KeyAdded = "glfs_evaluation"
@@ -47,12 +46,12 @@ class Tables(options.Written):
 
     per_label: Annotated[
         Path | None,
-        typer.Option(help="Table of the labels, with --labels: .csv or .tsv."),
+        "Table of the labels, with --labels: .csv or .tsv.",
         files.Writes(tuple(files.TABLES)),
     ] = None
     missed: Annotated[
         Path | None,
-        typer.Option(help="Table of what the panel misses: .csv or .tsv."),
+        "Table of what the panel misses: .csv or .tsv.",
         files.Writes(tuple(files.TABLES)),
     ] = None
 

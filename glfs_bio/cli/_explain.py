@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-import typer
-
 import glfs_bio
 
 from . import _options as options
@@ -20,7 +18,7 @@ class Asked:
     """Arguments of ``tl.explain_panel``."""
 
     labels: options.Labels = None
-    n_labels: Annotated[int, typer.Option(help="Most labels to name for a gene.")] = 3
+    n_labels: Annotated[int, "Most labels to name for a gene."] = 3
     exclude: options.Genes = None
     symbols: options.Symbols = None
     missing: options.Missing = "warn"

@@ -27,8 +27,7 @@ class Asked:
     """Arguments of the functions that write genes."""
 
     key: Annotated[
-        list[str] | None,
-        typer.Option(help="Which selection; repeated for several sets in .gmt. Default: glfs."),
+        list[str] | None, "Which selection; repeated for several sets in .gmt. Default: glfs."
     ] = None
     symbols: options.Symbols = None
     columns: Annotated[
@@ -36,8 +35,7 @@ class Asked:
         typer.Option("--column", help="Further column of var for tables; repeatable."),
     ] = None
     explanation_key: Annotated[
-        str | None,
-        typer.Option(help="Explanation for tables: what each gene serves, and what replaces it."),
+        str | None, "Explanation for tables: what each gene serves, and what replaces it."
     ] = None
     every: Annotated[bool, typer.Option("--all", help="Every tested gene in .txt and tables.")] = (
         False
@@ -46,9 +44,7 @@ class Asked:
         list[float] | None,
         typer.Option("--threshold", help="A further set in .gmt: genes so stable; repeatable."),
     ] = None
-    stability_key: Annotated[str, typer.Option(help="Where the stability is, for --threshold.")] = (
-        "glfs_stability"
-    )
+    stability_key: Annotated[str, "Where the stability is, for --threshold."] = "glfs_stability"
 
 
 @command

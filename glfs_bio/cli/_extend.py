@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 import glfs_bio
 
 from . import _files as files
@@ -26,10 +24,7 @@ class Asked:
     """Arguments of ``tl.extend_panel``."""
 
     n_extra: Annotated[
-        int | None,
-        typer.Option(
-            help="Genes to add.", show_default="until 80 % are kept, or --budget is spent"
-        ),
+        int | None, "Genes to add. Default: until 80 % are kept, or --budget is spent."
     ] = None
     labels: options.Labels = None
     exclude: options.Genes = None
@@ -42,11 +37,9 @@ class Asked:
 class Written(options.Written):
     """Where cells, table and panel go."""
 
-    genes: Annotated[
-        Path | None,
-        typer.Option(help="The panel with the genes added, one a line."),
-        files.Writes(),
-    ] = None
+    genes: Annotated[Path | None, "The panel with the genes added, one a line.", files.Writes()] = (
+        None
+    )
 
 
 @command

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-import typer
-
 import glfs_bio
 
 from . import _options as options  # noqa: TC001 - typer reads the annotations
@@ -17,9 +15,9 @@ from ._command import command, given
 class Asked:
     """Arguments of ``tl.markers``."""
 
-    labels: Annotated[str, typer.Option(help="Column of obs with labels, such as cell types.")]
-    n_markers: Annotated[int, typer.Option(help="Most genes to tell a label by.")] = 3
-    beta: Annotated[float, typer.Option(help="Of F-beta: below 1 favours precision.")] = 0.5
+    labels: Annotated[str, "Column of obs with labels, such as cell types."]
+    n_markers: Annotated[int, "Most genes to tell a label by."] = 3
+    beta: Annotated[float, "Of F-beta: below 1 favours precision."] = 0.5
     layer: options.Layer = None
     symbols: options.Symbols = None
     missing: options.Missing = "warn"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
@@ -22,15 +22,7 @@ if TYPE_CHECKING:
     from anndata import AnnData
 
 #: Those of ``glfs_bio.selection``, which takes seconds to import.
-METHODS = (
-    "glfs",
-    "lapaofs",
-    "lapdofs",
-    "laplacian_score",
-    "q_alpha",
-    "sparse_pca",
-    "variance",
-)
+METHODS = ("glfs", "lapaofs", "lapdofs", "laplacian_score", "q_alpha", "sparse_pca", "variance")
 
 Source = Annotated[
     Path,
@@ -50,48 +42,38 @@ Panel = Annotated[
     ),
     values.As(str, values.panel),
 ]
-Method = Annotated[str, typer.Option(help=f"One of {', '.join(METHODS)}.")]
+Method = Annotated[str, f"One of {', '.join(METHODS)}."]
 Output = Annotated[
     Path | None,
     typer.Option("-o", "--output", help="Annotated .h5ad or .zarr; - is .h5ad on stdout."),
     files.Writes(files.CELLS),
 ]
 Table = Annotated[
-    Path | None,
-    typer.Option(help="Write the table here: .csv or .tsv."),
-    files.Writes(tuple(files.TABLES)),
+    Path | None, "Write the table here: .csv or .tsv.", files.Writes(tuple(files.TABLES))
 ]
-Layer = Annotated[str | None, typer.Option(help="Layer in place of X.")]
+Layer = Annotated[str | None, "Layer in place of X."]
 Genes = Annotated[
     Any,
-    typer.Option(
-        help="Genes, var columns, families such as mitochondrial, /patterns/, or @files of genes, "
-        "with commas between them; may be repeated."
-    ),
+    "Genes, var columns, families such as mitochondrial, /patterns/, or @files of genes, "
+    "with commas between them; may be repeated.",
     values.As(list[str] | None, values.genes),
 ]
-Labels = Annotated[str | None, typer.Option(help="Column of obs with labels, such as cell types.")]
-CountsLayer = Annotated[str | None, typer.Option(help="Layer of raw counts, or X.")]
-Share = Annotated[
-    float, typer.Option(help="A substitute stands in for a gene if it takes over this share.")
-]
-Missing = Annotated[
-    str, typer.Option(help="Genes that are not there: raise an error, warn, or ignore.")
-]
-MaskVar = Annotated[str | None, typer.Option(help="Boolean column of var: genes to look at.")]
-Symbols = Annotated[str | None, typer.Option(help="Column of var with the names of the genes.")]
-Key = Annotated[str, typer.Option(help="Which selection: its --key-added.")]
-KeyAdded = Annotated[str, typer.Option(help="Key of uns, and prefix of what is written.")]
-BatchKey = Annotated[str | None, typer.Option(help="Column of obs with the batch.")]
-Backed = Annotated[
-    bool, typer.Option("--backed", help="Leave the matrix of an .h5ad in the file while working.")
-]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")]
+Labels = Annotated[str | None, "Column of obs with labels, such as cell types."]
+CountsLayer = Annotated[str | None, "Layer of raw counts, or X."]
+Share = Annotated[float, "A substitute stands in for a gene if it takes over this share."]
+Missing = Annotated[str, "Genes that are not there: raise an error, warn, or ignore."]
+MaskVar = Annotated[str | None, "Boolean column of var: genes to look at."]
+Symbols = Annotated[str | None, "Column of var with the names of the genes."]
+Key = Annotated[str, "Which selection: its --key-added."]
+KeyAdded = Annotated[str, "Key of uns, and prefix of what is written."]
+BatchKey = Annotated[str | None, "Column of obs with the batch."]
+Backed = Annotated[bool, "Leave the matrix of an .h5ad in the file while working."]
+Overwrite = Annotated[bool, "Replace existing files."]
 
 
-def seed(told: str, default: str | None = None) -> Any:
+def seed(told: str) -> Any:
     """The option of ``random_state``."""
-    return typer.Option("--seed", help=told, show_default=default or True)
+    return typer.Option("--seed", help=told)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,9 +89,7 @@ class Cells:
             show_default="to be told where it is not cells",
         ),
     ] = None
-    log1p: Annotated[
-        bool, typer.Option("--log1p", help="X holds counts: normalise totals and take logarithms.")
-    ] = False
+    log1p: Annotated[bool, "X holds counts: normalise totals and take logarithms."] = False
 
     def load(self, *, backed: bool = False) -> AnnData:
         """Read them; for what is raised, see :func:`._files.load`."""
@@ -143,35 +123,29 @@ class Written:
             files.put_table(table, self.table, overwrite=self.overwrite)
 
 
-def _structure(told: str, default: str | None = None, *names: str) -> Any:
-    panel = "Structure of the cells"
-    return typer.Option(*names, help=told, rich_help_panel=panel, show_default=default or False)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Structure:
     """Parameters of ``pp.structure``; None is one that is not given."""
 
-    layer: Annotated[str | None, _structure("Layer in place of X.")] = None
-    mask_var: Annotated[str | None, _structure("Boolean column of var: genes to look at.")] = None
-    batch_key: Annotated[str | None, _structure("Column of obs with the batch.")] = None
-    use_rep: Annotated[str | None, _structure("Key of obsm, or X.")] = None
-    neighbors_key: Annotated[str | None, _structure("Graph: key of uns.")] = None
-    n_comps: Annotated[int | None, _structure("Principal components; 0 is full rank.", "50")] = None
-    n_neighbors: Annotated[int | None, _structure("Neighbours, where there is no graph.", "15")] = (
-        None
-    )
-    lambda1: Annotated[float | None, _structure("Weight of the graph.", "100.0")] = None
+    PANEL: ClassVar = "Structure of the cells"
+    layer: Annotated[str | None, "Layer in place of X."] = None
+    mask_var: Annotated[str | None, "Boolean column of var: genes to look at."] = None
+    batch_key: Annotated[str | None, "Column of obs with the batch."] = None
+    use_rep: Annotated[str | None, "Key of obsm, or X."] = None
+    neighbors_key: Annotated[str | None, "Graph: key of uns."] = None
+    n_comps: Annotated[int | None, "Principal components; 0 is full rank. Default: 50."] = None
+    n_neighbors: Annotated[int | None, "Neighbours, where there is no graph. Default: 15."] = None
+    lambda1: Annotated[float | None, "Weight of the graph. Default: 100.0."] = None
     random_state: Annotated[
-        int | None, _structure("Seed of the structure, and of all that is random.", "0", "--seed")
+        int | None,
+        typer.Option(
+            "--seed", help="Seed of the structure, and of all that is random. Default: 0."
+        ),
     ] = None
     structure_key: Annotated[
         str,
-        _structure(
-            "Where the structure is kept, which is computed anew where another of these options is "
-            "given.",
-            "glfs_structure",
-        ),
+        "Where the structure is kept, which is computed anew where another of these options is "
+        "given.",
     ] = "glfs_structure"
 
     @property

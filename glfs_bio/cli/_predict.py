@@ -23,8 +23,7 @@ class Asked:
     symbols: options.Symbols = None
     missing: options.Missing = "raise"
     unsure: Annotated[
-        float | None,
-        typer.Option(help="Leave cells with a smaller margin without a label; 1 is typical."),
+        float | None, "Leave cells with a smaller margin without a label; 1 is typical."
     ] = None
     key_added: options.KeyAdded = "glfs_class"
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-import typer
-
 import glfs_bio
 
 from . import _files as files
@@ -23,9 +21,7 @@ class Asked:
     """Arguments of ``pp.select_genes``."""
 
     method: options.Method = "glfs"
-    n_genes: Annotated[
-        int | None, typer.Option(help="Genes of the panel that the ranking is for.")
-    ] = None
+    n_genes: Annotated[int | None, "Genes of the panel that the ranking is for."] = None
     exclude: options.Genes = None
     symbols: options.Symbols = None
     missing: options.Missing = "raise"

@@ -22,31 +22,24 @@ class Asked:
     """Arguments of ``io.write_report``."""
 
     key: options.Key = "glfs"
-    labels: Annotated[str | None, typer.Option(help="Column of obs that colours the cells.")] = None
+    labels: Annotated[str | None, "Column of obs that colours the cells."] = None
     symbols: options.Symbols = None
-    stability_key: Annotated[
-        str | None, typer.Option(help="Stability; KEY_stability, if it is there.")
-    ] = None
-    enrichment_key: Annotated[
-        str | None, typer.Option(help="Enrichment; KEY_enrichment, if it is there.")
-    ] = None
+    stability_key: Annotated[str | None, "Stability; KEY_stability, if it is there."] = None
+    enrichment_key: Annotated[str | None, "Enrichment; KEY_enrichment, if it is there."] = None
     evaluation_key: Annotated[
-        str | None, typer.Option(help="Evaluation; KEY_evaluation or glfs_evaluation, if there.")
+        str | None, "Evaluation; KEY_evaluation or glfs_evaluation, if there."
     ] = None
     explanation_key: Annotated[
-        str | None, typer.Option(help="Explanation; KEY_explanation or glfs_explanation, if there.")
+        str | None, "Explanation; KEY_explanation or glfs_explanation, if there."
     ] = None
     substitutes_key: Annotated[
-        str | None, typer.Option(help="Substitutes; KEY_substitutes or glfs_substitutes, if there.")
+        str | None, "Substitutes; KEY_substitutes or glfs_substitutes, if there."
     ] = None
     layer: options.Layer = None
     link: Annotated[
-        str | None,
-        typer.Option(
-            help="Page about {gene}; none for no links.", show_default="a search of NCBI Gene"
-        ),
+        str | None, "Page about {gene}; none for no links. Default: a search of NCBI Gene."
     ] = None
-    title: Annotated[str, typer.Option(help="Heading.")] = "Selected genes"
+    title: Annotated[str, "Heading."] = "Selected genes"
     random_state: Annotated[int, options.seed("Seed of the UMAPs.")] = 0
 
 
@@ -61,7 +54,7 @@ def report(
     asked: Asked,
     keep: Annotated[
         Path | None,
-        typer.Option(help="Also write IN with the UMAPs, which later reports use: .h5ad or .zarr."),
+        "Also write IN with the UMAPs, which later reports use: .h5ad or .zarr.",
         files.Writes(files.CELLS),
     ] = None,
     overwrite: options.Overwrite = False,

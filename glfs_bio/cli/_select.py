@@ -6,8 +6,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 import glfs_bio
 
 from ..errors import InvalidValue
@@ -29,10 +27,8 @@ class DataSets(options.Cells):
     backed: options.Backed = False
     also: Annotated[
         list[Path] | None,
-        typer.Option(
-            help="Another data set; may be repeated. Genes are matched by name, and each set is a "
-            "batch. The columns of --output, which has the first set, are for all."
-        ),
+        "Another data set; may be repeated. Genes are matched by name, and each set is a "
+        "batch. The columns of --output, which has the first set, are for all.",
         files.Reads(),
     ] = None
 
@@ -47,10 +43,7 @@ class DataSets(options.Cells):
         every = dict.fromkeys(map(str, (self.source, *(self.also or ()))))
         if len(every) <= len(self.also or ()):
             raise InvalidValue(
-                "also",
-                self.also,
-                "names a file that is given already",
-                "name each data set once",
+                "also", self.also, "names a file that is given already", "name each data set once"
             )
         return {name: replace(self, source=Path(name)).load(backed=self.backed) for name in every}
 
@@ -59,27 +52,23 @@ class DataSets(options.Cells):
 class Asked:
     """Arguments of ``pp.select_genes``."""
 
-    n_genes: Annotated[
-        int | None, typer.Option(help="Genes to select; automatic if not given.")
-    ] = None
+    n_genes: Annotated[int | None, "Genes to select; automatic if not given."] = None
     method: options.Method = "glfs"
-    objective: Annotated[str, typer.Option(help="error, or the paper's: exact or printed.")] = (
-        "error"
-    )
+    objective: Annotated[str, "error, or the paper's: exact or printed."] = "error"
     lam: Annotated[
         Any,
-        typer.Option(help="Of the paper's: a value of λ, or line_search."),
+        "Of the paper's: a value of λ, or line_search.",
         values.As(str | None, values.number_or_search),
     ] = None
     include: options.Genes = None
     exclude: options.Genes = None
     symbols: options.Symbols = None
     missing: options.Missing = "raise"
-    across: Annotated[
-        str, typer.Option(help="mean over the batches or data sets, or worst: the least of them.")
-    ] = "mean"
-    key_added: Annotated[str, typer.Option(help="Prefix of what is written.")] = "glfs"
-    subset: Annotated[bool, typer.Option("--subset", help="Keep only selected genes.")] = False
+    across: Annotated[str, "mean over the batches or data sets, or worst: the least of them."] = (
+        "mean"
+    )
+    key_added: Annotated[str, "Prefix of what is written."] = "glfs"
+    subset: Annotated[bool, "Keep only selected genes."] = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,11 +76,7 @@ class Selected:
     """Where cells and genes go."""
 
     output: options.Output = None
-    genes: Annotated[
-        Path | None,
-        typer.Option(help="Selected genes, best first, one a line."),
-        files.Writes(),
-    ] = None
+    genes: Annotated[Path | None, "Selected genes, best first, one a line.", files.Writes()] = None
     overwrite: options.Overwrite = False
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 import glfs_bio
 
 from . import _files as files
@@ -24,15 +22,12 @@ class Asked:
     """Arguments of ``tl.stability``."""
 
     key: options.Key = "glfs"
-    n_resamples: Annotated[int, typer.Option(help="Number of parts of the cells.")] = 20
-    fraction: Annotated[float, typer.Option(help="Share of the cells in a part.")] = 0.5
-    n_jobs: Annotated[int, typer.Option(help="Processes; -1 is one a core.")] = 1
-    key_added: Annotated[
-        str | None,
-        typer.Option(help="Prefix of what is written.", show_default="KEY_stability"),
-    ] = None
+    n_resamples: Annotated[int, "Number of parts of the cells."] = 20
+    fraction: Annotated[float, "Share of the cells in a part."] = 0.5
+    n_jobs: Annotated[int, "Processes; -1 is one a core."] = 1
+    key_added: Annotated[str | None, "Prefix of what is written. Default: KEY_stability."] = None
     random_state: Annotated[
-        int | None, options.seed("Seed of the parts.", "that of the selection")
+        int | None, options.seed("Seed of the parts. Default: that of the selection.")
     ] = None
 
 

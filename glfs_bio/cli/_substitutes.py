@@ -22,11 +22,8 @@ class Asked:
 
     genes: Annotated[
         Any,
-        typer.Option(
-            help="Genes of the panel to replace, with commas between them, or @files of them; may "
-            "be repeated.",
-            show_default="each of them, one at a time",
-        ),
+        "Genes of the panel to replace, with commas between them, or @files of them; may "
+        "be repeated. Default: each of them, one at a time.",
         values.As(list[str] | None, values.genes),
     ] = None
     n: Annotated[int, typer.Option("-n", "--n", help="Substitutes to list for a gene.")] = 5
