@@ -92,7 +92,7 @@ def test_r_first_interrupts(rscript):
     assert interrupt(process) == "ready\n"
     assert interrupt(process) == "in Python\nready\n"
     assert interrupt(process) == "in R\nready\n"
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=300)
     assert process.returncode == 130, err
     assert "not reached" not in out
     assert "Interrupted in Python." in err
@@ -103,7 +103,7 @@ def test_r_first_memory(run_r):
 
 
 def test_python_first_memory(python):
-    out, err = python(f"{EMBED}\nro.r('''{GROWTH}''')").communicate(timeout=200)
+    out, err = python(f"{EMBED}\nro.r('''{GROWTH}''')").communicate(timeout=300)
     assert grown_by(out) < 8, err
 
 
@@ -133,7 +133,7 @@ print("alive")
 """
     process = python(code)
     interrupt(process)
-    out, err = process.communicate(timeout=100)
+    out, err = process.communicate(timeout=300)
     assert process.returncode == 0, err
     assert "stopped:" in out
     assert "Interrupted in Python." in out
@@ -147,7 +147,7 @@ import rpy2.rinterface as ri
 ri.initr()
 ri.evalr('cat(tryCatch(glfsbio::glfs_setup(), error = conditionMessage))')
 """
-    out, err = python(code).communicate(timeout=100)
+    out, err = python(code).communicate(timeout=300)
     assert "glfs_bio.rbridge.register()" in out, err
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from refusals import refused
 
 from glfs_bio import errors, tl
 from glfs_bio.errors import PYTHON, InvalidType, InvalidValue, Message
 from glfs_bio.rbridge import _targets, words
 from glfs_bio.rbridge.words import R
-from tests.refusals import refused
 
 NAMESPACE = Path(__file__).parents[2] / "r_bridge" / "glfsbio" / "NAMESPACE"
 #: What the refusals are asked of; R code → argument, kind, words of the message.
