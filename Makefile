@@ -15,7 +15,7 @@ endif
 
 .DELETE_ON_ERROR:
 .PHONY: demo test lint docs docs-links dist lock format clean bench bench-panels bench-paper bench-peers
-.PHONY: bench-speed bench-speed-quick
+.PHONY: bench-speed
 
 demo: $(INSTALLED)
 	@$(BIN)/python demo/demo.py
@@ -52,66 +52,38 @@ dist: $(INSTALLED)
 	@rm -rf dist/try
 
 bench: bench-panels bench-paper
-	$(BIN)/python benchmarks/speed/reuse.py
-	$(BIN)/python benchmarks/paper/leukaemia.py --seeds 20
-	$(BIN)/python benchmarks/paper/semi_supervised.py --draws 20
+	$(BIN)/python -m benchmarks.speed.calls reuse
+	$(BIN)/python -m benchmarks.paper.leukaemia
+	$(BIN)/python -m benchmarks.paper.semi_supervised
 	$(MAKE) bench-r
 
 # Keeps what it computed in benchmarks/.cache; BENCH_PANELS="--only ours" passes options.
 bench-panels: $(RIVALS)
-	$(BIN)/python benchmarks/panels/run.py $(BENCH_PANELS)
-	$(BIN)/python benchmarks/panels/constraints.py
-	$(BIN)/python benchmarks/panels/stability.py
-	$(BIN)/python benchmarks/panels/criterion.py
-	$(BIN)/python benchmarks/panels/settings.py
-	$(BIN)/python benchmarks/panels/labels_settings.py
-	$(BIN)/python benchmarks/panels/labels.py
-	$(BIN)/python benchmarks/panels/labels_transfer.py
-	$(BIN)/python benchmarks/panels/weights.py
-	$(BIN)/python benchmarks/panels/classifiers.py
-	$(BIN)/python benchmarks/panels/across.py
-	$(BIN)/python benchmarks/panels/detection.py
-	$(BIN)/python benchmarks/panels/bulk.py
-	$(BIN)/python benchmarks/panels/workbench_scores.py
-	$(BIN)/python benchmarks/panels/workbench_extensions.py
-	$(BIN)/python benchmarks/panels/workbench_substitutes.py
-	$(BIN)/python benchmarks/panels/workbench_timing.py
+	$(BIN)/python -m benchmarks.panels $(BENCH_PANELS)
+	$(BIN)/python -m benchmarks.constraints
+	$(BIN)/python -m benchmarks.stability halves
+	$(BIN)/python -m benchmarks.criterion
+	$(BIN)/python -m benchmarks.labels
+	$(BIN)/python -m benchmarks.bulk
 
 # GLFS beside the tools made for panels; takes hours, and goes on where it was stopped.
-# BENCH_PEERS="--sets pbmc3k_2638" passes options.
+# BENCH_PEERS="--datasets pbmc3k_2638" passes options.
 bench-peers: $(RIVALS)
-	$(BIN)/python benchmarks/peers/run.py $(BENCH_PEERS)
-	$(BIN)/python benchmarks/peers/log_counts.py
-	$(BIN)/python benchmarks/peers/perturbed.py
-	$(BIN)/python benchmarks/peers/atlas.py
+	$(BIN)/python -m benchmarks.peers $(BENCH_PEERS)
+	$(BIN)/python -m benchmarks.stability perturbed
 
 # Time and memory up to a million cells; takes hours and 8 GB of disk.  What is measured is kept for
 # each state of the code in benchmarks/.cache/speed; BENCH_SPEED="--sizes 3000 10000" passes options.
 bench-speed: $(RIVALS)
-	$(BIN)/python benchmarks/speed/stages.py
-	$(BIN)/python benchmarks/speed/reuse.py
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/speed/structure.py
-	$(BIN)/python benchmarks/speed/sampled.py
-	$(BIN)/python benchmarks/speed/before.py
-	$(BIN)/python benchmarks/speed/neighbors.py
-	$(BIN)/python benchmarks/speed/approximate.py
-	$(BIN)/python benchmarks/speed/workers.py
-	$(BIN)/python benchmarks/speed/million.py
-	$(BIN)/python benchmarks/speed/ten_million.py
-	$(BIN)/python benchmarks/speed/run.py $(BENCH_SPEED)
-
-# The parts of it that take minutes, up to 30,000 cells, in a table and a picture of their own.
-bench-speed-quick: $(RIVALS)
-	$(BIN)/python benchmarks/speed/stages.py
-	$(BIN)/python benchmarks/speed/reuse.py
-	$(BIN)/python benchmarks/speed/run.py --quick
+	$(BIN)/python -m benchmarks.speed.calls reuse
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.speed.calls structure
+	$(BIN)/python -m benchmarks.speed $(BENCH_SPEED)
 
 # The tables and figures of the paper but leukaemia, which is part of bench; takes hours.
 bench-paper: $(INSTALLED)
-	$(BIN)/python benchmarks/paper/simulations.py
-	$(BIN)/python benchmarks/paper/images.py
-	$(BIN)/python benchmarks/paper/glioblastoma.py
-	$(BIN)/python benchmarks/paper/runtime.py
+	$(BIN)/python -m benchmarks.paper.simulations
+	$(BIN)/python -m benchmarks.paper.images
+	$(BIN)/python -m benchmarks.paper.glioblastoma
 
 format: $(INSTALLED)
 	$(BIN)/ruff check --fix .

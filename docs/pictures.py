@@ -86,9 +86,7 @@ def report(adata: AnnData, browser: str) -> None:
     """The beginning of the page that ``io.write_report`` writes."""
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder) / "report.html"
-        glfs_bio.io.write_report(
-            adata, page, groupby=LABELS, title="A panel of 25 genes for blood", show_progress=False
-        )
+        glfs_bio.io.write_report(adata, page, labels=LABELS, title="A panel of 25 genes for blood")
         target = STATIC / "report.png"
         subprocess.run(  # noqa: S603 (the browser is the caller's)
             [

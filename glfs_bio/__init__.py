@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .data import pools as _pools  # noqa: F401 — it keeps the process that imports the package
+from .data import threads as _threads  # noqa: F401 — it keeps the process that imports the package
 
 if TYPE_CHECKING:
     from . import datasets, estimators, io, pl, pp, tl

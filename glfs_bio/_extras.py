@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
+from .errors import NO_VALUE, PackageMissing
+
 _EXTRAS = {
     "gseapy": "enrich",
     "jinja2": "report",
@@ -25,5 +27,12 @@ def needs(what: str, *packages: str) -> None:
     """
     for package in packages:
         if find_spec(package) is None:
-            msg = f"{what} needs the package {package}: pip install 'glfs-bio[{_EXTRAS[package]}]'."
-            raise ImportError(msg)
+            raise PackageMissing(
+                package,
+                NO_VALUE,
+                "needs the package {package}",
+                "pip install 'glfs-bio[{extra}]'",
+                what=what,
+                package=package,
+                extra=_EXTRAS[package],
+            )

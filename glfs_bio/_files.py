@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import shutil
-import sys
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import checks
+from .errors import LONGEST_VALUE, FileExists, FileMissing, InvalidType, InvalidValue
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-
-#: AT_FDCWD and RENAME_EXCHANGE of renameat2(2).
-_HERE, _EXCHANGE = -100, 2
 
 
 def as_path(path: str | Path, argument: str = "path") -> Path:
@@ -30,12 +25,33 @@ def as_path(path: str | Path, argument: str = "path") -> Path:
         Not a path, or an empty one.
     """
     if not isinstance(path, str | os.PathLike):
-        msg = f"{argument}={path!r} must be a path, not {type(path).__name__}."
-        raise TypeError(msg)
+        raise InvalidType(argument, path, "must be a path")
     if not str(path) or "\0" in str(path):
-        msg = f"{argument}={str(path)!r} must be a path: it is empty, or has a zero byte."
-        raise ValueError(msg)
+        raise InvalidValue(argument, str(path), "must be a path, and is empty or has a zero byte")
     return Path(path)
+
+
+def existing(path: str | Path) -> Path:
+    """Return the path of a file that is there to be read.
+
+    Raises
+    ------
+    FileNotFoundError
+        There is none, or it is a folder.
+    TypeError, ValueError
+        Not a path.
+    """
+    path = as_path(path)
+    if path.is_dir():
+        raise FileMissing("path", str(path), "is a folder", "give the path of a file")
+    if not path.is_file():
+        raise FileMissing("path", str(path), "does not exist", "give the path of a file")
+    return path
+
+
+def reason(error: BaseException) -> str:
+    """Return the words of another package's exception, on one line that is not long."""
+    return " ".join(str(error).split())[:LONGEST_VALUE]
 
 
 def check_target(path: str | Path, *, overwrite: bool) -> None:
@@ -64,11 +80,13 @@ def check_target(path: str | Path, *, overwrite: bool) -> None:
     path = as_path(path)
     checks.flags(overwrite=overwrite)
     if path.exists() and not overwrite:
-        msg = f"{path} exists: choose another name, or pass overwrite=True."
-        raise FileExistsError(msg)
+        raise FileExists(
+            "path", str(path), "exists", "choose another name, or pass {arg:overwrite={true}}"
+        )
     if not path.parent.is_dir():
-        msg = f"The folder {path.parent} does not exist: create it first."
-        raise FileNotFoundError(msg)
+        raise FileMissing(
+            "path", str(path), "is in a folder that does not exist", "create it first"
+        )
 
 
 @contextmanager
@@ -111,21 +129,10 @@ def replacing(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _exchanged(one: Path, other: Path) -> bool:
-    """Let two folders change places in one step, so that neither is ever missing; Linux can."""
-    if sys.platform != "linux":
-        return False
-    exchange = getattr(ctypes.CDLL(None), "renameat2", None)
-    paths = _HERE, os.fsencode(one), _HERE, os.fsencode(other)
-    return exchange is not None and exchange(*paths, _EXCHANGE) == 0
-
-
 def _swap(new: Path, path: Path, aside: Path) -> None:
     """Put `new` in the place of `path`; a folder, which cannot be replaced, steps aside first."""
     if not path.is_dir():
         new.replace(path)
-        return
-    if _exchanged(new, path):
         return
     path.rename(aside)
     try:

@@ -12,7 +12,8 @@ import pandas as pd
 
 from . import checks
 from ._extras import needs
-from ._files import as_path
+from ._files import as_path, existing, reason
+from .errors import InvalidValue, NotFound, listed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,19 +81,21 @@ def read_panel(
     checks.texts(column=column, sheet=sheet, set_name=set_name, or_none=True)
     ending = path.suffix.lower()
     if ending not in ENDINGS:
-        msg = f"{path} has an ending that is not known: it must be one of {', '.join(ENDINGS)}."
-        raise ValueError(msg)
-    if not path.is_file():
-        msg = f"{path} does not exist: give the path of a file with names of genes."
-        raise FileNotFoundError(msg)
+        raise InvalidValue(
+            "path", str(path), "has an unknown ending", "use one of {endings}", endings=ENDINGS
+        )
+    existing(path)
     for name, value, endings in (
         ("column", column, (".csv", ".tsv", ".xlsx")),
         ("sheet", sheet, (".xlsx",)),
         ("set_name", set_name, (".gmt",)),
     ):
         if value is not None and ending not in endings:
-            msg = f"{name}={value!r} is for {' and '.join(endings)}, and not for {path}."
-            raise ValueError(msg)
+            raise InvalidValue(
+                *(name, value, "is for files {endings}, and not for {path}"),
+                endings=endings,
+                path=str(path),
+            )
     if ending == ".gmt":
         names = _of_sets(path, set_name)
     elif ending == ".txt":
@@ -102,8 +105,7 @@ def read_panel(
         names = _of_table(rows, column, path)
     names = list(dict.fromkeys(name for name in map(str.strip, names) if name))
     if not names:
-        msg = f"{path} holds no names of genes."
-        raise ValueError(msg)
+        raise InvalidValue("path", str(path), "holds no names of genes")
     return names
 
 
@@ -136,18 +138,8 @@ def read_gmt(path: str | Path) -> dict[str, list[str]]:
     >>> sets
     {'T cells': ['CD3D', 'CD3E']}
     """
-    path = as_path(path)
-    if path.is_dir():
-        msg = f"{path} is a folder: give the path of a GMT file."
-        raise ValueError(msg)
-    if not path.is_file():
-        msg = f"{path} does not exist: give the path of a GMT file."
-        raise FileNotFoundError(msg)
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except UnicodeDecodeError as error:
-        msg = f"{path} is not a GMT file: it is not UTF-8 text ({error.reason})."
-        raise ValueError(msg) from error
+    path = existing(path)
+    lines = _text(path).splitlines()
     sets: dict[str, list[str]] = {}
     for number, line in enumerate(lines, start=1):
         if not line.strip():
@@ -155,18 +147,28 @@ def read_gmt(path: str | Path) -> dict[str, list[str]]:
         name, *fields = (field.strip() for field in line.split("\t"))
         genes = [gene for gene in fields[1:] if gene]
         if not name or not genes:
-            msg = (
-                f"{path} is not a GMT file: line {number} must hold a name, a description and "
-                f"genes, separated by tabs; it starts {line[:40]!r}."
+            raise InvalidValue(
+                "path",
+                str(path),
+                "is not a GMT file",
+                "line {number} must hold a name, a description and genes, separated by tabs; it "
+                "starts {start!r}",
+                number=number,
+                start=line[:40],
             )
-            raise ValueError(msg)
         if name in sets:
-            msg = f"{path} has two gene sets named {name!r}, the second in line {number}."
-            raise ValueError(msg)
+            raise InvalidValue(
+                *(
+                    "path",
+                    str(path),
+                    "has two gene sets {name!r}, the second in line {number}",
+                ),
+                name=name,
+                number=number,
+            )
         sets[name] = list(dict.fromkeys(genes))
     if not sets:
-        msg = f"{path} holds no gene set."
-        raise ValueError(msg)
+        raise InvalidValue("path", str(path), "holds no gene set")
     return sets
 
 
@@ -174,8 +176,9 @@ def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        msg = f"{path} is not UTF-8 text ({error.reason})."
-        raise ValueError(msg) from error
+        raise InvalidValue(
+            "path", str(path), "is not UTF-8 text ({reason})", reason=error.reason
+        ) from error
 
 
 def _of_sets(path: Path, set_name: str | None) -> list[str]:
@@ -183,8 +186,11 @@ def _of_sets(path: Path, set_name: str | None) -> list[str]:
     if set_name is None:
         return [gene for genes in sets.values() for gene in genes]
     if set_name not in sets:
-        msg = f"set_name={set_name!r} is not in {path}: {', '.join([*sets][:8])}."
-        raise KeyError(msg)
+        raise NotFound(
+            *("set_name", set_name, "is not in {path}", "it has {names}"),
+            path=str(path),
+            names=listed(sets),
+        )
     return sets[set_name]
 
 
@@ -193,11 +199,14 @@ def _of_lines(path: Path) -> list[str]:
     for number, line in enumerate(_text(path).splitlines(), start=1):
         name = re.sub(r"(^|\s)#.*", "", line).strip()
         if re.search(r"[,;\t]", name):
-            msg = (
-                f"{path} must hold one name a line: line {number} is {line[:40]!r}. "
-                "Save a table as .csv or .tsv."
+            raise InvalidValue(
+                "path",
+                str(path),
+                "must hold one name a line, and line {number} is {line!r}",
+                "save a table as .csv or .tsv",
+                number=number,
+                line=line[:40],
             )
-            raise ValueError(msg)
         names.append(name)
     filled = [name for name in names if name]
     return filled[1:] if filled and _plain(filled[0]) in _HEADS else filled
@@ -211,30 +220,23 @@ def _table(path: Path, ending: str) -> list[list[str]]:
     return list(csv.reader(lines, delimiter=separator))
 
 
-def needs_openpyxl(path: Path) -> None:
-    """Refuse a workbook where it cannot be read or written.
-
-    Raises
-    ------
-    ImportError
-        openpyxl is not installed.
-    """
-    needs(str(path), "openpyxl")
-
-
 def _sheet(path: Path, sheet: str | None) -> list[list[str]]:
-    needs_openpyxl(path)
+    needs("An .xlsx file", "openpyxl")
     try:
         with pd.ExcelFile(path, engine="openpyxl") as book:
             if sheet is not None and sheet not in book.sheet_names:
-                msg = f"sheet={sheet!r} is not in {path}: {', '.join(map(str, book.sheet_names))}."
-                raise KeyError(msg)
+                raise NotFound(
+                    *("sheet", sheet, "is not in {path}", "it has {names}"),
+                    path=str(path),
+                    names=listed(book.sheet_names),
+                )
             frame = pd.read_excel(
                 book, 0 if sheet is None else sheet, header=None, dtype=object, na_filter=False
             )
     except (OSError, ValueError, zipfile.BadZipFile) as error:
-        msg = f"{path} cannot be read as .xlsx: {error}"
-        raise ValueError(msg) from error
+        raise InvalidValue(
+            "path", str(path), "cannot be read as .xlsx ({reason})", reason=reason(error)
+        ) from error
     return [
         ["" if pd.isna(cell) else cell for cell in row] for row in frame.itertuples(index=False)
     ]
@@ -251,11 +253,13 @@ def _of_table(rows: list[list[Any]], column: str | None, path: Path) -> list[str
     cells = [row[place] for row in body if len(row) > place]
     for cell in cells:
         if isinstance(cell, datetime):
-            msg = (
-                f"{path} has the date {cell:%Y-%m-%d} among the genes: Excel makes dates of names "
-                "such as SEPT1 and MARCH1. Write the names again, in cells formatted as text."
+            raise InvalidValue(
+                "path",
+                str(path),
+                "has the date {date} among the genes, as Excel makes dates of names such as SEPT1",
+                "write the names again, in cells formatted as text",
+                date=f"{cell:%Y-%m-%d}",
             )
-            raise ValueError(msg)
     return [str(cell) for cell in cells]
 
 
@@ -263,8 +267,11 @@ def _place(heads: list[str], column: str | None, path: Path) -> int | None:
     """Which column holds the genes; None for the only one, if it has no header."""
     if column is not None:
         if column not in heads:
-            msg = f"column={column!r} is not in {path}: {', '.join(heads[:8])}."
-            raise KeyError(msg)
+            raise NotFound(
+                *("column", column, "is not in {path}", "it has {names}"),
+                path=str(path),
+                names=listed(heads),
+            )
         return heads.index(column)
     plain = [_plain(head) for head in heads]
     for known in _HEADS:
@@ -275,11 +282,14 @@ def _place(heads: list[str], column: str | None, path: Path) -> int | None:
         return None
     if not heads[0]:
         return 0
-    msg = (
-        f"{path} has {len(heads)} columns, and none is headed gene or symbol: "
-        f"{', '.join(heads[:8])}. Name one with column=."
+    raise InvalidValue(
+        "path",
+        str(path),
+        "has {n} columns, and none is headed gene or symbol",
+        "name one of {heads} with {arg:column}",
+        n=len(heads),
+        heads=listed(heads),
     )
-    raise ValueError(msg)
 
 
 def _plain(head: str) -> str:

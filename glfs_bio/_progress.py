@@ -8,11 +8,12 @@ from rich.console import Console
 from rich.progress import Progress
 
 
-def progress(*, show: bool) -> Progress:
-    """A bar on stderr that is gone in the end, or one that is never seen.
+def progress(*, show: bool | None = None) -> Progress:
+    """Return a bar on stderr that is gone in the end; None: it is seen where that is a terminal.
 
     In Jupyter without ipywidgets rich would warn at every change of a bar: there is none then.
     """
     widgets = None if find_spec("ipywidgets") else False
     console = Console(stderr=True, force_jupyter=widgets)
-    return Progress(console=console, transient=True, disable=not show)
+    shown = console.is_terminal if show is None else show
+    return Progress(console=console, transient=True, disable=not shown)

@@ -6,8 +6,6 @@ import sys
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import numpy as np
-
 from .errors import NO_VALUE, InvalidType, InvalidValue, Message
 
 if TYPE_CHECKING:
@@ -82,22 +80,28 @@ def no_anndata(values: object, name: str = "X") -> None:
         )
 
 
+def _is_flag(value: object) -> bool:
+    """Whether it is a logical value, of Python or of numpy, which is not imported for that."""
+    return isinstance(value, bool) or type(value).__name__ in {"bool", "bool_"}
+
+
 def flags(**arguments: object) -> None:
     """Refuse arguments that are neither True nor False."""
     for name, value in arguments.items():
-        if not isinstance(value, bool | np.bool_):
+        if not _is_flag(value):
             _refuse(name, value, Message("{true} or {false}"), right_type=False)
 
 
-def seed(value: object, *, state_too: bool = False) -> None:
+def seed(value: Any, *, state_too: bool = False) -> None:
     """Refuse a `random_state` that scikit-learn would; a generator only for estimators."""
-    allowed = Message("an integer from 0 to {largest}, or {none}", largest=_LARGEST_SEED)
+    import numpy as np  # `glfs-bio select --help` reads Limits, and should not wait for it
+
     if value is None or (state_too and isinstance(value, np.random.RandomState)):
         return
-    if not isinstance(value, Integral) or isinstance(value, bool | np.bool_):
-        _refuse("random_state", value, allowed, right_type=False)
-    if not 0 <= int(value) <= _LARGEST_SEED:
-        _refuse("random_state", value, allowed)
+    whole = isinstance(value, Integral) and not _is_flag(value)
+    if not whole or not 0 <= int(value) <= _LARGEST_SEED:
+        allowed = Message("an integer from 0 to {largest}, or {none}", largest=_LARGEST_SEED)
+        _refuse("random_state", value, allowed, right_type=whole)
 
 
 def real(name: str, values: ArrayLike) -> Array:
@@ -110,6 +114,8 @@ def real(name: str, values: ArrayLike) -> Array:
     ValueError
         Not finite.
     """
+    import numpy as np
+
     array = np.asarray(values)
     if array.dtype == object:
         try:
@@ -125,19 +131,20 @@ def real(name: str, values: ArrayLike) -> Array:
     return np.asarray(array, dtype=np.float64)
 
 
-def whole_number(name: str, value: object, *, at_least: int, or_none: bool = False) -> None:
+def whole_number(name: str, value: Any, *, at_least: int, or_none: bool = False) -> None:
     """Refuse what is not an integer of a minimal size."""
     if or_none and value is None:
         return
-    allowed = Message("an integer ≥ {least}" + (_OR_NONE if or_none else ""), least=at_least)
-    if not isinstance(value, Integral) or isinstance(value, bool | np.bool_):
-        _refuse(name, value, allowed, right_type=False)
-    elif value < at_least:
-        _refuse(name, value, allowed)
+    whole = isinstance(value, Integral) and not _is_flag(value)
+    if not whole or value < at_least:
+        allowed = Message("an integer ≥ {least}" + (_OR_NONE if or_none else ""), least=at_least)
+        _refuse(name, value, allowed, right_type=whole)
 
 
 def whole_numbers(name: str, values: Any, *, at_most: int) -> list[int]:
     """One number from 1 to `at_most`, or several, as a list; or refuse them."""
+    import numpy as np
+
     numbers = list(values) if np.ndim(values) == 1 else [values]
     for number in numbers:
         whole_number(name, number, at_least=1)
@@ -146,13 +153,14 @@ def whole_numbers(name: str, values: Any, *, at_most: int) -> list[int]:
     return numbers
 
 
-def number(name: str, value: object, *, above: float | None = None, at_least: float = 0.0) -> None:
+def number(name: str, value: Any, *, above: float | None = None, at_least: float = 0.0) -> None:
     """Refuse what is not a finite number in range."""
+    is_number = isinstance(value, Real) and not _is_flag(value)
+    if is_number:
+        plain: Any = value.item() if hasattr(value, "item") else value  # float32's largest
+        too_small = plain < at_least if above is None else plain <= above
+        if not too_small and abs(plain) <= _LARGEST:
+            return
     sign, limit = ("≥", at_least) if above is None else (">", above)
     allowed = Message("a finite number {sign} {limit:g}", sign=sign, limit=limit)
-    if not isinstance(value, Real) or isinstance(value, bool | np.bool_):
-        _refuse(name, value, allowed, right_type=False)
-    plain = value.item() if isinstance(value, np.generic) else value  # float32 has a largest too
-    too_small = plain < at_least if above is None else plain <= above
-    if too_small or not abs(plain) <= _LARGEST:
-        _refuse(name, value, allowed)
+    _refuse(name, value, allowed, right_type=is_number)

@@ -26,9 +26,8 @@ tuple with commas between them, other values shortened.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Number
 from typing import TYPE_CHECKING, Any, Self
-
-import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -94,7 +93,7 @@ class Door:
             return field.render(self)
         if isinstance(field, str):
             return self.text(field)
-        if isinstance(field, int | float | np.number):
+        if isinstance(field, Number):
             return field
         if isinstance(field, tuple):
             return ", ".join(map(self.value, field))
@@ -128,9 +127,10 @@ def shortened(value: object) -> str:
     Arrays and tables are named by their type and shape: nobody can read them in a message.
     """
     shape = getattr(value, "shape", None)
-    if shape and not isinstance(value, np.generic):
+    if shape:
         return f"{type(value).__name__} of shape {tuple(shape)}"
-    text = " ".join(repr(value.item() if isinstance(value, np.generic) else value).split())
+    plain = value if shape is None else value.item()  # type: ignore[attr-defined]
+    text = " ".join(repr(plain).split())
     return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 1]}…"
 
 
@@ -202,8 +202,7 @@ class Message:
 class Refusal(Exception):
     """Something that the package cannot work with; the object is as it was.
 
-    Raised as :class:`InvalidValue`, :class:`InvalidType`, :class:`NotFound` and
-    :class:`FileRefused`.
+    Raised as one of the kinds below, each of which is a builtin exception too.
 
     Parameters
     ----------
@@ -242,14 +241,15 @@ class Refusal(Exception):
 
     def render(self, door: Door) -> str:
         """Return the message for one door."""
-        subject = door.argument(
-            self.argument, NO_VALUE if self.value is NO_VALUE else door.value(self.value)
-        )
-        text = f"{subject} {door.fill(self.problem, self.fields)}"
+        text = f"{self._subject(door)} {door.fill(self.problem, self.fields)}"
         if self.remedy:
             text += f": {door.fill(self.remedy, self.fields)}"
         text = text if text.endswith((".", "?")) else f"{text}."
         return f"In {self.place}: {text}" if self.place else text
+
+    def _subject(self, door: Door) -> str:
+        shown = NO_VALUE if self.value is NO_VALUE else door.value(self.value)
+        return door.argument(self.argument, shown)
 
     def within(self, place: str) -> Self:
         """Say which of several objects it is about, and return it."""
@@ -284,6 +284,29 @@ class NotFound(Refusal, KeyError):
 
 class FileRefused(Refusal, OSError):
     """A file that cannot be read or written as asked."""
+
+
+class Unsupported(Refusal, RuntimeError):
+    """Work that cannot be done in this process or on this system."""
+
+
+class FileExists(FileRefused, FileExistsError):
+    """A file that is there already and must not be replaced."""
+
+
+class FileMissing(FileRefused, FileNotFoundError):
+    """A file or a folder that does not exist."""
+
+
+class Unreachable(Refusal, ConnectionError):
+    """Something that has to be downloaded, and no way to it."""
+
+
+class PackageMissing(Refusal, ImportError):
+    """A package that is not installed: `argument` is its name, and ``what`` needs it."""
+
+    def _subject(self, door: Door) -> str:
+        return door.fill("{what}", self.fields)
 
 
 class Caution(UserWarning):

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
+from numbers import Real
 from typing import Any
-
-import numpy as np
 
 from . import checks
 
@@ -145,13 +144,13 @@ class Limits:
             if isinstance(value, Mapping):
                 value = _JSON + json.dumps(
                     {
-                        str(key): item if np.isscalar(item) else [str(gene) for gene in item]
+                        str(key): item if isinstance(item, Real) else [str(gene) for gene in item]
                         for key, item in value.items()
                     },
                     default=float,
                 )
             if value is not None:
-                kept[field.name] = value.item() if isinstance(value, np.generic) else value
+                kept[field.name] = value.item() if hasattr(value, "item") else value
         return kept
 
     @classmethod
@@ -165,7 +164,7 @@ class Limits:
         """
         values = {}
         for name, value in record.items():
-            plain = value.item() if isinstance(value, np.generic) else value
+            plain = value.item() if hasattr(value, "item") else value
             if isinstance(plain, str) and plain.startswith(_JSON):
                 plain = json.loads(plain[len(_JSON) :])
             values[name] = plain

@@ -49,7 +49,6 @@ r-check: $(R_FOLDER)/.installed
 	cd $(R_FOLDER) && $(R_ENVIRONMENT) Rscript ../../r_bridge/bioc_check.R
 
 bench-r: $(R_FOLDER)/.installed
-	$(R_ENVIRONMENT) $(BIN)/python benchmarks/speed/r_handover.py
-	$(R_ENVIRONMENT) $(BIN)/python benchmarks/r/containers.py
-	$(R_ENVIRONMENT) $(BIN)/python benchmarks/r/workers.py
-	$(R_ENVIRONMENT) $(BIN)/python benchmarks/r/hvgs.py
+	$(R_ENVIRONMENT) $(BIN)/python -m benchmarks.r containers
+	$(R_ENVIRONMENT) $(BIN)/python -m benchmarks.r workers
+	$(R_ENVIRONMENT) $(BIN)/python -m benchmarks.r hvgs

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 import glfs_bio
 from glfs_bio.cli import _options as options
-from glfs_bio.cli import _progress, app
+from glfs_bio.cli import _stderr, app
 from glfs_bio.selection import METHODS
 
 COMMANDS = ["select", "rank", "classify", "predict", "enrich", "export", "report", "demo"]
@@ -93,11 +93,10 @@ def test_every_help_names_the_methods(run):
 
 
 def test_the_line_tells_what_the_panel_keeps(run, cells):
-    told = run("select", cells, "--n-genes", "20", "--swaps", "-o", "panel.h5ad").stderr
+    told = run("select", cells, "--n-genes", "20", "-o", "panel.h5ad").stderr
     entry = ad.read_h5ad("panel.h5ad").uns["glfs"]
     assert f"20 of 765 genes, {100 * entry['kept'][-1]:.0f} % of the structure kept" in told
     assert f"at least {100 * entry['of_best_possible'][-1]:.0f} % of the best possible" in told
-    assert "exchanged" in entry
     assert "λ" not in told
     told = run("select", cells, "--n-genes", "1", "--include", "CD3D").stderr
     assert "of the structure kept" in told
@@ -113,7 +112,7 @@ def test_the_papers_objective_tells_its_lambda(run, cells):
 
 def test_progress_of_every_stage():
     """The path counts genes down, the bound counts them up to nobody knows how many."""
-    stages = _progress._Stages(Progress())
+    stages = _stderr._Stages(Progress())
 
     def shown(logger="glfs_bio.glfs2014.path", **extra):
         stages.emit(logging.makeLogRecord({"name": logger, **extra}))
@@ -132,7 +131,7 @@ def test_progress_of_every_stage():
 
 @pytest.mark.parametrize("options", [{}, {"objective": "exact"}])
 def test_the_bar_follows_a_selection(pbmc, options):
-    stages = _progress._Stages(Progress())
+    stages = _stderr._Stages(Progress())
     logger = logging.getLogger("glfs_bio")
     logger.addHandler(stages)
     logger.setLevel(logging.INFO)
@@ -242,7 +241,7 @@ def test_enrich(run, selected, panel, tmp_path):
     words = ("--background", "genes.txt", "--table", "terms.csv")
     result = run("enrich", selected, "--gene-sets", "sets.gmt", *words)
     assert (result.exit_code, result.stdout) == (0, ""), result.output
-    assert "glfs-bio: UserWarning: 1 of 20 selected genes are not in" in result.stderr
+    assert "1 of 20 selected genes" in result.stderr
     assert "19 of 764 genes selected" in result.stderr
 
 
@@ -277,30 +276,30 @@ def test_demo(run, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("words", "named"),
     [
         (["rank", "panel.h5ad", "--method", "nope"], "--method nope"),
-        (["rank", "panel.h5ad", "--table", "t.xls"], "must end with .csv or .tsv"),
-        (["select", "panel.h5ad", "-o", "out.csv"], "must end with .h5ad or .zarr"),
-        (["select", "panel.h5ad", "--transpose"], "--transpose is for tables"),
+        (["rank", "panel.h5ad", "--table", "t.xls"], "--table t.xls"),
+        (["select", "panel.h5ad", "-o", "out.csv"], "--output out.csv"),
+        (["select", "panel.h5ad", "--transpose"], "--transpose"),
         (["classify", "panel.h5ad", "--groupby", "nope"], "--groupby nope"),
         (["classify", "panel.h5ad", "--groupby", "x", "--n-comps", "many"], "--n-comps many"),
-        (["enrich", "panel.h5ad", "--gene-sets", "no.gmt"], "no.gmt does not exist"),
-        (["export", "panel.h5ad", "genes.doc"], "genes.doc must end with"),
-        (["export", "panel.h5ad", "a.csv", "--key", "a", "--key", "b"], "only .gmt takes several"),
-        (["export", "panel.h5ad", "a.txt", "--column", "x"], "--column x needs"),
-        (["export", "panel.h5ad", "a.txt", "--threshold", "0.5"], "--threshold needs"),
-        (["export", "panel.h5ad", "a.gmt", "--threshold", "0.5"], "run glfs-bio stability"),
-        (["export", "panel.h5ad", "a.txt", "no/a.csv"], "folder no does not exist"),
-        (["report", "panel.h5ad", "-o", "report.pdf"], "must end with .html"),
+        (["enrich", "panel.h5ad", "--gene-sets", "no.gmt"], "--gene-sets no.gmt"),
+        (["export", "panel.h5ad", "genes.doc"], "genes.doc"),
+        (["export", "panel.h5ad", "a.csv", "--key", "a", "--key", "b"], "--key a,b"),
+        (["export", "panel.h5ad", "a.txt", "--column", "x"], "--column x"),
+        (["export", "panel.h5ad", "a.txt", "--threshold", "0.5"], "--threshold"),
+        (["export", "panel.h5ad", "a.gmt", "--threshold", "0.5"], "glfs-bio stability"),
+        (["export", "panel.h5ad", "a.txt", "no/a.csv"], "no"),
+        (["report", "panel.h5ad", "-o", "report.pdf"], "--output report.pdf"),
         (["report", "panel.h5ad", "-o", "r.html", "--key", "nope"], "--key nope"),
         (["demo", "-o", "no/where"], "no/where"),
     ],
 )
-def test_errors_are_one_line_and_leave_nothing(run, selected, tmp_path, words, message):
+def test_errors_are_one_line_and_leave_nothing(run, selected, tmp_path, words, named):
     result = run(*words)
     assert result.exit_code == 1, result.output
-    assert message in result.stderr
+    assert named in result.stderr
     assert result.stderr.strip().count("\n") == 0
     assert result.stdout == ""
     assert [path.name for path in tmp_path.iterdir()] == [selected]

@@ -73,20 +73,20 @@ def test_files(run, selected, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("words", "named"),
     [
-        ((), "--key glfs is not in uns: run glfs-bio select first"),
+        ((), "glfs-bio select"),
         (("--key", "mine", "--n-resamples", "1"), "--n-resamples 1"),
-        (("--key", "mine", "--fraction", "1"), "--fraction 1.0 must be below 1"),
+        (("--key", "mine", "--fraction", "1"), "--fraction 1.0"),
         (("--key", "mine", "--n-jobs", "0"), "--n-jobs 0"),
         (("--key", "mine", "--seed", "-1"), "--seed -1"),
-        (("--key", "mine", "--table", "t.xls"), "must end with .csv or .tsv"),
-        (("--key", "mine", "-o", "t.csv"), "must end with .h5ad or .zarr"),
+        (("--key", "mine", "--table", "t.xls"), "--table t.xls"),
+        (("--key", "mine", "-o", "t.csv"), "--output t.csv"),
     ],
 )
-def test_errors_are_one_line_and_leave_nothing(run, selected, tmp_path, words, message):
+def test_errors_are_one_line_and_leave_nothing(run, selected, tmp_path, words, named):
     result = run(selected, *words)
     assert (result.exit_code, result.stdout) == (1, ""), result.output
-    assert message in result.stderr
+    assert named in result.stderr
     assert result.stderr.strip().count("\n") == 0
     assert [path.name for path in tmp_path.iterdir()] == [selected]

@@ -58,7 +58,7 @@ for before, after in in_workers(threads):
 NUMBA = """
 import numba
 import numpy as np
-from glfs_bio.data import pools
+from glfs_bio.data import threads as pools
 
 @numba.njit(parallel=True)
 def total(values):

@@ -115,7 +115,7 @@ def readme() -> None:
         assert names["panel"].n_vars == 25
         print(f"  {' and '.join(titles)}, {cells.n_obs} cells: {time.monotonic() - began:.0f} s")
     assert Path("panel.csv").stat().st_size
-    glfs_bio.io.write_report(own, "report.html", groupby="bulk_labels", show_progress=False)
+    glfs_bio.io.write_report(own, "report.html", labels="bulk_labels")
     print(f"  and a report: {time.monotonic() - began:.0f} s")
 
 

@@ -75,7 +75,7 @@ SAME_RESULT = [
     ("bound", "reach >= above", "reach > above", "equal to the last bit only by accident"),
     ("bound", "1.0", "2.0", "more gradients are exact: slower, and the same"),
     ("criterion", "True", "False", "`frozen` guards against changes of the code"),
-    ("criterion", "100.0", "200.0", "a setting, `benchmarks/panels/across.py` has the trials"),
+    ("criterion", "100.0", "200.0", "a setting, `benchmarks/ARCHIVE.md` has the trials"),
     ("criterion", "- self._floors", "+ self._floors",
      "how near the bound of the worst set is: it holds for any weights of the sets"),
     ("criterion", "-1", "+1",

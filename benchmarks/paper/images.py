@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-import rivals
-from rivals import report
 from sklearn.cluster import KMeans
 from sklearn.metrics import normalized_mutual_info_score
+
+from .. import paper
+from ..data import LABEL, read
+from ..measures import neighbour_accuracy
+from ..tables import write
 
 if TYPE_CHECKING:
     import argparse
@@ -37,28 +40,23 @@ PAPER_1NN = {
 }
 #: Images of a class.
 EACH = {"MNIST": 200, "COIL20": 72, "AT&T": 10}
-BY_SIZE = (
-    "Rank by size: full rank where the pixels asked for are less than a quarter of the directions "
-    "(of images or of pixels, whichever are fewer), and otherwise the default.  The quarter was "
-    "chosen on draws 100 to 107, which are not in the tables."
-)
 CELLS = [(name, k) for name in SETS for k in CLASSES[name]]
 
 
 def images(name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Pixels of 32 × 32 and labels; MNIST's 28 × 28 get a margin, as the paper's have."""
-    adata = report.data(SETS[name])
+    """Return pixels of 32 × 32 and labels; MNIST's 28 × 28 get a margin, as the paper's have."""
+    adata = read(SETS[name])
     pixels = np.asarray(adata.X, dtype=float)
     if name == "MNIST":
         squares = pixels.reshape(-1, 28, 28)
         pixels = np.pad(squares, ((0, 0), (2, 2), (2, 2))).reshape(len(pixels), -1)
-    return pixels, adata.obs["label"].astype(str).to_numpy()
+    return pixels, adata.obs[LABEL].astype(str).to_numpy()
 
 
 def clustered(
-    name: str, n_classes: int, draw: int, methods: tuple[str, ...], starts: int, init: str
+    name: str, n_classes: int, draw: int, methods: tuple[str, ...], starts: int
 ) -> list[dict]:
-    """NMI of every method on the images of some classes drawn at random."""
+    """Return NMI of every method on the images of some classes drawn at random."""
     pixels, labels = images(name)
     rng = np.random.default_rng([draw, n_classes])
     chosen = rng.choice(np.unique(labels), n_classes, replace=False)
@@ -67,23 +65,21 @@ def clustered(
     rows = []
     for method in methods:
         begin = time.perf_counter()
-        ranking = rivals.ranked(pixels, N_PIXELS, method)
+        ranking = paper.ranked(pixels, N_PIXELS, method)
         seconds = time.perf_counter() - begin
         row = {"set": name, "k": n_classes, "draw": draw, "method": method, "seconds": seconds}
         for start in range(starts):
             found = dict.fromkeys(("NMI", "NMI of Strehl", "inertia"), np.nan)
             if ranking is not None:
-                seen = pixels[:, ranking.order[:N_PIXELS]]
-                found = nmi(seen, labels, n_classes, start, init)
+                seen = pixels[:, paper.best(ranking[0], N_PIXELS)]
+                found = nmi(seen, labels, n_classes, start)
             rows.append({**row, "start": start, **found})
     return rows
 
 
-def nmi(
-    seen: np.ndarray, labels: np.ndarray, n_clusters: int, start: int, init: str
-) -> dict[str, float]:
-    """Mutual information over the larger entropy, over their geometric mean; inertia."""
-    model = KMeans(n_clusters, init=init, n_init=1, random_state=start).fit(seen)
+def nmi(seen: np.ndarray, labels: np.ndarray, n_clusters: int, start: int) -> dict[str, float]:
+    """Return mutual information over the larger entropy, over their geometric mean; inertia."""
+    model = KMeans(n_clusters, init="random", n_init=1, random_state=start).fit(seen)
     larger, strehl = (
         normalized_mutual_info_score(labels, model.labels_, average_method=how)
         for how in ("max", "geometric")
@@ -92,91 +88,82 @@ def nmi(
 
 
 def classified(name: str, method: str, objective: str) -> list[dict]:
-    """Whether the nearest other image has an image's label, for all images of a set."""
+    """Return whether the nearest other image has an image's label, for all images of a set."""
     pixels, labels = images(name)
     begin = time.perf_counter()
     options = {} if objective == "exact" else {"objective": objective}
     seen, kkt = pixels, np.nan
     if method != "all pixels":
-        ranking = rivals.ranked(pixels, N_PIXELS, method, **options)
+        ranking = paper.ranked(pixels, N_PIXELS, method, **options)
         if ranking is None:
             return [{"set": name, "method": method, "objective": objective, "accuracy": np.nan}]
-        seen, kkt = pixels[:, ranking.order[:N_PIXELS]], ranking.info.get("kkt", np.nan)
+        ranks, told = ranking
+        seen, kkt = pixels[:, paper.best(ranks, N_PIXELS)], told.get("kkt", np.nan)
     seconds = time.perf_counter() - begin
-    accuracy = report.neighbour_accuracy(seen, labels, 1, n_comps=0)
+    accuracy = neighbour_accuracy(seen, labels, 1, n_comps=0)
     row = {"set": name, "method": method, "objective": objective, "accuracy": accuracy}
     return [{**row, "n": len(labels), "KKT": kkt, "seconds": seconds}]
 
 
 def main() -> None:
-    """Both tables."""
-    parser = rivals.arguments(__doc__)
+    """Write both tables."""
+    parser = paper.arguments(__doc__)
     parser.add_argument("--draws", type=int, default=20, help="draws of classes")
     parser.add_argument("--starts", type=int, default=10, help="starts of k-means")
-    parser.add_argument("--init", choices=("random", "k-means++"), default="random")
     parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
-    parser.add_argument("--classes", type=int, nargs="+", help="only these numbers of classes")
     parser.add_argument("--tables", nargs="+", choices=("nmi", "1nn"), default=("nmi", "1nn"))
     options = parser.parse_args()
     running = {"jobs": options.jobs, "resume": options.resume}
     methods = tuple(options.methods)
     if "nmi" in options.tables:
         tasks = [
-            (name, k, draw, methods, options.starts, options.init)
+            (name, k, draw, methods, options.starts)
             for name, k in CELLS
-            if name in options.sets and k in (options.classes or CLASSES[name])
+            if name in options.sets
             for draw in range(options.draws)
         ]
-        rows = rivals.collect("images_nmi", tasks, clustered, **running)
+        rows = paper.collect("images_nmi", tasks, clustered, **running)
         write_nmi(rows, options)
     if "1nn" in options.tables:
         tasks = [(name, method, "exact") for name in options.sets for method in methods]
         tasks += [(name, "all pixels", "exact") for name in options.sets]
         if "AT&T" in options.sets and "glfs" in methods:
             tasks.append(("AT&T", "glfs", "printed"))
-        write_1nn(rivals.collect("images_1nn", tasks, classified, **running))
+        write_1nn(paper.collect("images_1nn", tasks, classified, **running))
 
 
 def write_nmi(rows: pd.DataFrame, options: argparse.Namespace) -> None:
-    """NMI of the best start of every draw, and the mean over all starts."""
+    """Write NMI of the best start of every draw, and the mean over all starts."""
     full_rank = [
-        rivals.full_rank_by_size(EACH[name] * k, 32 * 32, N_PIXELS)
+        paper.full_rank_by_size(EACH[name] * k, 32 * 32, N_PIXELS)
         for name, k in zip(rows["set"], rows["k"], strict=True)
     ]
-    rows = rivals.with_rank_by_size(rows, pd.Series(full_rank, index=rows.index))
+    rows = paper.with_rank_by_size(rows, pd.Series(full_rank, index=rows.index))
     rows = pd.concat(
-        [rivals.complete(part, "draw") for _, part in rows.groupby(["set", "k"], sort=False)]
+        [paper.complete(part, "draw") for _, part in rows.groupby(["set", "k"], sort=False)]
     )
     of_best = rows.loc[rows.groupby(["task", "method"], sort=False)["inertia"].idxmin().dropna()]
     best, told_best = compared(of_best, "NMI of Strehl")
     every, told = compared(rows, "NMI")
     seconds = rows.drop_duplicates(["task", "method"]).groupby(["set", "k", "method"], sort=False)
     draws = rows.groupby(["set", "k"], sort=False)["draw"].nunique()
-    report.write(
+    write(
         "images_nmi",
-        "k-means in the 100 best pixels: NMI, and the paper's in brackets",
         best,
-        f"Of {options.starts} starts ({options.init}) the one with the lowest inertia; NMI: mutual "
-        "information over the geometric mean of the entropies (Strehl & Ghosh 2002).  Of the "
-        "protocols with random starts that the paper's words allow, its rivals come nearest to its "
-        "figures for them in this one (draws 100 to 104, which are not in this table).",
         told_best,
         "The paper's words to the letter: mean over all starts, mutual information over the larger "
         "entropy (Xu et al. 2003):\n\n" + every.to_markdown(),
         told,
-        "Draws of classes: "
-        + ", ".join(f"{n} k={k}: {count}" for (n, k), count in draws.items())
-        + f" (the paper: 20).  Bold: the best, and what a paired t-test (α = {rivals.ALPHA}) over "
-        "the draws does not find below it.",
-        BY_SIZE,
-        "Mean seconds of a selection, on the wall, beside whatever else ran (for times see "
-        "`runtime.md`):\n\n"
-        + seconds["seconds"].mean().unstack().rename(columns=rivals.LABELS).round(1).to_markdown(),
+        "Mean seconds of a selection, on the wall, beside whatever else ran:\n\n"
+        + seconds["seconds"].mean().unstack().rename(columns=paper.LABELS).round(1).to_markdown(),
+        starts=options.starts,
+        draws=", ".join(f"{n} k={k}: {count}" for (n, k), count in draws.items()),
+        alpha=paper.ALPHA,
     )
 
 
 def compared(rows: pd.DataFrame, measure: str) -> tuple[pd.DataFrame, str]:
-    """Table of means, bold where nothing is better, and how the rows of GLFS do in it."""
+    """Return a table of means, bold where nothing is better, and how the rows of GLFS do in it."""
     ours = [
         method
         for method in ("glfs_by_size", "glfs", "glfs_default")
@@ -190,9 +177,9 @@ def compared(rows: pd.DataFrame, measure: str) -> tuple[pd.DataFrame, str]:
             continue
         wide = part.pivot_table(measure, "draw", "method", sort=False, dropna=False)
         samples = {method: wide[method].to_numpy() for method in wide}
-        best = rivals.best_of(samples)
+        best = paper.best_of(samples)
         columns[f"{name} k={k}"] = {
-            rivals.LABELS[method]: rivals.cell(
+            paper.LABELS[method]: paper.cell(
                 np.nanmean(values) if np.isfinite(values).any() else np.nan,
                 PAPER_NMI[method][number] if method in PAPER_NMI else None,
                 bold=method in best,
@@ -203,51 +190,47 @@ def compared(rows: pd.DataFrame, measure: str) -> tuple[pd.DataFrame, str]:
         for method in (method for method in ours if method in samples):
             count = counts[method]
             count["cells"] += 1
-            among = rivals.best_of({**others, method: samples[method]})
+            among = paper.best_of({**others, method: samples[method]})
             count["not below a rival"] += method in among
             mean = samples[method].mean().round(3)
             count["at or above the paper"] += bool(mean >= PAPER_NMI["glfs"][number])
     told = [
-        f"{rivals.LABELS[method]}: " + ", ".join(f"{name}: {n}" for name, n in count.items()) + "."
+        f"{paper.LABELS[method]}: " + ", ".join(f"{name}: {n}" for name, n in count.items()) + "."
         for method, count in counts.items()
     ]
     return pd.DataFrame(columns), "  ".join(told)
 
 
 def write_1nn(rows: pd.DataFrame) -> None:
-    """Accuracy on the three sets."""
+    """Write the accuracy on the three sets."""
     exact = rows[rows["objective"] == "exact"]
-    full_rank = exact["n"].map(lambda n: rivals.full_rank_by_size(n, 32 * 32, N_PIXELS))
+    full_rank = exact["n"].map(lambda n: paper.full_rank_by_size(n, 32 * 32, N_PIXELS))
     printed = rows[rows["objective"] == "printed"]
-    rows = pd.concat([rivals.with_rank_by_size(exact, full_rank), printed])
+    rows = pd.concat([paper.with_rank_by_size(exact, full_rank), printed])
     table, seconds = {}, {}
     for (method, objective), part in rows.groupby(["method", "objective"], sort=False):
-        label = rivals.LABELS.get(method, method)
+        label = paper.LABELS.get(method, method)
         label += ", printed objective" if objective == "printed" else ""
         for row in part.itertuples():
-            paper = PAPER_1NN.get(method) if objective == "exact" else None
+            theirs = PAPER_1NN.get(method) if objective == "exact" else None
             number = list(SETS).index(row.set)
-            best = rows[(rows["set"] == row.set) & rows["method"].isin(rivals.LABELS)]
-            table.setdefault(label, {})[row.set] = rivals.cell(
+            best = rows[(rows["set"] == row.set) & rows["method"].isin(paper.LABELS)]
+            table.setdefault(label, {})[row.set] = paper.cell(
                 row.accuracy,
-                None if paper is None else paper[number],
+                None if theirs is None else theirs[number],
                 bold=row.accuracy == best["accuracy"].max(),
             )
             seconds.setdefault(label, {})[row.set] = round(row.seconds, 1)
-    report.write(
+    write(
         "images_1nn",
-        "Nearest neighbour, leave-one-out, with 100 pixels: accuracy, and the paper's in brackets",
         in_order(table),
-        "Bold: the best of a set; every method gives one figure a set.  The paper prints the "
-        "formula of the second objective, and does not say which it used.",
-        BY_SIZE,
         "Seconds:\n\n" + in_order(seconds).to_markdown(),
-        f"Largest KKT residual of GLFS: {rows['KKT'].max():.2g}.",
+        kkt=f"{rows['KKT'].max():.2g}",
     )
 
 
 def in_order(cells: dict[str, dict[str, object]]) -> pd.DataFrame:
-    """One row a method, one column a set; a dash where it was not run."""
+    """Return one row a method, one column a set; a dash where it was not run."""
     table = pd.DataFrame(cells).T
     return table.where(table.notna(), "–")[[name for name in SETS if name in table]]
 

@@ -1,45 +1,159 @@
 """The leukaemia table of the paper: six classifiers on few genes, one split, one protocol.
 
-    python benchmarks/paper/leukaemia.py
+    python -m benchmarks.paper.leukaemia [--seeds 20]
 
 Every method chooses its parameter by stratified ten-fold cross-validation on the 38 training
 samples, with all selection and scaling inside the folds and ties going to fewer genes, and is then
-fitted to the 38 and tested once on the 34.  All other settings are fixed, below and in
-`classifiers.py`.
+fitted to the 38 and tested once on the 34.  All other settings are fixed.  A classifier that others
+proposed is called with a training set of two classes, 0 and 1, and returns a :class:`Fitted`: its
+models for all values of its parameter at once.
 """
 
 from __future__ import annotations
 
-import argparse
-import platform
 import time
 from dataclasses import dataclass
-from importlib.metadata import version
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from classifiers import (
-    GOLUB_GENES,
-    ElasticNet,
-    Eliminated,
-    ShrunkenCentroids,
-    WeightedVoting,
-    golub_genes,
-)
-from sklearn.linear_model import LogisticRegression
+import pandas as pd
+from sklearn.base import clone
+from sklearn.feature_selection import RFE
+from sklearn.linear_model import LogisticRegression, enet_path
 from sklearn.model_selection import StratifiedKFold
+from sklearn.neighbors import NearestCentroid
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from glfs_bio import GLFS, datasets
 from glfs_bio.estimators import GLFSLapRLSClassifier, LapRLSClassifier, SupervisedGLFS
 
+from .. import tables
+from ..tables import section
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from classifiers import Array, Fitted, Index
+    from numpy.typing import NDArray
 
-RESULT = Path(__file__).parents[1] / "results" / "leukaemia.md"
+    Array = NDArray[np.float64]
+    Index = NDArray[np.intp]
+
+GOLUB_GENES = 50
+MOST_GENES = 50
+RFE_START = 64
+N_STEPS = 30
+ELASTIC_NET_MIX = 0.5
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """One training set's models for all values of the parameter, from few genes to many."""
+
+    genes: list[Index]
+    predict: Callable[[Array, int], NDArray[np.bool_]]
+
+
+class WeightedVoting:
+    """Golub et al. 1999: 25 genes up in either class vote with their signal-to-noise ratio."""
+
+    def __call__(self, X: Array, y: Index) -> Fitted:
+        """Fit for all values of the parameter."""
+        ratio, middle = self.signal_to_noise(X, y)
+        genes = golub_genes(ratio)
+
+        def predict(new: Array, _: int) -> NDArray[np.bool_]:
+            return (new[:, genes] - middle[genes]) @ ratio[genes] > 0
+
+        return Fitted([genes], predict)
+
+    @staticmethod
+    def signal_to_noise(X: Array, y: Index) -> tuple[Array, Array]:
+        """Return (μ1 − μ0) / (σ1 + σ0) and (μ1 + μ0) / 2."""
+        mean = [X[y == k].mean(axis=0) for k in (0, 1)]
+        spread = sum(X[y == k].std(axis=0, ddof=1) for k in (0, 1))
+        ratio = np.divide(mean[1] - mean[0], spread, out=np.zeros_like(spread), where=spread > 0)
+        return ratio, (mean[0] + mean[1]) / 2
+
+
+def golub_genes(ratio: Array) -> Index:
+    """Return half of the genes highest in either class."""
+    order = np.argsort(ratio, kind="stable")
+    return np.r_[order[-GOLUB_GENES // 2 :][::-1], order[: GOLUB_GENES // 2]]
+
+
+@dataclass
+class Eliminated:
+    """Recursive feature elimination: halving down to 64 genes, from there one by one."""
+
+    model: SVC | LogisticRegression
+
+    def __call__(self, X: Array, y: Index) -> Fitted:
+        """Fit for all values of the parameter."""
+        scaler = StandardScaler().fit(X)
+        scaled = scaler.transform(X)
+        first = RFE(self.model, n_features_to_select=RFE_START, step=0.5).fit(scaled, y)
+        kept = first.get_support(indices=True)
+        second = RFE(self.model, n_features_to_select=1, step=1).fit(scaled[:, kept], y)
+        order = kept[np.argsort(second.ranking_)]
+        genes = [order[:k] for k in range(1, MOST_GENES + 1)]
+        models = [clone(self.model).fit(scaled[:, some], y) for some in genes]
+
+        def predict(new: Array, i: int) -> NDArray[np.bool_]:
+            return models[i].predict(scaler.transform(new)[:, genes[i]]) == 1
+
+        return Fitted(genes, predict)
+
+
+class ShrunkenCentroids:
+    """Tibshirani et al. 2002, thresholds from the largest deviation down to none."""
+
+    def __call__(self, X: Array, y: Index) -> Fitted:
+        """Fit for all values of the parameter."""
+        varies = np.flatnonzero(np.ptp(X, axis=0) > 0)
+        X = X[:, varies]
+        largest = 1.0
+        while _used(NearestCentroid(shrink_threshold=largest).fit(X, y)).any():
+            largest *= 1.25
+        thresholds = largest * np.linspace(0.99, 0.0, N_STEPS, endpoint=False)
+        models = [NearestCentroid(shrink_threshold=t).fit(X, y) for t in thresholds]
+
+        def predict(new: Array, i: int) -> NDArray[np.bool_]:
+            return models[i].predict(new[:, varies]) == 1
+
+        return Fitted([varies[_used(model)] for model in models], predict)
+
+
+def _used(model: NearestCentroid) -> NDArray[np.bool_]:
+    """Return genes in which the shrunken centroids differ."""
+    spread = np.ptp(model.centroids_, axis=0)
+    return spread > 1e-9 * np.maximum(np.abs(model.centroids_).max(axis=0), 1e-300)
+
+
+class ElasticNet:
+    """Zou & Hastie 2005: regression on 0/1, threshold 1/2, along the path of the penalty."""
+
+    def __call__(self, X: Array, y: Index) -> Fitted:
+        """Fit for all values of the parameter."""
+        scaler = StandardScaler().fit(X)
+        targets = y - y.mean()
+        alphas, coef, _ = enet_path(
+            scaler.transform(X),
+            targets,
+            l1_ratio=ELASTIC_NET_MIX,
+            eps=1e-2,
+            alphas=N_STEPS,
+            max_iter=20_000,
+        )
+        coef = coef[:, np.argsort(-alphas)]
+
+        def predict(new: Array, i: int) -> NDArray[np.bool_]:
+            return scaler.transform(new) @ coef[:, i] + y.mean() > 0.5
+
+        return Fitted([np.flatnonzero(column) for column in coef.T], predict)
+
+
 FOLDS = 10
 DEFAULT_SEED = 0
 OURS = "GLFS (class graph) + LapRLS"
@@ -82,168 +196,118 @@ def chosen_by_cv(
 
 
 def model_of(selector: GLFS, **options) -> GLFSLapRLSClassifier:
-    """GLFS and LapRLS on the graph of the classes."""
+    """Return GLFS and LapRLS on the graph of the classes."""
     classifier = LapRLSClassifier(graph="classes", lambda1=1.0)
     return GLFSLapRLSClassifier(selector=selector, classifier=classifier, **options)
 
 
-def glfs(selector: GLFS) -> Callable[[int, tuple, tuple], Result]:
-    """GLFS at full rank and LapRLS on the graph of the classes, 1 to 30 genes."""
-
-    def run(seed: int, train: tuple, test: tuple) -> Result:
-        model = model_of(selector, cv=FOLDS, random_state=seed).fit(*train)
-        return Result(
-            int(model.cv_errors_.min()),
-            int(np.sum(model.predict(test[0]) != test[1])),
-            model.genes_,
-        )
-
-    return run
+def glfs(selector: GLFS, seed: int, train: tuple, test: tuple) -> Result:
+    """Fit GLFS and LapRLS on the graph of the classes, 1 to 30 genes, and test them."""
+    model = model_of(selector, cv=FOLDS, random_state=seed).fit(*train)
+    wrong = np.sum(model.predict(test[0]) != test[1])
+    return Result(int(model.cv_errors_.min()), int(wrong), model.genes_)
 
 
-def by_cv(method: Callable[[Array, Index], Fitted]) -> Callable[[int, tuple, tuple], Result]:
-    """The protocol as a function of the seed and the data."""
-
-    def run(seed: int, train: tuple, test: tuple) -> Result:
-        return chosen_by_cv(method, seed, train, test)
-
-    return run
-
-
+OTHERS = {
+    "Golub's weighted voting": WeightedVoting(),
+    "Linear SVM + RFE": Eliminated(SVC(kernel="linear", C=1.0)),
+    "Penalised logistic + RFE": Eliminated(LogisticRegression(C=1.0, solver="liblinear")),
+    "Nearest shrunken centroids": ShrunkenCentroids(),
+    "Elastic net": ElasticNet(),
+}
 METHODS = {
-    "Golub's weighted voting": by_cv(WeightedVoting()),
-    "Linear SVM + RFE": by_cv(Eliminated(SVC(kernel="linear", C=1.0))),
-    "Penalised logistic + RFE": by_cv(Eliminated(LogisticRegression(C=1.0, solver="liblinear"))),
-    "Nearest shrunken centroids": by_cv(ShrunkenCentroids()),
-    "Elastic net": by_cv(ElasticNet()),
-    OURS: glfs(SupervisedGLFS(n_comps=None)),
-    "GLFS (neighbour graph) + LapRLS": glfs(GLFS(objective="exact", n_comps=None)),
+    **{name: partial(chosen_by_cv, method) for name, method in OTHERS.items()},
+    OURS: partial(glfs, SupervisedGLFS(n_comps=None)),
+    "GLFS (neighbour graph) + LapRLS": partial(glfs, GLFS(objective="exact", n_comps=None)),
 }
 
 
-def curve(train: tuple, test: tuple) -> list[tuple[int, int, int]]:
-    """CV and test error of GLFS + LapRLS at every number of genes, at the default seed."""
+def curve(train: tuple, test: tuple) -> pd.DataFrame:
+    """Return CV and test error of GLFS + LapRLS at every number of genes, at the default seed."""
     selector = SupervisedGLFS(n_comps=None)
     searched = model_of(selector, cv=FOLDS, random_state=DEFAULT_SEED).fit(*train)
-    rows = []
+    rows = {}
     for number, errors in zip(searched.tried_, searched.cv_errors_, strict=True):
         one = model_of(selector, n_genes=int(number)).fit(*train)
         wrong = np.sum(one.predict(test[0]) != test[1])
-        rows.append((int(number), int(errors), int(wrong)))
-    return rows
-
-
-def over_seeds(results: list[Result]) -> list[str]:
-    """How the errors and the number of genes are distributed over the seeds."""
-    lines = ["", "### Over the seeds of the folds, same method", "", "| | value: number of seeds |"]
-    lines.append("|---|---|")
-    counted = {
-        "CV errors": [result.cv_error for result in results],
-        "test errors": [result.test_error for result in results],
-        "genes": [len(result.genes) for result in results],
-    }
-    for name, values in counted.items():
-        cells = ", ".join(
-            f"{v}: {c}" for v, c in zip(*np.unique(values, return_counts=True), strict=True)
-        )
-        lines.append(f"| {name} | {cells} |")
-    return lines
+        rows[int(number)] = {"CV": int(errors), "test": int(wrong)}
+    return pd.DataFrame(rows).rename_axis("genes")
 
 
 def spread(values: list[int]) -> str:
-    """Median and range."""
+    """Return median and range."""
     return f"{np.median(values):g} ({min(values)}–{max(values)})"
 
 
-def described(adata, ours: Result, train: tuple) -> list[str]:
-    """The genes of our classifier, beside those of weighted voting."""
-    golub50 = set(golub_genes(WeightedVoting.signal_to_noise(*train)[0]).tolist())
-    lines = [
-        "",
-        f"### The {len(ours.genes)} genes of {OURS}, seed {DEFAULT_SEED}",
-        "",
-        f"{len(golub50 & set(ours.genes.tolist()))} of them are among the {GOLUB_GENES} genes "
-        "of weighted voting on the 38 (marked).",
-        "",
-        "| probe set | description | in Golub's 50 |",
-        "|---|---|---|",
-    ]
-    for gene in ours.genes:
-        description = adata.var["description"].iloc[gene].replace("|", "/")
-        mark = "yes" if int(gene) in golub50 else ""
-        lines.append(f"| {adata.var_names[gene]} | {description} | {mark} |")
-    return lines
+def row(results: list[Result], seconds: float) -> dict[str, str]:
+    """Return errors and genes at the default seed, and over the seeds."""
+    first, n_seeds = results[DEFAULT_SEED], len(results)
+    return {
+        f"CV, seed {DEFAULT_SEED}": f"{first.cv_error}/38",
+        "test": f"{first.test_error}/34",
+        "genes": str(len(first.genes)),
+        f"CV, {n_seeds} seeds": spread([one.cv_error for one in results]),
+        f"test, {n_seeds} seeds": spread([one.test_error for one in results]),
+        f"genes, {n_seeds} seeds": spread([len(one.genes) for one in results]),
+        "s a seed": f"{seconds / n_seeds:.1f}",
+    }
 
 
-def by_number(train: tuple, test: tuple) -> list[str]:
-    """Errors at every number of genes."""
-    rows = list(zip(*curve(train, test), strict=True))
-    table = [
-        "| " + " | ".join(map(str, (head, *row))) + " |"
-        for head, row in zip(("genes", "CV", "test"), rows, strict=True)
-    ]
-    table.insert(1, "|---" * (len(rows[0]) + 1) + "|")
-    return ["", "### Errors by number of genes, same method and seed", "", *table, ""]
+def over_seeds(results: list[Result]) -> pd.DataFrame:
+    """Return how errors and numbers of genes are distributed over the seeds."""
+    counted = {
+        "CV errors": [one.cv_error for one in results],
+        "test errors": [one.test_error for one in results],
+        "genes": [len(one.genes) for one in results],
+    }
+    told = {
+        name: ", ".join(f"{v}: {n}" for v, n in pd.Series(values).value_counts(sort=False).items())
+        for name, values in counted.items()
+    }
+    return pd.DataFrame({"value: number of seeds": told})
 
 
-def section(title: str, adata, X: Array, n_seeds: int) -> list[str]:
-    """Every method on one form of the matrix."""
+def described(adata, genes: Index, golub50: set[int]) -> pd.DataFrame:
+    """Return the genes of our classifier, beside those of weighted voting."""
+    table = adata.var.iloc[genes][["description"]].rename_axis("probe set")
+    table["description"] = table["description"].str.replace("|", "/", regex=False)
+    return table.assign(**{"in Golub's 50": ["yes" if g in golub50 else "" for g in genes]})
+
+
+def parts(adata, X: Array, n_seeds: int) -> tuple[pd.DataFrame, list[str]]:
+    """Return every method on one form of the matrix, and what else there is to say, as Markdown."""
     is_train = (adata.obs["split"] == "train").to_numpy()
     y = (adata.obs["label"] == "AML").to_numpy().astype(int)
     train, test = (X[is_train], y[is_train]), (X[~is_train], y[~is_train])
-    lines = [
-        f"## {title}",
-        "",
-        f"| method | CV, seed {DEFAULT_SEED} | test | genes | CV, {n_seeds} seeds "
-        "| test | genes | s a seed |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    found = {}
+    table, found = {}, {}
     for name, run in METHODS.items():
         begin = time.perf_counter()
-        found[name] = results = [run(seed, train, test) for seed in range(n_seeds)]
-        first = results[DEFAULT_SEED]
-        lines.append(
-            f"| {name} | {first.cv_error}/38 | {first.test_error}/34 | {len(first.genes)} "
-            f"| {spread([r.cv_error for r in results])} "
-            f"| {spread([r.test_error for r in results])} "
-            f"| {spread([len(r.genes) for r in results])} "
-            f"| {(time.perf_counter() - begin) / n_seeds:.1f} |"
-        )
-        print(lines[-1], flush=True)
-    lines += described(adata, found[OURS][DEFAULT_SEED], train)
-    lines += over_seeds(found[OURS])
-    return lines + by_number(train, test)
+        found[name] = [run(seed, train, test) for seed in range(n_seeds)]
+        table[name] = row(found[name], time.perf_counter() - begin)
+        tables.say(f"{name}: {table[name]}")
+    genes = found[OURS][DEFAULT_SEED].genes
+    golub50 = set(golub_genes(WeightedVoting.signal_to_noise(*train)[0]).tolist())
+    common = len(golub50 & set(genes.tolist()))
+    return pd.DataFrame(table).T.rename_axis("method"), [
+        f"### The {len(genes)} genes of {OURS}, seed {DEFAULT_SEED}",
+        f"{common} of them are among the {GOLUB_GENES} genes of weighted voting on the 38 "
+        "(marked).",
+        described(adata, genes, golub50).to_markdown(),
+        section("Over the seeds of the folds, same method", over_seeds(found[OURS]), 3),
+        section("Errors by number of genes, same method and seed", curve(train, test), 3),
+    ]
 
 
 def main() -> None:
     """Run everything and write the tables."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = tables.parser(__doc__)
     parser.add_argument("--seeds", type=int, default=20, help="number of fold seeds")
-    parser.add_argument("--output", type=Path, default=RESULT)
-    options = parser.parse_args()
-
+    n_seeds = parser.parse_args().seeds
     adata = datasets.golub()
     raw = adata.X.astype(float)
-    packages = ("glfs-bio", "numpy", "scipy", "scikit-learn")
-    versions = ", ".join(f"{package} {version(package)}" for package in packages)
-    lines = [
-        "# Leukaemia (Golub et al. 1999): 38 training, 34 test samples, 7,129 probe sets",
-        "",
-        f"`python benchmarks/paper/leukaemia.py --seeds {options.seeds}`, default seed "
-        f"{DEFAULT_SEED}.  Ten-fold CV on the 38 chooses the parameter of each method, ties going "
-        "to fewer genes; nothing was chosen by the 34.",
-        "The fixed settings of GLFS + LapRLS were chosen by ten-fold CV on the 38 with other seeds "
-        "(100–105), after the column *test* had been seen once for an earlier setting (0/38, 3/34, "
-        "10 genes with the logarithm; 1/38, 2/34, 25 genes raw).",
-        "Over the seeds of the folds: median (range).",
-        "",
-        *section("Logarithm: clip to 100..16000, log10", adata, floor_and_log(raw), options.seeds),
-        *section("Raw", adata, raw, options.seeds),
-        f"Python {platform.python_version()}, {versions}.",
-    ]
-    options.output.parent.mkdir(exist_ok=True)
-    options.output.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    table, logged = parts(adata, floor_and_log(raw), n_seeds)
+    table_raw, rest = parts(adata, raw, n_seeds)
+    tables.write("leukaemia", table, *logged, section("Raw", table_raw), *rest, seed=DEFAULT_SEED)
 
 
 if __name__ == "__main__":

@@ -6,34 +6,31 @@ import time
 
 import numpy as np
 import pandas as pd
-import rivals
-from rivals import report
 
 from glfs_bio.datasets import simulate
+
+from .. import paper
+from ..tables import write
 
 SIGMAS = (0.1, 0.2, 0.3, 0.35, 0.4, 0.415, 0.45, 0.5, 0.6)
 SIZES = (1000, 3000, 10_000, 30_000, 60_000)
 SHAPES = ("clusters", "moons", "uniform")
-#: Read off the text: GLFS is right up to σ = 0.415, and up to 60,000 features, the Laplacian Score
-#: up to 30,000; the curves of the others are only drawn.
-PAPER = "the paper says 1.0 for GLFS up to σ = 0.415 at N = 1000, and up to N = 60,000 at σ = 0.2, "
-PAPER += "where the Laplacian Score, the next best, is right up to 30,000"
 
 
 def score(ranks: np.ndarray) -> float:
-    """``1/4 Σ 1/(max(4, I_i) − 3)`` over the ranks of the four informative features."""
+    """Return ``1/4 Σ 1/(max(4, I_i) − 3)`` over the ranks of the four informative features."""
     return float(np.mean(1.0 / (np.maximum(4, ranks) - 3)))
 
 
 def run(shape: str, n_noise: int, sigma: float, seed: int, methods: tuple[str, ...]) -> list[dict]:
-    """Every method on one data set."""
+    """Run every method on one data set."""
     adata = simulate(n_noise=n_noise, sigma=sigma, shape=shape, random_state=seed)
     informative = adata.var["informative"].to_numpy()
     rows = []
     for method in methods:
         begin = time.perf_counter()
-        ranking = rivals.ranked(adata.X, 4, method)
-        found = 0.0 if ranking is None else score(ranking.ranks[informative])
+        found = paper.ranked(adata.X, 4, method)
+        seconds = time.perf_counter() - begin
         rows.append(
             {
                 "shape": shape,
@@ -41,16 +38,16 @@ def run(shape: str, n_noise: int, sigma: float, seed: int, methods: tuple[str, .
                 "σ": sigma,
                 "seed": seed,
                 "method": method,
-                "Score": found,
-                "seconds": time.perf_counter() - begin,
+                "Score": 0.0 if found is None else score(found[0][informative]),
+                "seconds": seconds,
             }
         )
     return rows
 
 
 def main() -> None:
-    """Score against σ, and against N."""
-    parser = rivals.arguments(__doc__)
+    """Write Score against σ, and against N."""
+    parser = paper.arguments(__doc__)
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--sigmas", type=float, nargs="*", default=SIGMAS)
     parser.add_argument("--sizes", type=int, nargs="*", default=SIZES)
@@ -65,7 +62,7 @@ def main() -> None:
         )
         for seed in seeds
     ]
-    rows = rivals.collect("simulations", tasks, run, jobs=options.jobs, resume=options.resume)
+    rows = paper.collect("simulations", tasks, run, jobs=options.jobs, resume=options.resume)
     n_seeds, sections = rows["seed"].nunique(), []
     for shape in options.shapes:
         of_shape = rows[rows["shape"] == shape]
@@ -75,41 +72,35 @@ def main() -> None:
                 continue
             name = f"simulations_{shape}_{'sigma' if x == 'σ' else 'size'}"
             fixed = "N = 1000" if x == "σ" else "σ = 0.2"
-            rivals.plot(
-                name, part, x, "Score", f"{shape}, {fixed}", logarithmic="x" if x == "N" else ""
+            paper.plot(
+                name, part, x, "Score", f"{shape}, {fixed}", scale="log" if x == "N" else "linear"
             )
             shown = table(part, x, n_seeds)
             sections.append(f"## {shape}, Score against {x} at {fixed}\n\n{shown}")
             sections.append(f"![Score against {x}]({name}.png)")
     seconds = rows.pivot_table("seconds", "method", "N", aggfunc="mean", sort=False)
-    report.write(
+    write(
         "simulations",
-        "Simulations: mean Score, seconds a selection",
-        seconds.rename(index=rivals.METHODS).round(1),
+        seconds.rename(index=paper.METHODS).round(1),
         *sections,
-        f"400 samples, {n_seeds} seeds (0 to {n_seeds - 1}) but where a column says "
-        "otherwise: means are over the seeds that every method of a column ran on; error bars: one "
-        f"standard deviation over all seeds.  {PAPER[0].upper()}{PAPER[1:]}.  Bold: the best and "
-        f"what a paired t-test (α = {rivals.ALPHA}) does not find below it.  Features of "
-        "*clusters* are linearly dependent (they sum to 1), so that a method which looks for "
-        "complementary features may do without one of them.",
-        "Seconds are on the wall, beside whatever else ran; for times see `runtime.md`.",
-        *(["Rows of several runs (`--resume`)."] if options.resume else []),
+        seeds=n_seeds,
+        last=n_seeds - 1,
+        alpha=paper.ALPHA,
     )
 
 
 def table(part: pd.DataFrame, x: str, n_seeds: int) -> str:
-    """Mean Score of every method at every x, over the seeds that all of them have."""
+    """Return the mean Score of every method at every x, over the seeds that all of them have."""
     columns = {}
     for value, ran in part.groupby(x):
-        group = rivals.complete(ran, "seed")
+        group = paper.complete(ran, "seed")
         few = group["seed"].nunique()
         wide = group.pivot_table("Score", "seed", "method", sort=False)
         samples = {method: wide[method].to_numpy() for method in wide}
-        best = rivals.best_of(samples)
+        best = paper.best_of(samples)
         told = f"{x} = {value:g}" + (f" ({few} seeds)" if few < n_seeds else "")
         columns[told] = {
-            rivals.METHODS[method]: rivals.cell(values.mean(), None, bold=method in best)
+            paper.METHODS[method]: paper.cell(values.mean(), None, bold=method in best)
             for method, values in samples.items()
         }
     shown = pd.DataFrame(columns)

@@ -1,28 +1,27 @@
-"""All that is stored of the compared methods, as tables are made from it."""
+"""All that is stored of the compared methods: means, differences, tests and ranks."""
 
 from __future__ import annotations
 
-import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-import costs
-import details
-import intervals
 import numpy as np
 import pandas as pd
-import spapros_scores
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "panels"))
-import cache
-from cases import CASES, FIVE, MORE, QUARTERS, RESAMPLES, SIMULATED
-from compared import COMPARED, EXPRESSION, OURS, RIVALS, SIZES, Method, selections
-from details import INDEPENDENT
+from .. import measures, resampled, tables
+from ..data import DATASETS, FIVE, MORE, QUARTERS, RESAMPLES, SIMULATED
+from ..methods import COMPARED, EXPRESSION, GLFS, RIVALS, Method
+from ..resampled import INDEPENDENT
+from . import FIGURES, SIZES, cost_alone, key, panels, spapros_figures
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 
 GROUPS = (FIVE, QUARTERS, SIMULATED, MORE)
-#: With resamples, and so with intervals.
+#: With resamples, and so with intervals over cells.
 MEASURES = (
     "accuracy",
     "macro-F1",
@@ -34,8 +33,9 @@ MEASURES = (
 #: Of simulated cells.
 TRUTH = ("true genes", "true directions")
 RESAMPLED = (*MEASURES, *INDEPENDENT, *TRUTH)
+#: One number a set: the interval of a difference is over sets alone, of three at least.
+SCORES = tuple(FIGURES.values())
 CLUSTERS = ("Leiden ARI", "k-means NMI", "batch mixing")
-#: For an interval over sets alone.
 FEWEST_SETS = 3
 
 
@@ -44,36 +44,41 @@ class Results:
     """A row a set, method and size; and the resampled measures by these three."""
 
     table: pd.DataFrame
-    resampled: dict[tuple[str, str, int], dict[str, np.ndarray]]
+    values: dict[tuple[str, str, int], dict[str, np.ndarray]]
 
     def sets(self, group: str) -> list[str]:
-        """Titles of the sets of a group."""
+        """Return the titles of the sets of a group."""
         return list(self.table.loc[self.table["group"] == group, "set"].unique())
 
     def known(self, group: str, measure: str, size: int, *methods: str) -> list[str]:
-        """Sets of the group on which all these methods have the measure."""
+        """Return the sets of the group on which all these methods have the measure."""
         return [
             title
             for title in self.sets(group)
             if all(
-                np.isfinite(self.resampled.get((title, one, size), {}).get(measure, [np.nan])[0])
+                np.isfinite(self.values.get((title, one, size), {}).get(measure, [np.nan])[0])
                 for one in methods
             )
         ]
 
     def stack(self, sets: list[str], measure: str, size: int, method: str) -> np.ndarray:
-        """Sets × (1 + resamples)."""
-        return np.stack([self.resampled[title, method, size][measure] for title in sets])
+        """Return an array of sets × (1 + resamples)."""
+        return np.stack([self.values[title, method, size][measure] for title in sets])
 
     def having(self, group: str, measure: str) -> list[str]:
-        """Sets on which any method has the measure: not all have rare types."""
+        """Return the sets on which any method has the measure: not all have rare types."""
         part = self.table[self.table["group"] == group].dropna(subset=measure)
         return list(part["set"].unique())
+
+    @property
+    def scored(self) -> list[str]:
+        """Sets where Spapros has scored any panel."""
+        return self.having(FIVE, SCORES[0])
 
     @cached_property
     def against(self) -> pd.DataFrame:
         """GLFS minus every other method, as `minus_others` has it."""
-        return self.minus_others(OURS)
+        return self.minus_others(GLFS)
 
     @cached_property
     def expression_against(self) -> pd.DataFrame:
@@ -81,69 +86,46 @@ class Results:
         return self.minus_others(EXPRESSION)
 
     def minus_others(self, own: str) -> pd.DataFrame:
-        """An `Estimate` a group, measure, size and method of another package.
+        """Return an `Estimate` a group, measure, size and method of another package.
 
         The interval of `difference` is over sets and cells, that of `cells` over cells alone.
         `sets` says on how many sets both have the measure, and `whole` whether those are all.
         """
         rows = []
-        for group, measure, rival in product(GROUPS, RESAMPLED, RIVALS):
+        for group, measure, rival in product(GROUPS, (*RESAMPLED, *SCORES), RIVALS):
             wanted = len(self.having(group, measure))
             for size in SIZES:
                 sets = self.known(group, measure, size, own, rival)
                 if sets:
                     ours, theirs = (self.stack(sets, measure, size, one) for one in (own, rival))
-                    found = intervals.paired(ours, theirs), intervals.over_cells(ours - theirs)
-                    rows.append(
-                        (group, measure, rival, size, *found, len(sets), len(sets) == wanted)
-                    )
+                    paired, over = tables.paired(ours, theirs), tables.over_cells(ours - theirs)
+                    if measure in SCORES and len(sets) < FEWEST_SETS:
+                        paired = tables.Estimate(paired.mean, np.nan, np.nan)
+                    place = group, measure, rival, size
+                    rows.append((*place, paired, over, len(sets), len(sets) == wanted))
         columns = ["group", "measure", "method", "genes", "difference", "cells", "sets", "whole"]
-        return pd.DataFrame(rows, columns=columns)
-
-    @cached_property
-    def by_evaluator(self) -> pd.DataFrame:
-        """GLFS minus every other method in the figures of Spapros, as `against` has them.
-
-        The evaluator gives a number a set, so that the interval of `difference` is over sets alone;
-        two sets have none.
-        """
-        five = self.table[self.table["group"] == FIVE]
-        five = five.set_index(["method", "genes", "set"]).sort_index()
-        rows = []
-        for figure, rival, size in product(spapros_scores.FIGURES.values(), RIVALS, SIZES):
-            both = pd.DataFrame({one: five.loc[(one, size), figure] for one in (OURS, rival)})
-            values = both.dropna().to_numpy().T[..., None]
-            n_sets = values.shape[1]
-            if n_sets:
-                found = intervals.paired(*np.broadcast_to(values, (2, n_sets, 1 + RESAMPLES)))
-                if n_sets < FEWEST_SETS:
-                    found = replace(found, low=np.nan, high=np.nan)
-                whole = n_sets == len(self.having(FIVE, figure))
-                rows.append((figure, rival, size, found, n_sets, whole))
-        columns = ["measure", "method", "genes", "difference", "sets", "whole"]
         return pd.DataFrame(rows, columns=columns)
 
     @property
     def behind(self) -> pd.DataFrame:
-        """Rows of `against` where GLFS is behind, and whether that is beyond the interval."""
-        against = self.against
-        means, clear = (
-            np.array([getattr(one, name) for one in against["difference"]])
-            for name in ("mean", "clear")
-        )
-        return against.assign(clear=clear)[means < 0]
+        """Rows of `against` where GLFS is behind, without the figures of Spapros."""
+        against = self.against[~self.against["measure"].isin(SCORES)]
+        return against[[one.mean < 0 for one in against["difference"]]]
 
 
 def read() -> Results:
-    """Everything that is stored; nothing is computed."""
-    rows, resampled = [], {}
-    for title, case in CASES.items():
+    """Return everything that is stored; nothing is computed."""
+    rows, values = [], {}
+    for title, cells in DATASETS.items():
+        scored = spapros_figures(cells)
         for name, method in COMPARED.items():
-            kept = selections(name, case)
-            alone = costs.stored(name, case) if isinstance(method, Method) else {}
+            entry = panels(name, cells)
+            alone = {}
+            if isinstance(method, Method):
+                alone = cost_alone(name, cells).get(max(SIZES))
             for size in SIZES:
-                row = {"set": title, "group": case.group, "method": name, "genes": size}
-                panel = kept.panel(size)
+                row = {"set": title, "group": cells.group, "method": name, "genes": size}
+                panel = entry.panel(size)
                 genes = panel.pop("genes", None)
                 row |= {"seconds": panel.get("seconds"), "memory": panel.get("memory")}
                 if isinstance(method, Method):
@@ -152,23 +134,127 @@ def read() -> Results:
                 if genes is None:
                     row["error"] = panel.get("error", "not run")
                 else:
-                    found = details.kept(case, genes, compute=False)
-                    resampled[title, name, size] = found
-                    row |= {one: found[one][0] for one in RESAMPLED if one in found}
-                    clusters = cache.measures(case, genes, compute=False)
+                    by_spapros = scored.get(key(genes)) if scored.current else {}
+                    found = resampled.measured(cells, genes, compute=False)
+                    for figure, value in by_spapros.get("scores", {}).items():
+                        found[FIGURES[figure]] = np.full(1 + RESAMPLES, value)
+                    values[title, name, size] = found
+                    row |= {one: found[one][0] for one in (*RESAMPLED, *SCORES) if one in found}
+                    clusters = measures.measured(cells, genes, compute=False)
                     row |= {one: clusters.get(one) for one in CLUSTERS}
-                    row |= _by_spapros(case, genes)
-                    row |= {"held": len(genes), "old": not kept.current}
+                    row |= {"by Spapros": by_spapros.get("error")}
+                    row |= {"held": len(genes), "old": not entry.current}
                 rows.append(row)
     texts = ["set", "group", "method", "genes", "error", "alone", "by Spapros", "old"]
-    numbers = ["seconds", "memory", "held", *RESAMPLED, *CLUSTERS]
-    numbers += spapros_scores.FIGURES.values()
+    numbers = ["seconds", "memory", "held", *RESAMPLED, *SCORES, *CLUSTERS]
     table = pd.DataFrame(rows).reindex(columns=[*texts, *numbers])
-    return Results(table.astype(dict.fromkeys(numbers, float)), resampled)
+    return Results(table.astype(dict.fromkeys(numbers, float)), values)
 
 
-def _by_spapros(case, genes: list[int]) -> dict:
-    scored = spapros_scores.stored(case).get(spapros_scores.key(genes), {})
-    scores = scored.get("scores", {})
-    found = {title: scores.get(name) for name, title in spapros_scores.FIGURES.items()}
-    return found | {"by Spapros": scored.get("error")}
+def counted(row: pd.Series) -> str:
+    """Return a difference, with the number of its sets where the methods do not share all."""
+    return row["difference"].difference + ("" if row["whole"] else f" ({row['sets']})")
+
+
+def by_size(methods: list[str], cell: Callable[[str, int], str]) -> pd.DataFrame:
+    """Return a row a method, a column a size; rows without any content are left out."""
+    table = pd.DataFrame([[cell(name, size) for size in SIZES] for name in methods], methods, SIZES)
+    return table[(table != "").any(axis=1)].rename_axis("method")
+
+
+def means(found: Results, group: str, measure: str) -> pd.DataFrame:
+    """Return means over the sets of a group, of methods that have all."""
+    sets = found.having(group, measure)
+
+    def cell(name: str, size: int) -> str:
+        if not sets or found.known(group, measure, size, name) != sets:
+            return ""
+        return tables.over_cells(found.stack(sets, measure, size, name)).text
+
+    return by_size(list(COMPARED), cell)
+
+
+def differences(found: Results, group: str, measure: str) -> pd.DataFrame:
+    """Return GLFS minus every other method."""
+    against = found.against.query("group == @group and measure == @measure")
+    against = against.set_index(["method", "genes"])
+
+    def cell(rival: str, size: int) -> str:
+        if (rival, size) not in against.index:
+            return ""
+        return counted(against.loc[rival, size])
+
+    return by_size(RIVALS, cell)
+
+
+def ranks(found: Results, group: str) -> pd.DataFrame:
+    """Return the mean rank over sets and sizes of methods that have all panels."""
+    table = found.table[found.table["group"] == group]
+    placed = {}
+    for measure in (*MEASURES, *CLUSTERS):
+        known = table[table.groupby("set")[measure].transform("count") > 0]
+        full = known.groupby("method")[measure].transform(lambda one: one.notna().all())
+        known = known[full]
+        rank = known.groupby(["set", "genes"])[measure].rank(ascending=False)
+        placed[measure] = rank.groupby(known["method"]).mean()
+    found_ranks = pd.DataFrame(placed).reindex(list(COMPARED))
+    found_ranks = found_ranks.dropna(how="all").dropna(axis="columns", how="all")
+    return found_ranks.loc[found_ranks.mean(axis=1).sort_values().index].rename_axis("method")
+
+
+def plain(found: Results, group: str, measure: str) -> pd.DataFrame:
+    """Return means without intervals, of methods that have all sets."""
+    table = found.table[found.table["group"] == group]
+    sets = found.having(group, measure)
+
+    def cell(name: str, size: int) -> str:
+        part = table[(table["method"] == name) & (table["genes"] == size)]
+        part = part.loc[part["set"].isin(sets), measure]
+        return f"{part.mean():.3f}" if len(part) and part.notna().all() else ""
+
+    return by_size(list(COMPARED), cell)
+
+
+def clusters_lost(found: Results, group: str) -> pd.DataFrame:
+    """Return the measures of clusters in which methods are ahead in the mean."""
+    lost = {}
+    for measure in CLUSTERS:
+        values = plain(found, group, measure).apply(pd.to_numeric)
+        if GLFS in values.index:
+            over = values.loc[GLFS] - values.loc[values.index.isin(RIVALS)]
+            lost[measure] = over.map(lambda one: f"{one:+.3f}" if one < 0 else "")
+    return _rows(pd.concat(lost)) if lost else pd.DataFrame()
+
+
+def lost(found: Results, group: str) -> pd.DataFrame:
+    """Return differences below zero, a row a measure and a method that is ahead in the mean."""
+    behind = found.behind.query("group == @group")
+    texts = behind.assign(text=[counted(row) for _, row in behind.iterrows()])
+    texts = texts.set_index(["measure", "method"])
+    order = texts.index.unique()
+    table = texts.set_index("genes", append=True)["text"].unstack("genes")
+    return _rows(table.reindex(index=order, columns=SIZES).fillna(""))
+
+
+def _rows(table: pd.DataFrame) -> pd.DataFrame:
+    """With measure and method as columns, and no row without content."""
+    table = table[(table != "").any(axis=1)]
+    return table.rename_axis(["measure", "method"]).reset_index().set_index("measure")
+
+
+def spent(found: Results) -> pd.DataFrame:
+    """Return the median over the five sets of processor time and peak memory."""
+    table = found.table[(found.table["group"] == FIVE) & (found.table["genes"] == max(SIZES))]
+    return table.groupby("method", sort=False)[["seconds", "memory"]].median().dropna(how="all")
+
+
+def plain_of_set(found: Results, title: str, measure: str) -> pd.DataFrame:
+    """Return a measure on one set, with intervals over its cells."""
+    group = DATASETS[title].group
+
+    def cell(name: str, size: int) -> str:
+        if title not in found.known(group, measure, size, name):
+            return ""
+        return tables.over_cells(found.stack([title], measure, size, name)).text
+
+    return by_size(list(COMPARED), cell)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import checks
-from ..data.rows import RowMatrix
+from ..data.matrix import RowMatrix
 from . import read
 from .genes import MISSING
 from .lookup import Lookup

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
-from ..data.rows import no_rows
+from ..data.matrix import no_rows
 from . import read
 
 if TYPE_CHECKING:
     from anndata import AnnData
 
     from .._typing import Array, Matrix
-    from ..data.rows import RowMatrix, Sums
+    from ..data.matrix import RowMatrix, Sums
 
 
 def counts(adata: AnnData, counts_layer: str) -> RowMatrix:

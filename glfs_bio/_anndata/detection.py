@@ -12,7 +12,7 @@ from .per_gene import PerGene
 
 if TYPE_CHECKING:
     from .._typing import Array
-    from ..data.rows import RowMatrix
+    from ..data.matrix import RowMatrix
 
 #: What ``detection=`` may be; documentation shows it.
 Detection: TypeAlias = AnnData | PerGene

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from anndata import AnnData
 
     from .._typing import Array, Matrix
-    from ..data.rows import RowMatrix
+    from ..data.matrix import RowMatrix
 
 #: Rows that are looked at of a matrix that is not in memory and in no file that is known.
 _ROWS_LOOK = 20

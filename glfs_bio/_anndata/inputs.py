@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .._typing import Array, Matrix
-    from ..data.rows import RowMatrix
+    from ..data.matrix import RowMatrix
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """The arguments of :func:`~glfs_bio.cells.problem.build_problems` that are data.
+    """The arguments of :func:`~glfs_bio.cells.cells.build_problems` that are data.
 
     The matrix is that of all genes.
     """

@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from ..data.rows import RowMatrix, no_rows
+from ..data.matrix import RowMatrix, no_rows
 from ..limits import Limits
-from ..solvers.feasible import Row, Rows, check
+from ..solvers.constraints import Row, Rows, check
 from . import labels, per_gene, read
 from .counts import counts
 

@@ -13,7 +13,8 @@ import pandas as pd
 from scipy import sparse
 
 from .. import _gene_files, checks
-from ..criterion.targets import Expression, Genes, Labels, Structure, Term, Values, Wanted
+from ..criterion.criterion import Structure, Target, Term
+from ..criterion.targets import Expression, Genes, Labels, Values
 from . import genes as named
 from . import labels, read, write
 
@@ -41,7 +42,7 @@ def wanted(
     *,
     symbols: str | None = None,
     missing: named.Missing = "raise",
-) -> Wanted | None:
+) -> Target | None:
     """What two arguments ask for; None where it is the structure, all cells counting alike.
 
     Genes are rows of ``.var``: :func:`seen_by` has them among those that are looked at.
@@ -85,10 +86,10 @@ def wanted(
             cell_weights,
             cell_weights,
         )
-    return Wanted(tuple(terms), None if cell_weights is None else _weights(adata, cell_weights))
+    return Target(tuple(terms), None if cell_weights is None else _weights(adata, cell_weights))
 
 
-def seen_by(adata: AnnData, asked: Wanted, seen: Index) -> Wanted:
+def seen_by(adata: AnnData, asked: Target, seen: Index) -> Target:
     """The same with genes as places among the rows of ``.var`` that are looked at.
 
     Raises

@@ -11,8 +11,8 @@ from scipy import sparse
 
 from .. import checks
 from ..cells.graph import check_graph
-from ..cells.subspace import check_coordinates
-from ..data.rows import RowMatrix
+from ..cells.pca import check_coordinates
+from ..data.matrix import RowMatrix
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

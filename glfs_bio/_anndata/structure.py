@@ -11,8 +11,8 @@ import numpy as np
 
 from .. import checks
 from ..cells.batches import split
-from ..cells.reduction import Reduced, Reduction
-from ..data.rows import RowMatrix
+from ..cells.cells import Cells, Reduction
+from ..data.matrix import RowMatrix
 from ..selection import ReducedCells, reduce_cells
 from . import fingerprint, read
 from .inputs import inputs
@@ -234,7 +234,7 @@ def _stored(adata: AnnData, entry: Mapping[str, Any], key: str) -> Structure:
     for place, (block, rows) in enumerate(zip(blocks, cells, strict=True)):
         r = int(block["rank"])
         sets.append(
-            Reduced(
+            Cells(
                 basis=np.ascontiguousarray(every[rows, :r]),
                 projections=np.ascontiguousarray(seen[genes, place * rank : place * rank + r]),
                 stiffness=np.asarray(block["stiffness"]),

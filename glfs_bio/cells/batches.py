@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ..errors import NO_VALUE, InvalidValue, Message, listed
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
@@ -47,11 +49,9 @@ def split(batch: ArrayLike | None, n_cells: int) -> list[Batch]:
     names, codes, sizes = _counted(batch, n_cells)
     large = np.flatnonzero(sizes >= _FEWEST_CELLS)
     if not len(large):
-        msg = (
-            f"No batch has {_FEWEST_CELLS} cells: these are too few. Merge batches, or leave them "
-            "out."
+        raise InvalidValue(
+            "batch", NO_VALUE, "has no batch of {n} cells", "merge batches", n=_FEWEST_CELLS
         )
-        raise ValueError(msg)
     return [Batch(str(names[code]), np.flatnonzero(codes == code)) for code in large]
 
 
@@ -61,28 +61,42 @@ def warn_of_few(batch: ArrayLike | None, n_cells: int) -> None:
         return
     names, _, sizes = _counted(batch, n_cells)
     none = sizes < _FEWEST_CELLS
-    for few, what in (
-        (none, "Batches of one or two cells are left out"),
-        (
-            (sizes < _FEW_CELLS) & ~none,
-            "Batches of few cells say little and count as much as others; merge or remove them",
-        ),
-    ):
-        if few.any():
-            told = zip(names[few], sizes[few], strict=True)
-            log.warning(
-                "%s: %s.", what, ", ".join(f"{str(name)!r} ({size})" for name, size in told)
+    few = (sizes < _FEW_CELLS) & ~none
+    if none.any():
+        log.warning(
+            Message(
+                "Batches of one or two cells are left out: {names}.",
+                names=_with_sizes(names[none], sizes[none]),
             )
+        )
+    if few.any():
+        log.warning(
+            Message(
+                "Batches of few cells say little and count as much as others: {names}; merge or "
+                "remove them.",
+                names=_with_sizes(names[few], sizes[few]),
+            )
+        )
+
+
+def _with_sizes(names: NDArray[np.str_], sizes: Index) -> str:
+    return listed(f"{name} ({size})" for name, size in zip(names, sizes, strict=True))
 
 
 def _counted(batch: ArrayLike, n_cells: int) -> tuple[NDArray[np.str_], Index, Index]:
     """Names of the batches, which of them each cell is in, and how many cells each has."""
     labels = np.asarray(batch)
     if labels.shape != (n_cells,):
-        msg = f"batch has shape {labels.shape}, but there are {n_cells} cells."
-        raise ValueError(msg)
+        raise InvalidValue(
+            "batch",
+            NO_VALUE,
+            "has shape {shape}, but there are {n} cells",
+            shape=labels.shape,
+            n=n_cells,
+        )
     missing = sum(label is None or label != label for label in labels.tolist())
     if missing:
-        msg = f"batch is missing for {missing} cells: fill or remove them."
-        raise ValueError(msg)
+        raise InvalidValue(
+            "batch", NO_VALUE, "is missing for {n} cells", "fill or remove them", n=missing
+        )
     return np.unique(labels.astype(str), return_inverse=True, return_counts=True)

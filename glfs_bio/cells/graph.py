@@ -10,15 +10,15 @@ from scipy.sparse import csgraph
 from sklearn.neighbors import kneighbors_graph
 
 from .. import checks
-from ..data import pools
+from ..data.matrix import RowMatrix, no_rows, with_values
 from ..data.products import Sparse
-from ..data.rows import RowMatrix, no_rows
-from ..data.values import with_values
+from ..data.threads import one_thread_if_forked
+from ..errors import NO_VALUE, InvalidValue
 from . import neighbors
 
 if TYPE_CHECKING:
     from .._typing import Array, Matrix
-    from ..data.rows import Sums
+    from ..data.matrix import Sums
 
 LAPLACIANS = ("normalized", "unnormalized")
 _SYMMETRY = 1e-5
@@ -26,7 +26,7 @@ _SYMMETRY = 1e-5
 MOST_EXACT = 20_000
 
 
-@pools.one_thread_if_forked
+@one_thread_if_forked
 def knn_graph(
     representation: Matrix, n_neighbors: int = 15, random_state: int | None = 0
 ) -> sparse.csr_array:
@@ -74,27 +74,38 @@ def check_graph(graph: Matrix, n_cells: int, name: str = "graph") -> sparse.csr_
     """
     shape = np.shape(graph)
     if shape != (n_cells, n_cells):
-        msg = (
-            f"{name} has shape {shape}, but there are {n_cells} cells: recompute it on these cells."
+        raise InvalidValue(
+            name,
+            NO_VALUE,
+            "has shape {shape}, but there are {n} cells",
+            "recompute it on these cells",
+            shape=shape,
+            n=n_cells,
         )
-        raise ValueError(msg)
     graph = sparse.csr_array(
         graph if sparse.issparse(graph) else checks.real(name, graph), copy=True
     )
     graph.data = checks.real(name, graph.data)
     if graph.nnz and graph.data.min() < 0:
-        smallest = graph.data.min()
-        msg = f"{name} has negative weights (smallest {smallest:.3g}): similarities must be ≥ 0."
-        raise ValueError(msg)
+        raise InvalidValue(
+            name,
+            NO_VALUE,
+            "has negative weights (smallest {smallest:.3g}), and similarities must be ≥ 0",
+            "recompute it",
+            smallest=graph.data.min(),
+        )
     gap = abs(graph - graph.T)
     if gap.nnz and gap.max() > _SYMMETRY * graph.max():
-        msg = f"{name} is not symmetric: pass graph.maximum(graph.T), or the mean of both."
-        raise ValueError(msg)
+        raise InvalidValue(
+            name,
+            NO_VALUE,
+            "is not symmetric",
+            "pass its elementwise maximum with its transpose, or the mean of both",
+        )
     graph.setdiag(0.0)
     graph.eliminate_zeros()
     if graph.nnz == 0:
-        msg = f"{name} has no edges: recompute it with more neighbours."
-        raise ValueError(msg)
+        raise InvalidValue(name, NO_VALUE, "has no edges", "recompute it with more neighbours")
     return graph
 
 

@@ -15,7 +15,7 @@ from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
 
-from ..data import parallel
+from ..data import threads
 
 if TYPE_CHECKING:
     from .._typing import Array, Index
@@ -85,7 +85,7 @@ def distances(cells: Array, n_neighbors: int, random_state: int | None) -> spars
         return own, lengths, others[places]
 
     done = 0
-    for own, lengths, found in parallel.in_order(look, members, pairwise_distances(centers)):
+    for own, lengths, found in threads.in_order(look, members, pairwise_distances(centers)):
         far[own], near[own] = lengths, found
         done += len(own)
         progress = {"stage": "finding neighbours", "n_done": done, "n_all": len(cells)}
@@ -111,7 +111,7 @@ def _clusters(cells: Array, random_state: int | None) -> tuple[list[Index], Arra
         with threadpool_limits(1):  # threads would add up in any order
             model.fit(cells[seen])
     chunks = np.split(cells, range(_CHUNK, len(cells), _CHUNK))
-    found = np.concatenate(list(parallel.in_order(model.predict, chunks)))
+    found = np.concatenate(list(threads.in_order(model.predict, chunks)))
     filled, found = np.unique(found, return_inverse=True)
     ends = np.cumsum(np.bincount(found))[:-1]
     members = np.split(np.argsort(found, kind="stable"), ends)

@@ -9,9 +9,8 @@ import numpy as np
 from numba import njit
 from scipy import sparse
 
-from ..data import parallel
-from ..data.moments import moments
-from ..data.rows import RowMatrix
+from ..data import threads
+from ..data.matrix import RowMatrix, moments
 from .graph import laplacian
 
 if TYPE_CHECKING:
@@ -120,6 +119,12 @@ def gene_units(variance: Array, residuals: Array, assay: float | None = None) ->
     return np.divide(reliability(variance, residuals), noise, out=units, where=variance > 0)
 
 
+def inverse_root(squares: Array) -> Array:
+    """Return ``1/√v`` of every gene, zero where there is nothing."""
+    roots = np.sqrt(squares)
+    return np.divide(1.0, roots, out=np.zeros_like(roots), where=roots > 0)
+
+
 def elsewhere(variance: Array, residuals: Array, detection: Array) -> Array:
     """How much longer genes are, in units of noise, in an assay with another detection of each.
 
@@ -161,7 +166,7 @@ def _quadratic_forms(data: sparse.csr_array, form: sparse.csr_array) -> Array:
         begin = begins[part]
         _forms_of_rows(*stored, *forms, begin, min(begin + SETTINGS.rows, n_rows), parts[part])
 
-    parallel.work(add_up, range(len(begins)))
+    threads.work(add_up, range(len(begins)))
     return np.asarray(parts.sum(axis=0))
 
 

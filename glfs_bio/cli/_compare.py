@@ -2,91 +2,51 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 import glfs_bio
 
+from ..errors import InvalidValue
 from . import _files as files
-from . import _messages as messages
 from . import _options as options
 from . import _results as results
 from . import _values as values
-from ._grouped import grouped
-from ._preserve import Preserve  # noqa: TC001 - grouped reads it
-from ._structure import Structure  # noqa: TC001 - grouped reads it
+from ._command import command, given
+from ._stderr import is_terminal
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-@grouped
-def compare(
-    source: options.Source,
-    panels: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="NAME=PANEL...",
-            help="What to call each panel, and the panel as in `evaluate`; at least two.",
-        ),
-    ],
-    structure: Structure,
-    preserve: Preserve,
-    labels: options.Labels = None,
-    output: options.Output = None,
-    table: options.Table = None,
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """Arguments of ``tl.compare_panels``."""
+
+    labels: options.Labels = None
+    counts_layer: options.CountsLayer = None
+    share: options.Share = 0.25
+    symbols: options.Symbols = None
+    missing: options.Missing = "warn"
+    key_added: options.KeyAdded = "glfs_comparison"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Written(options.Written):
+    """Where cells and tables go."""
+
     overlaps: Annotated[
-        Path | None, typer.Option(help="Table of what every two panels share: .csv or .tsv.")
-    ] = None,
-    counts_layer: options.CountsLayer = None,
-    share: options.Share = 0.25,
-    symbols: options.Symbols = None,
-    missing: options.Missing = "warn",
-    key_added: options.KeyAdded = "glfs_comparison",
-    transpose: options.Transpose = None,
-    log1p: options.Log1p = False,
-    overwrite: options.Overwrite = False,
-    debug: options.Debug = False,
-) -> None:
-    """Judge two or more panels by the same measures; prints a row a panel, with tabs.
-
-    Example: glfs-bio compare panel.h5ad ours=glfs theirs=catalogue.csv --labels cell_type
-    """
-    with messages.told_in_one_line(debug=debug):
-        files.check_files(source, cells=output, table=table, overlaps=overlaps, overwrite=overwrite)
-        named = _named(panels)
-        kept = preserve.arguments()
-        adata = files.load(source, transpose=transpose, log1p=log1p)
-        structure.prepare(adata, next(iter(named.values())), kept=output is not None)
-        glfs_bio.tl.compare_panels(
-            adata,
-            named,
-            labels,
-            counts_layer=counts_layer,
-            share=share,
-            symbols=symbols,
-            missing=cast("Any", missing),  # compare_panels checks it
-            **kept,
-            structure_key=structure.structure_key,
-            key_added=key_added,
-            random_state=structure.random_state,
-            show_progress=messages.errors.is_terminal,
-        )
-        found = adata.uns[key_added]
-        if output is not None:
-            files.put_cells(adata, output, overwrite=overwrite)
-        pairs, measures = _pairs(found), found["measures"].reset_index().convert_dtypes()
-        for line in _summary(found, pairs):
-            messages.note(line)
-        if overlaps is not None:
-            files.put_table(pairs, overlaps, overwrite=overwrite)
-        files.put_table(measures, table, overwrite=overwrite)
+        Path | None,
+        typer.Option(help="Table of what every two panels share: .csv or .tsv."),
+        files.Writes(tuple(files.TABLES)),
+    ] = None
 
 
-def _named(words: list[str]) -> dict[str, Any]:
+def _named(words: list[str], argument: str) -> dict[str, Any]:
     """Panels by their names.
 
     Raises
@@ -100,16 +60,50 @@ def _named(words: list[str]) -> dict[str, Any]:
     for word in words:
         name, _, panel = word.partition("=")
         if not name or not panel:
-            msg = f"{word} must be NAME=PANEL, such as ours=glfs or theirs=catalogue.csv."
-            raise ValueError(msg)
+            raise InvalidValue(
+                argument, word, "has no name", "write ours=glfs, or theirs=catalogue.csv"
+            )
         if name in named:
-            msg = f"{name} is the name of two panels: give each its own."
-            raise ValueError(msg)
+            raise InvalidValue(argument, word, "has the name of another panel", "give it its own")
         named[name] = values.panel(panel)
     if len(named) < 2:
-        msg = f"There is one panel ({words[0]}): at least two can be compared."
-        raise ValueError(msg)
+        raise InvalidValue(argument, words, "is one panel", "name at least two")
     return named
+
+
+@command
+def compare(
+    cells: options.Cells,
+    panels: Annotated[
+        Any,
+        typer.Argument(
+            metavar="NAME=PANEL...",
+            help="What to call each panel, and the panel as in `evaluate`; at least two.",
+        ),
+        values.As(list[str], _named),
+    ],
+    target: options.Target,
+    asked: Asked,
+    structure: options.Structure,
+    written: Written,
+) -> None:
+    """Judge two or more panels by the same measures; prints a row a panel, with tabs.
+
+    Example: glfs-bio compare panel.h5ad ours=glfs theirs=catalogue.csv --labels cell_type
+    """
+    adata = cells.load()
+    structure.prepare(adata, next(iter(panels.values())), kept=written.output is not None)
+    glfs_bio.tl.compare_panels(
+        adata,
+        panels,
+        **given(asked, target),
+        structure_key=structure.structure_key,
+        random_state=structure.seed,
+        show_progress=is_terminal(),
+    )
+    found = adata.uns[asked.key_added]
+    pairs, measures = _pairs(found), found["measures"].reset_index().convert_dtypes()
+    written.put(adata, measures, *_summary(found, pairs), beside={written.overlaps: pairs})
 
 
 def _pairs(found: dict[str, pd.DataFrame]) -> pd.DataFrame:

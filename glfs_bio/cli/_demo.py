@@ -10,8 +10,8 @@ import typer
 import glfs_bio
 
 from . import _files as files
-from . import _messages as messages
 from . import _options as options
+from ._command import command
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -21,19 +21,18 @@ _LABELS = "bulk_labels"
 _FILES = ("pbmc68k_panel.h5ad", "genes.txt", "panel.png")
 
 
+@command
 def demo(
     output: Annotated[
         Path, typer.Option("-o", "--output", help="Folder for what is written.")
     ] = Path("glfs-demo"),
     overwrite: options.Overwrite = False,
-    debug: options.Debug = False,
 ) -> None:
     """Select 25 genes of 700 blood cells that scanpy ships; prints a table, needs no network.
 
     Example: glfs-bio demo -o demo
     """
-    with messages.told_in_one_line(debug=debug):
-        run(output, overwrite=overwrite)
+    run(output, overwrite=overwrite)
 
 
 def run(output: Path, *, overwrite: bool) -> None:

@@ -2,104 +2,96 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import numpy as np
 import typer
 
 import glfs_bio
 
+from ..errors import InvalidValue
 from . import _files as files
-from . import _messages as messages
 from . import _options as options
 from . import _results as results
 from . import _values as values
-from ._grouped import grouped
-from ._preserve import Preserve  # noqa: TC001 - grouped reads it
-from ._structure import Structure  # noqa: TC001 - grouped reads it
+from ._command import command, given
+from ._stderr import is_terminal
 
 #: Labels that the summary names.
 _WORST = 3
 
 
-@grouped
-def evaluate(
-    source: options.Source,
-    panel: options.Panel,
-    structure: Structure,
-    preserve: Preserve,
-    labels: options.Labels = None,
-    output: options.Output = None,
-    table: options.Table = None,
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """Arguments of ``tl.evaluate_panel``."""
+
+    labels: options.Labels = None
+    counts_layer: options.CountsLayer = None
+    failure: Annotated[
+        Any,
+        typer.Option(help="Probability that a gene fails: one number, or a column of var."),
+        values.As(str | None, values.number_or_name),
+    ] = None
+    n_random: Annotated[int, typer.Option(help="Random panels of the same size.")] = 20
+    n_directions: Annotated[int, typer.Option(help="Directions that --missed lists.")] = 5
+    symbols: options.Symbols = None
+    missing: options.Missing = "warn"
+    key_added: options.KeyAdded = "glfs_evaluation"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tables(options.Written):
+    """Where cells and tables go."""
+
     per_label: Annotated[
-        Path | None, typer.Option(help="Table of the labels, with --labels: .csv or .tsv.")
-    ] = None,
+        Path | None,
+        typer.Option(help="Table of the labels, with --labels: .csv or .tsv."),
+        files.Writes(tuple(files.TABLES)),
+    ] = None
     missed: Annotated[
-        Path | None, typer.Option(help="Table of what the panel misses: .csv or .tsv.")
-    ] = None,
-    counts_layer: options.CountsLayer = None,
-    failure: options.Failure = None,
-    n_random: Annotated[int, typer.Option(help="Random panels of the same size.")] = 20,
-    n_directions: Annotated[int, typer.Option(help="Directions that --missed lists.")] = 5,
-    symbols: options.Symbols = None,
-    missing: options.Missing = "warn",
-    key_added: options.KeyAdded = "glfs_evaluation",
-    transpose: options.Transpose = None,
-    log1p: options.Log1p = False,
-    overwrite: options.Overwrite = False,
-    debug: options.Debug = False,
+        Path | None,
+        typer.Option(help="Table of what the panel misses: .csv or .tsv."),
+        files.Writes(tuple(files.TABLES)),
+    ] = None
+
+
+@command
+def evaluate(
+    cells: options.Cells,
+    panel: options.Panel,
+    target: options.Target,
+    asked: Asked,
+    structure: options.Structure,
+    tables: Tables,
 ) -> None:
     """Judge a panel: what it keeps of the cells, and what it misses; prints measures, with tabs.
 
     Example: glfs-bio evaluate pbmc.h5ad catalogue.csv --labels cell_type --table measures.tsv
     """
-    with messages.told_in_one_line(debug=debug):
-        files.check_files(
-            source,
-            cells=output,
-            table=table,
-            per_label=per_label,
-            missed=missed,
-            overwrite=overwrite,
+    if tables.per_label is not None and asked.labels is None:
+        raise InvalidValue(
+            "per_label", tables.per_label, "needs {arg:labels}", "name their column of {obs}"
         )
-        if per_label is not None and labels is None:
-            msg = f"--per-label {per_label} needs --labels: name their column of obs."
-            raise ValueError(msg)
-        named = values.panel(panel)
-        kept = preserve.arguments()
-        adata = files.load(source, transpose=transpose, log1p=log1p)
-        structure.prepare(adata, named, kept=output is not None)
-        glfs_bio.tl.evaluate_panel(
-            adata,
-            named,
-            labels,
-            counts_layer=counts_layer,
-            failure=None if failure is None else values.number_or_name(failure),
-            n_random=n_random,
-            n_directions=n_directions,
-            symbols=symbols,
-            missing=cast("Any", missing),  # evaluate_panel checks it
-            **kept,
-            structure_key=structure.structure_key,
-            key_added=key_added,
-            random_state=structure.random_state,
-            show_progress=messages.errors.is_terminal,
-        )
-        entry = adata.uns[key_added]
-        if output is not None:
-            files.put_cells(adata, output, overwrite=overwrite)
-        for line in _summary(entry):
-            messages.note(line)
-        if per_label is not None:
-            frame = entry["per_label"].reset_index()
-            files.put_table(frame, per_label, overwrite=overwrite)
-        if missed is not None:
-            files.put_table(entry["missed"], missed, overwrite=overwrite)
-        import pandas as pd
+    adata = cells.load()
+    structure.prepare(adata, panel, kept=tables.output is not None)
+    glfs_bio.tl.evaluate_panel(
+        adata,
+        panel,
+        **given(asked, target),
+        structure_key=structure.structure_key,
+        random_state=structure.seed,
+        show_progress=is_terminal(),
+    )
+    import pandas as pd
 
-        measures = pd.DataFrame(_measures(entry), columns=["measure", "value"], dtype=object)
-        files.put_table(measures, table, overwrite=overwrite)
+    entry = adata.uns[asked.key_added]
+    measures = pd.DataFrame(_measures(entry), columns=["measure", "value"], dtype=object)
+    beside = {tables.missed: entry["missed"]}
+    if asked.labels is not None:
+        beside[tables.per_label] = entry["per_label"].reset_index()
+    tables.put(adata, measures, *_summary(entry), beside=beside)
 
 
 def _measures(entry: dict[str, Any]) -> list[tuple[str, float]]:

@@ -1,39 +1,59 @@
-"""Files of a command: what is checked before anything is loaded, read, and written."""
+"""Files of a command: what is checked before anything is loaded, read, and written.
+
+``-`` on the command line is stdin or stdout.
+"""
 
 from __future__ import annotations
 
-import re
+import gzip
 import shutil
 import sys
-from typing import TYPE_CHECKING
+import tempfile
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
 
 import glfs_bio
 
-from . import _streams as streams
-from ._run import now
+from ..errors import NO_VALUE, FileRefused, InvalidValue, Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
+    from collections.abc import Iterable, Iterator, Sequence
 
     import pandas as pd
     from anndata import AnnData
 
-#: Endings of files of cells.
+#: Endings of files of cells, and of tables with what is between their columns.
 CELLS = (".h5ad", ".zarr")
-_TABLES = {".csv": ",", ".tsv": "\t"}
+TABLES = {".csv": ",", ".tsv": "\t"}
+_HDF5 = b"\x89HDF\r\n\x1a\n"
+_GZIP = b"\x1f\x8b"
 
 
-def check_files(
-    *sources: Path,
-    overwrite: bool,
-    cells: Path | None = None,
-    cells_are: str = "--output",
-    table: Path | None = None,
-    text: Path | None = None,
-    **tables: Path | None,
-) -> None:
-    """Refuse, before anything is loaded, what cannot be read or written; `tables` by their options.
+@dataclass(frozen=True)
+class Reads:
+    """Marks an option whose file must be there; with an ending only a name that has it."""
+
+    ending: str = ""
+
+
+@dataclass(frozen=True)
+class Writes:
+    """Marks an option whose file is written; with endings that it may have."""
+
+    endings: tuple[str, ...] = ()
+
+
+def check(files: Iterable[tuple[str, Reads | Writes, Any]], *, overwrite: bool) -> None:
+    """Refuse, before anything is loaded, what cannot be read or written.
+
+    Parameters
+    ----------
+    files
+        Name of the argument, what is done with it, and a file or several.
+    overwrite
+        Whether files that are there may be replaced.
 
     Raises
     ------
@@ -43,25 +63,39 @@ def check_files(
     """
     from .._files import check_target
 
-    for source in sources:
-        if not streams.is_one(source) and not source.exists():
-            msg = f"{source} does not exist: name a file or folder that is there."
-            raise FileNotFoundError(msg)
-    tables = {"table": table, **tables}
-    every = [(f"--{name.replace('_', '-')}", target, _TABLES) for name, target in tables.items()]
-    to_stdout = ["--genes"] if streams.is_one(text) else []
-    for option, target, endings in ((cells_are, cells, CELLS), *every):
-        if streams.is_one(target):
-            to_stdout.append(option)
-        elif target is not None and target.suffix.lower() not in endings:
-            msg = f"{option} {target} must end with {' or '.join(endings)}."
-            raise ValueError(msg)
+    every = [
+        (name, use, Path(one))
+        for name, use, value in files
+        for one in (value if isinstance(value, list) else [value])
+        if one is not None
+    ]
+    to_stdout = [name for name, use, file in every if isinstance(use, Writes) and is_one(file)]
+    every = [(name, use, file) for name, use, file in every if not is_one(file)]
+    for name, use, file in every:
+        if isinstance(use, Reads):
+            if file.name.lower().endswith(use.ending) and not file.exists():
+                raise FileRefused(
+                    name, file, "does not exist", "name a file or folder that is there"
+                )
+        elif use.endings and file.suffix.lower() not in use.endings:
+            allowed = " or ".join(use.endings)
+            raise InvalidValue(name, file, "must end with {endings}", endings=allowed)
     if len(to_stdout) > 1:
-        msg = f"{' and '.join(to_stdout)} are both -, which is stdout: write one to a file."
-        raise ValueError(msg)
-    for target in (cells, *tables.values(), text):
-        if target is not None and not streams.is_one(target):
-            check_target(target, overwrite=overwrite)
+        raise InvalidValue(
+            to_stdout[0],
+            NO_VALUE,
+            "and {arg:{other}} are both -, which is stdout",
+            "write one to a file",
+            other=to_stdout[1],
+        )
+    for _, use, file in every:
+        if isinstance(use, Writes):
+            check_target(file, overwrite=overwrite)
+
+
+def is_one(path: Path | None) -> bool:
+    """Whether ``-`` was given in place of a file."""
+    return path is not None and str(path) == "-"
 
 
 def load(
@@ -76,12 +110,17 @@ def load(
         stay in a file; stdin that is to stay in a file.
     """
     if log1p and backed:
-        msg = "--log1p changes the matrix, which --backed leaves in the file: choose one."
-        raise ValueError(msg)
-    if backed and streams.is_one(source):
-        msg = "--backed leaves the matrix in its file, and stdin is none: name the file."
-        raise ValueError(msg)
-    with streams.file_of(source) as file:
+        raise InvalidValue(
+            "log1p",
+            log1p,
+            "changes the matrix, which {arg:backed} leaves in the file",
+            "choose one",
+        )
+    if backed and is_one(source):
+        raise InvalidValue(
+            "backed", backed, "leaves the matrix in its file, and stdin is none", "name the file"
+        )
+    with _file_of(source) as file:
         adata = glfs_bio.io.read_cells(file, transpose=transpose, backed=backed)
     if log1p:
         _take_logarithms(adata)
@@ -101,17 +140,75 @@ def _take_logarithms(adata: AnnData) -> None:
     from .._anndata import read
 
     if not read.may_be_counts(read.matrix(adata)):
-        msg = (
-            "--log1p is for counts, and X holds negative values, or decimal numbers that are as "
-            "small as logarithms: leave --log1p out."
+        raise InvalidValue(
+            "log1p",
+            NO_VALUE,
+            "is for counts, and {X} holds negative values, or decimal numbers that are as small as "
+            "logarithms",
+            "leave {arg:log1p} out",
         )
-        raise ValueError(msg)
     sc.pp.normalize_total(adata)
     sc.pp.log1p(adata)
 
 
+@contextmanager
+def _file_of(source: Path) -> Iterator[Path]:
+    """The file itself; for stdin one that holds it, with the ending of what it looks like.
+
+    Raises
+    ------
+    Refusal
+        One of the file, with stdin in the place of its name.
+    """
+    if not is_one(source):
+        yield source
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        with tempfile.NamedTemporaryFile(dir=folder, delete=False) as copied:
+            shutil.copyfileobj(sys.stdin.buffer, copied)
+            named = Path(folder) / f"stdin{_ending(copied)}"
+        Path(copied.name).rename(named)
+        try:
+            yield named
+        except Refusal as refusal:
+            if str(refusal.value) == str(named):
+                refusal.value = "stdin"
+            for name, field in refusal.fields.items():
+                if str(field) == str(named):
+                    refusal.fields[name] = "stdin"
+            raise
+
+
+def _ending(file: IO[bytes]) -> str:
+    """Of HDF5 whether it is of AnnData or of 10x Genomics, of a table what is between columns."""
+    file.seek(0)
+    head = file.read(len(_HDF5))
+    file.seek(0)
+    if head == _HDF5:
+        import h5py  # type: ignore[import-untyped]
+
+        with h5py.File(file, "r") as groups:
+            return ".h5" if "matrix" in groups else ".h5ad"
+    packed = head[: len(_GZIP)] == _GZIP
+    line = (gzip.GzipFile(fileobj=file) if packed else file).readline()
+    return (".tsv" if b"\t" in line else ".csv") + (".gz" if packed else "")
+
+
+@contextmanager
+def replacing(target: Path, ending: str, *, overwrite: bool) -> Iterator[Path]:
+    """Yield a name to write to, of what takes the place of the file, or goes to stdout."""
+    if not is_one(target):
+        with glfs_bio.io.replacing(target, overwrite=overwrite) as name:
+            yield name
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        name = Path(folder) / f"stdout{ending}"
+        yield name
+        sys.stdout.buffer.write(name.read_bytes())
+
+
 def put_cells(adata: AnnData, target: Path, *, overwrite: bool) -> None:
-    """Write the annotated cells to a file, or as h5ad to stdout, where then nothing else goes.
+    """Write the annotated cells to a file, or as h5ad to stdout.
 
     Raises
     ------
@@ -119,36 +216,39 @@ def put_cells(adata: AnnData, target: Path, *, overwrite: bool) -> None:
         There is no room, which is told beforehand where it is known; or the writing failed.
     """
     room = shutil.disk_usage(target.parent).free
-    if room < adata.__sizeof__():
-        msg = f"{target} needs {adata.__sizeof__():.3g} bytes, and there is room for {room:.3g}."
-        raise OSError(msg)
-    with streams.replacing(target, ".h5ad", overwrite=overwrite) as name:
+    if room < (needed := adata.__sizeof__()):
+        raise FileRefused(
+            "output",
+            target,
+            "needs {needed:.3g} bytes, and there is room for {room:.3g}",
+            needed=needed,
+            room=room,
+        )
+    with replacing(target, ".h5ad", overwrite=overwrite) as name:
         write = adata.write_zarr if name.suffix.lower() == ".zarr" else adata.write_h5ad
         try:
             write(name)
         except (OSError, RuntimeError) as error:  # HDF5 raises either where the disk fills up
-            said = re.search("error message = '([^']+)'", str(error))
-            msg = f"{target} cannot be written: {said[1] if said else error}"
-            raise OSError(msg) from error
+            _, _, said = str(error).partition("error message = '")
+            said = said.partition("'")[0] or str(error)
+            raise FileRefused("output", target, "cannot be written", "{said}", said=said) from error
 
 
 def put_table(frame: pd.DataFrame, target: Path | None, *, overwrite: bool) -> None:
     """Write a table to a file, or to stdout with tabs."""
-    if target is None or streams.is_one(target):
-        if not now().stdout_is_taken:
-            frame.to_csv(sys.stdout, sep="\t", index=False)
+    if target is None or is_one(target):
+        frame.to_csv(sys.stdout, sep="\t", index=False)
         return
     with glfs_bio.io.replacing(target, overwrite=overwrite) as name:
-        separator = _TABLES[target.suffix.lower()]
+        separator = TABLES[target.suffix.lower()]
         frame.to_csv(name, sep=separator, index=False, encoding="utf-8")
 
 
-def put_names(names: Iterable[str], target: Path | None, *, overwrite: bool) -> None:
+def put_names(names: Sequence[str], target: Path | None, *, overwrite: bool) -> None:
     """Write names of genes to a file or to stdout, one a line."""
     listing = "".join(f"{name}\n" for name in names)
-    if target is None or streams.is_one(target):
-        if not now().stdout_is_taken:
-            sys.stdout.write(listing)
+    if target is None or is_one(target):
+        sys.stdout.write(listing)
         return
     with glfs_bio.io.replacing(target, overwrite=overwrite) as name:
         name.write_text(listing, encoding="utf-8")

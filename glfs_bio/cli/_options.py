@@ -1,11 +1,25 @@
-"""Arguments and options that several commands have."""
+"""Arguments, options and records of options that several commands have."""
 
 from __future__ import annotations
 
+import inspect
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+import glfs_bio
+
+from . import _files as files
+from . import _results as results
+from . import _values as values
+from ._command import given
+from ._stderr import note, progress
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from anndata import AnnData
 
 #: Those of ``glfs_bio.selection``, which takes seconds to import.
 METHODS = (
@@ -25,52 +39,39 @@ Source = Annotated[
         help="Cells × genes: .h5ad, .zarr, .loom, .csv, .tsv, 10x .h5, a folder of 10x; or - for "
         "stdin.",
     ),
+    files.Reads(),
 ]
 Panel = Annotated[
-    str,
+    Any,
     typer.Argument(
         metavar="PANEL",
         help="Key of a selection, boolean var column, .txt, .csv, .tsv, .gmt or .xlsx of genes, or "
         "names with commas between them, as CD3D,LYZ (one as CD3D,).",
     ),
+    values.As(str, values.panel),
 ]
 Method = Annotated[str, typer.Option(help=f"One of {', '.join(METHODS)}.")]
-Transpose = Annotated[
-    bool | None,
-    typer.Option(
-        "--transpose/--no-transpose",
-        help="A table has genes in its rows, or cells.",
-        show_default="to be told where it is not cells",
-    ),
-]
-Log1p = Annotated[
-    bool, typer.Option("--log1p", help="X holds counts: normalise totals and take logarithms.")
-]
 Output = Annotated[
     Path | None,
     typer.Option("-o", "--output", help="Annotated .h5ad or .zarr; - is .h5ad on stdout."),
+    files.Writes(files.CELLS),
+]
+Table = Annotated[
+    Path | None,
+    typer.Option(help="Write the table here: .csv or .tsv."),
+    files.Writes(tuple(files.TABLES)),
 ]
 Layer = Annotated[str | None, typer.Option(help="Layer in place of X.")]
 Genes = Annotated[
-    list[str] | None,
+    Any,
     typer.Option(
         help="Genes, var columns, families such as mitochondrial, /patterns/, or @files of genes, "
         "with commas between them; may be repeated."
     ),
+    values.As(list[str] | None, values.genes),
 ]
 Labels = Annotated[str | None, typer.Option(help="Column of obs with labels, such as cell types.")]
 CountsLayer = Annotated[str | None, typer.Option(help="Layer of raw counts, or X.")]
-Failure = Annotated[
-    str | None,
-    typer.Option(help="Probability that a gene fails: one number, or a column of var."),
-]
-Detection = Annotated[
-    str | None,
-    typer.Option(
-        help="What the assay detects that will measure the panel, as a share of what is detected "
-        "here: one number, a column of var, or a file of cells measured by it."
-    ),
-]
 Share = Annotated[
     float, typer.Option(help="A substitute stands in for a gene if it takes over this share.")
 ]
@@ -81,17 +82,186 @@ MaskVar = Annotated[str | None, typer.Option(help="Boolean column of var: genes 
 Symbols = Annotated[str | None, typer.Option(help="Column of var with the names of the genes.")]
 Key = Annotated[str, typer.Option(help="Which selection: its --key-added.")]
 KeyAdded = Annotated[str, typer.Option(help="Key of uns, and prefix of what is written.")]
-Table = Annotated[Path | None, typer.Option(help="Write the table here: .csv or .tsv.")]
+BatchKey = Annotated[str | None, typer.Option(help="Column of obs with the batch.")]
 Backed = Annotated[
-    bool, typer.Option("--backed", help="Leave the matrix of an .h5ad in the file while selecting.")
+    bool, typer.Option("--backed", help="Leave the matrix of an .h5ad in the file while working.")
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")]
-Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks.")]
-Lambda1 = Annotated[float, typer.Option(help="Weight of the graph.")]
-NComps = Annotated[int, typer.Option(help="Principal components; 0 is full rank.")]
-UseRep = Annotated[str | None, typer.Option(help="Key of obsm, or X.")]
-NeighborsKey = Annotated[str | None, typer.Option(help="Graph: key of uns.")]
-NNeighbors = Annotated[int, typer.Option(help="Neighbours, where there is no graph.")]
-BatchKey = Annotated[str | None, typer.Option(help="Column of obs with the batch.")]
-StructureKey = Annotated[str, typer.Option(help="Where the structure of the cells is kept.")]
-Seed = Annotated[int, typer.Option(help="Seed of the principal components.")]
+
+
+def seed(told: str, default: str | None = None) -> Any:
+    """The option of ``random_state``."""
+    return typer.Option("--seed", help=told, show_default=default or True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cells:
+    """Cells, and what is to be done with them before anything else."""
+
+    source: Source
+    transpose: Annotated[
+        bool | None,
+        typer.Option(
+            "--transpose/--no-transpose",
+            help="A table has genes in its rows, or cells.",
+            show_default="to be told where it is not cells",
+        ),
+    ] = None
+    log1p: Annotated[
+        bool, typer.Option("--log1p", help="X holds counts: normalise totals and take logarithms.")
+    ] = False
+
+    def load(self, *, backed: bool = False) -> AnnData:
+        """Read them; for what is raised, see :func:`._files.load`."""
+        return files.load(self.source, transpose=self.transpose, log1p=self.log1p, backed=backed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Written:
+    """Where annotated cells and a table go: to files, or the table to stdout."""
+
+    output: Output = None
+    table: Table = None
+    overwrite: Overwrite = False
+
+    def put(
+        self,
+        adata: AnnData,
+        table: pd.DataFrame,
+        *told: str,
+        beside: dict[Path | None, pd.DataFrame] | None = None,
+    ) -> None:
+        """Write the cells, say some lines on stderr, and write the table after those beside it."""
+        if self.output is not None:
+            files.put_cells(adata, self.output, overwrite=self.overwrite)
+        for line in told:
+            note(line)
+        for file, frame in (beside or {}).items():
+            if file is not None:
+                files.put_table(frame, file, overwrite=self.overwrite)
+        if self.table is not None or not files.is_one(self.output):
+            files.put_table(table, self.table, overwrite=self.overwrite)
+
+
+def _structure(told: str, default: str | None = None, *names: str) -> Any:
+    panel = "Structure of the cells"
+    return typer.Option(*names, help=told, rich_help_panel=panel, show_default=default or False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Structure:
+    """Parameters of ``pp.structure``; None is one that is not given."""
+
+    layer: Annotated[str | None, _structure("Layer in place of X.")] = None
+    mask_var: Annotated[str | None, _structure("Boolean column of var: genes to look at.")] = None
+    batch_key: Annotated[str | None, _structure("Column of obs with the batch.")] = None
+    use_rep: Annotated[str | None, _structure("Key of obsm, or X.")] = None
+    neighbors_key: Annotated[str | None, _structure("Graph: key of uns.")] = None
+    n_comps: Annotated[int | None, _structure("Principal components; 0 is full rank.", "50")] = None
+    n_neighbors: Annotated[int | None, _structure("Neighbours, where there is no graph.", "15")] = (
+        None
+    )
+    lambda1: Annotated[float | None, _structure("Weight of the graph.", "100.0")] = None
+    random_state: Annotated[
+        int | None, _structure("Seed of the structure, and of all that is random.", "0", "--seed")
+    ] = None
+    structure_key: Annotated[
+        str,
+        _structure(
+            "Where the structure is kept, which is computed anew where another of these options is "
+            "given.",
+            "glfs_structure",
+        ),
+    ] = "glfs_structure"
+
+    @property
+    def seed(self) -> int:
+        """Seed of what is random beside the structure."""
+        return 0 if self.random_state is None else self.random_state
+
+    def arguments(self) -> dict[str, Any]:
+        """Those that are given."""
+        found = given(self)
+        return found | ({"n_comps": None} if self.n_comps == 0 else {})
+
+    def prepare(self, adata: AnnData, panel: object, *, kept: bool) -> None:
+        """Compute the structure, where options ask for another or the cells are to keep it.
+
+        A panel that is the key of a selection has the selection's parameters, where no option says
+        otherwise.
+
+        Raises
+        ------
+        KeyError, TypeError, ValueError
+            As ``pp.structure``; what `structure_key` names is something else.
+        """
+        from .._anndata import structure
+
+        asked = self.arguments()
+        key = asked.pop("structure_key")
+        if not asked and not (kept and structure.load(adata, key) is None):
+            return
+        names = inspect.signature(glfs_bio.pp.structure).parameters.keys() - {"adata", "key_added"}
+        recorded = results.recorded_parameters(adata, panel)
+        recorded = {name: value for name, value in recorded.items() if name in names}
+        with progress():
+            glfs_bio.pp.structure(adata, **(recorded | asked), key_added=key)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """What a panel should reproduce.
+
+    Attributes
+    ----------
+    preserve
+        What to keep: structure, expression, a column of obs (labels, or numbers), a key of obsm, or
+        a boolean column of var; structure, or what a selection was made for, if not given.
+    cell_weights
+        How much each cell counts: column of obs, numbers or labels.
+    """
+
+    preserve: Any = None
+    cell_weights: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Platform:
+    """The assay that will measure a panel.
+
+    Attributes
+    ----------
+    detection
+        What the assay detects that will measure the panel, as a share of what is detected here: one
+        number, or a column of var.
+    failure
+        Probability that a gene fails: one number, or a column of var.
+    """
+
+    detection: Any = None
+    failure: str | float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Costs:
+    """Costs and counts that limits are on.
+
+    Attributes
+    ----------
+    counts_layer
+        Layer of raw counts, or X.
+    cost
+        Cost of a gene: column of var, or one number.
+    budget
+        Most that the panel may cost.
+    """
+
+    counts_layer: str | None = None
+    cost: str | float | None = None
+    budget: float | None = None
+
+
+def within(limits: glfs_bio.Limits, costs: Costs, *records: Any) -> dict[str, Any]:
+    """Arguments of limits, costs and other records; those that are given."""
+    found = given(costs, *records)
+    return found | ({"limits": limits} if given(limits) else {})

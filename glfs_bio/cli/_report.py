@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
 from typing import Annotated, Any
 
@@ -10,87 +11,90 @@ import typer
 import glfs_bio
 
 from . import _files as files
-from . import _messages as messages
 from . import _options as options
-from . import _streams as streams
+from ._command import command
+
+_NO_LINKS = "none"
 
 
-def report(
-    source: options.Source,
-    output: Annotated[Path, typer.Option("-o", "--output", help="File to write: .html.")],
-    key: options.Key = "glfs",
-    groupby: Annotated[
-        str | None, typer.Option(help="Column of obs that colours the cells.")
-    ] = None,
-    symbols: options.Symbols = None,
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """Arguments of ``io.write_report``."""
+
+    key: options.Key = "glfs"
+    labels: Annotated[str | None, typer.Option(help="Column of obs that colours the cells.")] = None
+    symbols: options.Symbols = None
     stability_key: Annotated[
         str | None, typer.Option(help="Stability; KEY_stability, if it is there.")
-    ] = None,
+    ] = None
     enrichment_key: Annotated[
         str | None, typer.Option(help="Enrichment; KEY_enrichment, if it is there.")
-    ] = None,
+    ] = None
     evaluation_key: Annotated[
         str | None, typer.Option(help="Evaluation; KEY_evaluation or glfs_evaluation, if there.")
-    ] = None,
+    ] = None
     explanation_key: Annotated[
         str | None, typer.Option(help="Explanation; KEY_explanation or glfs_explanation, if there.")
-    ] = None,
+    ] = None
     substitutes_key: Annotated[
         str | None, typer.Option(help="Substitutes; KEY_substitutes or glfs_substitutes, if there.")
-    ] = None,
-    keep: Annotated[
-        Path | None,
-        typer.Option(help="Also write IN with the UMAPs, which later reports use: .h5ad or .zarr."),
-    ] = None,
-    layer: options.Layer = None,
+    ] = None
+    layer: options.Layer = None
     link: Annotated[
         str | None,
         typer.Option(
             help="Page about {gene}; none for no links.", show_default="a search of NCBI Gene"
         ),
+    ] = None
+    title: Annotated[str, typer.Option(help="Heading.")] = "Selected genes"
+    random_state: Annotated[int, options.seed("Seed of the UMAPs.")] = 0
+
+
+@command
+def report(
+    source: options.Source,
+    output: Annotated[
+        Path,
+        typer.Option("-o", "--output", help="File to write: .html."),
+        files.Writes((".html", ".htm")),
+    ],
+    asked: Asked,
+    keep: Annotated[
+        Path | None,
+        typer.Option(help="Also write IN with the UMAPs, which later reports use: .h5ad or .zarr."),
+        files.Writes(files.CELLS),
     ] = None,
-    title: Annotated[str, typer.Option(help="Heading.")] = "Selected genes",
     overwrite: options.Overwrite = False,
-    seed: Annotated[int, typer.Option(help="Seed of the UMAPs.")] = 0,
-    debug: options.Debug = False,
 ) -> None:
     """Write a selection as one HTML file that needs no network.
 
     IN holds a selection: what `glfs-bio select -o` wrote.
 
-    Example: glfs-bio report panel.h5ad -o report.html --groupby cell_type
+    Example: glfs-bio report panel.h5ad -o report.html --labels cell_type
     """
-    with messages.told_in_one_line(debug=debug):
-        files.check_files(source, text=output, cells=keep, cells_are="--keep", overwrite=overwrite)
-        if not streams.is_one(output) and output.suffix.lower() not in {".html", ".htm"}:
-            msg = f"--output {output} must end with .html."
-            raise ValueError(msg)
-        chosen: dict[str, Any] = {} if link is None else {"link": None if link == "none" else link}
-        adata = files.load(source)
-        if keep is not None:
-            glfs_bio.tl.panel_umap(
-                adata,
-                key,
-                layer=layer,
-                random_state=seed,
-                show_progress=messages.errors.is_terminal,
-            )
-            files.put_cells(adata, keep, overwrite=overwrite)
-        with streams.replacing(output, ".html", overwrite=overwrite) as name:
-            glfs_bio.io.write_report(
-                adata,
-                name,
-                key=key,
-                groupby=groupby,
-                symbols=symbols,
-                stability_key=stability_key,
-                enrichment_key=enrichment_key,
-                evaluation_key=evaluation_key,
-                explanation_key=explanation_key,
-                substitutes_key=substitutes_key,
-                layer=layer,
-                **chosen,
-                title=title,
-                random_state=seed,
-                show_progress=messages.errors.is_terminal,
-            )
+    adata = files.load(source)
+    if keep is not None or asked.layer is not None or asked.random_state:
+        glfs_bio.tl.panel_umap(adata, asked.key, layer=asked.layer, random_state=asked.random_state)
+    if keep is not None:
+        files.put_cells(adata, keep, overwrite=overwrite)
+    results = {
+        "stability": asked.stability_key,
+        "enrichment": asked.enrichment_key,
+        "evaluation": asked.evaluation_key,
+        "explanation": asked.explanation_key,
+        "substitutes": asked.substitutes_key,
+    }
+    link: dict[str, Any] = (
+        {} if asked.link is None else {"link": None if asked.link == _NO_LINKS else asked.link}
+    )
+    with files.replacing(output, ".html", overwrite=overwrite) as name:
+        glfs_bio.io.write_report(
+            adata,
+            name,
+            key=asked.key,
+            labels=asked.labels,
+            symbols=asked.symbols,
+            results={what: key for what, key in results.items() if key is not None},
+            title=asked.title,
+            **link,
+        )

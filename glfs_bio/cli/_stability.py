@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,64 +10,55 @@ import typer
 import glfs_bio
 
 from . import _files as files
-from . import _messages as messages
 from . import _options as options
+from ._command import command, given
+from ._stderr import is_terminal
 
 if TYPE_CHECKING:
     import pandas as pd
     from anndata import AnnData
 
 
-def stability(
-    source: options.Source,
-    key: options.Key = "glfs",
-    output: options.Output = None,
-    table: options.Table = None,
-    n_resamples: Annotated[int, typer.Option(help="Number of parts of the cells.")] = 20,
-    fraction: Annotated[float, typer.Option(help="Share of the cells in a part.")] = 0.5,
-    n_jobs: Annotated[int, typer.Option(help="Processes; -1 is one a core.")] = 1,
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """Arguments of ``tl.stability``."""
+
+    key: options.Key = "glfs"
+    n_resamples: Annotated[int, typer.Option(help="Number of parts of the cells.")] = 20
+    fraction: Annotated[float, typer.Option(help="Share of the cells in a part.")] = 0.5
+    n_jobs: Annotated[int, typer.Option(help="Processes; -1 is one a core.")] = 1
     key_added: Annotated[
         str | None,
         typer.Option(help="Prefix of what is written.", show_default="KEY_stability"),
-    ] = None,
-    overwrite: options.Overwrite = False,
-    seed: Annotated[
-        int | None,
-        typer.Option(help="Seed of the parts.", show_default="that of the selection"),
-    ] = None,
-    debug: options.Debug = False,
-) -> None:
+    ] = None
+    random_state: Annotated[
+        int | None, options.seed("Seed of the parts.", "that of the selection")
+    ] = None
+
+
+@command
+def stability(source: options.Source, asked: Asked, written: options.Written) -> None:
     """Repeat a selection on parts of the cells; prints how often each gene is selected, with tabs.
 
     IN holds a selection: what `glfs-bio select -o` wrote.  Its parameters are used again.
 
     Example: glfs-bio stability panel.h5ad -o stable.h5ad --table frequencies.csv
     """
-    with messages.told_in_one_line(debug=debug):
-        files.check_files(source, cells=output, table=table, overwrite=overwrite)
-        adata = files.load(source)
-        key_added = f"{key}_stability" if key_added in {None, key} else key_added
-        glfs_bio.tl.stability(
-            adata,
-            key=key,
-            n_resamples=n_resamples,
-            fraction=fraction,
-            n_jobs=n_jobs,
-            key_added=key_added,
-            random_state="recorded" if seed is None else seed,
-            show_progress=messages.errors.is_terminal,
-        )
-        frame = _frequencies(adata, key, key_added)
-        if output is not None:
-            files.put_cells(adata, output, overwrite=overwrite)
-        entry = adata.uns[key_added]
-        messages.note(
-            f"{n_resamples} selections on {entry['n_cells']} of {adata.n_obs} cells, "
-            f"mean Jaccard index {entry['mean_jaccard']:.2f}, "
-            f"{(frame['selected'] & frame['consensus']).sum()} of {frame['selected'].sum()} genes "
-            "in the consensus panel"
-        )
-        files.put_table(frame, table, overwrite=overwrite)
+    adata = files.load(source)
+    key_added = asked.key_added
+    if key_added is None or key_added == asked.key:
+        key_added = f"{asked.key}_stability"
+    arguments = {"random_state": "recorded"} | given(asked) | {"key_added": key_added}
+    glfs_bio.tl.stability(adata, **arguments, show_progress=is_terminal())
+    frame = _frequencies(adata, asked.key, key_added)
+    entry = adata.uns[key_added]
+    told = (
+        f"{asked.n_resamples} selections on {entry['n_cells']} of {adata.n_obs} cells, "
+        f"mean Jaccard index {entry['mean_jaccard']:.2f}, "
+        f"{(frame['selected'] & frame['consensus']).sum()} of {frame['selected'].sum()} genes "
+        "in the consensus panel"
+    )
+    written.put(adata, frame, told)
 
 
 def _frequencies(adata: AnnData, key: str, key_added: str) -> pd.DataFrame:

@@ -1,25 +1,65 @@
-"""What the words of a command mean: genes, patterns, panels, and numbers."""
+"""What the words of a command mean: genes, patterns, panels, targets, and numbers."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin
 
-from . import _files as files
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
-
-    from anndata import AnnData
+from ..errors import InvalidType, InvalidValue
 
 #: Patterns may have commas between their slashes.
 _PART = re.compile(r"\s*(/(?:[^/\\]|\\.)+/(?=\s*(?:,|$))|[^,\s][^,]*)")
 
 
-def panel(text: str) -> str | list[str | re.Pattern[str]]:
-    """A panel: names out of a file or with commas between them, else a key or a column.
+@dataclass(frozen=True)
+class As:
+    """How the shell writes an argument that it cannot write as Python does.
+
+    Attributes
+    ----------
+    kind
+        Type of the option: text, or a list of texts where it may be repeated.
+    read
+        Makes the value of what is given and of the argument's name.
+    told
+        What the help says of it.
+    """
+
+    kind: Any
+    read: Callable[[Any, str], Any]
+    told: str = ""
+
+
+def written(name: str, hint: Any) -> As:
+    """Return how a field of a public record is written, from its name or its type.
+
+    Raises
+    ------
+    TypeError
+        There is no way to write this type.
+    """
+    if name in _OTHERWISE:
+        return _OTHERWISE[name]
+    kinds = {one for one in get_args(hint) or (hint,) if one is not NoneType}
+    if len(kinds) == 1 and kinds <= {str, int, float, bool}:
+        return As(hint, lambda given, _: given)
+    if kinds == {str, float}:
+        return As(str | None, number_or_name)
+    values = {get_args(kind)[1] for kind in kinds if get_origin(kind) is Mapping}
+    if float in values:
+        told = "Numbers by name: NAME=NUMBER, repeated."
+        return As(list[str] | None, _texts if str in kinds else _numbers, told)
+    if any(get_origin(value) is Collection for value in values):
+        return As(str | None, _lists if str in kinds else _file_of_lists, "Lists: a .gmt file.")
+    raise InvalidType(name, hint, "is a type that no option can have", "say how it is written")
+
+
+def panel(text: str, argument: str = "panel") -> str | list[str | re.Pattern[str]]:
+    """Return a panel: names out of a file or with commas between them, else a key or a column.
 
     Raises
     ------
@@ -28,15 +68,15 @@ def panel(text: str) -> str | list[str | re.Pattern[str]]:
     """
     from .._gene_files import ENDINGS
 
-    if "," in text or text[:1] == "@":
-        return genes([text]) or text
+    if _is_list(text):
+        return genes([text], argument) or text
     if Path(text).suffix.lower() in ENDINGS:
         return [*names(text)]
     return text
 
 
-def names(text: str) -> list[str]:
-    """Names of genes: of a file, with or without ``@``, or with commas between them.
+def names(text: str, _: str = "") -> list[str]:
+    """Return names of genes: of a file, with or without ``@``, or with commas between them.
 
     Raises
     ------
@@ -50,63 +90,163 @@ def names(text: str) -> list[str]:
     return read_panel(text.removeprefix("@"))
 
 
-def genes(words: Iterable[str] | None) -> list[str | re.Pattern[str]] | None:
-    """Names with commas between them; ``/…/`` is a pattern, ``@…`` a file of names.
+def genes(words: Iterable[str], argument: str) -> list[str | re.Pattern[str]]:
+    """Return names with commas between them; ``/…/`` is a pattern, ``@…`` a file of names.
 
     Raises
     ------
     ValueError
-        What is no regular expression, or looks like one and has no slashes.
+        Something that is no regular expression, or looks like one and has no slashes.
     OSError, ImportError
         As :func:`glfs_bio.io.read_panel`.
     """
-    if words is None:
-        return None
-    return [item for word in words for part in _PART.findall(word) for item in _items(part.strip())]
+    parts = [part.strip() for word in words for part in _PART.findall(word)]
+    return [item for part in parts for item in _items(part, argument)]
 
 
-def _items(part: str) -> list[str | re.Pattern[str]]:
+def _items(part: str, argument: str) -> list[str | re.Pattern[str]]:
     from .._anndata.genes import looks_like_a_pattern
 
     if part[0] == "@":
         return [*names(part)]
     if len(part) > 2 and part[0] == part[-1] == "/":
-        return [_pattern(part)]
+        return [_pattern(part, argument)]
     if looks_like_a_pattern(part):
-        msg = f"{part} looks like a pattern: write it between slashes, as '/{part}/'."
-        raise ValueError(msg)
+        raise InvalidValue(
+            argument,
+            part,
+            "looks like a pattern",
+            "write it between slashes, as '/{part}/'",
+            part=part,
+        )
     return [part]
 
 
-def _pattern(text: str) -> re.Pattern[str]:
+def _pattern(text: str, argument: str) -> re.Pattern[str]:
     try:
         return re.compile(text[1:-1])
     except re.error as error:
-        msg = f"{text} is not a regular expression: {error}."
-        raise ValueError(msg) from error
+        raise InvalidValue(
+            argument, text, "is not a regular expression", "{said}", said=str(error)
+        ) from error
 
 
-def number_or(text: str | None, *words: str) -> Any:
-    """A number, unless it is one of the words, or nothing."""
-    if text is None or text in words:
-        return text
-    try:
-        return float(text)
-    except ValueError:
-        msg = f"{text!r} must be a number, or {' or '.join(words)}."
-        raise ValueError(msg) from None
+def _is_list(text: str) -> bool:
+    """Whether it is names of genes with commas between them, or a file that is read as such."""
+    return "," in text or text[:1] == "@"
 
 
-def number_or_name(text: str) -> float | str:
-    """A number, or the name of a column."""
+def number_or_name(text: str, _: str = "") -> float | str:
+    """Return a number, or the name of a column."""
     try:
         return float(text)
     except ValueError:
         return text
 
 
-def detection(text: str) -> float | str | AnnData:
-    """A number, the name of a column, or the cells of a file."""
+def number_or_search(text: str, argument: str) -> float | Literal["line_search"]:
+    """Return a value of λ, unless it is to be searched for."""
+    if text == "line_search":
+        return "line_search"
+    try:
+        return float(text)
+    except ValueError:
+        raise InvalidValue(argument, text, "must be a number, or line_search") from None
+
+
+def whole_or_auto(text: str, argument: str) -> int | Literal["auto"]:
+    """Return a whole number, or ``"auto"``."""
+    if text == "auto":
+        return "auto"
+    try:
+        return int(text)
+    except ValueError:
+        raise InvalidValue(argument, text, "must be a whole number, or auto") from None
+
+
+def _numbers(words: list[str], argument: str) -> float | dict[str, float]:
+    """Return one number, or numbers by name."""
+    if len(words) == 1 and isinstance(number := number_or_name(words[0]), float):
+        return number
+    return dict(_pair(word, argument, "a number, or NAME=NUMBER for some names") for word in words)
+
+
+def _texts(words: list[str], argument: str) -> str | dict[str, float]:
+    """Return the name of a column, or numbers by name."""
+    if len(words) == 1 and "=" not in words[0]:
+        return words[0]
+    return dict(_pair(word, argument, "one column of var, or NAME=NUMBER") for word in words)
+
+
+def _pair(word: str, argument: str, allowed: str) -> tuple[str, float]:
+    name, _, number = word.rpartition("=")
+    try:
+        value = float(number)
+    except ValueError:
+        name, value = "", 0.0
+    if not name:
+        raise InvalidValue(argument, word, "must be {allowed}", allowed=allowed)
+    return name, value
+
+
+def _lists(text: str, argument: str) -> str | dict[str, list[str]]:
+    """Return the name of a column, or lists out of a file."""
+    return _file_of_lists(text, argument) if text.lower().endswith(".gmt") else text
+
+
+def _file_of_lists(text: str, _: str) -> dict[str, list[str]]:
+    from .._gene_files import read_gmt
+
+    return read_gmt(text)
+
+
+def preserve(words: list[str], argument: str) -> Any:
+    """Return one target as it is, and several with their weights.
+
+    Raises
+    ------
+    ValueError
+        A weight that is no number; a name that occurs twice; genes beside other targets.
+    OSError, ImportError
+        As :func:`glfs_bio.io.read_panel`.
+    """
+    if len(words) == 1 and "=" not in words[0]:
+        return genes(words, argument) if _is_list(words[0]) else words[0]
+    weights: dict[str, float] = {}
+    for word in words:
+        weighed = "=" in word
+        name, weight = _pair(word, argument, "NAME=WEIGHT") if weighed else (word, 1.0)
+        if _is_list(name):
+            raise InvalidValue(
+                argument,
+                word,
+                "is a list of genes, which stands alone and without a weight",
+                "name a file of them, or a boolean column of {var}",
+            )
+        if name in weights:
+            raise InvalidValue(argument, word, "is there twice", "give it once, as NAME=WEIGHT")
+        weights[name] = weight
+    return weights
+
+
+def detection(text: str, _: str) -> Any:
+    """Return a number, the name of a column, or the cells of a file."""
+    from . import _files as files
+
     if Path(text).suffix.lower() in files.CELLS:
         return files.load(Path(text))
     return number_or_name(text)
+
+
+#: Fields of public records that the shell writes otherwise than their types say.
+_OTHERWISE = {
+    "cost": As(str | None, number_or_name),
+    "failure": As(str | None, number_or_name),
+    "detection": As(str | None, detection, "Cells: an .h5ad or .zarr file."),
+    "preserve": As(
+        list[str] | None,
+        preserve,
+        "Genes: a file, or names with commas between them. Several targets: repeat the option, "
+        "each with its weight as NAME=WEIGHT.",
+    ),
+}

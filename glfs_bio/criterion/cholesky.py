@@ -1,4 +1,4 @@
-"""Inverse, root and positive definiteness by Cholesky factors, half the work of general ones."""
+"""Roots and systems of symmetric matrices by Cholesky factors."""
 
 from __future__ import annotations
 
@@ -14,19 +14,6 @@ if TYPE_CHECKING:
 def diagonal(matrix: Array) -> Array:
     """View of the diagonal that can be written to."""
     return np.asarray(np.einsum("ii->i", matrix))
-
-
-def inverse(matrix: Array) -> Array:
-    """Inverse of ``I + A`` for A ⪰ 0: eigenvalues are at most 1, whatever rounding made of A."""
-    factor, failed = lapack.dpotrf(matrix, lower=1)
-    if not failed:
-        lower, failed = lapack.dpotri(factor, lower=1, overwrite_c=1)
-    if failed:
-        weights, basis = np.linalg.eigh(matrix)
-        return np.asarray((basis / np.maximum(weights, 1.0)) @ basis.T)
-    both = np.asarray(lower + lower.T)  # above the diagonal dpotrf has left zeros
-    diagonal(both)[:] /= 2.0
-    return both
 
 
 def root(matrix: Array) -> Array:

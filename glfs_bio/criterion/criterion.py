@@ -1,33 +1,192 @@
-"""The one criterion for panels: ``F(S) = Tr(W E(S))``, the error that the genes of S leave.
+"""The criterion for panels: ``F(S) = Tr(W E(S))``, and the share of the structure preserved.
 
-F is 1 without genes.  The share that a panel keeps is ``(1 − F(S))/(1 − F(all))``, on one scale for
-every panel of the same cells, whatever genes may be chosen.
+F is the weighted posterior variance of a function on the cells once the genes of S are measured.  W
+says what should be preserved of each set of cells.  It is written in whitened coordinates: genes
+are ``g_i``, the cells are the rows of ``Z = V Q diag(1/√κ)``, with ``K = Q diag(κ) Qᵀ``.  It is
+positive semidefinite and has trace 1, so that F is 1 without genes.  The share preserved is
+``(1 − F(S))/(1 − F(all))``, on one scale for every panel of the same cells.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
 from ..cells.noise import elsewhere
-from ..solvers.across import Across, Largest
-from . import cholesky
-from .error import Error, eigen
-from .targets import Wanted
+from ..errors import NO_VALUE, InvalidValue
+from .across import Largest
+from .error import Block, Posterior, eigen, inverse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .._typing import Array, Index
-    from ..cells.reduction import Reduced
+    from ..cells.cells import Cells
 
 
-#: p of :mod:`~glfs_bio.solvers.across`, for errors between 1 and 0;
+@dataclass(frozen=True)
+class Settings:
+    """What was settled by trial, once for all data sets; ``benchmarks/panels/README.md`` says how.
+
+    Attributes
+    ----------
+    power
+        Of ``Σ g_j g_jᵀ`` and of the like sums for labels and numbers of the cells: 0 is all
+        directions alike (A-optimal designs), 1 the error of predicting every gene (I-optimal).
+    noise, noise_of_cells
+        τ of ``λ2 = τ · n · Tr K / r``, the noise of a measured gene against the structure: where
+        genes are to be predicted, and where labels and numbers of the cells are.  Less favours
+        accuracy and rare types, more favours the same genes from other cells.
+    """
+
+    power: float = 0.5
+    noise: float = 0.2
+    noise_of_cells: float = 0.05
+
+
+SETTINGS = Settings()
+#: A length or a trace that is smaller is rounding.
+NOTHING = 1e-20
+#: An eigenvalue of a smaller share of the largest is zero.
+_ROUNDING = 1e-12
+#: p of :mod:`.across`, for errors between 1 and 0;
 #: ``benchmarks/panels/across.py`` has the trials.
 SHARPNESS = 100.0
+
+
+@dataclass(frozen=True)
+class View:
+    """One set of cells as a term sees it.
+
+    Attributes
+    ----------
+    problem
+        The reduced problem.
+    length
+        Of a whitened gene that stands for one measurement: the unit of ``g_i``.
+    weights
+        How much each cell counts, with mean 1, shape (n_cells,); None: all the same.
+    """
+
+    problem: Cells
+    length: float
+    weights: Array | None
+
+    def some(self, genes: Index | slice) -> Array:
+        """``g_i`` of some genes in units of noise, shape (len(genes), r)."""
+        return np.asarray(self.problem.whitened.genes[genes] / self.length)
+
+    @cached_property
+    def genes(self) -> Array:
+        """``g_i`` of all genes, shape (n_genes, r)."""
+        return self.some(slice(None))
+
+    @cached_property
+    def counts(self) -> Array:
+        """How much each cell counts, shape (n_cells,)."""
+        return np.ones(self.problem.n_cells) if self.weights is None else self.weights
+
+    @cached_property
+    def gram(self) -> Array:
+        """``Σ g_i g_iᵀ``, shape (r, r)."""
+        return gram_of(self.problem.whitened.genes) / self.length**2
+
+    @property
+    def expression(self) -> Array:
+        """Genes in the units of the matrix, whitened, shape (n_genes, r)."""
+        _, kappa, basis = self.problem.whitened
+        return np.asarray(self.problem.projections @ (basis * np.sqrt(kappa)))
+
+    def counted(self, genes: Array) -> Array:
+        """Whitened genes as they would be if a cell of weight 2 were two cells."""
+        if self.weights is None:
+            return genes
+        _, kappa, basis = self.problem.whitened
+        cells = self.problem.basis @ basis
+        within = cells.T @ (cells * self.weights[:, None])
+        return np.asarray(genes @ (within * np.sqrt(kappa) / np.sqrt(kappa)[:, None]))
+
+    def coordinates(self, values: Array) -> Array:
+        """``ZᵀT`` of values of the cells, shape (r, n_values)."""
+        _, kappa, basis = self.problem.whitened
+        within = np.asarray(self.problem.basis.T @ values)
+        return np.asarray((basis / np.sqrt(kappa)).T @ within)
+
+
+class Term(ABC):
+    """Something to be kept."""
+
+    #: Whether it is a value of each cell, in place of what genes vary in.
+    of_cells: ClassVar[bool] = False
+
+    def rows(self, cells: Index) -> Self:  # genes are those of all cells
+        """The same of some cells."""
+        return self
+
+    @abstractmethod
+    def matrix(self, view: View) -> Array:
+        """W of any trace, shape (r, r); zero where these cells have nothing of it."""
+
+
+@dataclass(frozen=True)
+class Structure(Term):
+    """All that genes vary in: ``(Σ_j g_j g_jᵀ)^½`` over all genes."""
+
+    def matrix(self, view: View) -> Array:
+        """W, shape (r, r)."""
+        if view.weights is None:
+            return rooted(view.gram)
+        return rooted(gram_of(view.counted(view.genes)))
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a panel should preserve of one set of cells: terms with their shares.
+
+    Attributes
+    ----------
+    terms
+        With their shares.
+    weights
+        How much each cell counts, shape (n_cells,); None: all the same.
+    """
+
+    terms: tuple[tuple[Term, float], ...] = ((Structure(), 1.0),)
+    weights: Array | None = None
+
+    @property
+    def noise(self) -> float:
+        """τ, the mean of what suits the terms."""
+        suits = [
+            SETTINGS.noise_of_cells if term.of_cells else SETTINGS.noise for term, _ in self.terms
+        ]
+        return float(np.average(suits, weights=[share for _, share in self.terms]))
+
+    def rows(self, cells: Index | None) -> Self:
+        """The same of some cells; None: of all."""
+        if cells is None:
+            return self
+        terms = tuple((term.rows(cells), share) for term, share in self.terms)
+        weights = None if self.weights is None else self.weights[cells]
+        return replace(self, terms=terms, weights=weights)
+
+    def view(self, problem: Cells, length: float) -> View:
+        """One set of cells, with these weights."""
+        weights = self.weights
+        if weights is not None and weights.any():
+            weights = weights / weights.mean()
+        return View(problem, length, weights)
+
+    def matrix(self, view: View) -> Array:
+        """W of trace 1, shape (r, r); zero where these cells have nothing that is to be kept."""
+        total = np.zeros_like(view.problem.stiffness)
+        for term, share in self.terms:
+            total += share * _of_trace_one(term.matrix(view))
+        return _of_trace_one(total)
 
 
 class Criterion:
@@ -40,7 +199,7 @@ class Criterion:
     ----------
     problems
         One reduced problem per set of cells, over the same genes.
-    wanted
+    targets
         What is to be kept of each set of cells; None: the structure.
     worst
         Whether the set counts of which least is kept.
@@ -55,9 +214,9 @@ class Criterion:
 
     Attributes
     ----------
-    sets : tuple of Reduced
+    sets : tuple of Cells
         The sets of cells.
-    wanted : tuple of Wanted
+    targets : tuple of Target
         What is kept of each.
     worst, detection
         As they were given.
@@ -65,25 +224,26 @@ class Criterion:
 
     def __init__(
         self,
-        problems: Sequence[Reduced],
-        wanted: Sequence[Wanted] | None = None,
+        problems: Sequence[Cells],
+        targets: Sequence[Target] | None = None,
         *,
         worst: bool = False,
         detection: Array | None = None,
     ) -> None:
         self.sets = tuple(problems)
-        self.wanted = (Wanted(),) * len(self.sets) if wanted is None else tuple(wanted)
+        self.targets = (Target(),) * len(self.sets) if targets is None else tuple(targets)
         self.worst = worst
         self.detection = detection
         self._views = [
             what.view(problem, np.sqrt(what.noise * units_of_noise(problem)))
-            for problem, what in zip(self.sets, self.wanted, strict=True)
+            for problem, what in zip(self.sets, self.targets, strict=True)
         ]
-        matrices = [what.matrix(view) for view, what in zip(self._views, self.wanted, strict=True)]
+        matrices = [what.matrix(view) for view, what in zip(self._views, self.targets, strict=True)]
         n_filled = sum(bool(matrix.any()) for matrix in matrices)
         if not n_filled:
-            msg = "What is to be preserved does not vary over the cells, or not with their genes."
-            raise ValueError(msg)
+            raise InvalidValue(
+                "preserve", NO_VALUE, "does not vary over the cells, or not with their genes"
+            )
         self._eigen = [eigen(matrix / n_filled) for matrix in matrices]
 
     @cached_property
@@ -120,14 +280,14 @@ class Criterion:
         return np.asarray(whole - (self._shares > 0))
 
     @cached_property
-    def blocks(self) -> list[Error]:
+    def blocks(self) -> list[Block]:
         """F on each set of cells, and on each draw of failures."""
         return self.on(slice(None))
 
-    def on(self, genes: Index | slice) -> list[Error]:
+    def on(self, genes: Index | slice) -> list[Block]:
         """The same of some genes, without turning the others into the eigenbasis of W."""
         return [
-            Error.turned(measured, weights * share, basis)
+            Block.turned(measured, weights * share, basis)
             for measured, (weights, basis), share in zip(
                 self._measured(genes), self._eigen, self._shares, strict=True
             )
@@ -176,13 +336,13 @@ class Criterion:
             return np.asarray(errors.sum(axis=0))
         return np.asarray((errors.T - self._floors).max(axis=-1).T)
 
-    def across(self) -> Across:
-        """How errors of blocks are joined while genes enter, before the first."""
+    def across(self) -> Largest | None:
+        """How errors of blocks are joined while genes enter; None: they add up."""
         if not self.worst:
-            return Across()
+            return None
         return Largest((self._shares > 0).astype(float), SHARPNESS)
 
-    def bounding(self, panel: Index) -> tuple[list[Error], float]:
+    def bounding(self, panel: Index) -> tuple[list[Block], float]:
         """Blocks whose sum less a number is nowhere above F, and near to F at a panel."""
         if not self.worst:
             return self.blocks, 0.0
@@ -207,11 +367,7 @@ class Criterion:
 
     def losses(self, panel: Index) -> Array:
         """Share that the panel loses without each of its genes, in units of :meth:`kept`."""
-        lost = []
-        for measured in self.on(panel):
-            seen = measured.genes @ measured.inverse(np.ones(len(panel)))
-            left = 1.0 - np.sum(seen * measured.genes, axis=1)
-            lost.append((seen**2 @ measured.weights) / left)
+        lost = [Posterior(block).losses() for block in self.on(panel)]
         of_sets = np.array(lost).reshape(-1, len(self.sets), len(panel)).sum(axis=0)
         if not self.worst:
             return np.asarray(of_sets.sum(axis=0) / self.scale)
@@ -219,18 +375,18 @@ class Criterion:
         return np.asarray((self._joined(errors + of_sets) - self._joined(errors)) / self.scale)
 
 
-def units_of_noise(problem: Reduced) -> float:
+def units_of_noise(problem: Cells) -> float:
     """``λ2`` at which a gene of weight 1 stands for one measurement: ``n · noise · Tr K / r``."""
     return float(problem.n_cells * problem.noise_level * np.mean(np.diag(problem.stiffness)))
 
 
 def _fallen(weights: Array, basis: Array, gram: Array) -> float:
     """``Tr(W) − Tr(W (I + Σ g_i g_iᵀ)⁻¹)``, where the sum is known."""
-    inverse = cholesky.inverse(np.eye(len(gram)) + gram)
-    return float(weights @ (1.0 - np.einsum("ij,ij->j", basis, inverse @ basis)))
+    covariance = inverse(np.eye(len(gram)) + gram)
+    return float(weights @ (1.0 - np.einsum("ij,ij->j", basis, covariance @ basis)))
 
 
-def _along(block: Error) -> Array:
+def _along(block: Block) -> Array:
     """``Tr(W E)`` while the genes of a block enter one by one."""
     inverse = np.eye(len(block.weights))
     errors = np.empty(len(block.genes) + 1)
@@ -241,3 +397,21 @@ def _along(block: Error) -> Array:
         errors[place] = errors[place - 1] - block.weights @ u**2 / s
         inverse -= np.outer(u, u) / s
     return errors
+
+
+def gram_of(genes: Array) -> Array:
+    """``Σ_j g_j g_jᵀ``."""
+    return np.asarray(genes.T @ genes)
+
+
+def rooted(matrix: Array) -> Array:
+    """A power of a positive semidefinite matrix, whose zeros stay zero: a root of them is large."""
+    values, basis = np.linalg.eigh(matrix)
+    values[values < _ROUNDING * values[-1]] = 0.0
+    return np.asarray((basis * np.maximum(values, 0.0) ** SETTINGS.power) @ basis.T)
+
+
+def _of_trace_one(matrix: Array) -> Array:
+    """With trace 1, or zero."""
+    trace = float(np.trace(matrix))
+    return matrix / trace if trace > NOTHING else np.zeros_like(matrix)

@@ -1,13 +1,13 @@
-"""The error of LapRLS, the criterion that panels come from.
+"""E, the posterior covariance of a function on the cells, and F = Tr(W E).
 
-With the genes of weights β measured, labels that are smooth on the graph are predicted by LapRLS
-(equations (2) and (3) of the paper) with the error covariance ``E = (I + A')⁻¹``,
-``A' = Σ β_i g_i g_iᵀ``, in whitened coordinates.  W says what is to be kept:
+A function that is smooth on the graph has the prior covariance I in whitened coordinates.  Once
+genes are measured with weights β, each a noisy linear measurement of it, its covariance is
+``E = (I + A')⁻¹`` with ``A' = Σ β_i g_i g_iᵀ``, and
 
     F(β) = Tr(W E),    ∂F/∂β_i = −g_iᵀ E W E g_i,    0 ≤ β ≤ 1.
 
 F is convex, W ⪰ 0 has trace 1, and F(0) = 1.  A rotation, which leaves I as it is, makes W
-diagonal.  The variance of LapRLS, which the paper minimises, is F less the squared bias.
+diagonal.
 """
 
 from __future__ import annotations
@@ -16,15 +16,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-
-from . import cholesky
+from scipy.linalg import lapack
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from .._typing import Array, Index
 
 
 @dataclass(frozen=True)
-class Error:
+class Block:
     """F on one set of cells.
 
     Attributes
@@ -42,16 +43,16 @@ class Error:
     covered: Array
 
     @classmethod
-    def of(cls, genes: Array, wanted: Array) -> Error:
+    def of(cls, genes: Array, wanted: Array) -> Block:
         """From whitened genes and W, shape (r, r)."""
         return cls.turned(genes, *eigen(wanted))
 
     @classmethod
-    def turned(cls, genes: Array, weights: Array, basis: Array) -> Error:
+    def turned(cls, genes: Array, weights: Array, basis: Array) -> Block:
         """From whitened genes, and the :func:`eigen` of W."""
         return cls(genes @ basis, weights, np.zeros_like(basis))
 
-    def cover(self, include: Index) -> Error:
+    def cover(self, include: Index) -> Block:
         """Measure some genes: A' holds them, and they are weighed no more."""
         if not len(include):
             return self
@@ -59,7 +60,7 @@ class Error:
         rest[include] = 0.0
         return replace(self, genes=rest, covered=self.covered + fixed.T @ fixed)
 
-    def only(self, genes: Index | slice) -> Error:
+    def only(self, genes: Index | slice) -> Block:
         """Some of the genes."""
         return replace(self, genes=self.genes[genes])
 
@@ -68,8 +69,8 @@ class Error:
         heavy = np.flatnonzero(beta > 0)
         half = self.genes[heavy] * np.sqrt(beta[heavy])[:, None]
         precision = self.covered + half.T @ half
-        cholesky.diagonal(precision)[:] += 1.0
-        return cholesky.inverse(precision)
+        np.einsum("ii->i", precision)[:] += 1.0
+        return inverse(precision)
 
     def value(self, beta: Array) -> float:
         """``F(β)``."""
@@ -88,6 +89,80 @@ class Error:
     def steepest(self, inverse: Array) -> float:
         """``‖E W E‖``: no gradient is steeper for a gene of norm 1."""
         return float(np.linalg.eigvalsh((inverse * self.weights) @ inverse)[-1])
+
+
+class Posterior:
+    """E of one set of cells given a panel, and what each gene of the panel does for it.
+
+    Without gene i, ``E ← E + u uᵀ/(1 − g_iᵀ u)`` with ``u = E g_i`` (Sherman & Morrison).
+
+    Parameters
+    ----------
+    block
+        F on the set of cells, over the genes of the panel alone.
+
+    Attributes
+    ----------
+    genes
+        ``g_i`` of the panel, shape (n_panel, r).
+    covariance
+        E, shape (r, r).
+    seen
+        ``g_iᵀ E``, shape (n_panel, r).
+    unique
+        ``1 − g_iᵀ E g_i``: one minus the leverage of each gene, shape (n_panel,).
+    """
+
+    def __init__(self, block: Block) -> None:
+        self.genes = block.genes
+        self.weights = block.weights
+        self.covariance = block.inverse(np.ones(len(block.genes)))
+        self.seen = self.genes @ self.covariance
+        self.unique = 1.0 - np.sum(self.seen * self.genes, axis=1)
+
+    def contributions(self, directions: Array) -> Array:
+        """``(dᵀ E g_i)²/(1 − g_iᵀ E g_i)``: by how much ``dᵀ E d`` grows without each gene.
+
+        Parameters
+        ----------
+        directions
+            d, one a row, shape (n, r).
+
+        Returns
+        -------
+        Shape (n, n_panel).
+        """
+        return np.asarray((directions @ self.seen.T) ** 2 / self.unique)
+
+    def losses(self) -> Array:
+        """By how much F grows without each gene, shape (n_panel,)."""
+        return np.asarray((self.seen**2 @ self.weights) / self.unique)
+
+    def losses_by_axis(self) -> Array:
+        """The same along each eigenvector of W, shape (n_panel, r)."""
+        return np.asarray(self.seen**2 * self.weights / self.unique[:, None])
+
+
+def evaluate(blocks: Sequence[Block], beta: Array) -> tuple[float, Array]:
+    """``F(β)`` and its gradient, over all sets of cells."""
+    values, gradients = zip(*(block.value_and_gradient(beta) for block in blocks), strict=True)
+    return sum(values), np.sum(gradients, axis=0)
+
+
+def inverse(matrix: Array) -> Array:
+    """``(I + A)⁻¹`` from ``I + A``, A ⪰ 0: eigenvalues are at most 1, whatever rounding made of A.
+
+    By its Cholesky factor, half the work of a general inverse.
+    """
+    factor, failed = lapack.dpotrf(matrix, lower=1)
+    if not failed:
+        lower, failed = lapack.dpotri(factor, lower=1, overwrite_c=1)
+    if failed:
+        weights, basis = np.linalg.eigh(matrix)
+        return np.asarray((basis / np.maximum(weights, 1.0)) @ basis.T)
+    both = np.asarray(lower + lower.T)  # above the diagonal dpotrf has left zeros
+    np.einsum("ii->i", both)[:] /= 2.0
+    return both
 
 
 def eigen(wanted: Array) -> tuple[Array, Array]:

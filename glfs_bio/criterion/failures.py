@@ -14,7 +14,7 @@ from .criterion import Criterion
 
 if TYPE_CHECKING:
     from .._typing import Array, Index
-    from .error import Error
+    from .error import Block
 
 #: Draws of failures.
 N_DRAWS = 20
@@ -49,7 +49,7 @@ class WithFailures(Criterion):
     ) -> None:
         super().__init__(
             criterion.sets,
-            criterion.wanted,
+            criterion.targets,
             worst=criterion.worst,
             detection=criterion.detection,
         )
@@ -64,6 +64,6 @@ class WithFailures(Criterion):
             for block in criterion.blocks
         ]
 
-    def on(self, genes: Index | slice) -> list[Error]:
+    def on(self, genes: Index | slice) -> list[Block]:
         """Every draw, of some genes."""
         return [block.only(genes) for block in self.blocks]

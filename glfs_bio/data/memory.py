@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from ..errors import InvalidValue
+
 #: Copies, at the least, of genes × rank and of cells × rank that full rank takes.
 _OF_GENES = 4
 _OF_CELLS = 8
@@ -21,11 +23,17 @@ def full_rank_fits(n_cells: int, n_genes: int) -> None:
     rank = min(n_cells, n_genes)
     needed = 8 * rank * (_OF_GENES * n_genes + _OF_CELLS * n_cells)
     if there_is is not None and needed > there_is:
-        msg = (
-            f"n_comps=None takes about {needed / 1e9:.0f} GB for {n_cells} cells × {n_genes} genes "
-            f"and this machine has {there_is / 1e9:.0f} GB: give n_comps a number, such as 50."
+        raise InvalidValue(
+            "n_comps",
+            None,
+            "takes about {needed:.0f} GB for {n_cells} cells × {n_genes} genes, and there are "
+            "{there_is:.0f} GB",
+            "give it a number, such as 50",
+            needed=needed / 1e9,
+            n_cells=n_cells,
+            n_genes=n_genes,
+            there_is=there_is / 1e9,
         )
-        raise ValueError(msg)
 
 
 def _installed() -> int | None:

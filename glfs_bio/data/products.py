@@ -15,8 +15,8 @@ import numpy as np
 from numba import njit
 from scipy import sparse
 
-from . import parallel, pools
-from .values import doubled, is_sparse, single, with_values
+from . import threads
+from .matrix import doubled, is_sparse, single, with_values
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -58,7 +58,7 @@ class Sparse:
 
     def threads(self) -> AbstractContextManager[object]:
         """One thread of BLAS: its others would wait on cores that the products need."""
-        return pools.one_thread("blas")
+        return threads.one_thread("blas")
 
     @cached_property
     def transposed(self) -> sparse.csr_array:
@@ -111,6 +111,66 @@ def sparse_products(data: Matrix) -> Sparse:
     return Sparse(matrix)
 
 
+#: By the bytes of a number.
+_ROUNDING = {4: 1e-6, 8: 1e-9}
+
+
+@dataclass(frozen=True)
+class ScaledGenes:
+    """``X̃ = (X − mean) diag(scale)``, which is never formed.
+
+    Products with a sparse matrix take the time of reading it and the vectors, which single
+    precision halves.  What makes them is a function of the values alone, never of the container,
+    so that its rounding cannot make a difference between containers.
+
+    Attributes
+    ----------
+    products
+        With X in a unit that brings them into the range of single precision.
+    scale
+        What genes are multiplied with, at most one, shape (n_genes, 1) and in the precision of
+        products.
+    unit
+        What is left out of both.
+    """
+
+    products: Products
+    scale: Array
+    unit: float
+
+    @classmethod
+    def of(cls, products: Products, scale: Array) -> ScaledGenes:
+        """Products with cells × genes, and what genes are multiplied with, shape (n_genes,)."""
+        most = float(scale.max()) or 1.0
+        scale = scale[:, None] / most
+        if not isinstance(products, Sparse):
+            return cls(products, scale, most)
+        products, unit = products.in_single
+        return cls(products, scale.astype(np.float32), unit * most)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of cells and genes."""
+        n_cells, n_genes = self.products.matrix.shape
+        return n_cells, n_genes
+
+    @property
+    def rounding(self) -> float:
+        """Share of the largest eigenvalue of ``X̃ᵀX̃`` below which there may be none."""
+        return _ROUNDING[self.scale.dtype.itemsize]
+
+    def scores(self, weights: Array) -> Array:
+        """``X̃ w / unit`` for the columns of `weights`, shape (n_cells, k)."""
+        product = self.products.times(self.scale * weights.astype(self.scale.dtype, copy=False))
+        return np.asarray(product - product.mean(axis=0, dtype=np.float64))
+
+    def weights(self, scores: Array) -> Array:
+        """``X̃ᵀ s / unit`` for centred columns of `scores`, (n_genes, k), in their precision."""
+        product = self.products.transposed_times(scores.astype(self.scale.dtype, copy=False))
+        product *= self.scale
+        return np.asarray(product)
+
+
 def _product(
     matrix: sparse.csr_array, block: NDArray[Any], precision: DTypeLike | None = None
 ) -> Array:
@@ -122,9 +182,7 @@ def _product(
         return product
     places = np.linspace(0, matrix.nnz, _PARTS + 1)[1:-1]
     ends = [0, *np.searchsorted(matrix.indptr, places).tolist(), len(product)]
-    parallel.work(
-        lambda part: _rows(*stored, block, product, *ends[part : part + 2]), range(_PARTS)
-    )
+    threads.work(lambda part: _rows(*stored, block, product, *ends[part : part + 2]), range(_PARTS))
     return product
 
 

@@ -10,6 +10,9 @@ import pandas as pd
 import pooch
 from anndata import AnnData, read_h5ad
 
+from .._files import reason
+from ..errors import NO_VALUE, InvalidValue, Unreachable
+
 _FILES = {
     "data_set_ALL_AML_train.csv": (
         "d82f928c573de78e56b0a6c42393a14d08148927060fac4178b40023ff0b0752"
@@ -80,11 +83,14 @@ def _local(folder: str | None, name: str) -> Path | None:
         return None
     found = pooch.file_hash(str(file))
     if found != _FILES[name]:
-        msg = (
-            f"{name} in the folder {_FOLDER} has sha256 {found}, not {_FILES[name]}: "
-            f"remove it, or unset {_FOLDER} to download it."
+        raise InvalidValue(
+            _FOLDER,
+            folder,
+            "holds another file raw/{name} than was published: its sha256 is {found}",
+            "remove it, and it will be downloaded",
+            name=name,
+            found=found,
         )
-        raise ValueError(msg)
     return file
 
 
@@ -95,14 +101,25 @@ def _download(name: str) -> str:
     try:
         return str(pooch.retrieve(url, known_hash=_FILES[name], fname=name, path=cache))
     except requests.RequestException as error:
-        msg = (
-            f"{url} cannot be downloaded ({type(error).__name__}): go online, or name the folder "
-            f"that holds raw/{name} in the environment variable {_FOLDER}."
-        )
-        raise ConnectionError(msg) from error
+        raise Unreachable(
+            _FOLDER,
+            NO_VALUE,
+            "is no folder with raw/{name}, and {url} cannot be downloaded ({error})",
+            "go online, or name such a folder in the environment variable",
+            name=name,
+            url=url,
+            error=type(error).__name__,
+        ) from error
     except ValueError as error:
-        msg = f"{url} is not the published one, and was not kept: {error}"
-        raise ValueError(msg) from error
+        raise InvalidValue(
+            _FOLDER,
+            NO_VALUE,
+            "is no folder with raw/{name}, and {url} is not what was published ({reason})",
+            "name such a folder in the environment variable",
+            name=name,
+            url=url,
+            reason=reason(error),
+        ) from error
 
 
 def _parse(file: Path) -> tuple[pd.DataFrame, pd.DataFrame, pd.Series]:

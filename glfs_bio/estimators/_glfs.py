@@ -18,7 +18,8 @@ from sklearn.utils.validation import (
 )
 
 from .. import checks
-from ..criterion.targets import Expression, Labels, Values, Wanted
+from ..criterion.criterion import Target
+from ..criterion.targets import Expression, Labels, Values
 from ..glfs2014.descent import TOLERANCE
 from ..laprls.labels import check_classes, is_labelled
 from ..selection import Options, rank_genes
@@ -252,11 +253,11 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(msg)
         return super().fit_transform(X, y, **fit_params)
 
-    def _wanted(self, y: ArrayLike | None, n_cells: int) -> Wanted | None:
+    def _wanted(self, y: ArrayLike | None, n_cells: int) -> Target | None:
         if self.preserve == "structure":
             return None
         if self.preserve == "expression":
-            return Wanted(((Expression(), 1.0),))
+            return Target(((Expression(), 1.0),))
         if y is None:
             msg = (
                 f"{type(self).__name__} requires y to be passed, but the target y is None: pass "
@@ -266,12 +267,12 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         values = np.asarray(y)
         check_consistent_length(np.empty(n_cells), values)
         if self.preserve == "labels":
-            return Wanted(((Labels(_codes(column_or_1d(values, warn=True))), 1.0),))
+            return Target(((Labels(_codes(column_or_1d(values, warn=True))), 1.0),))
         numbers = values.reshape(n_cells, -1).astype(float)
         if np.isinf(numbers).any():
             msg = "y has infinite values: make them NaN, or finite."
             raise ValueError(msg)
-        return Wanted(((Values(numbers), 1.0),))
+        return Target(((Values(numbers), 1.0),))
 
     def _options(self) -> Options:
         options = self.get_params(deep=False)

@@ -9,7 +9,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
 from .. import checks
-from ..cells.problem import build_problems
+from ..cells.cells import build_problems
 from ..criterion.criterion import Criterion
 from ..glfs2014 import glfs
 from ..glfs2014.descent import TOLERANCE
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
 
     from .._typing import Matrix
-    from ..cells.problem import Problem
+    from ..cells.cells import Problem
     from ..selection import Ranking
 
 _FEWEST = 2

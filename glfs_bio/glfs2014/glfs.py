@@ -12,8 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..cells import noise
 from ..cells.graph import knn_graph
-from ..data.pools import few_threads
-from ..data.values import doubled
+from ..data.matrix import doubled
+from ..data.threads import few_threads
 from ..selection._method import Method
 from ..selection._ranking import Ranking, without_ties
 from . import VARIANCES, path
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .._typing import Array, Index
-    from ..cells.problem import Problem
+    from ..cells.cells import Problem
     from ..selection._options import Options
     from .descent import Solution
     from .variance import Variance

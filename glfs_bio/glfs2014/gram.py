@@ -22,6 +22,7 @@ import numpy as np
 from scipy.linalg import eigvalsh
 
 from ..criterion import cholesky
+from ..criterion.error import inverse
 
 if TYPE_CHECKING:
     from .._typing import Array, Index
@@ -82,7 +83,7 @@ class GramPoint:
         root = np.sqrt(beta)
         gram = grams.plain * root * root[:, None]
         gram[np.diag_indices_from(gram)] += 1.0
-        within = cholesky.inverse(gram)  # (I + D^½ G Gᵀ D^½)⁻¹
+        within = inverse(gram)  # (I + D^½ G Gᵀ D^½)⁻¹
         self.covering = within * root * root[:, None]  # C
         # T = D^(-½) (I + D^½ G Gᵀ D^½)⁻¹ D^½ where β > 0: nothing cancels in that.
         light = beta <= 0

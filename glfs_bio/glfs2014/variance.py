@@ -31,6 +31,7 @@ import numpy as np
 from scipy.linalg import blas, eigvalsh
 
 from ..criterion import cholesky
+from ..criterion.error import inverse
 from .gram import Grams
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ class _DensePoint:
         heavy = beta > 0
         precision = block.covered + _gram(on_support[heavy].T, beta[heavy])  # A'
         cholesky.diagonal(precision)[:] += 1.0
-        self.inverse = cholesky.inverse(precision)  # E
+        self.inverse = inverse(precision)  # E
 
     @cached_property
     def sandwich(self) -> Array:

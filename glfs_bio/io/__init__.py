@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from .._anndata.classifier_file import read_classifier, write_classifier
 from .._files import check_target, replacing
 from .._gene_files import read_gmt, read_panel
-from ._classifier import read_classifier, write_classifier
 from ._gene_list import write_gene_list, write_rnk
 from ._gmt import write_gmt
 from ._read import read_cells

@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import read, selection
+from .._anndata import selection
+from .._extras import needs
 from .._files import as_path, check_target, replacing
-from .._gene_files import needs_openpyxl
+from ..errors import InvalidType, InvalidValue, NotFound, listed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -90,25 +91,24 @@ def write_gene_list(
     ending = path.suffix.lower()
     checks.flags(selected_only=selected_only)
     if not isinstance(columns, Iterable):
-        msg = f"columns={columns!r} must be names of columns of adata.var."
-        raise TypeError(msg)
+        raise InvalidType("columns", columns, "must be names of columns of {var}")
     further = [columns] if isinstance(columns, str) else list(columns)
     checks.texts(explanation_key=explanation_key, or_none=True)
     if ending not in {".txt", *_TABLES}:
-        msg = (
-            f"path={str(path)!r} must end with .txt, .csv, .tsv or .xlsx, which says what to write."
-        )
-        raise ValueError(msg)
+        raise InvalidValue("path", str(path), "must end with .txt, .csv, .tsv or .xlsx")
     if (further or explanation_key) and ending == ".txt":
-        what = f"columns={further!r}" if further else f"explanation_key={explanation_key!r}"
-        msg = f"{what} is for a table: let path end with .csv, .tsv or .xlsx."
-        raise ValueError(msg)
+        argument, value = ("columns", further) if further else ("explanation_key", explanation_key)
+        raise InvalidValue(
+            argument, value, "is for a table", "let {arg:path} end with .csv, .tsv or .xlsx"
+        )
     if ending == ".xlsx":
-        needs_openpyxl(path)
+        needs("An .xlsx file", "openpyxl")
     for name in further:
         if name not in adata.var:
-            msg = f"columns: {name!r} is not in adata.var: {read.listed(adata.var.columns)}."
-            raise KeyError(msg)
+            raise NotFound(
+                *("columns", name, "is not in {var}", "choose from {names}"),
+                names=listed(adata.var),
+            )
     frame = selection.ranked(adata, key, only="selected" if selected_only else "tested")
     called = selection.names(adata, symbols).fillna(adata.var_names.to_series())
     frame.insert(0, "gene", called.loc[frame.index])
@@ -151,11 +151,13 @@ def _explained(adata: AnnData, key: str, explanation_key: str) -> pd.DataFrame:
     table = entry["table"].set_index("gene")
     selected = selection.ranked(adata, key).index
     if set(table.index) != set(selected):
-        msg = (
-            f"explanation_key={explanation_key!r} is of another panel than key={key!r}: run "
-            f"glfs_bio.tl.explain_panel(adata, {key!r}, key_added={explanation_key!r})."
+        raise InvalidValue(
+            "explanation_key",
+            explanation_key,
+            "is of another panel than {arg:key={key}}",
+            "run {call:tl.explain_panel} for this one",
+            key=key,
         )
-        raise ValueError(msg)
     return table[[name for name in _EXPLAINED if name in table]]
 
 
@@ -212,8 +214,7 @@ def write_rnk(
     check_target(path, overwrite=overwrite)
     scores = selection.scores(adata, key, symbols)
     if not scores.is_unique:
-        msg = f"adata.var[{key + '_score'!r}] has ties: a ranked list must not."
-        raise ValueError(msg)
+        raise InvalidValue("key", key, "has genes of the same score, and a ranked list must not")
     with replacing(path, overwrite=overwrite) as name:
         lines = (f"{gene}\t{score!r}\n" for gene, score in scores.items())
         name.write_text("".join(lines), encoding="utf-8")

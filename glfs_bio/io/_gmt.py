@@ -10,14 +10,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import checks
-from .._anndata import read, selection
+from .._anndata import selection
 from .._files import as_path, check_target, replacing
+from ..errors import NO_VALUE, InvalidType, InvalidValue, NotFound, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from anndata import AnnData
+
+    #: The argument that it comes from, its name, its description and its genes.
+    GeneSet = tuple[str, str, str, Iterable[str]]
 
 
 def write_gmt(
@@ -85,74 +89,83 @@ def write_gmt(
         ("thresholds", thresholds, Iterable | Real),
     ):
         if not isinstance(value, kinds):
-            msg = f"{name}={value!r} cannot be a {type(value).__name__}: see the documentation."
-            raise TypeError(msg)
+            raise InvalidType(name, value, "cannot be a {kind}", kind=type(value).__name__)
     checks.texts(stability_key=stability_key)
     keys = [] if key is None else [key] if isinstance(key, str) else list(key)
     cuts = [thresholds] if isinstance(thresholds, int | float) else list(thresholds)
     called = selection.names(adata, symbols)
     lines: dict[str, str] = {}
-    for name, description, genes in [
+    for argument, name, description, genes in [
         *_selections(adata, keys),
         *_groups(adata, groups or {}),
         *_frequent(adata, cuts, stability_key),
     ]:
         if name in lines:
-            msg = f"Two gene sets are named {name!r}: a GMT file needs different names."
-            raise ValueError(msg)
+            raise InvalidValue(argument, name, "names two gene sets", "give each a name of its own")
         named = dict.fromkeys(called.loc[list(genes)].dropna())
         if not named:
-            msg = f"The gene set {name!r} has no gene with a name."
-            raise ValueError(msg)
+            raise InvalidValue(argument, name, "is a gene set without a gene that has a name")
         fields = [name, description, *named]
         if wrong := [
             field
             for field in fields
             if not field or len(field.split("\t")) > 1 or len(field.splitlines()) > 1
         ]:
-            msg = f"The name {wrong[0]!r} is empty or has a tab or a line break: rename it."
-            raise ValueError(msg)
+            raise InvalidValue(
+                argument,
+                name,
+                "has the name {wrong!r}, which is empty or has a tab or a line break",
+                "rename it",
+                wrong=wrong[0],
+            )
         lines[name] = "\t".join(fields)
     if not lines:
-        msg = "There is nothing to write: key=None, without groups and thresholds."
-        raise ValueError(msg)
+        raise InvalidValue(
+            "key", key, "leaves nothing to write", "give {arg:groups} or {arg:thresholds}"
+        )
     with replacing(path, overwrite=overwrite) as target:
         target.write_text("".join(f"{line}\n" for line in lines.values()), encoding="utf-8")
 
 
-def _selections(adata: AnnData, keys: list[str]) -> Iterator[tuple[str, str, Iterable[str]]]:
+def _selections(adata: AnnData, keys: list[str]) -> Iterator[GeneSet]:
+    told = f"selected by glfs-bio {version('glfs-bio')}"
     for key in keys:
-        yield key, f"selected by glfs-bio {version('glfs-bio')}", selection.ranked(adata, key).index
+        yield "key", key, told, selection.ranked(adata, key).index
 
 
-def _groups(
-    adata: AnnData, groups: Mapping[str, Iterable[str]]
-) -> Iterator[tuple[str, str, Iterable[str]]]:
+def _groups(adata: AnnData, groups: Mapping[str, Iterable[str]]) -> Iterator[GeneSet]:
     for group, genes in groups.items():
         if not isinstance(genes, Iterable):
-            msg = f"groups[{group!r}] is {genes!r}: it must be a list of gene names."
-            raise TypeError(msg)
+            raise InvalidType(
+                "groups", genes, "must be a list of gene names for {group!r}", group=group
+            )
         members = [genes] if isinstance(genes, str) else list(genes)
         if unknown := [gene for gene in members if gene not in adata.var_names]:
-            msg = f"groups[{group!r}] has genes that are not in adata.var_names: "
-            raise KeyError(msg + read.listed(unknown) + ".")
-        yield str(group), "group of genes", members
+            raise NotFound(
+                "groups",
+                NO_VALUE,
+                "has genes in {group!r} that are not in {var_names}",
+                "leave out {genes}",
+                group=group,
+                genes=listed(unknown),
+            )
+        yield "groups", str(group), "group of genes", members
 
 
-def _frequent(
-    adata: AnnData, thresholds: list[float], key: str
-) -> Iterator[tuple[str, str, Iterable[str]]]:
+def _frequent(adata: AnnData, thresholds: list[float], key: str) -> Iterator[GeneSet]:
     for threshold in thresholds:
         checks.number("thresholds", threshold, above=0.0)
         if threshold > 1:
-            msg = f"thresholds={threshold!r} must be in (0, 1]: a share of the resamples."
-            raise ValueError(msg)
+            raise InvalidValue("thresholds", threshold, "must be in (0, 1], a share of resamples")
         frequency = selection.frequency(adata, key)
         genes = frequency[frequency >= threshold - np.finfo(float).eps].index
         if genes.empty:
-            msg = (
-                f"thresholds={threshold!r} leaves no gene: the largest frequency is "
-                f"{frequency.max():g}."
+            raise InvalidValue(
+                "thresholds",
+                threshold,
+                "leaves no gene",
+                "the largest frequency is {largest:g}",
+                largest=float(frequency.max()),
             )
-            raise ValueError(msg)
-        yield f"{key}_{threshold:g}", f"selected in at least {threshold:g} of resamples", genes
+        told = f"selected in at least {threshold:g} of resamples"
+        yield "thresholds", f"{key}_{threshold:g}", told, genes

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import warnings
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import anndata as ad
@@ -11,13 +12,13 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata.read import listed
+from .._anndata import families
 from .._extras import needs
-from .._files import as_path
-from ._sides import genes_in_rows
+from .._files import as_path, reason
+from ..errors import FileMissing, InvalidValue, Refusal, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
@@ -25,6 +26,18 @@ _PACKED = {".gz", ".bz2", ".xz"}
 #: Attributes of a loom file with the names: its own, and those that AnnData writes.
 _GENE, _CELL = ("Gene", "var_names"), ("CellID", "obs_names")
 _MATRIX = ("matrix.mtx", "matrix.mtx.gz")
+#: Ids of Ensembl, of NCBI without a symbol, and of probe sets; names that say what they are.
+_LIKE_A_GENE = re.compile(
+    r"ENS[A-Z]*G\d{11}(\.\d+)?|LOC\d{5,}|(AFFX-)?\w+_at|ILMN_\d+|gene[-_. ]?\d+", re.IGNORECASE
+)
+#: Barcodes, with what is put around them; accessions of samples; names that say what they are.
+_LIKE_A_CELL = re.compile(
+    r"(.*[^A-Za-z])?[ACGT]{10,}([^A-Za-z].*)?|(GSM|SRR|ERR|SAMN|TCGA-).+"
+    r"|(cell|sample|barcode|patient)[-_. ]?\d+",
+    re.IGNORECASE,
+)
+#: Genes of families, on one side and none on the other, that are no chance.
+_FEWEST = 3
 
 
 def read_cells(
@@ -74,36 +87,47 @@ def read_cells(
     path = as_path(path)
     checks.flags(backed=backed, **({} if transpose is None else {"transpose": transpose}))
     if not path.exists():
-        msg = f"{path} does not exist: give the file or folder with the cells."
-        raise FileNotFoundError(msg)
+        raise FileMissing(
+            "path", str(path), "does not exist", "give the file or folder with the cells"
+        )
     ending = path.with_suffix("").suffix if path.suffix.lower() in _PACKED else path.suffix
     ending = ending.lower()
     if transpose and ending not in _SEPARATORS:
-        msg = f"transpose is for tables ({', '.join(_SEPARATORS)}), and {path} is none."
-        raise ValueError(msg)
+        raise InvalidValue(
+            *("transpose", transpose, "is for tables ({endings}), and {path} is none"),
+            endings=tuple(_SEPARATORS),
+            path=str(path),
+        )
     if backed and ending != ".h5ad":
-        msg = f"backed is for .h5ad, and {path} is none."
-        raise ValueError(msg)
+        raise InvalidValue("backed", backed, "is for .h5ad, and {path} is none", path=str(path))
     reader = partial(ad.read_h5ad, backed="r") if backed else _reader(path, ending)
     try:
         adata = reader(path)
+    except Refusal:
+        raise
     except (OSError, KeyError, ValueError, TypeError, AttributeError, IndexError) as error:
-        msg = f"{path} cannot be read as {ending or 'a folder of 10x'}: {error}"
-        raise ValueError(msg) from error
+        raise InvalidValue(
+            "path",
+            str(path),
+            "cannot be read as {kind} ({reason})",
+            kind=ending or "a folder of 10x",
+            reason=reason(error),
+        ) from error
     if 0 in adata.shape:
-        msg = f"{path} holds no cells, or no genes: it has the shape {adata.shape}."
-        raise ValueError(msg)
+        raise InvalidValue("path", str(path), "holds no cells, or no genes")
     if (
         transpose is None
         and ending in _SEPARATORS
         and genes_in_rows(adata.obs_names, adata.var_names)
     ):
-        msg = (
-            f"{path} seems to have genes in its rows ({listed(adata.obs_names[:3])}) and cells in "
-            f"its columns ({listed(adata.var_names[:3])}): pass transpose=True, or transpose=False "
-            "if its rows are cells."
+        raise InvalidValue(
+            "path",
+            str(path),
+            "seems to have genes in its rows ({rows}) and cells in its columns ({columns})",
+            "pass {arg:transpose={true}}, or {arg:transpose={false}} if its rows are cells",
+            rows=listed(adata.obs_names, 3),
+            columns=listed(adata.var_names, 3),
         )
-        raise ValueError(msg)
     return adata.T if transpose else adata
 
 
@@ -120,11 +144,13 @@ def _reader(path: Path, ending: str) -> Callable[[Path], ad.AnnData]:
     }
     readers |= dict.fromkeys(_SEPARATORS, _table)
     if ending not in readers:
-        msg = (
-            f"{path} has an ending that is not known: it must be one of "
-            f"{', '.join([*readers, *_MATRIX])}, or a folder of 10x Genomics."
+        raise InvalidValue(
+            "path",
+            str(path),
+            "has an unknown ending",
+            "give a file {endings}, or a folder of 10x Genomics",
+            endings=(*readers, *_MATRIX),
         )
-        raise ValueError(msg)
     return readers[ending]
 
 
@@ -137,14 +163,17 @@ def _table(path: Path) -> ad.AnnData:
     if separator == ";" and _words(frame):
         frame = pd.read_csv(path, sep=separator, decimal=",", index_col=0)
     if frame.empty:
-        msg = (
-            "it has no columns of numbers; .csv is split at commas or semicolons, .tsv and .txt at "
-            "tabs"
+        raise InvalidValue(
+            "path",
+            str(path),
+            "has no columns of numbers",
+            "separate columns of .csv by commas or semicolons, of .tsv and .txt by tabs",
         )
-        raise ValueError(msg)
     if words := _words(frame):
-        msg = f"columns that are not numbers: {listed(words)}"
-        raise ValueError(msg)
+        raise InvalidValue(
+            *("path", str(path), "has columns that are not numbers", "remove {names}"),
+            names=listed(words),
+        )
     frame.index, frame.columns = frame.index.astype(str), frame.columns.astype(str)
     return ad.AnnData(
         frame.to_numpy(dtype=np.float64),
@@ -165,7 +194,7 @@ def _has_semicolons(path: Path) -> bool:
 
 
 def _loom(path: Path) -> ad.AnnData:
-    needs(str(path), "loompy", "scanpy")
+    needs("A loom file", "loompy", "scanpy")
     import loompy
     import scanpy as sc
 
@@ -177,14 +206,16 @@ def _loom(path: Path) -> ad.AnnData:
         ):
             found = [name for name in kind if name in present.keys()]  # noqa: SIM118 - no mapping
             if not found:
-                msg = f"it has no names: neither {' nor '.join(kind)} is there"
-                raise ValueError(msg)
+                raise InvalidValue(
+                    *("path", str(path), "has no names", "add one of the attributes {names}"),
+                    names=kind,
+                )
             names[argument] = found[0]
     return _unique(sc.read_loom, path, **names)
 
 
 def _tenx_h5(path: Path) -> ad.AnnData:
-    needs(str(path), "scanpy")
+    needs("A file of 10x Genomics", "scanpy")
     import scanpy as sc
 
     return _unique(sc.read_10x_h5, path)
@@ -202,15 +233,54 @@ def _unique(reader: Callable[..., ad.AnnData], path: Path, **options: str) -> ad
 def _mtx_folder(path: Path) -> ad.AnnData:
     found = sorted(file for file in path.iterdir() if file.name.endswith(_MATRIX))
     if len(found) != 1:
-        names = listed(file.name for file in found) if found else "none"
-        msg = f"it must have one file {' or '.join(_MATRIX)}, and has {names}"
-        raise ValueError(msg)
+        raise InvalidValue(
+            "path",
+            str(path),
+            "must be a folder with one of {wanted}, and has {n} of them",
+            wanted=_MATRIX,
+            n=len(found),
+        )
     return _mtx(found[0])
 
 
 def _mtx(path: Path) -> ad.AnnData:
-    needs(str(path), "scanpy")
+    needs("A file of 10x Genomics", "scanpy")
     import scanpy as sc
 
     prefix = path.name[: path.name.rindex(_MATRIX[0])]
     return sc.read_10x_mtx(path.parent, prefix=prefix or None)
+
+
+def genes_in_rows(rows: Iterable[str], columns: Iterable[str]) -> bool:
+    """Whether the names of the rows look like genes, or those of the columns like cells.
+
+    Names that look like neither say nothing.
+    """
+    rows, columns = list(rows), list(columns)
+    genes = _share(rows, _is_gene), _share(columns, _is_gene)
+    cells = _share(rows, _is_cell), _share(columns, _is_cell)
+    if max(genes) > 0.5 or max(cells) > 0.5:
+        return genes[0] + cells[1] > genes[1] + cells[0]
+    return _members(rows) >= _FEWEST and _members(columns) == 0
+
+
+def _share(names: list[str], look: Callable[[str], bool]) -> float:
+    return sum(map(look, names)) / max(len(names), 1)
+
+
+def _is_gene(name: str) -> bool:
+    return _LIKE_A_GENE.fullmatch(name) is not None
+
+
+def _is_cell(name: str) -> bool:
+    return _LIKE_A_CELL.fullmatch(name) is not None
+
+
+def _members(names: list[str]) -> int:
+    """How many are in families of genes, of which every genome has some hundred."""
+    return sum(name.upper() in _symbols() for name in names)
+
+
+@cache
+def _symbols() -> frozenset[str]:
+    return frozenset().union(*(families.family(name).symbols for name in families.SOURCES))

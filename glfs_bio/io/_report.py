@@ -2,22 +2,82 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from .. import checks
-from .._anndata import preserve, read, selection
+from .._anndata import examined, preserve, read, selection
 from .._extras import needs
 from .._files import as_path, check_target, replacing
 from .._progress import progress
-from . import _sections, _subject
+from ..errors import InvalidType, InvalidValue, NotFound, listed
+from . import _sections
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import pandas as pd
     from anndata import AnnData
 
 #: Search for a gene, whatever the organism and the kind of name.
 LINK = "https://www.ncbi.nlm.nih.gov/gene/?term={gene}"
+#: Results that a report may show: who writes them, and with which entries.
+_WRITTEN_BY = {
+    "evaluation": ("tl.evaluate_panel", "kept", "genes", "missed"),
+    "explanation": ("tl.explain_panel", "table"),
+    "substitutes": ("tl.substitutes", "table", "panel"),
+    "stability": ("tl.stability", "jaccard"),
+    "enrichment": ("tl.enrich", "results"),
+}
+#: Results of a panel that may have any name: their keys, unless the name of the selection is used.
+_OF_ANY_PANEL = ("evaluation", "explanation", "substitutes")
+
+
+@dataclass(frozen=True)
+class Result:
+    """A further result: its key, what is under it, and why it is not of the selection, if so."""
+
+    key: str
+    entry: dict[str, Any]
+    unlike: str | None = None
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The selection that the report is about, and how to show it.
+
+    `frame` has the selected genes, the best first.  `called` is what every gene is called.
+    `results` has the further results that are there.
+    """
+
+    adata: AnnData
+    key: str
+    frame: pd.DataFrame
+    entry: dict[str, Any]
+    called: pd.Series
+    labels: str | None
+    symbols: str | None
+    link: str | None
+    results: Mapping[str, Result]
+
+    def result(self, what: str) -> Result | None:
+        """A result of this selection, and of no other."""
+        found = self.results.get(what)
+        return None if found is None or found.unlike is not None else found
+
+    def of_another(self, what: str) -> dict[str, str] | None:
+        """What to say of a result that is of another selection."""
+        found = self.results.get(what)
+        if found is None or found.unlike is None:
+            return None
+        return {"key": found.key, "unlike": found.unlike}
+
+    def renamed(self, text: str, separator: str) -> str:
+        """Names of genes in a text, as they are called."""
+        return separator.join(self.called.get(name, name) for name in text.split(separator))
 
 
 def write_report(
@@ -25,19 +85,12 @@ def write_report(
     path: str | Path,
     *,
     key: str = "glfs",
-    groupby: str | None = None,
+    labels: str | None = None,
     symbols: str | None = None,
-    evaluation_key: str | None = None,
-    explanation_key: str | None = None,
-    substitutes_key: str | None = None,
-    stability_key: str | None = None,
-    enrichment_key: str | None = None,
-    layer: str | None = None,
+    results: Mapping[str, str] | None = None,
     link: str | None = LINK,
     title: str = "Selected genes",
     overwrite: bool = False,
-    random_state: int = 0,
-    show_progress: bool = True,
 ) -> None:
     """Write what was selected, and how, as one HTML file that opens without network.
 
@@ -59,38 +112,30 @@ def write_report(
         File to write, ``.html``.
     key
         Which selection: the `key_added` of ``select_genes``.
-    groupby
+    labels
         Column of ``.obs`` that colours the cells.
     symbols
         Column of ``.var`` with the names to show; genes without one go by their ``.var_names``.
-    evaluation_key, explanation_key, substitutes_key
-        The `key_added` of :func:`~glfs_bio.tl.evaluate_panel`,
-        :func:`~glfs_bio.tl.explain_panel` and :func:`~glfs_bio.tl.substitutes`.  None:
-        ``f"{key}_evaluation"`` and so on, or else ``"glfs_evaluation"`` and so on, where these are
-        there.  Results of a panel with other genes are never shown.  Where they were not named,
-        the report says so instead.
-    stability_key, enrichment_key
-        The `key_added` of :func:`~glfs_bio.tl.stability` and of :func:`~glfs_bio.tl.enrich`.  None:
-        ``f"{key}_stability"`` and ``f"{key}_enrichment"``, where these are there.  Frequencies of a
-        selection with other parameters are never shown.  Where they were not named, the report says
-        instead what they are of.
-    layer
-        Layer with the expression, in place of ``.X``.
+    results
+        Keys of further results, the `key_added` of :func:`~glfs_bio.tl.evaluate_panel`,
+        :func:`~glfs_bio.tl.explain_panel`, :func:`~glfs_bio.tl.substitutes`,
+        :func:`~glfs_bio.tl.stability` and :func:`~glfs_bio.tl.enrich`, by the names
+        ``"evaluation"``, ``"explanation"``, ``"substitutes"``, ``"stability"`` and
+        ``"enrichment"``.  For a result that is not named: ``f"{key}_evaluation"`` and so on, or for
+        the first three else ``"glfs_evaluation"`` and so on, where these are there.  Results of a
+        panel with other genes, and frequencies of a selection with other parameters, are never
+        shown: the report says so instead.
     link
         Address of a page about a gene, with ``{gene}`` in the place of its name.  None: no links.
     title
         Heading.
     overwrite
         Whether a file that is there may be replaced.
-    random_state
-        Seed of the UMAPs.
-    show_progress
-        Whether a bar on stderr shows the progress.
 
     Raises
     ------
     KeyError
-        No such selection, result, layer or column.
+        No such selection, result or column.
     FileExistsError, FileNotFoundError
         `path` exists and `overwrite` is not set, or its folder does not exist.
     ImportError
@@ -106,7 +151,7 @@ def write_report(
     >>> glfs_bio.pp.select_genes(adata, n_genes=5)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder) / "report.html"
-    ...     glfs_bio.io.write_report(adata, path, show_progress=False)
+    ...     glfs_bio.io.write_report(adata, path)
     ...     text = path.read_text(encoding="utf-8")
     >>> "5 of 765 genes" in text
     True
@@ -115,49 +160,38 @@ def write_report(
     path = as_path(path)
     check_target(path, overwrite=overwrite)
     if path.suffix.lower() not in {".html", ".htm"}:
-        msg = f"path={str(path)!r} must end with .html."
-        raise ValueError(msg)
+        raise InvalidValue("path", str(path), "must end with .html")
     checks.texts(title=title)
-    checks.texts(groupby=groupby, link=link, or_none=True)
-    checks.flags(show_progress=show_progress)
-    checks.seed(random_state)
+    checks.texts(labels=labels, link=link, or_none=True)
     if link is not None and not (link.startswith(("https://", "http://")) and "{gene}" in link):
-        msg = f"link={link!r} must be a web address, https://…, with {{gene}} in it."
-        raise ValueError(msg)
+        raise InvalidValue("link", link, "must be a web address, https://…, with {{gene}} in it")
+    if not isinstance(results, Mapping | None):
+        raise InvalidType("results", results, "must be a {mapping} of names and keys, or {none}")
+    for what in results or {}:
+        checks.one_of("results", what, _WRITTEN_BY)
     read.check(adata)
-    if groupby is not None and groupby not in adata.obs:
-        msg = f"groupby={groupby!r} is not in adata.obs: {read.listed(adata.obs.columns)}."
-        raise KeyError(msg)
+    if labels is not None and labels not in adata.obs:
+        raise NotFound(
+            *("labels", labels, "is not in {obs}", "choose from {names}"), names=listed(adata.obs)
+        )
     frame = selection.ranked(adata, key)
-    entry = selection.record(adata, key, "pp.select_genes", "kept")
-    named = {
-        "evaluation": evaluation_key,
-        "explanation": explanation_key,
-        "substitutes": substitutes_key,
-        "stability": stability_key,
-        "enrichment": enrichment_key,
-    }
-    results = _subject.results(adata, key, frame.index, named)
-    read.matrix(adata, layer)
-    subject = _subject.Subject(
+    subject = Subject(
         adata,
         key,
         frame=frame,
-        entry=entry,
+        entry=selection.record(adata, key, "pp.select_genes", "kept"),
         called=selection.names(adata, symbols).fillna(adata.var_names.to_series()),
-        groupby=groupby,
+        labels=labels,
         symbols=symbols,
-        layer=layer,
         link=link,
-        results=results,
-        random_state=random_state,
+        results=_results(adata, key, frame.index, results or {}),
     )
-    text = _page(subject, title, show_progress=show_progress)
+    text = _page(subject, title)
     with replacing(path, overwrite=overwrite) as name:
         name.write_text(text, encoding="utf-8")
 
 
-def _page(subject: _subject.Subject, title: str, *, show_progress: bool) -> str:
+def _page(subject: Subject, title: str) -> str:
     """The page; everything that comes from the data is escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -175,7 +209,7 @@ def _page(subject: _subject.Subject, title: str, *, show_progress: bool) -> str:
         return environment.get_template(f"report/{name}.html").render(content)
 
     sections = []
-    with progress(show=show_progress) as bar:
+    with progress() as bar:
         task = bar.add_task("", total=len(_sections.SECTIONS))
         for heading, function in _sections.SECTIONS.items():
             bar.update(task, description=f"report: {heading}")
@@ -186,3 +220,63 @@ def _page(subject: _subject.Subject, title: str, *, show_progress: bool) -> str:
             bar.advance(task)
     lead = filled("lead", _sections.lead(subject))
     return environment.get_template("report.html").render(title=title, lead=lead, sections=sections)
+
+
+def _results(
+    adata: AnnData, key: str, genes: pd.Index, named: Mapping[str, str]
+) -> dict[str, Result]:
+    """Return the results that are there; `genes` are the selected ones.
+
+    Raises
+    ------
+    KeyError
+        A result that is named is not there.
+    ValueError
+        A result that is named is of another selection.
+    """
+    found = {}
+    for what, written in _WRITTEN_BY.items():
+        asked = named.get(what)
+        where = _where(adata, key, what) if asked is None else asked
+        if where is None:
+            continue
+        entry = selection.record(adata, where, *written, argument="results")
+        unlike = _unlike(adata, key, genes, what, where, entry)
+        if asked is not None and unlike is not None:
+            raise InvalidValue(
+                "results",
+                asked,
+                "is not of the selection under {arg:key={key}} ({unlike})",
+                "run {call:{writer}} again",
+                writer=written[0],
+                key=key,
+                unlike=unlike,
+            )
+        found[what] = Result(where, entry, unlike)
+    return found
+
+
+def _where(adata: AnnData, key: str, what: str) -> str | None:
+    """Return the key of a result that was not named."""
+    usual = [f"{key}_{what}", *([f"glfs_{what}"] if what in _OF_ANY_PANEL else [])]
+    return next((name for name in usual if name in adata.uns), None)
+
+
+def _unlike(
+    adata: AnnData, key: str, genes: pd.Index, what: str, where: str, entry: dict[str, Any]
+) -> str | None:
+    """Say why a result is not of the selection."""
+    if what == "stability":
+        return examined.difference(adata, key, where)
+    if what == "enrichment":
+        return None
+    own = {"evaluation": "genes", "substitutes": "panel"}.get(what)
+    names = entry["table"]["gene"] if own is None else entry[own]
+    others = np.setdiff1d(np.asarray(names, dtype=str), genes.astype(str))
+    lacking = np.setdiff1d(genes.astype(str), np.asarray(names, dtype=str))
+    if not len(others) and not len(lacking):
+        return None
+    return (
+        f"their panel is another (not selected: {len(others)} of its {len(names)} genes; not in "
+        f"it: {len(lacking)} of the {len(genes)} that are selected)"
+    )

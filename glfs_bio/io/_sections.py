@@ -7,6 +7,8 @@ both and add it to ``SECTIONS``, which is in the order of the page.
 
 from __future__ import annotations
 
+import base64
+import io
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -14,15 +16,17 @@ from urllib.parse import quote
 import numpy as np
 
 from .. import pl
-from . import _workbench
-from ._pictures import picture
+from .._anndata import write
+from ..pl._figure import MEASURES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ._subject import Subject
+    import pandas as pd
 
-_TERMS = 50
+    from ._report import Subject
+
+_DPI, _TERMS = 130, 50
 #: Most genes in the pictures of weights and of stability, that names stay readable on a page.
 _BARS, _FREQUENT = 50, 100
 #: Longest list that is told in full.
@@ -30,7 +34,8 @@ _ITEMS = 20
 _ELSEWHERE = {
     *("params", "versions", "path", "curve", "kept", "of_best_possible", "added", "absent")
 }
-_MEANING = {
+#: What a reader has to know of the facts of a selection.
+_OF_FACTS = {
     "assay_noise": "variance of the noise of the assay that will measure the panel",
     "converged": "whether the solver reached its tolerance",
     "exchanged": "exchanges of genes after the panel was chosen",
@@ -45,21 +50,69 @@ _MEANING = {
     "replaced": "whether the PCA and graph that were there had to be computed anew",
     "reused": "whether the PCA, the graph and the kept structure that were there were used",
 }
+#: What a reader has to know of measures.
+_OF_MEASURES = {
+    "kept": "0 without genes, 1 by all genes",
+    "of_best_possible": "of what the best panel of as many genes keeps",
+    "kept_with_failures": "on average over genes that fail",
+    "neighbors_kept": "of the 15 nearest cells by all genes, those that are nearest by the panel",
+    "clusters_kept_coarse": "agreement of 5 to 10 clusters by the panel and by all genes (NMI)",
+    "clusters_kept_fine": "agreement of 20 to 40 clusters by the panel and by all genes (NMI)",
+    "accuracy": "cells whose label the 15 nearest cells of the panel tell",
+    "macro_f1": "every label counting alike",
+    "rare_f1": "labels of at most 5 % of the cells",
+    "imputed": "how well the panel predicts what the structure explains of a gene",
+    "mean_correlation": "absolute, mean over pairs: high where genes repeat one another",
+    "n_effective": "genes without correlation that would be as many different ones",
+    "counts_share": "of the counts of all genes, those of the panel",
+    "counts_spearman": "rank correlation of the panel's total in a cell with that of all genes",
+}
+#: Parameters of a selection that limit it, and what they mean.
+_OF_LIMITS = {
+    "min_mean": "least mean expression of a gene",
+    "max_mean": "most mean expression of a gene",
+    "min_cells": "least share of the cells that express a gene",
+    "max_cells": "most share of the cells that express a gene",
+    "min_mean_in_type": "least mean expression of a gene in some type of cells",
+    "max_mean_in_type": "most mean expression of a gene in any type of cells",
+    "min_cells_in_type": "least share of the cells of some type that express a gene",
+    "max_cells_in_type": "most share of the cells of any type that express a gene",
+    "max_total_per_cell": "most counts of the whole panel in a mean cell",
+    "max_total_per_type": "most counts of the whole panel in a mean cell of a type",
+    "families": "families of genes",
+    "per_family": "most genes of a family",
+    "per_type": "fewest markers of each type of cells",
+    "markers": "markers of each type of cells",
+    "priority": "factors that prefer genes to others",
+    "groupby": "types of cells",
+    "counts_layer": "where the counts are",
+    "cost": "price of a gene",
+    "budget": "most that the panel may cost",
+}
+
+
+def picture(draw: Callable[..., Any], *args: Any, **kwargs: Any) -> str:
+    """Return a picture of ``glfs_bio.pl`` as the address of an inline PNG."""
+    from matplotlib import pyplot as plt
+
+    drawn = draw(*args, show=False, **kwargs)
+    figure = np.ravel(drawn)[0].figure
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=_DPI, bbox_inches="tight", metadata={"Software": None})
+    plt.close(figure)
+    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")
 
 
 def cells(subject: Subject) -> dict[str, Any]:
     """The cells by all genes and by the panel."""
     return {
-        "groupby": subject.groupby,
+        "labels": subject.labels,
         "only_panel": len(subject.frame) == subject.adata.n_vars,
         "picture": picture(
             pl.panel,
             subject.adata,
-            subject.groupby,
+            subject.labels,
             key=subject.key,
-            layer=subject.layer,
-            random_state=subject.random_state,
-            show_progress=False,  # the page has a bar of its own
         ),
     }
 
@@ -81,13 +134,120 @@ def genes(subject: Subject) -> dict[str, Any]:
     }
 
 
+def quality(subject: Subject) -> dict[str, Any] | None:
+    """What the panel keeps, beside others of its size; with labels, which of them it tells."""
+    result = subject.result("evaluation")
+    if result is None:
+        return _another(subject, "evaluation")
+    adata, key, entry = subject.adata, result.key, result.entry
+    with_labels = "per_label" in entry
+    random = np.ravel(entry["random_kept"])
+    return {
+        "of_another": None,
+        "entry": entry,
+        "random": (float(random.min()), float(random.max())) if random.size else None,
+        "n_random": random.size,
+        "measures": [
+            (called, entry[name], _OF_MEASURES[name])
+            for name, called in MEASURES.items()
+            if name in _OF_MEASURES and name in entry and np.isfinite(entry[name])
+        ],
+        "labels": str(entry["params"]["labels"]) if with_labels else None,
+        "per_label": _per_label(entry) if with_labels else [],
+        "some_counts": "counts_per_label" in entry,
+        "kept": picture(pl.kept, adata, key=key),
+        "recall": picture(pl.labels, adata, key=key) if with_labels else None,
+        "confusion": picture(pl.confusion, adata, key=key) if with_labels else None,
+        "imputation": picture(pl.imputation, adata, key=key)
+        if f"{key}_r2" in adata.var and adata.var[f"{key}_r2"].notna().any()
+        else None,
+    }
+
+
+def misses(subject: Subject) -> dict[str, Any] | None:
+    """Directions that the panel leaves open, and the cells that they concern."""
+    result = subject.result("evaluation")
+    if result is None:
+        return None  # the section before has said why
+    adata, key, table = subject.adata, result.key, result.entry["missed"]
+    embedded = "X_umap" in adata.obsm or "X_pca" in adata.obsm
+    sides = ("genes_up", "genes_down")
+    return {
+        "rows": [
+            {**row, **{side: subject.renamed(str(row[side]), ", ") for side in sides}}
+            for row in table.to_dict("records")
+        ],
+        "some_labels": "labels" in table,
+        "picture": picture(pl.missed, adata, key=key)
+        if embedded and f"{key}_open" in adata.obs
+        else None,
+    }
+
+
+def explanation(subject: Subject) -> dict[str, Any] | None:
+    """What each gene is there for."""
+    result = subject.result("explanation")
+    if result is None:
+        return _another(subject, "explanation")
+    table = result.entry["table"]
+    rows = table.assign(
+        name=subject.called.loc[table["gene"]].to_numpy(),
+        direction=[subject.renamed(str(text), "/") for text in table["direction"]],
+    )
+    return {
+        "of_another": None,
+        "rows": rows.to_dict("records"),
+        "some_serve": "serves" in table,
+    }
+
+
+def substitutes(subject: Subject) -> dict[str, Any] | None:
+    """What can replace each gene."""
+    result = subject.result("substitutes")
+    if result is None:
+        return _another(subject, "substitutes")
+    rows = []
+    for gene, table in result.entry["table"].groupby("gene", sort=False):
+        best, *further = table.sort_values("place").to_dict("records")
+        rows.append(
+            {
+                **best,
+                "name": subject.called[gene],
+                "best": subject.called[best["substitute"]],
+                "further": ", ".join(
+                    f"{subject.called[one['substitute']]} ({one['taken_over']:.2f})"
+                    for one in further
+                ),
+            }
+        )
+    return {
+        "of_another": None,
+        "share": result.entry["params"]["share"],
+        "rows": rows,
+        "alone": [row["name"] for row in rows if not row["stands_in"]],
+    }
+
+
+def limits(subject: Subject) -> dict[str, Any] | None:
+    """What the panel had to stay within."""
+    params = subject.entry.get("params", {})
+    stated = params.get("limits", "None")
+    every = {**({} if isinstance(stated, str) else stated), **params}
+    facts = [
+        (name, write.restored(every[name]), meaning)
+        for name, meaning in _OF_LIMITS.items()
+        if name in every and str(every[name]) != "None"
+    ]
+    return {"facts": facts} if facts else None
+
+
 def how(subject: Subject) -> dict[str, Any]:
     """The number of genes, and what the selection went through."""
     return {
         "entry": subject.entry,
         "picture": picture(pl.path, subject.adata, key=subject.key),
         "facts": [
-            (name, value, _MEANING.get(name, ""))
+            (name, value, _OF_FACTS.get(name, ""))
             for name, value in subject.entry.items()
             if name not in _ELSEWHERE
         ],
@@ -139,11 +299,11 @@ def parameters(subject: Subject) -> dict[str, Any]:
 SECTIONS: dict[str, Callable[[Subject], dict[str, Any] | None]] = {
     "Cells": cells,
     "Genes": genes,
-    "How good the panel is": _workbench.quality,
-    "What it misses": _workbench.misses,
-    "Why each gene": _workbench.explanation,
-    "Substitutes": _workbench.substitutes,
-    "Limits": _workbench.limits,
+    "How good the panel is": quality,
+    "What it misses": misses,
+    "Why each gene": explanation,
+    "Substitutes": substitutes,
+    "Limits": limits,
     "How they were selected": how,
     "Stability": stability,
     "Enrichment": enrichment,
@@ -185,10 +345,43 @@ def _rows(subject: Subject) -> list[dict[str, Any]]:
         subject.link and subject.link.replace("{gene}", quote(str(name), safe=""))
         for name in called
     ]
-    for column, values in _workbench.of_genes(subject).items():
+    for column, values in of_genes(subject).items():
         rows[column] = values
     stable = subject.result("stability")
     if stable is not None:
         rows["frequency"] = subject.adata.var[f"{stable.key}_frequency"]
     found: list[dict[str, Any]] = rows.to_dict("records")
     return found
+
+
+def of_genes(subject: Subject) -> dict[str, pd.Series]:
+    """Columns of the table of genes: whom a gene serves, and what replaces it."""
+    columns = {}
+    why, instead = subject.result("explanation"), subject.result("substitutes")
+    if why is not None:
+        table = why.entry["table"].set_index("gene")
+        if "serves" in table:
+            columns["serves"] = table["serves"].fillna("")
+        columns["substitute"] = table["substitute"].map(subject.called)
+    elif instead is not None:
+        table = instead.entry["table"]
+        best = table[table["place"] == 1].set_index("gene")["substitute"]
+        columns["substitute"] = best.map(subject.called).reindex(subject.frame.index).fillna("")
+    return columns
+
+
+def _another(subject: Subject, what: str) -> dict[str, Any] | None:
+    another = subject.of_another(what)
+    return None if another is None else {"of_another": another}
+
+
+def _per_label(entry: dict[str, Any]) -> list[dict[str, Any]]:
+    """Rows of the table of labels."""
+    table = entry["per_label"].copy()
+    table["confused_with"] = [
+        name if isinstance(name, str) else "" for name in table["confused_with"]
+    ]
+    if "counts_per_label" in entry:
+        table["ratio"] = entry["counts_per_label"]["ratio"]
+    rows: list[dict[str, Any]] = table.reset_index(names="label").to_dict("records")
+    return rows

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..criterion.substitutes import n_matched, pairs
+from ..criterion.panel import MeasuredPanel, n_matched
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +33,7 @@ def jaccard_with_substitutes(criterion: Criterion, panels: Sequence[Index]) -> A
 
     A gene stands in for another in one of the two panels, as the cells of `criterion` have it.
     """
-    stands_in = [pairs(criterion, panel) for panel in panels]
+    stands_in = [MeasuredPanel(criterion, panel).substitutes() for panel in panels]
     found = np.ones((len(panels), len(panels)))
     for one, other in combinations(range(len(panels)), 2):
         first, second = panels[one], panels[other]
@@ -47,7 +47,7 @@ def with_substitutes(criterion: Criterion, panel: Index, chosen: NDArray[np.bool
 
     `chosen`, shape (parts, genes), says which genes each part selects.
     """
-    counts = pairs(criterion, panel)[panel] @ chosen.T.astype(np.int64)
+    counts = MeasuredPanel(criterion, panel).substitutes()[panel] @ chosen.T.astype(np.int64)
     return np.asarray(np.mean((counts > 0) | chosen[:, panel].T, axis=1))
 
 

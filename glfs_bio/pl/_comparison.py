@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._anndata import selection
-from ._figure import check_ends, finish, given, row
-from ._told import MEASURES, short
+from ._figure import MEASURES, check_ends, documented, figure, finish, short
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,6 +23,7 @@ _WIDTH, _PER_PANEL, _HEIGHT, _PER_MEASURE = 3.6, 0.85, 1.9, 0.3
 _LETTERS, _WHITE = 24, 0.55
 
 
+@documented
 def comparison(
     adata: AnnData,
     *,
@@ -45,12 +45,7 @@ def comparison(
         The `key_added` of ``tl.compare_panels``.
     ax
         Axes to draw in.
-    show
-        Whether to show the figure and return nothing.  None: ``scanpy.settings.autoshow``, unless
-        `ax` or `save` is given.
-    save
-        File to write; True, or a bare ending like ``".pdf"``: a file in
-        ``scanpy.settings.figdir``.
+    <show, save>
 
     Returns
     -------
@@ -76,7 +71,7 @@ def comparison(
     measures = [name for name in MEASURES if name in table and table[name].notna().any()]
     values = table[measures].to_numpy(dtype=float).T
     size = _PER_PANEL * len(table) + _WIDTH, _PER_MEASURE * len(measures) + _HEIGHT
-    axes = given(ax, 1) if ax is not None else row([size[0]], size[1])
+    axes = figure(ax, [size[0]], size[1])
     where = axes[0]
     coloured = np.array([name in _SHARES for name in measures])
     shares = np.where(coloured[:, None], values, np.nan)
@@ -106,8 +101,7 @@ def comparison(
                 fontweight="bold" if best and text == top else "normal",
                 color="white" if shares[i, j] >= _WHITE else "black",
             )
-    shown = finish(axes, "comparison", show=show, save=save, own=ax is None)
-    return None if shown else where
+    return finish(axes, "comparison", where, show=show, save=save, own=ax is None)
 
 
 def _texts(values: Array) -> list[list[str]]:

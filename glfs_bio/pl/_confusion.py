@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ._figure import check_ends, finish, given, row
-from ._told import by_label, short
+from ._figure import by_label, check_ends, documented, figure, finish, short
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,6 +21,7 @@ _SMALLEST = 3.6
 _TOLD, _WHITE = 0.005, 0.55
 
 
+@documented
 def confusion(
     adata: AnnData,
     *,
@@ -43,12 +43,7 @@ def confusion(
         The `key_added` of ``tl.evaluate_panel``.
     ax
         Axes to draw in.
-    show
-        Whether to show the figure and return nothing.  None: ``scanpy.settings.autoshow``, unless
-        `ax` or `save` is given.
-    save
-        File to write; True, or a bare ending like ``".pdf"``: a file in
-        ``scanpy.settings.figdir``.
+    <show, save>
 
     Returns
     -------
@@ -74,7 +69,7 @@ def confusion(
     names = short(list(table.index.astype(str)))
     shares = counts / counts.sum(axis=1, keepdims=True)
     size = max(_CELL * len(counts), _SMALLEST)
-    axes = given(ax, 1) if ax is not None else row([size + _WIDTH], size + _HEIGHT)
+    axes = figure(ax, [size + _WIDTH], size + _HEIGHT)
     where, place = axes[0], np.arange(len(counts))
     image = where.imshow(shares, vmin=0, vmax=1, cmap="Blues")
     where.figure.colorbar(
@@ -96,5 +91,4 @@ def confusion(
             fontsize=7,
             color="white" if shares[i, j] >= _WHITE else "black",
         )
-    shown = finish(axes, "confusion", show=show, save=save, own=ax is None)
-    return None if shown else where
+    return finish(axes, "confusion", where, show=show, save=save, own=ax is None)

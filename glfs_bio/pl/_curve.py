@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._anndata import preserve, selection
-from ._figure import BLUE, VERMILLION, check_ends, finish, given, row
+from ._figure import BLUE, VERMILLION, check_ends, documented, figure, finish
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _WIDTH, _HEIGHT = 5.8, 3.8
 
 
+@documented
 def curve(
     adata: AnnData,
     *,
@@ -39,12 +40,7 @@ def curve(
         The `key_added` of ``tl.curve``.
     ax
         Axes to draw in.
-    show
-        Whether to show the figure and return nothing.  None: ``scanpy.settings.autoshow``, unless
-        `ax` or `save` is given.
-    save
-        File to write; True, or a bare ending like ``".pdf"``: a file in
-        ``scanpy.settings.figdir``.
+    <show, save>
 
     Returns
     -------
@@ -69,7 +65,7 @@ def curve(
 
     entry = selection.record(adata, key, "tl.curve", "table")
     table = entry["table"]
-    axes = row([_WIDTH], _HEIGHT) if ax is None else given(ax, 1)
+    axes = figure(ax, [_WIDTH], _HEIGHT)
     where = axes[0]
     sizes, kept = table["n_genes"].to_numpy(), table["kept"].to_numpy()
     handles: list[Any] = where.plot(sizes, kept, color=BLUE, lw=2, label="kept", zorder=3)
@@ -110,5 +106,4 @@ def curve(
         handlelength=1.8,
         columnspacing=1.2,
     )
-    shown = finish(axes, "curve", show=show, save=save, own=ax is None)
-    return None if shown else where
+    return finish(axes, "curve", where, show=show, save=save, own=ax is None)

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import checks
 from .._anndata import selection
-from ._figure import BLUE, GREY, check_ends, finish, given, row
+from ._figure import BLUE, GREY, check_ends, documented, figure, finish
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,6 +23,7 @@ _LINE, _LINES = 42, 2
 _WIDTH, _PER_TERM, _MARGIN = 7.5, 0.36, 1.0
 
 
+@documented
 def enrichment(
     adata: AnnData,
     n_terms: int = 15,
@@ -46,12 +47,7 @@ def enrichment(
         The `key_added` of ``tl.enrich``.
     ax
         Axes to draw in.
-    show
-        Whether to show the figure and return nothing.  None: ``scanpy.settings.autoshow``, unless
-        `ax` or `save` is given.
-    save
-        File to write; True, or a bare ending like ``".pdf"``: a file in
-        ``scanpy.settings.figdir``.
+    <show, save>
 
     Returns
     -------
@@ -79,10 +75,9 @@ def enrichment(
     checks.whole_number("n_terms", n_terms, at_least=1)
     entry = selection.record(adata, key, "tl.enrich", "results")
     table = entry["results"].head(n_terms)
-    axes = given(ax, 1) if ax is not None else row([_WIDTH], _PER_TERM * len(table) + _MARGIN)
+    axes = figure(ax, [_WIDTH], _PER_TERM * len(table) + _MARGIN)
     _draw(axes[0], table, prerank="nes" in table)
-    shown = finish(axes, "enrichment", show=show, save=save, own=ax is None)
-    return None if shown else axes[0]
+    return finish(axes, "enrichment", axes[0], show=show, save=save, own=ax is None)
 
 
 def _draw(ax: Axes, table: pd.DataFrame, *, prerank: bool) -> None:

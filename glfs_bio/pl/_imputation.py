@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ._figure import BLUE, check_ends, finish, given, row
-from ._told import column
+from ..errors import InvalidValue
+from ._figure import BLUE, check_ends, column, documented, figure, finish
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _WIDTH, _HEIGHT, _N_BINS = 5.0, 3.4, 25
 
 
+@documented
 def imputation(
     adata: AnnData,
     *,
@@ -38,12 +39,7 @@ def imputation(
         The `key_added` of ``tl.evaluate_panel``.
     ax
         Axes to draw in.
-    show
-        Whether to show the figure and return nothing.  None: ``scanpy.settings.autoshow``, unless
-        `ax` or `save` is given.
-    save
-        File to write; True, or a bare ending like ``".pdf"``: a file in
-        ``scanpy.settings.figdir``.
+    <show, save>
 
     Returns
     -------
@@ -67,11 +63,10 @@ def imputation(
     'genes'
     """
     check_ends(show, save)
-    found = column(adata, key, "var", "r2").dropna().to_numpy(dtype=float)
+    found = column(adata, key, adata.var, "r2").dropna().to_numpy(dtype=float)
     if not found.size:
-        msg = f"adata.var[{f'{key}_r2'!r}] is NaN everywhere: no gene is left to be predicted."
-        raise ValueError(msg)
-    axes = row([_WIDTH], _HEIGHT) if ax is None else given(ax, 1)
+        raise InvalidValue("key", key, "is of a panel that leaves no gene to be predicted")
+    axes = figure(ax, [_WIDTH], _HEIGHT)
     where, median = axes[0], float(np.median(found))
     lowest = min(0.0, float(found.min()))
     where.hist(found, bins=_N_BINS, range=(lowest, 1.0), color=BLUE)
@@ -86,5 +81,4 @@ def imputation(
         fontsize="small",
         borderaxespad=0.2,
     )
-    shown = finish(axes, "imputation", show=show, save=save, own=ax is None)
-    return None if shown else where
+    return finish(axes, "imputation", where, show=show, save=save, own=ax is None)

@@ -7,8 +7,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._anndata import preserve
-from ._figure import BLUE, GREY, VERMILLION, check_ends, finish, given, row
-from ._told import evaluation, rows
+from ._figure import (
+    BLUE,
+    GREY,
+    VERMILLION,
+    check_ends,
+    documented,
+    evaluation,
+    figure,
+    finish,
+    rows,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,6 +32,7 @@ _WIDTH, _PER_ROW, _MARGIN = 6.6, 0.36, 1.2
 _SPREAD = 0.24
 
 
+@documented
 def kept(
     adata: AnnData,
     *,
@@ -44,12 +54,7 @@ def kept(
         The `key_added` of ``tl.evaluate_panel``.
     ax
         Axes to draw in.
-    show
-        Whether to show the figure and return nothing.  None: ``scanpy.settings.autoshow``, unless
-        `ax` or `save` is given.
-    save
-        File to write; True, or a bare ending like ``".pdf"``: a file in
-        ``scanpy.settings.figdir``.
+    <show, save>
 
     Returns
     -------
@@ -73,7 +78,7 @@ def kept(
     check_ends(show, save)
     entry = evaluation(adata, key)
     strips = _strips(entry)
-    axes = row([_WIDTH], _PER_ROW * len(strips) + _MARGIN) if ax is None else given(ax, 1)
+    axes = figure(ax, [_WIDTH], _PER_ROW * len(strips) + _MARGIN)
     where = axes[0]
     for place, (values, style) in enumerate(strips.values()):
         spread = np.linspace(-_SPREAD, _SPREAD, values.size) if values.size > 1 else np.zeros(1)
@@ -93,8 +98,7 @@ def kept(
     rows(where, list(strips), [_value(values) for values, _ in strips.values()])
     where.set(xlim=(0, 1), xlabel=f"share of {preserve.told(entry)} that is kept (1: by all genes)")
     where.spines[["top", "right", "left"]].set_visible(False)
-    shown = finish(axes, "kept", show=show, save=save, own=ax is None)
-    return None if shown else where
+    return finish(axes, "kept", where, show=show, save=save, own=ax is None)
 
 
 def _strips(entry: dict[str, Any]) -> dict[str, tuple[Array, dict[str, Any]]]:

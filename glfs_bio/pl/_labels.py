@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ._figure import BLUE, GREY, VERMILLION, check_ends, finish, given, row
-from ._told import by_label, rows
+from ._figure import BLUE, GREY, VERMILLION, by_label, check_ends, documented, figure, finish, rows
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 _WIDTH, _PER_LABEL, _MARGIN = 6.2, 0.26, 1.2
 
 
+@documented
 def labels(
     adata: AnnData,
     *,
@@ -40,12 +40,7 @@ def labels(
         The `key_added` of ``tl.evaluate_panel``.
     ax
         Axes to draw in.
-    show
-        Whether to show the figure and return nothing.  None: ``scanpy.settings.autoshow``, unless
-        `ax` or `save` is given.
-    save
-        File to write; True, or a bare ending like ``".pdf"``: a file in
-        ``scanpy.settings.figdir``.
+    <show, save>
 
     Returns
     -------
@@ -68,7 +63,7 @@ def labels(
     """
     check_ends(show, save)
     table = by_label(adata, key)[0].sort_values("recall", ascending=False, kind="stable")
-    axes = given(ax, 1) if ax is not None else row([_WIDTH], _PER_LABEL * len(table) + _MARGIN)
+    axes = figure(ax, [_WIDTH], _PER_LABEL * len(table) + _MARGIN)
     where, place = axes[0], np.arange(len(table))
     few, rare = table["too_few"].to_numpy(dtype=bool), table["rare"].to_numpy(dtype=bool)
     kinds = {
@@ -99,5 +94,4 @@ def labels(
         columnspacing=1.0,
         borderaxespad=0.2,
     )
-    shown = finish(axes, "labels", show=show, save=save, own=ax is None)
-    return None if shown else where
+    return finish(axes, "labels", where, show=show, save=save, own=ax is None)

@@ -10,9 +10,8 @@ import pandas as pd
 from anndata import AnnData
 
 from .. import checks
-from .._anndata import read
-from ._figure import check_ends, finish, given, row
-from ._told import column
+from ..errors import NotFound, listed
+from ._figure import check_ends, column, documented, figure, finish
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,6 +22,7 @@ _WIDTH, _HEIGHT = 5.4, 4.2
 _KINDS = {"X_umap": "UMAP", "X_pca": "PC"}
 
 
+@documented
 def missed(
     adata: AnnData,
     *,
@@ -46,12 +46,7 @@ def missed(
         Key of ``.obsm``, with or without ``X_``.  None: ``X_umap``, or else ``X_pca``.
     ax
         Axes to draw in.
-    show
-        Whether to show the figure and return nothing.  None: ``scanpy.settings.autoshow``, unless
-        `ax` or `save` is given.
-    save
-        File to write; True, or a bare ending like ``".pdf"``: a file in
-        ``scanpy.settings.figdir``.
+    <show, save>
 
     Returns
     -------
@@ -75,9 +70,9 @@ def missed(
     check_ends(show, save)
     import scanpy as sc
 
-    error = column(adata, key, "obs", "open").to_numpy(dtype=float)
+    error = column(adata, key, adata.obs, "open").to_numpy(dtype=float)
     name = _basis(adata, basis)
-    axes = row([_WIDTH], _HEIGHT) if ax is None else given(ax, 1)
+    axes = figure(ax, [_WIDTH], _HEIGHT)
     cells = AnnData(
         obs=pd.DataFrame({"open": error}, index=adata.obs_names),
         obsm={"X_cells": np.asarray(adata.obsm[name])[:, :2]},
@@ -98,8 +93,7 @@ def missed(
         )
     called = _KINDS.get(name, name.removeprefix("X_"))
     axes[0].set(xlabel=f"{called} 1", ylabel=f"{called} 2")
-    shown = finish(axes, "missed", show=show, save=save, own=ax is None)
-    return None if shown else axes[0]
+    return finish(axes, "missed", axes[0], show=show, save=save, own=ax is None)
 
 
 def _basis(adata: AnnData, basis: str | None) -> str:
@@ -109,8 +103,11 @@ def _basis(adata: AnnData, basis: str | None) -> str:
     for name in wanted:
         if name in adata.obsm:
             return name
-    msg = (
-        f"basis={basis!r}: adata.obsm has no {' and no '.join(wanted)}, it has "
-        f"{read.listed(adata.obsm)}. Run scanpy.tl.umap, or name another."
+    raise NotFound(
+        "basis",
+        basis,
+        "is no embedding, as {obsm} has none of {wanted}",
+        "run scanpy.tl.umap, or choose from {names}",
+        wanted=wanted,
+        names=listed(adata.obsm),
     )
-    raise KeyError(msg)

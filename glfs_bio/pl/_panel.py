@@ -11,9 +11,10 @@ import pandas as pd
 from anndata import AnnData
 
 from .. import checks
-from .._anndata import read, selection
+from .._anndata import selection
+from ..errors import NO_VALUE, InvalidType, InvalidValue, NotFound, listed
 from ..tl import _panel_umap as embedding
-from ._figure import MUTED, check_ends, finish, given, row
+from ._figure import MUTED, check_ends, documented, figure, finish
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -93,20 +94,18 @@ class Dotplot:
 HEATMAP, DOTPLOT = Heatmap(), Dotplot()
 
 
+@documented
 def panel(
     adata: AnnData,
-    groupby: str | None = None,
+    labels: str | None = None,
     *,
     kind: Literal["umap", "heatmap", "dotplot"] = "umap",
     key: str = "glfs",
     n_genes: int | None = None,
-    layer: str | None = None,
     symbols: str | None = None,
     ax: Sequence[Axes] | None = None,
     show: bool | None = None,
     save: str | Path | bool | None = None,
-    random_state: int = 0,
-    show_progress: bool = True,
 ) -> list[Axes] | dict[str, Axes] | list[dict[str, Axes]] | None:
     """Show the cells by the panel: a UMAP beside that of all genes, a heat map, or a dot plot.
 
@@ -115,37 +114,24 @@ def panel(
     adata
         Cells × genes, with a selection of :func:`~glfs_bio.pp.select_genes`; it may be backed.  It
         is not changed.
-    groupby
+    labels
         Column of ``.obs`` that colours the cells of a UMAP, or groups those of the other kinds,
         which need one.
     kind
-        ``"umap"``: two UMAPs, by all genes and by the panel.  Both are taken from `adata`, where
-        :func:`~glfs_bio.tl.panel_umap` keeps them, and else computed for this call only, from the
-        graph or ``X_pca`` where these are there.  Where the panel has all genes of `adata`, there
-        is only that of the panel.
+        ``"umap"``: two UMAPs, by all genes and by the panel, as :func:`~glfs_bio.tl.panel_umap`
+        keeps them in `adata`; where they are not there, they are computed for this call only.
+        Where the panel has all genes of `adata`, there is only that of the panel.
         ``"heatmap"``, ``"dotplot"``: those of scanpy, every gene scaled from 0 to 1, genes ordered
         by the group in which they are highest; the heat map shows a random part of large groups.
     key
         Which selection: the `key_added` of ``select_genes``.
     n_genes
         How many of the best genes.  None: every selected gene.
-    layer
-        Layer to use in place of ``.X``.
-    symbols
-        Column of ``.var`` with the names to show; genes without one go by their ``.var_names``.
+    <symbols>
     ax
         An axes for each UMAP, the first for all genes.  scanpy draws the other kinds in figures of
         their own.
-    show
-        Whether to show the figure and return nothing.  None: ``scanpy.settings.autoshow``, unless
-        `ax` or `save` is given.
-    save
-        File to write; True, or a bare ending like ``".pdf"``: a file in
-        ``scanpy.settings.figdir``.
-    random_state
-        Seed of the UMAPs, and of the cells in the heat map.
-    show_progress
-        Whether a bar on stderr shows which UMAP is computed.
+    <show, save>
 
     Returns
     -------
@@ -155,7 +141,7 @@ def panel(
     Raises
     ------
     KeyError
-        No such selection, layer or column.
+        No such selection or column, or no layer that it was made with.
     TypeError, ValueError
         An unknown kind, no groups or other axes where these are needed, or a column of
         measurements to group by.
@@ -172,84 +158,83 @@ def panel(
     check_ends(show, save)
     checks.one_of("kind", kind, _KINDS)
     checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
-    _check_groups(adata, groupby, kind)
-    checks.seed(random_state)
-    checks.flags(show_progress=show_progress)
+    _check_labels(adata, labels, kind)
     if ax is not None and kind != "umap":
-        msg = f"ax is for kind='umap': scanpy draws kind={kind!r} in a figure of its own."
-        raise ValueError(msg)
+        raise InvalidValue(
+            *("ax", NO_VALUE, "is for UMAPs, and scanpy draws {arg:kind={kind}} in a figure"),
+            kind=kind,
+        )
     ranked = selection.ranked(adata, key).index
     genes = ranked[: len(ranked) if n_genes is None else n_genes]
-    cells = _cells(adata, genes, groupby, layer, symbols)
-    if kind == "umap" or groupby is None:  # the others have groups
+    layer, random_state = embedding.made_with(adata, key)
+    cells = _cells(adata, genes, labels, layer, symbols)
+    if kind == "umap" or labels is None:  # the others have groups
         n_maps = 1 if len(genes) == adata.n_vars else 2
-        axes = row([_SQUARE] * n_maps, _TALL) if ax is None else given(ax, n_maps)
-        panel_map, all_map = embedding.maps(
-            adata, key, genes, layer, random_state, show_progress=show_progress
-        )
+        axes = figure(ax, [_SQUARE] * n_maps, _TALL)
+        panel_map, all_map = embedding.maps(adata, key, genes, layer, random_state)
         maps = {f"panel of {len(genes)} genes": panel_map}
         if all_map is not None:
             maps = {f"all {adata.n_vars} genes": all_map, **maps}
-        _umaps(axes, cells, groupby, maps)
-        shown = finish(axes, "panel_umap", show=show, save=save, own=ax is None)
-        return None if shown else axes
-    order = _by_group(cells, groupby)
+        _umaps(axes, cells, labels, maps)
+        return finish(axes, "panel_umap", axes, show=show, save=save, own=ax is None)
+    order = _by_group(cells, labels)
     drawn: dict[str, Axes] | list[dict[str, Axes]]
     if kind == "heatmap":
-        drawn = _heatmap(_balanced(cells, groupby, random_state), order, groupby)
+        drawn = _heatmap(_balanced(cells, labels), order, labels)
     else:
-        drawn = _dotplot(cells, order, groupby)
+        drawn = _dotplot(cells, order, labels)
     first = drawn if isinstance(drawn, dict) else drawn[0]
-    shown = finish([next(iter(first.values()))], f"panel_{kind}", show=show, save=save)
-    return None if shown else drawn
+    some = [next(iter(first.values()))]
+    return finish(some, f"panel_{kind}", drawn, show=show, save=save, own=True)
 
 
-def _check_groups(adata: AnnData, groupby: str | None, kind: str) -> None:
-    if groupby is None:
+def _check_labels(adata: AnnData, labels: str | None, kind: str) -> None:
+    if labels is None:
         if kind != "umap":
-            msg = f"kind={kind!r} needs groupby=, a column of adata.obs."
-            raise ValueError(msg)
-    elif groupby not in adata.obs:
-        msg = f"groupby={groupby!r} is not in adata.obs: {read.listed(adata.obs.columns)}."
-        raise KeyError(msg)
-    elif kind != "umap" and pd.api.types.is_float_dtype(adata.obs[groupby]):
-        msg = f"groupby={groupby!r} has dtype {adata.obs[groupby].dtype}: it must hold groups."
-        raise TypeError(msg)
+            raise InvalidValue(
+                "kind", kind, "needs labels", "name a column of {obs} as {arg:labels}"
+            )
+    elif labels not in adata.obs:
+        raise NotFound(
+            *("labels", labels, "is not in {obs}", "choose from {names}"), names=listed(adata.obs)
+        )
+    elif kind != "umap" and pd.api.types.is_float_dtype(adata.obs[labels]):
+        raise InvalidType("labels", labels, "holds measurements", "name a column of labels")
 
 
 def _cells(
-    adata: AnnData, genes: pd.Index, groupby: str | None, layer: str | None, symbols: str | None
+    adata: AnnData, genes: pd.Index, labels: str | None, layer: str | None, symbols: str | None
 ) -> AnnData:
     """The cells with the genes of the panel only, under the names to show."""
     called = selection.names(adata, symbols).fillna(adata.var_names.to_series()).loc[genes]
     cells = AnnData(
         embedding.values(adata, genes, layer),
-        obs=adata.obs[[] if groupby is None else [groupby]].copy(),
+        obs=adata.obs[[] if labels is None else [labels]].copy(),
         var=pd.DataFrame(index=pd.Index(called.to_numpy(dtype=str))),
     )
     cells.var_names_make_unique()
-    if groupby is not None:
-        _colour(cells, groupby, adata.uns.get(f"{groupby}_colors"))
+    if labels is not None:
+        _colour(cells, labels, adata.uns.get(f"{labels}_colors"))
     return cells
 
 
-def _colour(cells: AnnData, groupby: str, colours: Sequence[str] | None) -> None:
+def _colour(cells: AnnData, labels: str, colours: Sequence[str] | None) -> None:
     """The groups' own colours; else ours, for as many as we have."""
-    if pd.api.types.is_float_dtype(cells.obs[groupby]):
+    if pd.api.types.is_float_dtype(cells.obs[labels]):
         return
-    groups = cells.obs[groupby].astype("category")
+    groups = cells.obs[labels].astype("category")
     if colours is None or len(colours) != len(groups.cat.categories):
         groups = groups.cat.remove_unused_categories()
         colours = MUTED[: len(groups.cat.categories)]
-    cells.obs[groupby] = groups
+    cells.obs[labels] = groups
     if len(colours) == len(groups.cat.categories):
-        cells.uns[f"{groupby}_colors"] = list(colours)
+        cells.uns[f"{labels}_colors"] = list(colours)
 
 
 def _umaps(
     axes: Sequence[Axes],
     cells: AnnData,
-    groupby: str | None,
+    labels: str | None,
     maps: dict[str, NDArray[np.float64]],
 ) -> None:
     import scanpy as sc
@@ -264,7 +249,7 @@ def _umaps(
             sc.pl.embedding(
                 cells,
                 basis,
-                color=groupby,
+                color=labels,
                 color_map="viridis",
                 legend_loc="right margin" if last else "none",
                 colorbar_loc="right" if last else None,
@@ -275,9 +260,9 @@ def _umaps(
         ax.set(xlabel="UMAP 1", ylabel="UMAP 2")
 
 
-def _by_group(cells: AnnData, groupby: str) -> list[str]:
+def _by_group(cells: AnnData, labels: str) -> list[str]:
     """Genes by the group in which they are highest, the highest first within it."""
-    groups = cells.obs[groupby].cat.remove_unused_categories()
+    groups = cells.obs[labels].cat.remove_unused_categories()
     means = pd.DataFrame(cells.X, columns=cells.var_names).groupby(groups.to_numpy()).mean()
     means = means.reindex(groups.cat.categories)
     scaled = means / means.max().where(means.max() > 0, 1.0)
@@ -285,26 +270,26 @@ def _by_group(cells: AnnData, groupby: str) -> list[str]:
     return list(cells.var_names[np.lexsort((others, group))])
 
 
-def _balanced(cells: AnnData, groupby: str, random_state: int) -> AnnData:
+def _balanced(cells: AnnData, labels: str) -> AnnData:
     """No group so much larger than the smallest that the name of that has no room."""
-    rng = np.random.default_rng(random_state)
-    members = cells.obs.groupby(groupby, observed=True).indices.values()
+    rng = np.random.default_rng(0)
+    members = cells.obs.groupby(labels, observed=True).indices.values()
     most = max(HEATMAP.ratio * min(map(len, members)), HEATMAP.fewest)
     kept = [rng.choice(group, min(len(group), most), replace=False) for group in members]
     return cells[np.sort(np.concatenate(kept))].copy()
 
 
-def _heatmap(cells: AnnData, genes: list[str], groupby: str) -> dict[str, Axes]:
+def _heatmap(cells: AnnData, genes: list[str], labels: str) -> dict[str, Axes]:
     import scanpy as sc
 
     few = len(genes) <= HEATMAP.few
     column = HEATMAP.column if few else HEATMAP.narrow
-    rows = max(HEATMAP.row * cells.obs[groupby].nunique(), HEATMAP.least)
+    rows = max(HEATMAP.row * cells.obs[labels].nunique(), HEATMAP.least)
     across, down = HEATMAP.around
     axes: dict[str, Axes] = sc.pl.heatmap(
         cells,
         genes,
-        groupby,
+        labels,
         standard_scale="var",
         cmap="viridis",
         figsize=(across + column * len(genes), down + rows),
@@ -315,13 +300,13 @@ def _heatmap(cells: AnnData, genes: list[str], groupby: str) -> dict[str, Axes]:
     return axes
 
 
-def _dotplot(cells: AnnData, genes: list[str], groupby: str) -> list[dict[str, Axes]]:
+def _dotplot(cells: AnnData, genes: list[str], labels: str) -> list[dict[str, Axes]]:
     import scanpy as sc
     from matplotlib import pyplot as plt
 
     rows = -(-len(genes) // DOTPLOT.per_row)
     in_row = -(-len(genes) // rows)
-    dots = max(DOTPLOT.dot * cells.obs[groupby].nunique(), DOTPLOT.least)
+    dots = max(DOTPLOT.dot * cells.obs[labels].nunique(), DOTPLOT.least)
     across, down = DOTPLOT.around
     size = across + DOTPLOT.dot * in_row, rows * (down + dots)
     figure, axes = plt.subplots(rows, 1, figsize=size, squeeze=False)
@@ -331,7 +316,7 @@ def _dotplot(cells: AnnData, genes: list[str], groupby: str) -> list[dict[str, A
         plot = sc.pl.dotplot(
             cells,
             genes[i * in_row : (i + 1) * in_row],
-            groupby,
+            labels,
             standard_scale="var",
             cmap="viridis",
             dot_max=1.0,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._anndata import preserve, selection
-from ._figure import BLUE, VERMILLION, check_ends, finish, given, one_or_list, row
+from ._figure import BLUE, VERMILLION, check_ends, documented, figure, finish, one_or_list
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _WIDTH, _HEIGHT = 5.2, 3.8
 
 
+@documented
 def path(
     adata: AnnData,
     *,
@@ -46,12 +47,7 @@ def path(
         Which selection: the `key_added` of ``select_genes``.
     ax
         Axes to draw in, as many as there are panels.
-    show
-        Whether to show the figure and return nothing.  None: ``scanpy.settings.autoshow``, unless
-        `ax` or `save` is given.
-    save
-        File to write; True, or a bare ending like ``".pdf"``: a file in
-        ``scanpy.settings.figdir``.
+    <show, save>
 
     Returns
     -------
@@ -80,11 +76,10 @@ def path(
     check_ends(show, save)
     entry = selection.record(adata, key, "pp.select_genes", "n_genes", "kept")
     panels = _panels(entry)
-    axes = row([_WIDTH] * len(panels), _HEIGHT) if ax is None else given(ax, len(panels))
+    axes = figure(ax, [_WIDTH] * len(panels), _HEIGHT)
     for draw, where in zip(panels, axes, strict=True):
         draw(where, entry)
-    shown = finish(axes, "path", show=show, save=save, own=ax is None)
-    return None if shown else one_or_list(axes)
+    return finish(axes, "path", one_or_list(axes), show=show, save=save, own=ax is None)
 
 
 def _panels(entry: dict[str, Any]) -> list[Callable[[Axes, dict[str, Any]], None]]:

@@ -9,8 +9,7 @@ import numpy as np
 
 from .. import checks
 from .._anndata import examined, selection
-from . import _bars
-from ._figure import BLUE, GREY, check_ends, finish, given, row
+from ._figure import BARS, BLUE, GREY, bars_size, check_ends, documented, draw_bars, figure, finish
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,6 +24,7 @@ _LETTERS = 34
 _MATRIX, _TALL = 3.2, 4.2
 
 
+@documented
 def stability(
     adata: AnnData,
     n_genes: int | None = None,
@@ -49,16 +49,10 @@ def stability(
         are left out.  None: the mean size of the selections.
     key
         The `key_added` of ``tl.stability``.
-    symbols
-        Column of ``.var`` with the names to show; genes without one go by their ``.var_names``.
+    <symbols>
     ax
         Two axes to draw in: bars, and matrix.
-    show
-        Whether to show the figure and return nothing.  None: ``scanpy.settings.autoshow``, unless
-        `ax` or `save` is given.
-    save
-        File to write; True, or a bare ending like ``".pdf"``: a file in
-        ``scanpy.settings.figdir``.
+    <show, save>
 
     Returns
     -------
@@ -88,19 +82,16 @@ def stability(
     size = round(float(np.mean(entry["n_genes"]))) if n_genes is None else n_genes
     frequency = frequency[frequency > 0].head(size)
     called = selection.names(adata, symbols).fillna(adata.var_names.to_series())
-    if ax is None:
-        columns = [_bars.LAYOUT.width] * _bars.n_columns(len(frequency))
-        axes = row([*columns, _MATRIX], max(_bars.height(len(frequency)), _TALL))
-    else:
-        axes = given(ax, 2)
-    _bars.draw(
+    columns, height = bars_size(len(frequency))
+    columns = columns if ax is None else [BARS.width]
+    axes = figure(ax, [*columns, _MATRIX], max(height, _TALL))
+    draw_bars(
         axes[:-1], list(called.loc[frequency.index]), frequency.to_numpy(), "selection frequency"
     )
     if entry.get("of") in adata.uns:
         _of_which(axes[:-1], adata, entry["of"], key, frequency.index)
     _matrix(axes[-1], entry["jaccard"], entry["mean_jaccard"])
-    shown = finish(axes, "stability", show=show, save=save, own=ax is None)
-    return None if shown else list(axes)
+    return finish(axes, "stability", list(axes), show=show, save=save, own=ax is None)
 
 
 def _of_which(

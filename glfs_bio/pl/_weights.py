@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import checks
 from .._anndata import selection
-from . import _bars
-from ._figure import check_ends, finish, given, one_or_list, row
+from ._figure import BARS, bars_size, check_ends, documented, draw_bars, figure, finish, one_or_list
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@documented
 def weights(
     adata: AnnData,
     n_genes: int | None = None,
@@ -42,16 +42,10 @@ def weights(
         log scale where the bars of several columns are too unlike for another.
     key
         Which selection: the `key_added` of ``select_genes``.
-    symbols
-        Column of ``.var`` with the names to show; genes without one go by their ``.var_names``.
+    <symbols>
     ax
         Axes to draw all bars in.
-    show
-        Whether to show the figure and return nothing.  None: ``scanpy.settings.autoshow``, unless
-        `ax` or `save` is given.
-    save
-        File to write; True, or a bare ending like ``".pdf"``: a file in
-        ``scanpy.settings.figdir``.
+    <show, save>
 
     Returns
     -------
@@ -77,16 +71,11 @@ def weights(
     checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
     frame = selection.ranked(adata, key).head(adata.n_vars if n_genes is None else n_genes)
     called = selection.names(adata, symbols).fillna(adata.var_names.to_series())
-    n_columns = _bars.n_columns(len(frame))
-    axes = (
-        given(ax, 1)
-        if ax is not None
-        else row([_bars.LAYOUT.width] * n_columns, _bars.height(len(frame)))
-    )
+    columns, height = bars_size(len(frame))
+    axes = figure(ax, [BARS.width] if ax is not None else columns, height)
     column, label = _shown(selection.record(adata, key, "pp.select_genes", "method"))
-    _bars.draw(axes, list(called.loc[frame.index]), frame[column].to_numpy(), label)
-    shown = finish(axes, "weights", show=show, save=save, own=ax is None)
-    return None if shown else one_or_list(axes)
+    draw_bars(axes, list(called.loc[frame.index]), frame[column].to_numpy(), label)
+    return finish(axes, "weights", one_or_list(axes), show=show, save=save, own=ax is None)
 
 
 def _shown(entry: dict[str, Any]) -> tuple[str, str]:

@@ -12,7 +12,7 @@ from .._anndata import genes as named
 from .._anndata import limits as limits_of
 from .._anndata.inputs import inputs
 from .._anndata.preserve import seen_by, wanted
-from ..data.rows import RowMatrix
+from ..data.matrix import RowMatrix
 from ..selection import Options, rank_genes
 from ._structure import kept as kept_structure
 

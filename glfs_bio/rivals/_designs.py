@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..criterion.criterion import units_of_noise
-from ..criterion.error import Error
+from ..criterion.error import Block
 from ..selection._ranking import Ranking, in_order, without_ties
 from ..solvers.greedy import Greedy
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .._typing import Index
-    from ..cells.problem import Problem
+    from ..cells.cells import Problem
 
 
 def pick(problems: Sequence[Problem], n_genes: int, include: Index, criterion: str) -> Ranking:
@@ -32,8 +32,8 @@ def pick(problems: Sequence[Problem], n_genes: int, include: Index, criterion: s
     return Ranking(weights, without_ties(in_order(panel.picked, panel.waiting)), n_genes)
 
 
-def alike(problem: Problem) -> Error:
+def alike(problem: Problem) -> Block:
     """The criterion where all directions count alike."""
     genes = problem.whitened.genes / np.sqrt(units_of_noise(problem))
     r = genes.shape[1]
-    return Error(genes, np.ones(r), np.zeros((r, r)))
+    return Block(genes, np.ones(r), np.zeros((r, r)))

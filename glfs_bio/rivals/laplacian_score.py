@@ -9,7 +9,7 @@ from scipy import sparse
 
 from ..cells.graph import laplacian
 from ..cells.noise import graph_residuals
-from ..data.values import doubled
+from ..data.matrix import doubled
 from ..selection._method import Method
 from ._filter import below_all, by_value
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .._typing import Array, Index, Matrix
-    from ..cells.problem import Problem
+    from ..cells.cells import Problem
     from ..selection._options import Options
     from ..selection._ranking import Ranking
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .._typing import Array, Index
-    from ..cells.problem import Problem
+    from ..cells.cells import Problem
     from ..selection._options import Options
     from ..selection._ranking import Ranking
 

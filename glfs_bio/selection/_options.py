@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Literal
 
 from .. import checks
-from ..cells.reduction import STANDARDIZE, Reduction
+from ..cells.cells import STANDARDIZE, Reduction
 from ..glfs2014 import OBJECTIVES, VARIANCES, glfs
 from ..glfs2014.descent import TOLERANCE
 from ..glfs2014.path import SOLVERS

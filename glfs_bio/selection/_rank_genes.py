@@ -11,12 +11,12 @@ import numpy as np
 from .. import checks
 from ..cells.batches import split
 from ..cells.graph import check_graph
-from ..cells.subspace import check_coordinates
+from ..cells.pca import check_coordinates
 from ..criterion.failures import WithFailures
 from ..data.memory import full_rank_fits
-from ..data.pools import few_threads
-from ..solvers.select import select
-from ..solvers.within import select_within
+from ..data.threads import few_threads
+from ..solvers.constrained import select_within
+from ..solvers.greedy import select
 from ._options import METHODS, Options
 from ._ranking import Ranking, in_order, without_ties
 from ._reduced_cells import reduce_cells
@@ -27,9 +27,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from .._typing import Array, Index, Matrix
-    from ..criterion.criterion import Criterion
-    from ..criterion.targets import Wanted
-    from ..data.rows import RowMatrix
+    from ..criterion.criterion import Criterion, Target
+    from ..data.matrix import RowMatrix
     from ..solvers.constraints import Rows
     from ._reduced_cells import ReducedCells
 
@@ -50,7 +49,7 @@ def rank_genes(
     batch: ArrayLike | None = None,
     rows: Rows | None = None,
     failure: Array | None = None,
-    wanted: Wanted | None = None,
+    wanted: Target | None = None,
     across: Literal["mean", "worst"] = "mean",
     detection: Array | None = None,
     cells: ReducedCells | None = None,
@@ -60,7 +59,7 @@ def rank_genes(
     Parameters
     ----------
     data
-        In memory, in a file or a dask array (:class:`~glfs_bio.data.rows.RowMatrix`).
+        In memory, in a file or a dask array (:class:`~glfs_bio.data.matrix.RowMatrix`).
     options
         How; None: as :class:`~glfs_bio.selection.Options` has it by default.
     n_genes, include, graph, representation, batch
@@ -69,7 +68,7 @@ def rank_genes(
         Sorted genes that may be selected; None: all.  The others are seen too: they are part of the
         structure that is to be kept.
     provisional
-        See :func:`~glfs_bio.cells.problem.build_problems`.
+        See :func:`~glfs_bio.cells.cells.build_problems`.
     rows, failure
         Those of :func:`best_panel`, over all genes; with ``objective="error"`` only.
     wanted
@@ -146,7 +145,6 @@ def rank_genes(
             n_genes,
             include=included,
             candidates=candidates,
-            swaps=how.swaps,
             rows=rows,
             failure=failure,
             random_state=how.random_state,
@@ -215,7 +213,6 @@ def best_panel(
     *,
     include: Index,
     candidates: Index,
-    swaps: bool = False,
     rows: Rows | None = None,
     failure: Array | None = None,
     random_state: int | None = 0,
@@ -226,7 +223,7 @@ def best_panel(
     ----------
     criterion
         F, over all genes of the matrix.
-    n_genes, include, candidates, swaps, rows
+    n_genes, include, candidates, rows
         Those of :func:`~glfs_bio.solvers.select`.
     failure
         Probability that a gene fails, shape (n_genes,): the panel that keeps most in the mean over
@@ -245,15 +242,13 @@ def best_panel(
         if failure is not None:
             minimised = WithFailures(criterion, failure, random_state=random_state)
         choose = select if rows is None else partial(select_within, rows=rows)
-        panel = choose(minimised, n_genes, include=include, candidates=candidates, swaps=swaps)
+        panel = choose(minimised, n_genes, include=include, candidates=candidates)
         info["of_best_possible"] = panel.of_best_possible
         if failure is not None:
             info["kept_with_failures"] = panel.kept[: panel.n_selected]
         if n_genes is None and not (rows is not None and rows.budget):
             sizes = np.arange(1, len(panel.kept) + 1)
             info["curve"] = {"n_genes": sizes, "kept": criterion.kept(panel.order)}
-        if swaps:
-            info["exchanged"] = panel.exchanged
         scores = in_order(np.searchsorted(candidates, panel.order), panel.waiting[candidates])
         ranking = Ranking(panel.beta[candidates], without_ties(scores), panel.n_selected, info)
         return measured(ranking, criterion, candidates)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from ..cells.cells import build_problems
 from ..cells.graph import n_components
-from ..cells.problem import build_problems
 from ..criterion.criterion import Criterion
-from ..data.pools import few_threads
+from ..data.threads import few_threads
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,9 +18,9 @@ if TYPE_CHECKING:
     from scipy import sparse
 
     from .._typing import Array, Matrix
-    from ..cells.reduction import Reduced, Reduction
-    from ..criterion.targets import Wanted
-    from ..data.rows import RowMatrix
+    from ..cells.cells import Cells, Reduction
+    from ..criterion.criterion import Target
+    from ..data.matrix import RowMatrix
 
 log = logging.getLogger(__name__)
 
@@ -35,8 +33,8 @@ class ReducedCells:
     ----------
     sets
         One reduced problem for all cells, or one a batch.  The criterion for panels needs no more
-        than :class:`~glfs_bio.cells.reduction.Reduced`, the other methods need
-        :class:`~glfs_bio.cells.problem.Problem`, with the matrix.
+        than :class:`~glfs_bio.cells.cells.Cells`, the other methods need
+        :class:`~glfs_bio.cells.cells.Problem`, with the matrix.
     reused
         Whether ``representation`` and ``graph`` are those that were given.
     replaced
@@ -45,14 +43,14 @@ class ReducedCells:
         Connected components of the graph, the most of a batch.
     """
 
-    sets: tuple[Reduced, ...]
+    sets: tuple[Cells, ...]
     reused: Mapping[str, bool]
     replaced: bool
     graph_components: int
 
     def criterion(
         self,
-        wanted: Sequence[Wanted] | None = None,
+        wanted: Sequence[Target] | None = None,
         *,
         worst: bool = False,
         detection: Array | None = None,
@@ -91,30 +89,14 @@ def reduce_cells(
     Raises
     ------
     ValueError
-        As :func:`~glfs_bio.cells.problem.build_problems`.
+        As :func:`~glfs_bio.cells.cells.build_problems`.
     """
     problems = build_problems(
-        data,
-        reduction,
-        representation=representation,
-        graph=graph,
-        batch=batch,
-        provisional=provisional,
+        data, reduction, representation=representation, graph=graph, batch=batch
     )
-    replaced = any(problem.replaced for problem in problems)
     return ReducedCells(
-        tuple(  # in the order of rows that files keep: products of the same numbers round alike
-            replace(
-                problem,
-                basis=np.ascontiguousarray(problem.basis),
-                projections=np.ascontiguousarray(problem.projections),
-            )
-            for problem in problems
-        ),
-        {
-            "representation": representation is not None and not replaced,
-            "graph": graph is not None and not replaced,
-        },
-        replaced,
+        tuple(problems),
+        {"representation": representation is not None, "graph": graph is not None},
+        False,
         max(n_components(problem.graph) for problem in problems),
     )

@@ -18,11 +18,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 
+from ..criterion.error import evaluate
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .._typing import Array
-    from ..criterion.error import Error
+    from ..criterion.error import Block
 
 log = logging.getLogger(__name__)
 
@@ -79,7 +81,7 @@ class _At(NamedTuple):
     lam: float
 
 
-def relax(blocks: Sequence[Error], n_genes: int) -> Relaxation:
+def relax(blocks: Sequence[Block], n_genes: int) -> Relaxation:
     """Bounds for panels of 1 to `n_genes` genes, and the weights of the largest.
 
     Parameters
@@ -118,13 +120,7 @@ def lower_bounds(value: float, gradient: Array, beta: Array, n_genes: int) -> Ar
     return np.asarray(value - gradient @ beta + np.cumsum(steepest))
 
 
-def evaluate(blocks: Sequence[Error], beta: Array) -> tuple[float, Array]:
-    """``F(β)`` and its gradient, over all sets of cells."""
-    values, gradients = zip(*(block.value_and_gradient(beta) for block in blocks), strict=True)
-    return sum(values), np.sum(gradients, axis=0)
-
-
-def _minimiser(blocks: Sequence[Error], squares: Sequence[Array], start: _At, lam: float) -> _At:
+def _minimiser(blocks: Sequence[Block], squares: Sequence[Array], start: _At, lam: float) -> _At:
     """Nearly the minimiser at λ, from that at a larger λ.
 
     Only genes that may enter are looked at, by the sequential strong rule (Tibshirani et al. 2012).
@@ -152,7 +148,7 @@ def _minimiser(blocks: Sequence[Error], squares: Sequence[Array], start: _At, la
 
 
 def _evaluate_steep(
-    blocks: Sequence[Error], squares: Sequence[Array], beta: Array, above: float
+    blocks: Sequence[Block], squares: Sequence[Array], beta: Array, above: float
 ) -> tuple[float, Array]:
     """``F(β)`` and its gradient, which is exact where it may be steeper than `above`.
 

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import combinations, islice, product
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import numpy as np
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
+
+from ..errors import NO_VALUE, InvalidValue
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -261,3 +264,132 @@ class Rows:
             if (after <= self.most).all() and (after >= self.lower).all():
                 return [int(gene) for gene in chosen]
         return None
+
+
+#: Single rows, and pairs of them, that are tried to say which are to blame.
+_MOST_SETS = 400
+
+
+def check(rows: Rows, n_genes: int | None, *, include: Index, candidates: Index) -> None:
+    """Refuse limits that no panel can meet, and say which of them conflict.
+
+    Parameters
+    ----------
+    rows
+        The limits, over all genes of the matrix.
+    n_genes
+        Size of the panel; None: any.
+    include
+        Genes that are in from the start.
+    candidates
+        Genes that may be in, those of `include` among them.
+
+    Raises
+    ------
+    ValueError
+        The genes of `include` are over a limit; no gene fits; or the one limit, the two or more,
+        that no panel meets together.
+    """
+    used = rows.sums(include)
+    over = np.flatnonzero(used > rows.most)
+    if len(over):
+        row = over[0]
+        raise InvalidValue(
+            "include",
+            NO_VALUE,
+            "has genes that sum to {used:g} in {limit}, which allows {most:g} at most",
+            "include fewer or other genes, or raise the limit",
+            used=used[row],
+            limit=rows.names[row],
+            most=rows.upper[row],
+        )
+    free = np.setdiff1d(candidates, include)
+    if not len(include) and not rows.only(free).allowed.any():
+        raise InvalidValue(
+            "limits",
+            NO_VALUE,
+            "leave no gene to choose from ({limits})",
+            "relax them",
+            limits=", ".join(dict.fromkeys(rows.limits)),
+        )
+    places = len(free) if n_genes is None else n_genes - len(include)
+    left = _Left(rows.only(free), used, places)
+    if left.fewest(range(len(rows.names)), places) is None:
+        left.refuse(n_genes)
+
+
+class _Left:
+    """What limits leave to the genes to choose from.
+
+    Parameters
+    ----------
+    rows
+        The limits, over the genes to choose from.
+    used
+        What the genes sum to that are in, shape (n_rows,).
+    places
+        For at most so many genes.
+    """
+
+    def __init__(self, rows: Rows, used: Array, places: int) -> None:
+        self.rows, self.used, self.places = rows, used, places
+
+    def fewest(self, rows: Sequence[int] | range, places: int) -> int | None:
+        """The fewest genes that some limits need; None where they cannot hold together."""
+        chosen = np.asarray(rows, dtype=np.intp)
+        every = np.ones(self.rows.n_genes, dtype=bool)
+        rest = self.rows.some(chosen).completion(self.used[chosen], every, places)
+        return None if rest is None else len(rest)
+
+    def refuse(self, n_genes: int | None) -> NoReturn:
+        """Say which limits conflict."""
+        rows, blamed = self._conflict()
+        needed = self.fewest(rows, self.rows.n_genes)
+        if needed is not None and n_genes is not None:
+            raise InvalidValue(
+                "limits",
+                NO_VALUE,
+                "conflict with {arg:n_genes}, which is {n_genes}: {limits} need at least {n} genes",
+                "relax one of them, or ask for more genes",
+                n_genes=n_genes,
+                limits=_and(blamed),
+                n=needed + n_genes - self.places,
+            )
+        raise InvalidValue(
+            "limits",
+            NO_VALUE,
+            "cannot be met by the genes to choose from, or not together: {limits}",
+            "relax one of them",
+            limits=_and(blamed),
+        )
+
+    def _conflict(self) -> tuple[list[int], list[str]]:
+        """Rows that cannot hold together, as few as are found, and what to call them."""
+        groups: dict[str, list[int]] = {}
+        for row, limit in enumerate(self.rows.limits):
+            groups.setdefault(limit, []).append(row)
+        for limit, rows in groups.items():
+            if self._fails(rows):
+                if self.fewest(rows, self.rows.n_genes) is not None:
+                    return rows, [limit]
+                few = self._few([[row] for row in rows]) or self._few(combinations(rows, 2))
+                return few or (rows, [limit])
+        for first, second in combinations(groups, 2):
+            if self._fails(both := groups[first] + groups[second]):
+                few = self._few(product(groups[first], groups[second]))
+                return few or (both, [first, second])
+        return list(range(len(self.rows.limits))), list(groups)
+
+    def _few(self, sets: Iterable[Sequence[int]]) -> tuple[list[int], list[str]] | None:
+        """The first of some sets of rows that cannot hold."""
+        for rows in islice(sets, _MOST_SETS):
+            if self._fails(rows):
+                return list(rows), [self.rows.names[row] for row in rows]
+        return None
+
+    def _fails(self, rows: Sequence[int]) -> bool:
+        return self.fewest(rows, self.places) is None
+
+
+def _and(names: Sequence[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

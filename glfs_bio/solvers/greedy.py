@@ -1,8 +1,8 @@
 """Greedy selection of genes by rank-one updates (He, Ji, Zhang & Bao 2011).
 
-A gene enters with weight 1, or leaves.  With ``u = E g`` the Sherman–Morrison formula gives
+A gene enters with weight 1.  With ``u = E g`` the Sherman–Morrison formula gives
 
-    E ← E − u uᵀ/(1 + gᵀu)        entering,        E ← E + u uᵀ/(1 − gᵀu)        leaving,
+    E ← E − u uᵀ/(1 + gᵀu),
 
 and what gene i would gain is known for all genes at once, at the cost of one product of the genes
 with two vectors for each that enters:
@@ -14,23 +14,29 @@ with two vectors for each that enters:
     determinant  log det(I + A') grows    ``log(1 + g_iᵀ E g_i)``
     ===========  =======================  ======================================
 
-Over several sets of cells errors add up, or the largest counts (:mod:`.across`).
+Over several sets of cells errors add up, or the largest counts (:mod:`~glfs_bio.criterion.across`).
 """
 
 from __future__ import annotations
 
+import logging
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..criterion import cholesky
-from .across import Across
+from ..errors import Message
+from .bound import relax
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .._typing import Array, Index
-    from ..criterion.error import Error
+    from ..criterion.across import Largest
+    from ..criterion.criterion import Criterion
+    from ..criterion.error import Block
+
+log = logging.getLogger(__name__)
 
 CRITERIA = ("trace", "determinant")
 
@@ -57,14 +63,14 @@ class Greedy:
 
     def __init__(
         self,
-        blocks: Sequence[Error],
+        blocks: Sequence[Block],
         criterion: str = "trace",
         *,
-        across: Across | None = None,
+        across: Largest | None = None,
     ) -> None:
         self._blocks = [_Measured(block) for block in blocks]
         self._criterion = criterion
-        self._across = Across() if across is None else across
+        self._across = across
         self._open = np.ones(len(blocks[0].genes), dtype=bool)
         self.picked: list[int] = []
         self.gains: list[float] = []
@@ -90,23 +96,19 @@ class Greedy:
     def enter(self, gene: int) -> None:
         """Measure a gene."""
         self._open[gene] = False
-        self._across.move(self._updated(gene, 1.0))
-
-    def leave(self, gene: int) -> float:
-        """Measure a gene no more; by how much Tr(W E) grows."""
-        self._open[gene] = True
-        return float(self._across.move(self._updated(gene, -1.0)))
+        changes = np.array([block.enter(gene) for block in self._blocks])
+        if self._across is not None:
+            self._across.move(changes)
 
     @property
     def waiting(self) -> Array:
         """What each gene would gain next, shape (n_genes,)."""
         if self._criterion == "trace":
             gains = np.array([b.curved / (1.0 + b.lengths) for b in self._blocks])
-            return -self._across.moved(-gains)
+            return np.asarray(
+                gains.sum(axis=0) if self._across is None else -self._across.moved(-gains)
+            )
         return np.asarray(sum(np.log1p(b.lengths) for b in self._blocks))
-
-    def _updated(self, gene: int, sign: float) -> Array:
-        return np.array([block.update(gene, sign) for block in self._blocks])
 
 
 class _Measured:
@@ -120,24 +122,152 @@ class _Measured:
         ``g_iᵀ E g_i`` and ``g_iᵀ E W E g_i``, shape (n_genes,).
     """
 
-    def __init__(self, block: Error) -> None:
+    def __init__(self, block: Block) -> None:
         self.genes = genes = block.genes
-        self.inverse = cholesky.inverse(np.eye(genes.shape[1]) + block.covered)
+        self.inverse = block.inverse(np.zeros(len(genes)))
         self.curved_inverse = (self.inverse * block.weights) @ self.inverse
         self.lengths, self.curved = (
             np.einsum("ij,ij->i", genes @ form, genes)
             for form in (self.inverse, self.curved_inverse)
         )
 
-    def update(self, gene: int, sign: float) -> float:
-        """A gene enters (1) or leaves (−1); by how much Tr(W E) changes."""
+    def enter(self, gene: int) -> float:
+        """Measure a gene; by how much Tr(W E) changes."""
         g = self.genes[gene]
         u, v = self.inverse @ g, self.curved_inverse @ g
-        s, a = 1.0 + sign * (g @ u), g @ v
+        s, a = 1.0 + g @ u, g @ v
         gu, gv = (self.genes @ np.column_stack([u, v])).T
-        self.lengths -= sign * gu**2 / s
-        self.curved += sign * gu * (sign * a / s * gu - 2.0 * gv) / s
+        self.lengths -= gu**2 / s
+        self.curved += gu * (a / s * gu - 2.0 * gv) / s
         uu, uv = np.outer(u, u), np.outer(u, v)
-        self.inverse -= sign * uu / s
-        self.curved_inverse += sign * (sign * a / s * uu - uv - uv.T) / s
-        return float(-sign * a / s)
+        self.inverse -= uu / s
+        self.curved_inverse += (a / s * uu - uv - uv.T) / s
+        return float(-a / s)
+
+
+#: An automatic panel has as many genes as keep this share, and at most so many.
+SHARE = 0.8
+LARGEST = 500
+#: Of the error: less than this is nothing that a panel could still keep.
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Genes in the order in which they were chosen, those that had to be in first.
+
+    Attributes
+    ----------
+    order
+        Chosen genes; the first 1, 2, … are the panels of these sizes.
+    n_selected
+        How many of them make up the panel.
+    waiting
+        What each gene would gain next, shape (n_genes,).
+    beta
+        Weights of the relaxed choice of as many genes, 0 ≤ β ≤ 1, shape (n_genes,).
+    kept
+        Share that the first 1, 2, … genes of `order` keep.
+    of_best_possible
+        Share of the best possible of the panels up to `n_selected`, at least; NaN up to the genes
+        that had to be in, and where nothing is left to keep.  Under limits the best possible is
+        that of all panels within them: of the whole panel with at most the number of genes asked
+        for, of its beginnings within the upper limits.
+    """
+
+    order: Index
+    n_selected: int
+    waiting: Array
+    beta: Array
+    kept: Array
+    of_best_possible: Array
+
+
+def select(
+    criterion: Criterion,
+    n_genes: int | None,
+    *,
+    include: Index,
+    candidates: Index,
+) -> Panel:
+    """Choose genes one by one, each the one that lowers F most beside those before it.
+
+    Panels are nested: the first k genes are the panel of k genes, whatever the number asked for.
+
+    Parameters
+    ----------
+    criterion
+        F, over all genes of the matrix.
+    n_genes
+        Size of the panel; None: the fewest genes that keep :data:`SHARE`.
+    include
+        Genes that are in from the start.
+    candidates
+        Sorted genes that may be in, those of `include` among them.
+    """
+    blocks = [block.only(candidates) for block in criterion.blocks]
+    fixed = np.searchsorted(candidates, include)
+    greedy = Greedy(blocks, across=criterion.across())
+    greedy.grow(len(fixed), among=fixed)
+    greedy.grow(max(min(LARGEST, len(candidates)), len(fixed)) if n_genes is None else n_genes)
+    order = candidates[greedy.picked]
+    kept = criterion.kept(order)
+    n_selected = enough(kept, len(fixed)) if n_genes is None else n_genes
+    chosen = np.asarray(greedy.picked[:n_selected])
+    waiting = np.zeros(criterion.n_genes)
+    waiting[candidates] = greedy.waiting
+    beta = np.zeros(criterion.n_genes)
+    beta[include] = 1.0
+    share = np.full(n_selected, np.nan)
+    if n_selected > len(fixed):
+        bounding, above = criterion.bounding(candidates[chosen])
+        bounding = [block.only(candidates).cover(fixed) for block in bounding]
+        relaxed = relax(bounding, n_selected - len(fixed))
+        errors = criterion.errors(candidates[chosen])[len(fixed) :]
+        share[len(fixed) :] = of_best_possible(errors, relaxed.lower - above)
+        beta[candidates] += relaxed.beta
+    return Panel(order, n_selected, waiting, beta, kept, share)
+
+
+def of_best_possible(errors: Array, lower: Array) -> Array:
+    """Share of the best possible of panels of 1, 2, … genes, at least; NaN where nothing is left.
+
+    Parameters
+    ----------
+    errors
+        F of no gene beside those that had to be in, of the first, of the first two, ….
+    lower
+        Bounds of F for 1, 2, … genes.
+    """
+    reach = errors[0] - lower
+    share = np.full(len(lower), np.nan)
+    something = reach > _ROUNDING * errors[0]
+    np.divide(errors[0] - errors[1:], reach, out=share, where=something)
+    return share
+
+
+def enough(kept: Array, at_least: int, exhausted: str | None = None) -> int:
+    """The fewest genes that keep the share of an automatic panel; all, with a word, if none do."""
+    enough = np.flatnonzero(kept >= SHARE)
+    if len(enough):
+        return max(int(enough[0]) + 1, at_least)
+    log.warning(
+        Message(
+            "{n} genes preserve {share:.0%} of the structure, less than the {asked:.0%} that "
+            "{arg:n_genes} asks for if it is not given: these are selected.",
+            n=len(kept),
+            share=kept[-1],
+            asked=SHARE,
+        )
+        if exhausted is None
+        else Message(
+            "{n} genes preserve {share:.0%} of the structure, less than the {asked:.0%} that "
+            "{arg:n_genes} asks for if it is not given: these are selected, as {limit} lets no "
+            "more in.",
+            n=len(kept),
+            share=kept[-1],
+            asked=SHARE,
+            limit=exhausted,
+        )
+    )
+    return len(kept)

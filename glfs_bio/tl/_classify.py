@@ -12,8 +12,7 @@ from .. import checks
 from .._anndata import classifier, labels, read, selection, write
 from .._anndata import genes as named
 from .._anndata.versions import versions
-from ..data.moments import moments
-from ..data.rows import RowMatrix
+from ..data.matrix import RowMatrix, moments
 from ..estimators._for_classes import SELECTORS, default_selector
 from ..estimators._glfs_laprls import GLFSLapRLSClassifier
 from ..estimators._laprls import LapRLSClassifier

@@ -12,7 +12,7 @@ from .. import checks
 from .._anndata import write
 from .._anndata.versions import versions
 from .._progress import progress
-from ..criterion.substitutes import SHARE, n_matched, pairs
+from ..criterion.panel import SHARE, MeasuredPanel, n_matched
 from ._measured import N_STEPS, Asked, evaluated
 from ._structure import judged
 
@@ -160,7 +160,8 @@ def _overlaps(panels: Mapping[str, Judged], share: float) -> dict[str, pd.DataFr
     matched = shared.copy()
     sizes = {name: len(one.panel) for name, one in panels.items()}
     stands_in = {
-        name: pairs(one.structure.criterion, one.panel, share) for name, one in panels.items()
+        name: MeasuredPanel(one.structure.criterion, one.panel).substitutes(share)
+        for name, one in panels.items()
     }
     for first, one in panels.items():
         for second, other in panels.items():

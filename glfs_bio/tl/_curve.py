@@ -14,8 +14,8 @@ from .._anndata import labels as labels_of
 from .._anndata import limits as limits_of
 from .._anndata import read, write
 from .._anndata.versions import versions
+from ..measures.cells import coordinates
 from ..measures.labels import label_scores
-from ..measures.measures import coordinates
 from ..selection import best_panel
 from ._structure import preserving, structure_of
 

@@ -15,7 +15,7 @@ from .. import checks
 from .._anndata import counts, read, selection
 from .._anndata.versions import versions
 from .._extras import needs
-from ..data.rows import RowMatrix
+from ..data.matrix import RowMatrix
 from ._enrichment import over_representation, prerank
 from ._gene_sets import gene_sets as read_gene_sets
 

@@ -11,8 +11,7 @@ from .. import checks
 from .._anndata import labels as labels_of
 from .._anndata import write
 from .._anndata.versions import versions
-from ..criterion import explain
-from ..criterion.substitutes import swaps
+from ..criterion.panel import MeasuredPanel, Pairs
 from ._structure import closed, judged
 
 if TYPE_CHECKING:
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
 
     from .._anndata.genes import Genes, Missing
     from .._anndata.preserve import Preserve
-    from .._typing import Array, Index
-    from ..criterion.criterion import Criterion
+    from .._typing import Array
 
 #: Genes that a direction of the structure, or what tells two labels apart, is named by.
 _NAMED_BY = 3
@@ -116,12 +114,13 @@ def explain_panel(
         cell_weights=cell_weights,
     )
     criterion, genes = found.structure.criterion, found.panel
+    measured = MeasuredPanel(criterion, genes)
     names = adata.var_names[found.structure.genes].to_numpy()
-    lost, taken_over = swaps(criterion, genes, genes)
+    lost, taken_over = measured.substitutions()
     barred = closed(adata, found, exclude, symbols=symbols, missing=missing)
     best = np.where(barred, -np.inf, taken_over).argmax(axis=1)
     none = bool(barred.all())
-    direction, share = _directions(criterion, genes, names)
+    direction, share = _directions(measured, names)
     table = pd.DataFrame(
         {
             "gene": names[genes],
@@ -137,12 +136,12 @@ def explain_panel(
     entry: dict[str, Any] = {"table": table}
     if codes is not None and categories is not None:
         of_sets = [codes[rows] for rows in found.structure.cells]
-        shares = explain.served(criterion, genes, of_sets, len(categories))
+        shares = measured.supports(of_sets, len(categories))
         cells = np.bincount(codes[codes >= 0], minlength=len(categories)) / max(len(codes), 1)
         table["serves"] = [_told(row, cells, categories, n_labels) for row in shares]
         entry["served"] = shares
         entry["labels"] = categories.astype(str).astype(object)
-        apart = explain.pairs(criterion, genes, of_sets, len(categories))
+        apart = measured.pairs(of_sets, len(categories))
         entry["pairs"] = _pairs(apart, names[genes], entry["labels"])
     if not inplace:
         return table
@@ -159,7 +158,7 @@ def _told(shares: Array, cells: Array, categories: Any, most: int) -> str:
     return ", ".join(f"{categories[code]} ({100 * shares[code]:.0f} %)" for code in order)
 
 
-def _pairs(apart: explain.Pairs, genes: Any, labels: Any) -> pd.DataFrame:
+def _pairs(apart: Pairs, genes: Any, labels: Any) -> pd.DataFrame:
     """A row a pair of labels, the worst first."""
     told = []
     for work in apart.work:
@@ -176,13 +175,13 @@ def _pairs(apart: explain.Pairs, genes: Any, labels: Any) -> pd.DataFrame:
     return table.sort_values("kept", kind="stable", ignore_index=True)
 
 
-def _directions(criterion: Criterion, genes: Index, names: Any) -> tuple[list[str], Array]:
+def _directions(measured: MeasuredPanel, names: Any) -> tuple[list[str], Array]:
     """The direction of the structure that each gene serves most, by its genes, and its share."""
-    shares = np.hstack(explain.axes(criterion, genes))
-    of_genes = np.hstack([block.genes for block in criterion.blocks])
+    shares = np.hstack(measured.losses_by_axis())
+    of_genes = np.hstack([block.genes for block in measured.criterion.blocks])
     most = shares.argmax(axis=1)
     called = {
         axis: "/".join(names[np.argsort(-np.abs(of_genes[:, axis]))[:_NAMED_BY]])
         for axis in np.unique(most)
     }
-    return [called[axis] for axis in most], shares[np.arange(len(genes)), most]
+    return [called[axis] for axis in most], shares[np.arange(len(most)), most]

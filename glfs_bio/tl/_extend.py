@@ -13,7 +13,7 @@ from .._anndata import labels as labels_of
 from .._anndata import limits as limits_of
 from .._anndata import per_gene, read, write
 from .._anndata.genes import Choice
-from ..criterion import explain
+from ..criterion.panel import MeasuredPanel
 from ..selection import best_panel
 from ._structure import judged
 
@@ -182,7 +182,9 @@ def extend_panel(
     )
     if codes is not None and categories is not None:
         of_sets = [codes[own] for own in structure.cells]
-        shares = explain.served(criterion, order, of_sets, len(categories))[len(found.panel) :]
+        shares = MeasuredPanel(criterion, order).supports(of_sets, len(categories))[
+            len(found.panel) :
+        ]
         cells = np.bincount(codes[codes >= 0], minlength=len(categories))
         added["serves"] = categories[(shares / np.maximum(cells, 1)).argmax(axis=1)].astype(str)
     if not inplace:

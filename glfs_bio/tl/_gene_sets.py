@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..io import read_gmt
+from .._gene_files import read_gmt
+from ..errors import NO_VALUE, InvalidType, InvalidValue, Unreachable, listed
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -29,11 +30,12 @@ def gene_sets(
     if isinstance(source, Mapping):
         return _mapping(source)
     if not isinstance(source, str | Path):
-        msg = (
-            f"gene_sets is a {type(source).__name__}: give the path of a GMT file, a dict of name "
-            "→ genes, or the name of a gseapy library."
+        raise InvalidType(
+            "gene_sets",
+            source,
+            "holds no gene sets",
+            "give a GMT file, a {mapping} of names and genes, or the name of a gseapy library",
         )
-        raise TypeError(msg)
     path = Path(source)
     if isinstance(source, Path) or path.suffix.lower() == ".gmt" or path.exists():
         return read_gmt(path)
@@ -42,12 +44,12 @@ def gene_sets(
 
 def _mapping(source: Mapping[str, Collection[str]]) -> dict[str, list[str]]:
     if not source:
-        msg = "gene_sets is empty: there is nothing to test."
-        raise ValueError(msg)
+        raise InvalidValue("gene_sets", NO_VALUE, "is empty", "give at least one gene set")
     for name, genes in source.items():
         if isinstance(genes, str) or not hasattr(genes, "__iter__"):
-            msg = f"gene_sets[{name!r}] is {genes!r}: it must be a list of gene names."
-            raise TypeError(msg)
+            raise InvalidType(
+                "gene_sets", genes, "must be a list of gene names for {name!r}", name=str(name)
+            )
     return {str(name): list(dict.fromkeys(map(str, genes))) for name, genes in source.items()}
 
 
@@ -62,15 +64,19 @@ def _library(name: str, organism: str) -> dict[str, list[str]]:
         if name in libraries:
             return _mapping(gseapy.parser.download_library(name, organism=organism))
     except requests.RequestException as error:
-        msg = (
-            f"gene_sets={name!r} is not a file, and the libraries of gseapy cannot be reached "
-            f"({type(error).__name__}): go online, or give a GMT file or a dict."
-        )
-        raise ConnectionError(msg) from error
+        raise Unreachable(
+            "gene_sets",
+            name,
+            "is no file, and the libraries of gseapy cannot be reached ({error})",
+            "go online, or give a GMT file or a {mapping}",
+            error=type(error).__name__,
+        ) from error
     similar = difflib.get_close_matches(name, libraries, n=_SIMILAR, cutoff=0.3)
-    msg = (
-        f"gene_sets={name!r} is neither a file nor a gseapy library for {organism}"
-        + (f"; similar: {', '.join(similar)}." if similar else ".")
-        + " gseapy.get_library_name() lists them."
+    raise InvalidValue(
+        "gene_sets",
+        name,
+        "is neither a file nor a gseapy library for {organism}",
+        "choose one of gseapy.get_library_name() (similar: {similar})",
+        organism=organism,
+        similar=listed(similar),
     )
-    raise ValueError(msg)

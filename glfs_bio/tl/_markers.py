@@ -12,8 +12,8 @@ from .._anndata import genes as names_of
 from .._anndata import labels as labels_of
 from .._anndata import read, write
 from .._anndata.versions import versions
-from ..measures.markers import combination, singles
-from ..measures.measures import columns
+from ..measures.cells import columns
+from ..measures.labels import combination, singles
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from .._anndata.genes import Missing
     from .._typing import Array, Index
-    from ..measures.markers import Single
+    from ..measures.labels import Single
 
 
 def markers(

@@ -13,15 +13,14 @@ from .._anndata import labels as labels_of
 from .._anndata import per_gene, read
 from .._anndata.counts import counts
 from .._anndata.structure import of_all_cells
-from ..cells.subspace import principal_components
+from ..cells.pca import principal_components
 from ..criterion.failures import WithFailures
-from ..criterion.missed import directions, open_cells
-from ..data.pools import few_threads
-from ..measures import measures
-from ..measures.expression import redundancy, totals
-from ..measures.imputation import imputed
+from ..criterion.panel import MeasuredPanel
+from ..data.threads import few_threads
+from ..measures import cells as measures
+from ..measures.genes import imputed, redundancy, totals
 from ..measures.labels import label_scores
-from ..solvers.select import select
+from ..solvers.greedy import select
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -108,7 +107,9 @@ def evaluated(
         mean = WithFailures(criterion, fails, random_state=asked.random_state)
         entry["kept_with_failures"] = float(mean.kept(found.panel)[-1])
     now("what it misses")
-    of_cells = of_all_cells(found.structure, open_cells(criterion, found.panel), adata.n_obs)
+    of_cells = of_all_cells(
+        found.structure, MeasuredPanel(criterion, found.panel).unexplained_cells(), adata.n_obs
+    )
     entry["missed"] = _missed(adata, found, asked)
     r2 = np.full(adata.n_vars, np.nan)
     r2[genes] = imputed(criterion.sets, found.panel).of_structure
@@ -202,7 +203,9 @@ def _missed(adata: AnnData, found: Judged, asked: Asked) -> pd.DataFrame:
     """Directions that stay open, named by their genes and labels."""
     names = adata.var_names[found.structure.genes].to_numpy()
     rows = []
-    for one in directions(found.structure.criterion, found.panel, asked.n_directions):
+    for one in MeasuredPanel(found.structure.criterion, found.panel).unexplained_axes(
+        asked.n_directions
+    ):
         order = np.argsort(-one.genes)
         row: dict[str, Any] = {
             "share": one.share,

@@ -16,9 +16,9 @@ from .._anndata import read, selection
 from .._anndata.versions import versions
 from .._extras import needs
 from .._progress import progress
-from ..cells.subspace import loadings
-from ..data import pools
-from ..data.rows import RowMatrix
+from ..cells.pca import loadings
+from ..data import threads as pools
+from ..data.matrix import RowMatrix
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +36,6 @@ def panel_umap(
     n_genes: int | None = None,
     layer: str | None = None,
     random_state: int = 0,
-    show_progress: bool = True,
 ) -> None:
     """Compute the UMAP of the cells by a panel alone, and keep it.
 
@@ -48,7 +47,7 @@ def panel_umap(
     Parameters
     ----------
     adata
-        Cells × genes, logarithmised, with a selection of :func:`~glfs_bio.pp.select_genes`.
+        Cells × genes, log-normalised, with a selection of :func:`~glfs_bio.pp.select_genes`.
     key
         Which selection: its `key_added`.
     n_genes
@@ -57,8 +56,6 @@ def panel_umap(
         Layer to use in place of ``.X``.
     random_state
         Seed of the UMAPs.
-    show_progress
-        Whether a bar on stderr shows the progress.
 
     Returns
     -------
@@ -98,11 +95,8 @@ def panel_umap(
     checks.keys(key=key)
     checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
     checks.seed(random_state)
-    checks.flags(show_progress=show_progress)
     genes = selection.ranked(adata, key).index[:n_genes]
-    coordinates, everything = maps(
-        adata, key, genes, layer, random_state, show_progress=show_progress
-    )
+    coordinates, everything = maps(adata, key, genes, layer, random_state)
     if everything is not None:
         adata.obsm["X_umap"] = everything
     adata.obsm[f"X_umap_{key}"] = coordinates
@@ -113,6 +107,15 @@ def panel_umap(
     }
 
 
+def made_with(adata: AnnData, key: str) -> tuple[str | None, int]:
+    """Return layer and seed of the UMAP that is kept, or else the selection's layer and 0."""
+    record = adata.uns.get(f"umap_{key}", adata.uns.get(key, {}))
+    params = record.get("params", {})
+    layer = params.get("layer", "None")
+    seed = params["random_state"] if f"umap_{key}" in adata.uns else 0
+    return None if layer == "None" else layer, seed
+
+
 @pools.one_thread_if_forked
 def maps(
     adata: AnnData,
@@ -120,13 +123,11 @@ def maps(
     genes: pd.Index,
     layer: str | None,
     random_state: int,
-    *,
-    show_progress: bool,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
-    """Coordinates by these genes, and by all genes, None where they are these."""
+    """Return coordinates by these genes, and by all genes: None where they are these."""
     needs("A UMAP", "scanpy")
     expression = values(adata, genes, layer)  # refuses a layer, before anything is computed
-    with progress(show=show_progress) as bar:
+    with progress() as bar:
         task = bar.add_task("UMAP by the panel", total=None)
         panel = _of_panel(adata, key, genes, expression, layer, random_state)
         if len(genes) == adata.n_vars:

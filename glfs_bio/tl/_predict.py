@@ -12,7 +12,7 @@ import pandas as pd
 from .. import checks
 from .._anndata import classifier, read
 from .._anndata.classifier import Classifier
-from ..io._classifier import read_classifier
+from .._anndata.classifier_file import read_classifier
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,7 +11,7 @@ from .. import checks
 from .._anndata import genes as names_of
 from .._anndata import write
 from .._anndata.versions import versions
-from ..criterion.substitutes import SHARE, swaps
+from ..criterion.panel import SHARE, MeasuredPanel
 from ._structure import among, closed, judged
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def substitutes(
             raise ValueError(msg)
     barred = closed(adata, found, exclude, symbols=symbols, missing=missing)
     criterion, seen = found.structure.criterion, found.structure.genes
-    lost, taken_over = swaps(criterion, found.panel, leaving)
+    lost, taken_over = MeasuredPanel(criterion, found.panel).substitutions(leaving)
     taken_over[:, barred] = -np.inf
     losses = pd.Series(criterion.losses(found.panel), index=found.panel)[leaving].to_numpy()
     names = adata.var_names[seen].to_numpy()

@@ -7,12 +7,10 @@ import pytest
 from scipy import sparse
 from scipy.linalg import sqrtm
 
-from glfs_bio.cells.problem import build_problems
-from glfs_bio.cells.reduction import Reduction
-from glfs_bio.criterion.criterion import Criterion
-from glfs_bio.criterion.error import Error
-from glfs_bio.criterion.targets import SETTINGS
-from glfs_bio.data import rows
+from glfs_bio.cells.cells import Reduction, build_problems
+from glfs_bio.criterion.criterion import SETTINGS, Criterion
+from glfs_bio.criterion.error import Block
+from glfs_bio.data import matrix as rows
 
 
 class Slices:
@@ -72,7 +70,7 @@ def random_errors():
             genes = rng.uniform(0.2, 1.5, size=(n_genes, 1)) * rng.normal(size=(n_genes, rank))
             root = rng.normal(size=(rank, rank))
             wanted = root @ root.T / np.sum(root**2) / n_blocks
-            block = Error.of(genes, wanted)
+            block = Block.of(genes, wanted)
             blocks.append(block.cover(np.array(include)) if len(include) else block)
         return blocks
 

@@ -12,7 +12,6 @@ from glfs_bio.cli import _values as values
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (None, None),
         (["CD3D"], ["CD3D"]),
         (["CD3D,CD8A", "LYZ"], ["CD3D", "CD8A", "LYZ"]),
         ([" CD3D, CD8A ,,"], ["CD3D", "CD8A"]),
@@ -28,4 +27,4 @@ from glfs_bio.cli import _values as values
 def test_genes(tmp_path, monkeypatch, words, expected):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "panel.csv").write_text("gene,n\nCD3D,1\nCD4,2\n")
-    assert values.genes(words) == expected
+    assert values.genes(words, "include") == expected

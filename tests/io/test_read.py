@@ -10,7 +10,7 @@ import pytest
 from scipy import io, sparse
 
 from glfs_bio.io import read_cells
-from glfs_bio.io._sides import genes_in_rows
+from glfs_bio.io._read import genes_in_rows
 
 CELLS, GENES = ["a", "b", "c"], ["g1", "g2"]
 COUNTS = np.array([[1, 0], [0, 2], [3, 4]])

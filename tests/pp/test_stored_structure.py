@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from glfs_bio import Limits, pp, tl
-from glfs_bio.cells import problem
+from glfs_bio.cells import cells as problem
 
 SIZE = 8
 

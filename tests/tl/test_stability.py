@@ -196,7 +196,8 @@ def test_seed_decides_and_number_of_processes_does_not(adata):
 
 
 def test_named_representation_and_graph_are_used(pbmc, monkeypatch):
-    from glfs_bio.cells import graph, subspace
+    from glfs_bio.cells import graph
+    from glfs_bio.cells import pca as subspace
 
     def refuse(*_args, **_kwargs):
         pytest.fail("computed although it was named")

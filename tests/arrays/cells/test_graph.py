@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from refusals import refused
 from scipy import sparse
 
 from glfs_bio.cells import graph, neighbors
 from glfs_bio.cells.graph import check_graph, knn_graph, laplacian, n_components, quadratic_form
+from glfs_bio.errors import InvalidValue
 
 
 def test_heat_kernel_graph_is_the_definition(clusters):
@@ -80,7 +82,7 @@ def test_cell_without_neighbours_has_no_penalty():
 
 
 @pytest.mark.parametrize(
-    ("graph", "message"),
+    ("graph", "problem"),
     [
         (np.ones((4, 4)), "shape"),
         (np.array([[0, 1, 0], [0, 0, 1], [1, 0, 0]]), "not symmetric"),
@@ -89,9 +91,10 @@ def test_cell_without_neighbours_has_no_penalty():
         (np.eye(3), "no edges"),
     ],
 )
-def test_bad_graph_is_refused(graph, message):
-    with pytest.raises(ValueError, match=message):
+def test_bad_graph_is_refused(graph, problem):
+    with refused(InvalidValue, "graph") as error:
         check_graph(sparse.csr_matrix(graph), 3)
+    assert problem in error.value.problem
 
 
 def test_graph_is_not_changed():

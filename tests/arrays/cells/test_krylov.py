@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from glfs_bio.cells.krylov import leading_eigenvectors
+from glfs_bio.cells.pca import leading_eigenvectors
 
 
 def test_eigenvectors_of_a_small_matrix_are_exact():

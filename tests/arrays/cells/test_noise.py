@@ -8,7 +8,7 @@ from scipy import sparse
 
 from glfs_bio.cells import noise
 from glfs_bio.cells.graph import knn_graph, laplacian
-from glfs_bio.data import parallel
+from glfs_bio.data import threads as parallel
 
 
 def test_noise_is_the_quadratic_form(clusters, container):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from glfs_bio.cells import sample
-from glfs_bio.data.rows import RowMatrix
+from glfs_bio.cells import cells as sample
+from glfs_bio.data.matrix import RowMatrix
 from glfs_bio.selection import Options, rank_genes
 
 
@@ -19,10 +19,10 @@ def counts():
 
 def test_part_of_a_sample(counts, monkeypatch):
     x = counts
-    every, whole = sample.look(RowMatrix(x), whole=True, n_neighbors=3, random_state=0)
+    every, whole = sample.look(RowMatrix(x), whole=True, random_state=0)
     assert whole.part(len(x)) is whole
     monkeypatch.setattr(sample, "MANY_CELLS", 15)
-    _, drawn = sample.look(RowMatrix(x), whole=False, n_neighbors=3, random_state=0)
+    _, drawn = sample.look(RowMatrix(x), whole=False, random_state=0)
     for of in (whole, drawn):
         part = of.part(10)
         assert len(np.unique(part.chosen)) == 10
@@ -36,12 +36,12 @@ def test_part_of_a_sample(counts, monkeypatch):
 def test_sample_is_drawn_by_the_seed(counts, monkeypatch):
     monkeypatch.setattr(sample, "MANY_CELLS", 10)
     drawn = [
-        sample.look(RowMatrix(counts), whole=False, n_neighbors=3, random_state=seed)[1].chosen
+        sample.look(RowMatrix(counts), whole=False, random_state=seed)[1].chosen
         for seed in (0, 0, 1)
     ]
     np.testing.assert_array_equal(drawn[0], drawn[1])
     assert (drawn[0] != drawn[2]).any()
-    _, whole = sample.look(RowMatrix(counts), whole=True, n_neighbors=3, random_state=0)
+    _, whole = sample.look(RowMatrix(counts), whole=True, random_state=0)
     assert whole.chosen is None
     np.testing.assert_array_equal(whole.data, counts)
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from glfs_bio.cells import subspace
-from glfs_bio.cells.sample import look
-from glfs_bio.cells.scaled import ScaledGenes
+from glfs_bio.cells import pca as subspace
+from glfs_bio.cells.cells import look
+from glfs_bio.cells.pca import ScaledGenes
+from glfs_bio.data.matrix import RowMatrix
 from glfs_bio.data.products import products
-from glfs_bio.data.rows import RowMatrix
 
 
 def expression(share, size=(300, 700)):
@@ -61,8 +61,8 @@ def test_components_are_the_same_to_rounding_from_any_container(share):
     with_zeros.data[x.ravel() == 0] = 0.0
     found = []
     for container in (x, sparse.csr_array(x), sparse.csc_matrix(x), shuffled, with_zeros):
-        _, sample = look(RowMatrix(container), whole=False, n_neighbors=5, random_state=0)
-        found.append(sample.coordinates(np.ones(x.shape[1]), 20))
+        _, sample = look(RowMatrix(container), whole=False, random_state=0)
+        found.append(subspace.principal_components(sample.products, 20))
     for one in found[1:]:
         np.testing.assert_allclose(one, found[0], atol=1e-9 * np.abs(found[0]).max())
 

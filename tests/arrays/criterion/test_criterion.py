@@ -7,9 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from glfs_bio.cells.cells import Reduction, build_problems
 from glfs_bio.cells.noise import elsewhere
-from glfs_bio.cells.problem import build_problems
-from glfs_bio.cells.reduction import Reduction
 from glfs_bio.criterion.criterion import Criterion, units_of_noise
 from glfs_bio.selection import Options, rank_genes
 

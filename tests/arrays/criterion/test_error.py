@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from glfs_bio.criterion.error import Error
+from glfs_bio.criterion.error import Block
 from glfs_bio.glfs2014.exact import Exact
 from glfs_bio.glfs2014.variance import Objective
 
@@ -38,7 +38,7 @@ def curvature(error, beta, step=1e-5):
 
 def test_value_is_the_definition(given):
     genes, wanted, beta = given
-    error = Error.of(genes, wanted)
+    error = Block.of(genes, wanted)
     assert error.value(beta) == pytest.approx(by_definition(genes, wanted, beta), rel=1e-12)
     assert error.value_and_gradient(beta)[0] == pytest.approx(error.value(beta), rel=1e-12)
     assert error.value(np.zeros_like(beta)) == pytest.approx(1.0, rel=1e-12)
@@ -46,7 +46,7 @@ def test_value_is_the_definition(given):
 
 def test_inverse_is_the_error_covariance(given):
     genes, wanted, beta = given
-    error = Error.of(genes, wanted)
+    error = Block.of(genes, wanted)
     expected = np.linalg.inv(np.eye(len(wanted)) + (error.genes.T * beta) @ error.genes)
     np.testing.assert_allclose(error.inverse(beta), expected, atol=1e-12)
 
@@ -60,7 +60,7 @@ def test_gradient_is_finite_differences(given):
         / (2.0 * step)
         for way in np.eye(len(beta)) * step
     ]
-    _, gradient = Error.of(genes, wanted).value_and_gradient(beta)
+    _, gradient = Block.of(genes, wanted).value_and_gradient(beta)
     np.testing.assert_allclose(gradient, slopes, rtol=1e-6, atol=1e-9)
     assert (gradient < 0).all()
 
@@ -68,7 +68,7 @@ def test_gradient_is_finite_differences(given):
 def test_no_gradient_is_steeper(given):
     """``−g_iᵀ E W E g_i`` is at most the largest eigenvalue of ``E W E``, times ``‖g_i‖²``."""
     genes, wanted, beta = given
-    error = Error.of(genes, wanted)
+    error = Block.of(genes, wanted)
     inverse = error.inverse(beta)
     steepest = error.steepest(inverse)
     expected = np.linalg.norm(inverse @ np.diag(error.weights) @ inverse, 2)
@@ -92,8 +92,8 @@ def test_it_is_convex(random_errors, seed):
 def test_rotated_coordinates_give_the_same(given):
     genes, wanted, beta = given
     turn = np.linalg.qr(np.random.default_rng(1).normal(size=wanted.shape))[0]
-    value, gradient = Error.of(genes, wanted).value_and_gradient(beta)
-    turned, slopes = Error.of(genes @ turn, turn.T @ wanted @ turn).value_and_gradient(beta)
+    value, gradient = Block.of(genes, wanted).value_and_gradient(beta)
+    turned, slopes = Block.of(genes @ turn, turn.T @ wanted @ turn).value_and_gradient(beta)
     assert turned == pytest.approx(value, rel=1e-12)
     np.testing.assert_allclose(slopes, gradient, rtol=1e-9)
 
@@ -101,7 +101,7 @@ def test_rotated_coordinates_give_the_same(given):
 def test_covered_genes_are_measured_and_weighed_no_more(given):
     genes, wanted, beta = given
     include = np.array([1, 3])
-    error = Error.of(genes, wanted)
+    error = Block.of(genes, wanted)
     whole, rest = beta.copy(), beta.copy()
     whole[include], rest[include] = 1.0, 0.0
     value, gradient = error.cover(include).value_and_gradient(rest)
@@ -119,7 +119,7 @@ def test_covered_genes_are_measured_and_weighed_no_more(given):
 def test_some_of_the_genes(given):
     genes, wanted, beta = given
     some = np.array([0, 2])
-    found = Error.of(genes, wanted).only(some).value(beta[some])
+    found = Block.of(genes, wanted).only(some).value(beta[some])
     assert found == pytest.approx(by_definition(genes[some], wanted, beta[some]), rel=1e-12)
 
 
@@ -130,5 +130,5 @@ def test_the_variance_is_the_error_less_the_squared_bias():
     m = np.diag(1.0 / kappa)
     inverse = np.linalg.inv(np.eye(5) + (genes.T * beta) @ genes)
     variance = Objective(Exact.whitened(genes, kappa)).at(beta).value
-    error = Error.of(genes, m).value(beta)
+    error = Block.of(genes, m).value(beta)
     assert variance == pytest.approx(error - np.trace(inverse @ m @ inverse), rel=1e-10)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from glfs_bio.criterion.failures import WithFailures
-from glfs_bio.solvers.select import select
+from glfs_bio.solvers.greedy import select
 
 NONE = np.empty(0, dtype=np.intp)
 EVERY = np.arange(12)

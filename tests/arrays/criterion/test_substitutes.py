@@ -6,16 +6,15 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from glfs_bio.cells.problem import build_problems
-from glfs_bio.cells.reduction import Reduction
+from glfs_bio.cells.cells import Reduction, build_problems
 from glfs_bio.criterion.criterion import Criterion
-from glfs_bio.criterion.substitutes import n_matched, swaps
+from glfs_bio.criterion.panel import MeasuredPanel, n_matched
 
 PANEL = np.array([7, 0, 3, 5])
 
 
 def test_losses_are_differences(criterion, by_definition):
-    lost, taken_over = swaps(criterion, PANEL, PANEL[1:3])
+    lost, taken_over = MeasuredPanel(criterion, PANEL).substitutions(PANEL[1:3])
     assert lost.shape == taken_over.shape == (2, 12)
     before = by_definition(PANEL)
     for row, out in enumerate(PANEL[1:3]):
@@ -38,7 +37,7 @@ def test_a_copy_replaces_its_original(clusters):
     data = np.hstack([clusters[:, :12], clusters[:, :1]])
     criterion = Criterion(build_problems(data, Reduction(n_comps=6, n_neighbors=5)))
     panel = np.array([0, 4, 8])
-    lost, taken_over = swaps(criterion, panel, panel)
+    lost, taken_over = MeasuredPanel(criterion, panel).substitutions(panel)
     assert lost[0, 12] == pytest.approx(0.0, abs=1e-9)
     assert lost[0].argmin() == 12
     assert taken_over[0].argmax() == 12

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from refusals import refused
 
-from glfs_bio.criterion.criterion import Criterion
-from glfs_bio.criterion.targets import (
-    SETTINGS,
-    Expression,
-    Genes,
-    Labels,
-    Structure,
-    Values,
-    Wanted,
-)
+from glfs_bio.criterion.criterion import SETTINGS, Criterion, Structure, Target
+from glfs_bio.criterion.targets import Expression, Genes, Labels, Values
+from glfs_bio.errors import InvalidValue
 
 CODES = np.repeat([0, 1, 2], 20)
 
@@ -66,7 +60,7 @@ def test_labels(problems, cells):
                 apart = (means[a] - means[b]) / np.linalg.norm(means[a] - means[b])
                 total = total + np.outer(apart, apart)
         matrices.append(power(total, SETTINGS.power))
-    wanted = [Wanted(((Labels(CODES), 1.0),)).rows(own) for own in cells]
+    wanted = [Target(((Labels(CODES), 1.0),)).rows(own) for own in cells]
     found, expected = errors(problems, wanted, matrices, SETTINGS.noise_of_cells)
     np.testing.assert_allclose(found, expected, rtol=1e-6)
 
@@ -80,7 +74,7 @@ def test_values(problems, cells):
         centred = values[own] - values[own].mean(axis=0)
         seen = z.T @ (centred / np.linalg.norm(centred, axis=0))
         matrices.append(power(seen @ seen.T, SETTINGS.power))
-    wanted = [Wanted(((Values(values), 1.0),)).rows(own) for own in cells]
+    wanted = [Target(((Values(values), 1.0),)).rows(own) for own in cells]
     found, expected = errors(problems, wanted, matrices, SETTINGS.noise_of_cells)
     np.testing.assert_allclose(found, expected, rtol=1e-6)
 
@@ -94,7 +88,7 @@ def test_genes_and_structure(problems, cells):
         few, every = genes[some].T @ genes[some], power(genes.T @ genes, SETTINGS.power)
         matrices.append(3.0 * few / np.trace(few) + every / np.trace(every))
     terms = ((Genes(some), 3.0), (Structure(), 1.0))
-    wanted = [Wanted(terms).rows(own) for own in cells]
+    wanted = [Target(terms).rows(own) for own in cells]
     found, expected = errors(problems, wanted, matrices, SETTINGS.noise)
     np.testing.assert_allclose(found, expected, rtol=1e-6)
 
@@ -106,7 +100,7 @@ def test_expression(problems, cells):
         genes, _ = of_problem(problem, SETTINGS.noise)
         expressed = genes / problem.units[:, None]
         matrices.append(expressed.T @ expressed)
-    wanted = [Wanted(((Expression(), 1.0),)).rows(own) for own in cells]
+    wanted = [Target(((Expression(), 1.0),)).rows(own) for own in cells]
     found, expected = errors(problems, wanted, matrices, SETTINGS.noise)
     np.testing.assert_allclose(found, expected, rtol=1e-6)
 
@@ -115,7 +109,7 @@ def test_structure_is_what_is_kept_by_default(problems):
     panel = np.array([3, 1, 8])
     np.testing.assert_array_equal(
         Criterion(problems).errors(panel),
-        Criterion(problems, [Wanted()] * len(problems)).errors(panel),
+        Criterion(problems, [Target()] * len(problems)).errors(panel),
     )
 
 
@@ -129,7 +123,7 @@ def test_a_weight_of_two_is_two_cells(problems):
     counted = inside.T @ (problem.basis * (weights / weights.mean())[:, None])
     genes = counted @ basis * np.sqrt(kappa / lambda2)
     expected = power(genes.T @ genes, SETTINGS.power)
-    weighted = Wanted(weights=weights)
+    weighted = Target(weights=weights)
     found = weighted.matrix(weighted.view(problem, np.sqrt(lambda2)))
     np.testing.assert_allclose(found, expected / np.trace(expected), atol=1e-12)
 
@@ -147,7 +141,7 @@ def test_a_weight_of_two_is_two_cells(problems):
 def test_weights_that_are_all_alike_change_nothing(problems, cells, term):
     for weights in (np.full(60, 1.0), np.full(60, 7.0)):
         plain, weighted = (
-            Criterion(problems, [Wanted(((term, 1.0),), how).rows(own) for own in cells])
+            Criterion(problems, [Target(((term, 1.0),), how).rows(own) for own in cells])
             for how in (None, weights)
         )
         panel = np.array([4, 0, 6])
@@ -164,8 +158,8 @@ def test_cells_without_a_label_or_number_count_for_nothing(problems, cells):
         (Labels(codes), Labels(CODES)),
         (Values(values), Values(CODES[:, None] * 1.0)),
     ):
-        without = Criterion(problems, [Wanted(((unknown, 1.0),)).rows(own) for own in cells])
-        weighted = Wanted(((every, 1.0),), known.astype(float))
+        without = Criterion(problems, [Target(((unknown, 1.0),)).rows(own) for own in cells])
+        weighted = Target(((every, 1.0),), known.astype(float))
         ignored = Criterion(problems, [weighted.rows(own) for own in cells])
         np.testing.assert_allclose(without.errors(panel), ignored.errors(panel), rtol=1e-9)
 
@@ -173,7 +167,7 @@ def test_cells_without_a_label_or_number_count_for_nothing(problems, cells):
 def test_labels_may_have_any_numbers(problems, cells):
     panel = np.array([4, 0, 6])
     found = [
-        Criterion(problems, [Wanted(((Labels(codes), 1.0),)).rows(own) for own in cells]).errors(
+        Criterion(problems, [Target(((Labels(codes), 1.0),)).rows(own) for own in cells]).errors(
             panel
         )
         for codes in (CODES, np.array([7, 2, 40])[CODES])
@@ -184,7 +178,7 @@ def test_labels_may_have_any_numbers(problems, cells):
 def test_a_set_of_cells_without_any_of_it_is_left_out(problems, cells):
     """With one label in it, or no cell that has one."""
     codes = np.where(np.isin(np.arange(60), cells[0]), CODES, -1)
-    wanted = [Wanted(((Labels(codes), 1.0),)).rows(own) for own in cells]
+    wanted = [Target(((Labels(codes), 1.0),)).rows(own) for own in cells]
     alone = Criterion(problems[:1], wanted[:1])
     panel = np.array([4, 0, 6])
     np.testing.assert_allclose(
@@ -193,6 +187,6 @@ def test_a_set_of_cells_without_any_of_it_is_left_out(problems, cells):
 
 
 def test_nothing_to_keep_is_refused(problems, cells):
-    wanted = [Wanted(((Labels(np.zeros(60, int)), 1.0),)).rows(own) for own in cells]
-    with pytest.raises(ValueError, match="does not vary over the cells"):
+    wanted = [Target(((Labels(np.zeros(60, int)), 1.0),)).rows(own) for own in cells]
+    with refused(InvalidValue, "preserve"):
         Criterion(problems, wanted)

@@ -7,12 +7,11 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from glfs_bio.cells.problem import build_problems
-from glfs_bio.cells.reduction import Reduction
-from glfs_bio.criterion.criterion import Criterion
+from glfs_bio.cells.cells import Reduction, build_problems
+from glfs_bio.criterion.criterion import Criterion, Target
 from glfs_bio.criterion.failures import WithFailures
-from glfs_bio.criterion.targets import Labels, Wanted
-from glfs_bio.solvers.select import select
+from glfs_bio.criterion.targets import Labels
+from glfs_bio.solvers.greedy import select
 
 NONE = np.empty(0, dtype=np.intp)
 EVERY = np.arange(12)
@@ -63,8 +62,8 @@ def test_it_is_better_for_the_worst_batch_and_bounded_by_brute_force(problems):
 
 def test_a_batch_without_anything_of_it_does_not_count(problems):
     """Labels that one batch has not: the other alone is looked at."""
-    known = Wanted(((Labels(np.repeat([0, 1, 2], 20)), 1.0),))
-    unknown = Wanted(((Labels(np.full(60, -1)), 1.0),))
+    known = Target(((Labels(np.repeat([0, 1, 2], 20)), 1.0),))
+    unknown = Target(((Labels(np.full(60, -1)), 1.0),))
     both = Criterion(problems, [known, unknown], worst=True)
     alone = Criterion(problems[:1], [known])
     order = np.array([3, 0, 7])

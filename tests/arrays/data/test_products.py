@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from glfs_bio.data import parallel, products
+from glfs_bio.data import products
+from glfs_bio.data import threads as parallel
 from glfs_bio.data.products import Dense, Sparse
 
 

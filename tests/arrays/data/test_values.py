@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from glfs_bio.data.values import is_sparse
+from glfs_bio.data.matrix import is_sparse
 
 
 def counts_like(share):

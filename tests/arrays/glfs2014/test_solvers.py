@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from glfs_bio.cells.problem import build_problems
-from glfs_bio.cells.reduction import Reduction
+from glfs_bio.cells.cells import Reduction, build_problems
 from glfs_bio.criterion import cholesky
 from glfs_bio.glfs2014 import newton, owlqn, path
 from glfs_bio.glfs2014.bounded_qp import solve_bounded_qp

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from glfs_bio.cells.problem import build_problems
-from glfs_bio.cells.reduction import Reduction
+from glfs_bio.cells.cells import Reduction, build_problems
 from glfs_bio.datasets import simulate
 from glfs_bio.glfs2014 import newton, path, thinning
 from glfs_bio.glfs2014.exact import Exact

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from glfs_bio.cells.graph import knn_graph, laplacian
-from glfs_bio.cells.subspace import full_rank, orthonormal, project
+from glfs_bio.cells.pca import full_rank, orthonormal, project
 from glfs_bio.glfs2014 import VARIANCES
 from glfs_bio.glfs2014.variance import Objective
 

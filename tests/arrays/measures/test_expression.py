@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy.stats import spearmanr
 
-from glfs_bio.measures.expression import QUANTILES, redundancy, totals
+from glfs_bio.measures.genes import QUANTILES, redundancy, totals
 
 #: Three cells of type a, two of b, one without counts; genes 0 and 1 are the panel.
 COUNTS = np.array(

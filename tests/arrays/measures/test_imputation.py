@@ -11,9 +11,8 @@ from scipy.stats import spearmanr
 from sklearn.linear_model import RidgeCV
 from sklearn.metrics import r2_score
 
-from glfs_bio.cells.problem import build_problems
-from glfs_bio.cells.reduction import Reduction
-from glfs_bio.measures.imputation import imputed
+from glfs_bio.cells.cells import Reduction, build_problems
+from glfs_bio.measures.genes import imputed
 
 PANEL = np.array([7, 0, 3])
 

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from sklearn.metrics import accuracy_score, confusion_matrix, f1_score
 
+from glfs_bio.measures.cells import coordinates, nearest
 from glfs_bio.measures.labels import label_scores
-from glfs_bio.measures.measures import coordinates, nearest
 
 
 @pytest.fixture

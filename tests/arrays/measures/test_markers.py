@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import fbeta_score
 
-from glfs_bio.measures.markers import combination, singles
+from glfs_bio.measures.labels import combination, singles
 
 BETA = 0.5
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist, pdist
 
-from glfs_bio.measures.measures import (
+from glfs_bio.measures.cells import (
     SETTINGS,
     clusterings,
     clusters_kept,

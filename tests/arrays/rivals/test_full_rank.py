@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from glfs_bio.cells.cells import build_problems
 from glfs_bio.cells.graph import knn_graph, laplacian
-from glfs_bio.cells.problem import build_problems
 from glfs_bio.datasets import simulate
 from glfs_bio.glfs2014 import glfs
 from glfs_bio.selection import Options, rank_genes

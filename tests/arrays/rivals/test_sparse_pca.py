@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from sklearn.decomposition import SparsePCA
 
-from glfs_bio.cells.problem import build_problems
-from glfs_bio.cells.reduction import Reduction
+from glfs_bio.cells.cells import Reduction, build_problems
 from glfs_bio.rivals import sparse_pca
 from glfs_bio.selection import Options, rank_genes
 

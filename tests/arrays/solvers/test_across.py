@@ -7,8 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.special import logsumexp
 
-from glfs_bio.solvers.across import Across, Largest
-from glfs_bio.solvers.greedy import Greedy
+from glfs_bio.criterion.across import Largest
 
 LEVELS = np.array([1.0, 0.7, 0.9])
 
@@ -33,18 +32,3 @@ def test_blocks_of_one_set_add_up():
     changes = np.random.default_rng(0).normal(scale=0.01, size=(6, 4))
     once = Largest(LEVELS, 30.0).moved(changes[:3] + changes[3:])
     assert_allclose(Largest(LEVELS, 30.0).moved(changes), once)
-
-
-def test_the_sum_is_a_sum():
-    changes = np.arange(6.0).reshape(2, 3)
-    assert_allclose(Across().moved(changes), [3.0, 5.0, 7.0])
-
-
-def test_what_leaves_gives_back_what_it_gained(random_errors):
-    blocks = random_errors(0, n_blocks=3)
-    greedy = Greedy(blocks, across=Largest(LEVELS, 50.0))
-    greedy.grow(4)
-    gained = float(greedy.waiting[11 if 11 not in greedy.picked else 10])
-    gene = 11 if 11 not in greedy.picked else 10
-    greedy.enter(gene)
-    assert greedy.leave(gene) == pytest.approx(gained, rel=1e-8)

@@ -76,23 +76,6 @@ def test_panels_are_nested(blocks, criterion):
     assert in_steps.gains == at_once.gains
 
 
-def test_leaving_undoes_entering(blocks, by_inverse):
-    greedy = Greedy(blocks)
-    greedy.grow(4)
-    before = greedy.waiting
-    (gene,) = np.setdiff1d(np.arange(12), greedy.picked)[:1]
-    grows = by_inverse(blocks, panel_of(greedy.picked)) - by_inverse(
-        blocks, panel_of([*greedy.picked, gene])
-    )
-    greedy.enter(gene)
-    assert greedy.leave(gene) == pytest.approx(grows, rel=1e-9)
-    assert_allclose(greedy.waiting, before, rtol=1e-9, atol=1e-14)
-    gone = greedy.picked[1]
-    greedy.leave(gone)
-    greedy.enter(gone)
-    assert_allclose(greedy.waiting, before, rtol=1e-9, atol=1e-14)
-
-
 def test_some_genes_first_and_no_more_than_there_are(random_errors):
     greedy = Greedy(random_errors(0))
     greedy.grow(6, among=np.array([2, 7]))

@@ -1,0 +1,180 @@
+"""What the paper's benchmarks share: the methods under one call, repeated runs, bold, plots."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import TYPE_CHECKING
+
+import joblib
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from scipy import stats
+from sklearn.exceptions import ConvergenceWarning
+
+from .. import tables
+from ..methods import ours
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterable
+
+    from numpy.typing import NDArray
+
+#: Our name of a method, and the paper's.
+METHODS = {
+    "glfs": "GLFS (paper, full rank)",
+    "glfs_default": "GLFS (default)",
+    "lapdofs": "LapDOFS",
+    "lapaofs": "LapAOFS",
+    "laplacian_score": "Laplacian Score",
+    "q_alpha": "Q−α",
+    "sparse_pca": "SPCA",
+    "variance": "variance",
+}
+#: A row that takes one of the first two by the size of the problem, see :func:`with_rank_by_size`.
+LABELS = {"glfs_by_size": "GLFS (rank by size)", **METHODS}
+ALPHA = 0.05
+#: Genes asked for, as a share of the directions, from which a selection is made in a subspace.
+_SUBSPACE_FROM = 0.25
+
+
+def ranked(
+    values: NDArray[np.float64], n_features: int, method: str, **options: object
+) -> tuple[NDArray[np.intp], dict] | None:
+    """Rank the features at full rank, everything else at its default.
+
+    Returns the ranks, 1 the best, and what the selection tells; None where a method gives up.
+    ``glfs_default`` is what :func:`glfs_bio.pp.select_genes` does unless told otherwise.
+    """
+    if method == "glfs_default":
+        method = "glfs"
+    else:
+        options["n_comps"] = None
+        if method == "glfs":
+            options.setdefault("objective", "exact")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return ours.ranked(values, n_features, method=method, **options)
+    except ValueError as error:
+        sys.stderr.write(f"{method} failed on {values.shape}: {error}\n")
+        return None
+
+
+def best(ranks: NDArray[np.intp], n_features: int) -> NDArray[np.intp]:
+    """Return the best features, best first."""
+    return np.argsort(ranks, kind="stable")[:n_features]
+
+
+def arguments(description: str) -> argparse.ArgumentParser:
+    """Return the options that every table has."""
+    parser = tables.parser(description)
+    parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument(
+        "--resume", action="store_true", help="keep the rows that an earlier run left"
+    )
+    return parser
+
+
+def collect(
+    name: str, tasks: Iterable[tuple], run: Callable[..., list[dict]], *, jobs: int, resume: bool
+) -> pd.DataFrame:
+    """Return the rows of all tasks; each task's are written to `.cache` as they come."""
+    file = tables.CACHE / "paper" / f"{name}.csv"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    if not resume:
+        file.unlink(missing_ok=True)
+    done = set(pd.read_csv(file, usecols=["task"])["task"]) if file.exists() else set()
+    waiting = [task for task in tasks if repr(task) not in done]
+    calls = (joblib.delayed(_told)(run, task) for task in waiting)
+    for task, rows in joblib.Parallel(jobs, return_as="generator_unordered")(calls):
+        frame = pd.DataFrame([{"task": repr(task), **row} for row in rows])
+        frame.to_csv(file, mode="a", index=False, header=not file.exists())
+        sys.stderr.write(f"{name} {task}\n")
+    rows = pd.read_csv(file)
+    return in_order(rows)
+
+
+def in_order(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return rows in the order of the methods."""
+    order = {method: place for place, method in enumerate(LABELS)}
+    places = rows["method"].map(order).fillna(len(order))
+    return rows.iloc[np.argsort(places, kind="stable")]
+
+
+def full_rank_by_size(n_samples: int, n_features: int, n_selected: int) -> bool:
+    """Return whether all directions are used: the selection is small beside them.
+
+    Every direction needs a feature.  Where those asked for are no small part of the directions, λ
+    ends before the directions of noise have left, and features are spent on them one by one.
+    """
+    return n_selected < _SUBSPACE_FROM * min(n_samples, n_features)
+
+
+def with_rank_by_size(rows: pd.DataFrame, full_rank: pd.Series) -> pd.DataFrame:
+    """Add a row "rank by size": that of full rank where `full_rank` says so, else the default."""
+    taken = rows["method"] == np.where(full_rank, "glfs", "glfs_default")
+    return in_order(pd.concat([rows, rows[taken].assign(method="glfs_by_size")], ignore_index=True))
+
+
+def complete(rows: pd.DataFrame, repeated: str) -> pd.DataFrame:
+    """Return rows of the draws or seeds on which every method ran."""
+    ran = rows.groupby(repeated)["method"].nunique()
+    return rows[rows[repeated].isin(ran.index[ran == ran.max()])]
+
+
+def _told(run: Callable[..., list[dict]], task: tuple) -> tuple[tuple, list[dict]]:
+    return task, run(*task)
+
+
+def best_of(samples: dict[str, NDArray[np.float64]]) -> set[str]:
+    """Return the method of largest mean and those that a paired t-test does not find below it.
+
+    A method without a figure in one of the samples is not among them.
+    """
+    complete = {name: values for name, values in samples.items() if np.isfinite(values).all()}
+    if not complete:
+        return set()
+    first = max(complete, key=lambda name: complete[name].mean())
+    return {name for name, values in complete.items() if not _below(values, complete[first])}
+
+
+def _below(values: NDArray[np.float64], best: NDArray[np.float64]) -> bool:
+    differences = best - values
+    if len(values) < 2 or np.ptp(differences) == 0:
+        return bool(differences.mean() > 0)
+    return bool(stats.ttest_rel(best, values).pvalue < ALPHA)
+
+
+def cell(mean: float, paper: float | None, *, bold: bool, digits: int = 3) -> str:
+    """Return our figure, bold or not, and the paper's in brackets."""
+    if not np.isfinite(mean):
+        return "–"
+    text = f"{mean:.{digits}f}".replace("0.", ".", 1) if mean < 1 else f"{mean:.{digits}f}"
+    text = f"**{text}**" if bold else text
+    return text if paper is None else f"{text} ({paper:.{digits}f})".replace("(0.", "(.")
+
+
+def plot(name: str, table: pd.DataFrame, x: str, y: str, title: str, *, scale: str) -> None:
+    """Draw the mean of `y` against `x`, a line a method, error bars of one standard deviation."""
+    figure = Figure(figsize=(6, 4), layout="constrained")
+    axes = figure.subplots()
+    for method in [m for m in METHODS if m in set(table["method"])]:
+        groups = table[table["method"] == method].groupby(x)[y]
+        axes.errorbar(
+            groups.mean().index,
+            groups.mean(),
+            yerr=groups.std(),
+            label=METHODS[method],
+            marker="o",
+            markersize=3,
+            capsize=2,
+            linewidth=2.5 if method.startswith("glfs") else 1,
+        )
+    axes.set(xlabel=x, ylabel=y, title=title)
+    axes.set_xscale(scale)
+    axes.legend(fontsize="small")
+    figure.savefig(tables.RESULTS / f"{name}.png", dpi=150)

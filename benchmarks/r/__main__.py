@@ -1,0 +1,145 @@
+"""The R package: the same results as Python, workers, and scran's genes on the same cells.
+
+    python -m benchmarks.r containers
+    python -m benchmarks.r workers
+    python -m benchmarks.r hvgs
+
+Needs R and the package, as `make test` installs them, or as R_LIBS and GLFSBIO_PYTHON say.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import scanpy as sc
+
+import glfs_bio
+
+from .. import tables
+
+HERE = Path(__file__).parent
+CONTAINERS = (
+    *("matrix", "dgCMatrix", "dgTMatrix", "DelayedMatrix"),
+    *("HDF5Matrix", "TENxMatrix", "H5ADMatrix"),
+    *("SummarizedExperiment", "SingleCellExperiment", "ExpressionSet", "Seurat"),
+)
+PANEL = ["CD3D", "CD79A", "NKG7", "LYZ", "FCER1A"]
+
+
+def rscript(script: str, *arguments: object) -> str:
+    """Run a script of R, return what it prints."""
+    environment = {
+        "R_LIBS": str(Path(sys.prefix) / "r" / "library"),
+        "GLFSBIO_PYTHON": sys.prefix,
+        **os.environ,
+    }
+    return subprocess.run(
+        ["Rscript", HERE / script, *map(str, arguments)],
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    ).stdout
+
+
+def printed(script: str, columns: list[str], *arguments: object) -> pd.DataFrame:
+    """Return the table that a script of R prints."""
+    return pd.read_csv(io.StringIO(rscript(script, *arguments)), sep="\t", names=columns)
+
+
+def expected(adata) -> dict[str, np.ndarray]:
+    """Return what Python gives, by function."""
+    pp, tl = glfs_bio.pp, glfs_bio.tl
+    pp.select_genes(adata, 20)
+    tl.stability(adata, 10, n_resamples=3, key_added="stability")
+    tl.evaluate_panel(adata, PANEL, key_added="evaluation")
+    tl.extend_panel(adata, PANEL, 5, key_added="extended")
+    tl.substitutes(adata, PANEL, n=3, key_added="substitutes")
+    tl.explain_panel(adata, PANEL, key_added="explanation")
+    tl.curve(adata, 20, key_added="curve")
+    tl.classify(adata, "bulk_labels", n_genes=10, key_added="class")
+    found = adata.uns["evaluation"]
+    names = ("kept", "best_kept", "random_kept", "neighbors_kept", "imputed")
+    genes = list(adata.uns["class"]["genes"])
+    return {
+        "select_genes": np.sort(adata.var["glfs_score"].dropna())[::-1],
+        "stability": adata.var["stability_frequency"],
+        "evaluate_panel": np.concatenate([np.atleast_1d(found[name]) for name in names]),
+        "extend_panel": adata.uns["extended"]["kept"],
+        "substitutes": adata.uns["substitutes"]["table"]["taken_over"],
+        "explain_panel": adata.uns["explanation"]["table"]["loss"],
+        "curve": adata.uns["curve"]["table"]["kept"],
+        "classify": np.asarray(adata[:, genes].varm["class_coef"]).T.ravel(),
+    }
+
+
+def difference(path: Path, values: np.ndarray) -> float:
+    """Return the largest difference to what R wrote, over the largest value."""
+    there = np.loadtxt(path)
+    values = np.asarray(values, dtype=float)
+    if there.shape != values.shape:
+        return np.inf
+    return float(np.abs(there - values).max() / np.abs(values).max())
+
+
+def write_containers() -> None:
+    """Compare every container of R and every function with Python."""
+    adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
+    adata.obsm.clear()
+    adata.obsp.clear()
+    adata.uns.clear()
+    with tempfile.TemporaryDirectory() as folder:
+        cells = Path(folder) / "cells.h5ad"
+        adata.write_h5ad(cells)
+        first = tables.HOME.parent / "r_bridge" / "debian_hdf5.R"
+        rscript("containers.R", cells, folder, first)
+        table = pd.DataFrame(
+            {
+                operation: {
+                    container: difference(Path(folder) / f"{container}.{operation}", values)
+                    for container in CONTAINERS
+                }
+                for operation, values in expected(adata).items()
+            }
+        )
+    tables.write(
+        "r_containers",
+        table.map("{:.0e}".format),
+    )
+
+
+def write_workers() -> None:
+    """Make a hundred selections in forked and in socket workers of R."""
+    table = printed("workers.R", ["workers", "calls that ended", "time (s)", "largest difference"])
+    tables.write("r_workers", table.set_index("workers"))
+
+
+def write_hvgs() -> None:
+    """Compare panels of glfsbio and of scran's getTopHVGs on the same SingleCellExperiment."""
+    measures = ["accuracy", "macro-F1", "rare F1", "neighbours kept", "clusters kept"]
+    columns = ["genes", "method", "time (s)", *measures, "structure kept"]
+    data = Path(os.environ.get("GLFS_BIO_DATA", "../shared/data")) / "pbmc3k_2638.h5ad"
+    table = printed("hvgs.R", columns, data)
+    table = table.sort_values("genes", kind="stable").set_index("genes")
+    tables.write("r_hvgs", table.round(3))
+
+
+WRITE = {"containers": write_containers, "workers": write_workers, "hvgs": write_hvgs}
+
+
+def main() -> None:
+    """Run R, write."""
+    parser = tables.parser(__doc__)
+    parser.add_argument("what", choices=WRITE)
+    WRITE[parser.parse_args().what]()
+
+
+if __name__ == "__main__":
+    main()

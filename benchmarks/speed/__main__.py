@@ -1,0 +1,265 @@
+"""Time and memory of select_genes and of what people run beside it, from 3,000 to a million cells.
+
+    python -m benchmarks.speed [--sizes 3000 10000 ...] [--only METHOD ...] [--limit SECONDS]
+
+Every measurement is a process of its own (`tasks.py`), with a limit of time and of memory, and is
+kept in `.cache/speed`, in one file for each state of the code and of the rivals: a second run
+measures only what is missing, or, with `--again`, everything that it was asked for.  It stops where
+the code changes while it runs.  A method that was stopped at a size is not tried at larger ones.
+The table shows all that is kept of the present state.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import anndata as ad
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+from glfs_bio.datasets import simulate
+
+from .. import store, tables
+from ..data import KANG, log_counts
+from ..methods import ours
+from ..tables import section
+from . import HOME, cells_file, tasks
+
+if TYPE_CHECKING:
+    import argparse
+
+SIZES = (3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
+FEATURES = (1_000, 3_000, 10_000, 30_000, 60_004)
+N_SAMPLES = 400
+SETS = ("pbmc3k_2638", KANG)
+COLUMNS = {"cells": SIZES, "features": FEATURES, "counts": FEATURES, "logged": SETS}
+_OURS = {tasks.FRESH: "-", tasks.PRESENT: "--", tasks.BACKED: ":"}
+_OTHERS = (
+    tasks.PCA,
+    tasks.NEIGHBORS,
+    tasks.LAPAOFS,
+    tasks.SEURAT,
+    tasks.TRIKU,
+    tasks.HOTSPOT,
+    tasks.HOTSPOT_EXACT,
+)
+_OF_CELLS = (tasks.PRESENT, tasks.FRESH, tasks.AGAIN, tasks.BACKED, *_OTHERS)
+ROWS = {
+    "cells": _OF_CELLS,
+    "logged": _OF_CELLS,
+    "features": (tasks.FRESH, tasks.LAPAOFS, tasks.FULL, tasks.LAPAOFS_FULL),
+    "counts": (tasks.FRESH, tasks.TRIKU, tasks.HOTSPOT),
+}
+ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
+RIVALS = ("numpy", "scipy", "scikit-learn", "numba", "anndata", "scanpy", "triku", "hotspotsc")
+_WALL = 6  # times the limit of processor time
+
+
+def logged(name: str) -> Path:
+    """Return the file of a development dataset, filtered and logarithmised."""
+    path = HOME / f"{name}.h5ad"
+    if not path.exists():
+        log_counts(name).write_h5ad(path)
+    return path
+
+
+def features(n_features: int) -> Path:
+    """Return 400 samples of the paper's simulation: four signals, the rest noise."""
+    path = HOME / f"d{n_features}.h5ad"
+    if not path.exists():
+        simulated = simulate(n_samples=N_SAMPLES, n_noise=n_features - 4, random_state=0)
+        ad.AnnData(np.asarray(simulated.X, dtype=np.float32)).write_h5ad(path)
+    return path
+
+
+MAKERS = {
+    "cells": cells_file,
+    "logged": logged,
+    "features": features,
+    "counts": lambda n_genes: cells_file(N_SAMPLES, n_genes),
+}
+
+
+def fingerprint() -> str:
+    """Return what changes with the package, with what is measured, and with the rivals."""
+    scripts = [*Path(__file__).parent.glob("*.py"), *Path(ours.__file__).parent.glob("*.py")]
+    told = [ours.package_digest(), *map(tables.installed, RIVALS)]
+    return store.digest("".join([*told, *(one.read_text("utf-8") for one in sorted(scripts))]))
+
+
+def measure(name: str, path: Path, limit: float, memory: float) -> dict:
+    """Return seconds, CPU seconds and GiB, or why there are none."""
+    most = int(memory * 2**30)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "benchmarks.speed.tasks", name, str(path), str(limit)],
+            capture_output=True,
+            text=True,
+            timeout=_WALL * limit,
+            check=False,
+            cwd=tables.HOME.parent,
+            env=os.environ | ONE_THREAD,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (most, most)),
+        )
+    except subprocess.TimeoutExpired:
+        return {"error": f"> {_WALL * limit:g} s wall"}
+    if done.returncode == -signal.SIGXCPU:
+        return {"error": f"> {limit:g} s"}
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or [f"exit {done.returncode}"])[-1]
+        out = any(word in done.stderr for word in ("MemoryError", "Cannot allocate", "allocat"))
+        return {"error": f"> {memory:g} GiB" if out else last[:60]}
+    return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+def hopeless(kept: dict, kind: str, size: int, name: str) -> bool:
+    """Return whether a method was stopped at a smaller size."""
+    before = [kept.get(f"{kind} {n}: {name}", {}) for n in COLUMNS[kind] if n < size]
+    return any("error" in one for one in before)
+
+
+def collect(options: argparse.Namespace) -> dict[str, dict]:
+    """Measure what is asked for and missing."""
+    now = fingerprint()
+    kept_in = HOME / f"{now}.json"
+    kept = store.read(kept_in)
+    asked = {
+        "logged": options.sets,
+        "cells": options.sizes,
+        "features": options.features,
+        "counts": options.features,
+    }
+    wanted = [(kind, one, name) for kind, of in asked.items() for one in of for name in ROWS[kind]]
+    for kind, column, name in wanted:
+        key = f"{kind} {column}: {name}"
+        if (options.only and name not in options.only) or (key in kept and not options.again):
+            continue
+        if fingerprint() != now:
+            sys.exit("The code has changed since the first measurement: run this again.")
+        if kind != "logged" and hopeless(kept, kind, column, name):
+            found = {"error": "not run"}
+        else:
+            found = measure(name, MAKERS[kind](column), options.limit, options.memory)
+        tables.say(f"{key}: {found}")
+        kept = store.read(kept_in) | {key: found}  # with what another run measured meanwhile
+        store.write(kept_in, kept)
+    return kept
+
+
+def table(kept: dict[str, dict], kind: str, of: str) -> pd.DataFrame:
+    """Return methods by sizes."""
+
+    def shown(found: dict) -> str:
+        return found.get("error") or (f"{found[of]:.3g}" if found else "")
+
+    return pd.DataFrame(
+        {
+            f"{column:,}" if isinstance(column, int) else column: {
+                name: shown(kept.get(f"{kind} {column}: {name}", {})) for name in ROWS[kind]
+            }
+            for column in COLUMNS[kind]
+        }
+    )
+
+
+def of_cells(kept: dict[str, dict], name: str, of: str) -> pd.Series:
+    """Return a figure of a method by the number of cells."""
+    found = {n: kept.get(f"cells {n}: {name}", {}).get(of, np.nan) for n in SIZES}
+    return pd.Series(found, dtype=float)
+
+
+def growth(kept: dict[str, dict], name: str) -> str:
+    """Return the exponent of n from 10,000 cells on, fitted in log–log, and how far it goes."""
+    known = of_cells(kept, name, "cpu").loc[10_000:].dropna()
+    if len(known) < 2:
+        return f"- {name}: not enough sizes"
+    exponent = np.polyfit(np.log(known.index), np.log(known), 1)[0]
+    return f"- {name}: time ~ n^{exponent:.2f} from {known.index[0]:,} to {known.index[-1]:,} cells"
+
+
+def write(kept: dict[str, dict], options: argparse.Namespace) -> None:
+    """Write all tables."""
+    tables.write(
+        "speed",
+        table(kept, "cells", "cpu"),
+        section("Peak memory of the process (GiB)", table(kept, "cells", "peak")),
+        section("Wall time (s)", table(kept, "cells", "seconds")),
+        section("Real sets, processor time (s)", table(kept, "logged", "cpu")),
+        section(
+            f"The paper's simulation, {N_SAMPLES} samples, number of features, processor time (s)",
+            table(kept, "features", "cpu"),
+        ),
+        section(
+            f"Counts, {N_SAMPLES} cells, number of genes, processor time (s)",
+            table(kept, "counts", "cpu"),
+        ),
+        section("Growth, by processor time", "\n".join(growth(kept, name) for name in _OURS)),
+        limit=f"{options.limit:g}",
+        memory=f"{options.memory:g}",
+        code=tables.code(),
+    )
+
+
+def plot(kept: dict[str, dict]) -> None:
+    """Draw time and memory against cells, all axes logarithmic; ours are black."""
+    figure = Figure(figsize=(10, 4.5), layout="constrained")
+    axes = figure.subplots(1, 2, sharex=True)
+    every = (*_OURS, *_OTHERS)
+    titles = {"cpu": "processor time (s)", "peak": "peak memory (GiB)"}
+    for axis, (of, title) in zip(axes, titles.items(), strict=True):
+        for number, method in enumerate(every):
+            values = of_cells(kept, method, of).dropna()
+            own = method in _OURS
+            axis.plot(
+                values.index,
+                values,
+                _OURS.get(method, "-"),
+                label=method,
+                color="black" if own else mpl.colormaps["tab10"].colors[number - len(_OURS)],
+                marker=".",
+                linewidth=2 if own else 1.2,
+                zorder=3 if own else 2,
+            )
+        axis.set_xscale("log")
+        axis.set_yscale("log")
+        axis.set_xticks(SIZES, ["3k", "10k", "30k", "100k", "300k", "1M"])
+        axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axis.yaxis.set_minor_formatter(NullFormatter())
+        axis.yaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
+        axis.tick_params(axis="x", which="minor", bottom=False, labelbottom=False)
+        axis.set_title(title, fontsize=10)
+        axis.grid(alpha=0.3)
+    figure.supxlabel("cells")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right", fontsize=8)
+    figure.savefig(tables.RESULTS / "speed.png", dpi=120)
+
+
+def main() -> None:
+    """Measure and write."""
+    parser = tables.parser(__doc__)
+    parser.add_argument("--sizes", nargs="*", type=int, default=SIZES)
+    parser.add_argument("--features", nargs="*", type=int, default=FEATURES)
+    parser.add_argument("--sets", nargs="*", default=SETS)
+    parser.add_argument("--only", nargs="+", choices=tasks.TASKS, metavar="METHOD")
+    parser.add_argument("--limit", type=float, default=600.0, help="CPU seconds a measurement")
+    parser.add_argument("--memory", type=float, default=11.0, help="GiB of address space")
+    parser.add_argument("--again", action="store_true", help="measure what is kept, too")
+    options = parser.parse_args()
+    HOME.mkdir(parents=True, exist_ok=True)
+    kept = collect(options)
+    write(kept, options)
+    plot(kept)
+
+
+if __name__ == "__main__":
+    main()

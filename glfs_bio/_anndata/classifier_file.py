@@ -1,0 +1,153 @@
+"""Classifiers of a few genes, as JSON: nothing in such a file can be executed."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._files import as_path, check_target, existing, replacing
+from ..errors import InvalidValue
+from . import read, selection
+from .classifier import PARTS, Classifier
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from anndata import AnnData
+
+_TEXTS = ("genes", "classes", "symbols")
+_FORMAT, _VERSION = "glfs_bio classifier", 1
+#: What else of the record a file keeps.
+_ABOUT = ("symbols", "n_genes", "n_labelled", "n_unlabelled", "lam", "versions")
+
+
+def write_classifier(
+    adata: AnnData, path: str | Path, *, key: str = "glfs_class", overwrite: bool = False
+) -> None:
+    """Write a classifier of a few genes to one file, for other data and other computers.
+
+    The file is JSON: names of the genes, coefficients, classes, parameters and versions.  It holds
+    no cells, but for the means of the genes over those that were learnt from.
+
+    Parameters
+    ----------
+    adata
+        Cells × genes, classified by :func:`~glfs_bio.tl.classify`.
+    path
+        File to write, ``.json``.
+    key
+        The `key_added` of ``classify``.
+    overwrite
+        Whether a file that is there may be replaced.
+
+    Raises
+    ------
+    KeyError
+        Nothing was classified under `key`.
+    FileExistsError, FileNotFoundError
+        `path` exists and `overwrite` is not set, or its folder does not exist.
+    ValueError
+        Another ending.
+
+    See Also
+    --------
+    read_classifier, glfs_bio.tl.predict
+
+    Examples
+    --------
+    >>> import scanpy as sc, tempfile, pathlib, glfs_bio
+    >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
+    >>> glfs_bio.tl.classify(adata, "bulk_labels", n_genes=10)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "blood.json"
+    ...     glfs_bio.io.write_classifier(adata, path)
+    ...     len(glfs_bio.io.read_classifier(path)["genes"])
+    10
+    """
+    read.check(adata)
+    path = as_path(path)
+    check_target(path, overwrite=overwrite)
+    if path.suffix.lower() != ".json":
+        raise InvalidValue("path", str(path), "must end with .json")
+    entry = selection.record(adata, key, "tl.classify", "classes")
+    Classifier.of(entry, f"adata.uns[{key!r}]")
+    kept = {name: _plain(entry[name]) for name in (*PARTS, *_ABOUT) if name in entry}
+    params = {
+        name: value
+        for name, value in entry["params"].items()
+        if not (isinstance(value, np.ndarray) and value.dtype == np.bool_)
+    }
+    text = json.dumps(
+        {"format": _FORMAT, "format_version": _VERSION, **kept, "params": _plain(params)},
+        ensure_ascii=False,
+        allow_nan=False,
+        indent=1,
+    )
+    with replacing(path, overwrite=overwrite) as target:
+        target.write_text(text + "\n", encoding="utf-8")
+
+
+def read_classifier(path: str | Path) -> dict[str, Any]:
+    """Read a classifier that :func:`write_classifier` wrote.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Returns
+    -------
+    What ``adata.uns[key]`` of :func:`~glfs_bio.tl.classify` holds of the classifier, for
+    :func:`~glfs_bio.tl.predict`: ``genes``, ``classes``, ``coef``, ``intercept``, ``gene_means``,
+    ``typical_margin``, ``params``, ``versions`` and more.
+
+    Raises
+    ------
+    FileNotFoundError
+        There is no such file.
+    ValueError
+        It is no such file, is damaged, or was written by a later version.
+
+    Examples
+    --------
+    >>> import scanpy as sc, tempfile, pathlib, glfs_bio
+    >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
+    >>> glfs_bio.tl.classify(adata, "louvain", n_genes=10)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "blood.json"
+    ...     glfs_bio.io.write_classifier(adata, path)
+    ...     model = glfs_bio.io.read_classifier(path)
+    >>> model["coef"].shape
+    (10, 11)
+    """
+    path = existing(path)
+    no_classifier = "is not a classifier of {call:io.write_classifier}"
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise InvalidValue("path", str(path), no_classifier, "it is no JSON") from error
+    if not isinstance(found, dict) or found.pop("format", None) != _FORMAT:
+        raise InvalidValue("path", str(path), no_classifier)
+    written = found.pop("format_version", None)
+    if written != _VERSION:
+        raise InvalidValue(
+            "path",
+            str(path),
+            "has format version {written}, and this version of glfs-bio reads {version}",
+            "install a later one",
+            written=written,
+            version=_VERSION,
+        )
+    Classifier.of(found, str(path))
+    names = {name: np.asarray(found[name], dtype=object) for name in _TEXTS if name in found}
+    numbers = {name: np.asarray(found[name], dtype=float) for name in ("coef", "intercept")}
+    return found | names | numbers | {"gene_means": np.asarray(found["gene_means"], dtype=float)}
+
+
+def _plain(value: Any) -> Any:
+    """What JSON can hold."""
+    if isinstance(value, dict):
+        return {name: _plain(item) for name, item in value.items()}
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value

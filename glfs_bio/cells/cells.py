@@ -1,0 +1,420 @@
+"""How a matrix of cells × genes is reduced, and what that gives for every criterion of panels."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+import numpy as np
+from scipy import sparse
+
+from .. import checks
+from ..data.matrix import Moments, RowMatrix, doubled, in_range, is_sparse, moments
+from ..data.products import ScaledGenes, products
+from ..data.threads import one_thread_if_forked
+from ..errors import NO_VALUE, InvalidValue
+from . import graph as graphs
+from . import noise, pca
+from .batches import split, warn_of_few
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from .._typing import Array, Index, Matrix
+    from ..data.products import Products
+
+STANDARDIZE = ("noise", "unit", None)
+#: Of more cells than this a sample is drawn.
+MANY_CELLS = graphs.MOST_EXACT
+#: Cells of a sample.
+SAMPLED = 10_000
+#: Cells of the first look, at plain genes: more than there were in any set that decided about it.
+FIRST_LOOK = 5_000
+#: Components of a sample beyond those asked for, from which those of all cells are found.
+_SPARE = 6
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """How a matrix of cells × genes becomes a problem: parameters of :class:`~glfs_bio.GLFS`.
+
+    `whole_space` is that of :func:`.pca.full_rank`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        A value out of range.
+    """
+
+    n_comps: int | None = 50
+    n_neighbors: int = 15
+    lambda1: float = 100.0
+    laplacian: str = "normalized"
+    standardize: str | None = "noise"
+    whole_space: bool = False
+    random_state: int | None = 0
+
+    def __post_init__(self) -> None:
+        checks.whole_number("n_comps", self.n_comps, at_least=1, or_none=True)
+        checks.whole_number("n_neighbors", self.n_neighbors, at_least=1)
+        checks.number("lambda1", self.lambda1)
+        checks.one_of("laplacian", self.laplacian, graphs.LAPLACIANS)
+        checks.one_of("standardize", self.standardize, STANDARDIZE)
+        checks.seed(self.random_state, state_too=True)
+
+
+class Whitened(NamedTuple):
+    """Genes in coordinates where the cells' metric is the identity.
+
+    With ``K = Q diag(κ) Qᵀ`` gene i is ``(C Q diag(√κ))_i``: row i of `genes`, shape (n_genes, r).
+    `basis` is Q.
+    """
+
+    genes: Array
+    kappa: Array
+    basis: Array
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cells:
+    """Genes and cells in r dimensions; the number of cells is gone but from `basis`.
+
+    Attributes
+    ----------
+    basis
+        V, orthonormal columns, shape (n_cells, r).
+    projections
+        ``C = XᵀV`` of the centred genes in the units of the matrix, shape (n_genes, r).
+    stiffness
+        ``K = Vᵀ (I + λ1 L) V``, shape (r, r).
+    variance
+        Variance of every gene in the units of the matrix, shape (n_genes,).
+    residuals
+        ``σ_i²``, technical noise in the units of the matrix, shape (n_genes,).
+    assay_noise
+        ``σ_0²``, the noise of the assay that will measure the panel, in the units of the matrix.
+    units
+        What genes are multiplied with, shape (n_genes,).
+    noise_level
+        Mean noise of a gene in `units`: 1 where these are units of noise.
+    """
+
+    basis: Array
+    projections: Array
+    stiffness: Array
+    variance: Array
+    residuals: Array
+    assay_noise: float
+    units: Array
+    noise_level: float
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells."""
+        return len(self.basis)
+
+    @cached_property
+    def whitened(self) -> Whitened:
+        """Genes in `units`, whitened by the graph."""
+        kappa, basis = np.linalg.eigh(self.stiffness)
+        in_units = self.projections * self.units[:, None]
+        return Whitened(in_units @ (basis * np.sqrt(kappa)), kappa, basis)
+
+    def only(self, genes: Index) -> Self:
+        """The same cells, subspace and graph with some of the genes."""
+        return replace(
+            self,
+            projections=self.projections[genes],
+            variance=self.variance[genes],
+            residuals=self.residuals[genes],
+            units=self.units[genes],
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem(Cells):
+    """Cells and their graph, and the genes seen through a subspace of the cells.
+
+    Attributes
+    ----------
+    data
+        Cells × genes in memory: all cells, or a :class:`Sample` of many.
+    data_graph
+        Similarities of the cells of `data`.
+    graph
+        Similarities S, shape (n_cells, n_cells).
+    full_rank
+        Whether V spans all that the genes span.
+    """
+
+    data: Matrix
+    data_graph: sparse.csr_array
+    graph: sparse.csr_array
+    full_rank: bool
+
+    def only(self, genes: Index) -> Self:
+        """The same cells, subspace and graph with some of the genes."""
+        if len(genes) == len(self.variance):
+            return self
+        return replace(super().only(genes), data=self.data[:, genes])
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The cells that are looked at one by one: all of them, or, of many, a random part.
+
+    What needs every cell's neighbours at hand, or only estimates a number for each gene, is taken
+    from these; they are in memory.  All cells make up the subspace, the graph and the projections.
+
+    Attributes
+    ----------
+    data
+        Sampled cells × genes, in single or double precision as they were given.
+    chosen
+        Which of all cells, sorted; None: all.
+    variance
+        Variance of every gene over the sample; None where that is all cells.
+    """
+
+    data: Matrix
+    chosen: Index | None
+    variance: Array | None
+
+    @cached_property
+    def products(self) -> Products:
+        """Products with the data, for whose transpose there is one place."""
+        return products(self.data)
+
+    def part(self, n_cells: int, random_state: int | None) -> Sample:
+        """Return so many of these cells, drawn at random; all, where they are no more."""
+        if self.data.shape[0] <= n_cells:
+            return self
+        drawn = _drawn(self.data.shape[0], n_cells, random_state)
+        data, chosen = self.data[drawn], drawn if self.chosen is None else self.chosen[drawn]
+        own, _ = moments(RowMatrix(data))
+        return Sample(data, chosen, own.variance)
+
+    def rows(self, of_all: Array) -> Array:
+        """Return what belongs to the sampled cells."""
+        return of_all if self.chosen is None else of_all[self.chosen]
+
+
+def look(cells: RowMatrix, *, whole: bool, random_state: int | None) -> tuple[Moments, Sample]:
+    """Return moments of all cells and a sample of them, in one pass.
+
+    Parameters
+    ----------
+    cells
+        Cells × genes.
+    whole
+        Take all, however many.
+    random_state
+        Seed of the sample.
+    """
+    n_cells = cells.shape[0]
+    chosen = None
+    if n_cells > MANY_CELLS and not whole:
+        chosen = _drawn(n_cells, min(SAMPLED, MANY_CELLS), random_state)
+    every, data = moments(cells, chosen)
+    if data.dtype.kind != "f":
+        data = doubled(data)
+    if not whole and is_sparse(data):
+        data = sparse.csr_array(data)
+    if chosen is None:
+        return every, Sample(data, None, None)
+    own, _ = moments(RowMatrix(data))
+    return every, Sample(data, chosen, own.variance)
+
+
+def _drawn(n_cells: int, n_drawn: int, random_state: int | None) -> Index:
+    return np.sort(np.random.default_rng(random_state).choice(n_cells, n_drawn, replace=False))
+
+
+@one_thread_if_forked
+def build_problems(
+    data: Matrix | RowMatrix,
+    reduction: Reduction,
+    *,
+    representation: Array | None = None,
+    graph: sparse.csr_array | None = None,
+    batch: ArrayLike | None = None,
+) -> list[Problem]:
+    """Reduce all cells, or each batch, computing what was not given.
+
+    Parameters
+    ----------
+    data
+        Cells × genes in any form that :class:`~glfs_bio.data.matrix.RowMatrix` takes; never
+        changed.  What is in memory may have any unit that squares can be computed in.
+    reduction
+        How it becomes a problem.
+    representation
+        Coordinates of the cells whose span is V, shape (n_cells, r); None: principal components.
+    graph
+        Checked similarities (:func:`~glfs_bio.cells.graph.check_graph`); None: nearest
+        neighbours in the representation.  Batches have no graph in common.
+    batch
+        Batch of every cell.
+
+    Raises
+    ------
+    InvalidValue
+        Every gene is constant; a batch that is missing for some cells, or has too few.
+    """
+    whole = in_range(RowMatrix(data))
+    if batch is None:
+        return [_reduced(whole, reduction, representation, graph, "the cells")]
+    if graph is not None:
+        raise InvalidValue(
+            "graph", NO_VALUE, "is of all cells, and each batch has one of its own", "leave one out"
+        )
+    batches = split(batch, data.shape[0])
+    warn_of_few(batch, data.shape[0])
+    return [
+        _reduced(
+            RowMatrix(whole, one.cells),
+            reduction,
+            None if representation is None else representation[one.cells],
+            None,
+            one.name,
+        )
+        for one in batches
+    ]
+
+
+def _reduced(
+    data: RowMatrix,
+    reduction: Reduction,
+    representation: Array | None,
+    graph: sparse.csr_array | None,
+    cells_are: str,
+) -> Problem:
+    """One set of cells, which messages call `cells_are`."""
+    full_rank = reduction.n_comps is None
+    every, sample = look(data, whole=full_rank, random_state=reduction.random_state)
+    if not every.variance.any():
+        raise InvalidValue("X", NO_VALUE, "has no gene that varies over {cells}", cells=cells_are)
+    with nullcontext() if full_rank else sample.products.threads():
+        return _build(data, every, sample, reduction, representation, graph)
+
+
+def _build(
+    data: RowMatrix,
+    every: Moments,
+    sample: Sample,
+    reduction: Reduction,
+    representation: Array | None,
+    graph: sparse.csr_array | None,
+) -> Problem:
+    n_comps, n_neighbors, seed = reduction.n_comps, reduction.n_neighbors, reduction.random_state
+    all_at_hand = sample.chosen is None
+    spread = None
+    where: Matrix = representation
+    if representation is None:
+        where, spread = _components(data, every, sample, graph, reduction)
+    near = graph  # among the sampled cells
+    if graph is None or not all_at_hand:
+        near = graphs.knn_graph(sample.rows(where), n_neighbors, seed)
+    residuals = noise.measure(sample.data, every.variance, near, sample.variance)
+    if graph is None:
+        graph = near if all_at_hand else graphs.knn_graph(where, n_neighbors, seed)
+    if spread is not None:
+        basis, projections = spread
+    else:
+        if n_comps is None:
+            basis = pca.full_rank(sample.data, whole_space=reduction.whole_space)
+        else:
+            basis = pca.orthonormal(where)
+        projections = pca.project(sample.products if all_at_hand else data, basis)
+    if basis.shape[1] == 0:
+        raise InvalidValue(
+            "representation",
+            NO_VALUE,
+            "is the same for all cells, or for those of a batch",
+            "recompute it, or leave it out",
+        )
+    projections[every.variance == 0] = 0.0  # where rounding left some
+    units, noise_level = _units(reduction.standardize, every.variance, residuals)
+    form = graphs.quadratic_form(graph, basis, reduction.laplacian)
+    return Problem(
+        data=sample.data,
+        data_graph=near,
+        graph=graph,
+        # In the order of rows that files keep: products of the same numbers round alike.
+        basis=np.ascontiguousarray(basis),
+        projections=np.ascontiguousarray(projections),
+        stiffness=basis.T @ basis + reduction.lambda1 * form,
+        variance=every.variance,
+        residuals=residuals,
+        assay_noise=noise.of_assay(every.variance, residuals),
+        units=units,
+        noise_level=noise_level,
+        full_rank=n_comps is None,
+    )
+
+
+def _units(standardize: str | None, variance: Array, residuals: Array) -> tuple[Array, float]:
+    """What genes are multiplied with, and their mean noise then."""
+    if standardize == "noise":
+        return noise.gene_units(variance, residuals), 1.0
+    units = np.ones_like(variance)
+    if standardize == "unit":
+        units = noise.inverse_root(variance)
+    alive = variance > 0
+    return units, float(np.mean(units[alive] ** 2 * residuals[alive]))
+
+
+def _components(
+    data: RowMatrix,
+    every: Moments,
+    sample: Sample,
+    graph: sparse.csr_array | None,
+    reduction: Reduction,
+) -> tuple[Matrix, tuple[Array, Array] | None]:
+    """Principal components of the genes in the units asked for: of noise, these are ``1/σ_i``.
+
+    Of all cells, from what is at hand; where that is a sample, with an orthonormal basis of the
+    components and the genes' projections on it, which come out of the same passes.
+    """
+    n_comps, seed = reduction.n_comps, reduction.random_state
+    scale = np.ones_like(every.variance)
+    start = None
+    if reduction.standardize == "unit":
+        scale = noise.inverse_root(every.variance)
+    if reduction.standardize == "noise":
+        seen, near, first = sample, graph, None
+        if near is None or sample.chosen is not None:
+            seen = sample.part(FIRST_LOOK, seed)
+            first = _coordinates(seen, scale, n_comps, seed, pca.RULES.leading)
+            near = graphs.knn_graph(first, reduction.n_neighbors, seed)
+        residuals = noise.measure(seen.data, every.variance, near, seen.variance)
+        scale = noise.inverse_root(residuals)
+        if first is not None and n_comps is not None:
+            start = ScaledGenes.of(seen.products, scale).weights(first - first.mean(axis=0))
+    if n_comps is None or sample.chosen is None:
+        return _coordinates(sample, scale, n_comps, seed, pca.RULES.every, start), None
+    start = pca.loadings(sample.products, n_comps + _SPARE, scale, seed, start)
+    where, basis, projections = pca.spread(
+        data, start, n_comps, every.mean, scale, mostly_zero=is_sparse(sample.data)
+    )
+    return where, (basis, projections)
+
+
+def _coordinates(
+    sample: Sample,
+    scale: Array,
+    n_comps: int | None,
+    random_state: int | None,
+    tolerance: float,
+    start: Array | None = None,
+) -> Matrix:
+    """Where the sampled cells are, for genes in given units."""
+    if n_comps is not None:
+        return pca.principal_components(
+            sample.products, n_comps, random_state, scale=scale, tolerance=tolerance, start=start
+        )
+    if sparse.issparse(sample.data):
+        return sample.data @ sparse.diags_array(scale)
+    return sample.data * scale

@@ -1,0 +1,367 @@
+"""Principal components: an orthonormal basis V of the cells, and genes seen through it.
+
+With ``C = XᵀV`` in place of X and ``K = VᵀBV`` in place of B the objective is exactly that of the
+matrix ``XVVᵀ``; the number of cells is gone from all that follows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import qr
+from sklearn.decomposition import PCA
+
+from .. import checks
+from ..data.matrix import RowMatrix, doubled, single
+from ..data.products import Dense, ScaledGenes, Sparse, products, sparse_products
+from ..errors import NO_VALUE, InvalidValue
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from .._typing import Array, Matrix
+    from ..data.matrix import Sums
+    from ..data.products import Products
+
+_RANK_TOLERANCE = 1e-10
+#: Cells whose scores are turned at once.
+_ROWS = 2**16
+_EIGENVALUE_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class Rules:
+    """When the iteration ends, and how wide its blocks are.
+
+    Attributes
+    ----------
+    leading, every
+        Share of the sum of the eigenvalues that the last product may still add: where the leading
+        directions matter, and where all do.
+    most
+        Products at most.
+    few
+        So few products that span all there is are all made.
+    lanes
+        Columns of a block are the multiple of this nearest to the vectors asked for: what registers
+        and lines of a cache hold.
+    sure
+        Directions that are longer, in units of the longest, are no rounding.
+    """
+
+    leading: float = 5e-3
+    every: float = 3e-4
+    most: int = 20
+    few: int = 10
+    lanes: int = 16
+    sure: float = 1e-6
+
+
+RULES = Rules()
+
+
+def leading_eigenvectors(
+    times: Callable[[Array], Array],
+    size: int,
+    n_vectors: int,
+    random_state: int | None,
+    tolerance: float = RULES.every,
+    rounding: float = _EIGENVALUE_TOLERANCE,
+    start: Array | None = None,
+) -> tuple[Array, Array]:
+    """Approximately the largest eigenvalues, shape (n_vectors,), and their eigenvectors.
+
+    Parameters
+    ----------
+    times
+        Product with the matrix, symmetric and positive semi-definite.
+    size
+        Its number of rows.
+    n_vectors
+        How many; fewer are returned where the rank is smaller.
+    random_state
+        Seed of the first block.
+    tolerance
+        Share of the sum of the eigenvalues: no more products are made once one adds less.
+    rounding
+        Eigenvalues up to this share of the largest are what rounding in `times` left.
+    start
+        Vectors near the leading ones, these first, shape (size, k); None: a random block.
+
+    Returns
+    -------
+    Eigenvalues in descending order, and eigenvectors, shape (size, n_vectors).
+    """
+    width = min(max(1, round(n_vectors / RULES.lanes)) * RULES.lanes, size)
+    spanning = -(-size // width)
+    if spanning <= RULES.few:
+        tolerance = 0.0
+    steps = min(max(RULES.most, -(-n_vectors // width) + 1), spanning)
+    outside = np.random.default_rng(random_state).normal(size=(size, width))
+    if start is not None:  # of the length of the others, whatever its unit
+        given = start[:, :width]
+        lengths = np.linalg.norm(given, axis=0)
+        some = np.flatnonzero(lengths)
+        outside[:, some] = given[:, some] * (np.sqrt(size) / lengths[some])
+    basis = np.empty((size, steps * width), order="F")
+    small = np.zeros((steps * width, steps * width))
+    scale, known, found = 0.0, 0, 0.0
+    for _ in range(steps):
+        block = _directions(outside, basis[:, :known], scale)[:, : size - known]
+        if block.shape[1] == 0:
+            break
+        new = slice(known, known + block.shape[1])
+        basis[:, new], known = block, new.stop
+        image = times(block)
+        scale = max(scale, float(np.linalg.norm(image, axis=0).max()))
+        within = basis[:, :known].T @ image
+        small[:known, new], small[new, :known] = within, within.T
+        before, found = found, float(np.linalg.eigvalsh(small[:known, :known])[-n_vectors:].sum())
+        if known > n_vectors and found - before < tolerance * found:
+            break
+        outside = image - basis[:, :known] @ within
+    values, vectors = np.linalg.eigh(small[:known, :known])
+    kept = np.flatnonzero(values > rounding * values[-1])[::-1][:n_vectors]
+    return values[kept], np.asarray(basis[:, :known] @ vectors[:, kept])
+
+
+def _directions(outside: Array, basis: Array, scale: float) -> Array:
+    """Orthonormal basis of vectors that are outside the span of `basis`, up to rounding."""
+    directions, triangle = qr(outside, mode="economic", check_finite=False)
+    lengths = np.abs(np.diag(triangle))
+    if lengths.min() > RULES.sure * max(scale, lengths.max()):
+        return np.asarray(directions)
+    outside = outside - basis @ (basis.T @ outside)
+    directions, triangle, _ = qr(outside, mode="economic", pivoting=True, check_finite=False)
+    lengths = np.abs(np.diag(triangle))
+    fresh = np.asarray(directions[:, lengths > _EIGENVALUE_TOLERANCE * max(scale, lengths[0])])
+    fresh -= basis @ (basis.T @ fresh)  # what rounding left, and short directions make longer
+    return np.asarray(qr(fresh, mode="economic", overwrite_a=True, check_finite=False)[0])
+
+
+def check_coordinates(values: ArrayLike, n_cells: int, name: str = "representation") -> Array:
+    """Return coordinates as a float array, or say what is wrong with them.
+
+    Raises
+    ------
+    TypeError
+        Not real numbers.
+    ValueError
+        Not one row a cell, not finite, or the same for all cells.
+    """
+    shape = np.shape(values)
+    if len(shape) != 2 or shape[0] != n_cells:
+        raise InvalidValue(
+            name,
+            NO_VALUE,
+            "has shape {shape}, and must have one row for each of {n} cells",
+            shape=shape,
+            n=n_cells,
+        )
+    coordinates = checks.real(name, values)
+    if not np.ptp(coordinates, axis=0).any():
+        raise InvalidValue(name, NO_VALUE, "is the same for all cells", "recompute it")
+    return coordinates
+
+
+def orthonormal(representation: Array) -> Array:
+    """Orthonormal basis of the centred columns of `representation`, shape (n_cells, rank).
+
+    Its leading columns span what the leading independent columns of `representation` span.
+    """
+    centred = representation - representation.mean(axis=0)
+    scale = np.linalg.norm(centred, axis=0)
+    centred = centred[:, scale > 0] / scale[scale > 0]
+    triangle, order = qr(centred, mode="r", pivoting=True, check_finite=False)
+    pivots = np.abs(np.diag(triangle))
+    independent = np.sort(order[: len(pivots)][pivots > _RANK_TOLERANCE * pivots.max(initial=0.0)])
+    return np.asarray(np.linalg.qr(centred[:, independent])[0])
+
+
+def full_rank(data: Matrix, *, whole_space: bool = False) -> Array:
+    """Basis of the row space of the centred genes, or the identity where that is no larger.
+
+    Directions that no gene reaches change only the printed objective, which is not a function of
+    the subspace: it needs the `whole_space`.
+    """
+    n_cells, n_genes = data.shape
+    if whole_space or n_genes >= n_cells:
+        return np.eye(n_cells)
+    return orthonormal(doubled(data.toarray() if sparse.issparse(data) else data))
+
+
+def principal_components(
+    data: Matrix | Products,
+    n_comps: int,
+    random_state: int | None = 0,
+    *,
+    scale: Array | None = None,
+    tolerance: float = RULES.every,
+    start: Array | None = None,
+) -> Array:
+    """Scores of the cells on the leading principal components, shape (n_cells, n_comps).
+
+    Sparse data stay sparse, unless one side is so short that all components are asked for.
+
+    Parameters
+    ----------
+    data
+        Cells × genes in memory, or products with these.
+    n_comps
+        Number of components.
+    random_state
+        Seed of :func:`leading_eigenvectors`.
+    scale
+        What genes are multiplied with; None: one.
+    tolerance
+        How closely they are approximated, see :func:`leading_eigenvectors`.
+    start
+        Loadings near those that are looked for, shape (n_genes, k).
+    """
+    known = _known(data)
+    n_cells, n_genes = known.matrix.shape
+    scale = np.ones(n_genes) if scale is None else scale
+    if n_comps >= min(n_cells, n_genes):
+        dense = known.matrix.toarray() if sparse.issparse(known.matrix) else known.matrix
+        return np.asarray(PCA(svd_solver="full").fit_transform(dense * scale))
+    genes = ScaledGenes.of(known, scale)
+    if n_cells > n_genes:
+        found = _loadings(genes, n_comps, random_state, tolerance, start)
+        return genes.unit * genes.scores(found)
+    with genes.products.threads():
+        values, vectors = leading_eigenvectors(
+            lambda scores: genes.scores(genes.weights(scores - scores.mean(axis=0))),
+            n_cells,
+            n_comps,
+            random_state,
+            tolerance,
+            genes.rounding,
+            None if start is None else genes.scores(start),
+        )
+    return genes.unit * np.sqrt(values) * vectors
+
+
+def _known(data: Matrix | Products) -> Products:
+    return data if isinstance(data, Dense | Sparse) else products(data)
+
+
+def loadings(
+    data: Matrix | Products,
+    n_comps: int,
+    scale: Array,
+    random_state: int | None,
+    start: Array | None = None,
+) -> Array:
+    """Roughly the leading eigenvectors of ``X̃ᵀX̃``, ``X̃ = (X − mean) diag(scale)``, one a column."""
+    genes = ScaledGenes.of(_known(data), scale)
+    return _loadings(genes, n_comps, random_state, RULES.leading, start)
+
+
+def _loadings(
+    genes: ScaledGenes,
+    n_comps: int,
+    random_state: int | None,
+    tolerance: float,
+    start: Array | None,
+) -> Array:
+    with genes.products.threads():
+        _, vectors = leading_eigenvectors(
+            lambda weights: genes.weights(genes.scores(weights)).astype(np.float64, copy=False),
+            genes.shape[1],
+            n_comps,
+            random_state,
+            tolerance,
+            genes.rounding,
+            start,
+        )
+    return vectors
+
+
+def spread(
+    cells: RowMatrix, start: Array, n_comps: int, mean: Array, scale: Array, *, mostly_zero: bool
+) -> tuple[NDArray[np.float32], Array, Array]:
+    """Principal components of many cells from those of a sample, in one pass.
+
+    With ``X̃ = (X − mean) diag(scale)`` these are the leading components of ``QQᵀX̃``, where Q is an
+    orthonormal basis of the cells' scores on the sample's components (Halko, Martinsson & Tropp
+    2011, with these components in place of random ones).
+
+    Parameters
+    ----------
+    cells
+        Cells × genes.
+    start
+        Loadings of the sample, some more than `n_comps`, shape (n_genes, k).
+    n_comps
+        Number of components.
+    mean, scale
+        Of every gene, see :func:`loadings`.
+    mostly_zero
+        Work on sparse blocks, with scores in single precision, which takes half the time: they are
+        a function of each cell alone, so that their rounding is that of any container.  Basis and
+        projections are exact for these scores.
+
+    Returns
+    -------
+    Scores in single precision (n_cells, r), the same with columns of length 1, and the centred
+    genes' projections on these, (n_genes, r).
+    """
+    weights, unit = scale[:, None] * start, 1.0
+    if mostly_zero:
+        weights, unit = single(weights)
+    centre = unit * (mean @ weights.astype(np.float64))
+    (product, gram, total), scores = cells.sweep(
+        _there_and_back, weights, unit, centre, mostly_zero
+    )
+    centre = total / len(scores)  # what rounding left of it
+    gram -= np.outer(total, centre)
+    product -= np.outer(mean, total)
+    values, vectors = np.linalg.eigh(gram)
+    independent = values > _RANK_TOLERANCE * values[-1]
+    orthonormal_scores = vectors[:, independent] / np.sqrt(values[independent])
+    _, length, turn = np.linalg.svd(
+        scale[:, None] * (product @ orthonormal_scores), full_matrices=False
+    )
+    length = length[:n_comps]
+    turn = orthonormal_scores @ turn[:n_comps].T
+    basis = np.empty((len(scores), len(length)))
+    for begin in range(0, len(scores), _ROWS):  # without all scores in double precision
+        some = slice(begin, begin + _ROWS)
+        basis[some] = (scores[some] - centre) @ turn
+    where = np.empty(basis.shape, dtype=np.float32)
+    np.multiply(basis, length, out=where, casting="same_kind")
+    return where, basis, product @ turn
+
+
+def project(data: Matrix | RowMatrix | Products, basis: Array) -> Array:
+    """``C = XᵀV`` for the centred genes, shape (n_genes, r)."""
+    centred = basis - basis.mean(axis=0)
+    if isinstance(data, Dense | Sparse):
+        return data.transposed_times(centred)
+    return RowMatrix(data).weighted_sums(centred)
+
+
+def _there_and_back(
+    block: Matrix, rows: slice, weights: Array, unit: float, centre: Array, mostly_zero: bool
+) -> tuple[Sums, Matrix]:
+    scores, product = _scores_and_product(block, weights, unit, centre, mostly_zero)
+    doubled_scores = scores.astype(np.float64, copy=False)
+    return (product, doubled_scores.T @ doubled_scores, doubled_scores.sum(axis=0)), scores
+
+
+def _scores_and_product(
+    block: Matrix, weights: Array, unit: float, centre: Array, mostly_zero: bool
+) -> tuple[NDArray[Any], Array]:
+    """``s = X w`` less a centre, for weights in a unit, and ``Xᵀ s``."""
+    if not mostly_zero:
+        dense = Dense(doubled(block))
+        scores = dense.times(weights) - centre
+        return scores, dense.transposed_times(scores)
+    known = sparse_products(block)
+    scores = (unit * known.single_times(weights) - centre).astype(np.float32)
+    return scores, known.transposed_times(scores, np.float64)

@@ -1,0 +1,140 @@
+"""The words of the shell, in which it shows refusals, warnings and notes.
+
+What Python calls ``n_genes=0``, ``adata.obs`` and ``glfs_bio.tl.stability(adata)`` is
+``--n-genes 0``, ``obs`` and ``glfs-bio stability`` here.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from ..errors import NO_VALUE, Door, shortened
+
+_NONE, _TRUE, _FALSE = "nothing", "true", "false"
+#: Functions that have a command of another name, or an option of one.
+_COMMANDS = {
+    "pp.select_genes": "select",
+    "pp.structure": "explain -o",
+    "tl.evaluate_panel": "evaluate",
+    "tl.extend_panel": "extend",
+    "tl.explain_panel": "explain",
+    "tl.compare_panels": "compare",
+    "tl.panel_umap": "report --keep",
+    "io.write_classifier": "classify --model",
+    "io.write_gene_list": "export",
+    "io.write_gmt": "export",
+    "io.write_report": "report",
+    "io.write_rnk": "export",
+}
+#: Functions that are called as their commands.
+_ALIKE = {"substitutes", "markers", "curve", "stability", "classify", "predict", "enrich"}
+#: Arguments for the cells.
+_CELLS = {"adata", "data", "source"}
+#: Arguments that are files, of which the name says enough.
+_FILES = {"path"}
+
+
+@dataclass(frozen=True)
+class Option:
+    """What an option or argument of a command is called.
+
+    Attributes
+    ----------
+    name
+        ``--n-genes``, or ``PANEL``.
+    is_flag
+        Whether it takes no value.
+    opposite
+        ``--no-transpose``, of a flag that has one.
+    """
+
+    name: str
+    is_flag: bool = False
+    opposite: str | None = None
+
+
+def door(options: Mapping[str, Option]) -> Door:
+    """Return the words of a command, whose options have the names of Python's arguments."""
+    normalise = (
+        "pass {}".format(options["log1p"].name)
+        if "log1p" in options
+        else "make logarithms of normalised counts of them first"
+    )
+    return Door(
+        words={
+            "adata": "IN",
+            **{part: part for part in ("X", "layers", "obs", "obs_names", "obsm", "obsp", "uns")},
+            "var": "var",
+            "var_names": "var_names",
+            "none": _NONE,
+            "true": _TRUE,
+            "false": _FALSE,
+            "boolean": "boolean",
+            "mapping": "file or list of NAME=VALUE",
+            "categorical": "a categorical column of the file",
+            "log_normalise": normalise,
+            "pattern": "/…/",
+        },
+        argument=partial(_argument, options),
+        call=_call,
+        value=_value,
+    )
+
+
+def _argument(options: Mapping[str, Option], name: str, value: Any) -> str:
+    """An argument, or one item of it, with its value as it would be given."""
+    name, _, key = name.partition("[")
+    given = "" if value is NO_VALUE else _plain(str(value))
+    if key:
+        given = f"{_plain(key.removesuffix(']'))}={given}".removesuffix("=")
+    own = options.get("source" if name in _CELLS else name)
+    if own is None:
+        called = "IN" if name in _CELLS else name
+        return given if given and name in _FILES else f"{called} {given}".strip()
+    if own.is_flag and given in {_TRUE, "True"}:
+        return own.name
+    if own.is_flag and given in {_FALSE, "False"} and own.opposite:
+        return own.opposite
+    if given in {_NONE, "None"} or (own.is_flag and given in {_FALSE, "False"}):
+        return f"no {own.name}"
+    return f"{own.name} {given}".strip()
+
+
+def _call(name: str) -> str:
+    function = name.rpartition(".")[2]
+    if name in _COMMANDS:
+        return f"glfs-bio {_COMMANDS[name]}"
+    return f"glfs-bio {function}" if function in _ALIKE else f"glfs_bio.{name} in Python"
+
+
+def _value(value: object) -> str:
+    """A value as it would be written, shortened."""
+    if value is None or isinstance(value, bool):
+        return _NONE if value is None else _TRUE if value else _FALSE
+    if isinstance(value, str | Path):
+        return _plain(shortened(str(value)))
+    if isinstance(value, re.Pattern):
+        return f"/{value.pattern}/"
+    if isinstance(value, list | tuple):
+        return _plain(shortened(",".join(map(_value, value))))
+    if isinstance(value, Mapping):
+        return _plain(shortened(",".join(f"{name}={_value(one)}" for name, one in value.items())))
+    return shortened(value)
+
+
+def _plain(text: str) -> str:
+    """Text without the quotation marks of Python, where the shell needs none."""
+    if text[:1] not in {"'", '"'} or text[-1:] != text[:1]:
+        return text
+    inner = str(ast.literal_eval(text))
+    return inner if re.fullmatch(r"[^\s'\"]+", inner) else text
+
+
+#: Where no command runs.
+SHELL = door({})

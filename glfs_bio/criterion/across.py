@@ -1,0 +1,62 @@
+"""Maximin over batches: nearly the largest of the errors on several sets of cells.
+
+The largest error ``max_b e_b`` has no use for what a gene gains on the other sets.  Genes are
+chosen by the convex
+
+    Φ(e) = log(Σ_b exp(p e_b)) / p,        max_b e_b ≤ Φ(e) ≤ max_b e_b + log(n)/p,
+
+in which a set counts by ``w_b ∝ exp(p e_b)``.  From e to e + d it moves by
+``log(Σ_b w_b exp(p d_b)) / p``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import logsumexp, softmax
+
+if TYPE_CHECKING:
+    from .._typing import Array
+
+
+#: Where the sum falls by more than this share, its logarithm is exact.
+_STEEP = -0.5
+
+
+class Largest:
+    """Φ, which genes are chosen by where the worst set of cells counts.
+
+    Parameters
+    ----------
+    levels
+        Errors e of the sets of cells to begin with, shape (n_sets,).
+    sharpness
+        p.
+    """
+
+    def __init__(self, levels: Array, sharpness: float) -> None:
+        self.levels = levels.copy()
+        self.sharpness = sharpness
+
+    @property
+    def weights(self) -> Array:
+        """How much each set counts, shape (n_sets,); they sum to 1."""
+        return np.asarray(softmax(self.sharpness * self.levels))
+
+    def moved(self, changes: Array) -> Array:
+        """By how much Φ changes; several blocks of one set, one in n_sets, add up."""
+        changes = changes.reshape(-1, len(self.levels), *changes.shape[1:]).sum(axis=0)
+        powers = self.sharpness * changes
+        grown = np.tensordot(self.weights, np.expm1(powers), axes=1)
+        moved = np.log1p(np.maximum(grown, _STEEP))  # exact where hardly anything changes
+        if (grown < _STEEP).any():
+            each = np.expand_dims(self.weights, tuple(range(1, powers.ndim)))
+            moved = np.where(grown < _STEEP, logsumexp(powers, axis=0, b=each), moved)
+        return np.asarray(moved / self.sharpness)
+
+    def move(self, changes: Array) -> Array:
+        """Move the levels, and return by how much Φ changes."""
+        moved = self.moved(changes)
+        self.levels += changes.reshape(-1, len(self.levels)).sum(axis=0)
+        return moved

@@ -1,0 +1,300 @@
+"""A panel, measured: all that E says of its genes, and of what it leaves unexplained.
+
+Given the panel, whitened coordinates a of a function on the cells have the covariance E, so that
+``F = Tr(W E)`` is the variance of ``W^½ a``.  Its principal axes are the eigenvectors v of
+``W^½ E W^½``, with eigenvalues μ that sum to F.  Gene j and the cells vary along one of them by
+
+    g_jᵀ E W^½ v / √μ        and        Z E W^½ v / √μ.
+
+The squares of the former, times μ, sum to ``g_jᵀ E W E g_j``, from which a gene's gain comes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import maximum_bipartite_matching
+
+from .error import Posterior
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._typing import Array, Index
+    from .criterion import Criterion
+
+#: A gene is a substitute for another if its substitution score is at least this.
+SHARE = 0.25
+#: Less than this is nothing that could be taken over.
+_NOTHING = 1e-14
+#: An axis of a smaller share of the largest is none.
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis of the structure that a panel leaves unexplained.
+
+    Attributes
+    ----------
+    block
+        Which set of cells it is of.
+    share
+        μ as a share of all that is unexplained.
+    genes
+        How each gene varies along it, noise-standardised, shape (n_genes,).  The gene that varies
+        most is on the positive side.
+    cells
+        How each cell of the set varies along it, shape (n_cells,), on the same sides.
+    """
+
+    block: int
+    share: float
+    genes: Array
+    cells: Array
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """How far a panel separates each pair of labels, and by which genes.
+
+    Attributes
+    ----------
+    first, second
+        Labels of the pairs, shape (n_pairs,).
+    kept
+        Share of the distance of their means that is preserved, shape (n_pairs,): with
+        ``d = μ_a − μ_b``, the mean rows of Z, it is ``1 − dᵀ E d / dᵀ d``.
+    work
+        By how much less is preserved without each gene, shape (n_pairs, len(panel)).
+    """
+
+    first: Index
+    second: Index
+    kept: Array
+    work: Array
+
+
+class Substitutions(NamedTuple):
+    """What comes of replacing genes i of a panel S (rows) by genes j (columns).
+
+    Attributes
+    ----------
+    lost
+        ``F(S − i + j) − F(S)``, as a share of what all genes preserve: below zero j is better than
+        i; infinite where j is in the panel.
+    score
+        How much of what i does for the panel j does as well, where 1 is a second measurement of i:
+        by how much less the panel needs i beside j,
+        ``(F(S − i) − F(S)) − (F(S − i + j) − F(S + j))``, over the same for a second measurement
+        of i itself.  A gene that is merely good to have loses little too, but has no score.  Zero
+        where j is in the panel.
+    """
+
+    lost: Array
+    score: Array
+
+
+class MeasuredPanel:
+    """The genes of a panel, and E once they are measured.
+
+    Parameters
+    ----------
+    criterion
+        F.
+    genes
+        Genes of the panel.
+
+    Attributes
+    ----------
+    criterion, genes
+        As they were given.
+    """
+
+    def __init__(self, criterion: Criterion, genes: Index) -> None:
+        self.criterion = criterion
+        self.genes = genes
+
+    @cached_property
+    def posteriors(self) -> list[Posterior]:
+        """E of each set of cells."""
+        return [Posterior(block.only(self.genes)) for block in self.criterion.blocks]
+
+    def supports(self, codes: Sequence[Index], n_labels: int) -> Array:
+        """Return the share of each gene's contribution that falls on the cells of each label.
+
+        Without gene i the error at the cells, ``diag(Z E Zᵀ)``, grows by
+        ``(Z E g_i)²/(1 − g_iᵀ E g_i)``; this is summed over the cells of a label.
+
+        Parameters
+        ----------
+        codes
+            Label of every cell, −1 for none, one array a set of cells.
+        n_labels
+            Number of labels.
+
+        Returns
+        -------
+        Shape (len(panel), n_labels).  A row sums to 1 where every cell has a label.
+        """
+        work = np.zeros((len(self.genes), n_labels))
+        total = np.zeros(len(self.genes))
+        for number, (posterior, labels) in enumerate(zip(self.posteriors, codes, strict=True)):
+            at_cells = posterior.contributions(self.criterion.cells(number))
+            total += at_cells.sum(axis=0)
+            for label in range(n_labels):
+                work[:, label] += at_cells[labels == label].sum(axis=0)
+        return np.asarray(np.divide(work.T, total, out=np.zeros_like(work.T), where=total > 0).T)
+
+    def pairs(self, codes: Sequence[Index], n_labels: int) -> Pairs:
+        """Return how far each pair of labels is separated.
+
+        Sets of cells count by the distance of the two labels there.
+
+        Parameters
+        ----------
+        codes, n_labels
+            As for :meth:`supports`.
+        """
+        first, second = np.triu_indices(n_labels, 1)
+        whole, left = np.zeros(len(first)), np.zeros(len(first))
+        work = np.zeros((len(first), len(self.genes)))
+        for number, (posterior, labels) in enumerate(zip(self.posteriors, codes, strict=True)):
+            there = np.unique(labels[labels >= 0])
+            cells = self.criterion.cells(number)
+            means = np.zeros((n_labels, cells.shape[1]))
+            for label in there:
+                means[label] = cells[labels == label].mean(axis=0)
+            apart = np.where(np.isin(first, there) & np.isin(second, there), 1.0, 0.0)[:, None]
+            apart = apart * (means[first] - means[second])
+            whole += np.sum(apart**2, axis=1)
+            left += np.sum((apart @ posterior.covariance) * apart, axis=1)
+            work += posterior.contributions(apart)
+        safe = np.where(whole > 0, whole, np.nan)
+        return Pairs(first, second, 1.0 - left / safe, work / safe[:, None])
+
+    def losses_by_axis(self) -> list[Array]:
+        """Return shares of each gene's loss along the eigenvectors of W, the axes.
+
+        Returns
+        -------
+        One array a set of cells, shape (len(panel), r), in the order of ``Block.weights``.  The
+        shares of a gene sum to 1 over all sets.
+        """
+        parts = [posterior.losses_by_axis() for posterior in self.posteriors]
+        total = sum(part.sum(axis=1) for part in parts)
+        safe = np.where(total > 0, total, 1.0)
+        return [part / safe[:, None] for part in parts]
+
+    def unexplained_axes(self, n_axes: int) -> list[Axis]:
+        """Return the axes of largest error, the largest first."""
+        found = []
+        for number, posterior in enumerate(self.posteriors):
+            root = np.sqrt(posterior.weights)
+            values, vectors = np.linalg.eigh(root[:, None] * posterior.covariance * root)
+            for mu, v in zip(values[::-1][:n_axes], vectors.T[::-1], strict=False):
+                if mu > _ROUNDING * values[-1]:  # W of labels has few axes
+                    along = posterior.covariance @ (root * v) / np.sqrt(mu)
+                    found.append((float(mu), number, along))
+        total = float(self.criterion.errors(self.genes)[-1])
+        found.sort(key=lambda one: -one[0])
+        return [self._axis(number, mu / total, along) for mu, number, along in found[:n_axes]]
+
+    def _axis(self, number: int, share: float, along: Array) -> Axis:
+        """Signed so that the gene that varies most along it is on the positive side."""
+        genes = self.criterion.blocks[number].genes @ along
+        sign = 1.0 if genes[np.argmax(np.abs(genes))] >= 0 else -1.0
+        return Axis(number, share, sign * genes, sign * (self.criterion.cells(number) @ along))
+
+    def unexplained_cells(self) -> list[Array]:
+        """Return the error that the panel leaves at each cell, ``diag(Z E Zᵀ)``.
+
+        In units of the mean over the cells of a set when no gene is measured.  It follows the
+        absolute error of what is predicted for a cell: a cell of which more is to be known has more
+        unexplained.
+
+        Returns
+        -------
+        One array a set of cells.
+        """
+        shares = []
+        for number, posterior in enumerate(self.posteriors):
+            cells = self.criterion.cells(number)
+            left = np.einsum("ij,ij->i", cells @ posterior.covariance, cells)
+            shares.append(left / np.mean(np.einsum("ij,ij->i", cells, cells)))
+        return shares
+
+    def substitutions(self, leaving: Index | None = None) -> Substitutions:
+        """Replace genes of the panel, one at a time, by every other gene.
+
+        Gene i leaves, ``E ← E + u uᵀ/(1 − g_iᵀ u)`` with ``u = E g_i``, and gene j enters.
+
+        Parameters
+        ----------
+        leaving
+            Genes of the panel that are replaced; None: all.
+
+        Returns
+        -------
+        Arrays of shape (len(leaving), n_genes).
+        """
+        criterion = self.criterion
+        leaving = self.genes if leaving is None else leaving
+        losses = np.zeros((len(leaving), 1))
+        alone = np.zeros(criterion.n_genes)
+        instead = np.zeros((len(leaving), criterion.n_genes))
+        for block, posterior in zip(criterion.blocks, self.posteriors, strict=True):
+            inverse = posterior.covariance
+            curved = (inverse * block.weights) @ inverse
+            g = block.genes[leaving]
+            u, v = g @ inverse, g @ curved
+            rest = 1.0 - np.sum(u * g, axis=1)[:, None]
+            loss = np.sum(v * g, axis=1)[:, None] / rest
+            seen, bent = u @ block.genes.T, v @ block.genes.T
+            squares = seen**2 / rest
+            lengths = np.einsum("ij,ij->i", block.genes @ inverse, block.genes)
+            gains = np.einsum("ij,ij->i", block.genes @ curved, block.genes)
+            losses += loss
+            alone += gains / (1.0 + lengths)
+            bent = gains + 2.0 * seen * bent / rest + loss * squares
+            instead += bent / (1.0 + lengths + squares)
+        lost = (losses - instead) / criterion.scale
+        repeated = losses - alone[leaving][:, None]
+        score = np.divide(
+            instead - alone, repeated, out=np.zeros_like(instead), where=repeated > _NOTHING
+        )
+        lost[:, self.genes] = np.inf
+        score[:, self.genes] = 0.0
+        return Substitutions(lost, score)
+
+    def substitutes(self, share: float = SHARE) -> sparse.csr_array:
+        """Return which genes (columns) are substitutes for which of the panel (rows).
+
+        Boolean, shape (n_genes, n_genes).
+        """
+        place, other = np.nonzero(self.substitutions().score >= share)
+        shape = (self.criterion.n_genes, self.criterion.n_genes)
+        stored = np.ones(len(place), dtype=bool), (self.genes[place], other)
+        return sparse.csr_array(stored, shape=shape)
+
+
+def n_matched(first: Index, second: Index, substitutes: sparse.csr_array) -> int:
+    """Return how many genes of two panels can be matched, each with itself or a substitute.
+
+    Parameters
+    ----------
+    first, second
+        Genes of the panels.
+    substitutes
+        As of :meth:`MeasuredPanel.substitutes`; both ways count.
+    """
+    either = first[:, None] == second[None, :]
+    either |= substitutes[first][:, second].toarray()
+    either |= substitutes[second][:, first].toarray().T
+    # Of a dense array, since the indices of a slice may be of 64 bits, which old versions refuse.
+    matched = maximum_bipartite_matching(sparse.csr_matrix(either), perm_type="column")
+    return int(np.count_nonzero(matched >= 0))

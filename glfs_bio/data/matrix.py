@@ -1,0 +1,467 @@
+"""A matrix of cells × genes, some rows at a time, wherever it is.
+
+The matrix may be in memory, in a file that is read as it goes (a backed ``.h5ad``, zarr), or a dask
+array, whose blocks are worked on wherever dask's scheduler puts them.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from operator import add
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from scipy import sparse
+
+from ..errors import NO_VALUE, InvalidType, InvalidValue
+from . import threads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from .._typing import Array, Index, Matrix
+
+    Sums: TypeAlias = tuple[Array, ...]
+    #: ``part(block, rows, *shared)``: sums to add up, and a row for each row of the block.
+    Part: TypeAlias = Callable[..., tuple[Sums, Matrix]]
+    Merge: TypeAlias = Callable[[Sums, Sums], Sums]
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """How much of a matrix is worked on at once.
+
+    Attributes
+    ----------
+    dense, sparse_read
+        Entries of a block of a dense matrix, and of what is read at once of a sparse one, where
+        zeros count.
+    stored
+        Stored values of a block of a sparse matrix.  Arrays of few more are not reused when freed:
+        the system's time for new ones was a third of a pass.
+    place
+        Entries of a place for the rows of many parts.
+    """
+
+    dense: int = 2**24
+    sparse_read: int = 2**26
+    stored: int = 2**20
+    place: int = 2**24
+
+
+BLOCKS = Blocks()
+
+
+def add_up(left: Sums, right: Sums) -> Sums:
+    """The sums of both."""
+    return tuple(map(add, left, right))
+
+
+def no_rows(block: Matrix) -> Matrix:
+    """What a part returns that has nothing to say of single cells."""
+    return np.empty((block.shape[0], 0))
+
+
+class RowMatrix:
+    """Cells × genes, some rows at a time.
+
+    Parameters
+    ----------
+    source
+        NumPy array, CSR or CSC in memory; anything with ``shape``, ``dtype`` and slices of rows,
+        such as an ``h5py.Dataset``, a ``zarr.Array`` or a sparse dataset of anndata; or a dask
+        array with dense or sparse blocks.
+    cells, genes
+        Sorted indices of rows and columns to use; None: all.
+
+    Raises
+    ------
+    TypeError
+        It cannot be read by rows.
+    """
+
+    def __init__(self, source: Any, cells: Index | None = None, genes: Index | None = None) -> None:
+        if isinstance(source, RowMatrix):
+            cells = cells if source.cells is None else _chosen(source.cells, cells)
+            genes = genes if source.genes is None else _chosen(source.genes, genes)
+            source = source.source
+        if sparse.issparse(source):
+            source = _canonical(source)
+        elif isinstance(source, np.matrix):
+            source = np.asarray(source)
+        elif getattr(source, "format", "csr") != "csr":
+            raise InvalidType(
+                "X",
+                NO_VALUE,
+                "is stored as {form}, which cannot be read by cells",
+                "load it into memory, or store it as CSR",
+                form=source.format.upper(),
+            )
+        if isinstance(source, np.ndarray) or sparse.issparse(source):
+            source, cells, genes = _as_block(source, cells, genes), None, None
+        self.source: Any = source
+        self.cells: Index | None = cells
+        self.genes: Index | None = genes
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of cells and genes."""
+        n_cells, n_genes = self.source.shape
+        return (
+            n_cells if self.cells is None else len(self.cells),
+            n_genes if self.genes is None else len(self.genes),
+        )
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether nothing has to be read or computed to see the matrix."""
+        return isinstance(self.source, np.ndarray) or sparse.issparse(self.source)
+
+    def sweep(self, part: Part, *shared: Any, merge: Merge = add_up) -> tuple[Sums, Matrix]:
+        """One pass: the sums of all parts, and their rows below one another.
+
+        Threads work on blocks while the next is read.  Sums are merged in the order of the blocks,
+        so that they do not depend on the threads.
+
+        Parameters
+        ----------
+        part
+            ``part(block, rows, *shared)`` is called with some rows, as a NumPy array or as CSR, and
+            with their place among all; it returns a tuple of arrays to be merged over the blocks,
+            and a matrix with one row for each of some of the block's cells, in their order.
+        shared
+            What every part needs.
+        merge
+            How the sums of two successive parts become one.
+        """
+        if _is_dask(self.source):
+            return self._sweep_dask(part, shared, merge)
+        total: Sums = ()
+        stack = _Stack()
+        n_cells = self.shape[0]
+
+        def of_block(read: tuple[Matrix, slice]) -> tuple[Sums, Matrix, slice]:
+            block, rows = read
+            return *part(block, rows, *shared), rows
+
+        for sums, of_cells, rows in threads.in_order(of_block, self._blocks()):
+            total = merge(total, sums) if total else sums
+            stack.add(of_cells)
+            if not self.in_memory:
+                progress = {"stage": "reading cells", "n_done": rows.stop, "n_all": n_cells}
+                log.info("%d of %d cells read", rows.stop, n_cells, extra=progress)
+        return total, stack.all()
+
+    def weighted_sums(self, weights: Array) -> Array:
+        """``Xᵀ w`` for the columns of `weights`, shape (n_genes, k)."""
+        (sums,), _ = self.sweep(_weighted, weights)
+        return np.asarray(sums)
+
+    def first(self, n_cells: int) -> Matrix:
+        """The first rows, in memory; nothing else is read."""
+        block = self.source[:n_cells]
+        return _as_block(block.compute() if _is_dask(block) else block, None, self.genes)
+
+    def _blocks(self) -> Iterator[tuple[Matrix, slice]]:
+        """Blocks of rows, and where they are among the rows in use."""
+        if self.in_memory:
+            yield from _cut(self.source, 0)
+            return
+        for begin, end in self._reads():
+            rows = self._place(begin, end)
+            if rows.start < rows.stop:
+                block = _as_block(self.source[begin:end], self._within(begin, end), self.genes)
+                yield from _cut(block, rows.start)
+
+    def _reads(self) -> Iterator[tuple[int, int]]:
+        n_cells, n_genes = self.source.shape
+        entries = BLOCKS.sparse_read if hasattr(self.source, "format") else BLOCKS.dense
+        rows = max(1, entries // max(1, n_genes))
+        stored = getattr(self.source, "chunks", None)
+        if stored:  # a chunk of the file is not read twice
+            rows = max(1, rows // stored[0]) * stored[0]
+        for begin in range(0, n_cells, rows):
+            yield begin, min(begin + rows, n_cells)
+
+    def _place(self, begin: int, end: int) -> slice:
+        if self.cells is None:
+            return slice(begin, end)
+        return slice(*np.searchsorted(self.cells, [begin, end]).tolist())
+
+    def _within(self, begin: int, end: int) -> Index | None:
+        """Rows in use among those of a block, counted from its first."""
+        return None if self.cells is None else self.cells[self._place(begin, end)] - begin
+
+    def _sweep_dask(self, part: Part, shared: Sequence[Any], merge: Merge) -> tuple[Sums, Matrix]:
+        import dask
+
+        source = self.source
+        if len(source.chunks[1]) > 1:
+            source = source.rechunk({1: -1})
+        ends = np.cumsum(source.chunks[0])
+        everywhere = [dask.delayed(item) for item in shared]
+        genes = None if self.genes is None else dask.delayed(self.genes)
+        work = dask.delayed(_work, nout=2)
+        parts = []
+        for block, end, size in zip(source.to_delayed()[:, 0], ends, source.chunks[0], strict=True):
+            begin, rows = int(end - size), self._place(int(end - size), int(end))
+            if rows.start < rows.stop:
+                cells = self._within(begin, int(end))
+                parts.append(work(part, block, cells, genes, rows, *everywhere))
+        sums = [part_sums for part_sums, _ in parts]
+        both = dask.delayed(merge)
+        while len(sums) > 1:
+            pairs = [both(*sums[k : k + 2]) for k in range(0, len(sums) - 1, 2)]
+            sums = pairs + sums[2 * len(pairs) :]
+        total, stacked = dask.compute(sums[0], [of_cells for _, of_cells in parts])
+        return total, _below_one_another(stacked)
+
+
+def _work(
+    part: Part, block: Any, cells: Index | None, genes: Index | None, rows: slice, *shared: Any
+) -> tuple[Sums, Matrix]:
+    """One part of a sweep, wherever it is done."""
+    with threads.alone():
+        return part(_as_block(block, cells, genes), rows, *shared)
+
+
+def _weighted(block: Matrix, rows: slice, weights: Array) -> tuple[Sums, Matrix]:
+    return (block.T @ weights[rows],), no_rows(block)
+
+
+def rows_of(block: Matrix, wanted: Array) -> Matrix:
+    """Rows that are wanted; the block itself where all are."""
+    return block if wanted.all() else block[wanted]
+
+
+def _as_block(block: Any, cells: Index | None, genes: Index | None) -> Matrix:
+    block = _canonical(block) if sparse.issparse(block) else np.asarray(block)
+    if cells is not None and len(cells) < block.shape[0]:
+        block = block[cells]
+    return block if genes is None else block[:, genes]
+
+
+def _canonical(block: Matrix) -> sparse.csr_array:
+    """CSR without duplicates and in order: sums over a row do not depend on the container."""
+    if not isinstance(block, sparse.csr_array):
+        block = sparse.csr_array(block)
+    if not block.has_canonical_format:
+        block = block.copy()
+        block.sum_duplicates()
+    return block
+
+
+def _cut(source: Matrix, place: int) -> Iterator[tuple[Matrix, slice]]:
+    """Blocks of a matrix in memory, and where they are if its first row is at a place."""
+    n_rows, n_genes = source.shape
+    if sparse.issparse(source):
+        block, per_row = BLOCKS.stored, source.nnz // n_rows
+    else:
+        block, per_row = BLOCKS.dense, n_genes
+    rows = max(1, block // max(1, per_row))
+    for begin in range(0, n_rows, rows):
+        end = min(begin + rows, n_rows)
+        yield _rows_between(source, begin, end), slice(place + begin, place + end)
+
+
+def _rows_between(source: Matrix, begin: int, end: int) -> Matrix:
+    if not sparse.issparse(source):
+        return source[begin:end]
+    first, last = source.indptr[begin], source.indptr[end]  # a slice takes several times longer
+    pointers = source.indptr[begin : end + 1] - first
+    stored = source.data[first:last], source.indices[first:last], pointers
+    return sparse.csr_array(stored, shape=(end - begin, source.shape[1]))
+
+
+class _Stack:
+    """Rows of parts below one another.
+
+    Dense ones are copied to a place for many: small arrays that stay would keep the memory between
+    them from being used again.
+    """
+
+    def __init__(self) -> None:
+        self._places: list[Matrix] = []
+        self._room = 0
+
+    def add(self, rows: Matrix) -> None:
+        if sparse.issparse(rows) or not self._places:
+            self._places.append(rows)
+            return
+        if len(rows) > self._room:
+            self._close()
+            self._room = max(len(rows), BLOCKS.place // max(1, rows.shape[1]))
+            self._places.append(np.empty((self._room, rows.shape[1]), dtype=rows.dtype))
+        begin = len(self._places[-1]) - self._room
+        self._places[-1][begin : begin + len(rows)] = rows
+        self._room -= len(rows)
+
+    def all(self) -> Matrix:
+        self._close()
+        return _below_one_another(self._places)
+
+    def _close(self) -> None:
+        if self._room:
+            self._places[-1] = self._places[-1][: -self._room]
+            self._room = 0
+
+
+def _below_one_another(parts: list[Matrix]) -> Matrix:
+    if len(parts) == 1:
+        return parts[0]
+    if sparse.issparse(parts[0]):
+        return sparse.csr_array(sparse.vstack(parts, format="csr"))
+    return np.concatenate(parts)
+
+
+def _chosen(before: Index, chosen: Index | None) -> Index:
+    return before if chosen is None else before[chosen]
+
+
+def _is_dask(source: Any) -> bool:
+    return hasattr(source, "__dask_graph__") and hasattr(source, "to_delayed")
+
+
+#: Share of entries that are not zero from which a matrix is worked on as a dense one.
+_DENSE = 0.5
+#: Units in which sums of squares, and squares of these, are still numbers.
+_SMALLEST_UNIT = 1e-60
+#: Products of such numbers, and sums of these, are in the range of single precision.
+_IN_RANGE = 1e15
+
+
+def is_sparse(data: Matrix) -> bool:
+    """Whether most entries are zero, stored or not."""
+    n_cells, n_genes = data.shape
+    values = data.data if sparse.issparse(data) else data
+    return bool(np.count_nonzero(values) < _DENSE * n_cells * n_genes)
+
+
+def largest(values: Array) -> float:
+    """The largest absolute value, found without an array of these."""
+    return max(float(values.max(initial=0)), -float(values.min(initial=0)))
+
+
+def with_values(block: sparse.csr_array, values: Array) -> sparse.csr_array:
+    """Other values in the same places, whose indices are shared."""
+    return sparse.csr_array((values, block.indices, block.indptr), shape=block.shape)
+
+
+def doubled(block: Matrix) -> Matrix:
+    """A dense matrix or CSR in double precision: itself, or a copy of its values."""
+    if not sparse.issparse(block):
+        return block.astype(np.float64, copy=False)
+    if block.dtype == np.float64:
+        return block
+    return with_values(block, block.data.astype(np.float64))
+
+
+def single(values: Array) -> tuple[Array, float]:
+    """In single precision and its range, and their unit: a power of two, which changes no digit."""
+    extent = largest(values)
+    if values.dtype == np.float32 and 1.0 / _IN_RANGE < extent < _IN_RANGE:
+        return values, 1.0
+    unit = 2.0 ** int(np.frexp(extent)[1])
+    in_unit = np.empty(values.shape, dtype=np.float32)
+    return np.multiply(values, np.float64(1.0 / unit), out=in_unit, casting="same_kind"), unit
+
+
+def in_range(data: RowMatrix) -> RowMatrix:
+    """The matrix, or a copy in another unit where squares would be zero or infinite.
+
+    The unit is a power of two, which changes no digit.  What is not in memory stays as it is.
+    """
+    if not data.in_memory:
+        return data
+    source = data.source
+    values = source.data if sparse.issparse(source) else source  # max() of it would sort it
+    extent = largest(values)
+    if extent == 0 or _SMALLEST_UNIT < extent < 1.0 / _SMALLEST_UNIT:
+        return data
+    exponent = -int(np.frexp(extent)[1])
+    source = source.astype(np.float64)
+    if not sparse.issparse(source):
+        return RowMatrix(np.ldexp(source, exponent))
+    source.data = np.ldexp(source.data, exponent)
+    return RowMatrix(source)
+
+
+#: What rounding leaves of the variance of a constant gene, in units of its mean square: of zeros
+#: and a mean in a sparse matrix, of differences from the mean in a dense one.
+_ROUNDING_SPARSE = 1e-12
+_ROUNDING_DENSE = 1e-24
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Mean and variance of every gene over the cells, shape (n_genes,) each."""
+
+    mean: Array
+    variance: Array
+
+
+def moments(data: RowMatrix, sample: Index | None = None) -> tuple[Moments, Matrix]:
+    """Mean and variance of every gene, and some of the cells, in one pass.
+
+    Parameters
+    ----------
+    data
+        Cells × genes.
+    sample
+        Sorted indices of the cells to return; None: all.
+
+    Raises
+    ------
+    ValueError
+        Values that are not finite.
+    """
+    wanted = None
+    if not data.in_memory:
+        wanted = np.zeros(data.shape[0], dtype=bool)
+        wanted[slice(None) if sample is None else sample] = True
+    (count, mean, squares, rounding), cells = data.sweep(_part, wanted, merge=_merge)
+    if data.in_memory:
+        cells = data.source if sample is None else data.source[sample]
+    variance = squares / count
+    if not (np.isfinite(mean) & np.isfinite(variance)).all():
+        raise InvalidValue(
+            "X", NO_VALUE, "has NaN or infinite values", "remove or impute these entries"
+        )
+    return Moments(mean, np.where(variance > rounding / count, variance, 0.0)), cells
+
+
+def _part(block: Matrix, rows: slice, wanted: Array | None) -> tuple[Sums, Matrix]:
+    """Number of cells, mean, squared distances from it, and what of these may be rounding."""
+    n = block.shape[0]
+    rounding: Array
+    with np.errstate(invalid="ignore", over="ignore"):  # said once, at the end
+        if sparse.issparse(block):
+            ones, values = np.ones(n), block.data.astype(np.float64)
+            mean = with_values(block, values).T @ ones / n
+            total = with_values(block, np.square(values, out=values)).T @ ones
+            squares = np.maximum(total - n * mean**2, 0.0)
+            rounding = np.asarray(_ROUNDING_SPARSE * total, dtype=np.float64)
+        else:
+            mean = np.asarray(block.mean(axis=0, dtype=np.float64))
+            apart = block - mean
+            squares = np.asarray(np.square(apart, out=apart).sum(axis=0))
+            rounding = _ROUNDING_DENSE * (squares + n * mean**2)
+    cells = no_rows(block) if wanted is None else rows_of(block, wanted[rows])
+    return (np.array(float(n)), mean, squares, rounding), cells
+
+
+def _merge(left: Sums, right: Sums) -> Sums:
+    """Of two sets of cells together (Chan, Golub & LeVeque 1983)."""
+    (n, mean, squares, rounding), (m, other, more, also) = left, right
+    total = n + m
+    with np.errstate(invalid="ignore", over="ignore"):
+        apart = other - mean
+        return (
+            np.asarray(total),
+            mean + apart * (m / total),
+            squares + more + apart**2 * (n * m / total),
+            rounding + also,
+        )

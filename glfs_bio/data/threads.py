@@ -1,0 +1,194 @@
+"""Threads: those of BLAS, OpenMP and numba, and the package's own.
+
+``fork`` copies the thread that calls it and no other.  OpenMP in the child waits for ever for
+threads that ran in the parent.  Work that would use them has one thread there.  The package imports
+this module first, so that every process that is forked later is known.
+
+Results of the package's own threads do not depend on how many there are.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from functools import cache, wraps
+from itertools import islice, starmap
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+from ..errors import NO_VALUE, Unsupported
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from concurrent.futures import Future
+    from contextlib import AbstractContextManager
+
+    from threadpoolctl import ThreadpoolController
+
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
+_THREAD = threading.local()
+
+#: Compared with, rather than os.register_at_fork(): R forks (parallel::mclapply) without Python.
+_IMPORTED_BY = os.getpid()
+
+
+def forked() -> bool:
+    """Whether this process was forked from one that had imported the package."""
+    return os.getpid() != _IMPORTED_BY
+
+
+@cache
+def controller() -> ThreadpoolController:
+    """The libraries that are loaded, searched for once: it takes 10 ms."""
+    from threadpoolctl import ThreadpoolController  # `glfs-bio --help` should not wait for it
+
+    return ThreadpoolController()
+
+
+def one_thread(of: str | None = None) -> AbstractContextManager[object]:
+    """Context with one thread of all libraries, or of ``"blas"``."""
+    limited: AbstractContextManager[object] = controller().limit(limits=1, user_api=of)
+    return limited
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Up to this rank, and so many numbers, threads cost more time than they save, by trial."""
+
+    rank: int = 512
+    numbers: int = 2_000_000
+
+
+RULES = Rules()
+
+
+def few_threads(rank: int, n_genes: int) -> AbstractContextManager[object]:
+    """Context with one thread of BLAS where matrices are small or the process is forked."""
+    small = rank <= RULES.rank and rank * n_genes <= RULES.numbers
+    limits = 1 if small or forked() else None
+    limited: AbstractContextManager[object] = controller().limit(limits=limits, user_api="blas")
+    return limited
+
+
+def one_thread_if_forked(
+    function: Callable[_Arguments, _Result],
+) -> Callable[_Arguments, _Result]:
+    """Let a function run with one thread of BLAS and OpenMP in a forked process."""
+
+    @wraps(function)
+    def limited(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
+        one: AbstractContextManager[object] = nullcontext()
+        if forked():
+            _numba_ran_before(os.getpid())
+            one = one_thread()
+        with one:
+            return function(*args, **kwargs)
+
+    return limited
+
+
+def need_numba(task: str) -> None:
+    """Refuse what numba would end this process for: its threads cannot be started again.
+
+    Raises
+    ------
+    Unsupported
+        This process was forked after numba's OpenMP threads had run.
+    """
+    if forked() and _numba_ran_before(os.getpid()):
+        raise Unsupported(
+            task,
+            NO_VALUE,
+            "needs threads of numba, which ran before this process was forked and cannot run in it",
+            "start the workers with {spawn}",
+        )
+
+
+@cache
+def _numba_ran_before(process: int) -> bool:
+    """Whether numba's OpenMP threads ran before this forked process; asked before it runs any."""
+    from numba import threading_layer
+
+    try:
+        return bool(threading_layer() == "omp")
+    except ValueError:  # none have run
+        return False
+
+
+def n_threads() -> int:
+    """Threads that may be used: as many as OpenMP's, which users can limit.
+
+    One in a forked process, and within :func:`alone`.
+    """
+    if forked() or getattr(_THREAD, "alone", False):
+        return 1
+    openmp = controller().select(user_api="openmp").lib_controllers
+    return min((library.num_threads for library in openmp), default=1)
+
+
+def work(part: Callable[[int], None], parts: Iterable[int]) -> None:
+    """Call `part` for each of several parts, by as many threads as there may be."""
+    threads = n_threads()
+    if threads == 1:
+        for one in parts:
+            part(one)
+        return
+    list(_workers(threads).map(part, parts))
+
+
+@cache
+def _workers(threads: int) -> ThreadPoolExecutor:
+    """Threads that stay: to start them takes as long as a small product."""
+    return ThreadPoolExecutor(threads, "glfs_bio")
+
+
+def in_order(function: Callable[..., _Result], *several: Iterable[Any]) -> Iterator[_Result]:
+    """What `function` returns for items of one or several sequences, while threads are ahead.
+
+    Items are taken one by one, and no more of them are in memory than there are threads and two.
+    """
+    items: Iterator[tuple[Any, ...]] = zip(*several, strict=True)
+    ahead = deque(islice(items, 2))
+    several_items, threads = len(ahead) > 1, n_threads()
+
+    def every() -> Iterator[tuple[Any, ...]]:
+        while ahead:
+            yield ahead.popleft()
+        yield from items
+
+    if threads == 1 or not several_items:  # one item may have all threads for itself
+        yield from starmap(function, every())
+        return
+    waiting: deque[Future[_Result]] = deque()
+    with one_thread("blas"), ThreadPoolExecutor(threads) as pool:
+        try:
+            for item in every():
+                waiting.append(pool.submit(_alone, function, *item))
+                del item  # the next is read while this one is worked on, and no longer kept
+                if len(waiting) > threads:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
+def _alone(function: Callable[..., _Result], *item: Any) -> _Result:
+    with alone(), one_thread("openmp"):
+        return function(*item)
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """One thread for what is called here, where other threads do the same with other data."""
+    before = getattr(_THREAD, "alone", False)
+    _THREAD.alone = True
+    try:
+        yield
+    finally:
+        _THREAD.alone = before

@@ -1,0 +1,212 @@
+"""The cells as a panel shows them: coordinates, nearest cells and clusters, and what is kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import sparse
+from sklearn.cluster import KMeans
+from sklearn.decomposition import PCA
+from sklearn.metrics import normalized_mutual_info_score
+from sklearn.neighbors import NearestNeighbors
+
+from ..data import threads as pools
+from ..errors import NO_VALUE, InvalidValue
+
+if TYPE_CHECKING:
+    from .._typing import Array, Index, Matrix
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the cells of a panel are looked at.
+
+    Attributes
+    ----------
+    n_comps
+        Principal components of a panel of more genes.
+    n_neighbors
+        Nearest cells of a cell, itself not counted.
+    coarse, fine
+        Numbers of clusters: the main types, and their subtypes.
+    starts
+        k-means starts from so many places and keeps the best.
+    cells_of_cluster
+        So many cells a cluster are needed on average.  With fewer, clusters agree by chance.
+    """
+
+    n_comps: int = 50
+    n_neighbors: int = 15
+    coarse: tuple[int, ...] = (5, 7, 10)
+    fine: tuple[int, ...] = (20, 30, 40)
+    starts: int = 3
+    cells_of_cluster: int = 10
+
+
+SETTINGS = Settings()
+
+
+@dataclass(frozen=True)
+class ClustersKept:
+    """How far clusters of the cells are the same in the panel as in all genes.
+
+    Attributes
+    ----------
+    numbers
+        Numbers of clusters: those of :class:`Settings` with enough cells.
+    nmi
+        Normalised mutual information of the two clusterings, for every number.
+    coarse, fine
+        Its mean over the coarse and over the fine numbers; NaN where the cells are too few for any
+        of them.
+    """
+
+    numbers: tuple[int, ...]
+    nmi: Array
+    coarse: float
+    fine: float
+
+
+def columns(data: Matrix, panel: Index) -> Array:
+    """Genes of the panel as a dense matrix in double precision, shape (n_cells, len(panel))."""
+    values = data[:, panel]
+    return np.asarray(values.toarray() if sparse.issparse(values) else values, dtype=np.float64)
+
+
+def coordinates(data: Matrix, panel: Index, *, n_comps: int = SETTINGS.n_comps) -> Array:
+    """Centred expression of the panel's genes; of more than `n_comps`, its principal components.
+
+    Components take the noise of single genes out of the distances.  50 are scanpy's number, and as
+    many as the subspace of the cells has by default.  No number is best for all cells: with 20 in
+    their place accuracy and macro-F1 were .013–.03 higher on PBMC3k and Baron, and .02–.03 lower on
+    worm neurons (means of six panels of 100 and 200 genes).
+
+    Parameters
+    ----------
+    data
+        Logarithmised expression, cells × genes, dense or sparse.
+    panel
+        Genes of the panel.
+    n_comps
+        Most components.
+
+    Returns
+    -------
+    Shape (n_cells, min(len(panel), n_comps)).
+    """
+    values = columns(data, panel)
+    if len(panel) > n_comps:
+        model = PCA(min(n_comps, len(values)), svd_solver="covariance_eigh")
+        return np.asarray(model.fit_transform(values))
+    return np.asarray(values - values.mean(axis=0))
+
+
+@pools.one_thread_if_forked
+def nearest(where: Array, n_neighbors: int = SETTINGS.n_neighbors) -> Index:
+    """Exactly the nearest other cells of every cell, the nearest first.
+
+    The time grows with the square of the number of cells.
+
+    Parameters
+    ----------
+    where
+        Coordinates of the cells, shape (n_cells, r).
+    n_neighbors
+        At most ``n_cells − 1`` are used.
+
+    Returns
+    -------
+    Shape (n_cells, n_neighbors).
+    """
+    finder = NearestNeighbors(n_neighbors=min(n_neighbors, len(where) - 1), algorithm="brute")
+    return np.asarray(finder.fit(where).kneighbors(return_distance=False))
+
+
+def neighbors_kept(near: Index, near_in_all: Index) -> Array:
+    """Share of the nearest cells in all genes that are nearest cells in the panel.
+
+    By chance it is ``n_neighbors / (n_cells − 1)``.
+
+    Parameters
+    ----------
+    near, near_in_all
+        Nearest cells of every cell, shape (n_cells, n_neighbors).
+
+    Returns
+    -------
+    Share of every cell, shape (n_cells,); its mean is that of the panel.
+
+    Raises
+    ------
+    ValueError
+        The two are not of the same cells, or not as many nearest cells.
+    """
+    if near.shape != near_in_all.shape:
+        raise InvalidValue(
+            "near",
+            NO_VALUE,
+            "has the shape {near}, and the nearest cells in all genes {near_in_all}",
+            "find as many for the same cells",
+            near=near.shape,
+            near_in_all=near_in_all.shape,
+        )
+    both = np.sort(np.hstack([near, near_in_all]), axis=1)
+    in_common = np.sum(both[:, 1:] == both[:, :-1], axis=1)
+    return np.asarray(in_common / near.shape[1])
+
+
+@pools.one_thread_if_forked
+def clusterings(where: Array, *, random_state: int | None = 0) -> dict[int, Index]:
+    """k-means clusters of the cells, for every number of clusters that they are enough for.
+
+    k-means needs no graph and no package beyond scikit-learn, and its number of clusters is the
+    same in every panel, which it is not at a given resolution of Leiden.
+
+    Parameters
+    ----------
+    where
+        Coordinates of the cells, shape (n_cells, r).
+    random_state
+        Seed of the starts.
+
+    Returns
+    -------
+    Cluster of every cell, by number of clusters.  Where fewer cells differ, each is a cluster.
+    """
+    enough = [
+        k for k in SETTINGS.coarse + SETTINGS.fine if k * SETTINGS.cells_of_cluster <= len(where)
+    ]
+    n_different = len(np.unique(where, axis=0))
+    return {
+        k: np.asarray(
+            KMeans(
+                min(k, n_different), n_init=SETTINGS.starts, random_state=random_state
+            ).fit_predict(where)
+        )
+        for k in enough
+    }
+
+
+def clusters_kept(clusters: dict[int, Index], clusters_in_all: dict[int, Index]) -> ClustersKept:
+    """Normalised mutual information of clusters in the panel and in all genes.
+
+    Parameters
+    ----------
+    clusters, clusters_in_all
+        What :func:`clusterings` returns for the panel and for all genes.
+    """
+    nmi = {
+        k: float(normalized_mutual_info_score(clusters_in_all[k], clusters[k])) for k in clusters
+    }
+    return ClustersKept(
+        numbers=tuple(nmi),
+        nmi=np.array(list(nmi.values())),
+        coarse=_mean([nmi[k] for k in SETTINGS.coarse if k in nmi]),
+        fine=_mean([nmi[k] for k in SETTINGS.fine if k in nmi]),
+    )
+
+
+def _mean(values: list[float]) -> float:
+    return float(np.mean(values)) if values else float("nan")

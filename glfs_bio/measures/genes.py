@@ -1,0 +1,280 @@
+"""Genes of a panel: what they repeat, their share of the counts, and genes they predict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from scipy.stats import spearmanr
+
+from ..errors import NO_VALUE, InvalidValue
+from .cells import columns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from .._typing import Array, Index, Matrix
+    from ..cells.cells import Cells
+
+#: Of the share of a cell's counts that the panel takes.
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+@dataclass(frozen=True)
+class Redundancy:
+    """What the genes of a panel repeat of one another.
+
+    Attributes
+    ----------
+    mean_correlation
+        Mean absolute correlation of two genes; NaN for fewer than two that vary.
+    nearest
+        For each gene of the panel the place in the panel of the gene it is most correlated with,
+        by absolute value; −1 where there is none.
+    correlation
+        Its correlation with that one; NaN where there is none.
+    n_effective
+        Effective number of genes, ``(Σ λ)² / Σ λ²`` with the eigenvalues λ of the correlation
+        matrix: as many as vary where none are correlated, 1 where all are the same.
+    """
+
+    mean_correlation: float
+    nearest: Index
+    correlation: Array
+    n_effective: float
+
+
+@dataclass(frozen=True)
+class Totals:
+    """What share of the counts the panel takes, and whether its totals are those of the cells.
+
+    Attributes
+    ----------
+    share
+        Counts of the panel among all counts.
+    per_cell
+        The same of every cell, shape (n_cells,); NaN for a cell without counts.
+    quantiles
+        Of `per_cell`, by :data:`QUANTILES`.
+    spearman
+        Rank correlation over the cells of the panel's total with the total of all genes.
+    spearman_within
+        The same within labels, their mean weighted by cells; NaN without labels.
+    per_label
+        A row a label: ``n_cells``, ``share``, ``ratio``: its share in units of `share`, and
+        ``spearman`` (NaN where the totals of its cells do not differ).  None without labels.
+    least, most
+        Labels of the smallest and the largest ratio; None without labels.
+    """
+
+    share: float
+    per_cell: Array
+    quantiles: dict[float, float]
+    spearman: float
+    spearman_within: float
+    per_label: pd.DataFrame | None
+    least: str | None
+    most: str | None
+
+
+@dataclass(frozen=True)
+class Imputed:
+    """R² of every gene by the panel, NaN for genes of the panel and for constant ones.
+
+    Attributes
+    ----------
+    of_structure
+        ``R_j²``: of what the gene shares with the subspace of the cells, shape (n_genes,).
+    of_gene
+        ``h_j R_j²``: of the gene as it was measured, noise included, shape (n_genes,).
+    """
+
+    of_structure: Array
+    of_gene: Array
+
+
+def redundancy(data: Matrix, panel: Index) -> Redundancy:
+    """Correlations among the genes of a panel.
+
+    Parameters
+    ----------
+    data
+        Logarithmised expression, cells × genes, dense or sparse.
+    panel
+        Genes of the panel.
+    """
+    correlation = _correlations(columns(data, panel))
+    n_genes = len(correlation)
+    varying = np.diag(correlation) > 0
+    n_varying = int(varying.sum())
+    others = np.where(np.outer(varying, varying), np.abs(correlation), -1.0)
+    np.fill_diagonal(others, -1.0)
+    most = others.argmax(axis=1)
+    some = others.max(axis=1, initial=-1.0) >= 0
+    pairs = others[others >= 0]
+    return Redundancy(
+        mean_correlation=float(pairs.mean()) if len(pairs) else float("nan"),
+        nearest=np.where(some, most, -1),
+        correlation=np.where(some, correlation[np.arange(n_genes), most], np.nan),
+        n_effective=float(n_varying**2 / np.sum(correlation**2)) if n_varying else 0.0,
+    )
+
+
+def totals(
+    counts: Matrix,
+    panel: Index,
+    codes: Index | None = None,
+    names: Sequence[str] = (),
+) -> Totals:
+    """Share of the counts that the panel takes, by cell and by label.
+
+    An instrument that counts only the panel gives its totals.  Dividing by them stands for dividing
+    by the totals of the cells where both are proportional.  A panel that takes more of the counts
+    of one label makes all its genes look lower there, and differential expression false [1]_: the
+    ratio of a label is the factor.
+
+    Parameters
+    ----------
+    counts
+        Raw counts, cells × genes, dense or sparse.
+    panel
+        Genes of the panel.
+    codes
+        Index of each cell's label among `names`; −1: no label.  None: no labels.
+    names
+        Labels; those without cells are left out.
+
+    Raises
+    ------
+    ValueError
+        Not as many codes as cells, or no cell has counts.
+
+    References
+    ----------
+    .. [1] L. Atta, K. Clifton, M. Anant, G. Aihara and J. Fan, Gene count normalization in
+       single-cell imaging-based spatially resolved transcriptomics. Genome Biology 25:153 (2024).
+    """
+    everything = _sums(counts)
+    taken = _sums(counts[:, panel])
+    if codes is not None and len(codes) != len(everything):
+        raise InvalidValue(
+            *("codes", NO_VALUE, "has {n} labels for {n_cells} cells", "give one for each cell"),
+            n=len(codes),
+            n_cells=len(everything),
+        )
+    if not everything.sum() > 0:
+        raise InvalidValue(
+            "counts", NO_VALUE, "adds up to nothing", "give the matrix of raw counts"
+        )
+    share = float(taken.sum() / everything.sum())
+    per_cell = _shares(taken, everything)
+    table, within, least, most = None, float("nan"), None, None
+    if codes is not None and (codes >= 0).any():
+        table = _by_label(taken, everything, share, codes, names)
+        known = table["spearman"].notna()
+        if known.any():
+            within = float(np.average(table["spearman"][known], weights=table["n_cells"][known]))
+        if table["ratio"].notna().any():
+            least, most = str(table["ratio"].idxmin()), str(table["ratio"].idxmax())
+    return Totals(
+        share=share,
+        per_cell=per_cell,
+        quantiles=dict(zip(QUANTILES, np.nanquantile(per_cell, QUANTILES).tolist(), strict=True)),
+        spearman=_follow(taken, everything),
+        spearman_within=within,
+        per_label=table,
+        least=least,
+        most=most,
+    )
+
+
+def imputed(sets: Sequence[Cells], panel: Index) -> Imputed:
+    """R² of every gene that the panel does not measure, without a regression.
+
+    ``R_j² = 1 − c_jᵀ P c_j / c_jᵀ c_j`` with ``P = (I + Σ_{i in S} c_i c_iᵀ / (n σ_i²))⁻¹``:  gene
+    i is ``V c_i`` and noise of variance ``σ_i²``, V has orthonormal columns, and what is predicted
+    is the mean of V after the panel has been measured.  All is in the units of the data.
+
+    Against ridge regression on other cells (PBMC3k, two panels of 50 genes) the medians of
+    `of_structure` were .25 and .20, those of the regression .24 and .19.  `of_gene` is cautious:
+    among genes where regression reached more than .1 its medians were .32 and .28, those of the
+    regression .37 and .36.  From few cells regression reaches less than either.
+
+    Parameters
+    ----------
+    sets
+        The cells, or one a batch: within batches, over all of them.
+    panel
+        Genes of the panel.
+    """
+    left = _total(_left(one, panel) for one in sets)
+    structured = _total(np.sum(one.projections**2, axis=1) for one in sets)
+    residual = _total(one.n_cells * one.residuals for one in sets)
+    variance = _total(one.n_cells * one.variance for one in sets)
+    of_structure = 1.0 - _shares(left, structured)
+    reliable = np.clip(1.0 - _shares(residual, variance), 0.0, 1.0)
+    of_structure[panel] = np.nan
+    return Imputed(of_structure, reliable * of_structure)
+
+
+def _by_label(
+    taken: Array, everything: Array, share: float, codes: Index, names: Sequence[str]
+) -> pd.DataFrame:
+    present = np.unique(codes[codes >= 0])
+    cells = [codes == code for code in present]
+    shares = _shares(
+        np.array([taken[own].sum() for own in cells]),
+        np.array([everything[own].sum() for own in cells]),
+    )
+    return pd.DataFrame(
+        {
+            "n_cells": [int(own.sum()) for own in cells],
+            "share": shares,
+            "ratio": _shares(shares, np.full(len(shares), share)),
+            "spearman": [_follow(taken[own], everything[own]) for own in cells],
+        },
+        index=pd.Index([names[code] for code in present], name="label"),
+    )
+
+
+def _correlations(values: Array) -> Array:
+    """Pearson correlations of the columns; zero, on the diagonal too, for a constant one."""
+    centred = values - values.mean(axis=0)
+    scale = np.where(np.ptp(values, axis=0) > 0, np.linalg.norm(centred, axis=0), np.inf)
+    standard = centred / scale
+    correlation = np.clip(standard.T @ standard, -1.0, 1.0)
+    np.fill_diagonal(correlation, np.isfinite(scale))
+    return np.asarray(correlation)
+
+
+def _sums(counts: Matrix) -> Array:
+    """Total of every cell."""
+    return np.asarray(counts.sum(axis=1, dtype=np.float64)).ravel()
+
+
+def _shares(part: Array, whole: Array) -> Array:
+    """NaN where the whole is nothing."""
+    return np.asarray(np.divide(part, whole, out=np.full(len(whole), np.nan), where=whole > 0))
+
+
+def _follow(taken: Array, everything: Array) -> float:
+    """Rank correlation; NaN where one of the totals is the same in every cell."""
+    if np.ptp(taken) == 0 or np.ptp(everything) == 0:
+        return float("nan")
+    return float(spearmanr(taken, everything).statistic)
+
+
+def _left(one: Cells, panel: Index) -> Array:
+    """``c_jᵀ P c_j`` of every gene."""
+    noisy = panel[one.residuals[panel] > 0]  # the others are constant
+    scale = np.sqrt(one.n_cells * one.residuals[noisy])
+    measured = one.projections[noisy] / scale[:, None]
+    precision = np.eye(one.projections.shape[1]) + measured.T @ measured
+    half = np.linalg.solve(np.linalg.cholesky(precision), one.projections.T)
+    return np.asarray(np.sum(half**2, axis=0))
+
+
+def _total(of_sets: Iterable[Array]) -> Array:
+    return np.asarray(np.sum(list(of_sets), axis=0))

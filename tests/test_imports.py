@@ -1,0 +1,113 @@
+"""Imports point down the floors of the house, and modules import each other in no ring."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import glfs_bio
+
+PACKAGE = Path(glfs_bio.__file__).parent
+#: From the ground up; what stands on one floor does not know its neighbours.
+FLOORS = (
+    *({"errors"}, {"checks", "_typing"}, {"options", "limits"}, {"data"}, {"cells"}),
+    *({"criterion"}, {"solvers"}, {"glfs2014", "rivals", "laprls"}, {"measures"}, {"selection"}),
+    *({"estimators"}, {"_files", "_extras", "_progress"}, {"_gene_files"}, {"datasets"}),
+    *({"_anndata"}, {"pp"}, {"tl"}, {"pl"}, {"io"}, {"cli", "rbridge"}, {"__init__", "__main__"}),
+)
+FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+#: The doors enter the whole package by its name, and so does its example.
+DOORS = {"cli", "rbridge", "__main__"}
+#: Imports that point up, until they are gone: rankers know the room that lists them.
+ALLOWED = {
+    "glfs_bio.criterion.criterion": {"glfs_bio.solvers", "glfs_bio.solvers.across"},
+    "glfs_bio.glfs2014.glfs": {
+        *("glfs_bio.selection", "glfs_bio.selection._method", "glfs_bio.selection._ranking")
+    },
+    **{
+        f"glfs_bio.rivals.{name}": {"glfs_bio.selection", "glfs_bio.selection._ranking"}
+        for name in ("_designs", "_filter")
+    },
+    **{
+        f"glfs_bio.rivals.{name}": {"glfs_bio.selection", "glfs_bio.selection._method"}
+        for name in ("lapaofs", "lapdofs", "laplacian_score", "q_alpha", "sparse_pca", "variance")
+    },
+}
+
+
+def name_of(path: Path) -> str:
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    return ".".join(("glfs_bio", *(part for part in parts if part != "__init__")))
+
+
+MODULES = {name_of(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+def at_run_time(tree: ast.AST):
+    """Nodes that run, those within functions too: not what only type checkers see."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            continue
+        yield node
+        yield from at_run_time(node)
+
+
+def imported(module: str) -> set[str]:
+    """Modules of the package that a module imports at any time."""
+    path, found = MODULES[module], set()
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    for node in at_run_time(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [name.name for name in node.names]
+            found |= {name for name in names if name.split(".")[0] == "glfs_bio"}
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                above = package.split(".")[: len(package.split(".")) - node.level + 1]
+                base = ".".join([*above, *filter(None, [base])])
+            if base.split(".")[0] == "glfs_bio":
+                inner = {f"{base}.{name.name}" for name in node.names}
+                found |= {one if one in MODULES else base for one in inner}
+    # a module of another room runs what its package imports
+    packages = {one.rpartition(".")[0] for one in found} & set(MODULES)
+    return found | {one for one in packages if not module.startswith(one)} - {module}
+
+
+GRAPH = {module: imported(module) for module in MODULES}
+
+
+def room(module: str) -> str:
+    return module.split(".")[1] if "." in module else "__init__"
+
+
+def test_every_room_has_a_floor():
+    assert {room(module) for module in MODULES} <= set(FLOOR)
+
+
+@pytest.mark.parametrize("module", GRAPH)
+def test_imports_point_down(module):
+    own = room(module)
+    up = {
+        other
+        for other in GRAPH[module]
+        if room(other) != own and FLOOR[room(other)] >= FLOOR[own]
+        if not (other == "glfs_bio" and own in DOORS)
+    }
+    assert up == ALLOWED.get(module, set())
+
+
+def test_there_is_no_ring():
+    graph = {module: others - ALLOWED.get(module, set()) for module, others in GRAPH.items()}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(" ← ".join(error.args[1]))
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_the_imports_that_are_written_are_there(module):
+    importlib.import_module(module)
