@@ -1,4 +1,4 @@
-"""Bad input in R: an error of class glfs_error that names the argument; those of Python have a kind."""
+"""Bad input in R: an error of class glfs_error with the argument and, from Python, a kind."""
 
 from __future__ import annotations
 
@@ -128,7 +128,11 @@ ROWS = [
     ("glfs_evaluate_panel(x, mean)", R, "panel"),
     ("glfs_evaluate_panel(x, c('g1', NA))", R, "panel"),
     ("glfs_evaluate_panel(sce, c('g1', 'g2'), 'zz')", KEY, "labels"),
-    ("glfs_evaluate_panel(x, c('g1', 'g2'), structure_key = 'a', n_comps = 3)", VALUE, "structure_key"),
+    (
+        "glfs_evaluate_panel(x, c('g1', 'g2'), structure_key = 'a', n_comps = 3)",
+        VALUE,
+        "structure_key",
+    ),
     ("glfs_structure(x)", R, "x"),
     ("glfs_select_genes(list())", R, "x"),
     ("glfs_select_genes(list(sce, eset), 3, block = half)", R, "block"),

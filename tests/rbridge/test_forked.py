@@ -28,7 +28,7 @@ stopifnot(grepl("n_neighbors=0", failed))
 def test_workers_of_a_stability(rscript):
     """They give what one process gives, and leave nothing behind."""
     process = rscript(STABILITY, start_new_session=True)
-    _, err = process.communicate(timeout=120)
+    _, err = process.communicate(timeout=300)
     assert process.returncode == 0, err
     assert "leaked" not in err
 
@@ -38,7 +38,7 @@ def test_mclapply(rscript, monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
     process = rscript(WORKERS, start_new_session=True)
     try:
-        _, err = process.communicate(timeout=120)
+        _, err = process.communicate(timeout=300)
     except BaseException:
         os.killpg(process.pid, signal.SIGKILL)  # its children too
         raise

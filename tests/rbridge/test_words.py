@@ -7,10 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from refusals import refused
 
-from glfs_bio import errors
-from glfs_bio.errors import PYTHON, InvalidValue, Message
-from glfs_bio.rbridge import words
+from glfs_bio import errors, tl
+from glfs_bio.errors import PYTHON, InvalidType, InvalidValue, Message
+from glfs_bio.rbridge import _targets, words
 from glfs_bio.rbridge.words import R
 
 NAMESPACE = Path(__file__).parents[2] / "r_bridge" / "glfsbio" / "NAMESPACE"
@@ -27,7 +28,6 @@ REFUSED = {
     "glfs_select_genes(x, 3, nope = 1)": ("InvalidType", "nope", "of glfs_select_genes(x): "),
     "glfs_evaluate_panel(x, c('g1', 'g2'), nope = 1)": ("InvalidType", "nope", "n_random"),
     "glfs_laprls(x, rep(1:2, 20), nope = 1)": ("InvalidType", "nope", "lambda1, lambda2"),
-    "glfs_curve(x)": ("InvalidType", "max_genes", "max_genes is missing: glfs_curve(x) needs it."),
 }
 
 
@@ -41,7 +41,7 @@ def tokens():
 def test_every_token_is_known(token):
     said = R.fill(f"{{{token}}}", {})
     assert said
-    assert "adata" not in said
+    assert "adata." not in said
 
 
 def test_functions_of_r_are_there():
@@ -110,6 +110,12 @@ def test_conditions_of_refusals(told, code):
     assert (named, kind_named) == (argument, kind)
     assert message.startswith(argument)
     assert said in message
+
+
+def test_an_argument_that_is_missing():
+    with refused(InvalidType, "model") as caught:
+        _targets._arguments(tl.predict, {})
+    assert caught.value.render(R) == "model is missing: glfs_predict(x) needs it."
 
 
 def test_a_missing_column_is_refused_in_words_of_r(told):

@@ -159,8 +159,9 @@
 #'   optimality conditions, whether the solver converged, and its iterations.
 #'
 #' @section Errors:
-#' Errors have class `glfs_error`; those of Python also `python.ValueError` and the
-#' like, and an element `traceback`. Missing values in the matrix and duplicate row
+#' Errors have class `glfs_error`, and an element `argument` where an argument is refused;
+#' those of Python also `python.ValueError` and the like, and elements `kind` and
+#' `traceback`. Missing values in the matrix and duplicate row
 #' names are errors. Warnings of Python become warnings of class
 #' `python.UserWarning`.
 #'

@@ -3,6 +3,12 @@ need_python <- function() {
     skip_if_not(suppressMessages(glfs_available()), "Python with glfs_bio")
 }
 
+# Refusals have the argument as a field, those of Python their kind as a class, too.
+expect_refused <- function(object, argument, class = "glfs_error") {
+    refusal <- expect_error(object, class = class)
+    expect_identical(refusal$argument, argument)
+}
+
 need_package <- function(name) {
     if (nzchar(Sys.getenv("GLFSBIO_REQUIRE_PYTHON")))
         expect_true(requireNamespace(name, quietly = TRUE))

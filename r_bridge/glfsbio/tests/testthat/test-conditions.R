@@ -2,38 +2,39 @@ test_that("an exception in Python is an R condition with the traceback", {
     need_python()
     error <- tryCatch(select(cells(), lambda1 = -1), error = identity)
     expect_s3_class(error, c("python.ValueError", "python.Exception", "glfs_error"))
-    expect_match(conditionMessage(error), "lambda1=-1 must be")
+    expect_identical(error[c("argument", "kind")], list(argument = "lambda1", kind = "InvalidValue"))
+    expect_match(conditionMessage(error), "lambda1 = -1", fixed = TRUE)
     expect_match(error$traceback, "Traceback.*select_genes")
-    expect_error(select(cells(), no_such = 1), "no_such", class = "python.TypeError")
+    expect_refused(select(cells(), no_such = 1), "no_such", "python.TypeError")
 })
 
 test_that("a warning in Python is an R warning", {
     need_python()
     counts <- round(10 * cells())
-    expect_warning(select(counts), "raw counts", class = "python.UserWarning")
+    expect_warning(select(counts), class = "python.UserWarning")
 })
 
 test_that("what Python says is a message, in the words of R", {
     need_python()
     labels <- replace(groups, 1:9, "unknown")
-    expect_message(classified <- glfs_classify(cells(), labels, 2), "labels: 'unknown' is a class")
+    expect_message(classified <- glfs_classify(cells(), labels, 2), "unknown")
     expect_silent(suppressMessages(glfs_classify(cells(), labels, 2)))
     labels[10] <- "alone"
     need_package("knitr")
     code <- "```{r}\nx <- glfs_classify(cells(), labels, 2)\n```"
     shown <- knitr::knit(text = code, quiet = TRUE, envir = environment())
-    expect_match(shown, "## labels: 'alone' has one labelled cell")
+    expect_match(shown, "## .*alone")
     expect_message(
         tryCatch(glfs_classify(cells(), labels, 2, lambda1 = -1), glfs_error = identity), NA
     )
     sce <- sce_of(cells())
-    expect_error(select(sce, batch_key = "zz"), "is not in colData(x): group", fixed = TRUE)
-    expect_error(select(sce, use_rep = "PCA"), "use_rep='PCA' is not in reducedDims(x)",
-        fixed = TRUE)
+    expect_refused(select(sce, batch_key = "zz"), "batch_key", "python.KeyError")
+    expect_error(select(sce, batch_key = "zz"), "colData(x)", fixed = TRUE)
+    expect_error(select(sce, use_rep = "PCA"), "use_rep = \"PCA\" .*reducedDims\\(x\\)")
     expect_error(select(sce, random_state = "a"), "or NULL")
-    expect_warning(select(round(10 * cells())), "run scuttle::logNormCounts() first",
+    expect_warning(select(round(10 * cells())), "scuttle::logNormCounts()",
         fixed = TRUE)
-    expect_error(glfs_laprls(cells(), rep("a", 90)), "labels has one class, 'a'")
+    expect_refused(glfs_laprls(cells(), rep("a", 90)), "labels", "python.ValueError")
 })
 
 test_that("an error of R below Python comes back with its message", {
@@ -42,7 +43,7 @@ test_that("an error of R below Python comes back with its message", {
     path <- withr::local_tempfile(fileext = ".h5ad")
     writeLines("not HDF5", path)
     expect_error(glfs_read_h5ad(path), class = "python.OSError")
-    expect_error(glfs_read_h5ad("no such file"), "does not exist", class = "glfs_error")
+    expect_error(glfs_read_h5ad("no such file"), class = "glfs_error")
 })
 
 test_that("arguments are converted, or refused by name", {
@@ -57,10 +58,10 @@ test_that("arguments are converted, or refused by name", {
         expect_identical(
             do.call(select, c(list(x), options))$glfs_selected, plain$glfs_selected
         )
-    expect_error(select(x, include = NA), "include has missing values")
-    expect_error(select(x, include = mean), "include is a function")
-    expect_error(select(x, lambda1 = Sys.Date()), "lambda1 is a Date")
-    expect_error(glfs_select_genes(x, 5, 100), "must be given by name")
+    expect_refused(select(x, include = NA), "include")
+    expect_refused(select(x, include = mean), "include")
+    expect_refused(select(x, lambda1 = Sys.Date()), "lambda1")
+    expect_error(glfs_select_genes(x, 5, 100), class = "glfs_error")
 })
 
 test_that("strings of all kinds come through", {

@@ -9,8 +9,8 @@ table_of <- function() {
 test_that("sets are in the order of the ranks, scores in that of the scores", {
     expect_identical(glfs_gene_sets(table_of()), list(glfs = c("B", "C")))
     expect_identical(glfs_scores(table_of()), c(B = 3, C = 2.5, "\u00c9" = 1 / 3))
-    expect_error(glfs_gene_sets(table_of(), key = "panel"), "key_added = \"panel\"")
-    expect_error(glfs_gene_sets(1), "not a result of glfs_select_genes")
+    expect_refused(glfs_gene_sets(table_of(), key = "panel"), "x")
+    expect_refused(glfs_gene_sets(1), "x")
 })
 
 test_that("files are written whole, and not over others", {
@@ -21,14 +21,12 @@ test_that("files are written whole, and not over others", {
     lines <- readLines(rnk, encoding = "UTF-8")
     expect_identical(sub("\t.*", "", lines), c("B", "C", "\u00c9"))
     expect_identical(as.numeric(sub(".*\t", "", lines)), c(3, 2.5, 1 / 3))
-    expect_error(glfs_gene_sets(table_of(), gmt = gmt), "overwrite = TRUE")
+    expect_error(glfs_gene_sets(table_of(), gmt = gmt), class = "glfs_error")
     glfs_gene_sets(table_of(), gmt = gmt, overwrite = TRUE)
     expect_error(
-        glfs_gene_sets(table_of(), gmt = file.path(gmt, "a.gmt")), "does not exist"
+        glfs_gene_sets(table_of(), gmt = file.path(gmt, "a.gmt")), class = "glfs_error"
     )
-    expect_error(
-        glfs_gene_sets(table_of(), gmt = tempdir(), overwrite = TRUE), "is a folder"
-    )
+    expect_refused(glfs_gene_sets(table_of(), gmt = tempdir(), overwrite = TRUE), "gmt")
 })
 
 test_that("a name that would break a line is refused before anything is written", {
@@ -36,8 +34,8 @@ test_that("a name that would break a line is refused before anything is written"
     for (name in c("B\tC", "B\nC", "")) {
         table <- table_of()
         rownames(table)[2] <- name
-        expect_error(glfs_gene_sets(table, gmt = path), "gmt cannot be written: the name")
-        expect_error(glfs_gene_sets(table, rnk = path), "rnk cannot be written: the name")
+        expect_refused(glfs_gene_sets(table, gmt = path), "gmt")
+        expect_refused(glfs_gene_sets(table, rnk = path), "rnk")
     }
     expect_false(file.exists(path))
 })

@@ -118,40 +118,40 @@ test_that("a missing value is an error that says where", {
     x <- cells()
     x["g3", "c5"] <- NA
     x["g3", "c6"] <- NaN
-    expect_error(select(x), "2 missing values, the first at gene g3, sample c5",
+    expect_error(select(x), "gene g3, sample c5",
         class = "glfs_error")
     expect_error(select(Matrix::Matrix(x, sparse = TRUE)), "gene g3, sample c5")
     expect_error(
-        select(sce_of(x)), "assay \"logcounts\" has 2 missing values"
+        select(sce_of(x)), "assay \"logcounts\"", class = "glfs_error"
     )
     whole <- matrix(1:4, 2)
     whole[2] <- NA
-    expect_error(glfs_select_genes(whole), "1 missing value, the first at gene 2, sample 1")
+    expect_error(glfs_select_genes(whole), "gene 2, sample 1", class = "glfs_error")
 })
 
 test_that("an infinite value is Python's error", {
     need_python()
     x <- cells()
     x[1] <- Inf
-    expect_error(select(x), "infinite", class = "python.ValueError")
+    expect_error(select(x), class = "python.ValueError")
 })
 
 test_that("what is not a matrix of numbers is refused", {
     need_python()
-    expect_error(select(letters), "x is a character: it must be")
-    expect_error(select(matrix(letters, 2)), "matrix of numbers")
-    expect_error(select(cells(), assay = "logcounts"), "x is a matrix")
+    expect_refused(select(letters), "x")
+    expect_error(select(matrix(letters, 2)), class = "glfs_error")
+    expect_refused(select(cells(), assay = "logcounts"), "assay")
 })
 
 test_that("names of genes must tell them apart", {
     need_python()
     x <- cells()
     rownames(x)[2] <- "g1"
-    expect_error(select(x), "not unique \\(g1\\).*make.unique")
+    expect_error(select(x), "g1", class = "glfs_error")
     rownames(x)[2] <- NA
-    expect_error(select(x), "missing for 1 gene:")
+    expect_error(select(x), class = "glfs_error")
     rownames(x)[2] <- ""
-    expect_error(select(x), "missing for 1 gene:")
+    expect_error(select(x), class = "glfs_error")
     rownames(x) <- NULL
     expect_message(table <- select(x), "genes are numbered")
     expect_expected(table)
