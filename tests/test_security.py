@@ -40,8 +40,7 @@ EVIL = "<script>alert('x')</script>\"'&{{7*7}}{% raw %}"
 @pytest.fixture
 def evil(pbmc, monkeypatch):
     """Names from the data that are markup, wherever the report shows a name."""
-    for module in (io._sections, io._workbench):
-        monkeypatch.setattr(module, "picture", lambda *_, **__: "data:,")
+    monkeypatch.setattr(io._sections, "picture", lambda *_, **__: "data:,")
     glfs_bio.pp.select_genes(pbmc, 5)
     genes = pbmc.var_names.to_list()
     for i in range(len(genes)):
@@ -55,7 +54,7 @@ def evil(pbmc, monkeypatch):
 
 
 def test_a_report_escapes_every_name(evil, tmp_path):
-    io.write_report(evil, tmp_path / "r.html", groupby=EVIL, title=EVIL)
+    io.write_report(evil, tmp_path / "r.html", labels=EVIL, title=EVIL)
     text = (tmp_path / "r.html").read_text("utf-8")
     assert "<script>alert" not in text
     assert "&lt;script&gt;alert" in text

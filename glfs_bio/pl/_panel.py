@@ -166,12 +166,13 @@ def panel(
         )
     ranked = selection.ranked(adata, key).index
     genes = ranked[: len(ranked) if n_genes is None else n_genes]
-    layer, random_state = embedding.made_with(adata, key)
+    layer = adata.uns.get(key, {}).get("params", {}).get("layer", "None")
+    layer = None if layer == "None" else layer  # in which the genes were selected
     cells = _cells(adata, genes, labels, layer, symbols)
     if kind == "umap" or labels is None:  # the others have groups
         n_maps = 1 if len(genes) == adata.n_vars else 2
         axes = figure(ax, [_SQUARE] * n_maps, _TALL)
-        panel_map, all_map = embedding.maps(adata, key, genes, layer, random_state)
+        panel_map, all_map = embedding.maps(adata, key, genes, layer)
         maps = {f"panel of {len(genes)} genes": panel_map}
         if all_map is not None:
             maps = {f"all {adata.n_vars} genes": all_map, **maps}

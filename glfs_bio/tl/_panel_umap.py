@@ -107,47 +107,31 @@ def panel_umap(
     }
 
 
-def made_with(adata: AnnData, key: str) -> tuple[str | None, int]:
-    """Return layer and seed of the UMAP that is kept, or else the selection's layer and 0."""
-    record = adata.uns.get(f"umap_{key}", adata.uns.get(key, {}))
-    params = record.get("params", {})
-    layer = params.get("layer", "None")
-    seed = params["random_state"] if f"umap_{key}" in adata.uns else 0
-    return None if layer == "None" else layer, seed
-
-
 @pools.one_thread_if_forked
 def maps(
     adata: AnnData,
     key: str,
     genes: pd.Index,
     layer: str | None,
-    random_state: int,
+    random_state: int | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
-    """Return coordinates by these genes, and by all genes: None where they are these."""
+    """Return coordinates by these genes, and by all genes: None where they are these.
+
+    `random_state` None: those that are kept, whatever their layer and seed, or else of seed 0.
+    """
     needs("A UMAP", "scanpy")
     expression = values(adata, genes, layer)  # refuses a layer, before anything is computed
     with progress() as bar:
         task = bar.add_task("UMAP by the panel", total=None)
-        panel = _of_panel(adata, key, genes, expression, layer, random_state)
+        wanted = None if random_state is None else _params(layer, random_state)
+        if _kept(adata, key, genes, wanted):
+            panel = np.asarray(adata.obsm[f"X_umap_{key}"])
+        else:
+            panel = _umap(AnnData(expression), random_state or 0)
         if len(genes) == adata.n_vars:
             return panel, None
         bar.update(task, description="UMAP by all genes")
-        return panel, _of_all(adata, layer, random_state)
-
-
-def _of_panel(
-    adata: AnnData,
-    key: str,
-    genes: pd.Index,
-    expression: NDArray[np.float32],
-    layer: str | None,
-    random_state: int,
-) -> NDArray[np.float64]:
-    """Those that are kept, if they are of these genes, else computed."""
-    if _kept(adata, key, genes, layer, random_state):
-        return np.asarray(adata.obsm[f"X_umap_{key}"])
-    return _umap(AnnData(expression), random_state)
+        return panel, _of_all(adata, layer, random_state or 0)
 
 
 def _of_all(adata: AnnData, layer: str | None, random_state: int) -> NDArray[np.float64]:
@@ -205,13 +189,14 @@ def _params(layer: str | None, random_state: int) -> dict[str, Any]:
     return {"layer": "None" if layer is None else layer, "random_state": random_state}
 
 
-def _kept(adata: AnnData, key: str, genes: pd.Index, layer: str | None, random_state: int) -> bool:
+def _kept(adata: AnnData, key: str, genes: pd.Index, params: dict[str, Any] | None) -> bool:
+    """Whether there is a UMAP of these genes, with these parameters unless they are None."""
     entry = adata.uns.get(f"umap_{key}")
     return (
         isinstance(entry, Mapping)
         and f"X_umap_{key}" in adata.obsm
         and set(entry.get("genes", ())) == set(genes)
-        and entry.get("params") == _params(layer, random_state)
+        and (params is None or entry.get("params") == params)
     )
 
 

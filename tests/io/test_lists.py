@@ -7,7 +7,9 @@ import gseapy
 import numpy as np
 import pandas as pd
 import pytest
+from refusals import refused
 
+from glfs_bio.errors import FileExists, FileMissing, InvalidValue
 from glfs_bio.io import read_gmt, read_panel, write_gene_list, write_gmt, write_rnk
 from glfs_bio.pp import select_genes
 from glfs_bio.tl import explain_panel, extend_panel
@@ -90,11 +92,11 @@ def test_explanations_stand_beside_the_genes(panel, tmp_path):
     assert list(table.index) == best_first(panel)
     assert (table["substitute"] == told["substitute"].loc[table.index]).all()
     assert table.loc["CD79A", "serves"].startswith("CD19+ B")
-    with pytest.raises(ValueError, match="of another panel"):
+    with refused(InvalidValue, "explanation_key"):
         write_gene_list(panel, tmp_path / "b.csv", key="small", explanation_key="glfs_explanation")
-    with pytest.raises(ValueError, match="for a table"):
+    with refused(InvalidValue, "explanation_key"):
         write_gene_list(panel, tmp_path / "b.txt", explanation_key="glfs_explanation")
-    with pytest.raises(KeyError, match=r"tl\.explain_panel"):
+    with pytest.raises(KeyError):
         write_gene_list(panel, tmp_path / "b.csv", explanation_key="none")
     assert not list(tmp_path.glob("b.*"))
 
@@ -146,7 +148,7 @@ def test_ranked_list_keeps_the_best_of_one_name(panel, tmp_path):
 
 def test_ties_are_refused(panel, tmp_path):
     panel.var["glfs_score"] = 1.0
-    with pytest.raises(ValueError, match="ties"):
+    with refused(InvalidValue, "key"):
         write_rnk(panel, tmp_path / "genes.rnk")
 
 
@@ -223,69 +225,63 @@ def test_base_r_reads_the_files(panel, tmp_path):
 def test_files_are_not_replaced_unless_told(panel, tmp_path, write):
     path = tmp_path / "out.txt"
     path.write_text("old")
-    with pytest.raises(FileExistsError, match=r"out\.txt exists"):
+    with refused(FileExists, "path"):
         write(panel, path)
     assert path.read_text() == "old"
     write(panel, path, overwrite=True)
     assert path.read_text() != "old"
     assert [file.name for file in tmp_path.iterdir()] == ["out.txt"]
-    with pytest.raises(FileNotFoundError, match="folder"):
+    with refused(FileMissing, "path"):
         write(panel, tmp_path / "nowhere" / "out.txt")
 
 
 @pytest.mark.parametrize(
-    ("write", "name", "options", "error", "match"),
+    ("write", "name", "options", "error", "argument"),
     [
-        (write_gene_list, "a.txt", {"key": "other"}, KeyError, "Run glfs_bio.pp.select_genes"),
-        (write_gene_list, "a.ods", {}, ValueError, r"\.txt, \.csv, \.tsv or \.xlsx"),
-        (write_gene_list, "a.txt", {"columns": ["id"]}, ValueError, "for a table"),
-        (write_gene_list, "a.csv", {"columns": ["nope"]}, KeyError, "columns: 'nope'"),
-        (write_gene_list, "a.csv", {"symbols": "nope"}, KeyError, "symbols='nope'"),
-        (write_rnk, "a.rnk", {"key": "other"}, KeyError, "key='other'"),
-        (write_gmt, "a.gmt", {"key": "other"}, KeyError, "key='other'"),
-        (write_gmt, "a.gmt", {"key": ["glfs", "glfs"]}, ValueError, "Two gene sets are named"),
-        (write_gmt, "a.gmt", {"key": None}, ValueError, "nothing to write"),
-        (write_gmt, "a.gmt", {"groups": {"T": ["nope"]}}, KeyError, r"groups\['T'\]"),
-        (write_gmt, "a.gmt", {"groups": {"T": []}}, ValueError, "'T' has no gene"),
-        (write_gmt, "a.gmt", {"groups": {"T\tx": ["CD3D"]}}, ValueError, "has a tab"),
-        (write_gmt, "a.gmt", {"thresholds": 1.5}, ValueError, r"thresholds=1\.5"),
-        (write_gmt, "a.gmt", {"thresholds": 0.0}, ValueError, r"thresholds=0\.0"),
-        (
-            write_gmt,
-            "a.gmt",
-            {"thresholds": 0.5, "stability_key": "no"},
-            KeyError,
-            "glfs_bio.tl.stability",
-        ),
+        (write_gene_list, "a.txt", {"key": "other"}, KeyError, "key"),
+        (write_gene_list, "a.ods", {}, ValueError, "path"),
+        (write_gene_list, "a.txt", {"columns": ["id"]}, ValueError, "columns"),
+        (write_gene_list, "a.csv", {"columns": ["nope"]}, KeyError, "columns"),
+        (write_gene_list, "a.csv", {"symbols": "nope"}, KeyError, "symbols"),
+        (write_rnk, "a.rnk", {"key": "other"}, KeyError, "key"),
+        (write_gmt, "a.gmt", {"key": "other"}, KeyError, "key"),
+        (write_gmt, "a.gmt", {"key": ["glfs", "glfs"]}, ValueError, "key"),
+        (write_gmt, "a.gmt", {"key": None}, ValueError, "key"),
+        (write_gmt, "a.gmt", {"groups": {"T": ["nope"]}}, KeyError, "groups"),
+        (write_gmt, "a.gmt", {"groups": {"T": []}}, ValueError, "groups"),
+        (write_gmt, "a.gmt", {"groups": {"T\tx": ["CD3D"]}}, ValueError, "groups"),
+        (write_gmt, "a.gmt", {"thresholds": 1.5}, ValueError, "thresholds"),
+        (write_gmt, "a.gmt", {"thresholds": 0.0}, ValueError, "thresholds"),
+        (write_gmt, "a.gmt", {"thresholds": 0.5, "stability_key": "no"}, KeyError, "key"),
     ],
 )
-def test_bad_input_writes_nothing(panel, tmp_path, write, name, options, error, match):
-    with pytest.raises(error, match=match):
+def test_bad_input_writes_nothing(panel, tmp_path, write, name, options, error, argument):
+    with refused(error, argument):
         write(panel, tmp_path / name, **options)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_threshold_that_leaves_nothing(panel, tmp_path):
     panel.var["glfs_stability_frequency"] = 0.25
-    with pytest.raises(ValueError, match=r"the largest frequency is 0\.25"):
+    with refused(InvalidValue, "thresholds"):
         write_gmt(panel, tmp_path / "a.gmt", thresholds=0.5)
 
 
 @pytest.mark.parametrize(
-    ("content", "match"),
+    "content",
     [
-        (b"A\tx\tG1\nB,x,G2\n", "line 2 must hold"),
-        (b"A\tx\n", "line 1 must hold"),
-        (b"A\tx\t\t\n", "line 1 must hold"),
-        (b"A\tx\tG1\nA\tx\tG2\n", "two gene sets named 'A'"),
-        (b"\n\n", "no gene set"),
-        (b"\xff\xfe\x00", "not UTF-8"),
+        b"A\tx\tG1\nB,x,G2\n",
+        b"A\tx\n",
+        b"A\tx\t\t\n",
+        b"A\tx\tG1\nA\tx\tG2\n",
+        b"\n\n",
+        b"\xff\xfe\x00",
     ],
 )
-def test_malformed_gmt(tmp_path, content, match):
+def test_malformed_gmt(tmp_path, content):
     path = tmp_path / "bad.gmt"
     path.write_bytes(content)
-    with pytest.raises(ValueError, match=match):
+    with refused(InvalidValue, "path"):
         read_gmt(path)
 
 
@@ -293,5 +289,5 @@ def test_gmt_as_others_write_it(tmp_path):
     path = tmp_path / "sets.gmt"
     path.write_bytes("\ufeffA set\t\tG1\tG2 \tG1\t\r\n\r\nB/b\thttp://x\tG3\r\n".encode())
     assert read_gmt(path) == {"A set": ["G1", "G2"], "B/b": ["G3"]}
-    with pytest.raises(FileNotFoundError, match=r"no\.gmt does not exist"):
+    with refused(FileMissing, "path"):
         read_gmt(tmp_path / "no.gmt")

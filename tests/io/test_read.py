@@ -7,8 +7,10 @@ import h5py
 import numpy as np
 import pandas as pd
 import pytest
+from refusals import refused
 from scipy import io, sparse
 
+from glfs_bio.errors import FileMissing, InvalidValue, PackageMissing
 from glfs_bio.io import read_cells
 from glfs_bio.io._read import genes_in_rows
 
@@ -121,7 +123,7 @@ def test_genes_in_rows_are_asked_about(tmp_path, rows, columns, asked):
     pd.DataFrame(1.5, index=rows, columns=columns).to_csv(path, sep="\t")
     assert genes_in_rows(rows, columns) == asked
     if asked:
-        with pytest.raises(ValueError, match="pass transpose=True, or transpose=False if its rows"):
+        with refused(InvalidValue, "path"):
             read_cells(path)
     else:
         assert list(read_cells(path).var_names) == columns
@@ -169,44 +171,44 @@ def test_loom(tmp_path, field, names, read):
     if read:
         check(read_cells(path), genes=read)
     else:
-        with pytest.raises(ValueError, match="neither Gene nor var_names"):
+        with refused(InvalidValue, "path"):
             read_cells(path)
 
 
 def test_loom_without_loompy(tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "loompy", None)
     (tmp_path / "cells.loom").touch()
-    with pytest.raises(ImportError, match="needs the package loompy"):
+    with refused(PackageMissing, "loompy"):
         read_cells(tmp_path / "cells.loom")
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "message"),
+    ("name", "content"),
     [
-        ("cells.xls", "", "ending that is not known"),
-        ("cells", "", "ending that is not known"),
-        ("cells.h5ad", "no", "cannot be read as .h5ad"),
-        ("cells.h5", "no", "cannot be read as .h5"),
-        ("cells.csv", "", "cannot be read as .csv"),
-        ("cells.csv", "cell\tg1\na\t1\n", "no columns of numbers"),
-        ("cells.csv", "cell,g1,type\na,1,T\n", "not numbers: type"),
-        ("matrix.mtx", "no", "cannot be read as .mtx"),
+        ("cells.xls", ""),
+        ("cells", ""),
+        ("cells.h5ad", "no"),
+        ("cells.h5", "no"),
+        ("cells.csv", ""),
+        ("cells.csv", "cell\tg1\na\t1\n"),
+        ("cells.csv", "cell,g1,type\na,1,T\n"),
+        ("matrix.mtx", "no"),
     ],
 )
-def test_what_cannot_be_read(tmp_path, name, content, message):
+def test_what_cannot_be_read(tmp_path, name, content):
     (tmp_path / name).write_text(content)
-    with pytest.raises(ValueError, match=message):
+    with refused(InvalidValue, "path"):
         read_cells(tmp_path / name)
 
 
 def test_what_is_not_there(tmp_path):
-    with pytest.raises(FileNotFoundError, match="nowhere"):
+    with refused(FileMissing, "path"):
         read_cells(tmp_path / "nowhere.h5ad")
-    with pytest.raises(ValueError, match=r"matrix\.mtx"):
+    with refused(InvalidValue, "path"):
         read_cells(tmp_path)
 
 
 def test_only_tables_are_transposed(adata, tmp_path):
     adata.write_h5ad(tmp_path / "cells.h5ad")
-    with pytest.raises(ValueError, match="transpose is for tables"):
+    with refused(InvalidValue, "transpose"):
         read_cells(tmp_path / "cells.h5ad", transpose=True)

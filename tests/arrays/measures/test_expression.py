@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from refusals import refused
 from scipy.stats import spearmanr
 
+from glfs_bio.errors import InvalidValue
 from glfs_bio.measures.genes import QUANTILES, redundancy, totals
 
 #: Three cells of type a, two of b, one without counts; genes 0 and 1 are the panel.
@@ -126,7 +128,7 @@ def test_a_panel_without_counts():
 
 
 def test_totals_that_cannot_be_used():
-    with pytest.raises(ValueError, match="5 labels for 6 cells"):
+    with refused(InvalidValue, "codes"):
         totals(COUNTS, PANEL, CODES[1:], NAMES)
-    with pytest.raises(ValueError, match="add up to nothing"):
+    with refused(InvalidValue, "counts"):
         totals(np.zeros((3, 2)), PANEL)
