@@ -7,16 +7,7 @@ from typing import Annotated
 
 import typer
 
-#: Those of ``glfs_bio.selection``, which takes seconds to import.
-METHODS = (
-    "glfs",
-    "lapaofs",
-    "lapdofs",
-    "laplacian_score",
-    "q_alpha",
-    "sparse_pca",
-    "variance",
-)
+from ..methods import METHODS
 
 Source = Annotated[
     Path,

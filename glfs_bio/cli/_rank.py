@@ -8,6 +8,7 @@ import typer
 
 import glfs_bio
 
+from ..methods import METHODS
 from . import _files as files
 from . import _messages as messages
 from . import _options as options
@@ -81,7 +82,7 @@ def rank(
 
 rank.__doc__ = f"""{rank.__doc__}
 
-    Methods: {", ".join(options.METHODS)}.
+    Methods: {", ".join(METHODS)}.
 
     Example: glfs-bio rank pbmc.h5ad --method glfs --table ranking.csv
 """

@@ -39,9 +39,6 @@ def select(
     lam: Annotated[
         str | None, typer.Option(help="Of the paper's: a value of λ, or line_search.")
     ] = None,
-    swaps: Annotated[
-        bool, typer.Option("--swaps", help="Exchange genes in the end while that helps.")
-    ] = False,
     lambda1: options.Lambda1 = 100.0,
     n_comps: options.NComps = 50,
     use_rep: options.UseRep = None,
@@ -104,7 +101,6 @@ def select(
                 method=method,
                 objective=cast("Any", objective),  # select_genes checks it
                 lam=values.number_or(lam, "line_search"),
-                swaps=swaps,
                 lambda1=lambda1,
                 n_comps=n_comps or None,
                 use_rep=use_rep,

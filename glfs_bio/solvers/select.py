@@ -10,7 +10,6 @@ import numpy as np
 
 from .bound import relax
 from .greedy import Greedy
-from .swaps import exchange
 
 if TYPE_CHECKING:
     from .._typing import Array, Index
@@ -46,8 +45,6 @@ class Panel:
         that had to be in, and where nothing is left to keep.  Under limits the best possible is
         that of all panels within them: of the whole panel with at most the number of genes asked
         for, of its beginnings within the upper limits.
-    exchanged
-        Number of exchanges after the greedy choice.
     """
 
     order: Index
@@ -56,7 +53,6 @@ class Panel:
     beta: Array
     kept: Array
     of_best_possible: Array
-    exchanged: int
 
 
 def select(
@@ -65,12 +61,10 @@ def select(
     *,
     include: Index,
     candidates: Index,
-    swaps: bool = False,
 ) -> Panel:
     """Choose genes one by one, each the one that lowers F most beside those before it.
 
-    Panels are nested: the first k genes are the panel of k genes, whatever the number asked for,
-    unless genes are exchanged in the end.
+    Panels are nested: the first k genes are the panel of k genes, whatever the number asked for.
 
     Parameters
     ----------
@@ -82,17 +76,12 @@ def select(
         Genes that are in from the start.
     candidates
         Sorted genes that may be in, those of `include` among them.
-    swaps
-        Exchange genes after the greedy choice until no exchange lowers F.
     """
     blocks = [block.only(candidates) for block in criterion.blocks]
     fixed = np.searchsorted(candidates, include)
     greedy = Greedy(blocks, across=criterion.across())
     greedy.grow(len(fixed), among=fixed)
     greedy.grow(max(min(LARGEST, len(candidates)), len(fixed)) if n_genes is None else n_genes)
-    exchanged = 0
-    if swaps:
-        exchanged = exchange(greedy, np.ones(len(candidates), dtype=bool), len(fixed))
     order = candidates[greedy.picked]
     kept = criterion.kept(order)
     n_selected = enough(kept, len(fixed)) if n_genes is None else n_genes
@@ -109,7 +98,7 @@ def select(
         errors = criterion.errors(candidates[chosen])[len(fixed) :]
         share[len(fixed) :] = of_best_possible(errors, relaxed.lower - above)
         beta[candidates] += relaxed.beta
-    return Panel(order, n_selected, waiting, beta, kept, share, exchanged)
+    return Panel(order, n_selected, waiting, beta, kept, share)
 
 
 def of_best_possible(errors: Array, lower: Array) -> Array:

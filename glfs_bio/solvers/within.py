@@ -12,7 +12,6 @@ from .feasible import check
 from .limited import Limited
 from .limited_bound import relax_within
 from .select import LARGEST, SHARE, Panel, enough, of_best_possible
-from .swaps import exchange
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +34,6 @@ def select_within(
     include: Index,
     candidates: Index,
     rows: Rows,
-    swaps: bool = False,
 ) -> Panel:
     """Choose genes one by one within limits, each the one that lowers F most.
 
@@ -57,8 +55,6 @@ def select_within(
         Limits on the panel, over all genes of the matrix.  Where a budget or a total keeps genes
         out, they are chosen anew by gain for what they use up (:data:`THRIFTS`), and the best of
         these panels counts.
-    swaps
-        Exchange genes after the greedy choice until no exchange lowers F.
 
     Raises
     ------
@@ -69,10 +65,6 @@ def select_within(
     blocks = [block.only(candidates) for block in criterion.blocks]
     fixed, rows = np.searchsorted(candidates, include), rows.only(candidates)
     greedy = _grown(criterion, candidates, blocks, rows, fixed, n_genes)
-    exchanged = 0
-    if swaps:
-        exchanged = exchange(greedy, np.ones(len(candidates), dtype=bool), len(fixed))
-        greedy.fill(len(greedy.picked) if n_genes is None else n_genes)
     order = candidates[greedy.picked]
     kept = criterion.kept(order)
     n_selected = len(order)
@@ -96,7 +88,7 @@ def select_within(
         errors = criterion.errors(candidates[chosen])[len(fixed) :]
         share[len(fixed) :] = of_best_possible(errors, relaxed.lower - above)
         beta[candidates[free]] = relaxed.beta
-    return Panel(order, n_selected, waiting, beta, kept, share, exchanged)
+    return Panel(order, n_selected, waiting, beta, kept, share)
 
 
 def _grown(

@@ -14,8 +14,7 @@ from .._anndata import genes as named
 from .._anndata.versions import versions
 from ..data.moments import moments
 from ..data.rows import RowMatrix
-from ..estimators._for_classes import SELECTORS, default_selector
-from ..estimators._glfs_laprls import GLFSLapRLSClassifier
+from ..estimators._glfs_laprls import SELECTORS, GLFSLapRLSClassifier, default_selector
 from ..estimators._laprls import LapRLSClassifier
 
 if TYPE_CHECKING:
