@@ -149,8 +149,8 @@ def answer_of(data, n_genes, options, **given):
             event("collapse")
             return None
         except ValueError as error:
-            event(str(error)[:30])
-            if "No gene varies" not in str(error):
+            event(type(error).__name__)
+            if not (isinstance(error, InvalidValue) or "No gene varies" in str(error)):
                 raise
             return None
     info = ranking.info

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from refusals import refused
 
 from glfs_bio.errors import InvalidValue
 from glfs_bio.glfs2014 import newton, owlqn, path, thinning
 from glfs_bio.glfs2014.variance import Variance
 from glfs_bio.methods import OBJECTIVES
-from refusals import refused
 
 
 @pytest.fixture

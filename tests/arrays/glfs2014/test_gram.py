@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from glfs_bio.glfs2014 import newton, path
-from glfs_bio.glfs2014 import Exact
+from glfs_bio.glfs2014 import Exact, newton, path
 from glfs_bio.glfs2014.variance import Variance
 from glfs_bio.methods import OBJECTIVES
 

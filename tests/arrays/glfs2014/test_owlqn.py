@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from glfs_bio import GLFS
-from glfs_bio.glfs2014 import owlqn, path
-from glfs_bio.glfs2014 import Exact
+from glfs_bio.glfs2014 import Exact, owlqn, path
 from glfs_bio.glfs2014.variance import Variance
 
 

@@ -14,7 +14,9 @@ from glfs_bio.methods import OBJECTIVES
 @pytest.mark.parametrize("name", ["exact", "printed"])
 def test_the_start_is_in_balance(name):
     rng = np.random.default_rng(0)
-    objective = Variance(OBJECTIVES[name].block(rng.normal(size=(40, 5)), np.diag(np.arange(1.0, 6))))
+    objective = Variance(
+        OBJECTIVES[name].block(rng.normal(size=(40, 5)), np.diag(np.arange(1.0, 6)))
+    )
     beta, lam = path.start(objective)
     assert np.count_nonzero(beta) == path.RULES.start_genes * 5
     assert len(np.unique(beta[beta > 0])) == 1

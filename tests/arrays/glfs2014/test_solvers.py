@@ -10,10 +10,9 @@ from scipy.optimize import minimize
 from glfs_bio.cells.problem import build_problems
 from glfs_bio.cells.reduction import Reduction
 from glfs_bio.criterion import cholesky
-from glfs_bio.glfs2014 import newton, owlqn, path
-from glfs_bio.glfs2014.newton import solve_bounded_qp
+from glfs_bio.glfs2014 import Exact, newton, owlqn, path
 from glfs_bio.glfs2014.descent import kkt_residuals
-from glfs_bio.glfs2014 import Exact
+from glfs_bio.glfs2014.newton import solve_bounded_qp
 from glfs_bio.glfs2014.variance import Variance
 
 

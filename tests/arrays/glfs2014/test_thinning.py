@@ -8,8 +8,7 @@ import pytest
 from glfs_bio.cells.problem import build_problems
 from glfs_bio.cells.reduction import Reduction
 from glfs_bio.datasets import simulate
-from glfs_bio.glfs2014 import newton, path, thinning
-from glfs_bio.glfs2014 import Exact
+from glfs_bio.glfs2014 import Exact, newton, path, thinning
 from glfs_bio.glfs2014.variance import Variance
 
 

@@ -6,6 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from glfs_bio.solvers.swaps import exchange
 from hypothesis import Phase, assume, event, given, settings
 from hypothesis import strategies as st
 
@@ -14,7 +15,6 @@ from glfs_bio.solvers.constraints import Row, Rows
 from glfs_bio.solvers.greedy import Greedy
 from glfs_bio.solvers.limited import Limited
 from glfs_bio.solvers.limited_bound import relax_within
-from glfs_bio.solvers.swaps import exchange
 
 EXAMPLES = settings(
     deadline=None, derandomize=True, phases=[Phase.explicit, Phase.generate], max_examples=30
