@@ -11,6 +11,7 @@ import pytest
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
+from glfs_bio.glfs2014 import Exact, Printed
 from glfs_bio.pp import recorded_parameters, select_genes
 from glfs_bio.selection import METHODS
 
@@ -19,6 +20,8 @@ CALLS = [
     {"n_genes": 12},
     {},
     {"objective": "exact", "lam": 1e-4},
+    {"n_genes": 6, "objective": Exact(solver="owlqn", tol=1e-3), "n_comps": 10},
+    {"objective": Printed(lam="line_search"), "n_comps": 10},
     {"n_genes": 8, "use_rep": "X", "random_state": 3},
     {"n_genes": 8, "include": ["CD3D", re.compile("^HLA-DR")], "exclude": re.compile("^RP[LS]")},
     {"n_genes": 8, "mask_var": "some", "batch_key": "phase", "n_comps": 10},

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from ..laprls.labels import check_classes, n_folds
+from ..laprls import check_classes, n_folds
 from .read import listed
 
 if TYPE_CHECKING:

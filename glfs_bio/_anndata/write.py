@@ -10,12 +10,13 @@ import numpy as np
 import pandas as pd
 
 from ..limits import Limits
+from ..methods import Method
 from .versions import versions
 
 if TYPE_CHECKING:
     from anndata import AnnData
 
-    from ..selection import Ranking
+    from ..ranking import Ranking
     from .genes import Choice
 
 #: What a text begins with that stands for a dict.
@@ -89,7 +90,7 @@ def storable(value: Any) -> Any:
         return value
     if isinstance(value, np.ndarray) and value.dtype == np.bool_:
         return value
-    if isinstance(value, Limits):
+    if isinstance(value, Limits | Method):
         return value.record()
     if isinstance(value, Mapping):
         return _JSON + json.dumps({str(name): float(item) for name, item in value.items()})

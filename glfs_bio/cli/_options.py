@@ -11,6 +11,7 @@ import typer
 
 import glfs_bio
 
+from ..methods import METHODS
 from . import _files as files
 from . import _results as results
 from . import _values as values
@@ -20,9 +21,6 @@ from ._stderr import note, progress
 if TYPE_CHECKING:
     import pandas as pd
     from anndata import AnnData
-
-#: Those of ``glfs_bio.selection``, which takes seconds to import.
-METHODS = ("glfs", "lapaofs", "lapdofs", "laplacian_score", "q_alpha", "sparse_pca", "variance")
 
 Source = Annotated[
     Path,

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import glfs_bio
 
+from ..methods import METHODS
 from . import _files as files
 from . import _options as options
 from . import _results as results
@@ -52,7 +53,7 @@ def rank(
 
 rank.__doc__ = f"""{rank.__doc__}
 
-    Methods: {", ".join(options.METHODS)}.
+    Methods: {", ".join(METHODS)}.
 
     Example: glfs-bio rank pbmc.h5ad --method glfs --table ranking.csv
 """

@@ -1,4 +1,4 @@
-"""GLFS as a scikit-learn feature selector."""
+"""Selectors of scikit-learn: GLFS, and GLFS on the graph of the classes."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn import get_config
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     check_consistent_length,
     check_is_fitted,
@@ -18,21 +19,28 @@ from sklearn.utils.validation import (
 )
 
 from .. import checks
-from ..criterion.criterion import Target
+from ..cells.cells import build_problems
+from ..criterion.criterion import Criterion, Target
 from ..criterion.targets import Expression, Labels, Values
-from ..glfs2014.descent import TOLERANCE
-from ..laprls.labels import check_classes, is_labelled
-from ..selection import Options, rank_genes
+from ..errors import NO_VALUE, InvalidValue
+from ..laprls import check_classes, class_graph, is_labelled
+from ..methods import OBJECTIVES, Method, Question
+from ..ranking import measured
+from ..selection import Options, check_sizes, rank_genes
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
     from sklearn.utils import Tags
 
     from .._typing import Matrix
-    from ..selection import Ranking
+    from ..cells.cells import Problem
+    from ..ranking import Ranking
 
 
 _OF_Y = ("labels", "values")
+_FEWEST = 2
 _PRESERVE = ("structure", "expression", *_OF_Y)
 
 
@@ -50,21 +58,16 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     n_genes
         Genes to select.  None: the fewest that keep 80 % of the structure that all genes keep (at
-        most 500); with the paper's objectives, all genes of the solution at `lam`.
+        most 500); with the paper's objectives, all genes of the solution at λ.
     objective
-        ``"error"``: the error, variance and squared bias; ``"exact"``: the variance ``Tr Cov(w)``
-        alone, the paper's; ``"printed"``: the paper's last formula for it, which equals it only
-        when matrices commute.
+        ``"error"``: the criterion F.  ``"exact"``: the variance ``Tr Cov(w)`` alone, the original
+        GLFS; ``"printed"``: the paper's last formula for it, which equals it only when matrices
+        commute.  An instance of :class:`~glfs_bio.glfs2014.Exact` or
+        :class:`~glfs_bio.glfs2014.Printed` has λ, solver and tolerance too.
     preserve
         ``"structure"``: all that genes vary in; `y` is ignored.  ``"expression"``: all genes are to
         be predicted, each counting by how much it varies in X; `y` is ignored.  ``"labels"``: the
         classes `y` are to be told apart.  ``"values"``: the numbers `y` are to be predicted.
-    lam
-        λ of the paper's objectives; ``"line_search"``: the paper's rule, the largest λ that does
-        not collapse.  None: chosen along the path so that `n_genes` remain, or the line search
-        where `n_genes` is None too.
-    swaps
-        Exchange genes at the end, one for another, until no exchange lowers F.
     lambda1
         Weight λ1 of the graph in ``B = I + λ1 L``.
     standardize
@@ -75,12 +78,6 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         Principal components that span the subspace of the cells.  None: full rank, as in the paper.
     n_neighbors
         Neighbours of a cell in the graph, where none is given to `fit`.
-    laplacian
-        ``"normalized"`` (symmetric) or ``"unnormalized"``.
-    solver
-        Of the paper's objectives: ``"newton"``, or ``"owlqn"``, which is the paper's.
-    tol
-        Of the paper's objectives: largest violation of the optimality conditions, in units of λ.
     random_state
         Seed of the principal components.
 
@@ -111,7 +108,7 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     path_ : dict
         Likewise: ``lam``, ``n_genes``, ``objective`` and ``kkt`` of every solution on the way.
     converged_ : bool
-        Likewise: whether `kkt_` is within `tol`.
+        Likewise: whether `kkt_` is within the tolerance.
     n_iter_ : int
         Likewise: accepted steps of the solver.
 
@@ -134,31 +131,21 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self,
         n_genes: int | None = None,
         *,
-        objective: Literal["error", "exact", "printed"] = "error",
+        objective: str | Method = "error",
         preserve: Literal["structure", "expression", "labels", "values"] = "structure",
-        lam: float | Literal["line_search"] | None = None,
-        swaps: bool = False,
         lambda1: float = 100.0,
         standardize: Literal["auto", "noise", "unit"] | None = "auto",
         n_comps: int | None = 50,
         n_neighbors: int = 15,
-        laplacian: Literal["normalized", "unnormalized"] = "normalized",
-        solver: Literal["newton", "owlqn"] = "newton",
-        tol: float = TOLERANCE,
         random_state: int | None = 0,
     ) -> None:
         self.n_genes = n_genes
         self.objective = objective
         self.preserve = preserve
-        self.lam = lam
-        self.swaps = swaps
         self.lambda1 = lambda1
         self.standardize = standardize
         self.n_comps = n_comps
         self.n_neighbors = n_neighbors
-        self.laplacian = laplacian
-        self.solver = solver
-        self.tol = tol
         self.random_state = random_state
 
     def fit(
@@ -202,7 +189,7 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             An AnnData object in place of its matrix.
         ValueError
             A parameter out of range, a matrix that is not finite or has no varying gene, a graph of
-            another size, a `lam` that leaves no gene, or a `y` that does not vary.
+            another size, a λ that leaves no gene, or a `y` that does not vary.
         """
         checks.one_of("preserve", self.preserve, _PRESERVE)
         checks.no_anndata(X)
@@ -215,13 +202,15 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         )
         ranking = rank_genes(
             X,
-            self.n_genes,
+            Question(
+                self.n_genes,
+                include=() if include is None else include,
+                wanted=self._wanted(y, X.shape[0]),
+            ),
             self._options(),
             graph=graph,
             representation=representation,
             batch=batch,
-            include=include,
-            wanted=self._wanted(y, X.shape[0]),
         )
         self._take(ranking)
         return self
@@ -246,11 +235,13 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         default = get_config()["transform_output"]
         container = getattr(self, "_sklearn_output_config", {}).get("transform", default)
         if sparse.issparse(X) and container != "default":
-            msg = (
-                f"X is sparse, and set_output(transform={container!r}) asks for a table, which is "
-                "dense: call set_output(transform='default'), or pass X.toarray()."
+            raise InvalidValue(
+                "X",
+                NO_VALUE,
+                "is sparse, and set_output(transform={container}) asks for a table, which is dense",
+                "call set_output(transform='default'), or pass a dense matrix",
+                container=repr(container),
             )
-            raise ValueError(msg)
         return super().fit_transform(X, y, **fit_params)
 
     def _wanted(self, y: ArrayLike | None, n_cells: int) -> Target | None:
@@ -259,26 +250,24 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         if self.preserve == "expression":
             return Target(((Expression(), 1.0),))
         if y is None:
-            msg = (
-                f"{type(self).__name__} requires y to be passed, but the target y is None: pass "
-                f"the {self.preserve}."
-            )
-            raise ValueError(msg)
+            raise _no_target(self, self.preserve)
         values = np.asarray(y)
         check_consistent_length(np.empty(n_cells), values)
         if self.preserve == "labels":
             return Target(((Labels(_codes(column_or_1d(values, warn=True))), 1.0),))
         numbers = values.reshape(n_cells, -1).astype(float)
         if np.isinf(numbers).any():
-            msg = "y has infinite values: make them NaN, or finite."
-            raise ValueError(msg)
+            raise InvalidValue("y", NO_VALUE, "has infinite values", "make them NaN, or finite")
         return Target(((Values(numbers), 1.0),))
 
+    @property
+    def method(self) -> Method:
+        """The objective, as an instance."""
+        return OBJECTIVES.resolve("objective", self.objective)
+
     def _options(self) -> Options:
-        options = self.get_params(deep=False)
-        for name in ("n_genes", "preserve"):
-            options.pop(name, None)
-        return Options(**options)
+        names = ("objective", "lambda1", "standardize", "n_comps", "n_neighbors", "random_state")
+        return Options(**{name: getattr(self, name) for name in names})
 
     def _take(self, ranking: Ranking) -> None:
         self.weights_ = ranking.weights
@@ -301,6 +290,138 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.sparse = True
         tags.target_tags.required = getattr(self, "preserve", None) in _OF_Y
         return tags
+
+
+class SupervisedGLFS(GLFS):
+    """Select the few genes that keep the classes of the samples.
+
+    :class:`~glfs_bio.GLFS` with the graph of the classes, ``S_ij = 1`` for two training samples of
+    one class and 0 otherwise, in place of nearest neighbours, and the objective of the paper, as in
+    its leukaemia experiment.  The labels enter through `fit` only: in a
+    :class:`~sklearn.pipeline.Pipeline` every fold of a cross-validation sees just its own.
+
+    Parameters and attributes are those of :class:`~glfs_bio.GLFS`, but that `objective` is
+    ``"exact"`` unless told otherwise.  With the paper's objectives `n_genes` genes are those of the
+    last solution along λ with as many, at full rank too.  The graph has an edge for any two samples
+    of a class: it is meant for some thousand.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from glfs_bio.estimators import SupervisedGLFS
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1], 30)
+    >>> X = rng.normal(size=(60, 40))
+    >>> X[:, 7] += 4.0 * y
+    >>> SupervisedGLFS(n_genes=1, n_comps=None).fit(X, y).get_support(indices=True).tolist()
+    [7]
+    """
+
+    def __init__(
+        self,
+        n_genes: int | None = None,
+        *,
+        objective: str | Method = "exact",
+        lambda1: float = 100.0,
+        standardize: Literal["auto", "noise", "unit"] | None = "auto",
+        n_comps: int | None = 50,
+        random_state: int | None = 0,
+    ) -> None:
+        super().__init__(
+            n_genes,
+            objective=objective,
+            lambda1=lambda1,
+            standardize=standardize,
+            n_comps=n_comps,
+            random_state=random_state,
+        )
+
+    def fit(  # type: ignore[override]  # takes labels in place of a graph
+        self, X: Matrix, y: ArrayLike | None = None
+    ) -> SupervisedGLFS:
+        """Select genes.
+
+        Parameters
+        ----------
+        X
+            Samples × genes, shape (n_samples, n_features); dense or sparse, never changed.
+        y
+            Labels; −1 means unlabelled, as for :class:`~glfs_bio.LapRLSClassifier`.  Such samples,
+            which would be alone in the graph, are left out.
+
+        Returns
+        -------
+        The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            As for :class:`~glfs_bio.GLFS`; fewer than two classes, or a class with one sample.
+        """
+        checks.no_anndata(X)
+        labels = self._labels(y)
+        if self.n_genes is None or not self.method.walks:
+            X, labels = self._labelled(X, labels)
+            super().fit(X, graph=class_graph(labels))
+            return self
+        problem = self._problem(*self._labelled(X, labels), [self.n_genes])
+        ranking = self.method.panels(problem, [self.n_genes])[0]
+        self._take(measured(ranking, Criterion([problem]), np.arange(len(problem.variance))))
+        return self
+
+    def panels(self, X: Matrix, y: ArrayLike, sizes: Sequence[int]) -> list[Ranking]:
+        """Rankings for several numbers of genes, each a solution along λ, at the cost of one.
+
+        With an objective that `walks`; `n_genes` is not used.
+        """
+        problem = self._problem(*self._labelled(X, self._labels(y)), sizes)
+        return self.method.panels(problem, sizes)
+
+    def _problem(self, X: Matrix, labels: NDArray[np.generic], sizes: Sequence[int]) -> Problem:
+        options = self._options()
+        check_sizes(X.shape, options, sizes, X.shape[1])
+        return build_problems(X, options.reduction, graph=class_graph(labels))[0]
+
+    def _labels(self, y: ArrayLike | None) -> NDArray[np.generic]:
+        if y is None:
+            raise _no_target(self, "labels")
+        labels: NDArray[np.generic] = column_or_1d(y, warn=True)
+        check_classification_targets(labels)
+        return labels
+
+    def _labelled(
+        self, X: Matrix, labels: NDArray[np.generic]
+    ) -> tuple[Matrix, NDArray[np.generic]]:
+        """Check both, and keep the samples whose class is known."""
+        X = validate_data(
+            self,
+            X,
+            accept_sparse=("csr", "csc"),
+            dtype=(np.float64, np.float32),
+            ensure_min_samples=3,
+            ensure_min_features=2,
+        )
+        check_consistent_length(X, labels)
+        labelled = is_labelled(labels)
+        check_classes(labels[labelled], at_least=_FEWEST)
+        return (X, labels) if labelled.all() else (X[labelled], labels[labelled])
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+
+def _no_target(estimator: GLFS, values: str) -> InvalidValue:
+    """The refusal of a fit without `y`, with the words that scikit-learn's checks look for."""
+    return InvalidValue(
+        "y",
+        NO_VALUE,
+        "is missing: {kind} requires y to be passed, but the target y is None",
+        "pass the {values}",
+        kind=type(estimator).__name__,
+        values=values,
+    )
 
 
 def _codes(labels: NDArray[np.generic]) -> NDArray[np.intp]:

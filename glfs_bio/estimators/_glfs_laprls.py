@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.multiclass import check_classification_targets
@@ -14,22 +17,76 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import checks
 from ..cells import noise
-from ..laprls.labels import check_classes, is_labelled, n_folds
-from ._for_classes import default_selector, fitted, in_cliques
+from ..errors import NO_VALUE, InvalidType, InvalidValue, listed
+from ..laprls import check_classes, class_graph, is_labelled, n_folds
+from ._glfs import GLFS, SupervisedGLFS
 from ._laprls import LapRLSClassifier
-from ._supervised import SupervisedGLFS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
     from sklearn.utils import Tags
 
     from .._typing import Array, Index, Matrix
-    from ._glfs import GLFS
 
 _MOST_GENES = 30
 _SAME_SCORE = 1e-12
+
+
+SELECTORS: dict[str, Callable[..., GLFS]] = {
+    "classes": SupervisedGLFS,
+    "neighbors": GLFS,
+    "labels": partial(GLFS, preserve="labels"),
+}
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What was settled by trial; ``benchmarks/panels/classifiers.py`` has the trials.
+
+    Attributes
+    ----------
+    full_rank
+        Up to so many samples full rank takes a second.  Of cells, `n_comps` components were a
+        little better at any number.
+    n_comps
+        Components of more samples.
+    classes
+        Up to so many samples the graph of the classes chose the better genes, or as good ones.
+    enough
+        Samples that two classes must have: folds leave some of them to be joined.
+    """
+
+    full_rank: int = 100
+    n_comps: int = 50
+    classes: int = 400
+    enough: int = 4
+
+
+RULES = Rules()
+
+
+def default_selector(
+    labels: NDArray[np.generic],
+    *,
+    graph: Literal["auto", "classes", "neighbors", "labels"] = "auto",
+    n_comps: int | Literal["auto"] | None = "auto",
+    random_state: int | None = 0,
+) -> GLFS:
+    """The selector for samples of these labels, −1 where they are missing.
+
+    ``graph="auto"``: the graph of the classes up to 400 samples, where two classes have at least
+    four; otherwise nearest neighbours, and a panel that tells the classes apart.
+    ``n_comps="auto"``: full rank up to 100 samples, 50 components above.
+    """
+    if graph == "auto":
+        counts = np.unique(labels[is_labelled(labels)], return_counts=True)[1]
+        few = len(labels) <= RULES.classes and np.sum(counts >= RULES.enough) > 1
+        graph = "classes" if few else "labels"
+    if n_comps == "auto":
+        n_comps = None if len(labels) <= RULES.full_rank else RULES.n_comps
+    return SELECTORS[graph](n_comps=n_comps, random_state=random_state)
 
 
 class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -161,14 +218,14 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             ensure_min_samples=3,
         )
         if X.shape[1] == 1:
-            msg = "There is 1 gene (n_features = 1): there is nothing to choose from."
-            raise ValueError(msg)
+            raise InvalidValue(
+                "X", NO_VALUE, "has 1 gene (n_features = 1): there is nothing to choose from"
+            )
         checks.flags(weighted=self.weighted)
         checks.seed(self.random_state, state_too=True)
         for name, part in (("selector", self.selector), ("classifier", self.classifier)):
             if part is not None and not isinstance(part, BaseEstimator):
-                msg = f"{name}={part!r} must be an estimator, or None."
-                raise TypeError(msg)
+                raise InvalidType(name, part, "must be an estimator, or {none}")
         check_classification_targets(labels)
         labelled = is_labelled(labels)
         self.classes_ = check_classes(labels[labelled])
@@ -178,8 +235,9 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.n_genes_ = int(self.tried_[0])
         blocks = None if batch is None else np.asarray(batch)
         if blocks is not None and blocks.shape != labels.shape:
-            msg = f"batch has shape {blocks.shape}, but there are {len(labels)} samples."
-            raise ValueError(msg)
+            raise InvalidValue(
+                "batch", blocks, "must have one value for each of the {n} samples", n=len(labels)
+            )
         selector = self._selector(labels)
         if len(self.tried_) > 1:
             folds = self._folds(labels, labelled)
@@ -187,7 +245,7 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             self.n_folds_, self.n_tested_ = len(folds), sum(len(test) for _, test in folds)
             self.cv_errors_ = np.sum(errors, axis=0)
             self.n_genes_ = int(self.tried_[np.argmin(self.cv_errors_)])
-        self.selector_ = fitted(selector, self.n_genes_, X, labels, batch=blocks, include=given)
+        self.selector_ = _fitted(selector, self.n_genes_, X, labels, batch=blocks, include=given)
         self.genes_ = np.argsort(self.selector_.ranking_)[: self.n_genes_]
         self.classifier_ = self._classify(X, labels, self.genes_, _beta(self.selector_))
         return self
@@ -216,8 +274,13 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             return np.arange(fewest, max(fewest, min(_MOST_GENES, n_features)) + 1)
         numbers = np.unique(checks.whole_numbers("n_genes", self.n_genes, at_most=n_features))
         if numbers[0] < n_included:
-            msg = f"include has {n_included} genes, more than n_genes={numbers[0]}."
-            raise ValueError(msg)
+            raise InvalidValue(
+                "include",
+                NO_VALUE,
+                "has {n} genes, more than {arg:n_genes} allows",
+                "ask for {n} genes or more",
+                n=n_included,
+            )
         return numbers
 
     def _folds(
@@ -264,12 +327,12 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         include: Index | None,
     ) -> list[tuple[Index, Array]]:
         """Order and weights of the genes for every number of them."""
-        if include is None and isinstance(selector, SupervisedGLFS) and selector.walks_once:
-            joined, cliques = in_cliques(X, y, batch)
+        if include is None and isinstance(selector, SupervisedGLFS) and selector.method.walks:
+            joined, cliques = _in_cliques(X, y, batch)
             rankings = selector.panels(joined, cliques, self.tried_.tolist())
             return [(ranking.order, ranking.weights) for ranking in rankings]
         most = int(self.tried_[-1])
-        chosen = fitted(selector, most, X, y, batch=batch, include=include)
+        chosen = _fitted(selector, most, X, y, batch=batch, include=include)
         return [(np.argsort(chosen.ranking_), _beta(chosen))] * len(self.tried_)
 
     def _classify(
@@ -297,8 +360,70 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
 def _beta(selector: GLFS) -> Array:
     """Weights of the solution that the panel is taken from: whole genes but with the paper's."""
-    whole = selector.objective == "error"
+    whole = selector.method.by_criterion
     return np.ones_like(selector.weights_) if whole else selector.weights_
+
+
+def _fitted(
+    selector: GLFS,
+    n_genes: int,
+    X: Matrix,
+    y: NDArray[np.generic],
+    *,
+    batch: NDArray[np.generic] | None,
+    include: ArrayLike | None,
+) -> GLFS:
+    """A copy of the selector, fitted to what it can use of the samples."""
+    selector = clone(selector).set_params(n_genes=n_genes)
+    given = {"batch": batch, "include": include}
+    given = {name: value for name, value in given.items() if value is not None}
+    if not isinstance(selector, SupervisedGLFS):
+        return selector.fit(X, y, **given)
+    X, cliques = _in_cliques(X, y, batch)
+    if include is None:
+        return selector.fit(X, cliques)
+    free = GLFS(**selector.get_params(deep=False))
+    return free.fit(X, graph=class_graph(cliques), include=include)
+
+
+def _in_cliques(
+    X: Matrix, y: NDArray[np.generic], batch: NDArray[np.generic] | None
+) -> tuple[Matrix, NDArray[np.generic]]:
+    """Samples that a graph of the classes joins to others, and the group of each.
+
+    Groups are classes, or the classes of every batch.  With batches genes are centred within each,
+    so that nothing is left of what only separates batches.
+
+    Raises
+    ------
+    ValueError
+        No two classes with two samples each, of one batch.
+    """
+    known = np.flatnonzero(is_labelled(y))
+    classes, code = np.unique(y[known], return_inverse=True)
+    block = (
+        np.zeros_like(code) if batch is None else np.unique(batch[known], return_inverse=True)[1]
+    )
+    _, group, counts = np.unique(
+        block * len(classes) + code, return_inverse=True, return_counts=True
+    )
+    joined = counts[group] > 1
+    if not any(len(np.unique(code[joined & (block == b)])) > 1 for b in np.unique(block)):
+        raise InvalidValue(
+            "y",
+            NO_VALUE,
+            "has no two classes with two samples each of one batch, and the graph of the classes "
+            "joins none",
+            "use that of nearest neighbours",
+        )
+    known, block, group = known[joined], block[joined], group[joined]
+    X = X[known]
+    if batch is None:
+        return X, y[known]
+    X = X.toarray() if sparse.issparse(X) else X.copy()
+    for b in np.unique(block):
+        X[block == b] -= X[block == b].mean(axis=0)
+    return X, group
 
 
 def fewest_genes(cv_results: Mapping[str, Any]) -> int:
@@ -327,17 +452,26 @@ def fewest_genes(cv_results: Mapping[str, Any]) -> int:
     1
     """
     if not isinstance(cv_results, Mapping) or "mean_test_score" not in cv_results:
-        msg = "cv_results must be those of GridSearchCV: it has no mean_test_score."
-        raise TypeError(msg)
+        raise InvalidType(
+            "cv_results", NO_VALUE, "has no mean_test_score", "pass those of GridSearchCV"
+        )
     names = [name for name in cv_results if name.startswith("param_") and name.endswith("n_genes")]
     if len(names) != 1:
-        msg = f"The grid must hold one parameter n_genes; it holds {names}."
-        raise ValueError(msg)
+        raise InvalidValue(
+            "cv_results",
+            NO_VALUE,
+            "must be those of a grid with one parameter n_genes; it has {names}",
+            names=listed(names),
+        )
     score = np.asarray(cv_results["mean_test_score"])
     n_genes = np.asarray(cv_results[names[0]], dtype=float)
     if n_genes.shape != score.shape or not np.isfinite(score).any():
-        msg = f"mean_test_score must hold a number for each of the {len(n_genes)} candidates."
-        raise ValueError(msg)
+        raise InvalidValue(
+            "cv_results",
+            NO_VALUE,
+            "must hold a mean_test_score for each of the {n} candidates",
+            n=len(n_genes),
+        )
     best = np.flatnonzero(score >= np.nanmax(score) - _SAME_SCORE)
     n_genes = n_genes[best]
     return int(best[np.argmin(n_genes)])

@@ -11,12 +11,10 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .. import checks
+from .. import checks, laprls
 from ..cells import graph as graphs
 from ..cells import noise
-from ..laprls import solve as laprls
-from ..laprls.class_graph import class_graph
-from ..laprls.labels import check_classes, is_labelled
+from ..errors import InvalidValue
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -49,8 +47,6 @@ class LapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ``"classes"``, every two samples of one class.
     n_neighbors
         Neighbours of a sample.
-    laplacian
-        ``"normalized"`` (symmetric) or ``"unnormalized"``.
     class_weight
         ``"balanced"``: all classes count the same in the squares.  The smaller the values of f that
         λ1 and λ2 allow, the nearer it is to the mean label, and with unequal classes that is the
@@ -94,7 +90,6 @@ class LapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         lambda2: float = 10.0,
         graph: Literal["neighbors", "classes"] = "neighbors",
         n_neighbors: int = 15,
-        laplacian: Literal["normalized", "unnormalized"] = "normalized",
         class_weight: Literal["balanced"] | dict[object, float] | None = "balanced",
         standardize: bool = True,
     ) -> None:
@@ -102,7 +97,6 @@ class LapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.lambda2 = lambda2
         self.graph = graph
         self.n_neighbors = n_neighbors
-        self.laplacian = laplacian
         self.class_weight = class_weight
         self.standardize = standardize
 
@@ -142,7 +136,6 @@ class LapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         checks.number("lambda2", self.lambda2, above=0.0)
         checks.one_of("graph", self.graph, GRAPHS)
         checks.whole_number("n_neighbors", self.n_neighbors, at_least=1)
-        checks.one_of("laplacian", self.laplacian, graphs.LAPLACIANS)
         checks.flags(standardize=self.standardize)
         checks.no_anndata(X)
         X, labels = validate_data(
@@ -154,15 +147,15 @@ class LapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             ensure_min_samples=2,
         )
         check_classification_targets(labels)
-        labelled = is_labelled(labels)
-        self.classes_ = check_classes(labels[labelled])
+        labelled = laprls.is_labelled(labels)
+        self.classes_ = laprls.check_classes(labels[labelled])
         scale = self._scale(X, feature_weight)
         scaled = _times(X, scale)
         similarities = self._graph(scaled, labels, labelled, graph)
         coef, intercept = laprls.solve(
             scaled,
             _code(labels, self.classes_),
-            graphs.laplacian(similarities, self.laplacian),
+            graphs.laplacian(similarities),
             lambda1=self.lambda1,
             lambda2=self.lambda2,
             sample_weight=self._sample_weight(labels, labelled),
@@ -196,11 +189,12 @@ class LapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return scale
         weight = checks.real("feature_weight", feature_weight)
         if weight.shape != scale.shape or weight.min() < 0:
-            msg = (
-                f"feature_weight must hold one finite number ≥ 0 for each of {len(scale)} "
-                f"features; got shape {weight.shape}, smallest {weight.min(initial=np.inf):.3g}."
+            raise InvalidValue(
+                "feature_weight",
+                weight,
+                "must hold one number ≥ 0 for each of {n} features",
+                n=len(scale),
             )
-            raise ValueError(msg)
         return scale * np.sqrt(weight)
 
     def _sample_weight(self, y: NDArray[np.generic], labelled: NDArray[np.bool_]) -> Array:
@@ -209,8 +203,9 @@ class LapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             checks.one_of("class_weight", self.class_weight, ("balanced",))
         weight[labelled] = compute_sample_weight(self.class_weight, y[labelled])
         if not (np.isfinite(weight).all() and weight.min() >= 0 and weight.any()):
-            msg = f"class_weight={self.class_weight!r} must give numbers ≥ 0, and not only 0."
-            raise ValueError(msg)
+            raise InvalidValue(
+                "class_weight", self.class_weight, "must give numbers ≥ 0, and not only 0"
+            )
         return weight
 
     def _graph(
@@ -221,7 +216,7 @@ class LapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.lambda1 == 0:
             return sparse.csr_array((len(y), len(y)))
         if self.graph == "classes":
-            return _among(class_graph(y[labelled]), labelled)
+            return _among(laprls.class_graph(y[labelled]), labelled)
         return graphs.knn_graph(
             scaled.toarray() if sparse.issparse(scaled) else scaled, self.n_neighbors
         )

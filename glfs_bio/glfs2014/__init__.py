@@ -5,6 +5,4 @@ from __future__ import annotations
 from .exact import Exact
 from .printed import Printed
 
-#: The objectives of the paper.
-VARIANCES = {"exact": Exact, "printed": Printed}
-OBJECTIVES = ("error", *VARIANCES)
+__all__ = ["Exact", "Printed"]

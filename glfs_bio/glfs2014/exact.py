@@ -6,19 +6,27 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .variance import Variance
+from .original import Original
 
 if TYPE_CHECKING:
     from .._typing import Array
 
 
-class Exact(Variance):
+class Exact(Original):
     """``Q = Tr(A (M+A)⁻¹ M (M+A)⁻¹ M)``, the trace of the covariance of w.
 
-    Equation (6) of the paper, fourth line.
+    Equation (6) of the paper, fourth line: the original GLFS.  Options are `lam`, `solver` and
+    `tol`, as :class:`~glfs_bio.glfs2014.original.Original` has them.
+
+    Examples
+    --------
+    >>> from glfs_bio.glfs2014 import Exact
+    >>> Exact(lam="line_search")
+    Exact(lam='line_search', solver='newton', tol=0.0001)
     """
 
-    whole_space = False
+    name = "exact"
+    title = "GLFS (2014): ℓ1-penalised variance of LapRLS"
 
     @staticmethod
     def diagonals(m: Array) -> tuple[Array, Array, Array]:

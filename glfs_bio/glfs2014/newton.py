@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..criterion.cholesky import diagonal, factor
-from .bounded_qp import solve_bounded_qp
+from ..criterion import cholesky
 from .descent import TOLERANCE, Solution, decreases_enough, kkt_residuals, longest_step
 
 if TYPE_CHECKING:
     from .._typing import Array, Index
-    from .variance import Objective, Point
+    from .variance import Point, Variance
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,7 @@ RULES = Rules()
 
 
 def minimise(
-    objective: Objective,
+    objective: Variance,
     beta: Array,
     lam: float,
     *,
@@ -91,7 +90,7 @@ def _most_violating(residuals: Array, tol: float, most: int) -> Index:
 
 
 def _on_working_set(
-    objective: Objective,
+    objective: Variance,
     beta: Array,
     working: Index,
     lam: float,
@@ -133,9 +132,9 @@ def _newton_step(point: Point, slope: Array, residuals: Array, ridge: float) -> 
     units = np.outer(unit, unit)
     for part in (exact, convex):
         part *= units
-        diagonal(part)[:] += ridge
+        cholesky.diagonal(part)[:] += ridge
     hessian, shift = exact, 0.0
-    while (half := factor(hessian)) is None:
+    while (half := cholesky.factor(hessian)) is None:
         shift = max(0.5, 2.0 * shift)
         hessian = exact + shift * convex
     lower = -here[movable] / unit
@@ -168,3 +167,33 @@ def _lengthen(point: Point, accepted: Point, step: Array, drop: float, lam: floa
         accepted = trial
         length *= 2.0
     return accepted
+
+
+def solve_bounded_qp(
+    hessian: Array, factor: Array, slope: Array, lower: Array, *, max_iter: int = 50
+) -> Array:
+    """Minimise ``½ xᵀHx + sᵀx`` over ``x ≥ lower`` by block pivoting.
+
+    `factor` is H's, see :func:`~glfs_bio.criterion.cholesky.factor`.
+
+    Every round solves on the free variables and moves all violated ones at once (Portugal,
+    Júdice & Vicente 1994).  Block pivoting can cycle; the last point, clipped to the bounds, is
+    then still a good step, and the caller's line search decides how much of it is taken.
+    """
+    free = np.ones(len(slope), dtype=bool)
+    x = np.zeros_like(slope)
+    for _ in range(max_iter):
+        if free.all():
+            x = cholesky.solve_with(factor, -slope)
+        else:
+            x = np.where(free, 0.0, lower)
+            there = np.flatnonzero(free)
+            if len(there):
+                pull = slope[there] + (hessian @ x)[there]
+                x[there] = cholesky.solve(hessian[there][:, there], -pull)
+        downhill = slope if free.all() else hessian @ x + slope  # matters at bounds only
+        moved = np.where(free, x >= lower, downhill < 0)
+        if np.array_equal(moved, free):
+            break
+        free = moved
+    return np.maximum(x, lower)

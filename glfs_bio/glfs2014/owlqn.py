@@ -18,14 +18,14 @@ from .descent import (
 
 if TYPE_CHECKING:
     from .._typing import Array
-    from .variance import Objective, Point
+    from .variance import Point, Variance
 
 _MEMORY = 10
 _SHORTEST_STEP = 1e-12
 
 
 def minimise(
-    objective: Objective,
+    objective: Variance,
     beta: Array,
     lam: float,
     *,
@@ -86,7 +86,7 @@ def _two_loop(steepest: Array, pairs: deque[tuple[Array, Array]]) -> Array:
 
 
 def _projected_search(
-    objective: Objective, point: Point, direction: Array, lam: float, *, first: bool
+    objective: Variance, point: Point, direction: Array, lam: float, *, first: bool
 ) -> Point | None:
     """Backtrack along the projected direction until the penalised objective decreases enough.
 

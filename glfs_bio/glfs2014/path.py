@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..errors import NO_VALUE, InvalidValue
 from . import newton, owlqn
 from .descent import TOLERANCE
 from .thinning import balance, thin
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from .._typing import Array
     from .descent import Solution
-    from .variance import Objective, Variance
+    from .variance import Block, Variance
 
 log = logging.getLogger(__name__)
 
@@ -72,11 +73,11 @@ RULES = Rules()
 _LINE_SEARCH_CONSTANT = 2.0**40
 
 
-class Collapse(ValueError):
+class Collapse(InvalidValue):
     """Every weight is zero: λ is larger than the data bear."""
 
 
-def start(objective: Objective) -> tuple[Array, float]:
+def start(objective: Variance) -> tuple[Array, float]:
     """Where a path begins: equal weights on the largest genes, and the λ that balances them.
 
     The weights put the directions that the genes reach well inside the branch of selections.
@@ -103,21 +104,22 @@ def start(objective: Objective) -> tuple[Array, float]:
         if lam > 0:
             return beta, lam
         beta *= 2.0
-    msg = (
-        "No λ balances the genes: their sizes are too unlike. "
-        "Standardize them, or choose another objective."
+    raise Collapse(
+        "data",
+        NO_VALUE,
+        "has genes of sizes so unlike that no λ balances them",
+        "standardise them, or choose another {arg:objective}",
     )
-    raise Collapse(msg)
 
 
-def _directions(block: Variance, beta: Array) -> Array:
+def _directions(block: Block, beta: Array) -> Array:
     """Eigenvalues of A' in the directions that the genes reach."""
     weights = np.linalg.eigvalsh((block.genes.T * beta) @ block.genes)
     return np.asarray(weights[weights > RULES.reached * weights[-1]])
 
 
 def walk(
-    objective: Objective,
+    objective: Variance,
     *,
     last: float = np.inf,
     solver: str = "newton",
@@ -153,8 +155,13 @@ def walk(
     """
     beta, lam = start(objective)
     if last < RULES.smallest_lam * lam:
-        msg = f"lam={last:.6g} is smaller than rounding allows: the path starts at λ = {lam:.6g}."
-        raise ValueError(msg)
+        raise InvalidValue(
+            "lam",
+            last,
+            "is smaller than rounding allows",
+            "the path starts at λ = {first:.6g}",
+            first=lam,
+        )
     lam, started = min(lam, last), False
     if np.count_nonzero(beta) > most:
         beta, lam = thin(objective, beta, lam, most=most, least=least, last=last)
@@ -171,12 +178,18 @@ def walk(
         beta = solution.beta * np.sqrt(lam / following)
         lam, started = following, True
     if not started:
-        msg = f"No gene is left at λ = {lam:.6g}, where the path starts"
-        msg += ": choose a smaller lam." if lam == last else ": the graph shows no structure."
-        raise Collapse(msg)
+        if lam == last:
+            raise Collapse("lam", lam, "leaves no gene", "choose a smaller one")
+        raise Collapse(
+            "data",
+            NO_VALUE,
+            "shows no structure on the graph of its cells: no gene is left at λ = {lam:.6g}, where "
+            "the path starts",
+            lam=lam,
+        )
 
 
-def walk_to(objective: Objective, lam: float, **options: Any) -> list[Solution]:
+def walk_to(objective: Variance, lam: float, **options: Any) -> list[Solution]:
     """The path up to a given λ, whose solution comes last.
 
     Raises
@@ -186,17 +199,18 @@ def walk_to(objective: Objective, lam: float, **options: Any) -> list[Solution]:
     """
     solutions = list(walk(objective, last=lam, **options))
     if solutions[-1].lam < lam:
-        reach = solutions[-1].lam
-        msg = (
-            f"lam={lam:.6g} leaves no gene: the path collapses above λ = {reach:.6g}; "
-            "choose a smaller lam."
+        raise Collapse(
+            "lam",
+            lam,
+            "leaves no gene, as the path collapses above λ = {reach:.6g}",
+            "choose a smaller one",
+            reach=solutions[-1].lam,
         )
-        raise Collapse(msg)
     return solutions
 
 
 def line_search(
-    objective: Objective, *, solver: str = "newton", tol: float = TOLERANCE
+    objective: Variance, *, solver: str = "newton", tol: float = TOLERANCE
 ) -> list[Solution]:
     """The paper's rule for equation (8): the largest λ, up to factors of two, without collapse.
 
@@ -217,8 +231,12 @@ def line_search(
             break
         lam = lam * _LINE_SEARCH_CONSTANT / 2.0**t if solution.n_genes else lam / 2.0
     if not survivors:
-        msg = "The line search found no λ that keeps a gene: the graph shows no structure."
-        raise Collapse(msg)
+        raise Collapse(
+            "data",
+            NO_VALUE,
+            "shows no structure on the graph of its cells: the line search found no λ that leaves "
+            "a gene",
+        )
     return survivors
 
 

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .variance import Variance
+from .original import Original
 
 if TYPE_CHECKING:
     from .._typing import Array
 
 
-class Printed(Variance):
+class Printed(Original):
     """``Tr(A (M+A)⁻² M²)``, equation (7) of the paper, which is Q only where A and M commute.
 
     It is no function of the subspace that the genes span: it needs all directions of the cells.
+    Options are those of :class:`~glfs_bio.glfs2014.Exact`.
     """
 
+    name = "printed"
+    title = "GLFS (2014), by the formula that the paper prints"
     whole_space = True
 
     @staticmethod

@@ -23,7 +23,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from .._typing import Array
-    from .variance import Objective, Point
+    from .variance import Point, Variance
 
 log = logging.getLogger(__name__)
 
@@ -68,7 +68,7 @@ RULES = Rules()
 
 
 def thin(
-    objective: Objective, beta: Array, lam: float, *, most: int, least: int, last: float = np.inf
+    objective: Variance, beta: Array, lam: float, *, most: int, least: int, last: float = np.inf
 ) -> tuple[Array, float]:
     """Let λ grow until at most `most` genes are left.
 
@@ -125,7 +125,7 @@ def thin(
     return beta, min(_balance(point), last)
 
 
-def balance(objective: Objective, beta: Array) -> float:
+def balance(objective: Variance, beta: Array) -> float:
     """``−Σ β_i ∂φ/∂β_i / Σ β_i``: positive where most directions are on the branch."""
     return _balance(objective.at(beta))
 
@@ -134,7 +134,7 @@ def _balance(point: Point) -> float:
     return float(np.dot(point.beta, -point.gradient) / np.sum(point.beta))
 
 
-def _with_entering(objective: Objective, point: Point, lam: float) -> Point:
+def _with_entering(objective: Variance, point: Point, lam: float) -> Point:
     violation = -point.full_gradient() / lam - 1.0
     violation[point.support] = 0.0
     entering = np.argsort(-violation, kind="stable")[: objective.rank]

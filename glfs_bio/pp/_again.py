@@ -9,11 +9,14 @@ import numpy as np
 
 from .._anndata import selection, write
 from ..limits import Limits
+from ..methods import METHODS, OBJECTIVES
 
 if TYPE_CHECKING:
     from anndata import AnnData
 
 _LISTS = ("include", "exclude")
+#: Parameters that are a name or an instance.
+_METHODS = {"method": METHODS, "objective": OBJECTIVES}
 #: Parameters that may be a dict by gene.
 _BY_GENE = ("cost", "failure")
 
@@ -62,6 +65,8 @@ def _restored(name: str, value: Any) -> Any:
         return value.item()
     if name == "limits":
         return Limits.from_record(value)
+    if name in _METHODS:
+        return _METHODS[name].restored(name, value)
     if name in _BY_GENE:
         return write.restored(value)
     if name == "preserve":

@@ -22,18 +22,18 @@ if TYPE_CHECKING:
     from .._anndata.per_gene import PerGene
     from .._anndata.preserve import Preserve
     from ..limits import Limits
+    from ..methods import Method
 
 
 def select_genes(
     adata: AnnData | Sequence[AnnData] | Mapping[str, AnnData],
     n_genes: int | None = None,
     *,
-    method: str = "glfs",
-    objective: Literal["error", "exact", "printed"] = "error",
+    method: str | Method = "glfs",
+    objective: str | Method = "error",
     preserve: Preserve = "structure",
     cell_weights: str | None = None,
     lam: float | Literal["line_search"] | None = None,
-    swaps: bool = False,
     lambda1: float = 100.0,
     standardize: Literal["auto", "noise", "unit"] | None = "auto",
     n_comps: int | None = 50,
@@ -92,7 +92,7 @@ def select_genes(
         ``"glfs"``, or a method that it is compared with: ``"lapaofs"`` and ``"lapdofs"`` (greedy,
         He et al. 2011), ``"laplacian_score"`` (He et al. 2005), ``"q_alpha"`` (Wolf & Shashua
         2003), ``"sparse_pca"`` (Zou et al. 2004), ``"variance"``.  These need `n_genes`, and refuse
-        `objective`, `lam` and `swaps`.  All are given the same matrix, subspace and graph, and use
+        `objective` and `lam`.  All are given the same matrix, subspace and graph, and use
         of these what they are defined on.
     objective
         ``"error"``: the error of LapRLS, its variance and its squared bias.  ``"exact"``: the
@@ -118,9 +118,6 @@ def select_genes(
         λ of the paper's objectives; ``"line_search"``: the rule of the paper, the largest λ that
         does not collapse (a handful of genes).  None: chosen along the path so that `n_genes`
         remain, or the line search where `n_genes` is None too.
-    swaps
-        Exchange genes at the end, one for another, until no exchange lowers F.  Panels of different
-        sizes are then no longer nested, and `n_genes` is needed.  It gains little.
     lambda1
         Weight λ1 of the graph in ``B = I + λ1 L``, L the symmetric normalised Laplacian.
     standardize
@@ -247,7 +244,7 @@ def select_genes(
         keep is at least this share of what the best possible panel of that size keeps (NaN up to
         the genes of `include`);
         with ``n_genes=None`` ``curve``: ``kept`` of panels larger than the selection too; with
-        `swaps` ``exchanged``, the number of exchanges; with `failure` ``kept_with_failures``, shape
+        `failure` ``kept_with_failures``, shape
         (n_genes,), the mean of what is kept over the failures.  With the paper's objectives
         ``lam``, ``path``, ``kkt`` (largest violation of the optimality conditions, in units of λ),
         ``converged``, ``n_iter``.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from .._anndata import limits as limits_of
 from .._anndata.inputs import inputs
 from .._anndata.preserve import seen_by, wanted
 from ..data.matrix import RowMatrix
+from ..errors import InvalidValue
+from ..methods import OBJECTIVES, Method, Question
 from ..selection import Options, rank_genes
 from ._structure import kept as kept_structure
 
@@ -27,9 +30,6 @@ if TYPE_CHECKING:
 
 _OF_OPTIONS = (
     "method",
-    "objective",
-    "lam",
-    "swaps",
     "lambda1",
     "standardize",
     "n_comps",
@@ -48,7 +48,10 @@ def selected(
     KeyError, TypeError, ValueError
         As :func:`~glfs_bio.pp.select_genes`.
     """
-    options = Options(**{name: params[name] for name in _OF_OPTIONS})
+    options = Options(
+        objective=_objective(params["objective"], params["lam"]),
+        **{name: params[name] for name in _OF_OPTIONS},
+    )
     checks.seed(options.random_state)
     read.unique_names(adata)
     names = {name: params[name] for name in ("symbols", "missing")}
@@ -88,22 +91,24 @@ def selected(
     if params["detection"] is not None:
         detected = detection.shares(adata, params["detection"], params["layer"])
 
-    cells = kept_structure(adata, params, given, seen) if options.is_error else None
+    cells = kept_structure(adata, params, given, seen) if options.ranker.by_criterion else None
     ranking = rank_genes(
         given.data if genes.seen.all() else RowMatrix(given.data, genes=seen),
-        n_genes,
+        Question(
+            n_genes,
+            include=np.flatnonzero(genes.included[seen]),
+            candidates=np.flatnonzero(genes.allowed[seen]),
+            rows=None if rows is None else rows.only(seen),
+            failure=None if fails is None else fails[seen],
+            wanted=kept,
+            across=params["across"],
+            detection=None if detected is None else detected[seen],
+        ),
         options,
-        include=np.flatnonzero(genes.included[seen]),
-        candidates=np.flatnonzero(genes.allowed[seen]),
         graph=given.graph,
         representation=given.representation,
         provisional=given.provisional,
         batch=given.batch,
-        rows=None if rows is None else rows.only(seen),
-        failure=None if fails is None else fails[seen],
-        wanted=kept,
-        across=params["across"],
-        detection=None if detected is None else detected[seen],
         cells=cells,
     )
     key = params["key_added"]
@@ -116,6 +121,22 @@ def selected(
     if genes.missing:
         entry["missing"] = write.storable(genes.missing)
     return frame, entry
+
+
+def _objective(given: str | Method, lam: Any) -> Method:
+    """The objective, with λ where it is given beside it."""
+    objective = OBJECTIVES.resolve("objective", given)
+    if lam is None:
+        return objective
+    if "lam" not in {field.name for field in fields(objective)}:
+        raise InvalidValue(
+            "lam",
+            lam,
+            "is no option of {arg:objective}, which is {name}",
+            "leave it out, or choose another",
+            name=objective.name,
+        )
+    return replace(objective, lam=lam)  # type: ignore[call-arg]
 
 
 def _of_several_genes(rows: Rows, allowed: NDArray[np.bool_]) -> Rows | None:

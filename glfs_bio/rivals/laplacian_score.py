@@ -10,40 +10,47 @@ from scipy import sparse
 from ..cells.graph import laplacian
 from ..cells.noise import graph_residuals
 from ..data.matrix import doubled
-from ..selection._method import Method
-from ._filter import below_all, by_value
+from ..errors import NO_VALUE, InvalidValue
+from ..methods import Method
+from ..ranking import by_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .._typing import Array, Index, Matrix
-    from ..cells.cells import Problem
-    from ..selection._options import Options
-    from ..selection._ranking import Ranking
+    from ..cells.cells import Problem, Reduction
+    from ..ranking import Ranking
 
 _ROUNDING = 1e-12
 
 
-def rank(problems: Sequence[Problem], n_genes: int, *, include: Index, options: Options) -> Ranking:
-    """Rank genes by how little they vary along the graph, beside how much they vary at all.
+class LaplacianScore(Method):
+    """Little variation along the graph."""
 
-    ``L_i = f̃ᵀLf̃ / f̃ᵀDf̃`` with ``f̃`` centred by the degrees D of the cells and ``L = D − S``,
-    whatever Laplacian the problem has.  Small is good: the score is ``−L_i``.
+    name = "laplacian_score"
+    title = "Laplacian Score: little variation along the graph"
+    reference = "He, Cai & Niyogi 2005"
 
-    Numerators and denominators are summed over batches, which is the score on the union of their
-    graphs with each batch centred by itself.  Of many cells a sample is looked at
-    (:mod:`glfs_bio.cells.sample`).
-    """
-    along, spread, smallest = np.sum([_parts(problem) for problem in problems], axis=0)
-    alive = spread > smallest
-    if not alive.any():
-        msg = "No gene varies over the cells that the graph joins: there is nothing to rank."
-        raise ValueError(msg)
-    values = -np.divide(along, spread, out=np.zeros_like(along), where=alive)
-    return by_value(below_all(values, alive), n_genes, include)
+    def rank(
+        self, problems: Sequence[Problem], n_genes: int, *, include: Index, reduction: Reduction
+    ) -> Ranking:
+        """Rank genes by how little they vary along the graph, beside how much they vary at all.
 
+        ``L_i = f̃ᵀLf̃ / f̃ᵀDf̃`` with ``f̃`` centred by the degrees D of the cells and ``L = D − S``,
+        whatever Laplacian the problem has.  Small is good: the score is ``−L_i``.
 
-METHOD = Method("Laplacian Score: little variation along the graph", "He, Cai & Niyogi 2005", rank)
+        Numerators and denominators are summed over batches, which is the score on the union of
+        their graphs with each batch centred by itself.  Of many cells a sample is looked at
+        (:mod:`glfs_bio.cells.sample`).
+        """
+        along, spread, smallest = np.sum([_parts(problem) for problem in problems], axis=0)
+        alive = spread > smallest
+        if not alive.any():
+            raise InvalidValue(
+                "data", NO_VALUE, "has no gene that varies over the cells that the graph joins"
+            )
+        values = -np.divide(along, spread, out=np.zeros_like(along), where=alive)
+        return by_value(_below_all(values, alive), n_genes, include)
 
 
 def _parts(problem: Problem) -> tuple[Array, Array, Array]:
@@ -65,3 +72,9 @@ def _squares(data: Matrix, degrees: Array) -> Array:
     if sparse.issparse(data):
         return np.asarray(data.multiply(data).T @ degrees)
     return np.asarray(np.einsum("i,ij,ij->j", degrees, data, data))
+
+
+def _below_all(values: Array, alive: Array) -> Array:
+    """Give genes that are not `alive`, which have no value, one below all others."""
+    lowest = values[alive].min()
+    return np.where(alive, values, lowest - max(abs(lowest), 1.0))

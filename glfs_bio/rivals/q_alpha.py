@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
-from sklearn.exceptions import ConvergenceWarning
 
-from ..selection._method import Method
-from ._filter import by_value
+from ..errors import Caution
+from ..methods import Method
+from ..ranking import by_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .._typing import Array, Index
-    from ..cells.cells import Problem
-    from ..selection._options import Options
-    from ..selection._ranking import Ranking
+    from ..cells.cells import Problem, Reduction
+    from ..ranking import Ranking
 
 
 @dataclass(frozen=True)
@@ -47,33 +46,42 @@ class Settings:
 SETTINGS = Settings()
 
 
-def rank(problems: Sequence[Problem], n_genes: int, *, include: Index, options: Options) -> Ranking:
-    """Rank genes by |α| at a maximum of ``Tr QᵀA_α²Q``, ``A_α = Σ α_i m_i m_iᵀ``, ``αᵀα = 1``.
+class QAlpha(Method):
+    """Weights that make the clusters of the cells coherent."""
 
-    The genes m are centred, brought to unit norm and seen through the subspace of the problem; at
-    full rank that is the method as published.
+    name = "q_alpha"
+    title = "Q−α: weights that make clusters coherent"
+    reference = "Wolf & Shashua 2003, 2005"
 
-    Several batches are one matrix whose batches are centred each by itself.
+    def rank(
+        self, problems: Sequence[Problem], n_genes: int, *, include: Index, reduction: Reduction
+    ) -> Ranking:
+        """Rank genes by |α| at a maximum of ``Tr QᵀA_α²Q``, ``A_α = Σ α_i m_i m_iᵀ``, ``αᵀα = 1``.
 
-    Returns
-    -------
-    Ranking
-        Weights |α|.  ``info`` has ``n_iter`` and ``converged``.
-    """
-    squared = np.sum([p.n_cells * p.variance for p in problems], axis=0)
-    scale = np.divide(1.0, np.sqrt(squared), out=np.zeros_like(squared), where=squared > 0)
-    genes = np.hstack([p.projections for p in problems]) * scale[:, None]
-    alpha, rounds, converged = coherent_weights(genes, SETTINGS.n_clusters)
-    if not converged:
-        warnings.warn(
-            f"Q−α did not settle in {rounds} rounds: its ranking depends on where it stopped.",
-            ConvergenceWarning,
-            stacklevel=2,
-        )
-    return by_value(np.abs(alpha), n_genes, include, n_iter=rounds, converged=converged)
+        The genes m are centred, brought to unit norm and seen through the subspace of the problem;
+        at full rank that is the method as published.
 
+        Several batches are one matrix whose batches are centred each by itself.
 
-METHOD = Method("Q−α: weights that make clusters coherent", "Wolf & Shashua 2003, 2005", rank)
+        Returns
+        -------
+        Ranking
+            Weights |α|.  ``info`` has ``n_iter`` and ``converged``.
+        """
+        squared = np.sum([p.n_cells * p.variance for p in problems], axis=0)
+        scale = np.divide(1.0, np.sqrt(squared), out=np.zeros_like(squared), where=squared > 0)
+        genes = np.hstack([p.projections for p in problems]) * scale[:, None]
+        alpha, rounds, converged = coherent_weights(genes, SETTINGS.n_clusters)
+        if not converged:
+            warnings.warn(
+                Caution(
+                    "Q−α did not settle in {rounds} rounds: its ranking depends on where it "
+                    "stopped.",
+                    rounds=rounds,
+                ),
+                stacklevel=2,
+            )
+        return by_value(np.abs(alpha), n_genes, include, n_iter=rounds, converged=converged)
 
 
 def coherent_weights(

@@ -8,23 +8,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.decomposition import MiniBatchDictionaryLearning, dict_learning
-from sklearn.exceptions import ConvergenceWarning
 
-from ..selection._method import Method
-from ._filter import by_value
+from ..errors import Caution
+from ..methods import Method
+from ..ranking import by_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .._typing import Array, Index
-    from ..cells.cells import Problem
-    from ..selection._options import Options
-    from ..selection._ranking import Ranking
+    from ..cells.cells import Problem, Reduction
+    from ..ranking import Ranking
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What scikit-learn is asked for.  :func:`rank` says how the first two were chosen.
+    """What scikit-learn is asked for.  :class:`SparsePCA` says how the first two were chosen.
 
     Attributes
     ----------
@@ -55,35 +54,43 @@ class Settings:
 SETTINGS = Settings()
 
 
-def rank(problems: Sequence[Problem], n_genes: int, *, include: Index, options: Options) -> Ranking:
-    """Rank genes by their largest absolute loading on sparse principal components.
+class SparsePCA(Method):
+    """Components with few loadings, kept at their lengths."""
 
-    What is decomposed is the matrix seen through the subspace of the problem, ``XVVᵀ``, in r
-    dimensions a gene.  scikit-learn's ``SparsePCA``, or ``MiniBatchSparsePCA`` for many genes,
-    gives the same components of that matrix itself, brought to length 1.  Here they keep their
-    lengths: a component of one gene would else give it the largest loading, however little it
-    varies.  That, the number of components and the weight were chosen among 16 settings by the AT&T
-    faces' labels and one simulation, in this method's favour there.
+    name = "sparse_pca"
+    title = "Sparse principal components"
+    reference = "Zou, Hastie & Tibshirani 2004"
 
-    Several batches are one matrix whose batches are centred each by itself.
+    def rank(
+        self, problems: Sequence[Problem], n_genes: int, *, include: Index, reduction: Reduction
+    ) -> Ranking:
+        """Rank genes by their largest absolute loading on sparse principal components.
 
-    Returns
-    -------
-    Ranking
-        Weights are the loadings, for genes of which the largest has length 1.  Genes without a
-        loading are ordered, below those with one, by how near they are to having one.  ``info`` has
-        ``n_iter`` and, where there are no batches of genes, ``converged``.
-    """
-    genes = np.hstack([p.projections * p.units[:, None] for p in problems])
-    genes /= np.sqrt(np.einsum("ij,ij->i", genes, genes).max())
-    loadings, directions, info = components(genes, options.random_state)
-    largest = np.abs(loadings).max(axis=1)
-    missing = np.abs((genes - loadings @ directions) @ directions.T).max(axis=1) / SETTINGS.alpha
-    scores = np.where(largest > 0, largest, np.minimum(missing, 1.0) - 1.0)
-    return replace(by_value(scores, n_genes, include, **info), weights=largest)
+        What is decomposed is the matrix seen through the subspace of the problem, ``XVVᵀ``, in r
+        dimensions a gene.  scikit-learn's ``SparsePCA``, or ``MiniBatchSparsePCA`` for many genes,
+        gives the same components of that matrix itself, brought to length 1.  Here they keep their
+        lengths: a component of one gene would else give it the largest loading, however little it
+        varies.  That, the number of components and the weight were chosen among 16 settings by the
+        AT&T faces' labels and one simulation, in this method's favour there.
 
+        Several batches are one matrix whose batches are centred each by itself.
 
-METHOD = Method("Sparse principal components", "Zou, Hastie & Tibshirani 2004", rank)
+        Returns
+        -------
+        Ranking
+            Weights are the loadings, for genes of which the largest has length 1.  Genes without a
+            loading are ordered, below those with one, by how near they are to having one.  ``info``
+            has ``n_iter`` and, where there are no batches of genes, ``converged``.
+        """
+        genes = np.hstack([p.projections * p.units[:, None] for p in problems])
+        genes /= np.sqrt(np.einsum("ij,ij->i", genes, genes).max())
+        loadings, directions, info = components(genes, reduction.random_state)
+        largest = np.abs(loadings).max(axis=1)
+        missing = (
+            np.abs((genes - loadings @ directions) @ directions.T).max(axis=1) / SETTINGS.alpha
+        )
+        scores = np.where(largest > 0, largest, np.minimum(missing, 1.0) - 1.0)
+        return replace(by_value(scores, n_genes, include, **info), weights=largest)
 
 
 def components(
@@ -116,8 +123,9 @@ def _at_once(
     converged = n_iter < SETTINGS.rounds
     if not converged:
         warnings.warn(
-            f"Sparse PCA did not settle in {n_iter} rounds: its ranking is approximate.",
-            ConvergenceWarning,
+            Caution(
+                "Sparse PCA did not settle in {n} rounds: its ranking is approximate.", n=n_iter
+            ),
             stacklevel=4,
         )
     return loadings, directions, {"n_iter": int(n_iter), "converged": converged}

@@ -6,26 +6,30 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..selection._method import Method
-from ._filter import by_value
+from ..methods import Method
+from ..ranking import by_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .._typing import Index
-    from ..cells.cells import Problem
-    from ..selection._options import Options
-    from ..selection._ranking import Ranking
+    from ..cells.cells import Problem, Reduction
+    from ..ranking import Ranking
 
 
-def rank(problems: Sequence[Problem], n_genes: int, *, include: Index, options: Options) -> Ranking:
-    """Rank genes by their variance over the cells, in the units of the matrix.
+class LargestVariance(Method):
+    """The simplest rival."""
 
-    Over batches it is the variance within batches, their cells counting alike.
-    """
-    cells = [problem.n_cells for problem in problems]
-    values = np.average([problem.variance for problem in problems], axis=0, weights=cells)
-    return by_value(values, n_genes, include)
+    name = "variance"
+    title = "Largest variance"
 
+    def rank(
+        self, problems: Sequence[Problem], n_genes: int, *, include: Index, reduction: Reduction
+    ) -> Ranking:
+        """Rank genes by their variance over the cells, in the units of the matrix.
 
-METHOD = Method("Largest variance", "", rank)
+        Over batches it is the variance within batches, their cells counting alike.
+        """
+        cells = [problem.n_cells for problem in problems]
+        values = np.average([problem.variance for problem in problems], axis=0, weights=cells)
+        return by_value(values, n_genes, include)

@@ -1,22 +1,25 @@
-"""One file a method; each takes the same problems and returns a weight and a score a gene."""
+"""The one way to a ranking, from a matrix, a question and options."""
 
 from __future__ import annotations
 
-from ..glfs2014 import glfs
-from ..selection._options import METHODS, Options
-from ..selection._rank_genes import best_panel, check_sizes, measured, rank_genes
-from ..selection._ranking import Ranking
-from ..selection._reduced_cells import ReducedCells, reduce_cells
+from ..methods import METHODS, OBJECTIVES, Method, Question
+from ..ranking import Ranking
+from ._error import Error, best_panel
+from ._options import Options
+from ._rank_genes import check_sizes, rank_genes
+from ._reduced_cells import ReducedCells, reduce_cells
 
 __all__ = [
     "METHODS",
+    "OBJECTIVES",
+    "Error",
+    "Method",
     "Options",
+    "Question",
     "Ranking",
     "ReducedCells",
     "best_panel",
     "check_sizes",
-    "glfs",
-    "measured",
     "rank_genes",
     "reduce_cells",
 ]

@@ -13,8 +13,7 @@ from .._anndata import classifier, labels, read, selection, write
 from .._anndata import genes as named
 from .._anndata.versions import versions
 from ..data.matrix import RowMatrix, moments
-from ..estimators._for_classes import SELECTORS, default_selector
-from ..estimators._glfs_laprls import GLFSLapRLSClassifier
+from ..estimators._glfs_laprls import SELECTORS, GLFSLapRLSClassifier, default_selector
 from ..estimators._laprls import LapRLSClassifier
 
 if TYPE_CHECKING:

@@ -3,6 +3,7 @@ import inspect
 import numpy as np
 import pandas as pd
 import pytest
+from refusals import refused
 from scipy import sparse
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
@@ -11,10 +12,14 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from glfs_bio import GLFS
 from glfs_bio.cells.graph import knn_graph, laplacian
-from glfs_bio.estimators._for_classes import default_selector
-from glfs_bio.estimators._glfs_laprls import GLFSLapRLSClassifier, fewest_genes
-from glfs_bio.estimators._laprls import LapRLSClassifier
-from glfs_bio.estimators._supervised import SupervisedGLFS
+from glfs_bio.errors import InvalidType, InvalidValue
+from glfs_bio.estimators import (
+    GLFSLapRLSClassifier,
+    LapRLSClassifier,
+    SupervisedGLFS,
+    fewest_genes,
+)
+from glfs_bio.estimators._glfs_laprls import default_selector
 
 ignore_skips = pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 
@@ -161,34 +166,33 @@ def test_there_are_no_invented_probabilities():
 
 
 @pytest.mark.parametrize(
-    ("params", "error", "match"),
+    ("argument", "value", "kind"),
     [
-        ({"lambda1": -1.0}, ValueError, "lambda1=-1.0"),
-        ({"lambda2": 0.0}, ValueError, "lambda2=0.0"),
-        ({"lambda2": "1"}, TypeError, "lambda2='1'"),
-        ({"graph": "class"}, ValueError, "graph='class'"),
-        ({"n_neighbors": 0}, ValueError, "n_neighbors=0"),
-        ({"laplacian": "L"}, ValueError, "laplacian='L'"),
+        ("lambda1", -1.0, InvalidValue),
+        ("lambda2", 0.0, InvalidValue),
+        ("lambda2", "1", InvalidType),
+        ("graph", "class", InvalidValue),
+        ("n_neighbors", 0, InvalidValue),
     ],
 )
-def test_bad_parameters(two_classes, params, error, match):
-    with pytest.raises(error, match=match):
-        LapRLSClassifier(**params).fit(*two_classes)
+def test_bad_parameters(two_classes, argument, value, kind):
+    with refused(kind, argument):
+        LapRLSClassifier(**{argument: value}).fit(*two_classes)
 
 
 def test_bad_labels(two_classes):
     X, y = two_classes
-    with pytest.raises(ValueError, match="one class, 0"):
+    with refused(InvalidValue, "y"):
         LapRLSClassifier().fit(X, np.zeros(60, dtype=int))
-    with pytest.raises(ValueError, match="one class, 0"):
+    with refused(InvalidValue, "y"):
         LapRLSClassifier().fit(X, np.where(y == 0, 0, -1))
-    with pytest.raises(ValueError, match="no label"):
+    with refused(InvalidValue, "y"):
         LapRLSClassifier().fit(X, np.full(60, -1))
     with pytest.raises(ValueError, match="NaN"):
         LapRLSClassifier().fit(X, np.where(y == 0, np.nan, y))
     with pytest.raises(ValueError, match="NaN"):
         LapRLSClassifier().fit(X, np.where(y == 0, np.nan, np.array("a", dtype=object)))
-    with pytest.raises(ValueError, match="class 'rare' with 1 sample"):
+    with refused(InvalidValue, "y"):
         SupervisedGLFS().fit(X, np.r_[["rare"], np.repeat(["a", "b"], [29, 30])])
 
 
@@ -213,9 +217,9 @@ def test_a_class_of_one_sample_needs_no_other(two_classes):
     model = GLFSLapRLSClassifier(3).fit(X, labels)
     assert type(model.selector_) is GLFS
     assert model.predict(X[40:41]) == 1
-    with pytest.raises(ValueError, match="no two classes with two samples"):
+    with refused(InvalidValue, "y"):
         GLFSLapRLSClassifier(3, selector=SupervisedGLFS()).fit(X, labels)
-    with pytest.raises(ValueError, match="No class has two samples"):
+    with refused(InvalidValue, "n_genes"):
         GLFSLapRLSClassifier([2, 3]).fit(X, np.where(np.isin(np.arange(60), [0, 40]), y, -1))
 
 
@@ -247,16 +251,16 @@ def test_included_genes_come_first(two_classes, selector, n_genes):
     model = GLFSLapRLSClassifier(n_genes, selector=selector, cv=3)
     model.fit(*two_classes, include=[40, 17])
     assert set(model.genes_[:2]) == {17, 40}
-    with pytest.raises(ValueError, match="include has 2 genes, more than n_genes=1"):
+    with refused(InvalidValue, "include"):
         model.set_params(n_genes=[1, 5]).fit(*two_classes, include=[40, 17])
 
 
 def test_bad_graph_and_weights(two_classes):
     X, y = two_classes
-    with pytest.raises(ValueError, match=r"graph has shape \(3, 3\)"):
+    with pytest.raises(ValueError, match="graph"):
         LapRLSClassifier().fit(X, y, graph=np.ones((3, 3)))
     for weight in (np.ones(3), np.full(50, -1.0), np.full(50, np.nan)):
-        with pytest.raises(ValueError, match=r"feature_weight (must hold|has values that are not)"):
+        with refused(InvalidValue, "feature_weight"):
             LapRLSClassifier().fit(X, y, feature_weight=weight)
 
 
@@ -338,7 +342,7 @@ def test_ties_go_to_fewer_genes():
         "mean_test_score": np.array([0.9, 0.9, 0.9, 0.8]),
     }
     assert fewest_genes(results) == 1
-    with pytest.raises(ValueError, match="n_genes"):
+    with refused(InvalidValue, "cv_results"):
         fewest_genes({"mean_test_score": np.ones(3)})
 
 

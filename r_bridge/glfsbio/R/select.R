@@ -63,7 +63,6 @@
 #'     `rowData()`.}
 #'   \item{`objective`, `lam`}{`"error"`, or a selection of the paper, and its
 #'     penalty; see below.}
-#'   \item{`swaps`}{Exchange genes at the end until no exchange lowers the error.}
 #'   \item{`lambda1`, `n_neighbors`}{Weight of the graph of the samples, and the
 #'     neighbours of a sample in it.}
 #'   \item{`n_comps`}{Principal components that span the structure; NULL: full rank,
@@ -86,7 +85,7 @@
 #' @details The error is the variance and the squared bias of the estimate, for the
 #'   structure of the samples: the directions in which their expression varies.
 #'   Panels are nested: the first k genes of a larger panel are the panel of k
-#'   genes, unless `swaps = TRUE`. `objective = "exact"` is the selection of the
+#'   genes. `objective = "exact"` is the selection of the
 #'   paper, gradient-based Laplacian feature selection (Wang and Goldenberg): it
 #'   minimises the variance alone, with a penalty `lam` on the weights of the genes.
 #'   `objective = "printed"` takes the formula that the paper prints for it.

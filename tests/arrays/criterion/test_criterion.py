@@ -10,7 +10,7 @@ import pytest
 from glfs_bio.cells.cells import Reduction, build_problems
 from glfs_bio.cells.noise import elsewhere
 from glfs_bio.criterion.criterion import Criterion, units_of_noise
-from glfs_bio.selection import Options, rank_genes
+from glfs_bio.selection import Options, Question, rank_genes
 
 ORDER = np.array([7, 0, 3, 11, 5])
 EVERY = np.arange(12)
@@ -95,12 +95,12 @@ def test_genes_that_may_not_be_chosen_are_still_to_be_kept(clusters, method):
     """The scale is that of all genes, whatever genes may be in the panel."""
     options = Options(method=method, n_comps=8, n_neighbors=5)
     candidates = np.arange(1, 40, 2)
-    ranking = rank_genes(clusters, 6, options, candidates=candidates)
+    ranking = rank_genes(clusters, Question(6, candidates=candidates), options)
     panel = candidates[ranking.order[:6]]
     criterion = Criterion(build_problems(clusters, options.reduction))
     np.testing.assert_allclose(ranking.info["kept"], criterion.kept(panel), rtol=1e-9)
     np.testing.assert_allclose(
         ranking.losses[ranking.order[:6]], criterion.losses(panel), rtol=1e-9
     )
-    fixed = rank_genes(clusters, 6, options, include=panel)
+    fixed = rank_genes(clusters, Question(6, include=panel), options)
     assert fixed.info["kept"][-1] == pytest.approx(ranking.info["kept"][-1], rel=1e-9)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from glfs_bio.criterion.error import Block
-from glfs_bio.glfs2014.exact import Exact
-from glfs_bio.glfs2014.variance import Objective
+from glfs_bio.glfs2014 import Exact
+from glfs_bio.glfs2014.variance import Variance
 
 
 @pytest.fixture(params=[(12, 5), (4, 9)], ids=["d>r", "d<r"])
@@ -129,6 +129,6 @@ def test_the_variance_is_the_error_less_the_squared_bias():
     kappa, genes, beta = np.linspace(1.0, 4.0, 5), rng.normal(size=(12, 5)), rng.uniform(size=12)
     m = np.diag(1.0 / kappa)
     inverse = np.linalg.inv(np.eye(5) + (genes.T * beta) @ genes)
-    variance = Objective(Exact.whitened(genes, kappa)).at(beta).value
+    variance = Variance(Exact.whitened(genes, kappa)).at(beta).value
     error = Block.of(genes, m).value(beta)
     assert variance == pytest.approx(error - np.trace(inverse @ m @ inverse), rel=1e-10)

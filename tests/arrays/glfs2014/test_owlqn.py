@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from glfs_bio import GLFS
-from glfs_bio.glfs2014 import owlqn, path
-from glfs_bio.glfs2014.exact import Exact
-from glfs_bio.glfs2014.variance import Objective
+from glfs_bio.glfs2014 import Exact, owlqn, path
+from glfs_bio.glfs2014.variance import Variance
 
 
 @pytest.mark.parametrize("n_pairs", [0, 1, 2, 6])
@@ -35,7 +34,7 @@ def test_two_loops_are_the_updates_of_bfgs(n_pairs):
 @pytest.fixture
 def objective():
     rng = np.random.default_rng(0)
-    return Objective(Exact.of(rng.normal(size=(30, 5)), np.diag(np.linspace(1.0, 5.0, 5))))
+    return Variance(Exact.block(rng.normal(size=(30, 5)), np.diag(np.linspace(1.0, 5.0, 5))))
 
 
 def test_the_first_step_moves_a_tenth_of_the_weight(objective):
@@ -63,7 +62,7 @@ def test_a_path_loses_no_direction_that_newton_keeps(seed):
     cells = np.hstack([3.0 * groups, np.zeros((90, 34))]) + rng.normal(scale=0.3, size=(90, 40))
     chosen = {
         solver: set(
-            GLFS(n_genes=3, objective="exact", solver=solver).fit(cells).get_support(indices=True)
+            GLFS(n_genes=3, objective=Exact(solver=solver)).fit(cells).get_support(indices=True)
         )
         for solver in path.SOLVERS
     }

@@ -7,16 +7,15 @@ import pytest
 
 from glfs_bio.cells.cells import Reduction, build_problems
 from glfs_bio.datasets import simulate
-from glfs_bio.glfs2014 import newton, path, thinning
-from glfs_bio.glfs2014.exact import Exact
-from glfs_bio.glfs2014.variance import Objective
+from glfs_bio.glfs2014 import Exact, newton, path, thinning
+from glfs_bio.glfs2014.variance import Variance
 
 
 @pytest.fixture
 def objective():
     rng = np.random.default_rng(0)
     genes = rng.normal(size=(300, 8))
-    return Objective(Exact.of(genes, np.diag(np.linspace(1.0, 5.0, 8))))
+    return Variance(Exact.block(genes, np.diag(np.linspace(1.0, 5.0, 8))))
 
 
 def test_fixed_points_are_stationary(objective):
@@ -48,7 +47,7 @@ def test_signals_are_left():
     groups = np.eye(4)[rng.integers(4, size=80)]
     genes = np.hstack([groups, 0.2 * rng.normal(size=(80, 600))]).T
     centred = genes - genes.mean(axis=1, keepdims=True)
-    objective = Objective(Exact.of(centred, np.eye(80) + 20.0 * (np.eye(80) - _means(groups))))
+    objective = Variance(Exact.block(centred, np.eye(80) + 20.0 * (np.eye(80) - _means(groups))))
     beta, lam = path.start(objective)
     thinned, larger = thinning.thin(objective, beta, lam, most=40, least=4)
     best = np.argsort(-newton.minimise(objective, thinned, larger).beta)[:4]
@@ -65,7 +64,7 @@ def test_an_avalanche_is_followed_to_its_end():
     noisy = simulate(200, 500, sigma=0.2, random_state=0)
     (problem,) = build_problems(noisy.X, Reduction(n_comps=None, standardize=None))
     genes = problem.projections / np.linalg.norm(problem.projections, axis=1).max()
-    objective = Objective(Exact.of(genes, problem.stiffness))
+    objective = Variance(Exact.block(genes, problem.stiffness))
     beta, lam = path.start(objective)
     thinned, _ = thinning.thin(objective, beta, lam, most=40, least=4)
     left = np.flatnonzero(thinned)

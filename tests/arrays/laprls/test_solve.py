@@ -5,9 +5,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.linear_model import Ridge
 
+from glfs_bio import laprls
 from glfs_bio.cells.graph import knn_graph, laplacian
-from glfs_bio.laprls import solve as laprls
-from glfs_bio.laprls.class_graph import class_graph
 
 
 def problem(n, d, kind="normalized", seed=0):
@@ -125,4 +124,4 @@ def test_unlabelled_samples_act_through_the_graph_alone():
 def test_class_graph_joins_the_samples_of_a_class():
     expected = np.zeros((5, 5))
     expected[[0, 2, 1, 4], [2, 0, 4, 1]] = 1.0
-    np.testing.assert_array_equal(class_graph(np.array(list("babca"))).toarray(), expected)
+    np.testing.assert_array_equal(laprls.class_graph(np.array(list("babca"))).toarray(), expected)

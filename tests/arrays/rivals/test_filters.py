@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from glfs_bio.cells.graph import knn_graph
-from glfs_bio.selection import Options, rank_genes
+from glfs_bio.selection import Options, Question, rank_genes
 
 
 def laplacian_score(data, similarities):
@@ -72,6 +72,7 @@ def test_variance(small, batch):
 def test_included_genes_come_first_in_their_own_order(small, method):
     plain = rank_genes(small, 4, Options(method=method, n_comps=None))
     worst, bad = plain.order[-1], plain.order[-2]
-    ranking = rank_genes(small, 4, Options(method=method, n_comps=None), include=[worst, bad])
+    question = Question(4, include=[worst, bad])
+    ranking = rank_genes(small, question, Options(method=method, n_comps=None))
     np.testing.assert_array_equal(ranking.order, [bad, worst, *plain.order[:-2]])
     np.testing.assert_array_equal(ranking.weights, plain.weights)

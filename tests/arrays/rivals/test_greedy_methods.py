@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from glfs_bio.cells.graph import knn_graph
-from glfs_bio.selection import Options, rank_genes
+from glfs_bio.selection import Options, Question, rank_genes
 
 FULL = {"n_comps": None, "standardize": None, "n_neighbors": 5, "lambda1": 10.0}
 
@@ -93,7 +93,7 @@ def test_same_genes_and_gains(small, method, n_cells):
 
 
 def test_included_genes_are_covered_first(small, method):
-    ranking = rank_genes(small, 6, Options(method=method, **FULL), include=[12, 3])
+    ranking = rank_genes(small, Question(6, include=[12, 3]), Options(method=method, **FULL))
     agree(ranking, *by_brute_force([OneBatch(small, 10.0)], method, 6, include=[3, 12]))
 
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 import anndata as ad
 import numpy as np
 import pytest
+from refusals import refused
 from scipy import sparse
 from typer.testing import CliRunner
 
 from glfs_bio.cli import app
+from glfs_bio.criterion.criterion import Target
+from glfs_bio.errors import InvalidValue
+from glfs_bio.glfs2014 import Exact
 from glfs_bio.pp import select_genes
-from glfs_bio.selection import METHODS, Options, rank_genes
+from glfs_bio.selection import METHODS, Options, Question, rank_genes
 
 RIVALS = sorted(set(METHODS) - {"glfs"})
 
@@ -96,25 +100,29 @@ def test_batches(pbmc, method):
     assert pbmc.var["glfs_selected"].sum() == 10
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"objective": "exact"}, "objective='exact' is for method='glfs' only"),
-        ({"objective": "mse"}, "objective='mse' is there no more"),
-        ({"swaps": True}, "swaps=True is for method='glfs' only"),
-        ({"lam": 1.0}, "lam=1.0"),
-        ({"solver": "owlqn"}, "solver='owlqn'"),
-        ({"tol": 1e-6}, "tol=1e-06"),
-    ],
-)
-def test_options_of_glfs_are_refused(clusters, method, options, message):
-    with pytest.raises(ValueError, match=message):
-        rank_genes(clusters, 5, Options(**options, method=method))
+@pytest.mark.parametrize("objective", ["exact", Exact(lam=1.0), Exact(solver="owlqn")])
+def test_an_objective_is_refused(clusters, method, objective):
+    with refused(InvalidValue, "objective"):
+        rank_genes(clusters, 5, Options(objective=objective, method=method))
+
+
+def test_lam_is_refused(pbmc, method):
+    with refused(InvalidValue, "lam"):
+        select_genes(pbmc, 5, method=method, lam=1.0)
 
 
 def test_a_number_of_genes_is_needed(clusters, method):
-    with pytest.raises(ValueError, match="n_genes=None, but only method='glfs' chooses"):
+    with refused(InvalidValue, "n_genes"):
         rank_genes(clusters, None, Options(method=method))
+
+
+@pytest.mark.parametrize(
+    ("argument", "value"),
+    [("failure", np.full(40, 0.1)), ("detection", np.ones(40)), ("wanted", Target())],
+)
+def test_only_the_criterion_answers_some_questions(clusters, method, argument, value):
+    with refused(InvalidValue, {"wanted": "preserve"}.get(argument, argument)):
+        rank_genes(clusters, Question(5, **{argument: value}), Options(method=method))
 
 
 def test_command_line(pbmc, tmp_path, monkeypatch, method):
@@ -128,4 +136,3 @@ def test_command_line(pbmc, tmp_path, monkeypatch, method):
     assert "λ" not in result.stderr
     result = CliRunner().invoke(app, ["select", "cells.h5ad", "--method", method])
     assert result.exit_code == 1
-    assert "no --n-genes" in result.stderr

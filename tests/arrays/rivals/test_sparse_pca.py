@@ -9,6 +9,7 @@ import pytest
 from sklearn.decomposition import SparsePCA
 
 from glfs_bio.cells.cells import Reduction, build_problems
+from glfs_bio.errors import Caution
 from glfs_bio.rivals import sparse_pca
 from glfs_bio.selection import Options, rank_genes
 
@@ -80,6 +81,6 @@ def test_many_genes_in_batches(monkeypatch, clusters):
 
 def test_unsettled_loadings_are_told(small, monkeypatch):
     with_settings(monkeypatch, rounds=1)
-    with pytest.warns(UserWarning, match="did not settle in 1 rounds"):
+    with pytest.warns(Caution):
         ranking = rank_genes(small, 5, Options(method="sparse_pca", n_comps=None))
     assert not ranking.info["converged"]

@@ -1,8 +1,8 @@
-"""What every method returns: a weight and a score for each gene."""
+"""The answer of every method: a weight and a score for each gene."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +10,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .._typing import Array, Index
+    from ._typing import Array, Index
+    from .criterion.criterion import Criterion
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,26 @@ class Ranking:
         ranks = np.empty(len(self.scores), dtype=np.intp)
         ranks[self.order] = np.arange(1, len(self.scores) + 1)
         return ranks
+
+
+def measured(ranking: Ranking, criterion: Criterion, candidates: Index) -> Ranking:
+    """The same ranking of the candidates, with what its panels keep and lose."""
+    chosen = ranking.order[: ranking.n_selected]
+    losses = np.zeros(len(candidates))
+    losses[chosen] = criterion.losses(candidates[chosen])
+    kept = criterion.kept(candidates[chosen])
+    return replace(ranking, losses=losses, info={**ranking.info, "kept": kept})
+
+
+def by_value(values: Array, n_genes: int, include: Index, **info: Any) -> Ranking:
+    """Largest value first, after the genes of `include`, which are in the same order.
+
+    Weights are the values, scores too: those of `include` are lifted above all others.
+    """
+    lowest, highest = values.min(), values.max()
+    scores = values.copy()
+    scores[include] += 2.0 * (highest - lowest) + max(abs(highest), np.finfo(float).tiny)
+    return Ranking(values, without_ties(scores), n_genes, info)
 
 
 def in_order(picked: Sequence[int] | Index, waiting: Array) -> Array:

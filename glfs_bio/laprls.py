@@ -1,4 +1,6 @@
-"""Laplacian-regularised least squares in closed form: equations (2), (3) and (11) of the paper.
+"""Laplacian-regularised least squares, and the labels that it learns from.
+
+In closed form, by equations (2), (3) and (11) of the paper,
 
     min over w, b:  Σ_i j_i (y_i − b − wᵀx_i)² + λ1 fᵀLf + λ2 ‖w‖²,    f_i = wᵀ(x_i − x̄)
 
@@ -13,15 +15,20 @@ J their diagonal, x̄ and ȳ the means weighted by them, X the centred samples �
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import linalg, sparse
 
+from .errors import NO_VALUE, InvalidValue, listed
+
 if TYPE_CHECKING:
-    from .._typing import Array, Matrix
+    import numpy.typing as npt
+
+    from ._typing import Array, Matrix
 
 SIDES = ("primal", "dual")
+UNLABELLED = -1
 
 
 def solve(
@@ -98,3 +105,85 @@ def _dual(data: Matrix, mean: Array, b: sparse.csr_array, lambda2: float, errors
 
 def _dense(product: Matrix) -> Array:
     return np.asarray(product.toarray() if sparse.issparse(product) else product)
+
+
+def class_graph(labels: npt.NDArray[Any]) -> sparse.csr_array:
+    """``S_ij = 1`` for two samples of one class, 0 for all others and on the diagonal.
+
+    Parameters
+    ----------
+    labels
+        Class of every sample, shape (n_samples,).
+    """
+    classes, code = np.unique(labels, return_inverse=True)
+    n_samples = len(labels)
+    member = sparse.csr_array(
+        (np.ones(n_samples), (np.arange(n_samples), code)), shape=(n_samples, len(classes))
+    )
+    same = sparse.csr_array(member @ member.T)
+    same.setdiag(0.0)
+    same.eliminate_zeros()
+    return same
+
+
+def is_labelled(labels: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Samples with a label: for numbers all but −1, unless the labels are −1 and 1.
+
+    Those two are the other usual coding of two classes; read as one class and no label, they would
+    leave nothing to tell apart.
+    """
+    if not np.issubdtype(labels.dtype, np.number) or np.array_equal(np.unique(labels), (-1, 1)):
+        return np.ones(len(labels), dtype=bool)
+    return np.asarray(labels != UNLABELLED)
+
+
+def check_classes(labels: npt.NDArray[Any], at_least: int = 1, name: str = "y") -> npt.NDArray[Any]:
+    """Return the classes, at least two with `at_least` samples each.
+
+    Raises
+    ------
+    ValueError
+        Too few classes, or samples of one.
+    """
+    classes, counts = np.unique(labels, return_counts=True)
+    if len(classes) < 2:
+        if not len(classes):
+            raise InvalidValue(name, NO_VALUE, "has no label", "at least two classes are needed")
+        raise InvalidValue(
+            name,
+            NO_VALUE,
+            "has one class, {only}",
+            "at least two are needed",
+            only=listed(classes),
+        )
+    if counts.min() < at_least:
+        raise InvalidValue(
+            name,
+            NO_VALUE,
+            "has classes of fewer than {least} samples: {classes}",
+            "merge or remove them",
+            least=at_least,
+            classes=listed(classes[counts < at_least]),
+        )
+    return classes
+
+
+def n_folds(counts: npt.NDArray[np.intp], at_most: int) -> int:
+    """Number of folds: as many as wanted, but no more than the largest class has samples.
+
+    Every class with two samples or more is then in the training part of every fold.
+
+    Raises
+    ------
+    ValueError
+        No class has two samples.
+    """
+    largest = int(counts.max())
+    if largest < 2:
+        raise InvalidValue(
+            "n_genes",
+            NO_VALUE,
+            "needs folds, and no class has two samples, one to be held out",
+            "give one number, which needs none",
+        )
+    return min(at_most, largest)

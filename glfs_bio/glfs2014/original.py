@@ -1,0 +1,296 @@
+"""The selection of the original GLFS: variance of LapRLS with an ℓ1 penalty, along a path of λ."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from scipy import sparse
+
+from .. import checks
+from ..cells import noise
+from ..cells.graph import knn_graph
+from ..data.matrix import doubled
+from ..data.threads import few_threads
+from ..errors import NO_VALUE, Caution, InvalidValue
+from ..methods import Method
+from ..ranking import Ranking, without_ties
+from . import path
+from .descent import TOLERANCE
+from .variance import Block, Variance
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._typing import Array, Index
+    from ..cells.cells import Problem, Reduction
+    from .descent import Solution
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What the paper leaves open, settled by trial on its images and simulations.
+
+    Attributes
+    ----------
+    included_weight
+        Weight, in its own direction, of a gene that must be in: well on the branch of selections.
+    most_room
+        At full rank the best genes are those of largest weight among more: so many times their
+        number at most, and less where there are fewer genes for each direction.
+    ahead, fewest_first
+        There the path begins with this times as many, and at least so many: before that a step
+        costs a cube of the number of directions.
+    twin
+        A gene so near to stationary may be the twin, at zero, of one with a weight.
+    """
+
+    included_weight: float = 12.0
+    most_room: float = 2.0
+    ahead: float = 1.25
+    fewest_first: int = 150
+    twin: float = 1e-2
+
+
+RULES = Rules()
+
+
+@dataclass(frozen=True)
+class Original(Method):
+    """Genes by ``φ(β) + λ Σ β`` over β ≥ 0; a subclass has the :meth:`diagonals` of its φ.
+
+    Parameters
+    ----------
+    lam
+        A value of λ; ``"line_search"``: the paper's rule, the largest λ that does not collapse.
+        None: chosen along the path so that as many genes remain as are asked for, or the line
+        search where no number is.
+    solver
+        ``"newton"``, or ``"owlqn"``, which is the paper's.
+    tol
+        Largest violation of the optimality conditions, in units of λ.
+
+    Raises
+    ------
+    InvalidType, InvalidValue
+        A value out of range.
+    """
+
+    lam: float | Literal["line_search"] | None = None
+    solver: str = "newton"
+    tol: float = TOLERANCE
+
+    reference = "Wang & Goldenberg 2014"
+    chooses_size = True
+
+    def __post_init__(self) -> None:
+        checks.one_of("solver", self.solver, path.SOLVERS)
+        checks.number("tol", self.tol, above=0.0)
+        if isinstance(self.lam, str):
+            checks.one_of("lam", self.lam, ("line_search",))
+        elif self.lam is not None:
+            checks.number("lam", self.lam, above=0.0)
+
+    @staticmethod
+    def diagonals(m: Array) -> tuple[Array, Array, Array]:
+        """N, N₁ and N₂ for ``M = diag(m)``."""
+        raise NotImplementedError
+
+    @classmethod
+    def block(cls, genes: Array, stiffness: Array) -> Block:
+        """φ of reduced genes C, (n_genes, r), with ``K = VᵀBV``, positive definite, (r, r)."""
+        kappa, basis = np.linalg.eigh(stiffness)
+        return cls.whitened(genes @ (basis * np.sqrt(kappa)), kappa)
+
+    @classmethod
+    def whitened(cls, genes: Array, kappa: Array) -> Block:
+        """φ of whitened genes, with the eigenvalues of K."""
+        covered = np.zeros((len(kappa), len(kappa)))
+        return Block(genes, *cls.diagonals(1.0 / kappa), covered=covered)
+
+    def rank(
+        self, problems: Sequence[Problem], n_genes: int, *, include: Index, reduction: Reduction
+    ) -> Ranking:
+        """Select genes by the solution at λ, all of its genes where `n_genes` is None.
+
+        Returns
+        -------
+        Ranking
+            Weights β.  Scores are 1 + the share of Tr A, or at full rank of ``Σ √h_i β_i`` with the
+            :func:`_reliability` h, for the genes of the solution, and the stationarity ratio
+            ``−(∂φ/∂β)/λ ≤ 1`` for the others.
+        """
+        full_rank = all(problem.full_rank for problem in problems)
+        whole = self._blocks(problems)
+        norms = Variance(*whole).squared_norms[include]
+        fixed = RULES.included_weight / np.where(norms > 0, norms, np.inf)
+        objective = Variance(*(block.cover(include, fixed) for block in whole))
+        if not objective.squared_norms.any():
+            raise InvalidValue(
+                "include", NO_VALUE, "holds every gene that varies", "leave some to select"
+            )
+        solutions, chosen = self._walk(objective, n_genes, len(include), full_rank=full_rank)
+        chosen = _share_among_twins(objective, chosen)
+        if not chosen.converged:
+            warnings.warn(
+                Caution(
+                    "The solver stopped with a violation of the optimality conditions of "
+                    "{kkt:.2g}, above {arg:tol} {tol:g}: raise it, or try another {arg:solver}.",
+                    kkt=chosen.kkt,
+                    tol=self.tol,
+                ),
+                stacklevel=2,
+            )
+        total = _squared_norms(problems)
+        worth = total
+        if full_rank and self.lam is None and reduction.standardize is None:
+            worth = np.sqrt(_reliability(problems, np.flatnonzero(chosen.beta), reduction))
+        scores = _scores(total, chosen, worth)
+        scores[include] = 2.0 + total[include] / total.max()
+        weights = chosen.beta.copy()
+        weights[include] = fixed
+        n_selected = chosen.n_genes + len(include) if n_genes is None else n_genes
+        return Ranking(weights, without_ties(scores), n_selected, _report(solutions, chosen))
+
+    @property
+    def walks(self) -> bool:
+        """Whether selections of all sizes come from one walk along λ."""
+        return self.lam is None
+
+    def panels(self, problem: Problem, numbers: Sequence[int]) -> list[Ranking]:
+        """Selections of several sizes: for each the last solution along λ with as many genes.
+
+        At full rank too, and without room for more: with a graph of classes the directions that λ
+        takes first are those within a class.
+        """
+        objective = Variance(*self._blocks([problem]))
+        walk = path.walk(objective, solver=self.solver, tol=self.tol)
+        with few_threads(objective.rank, objective.n_genes):
+            solutions = path.until(walk, min(numbers))
+        total = _squared_norms([problem])
+        rankings = []
+        for number in numbers:
+            chosen = path.at_least(solutions, number)
+            scores = without_ties(_scores(total, chosen, total))
+            rankings.append(Ranking(chosen.beta, scores, number, _report(solutions, chosen)))
+        return rankings
+
+    def _blocks(self, problems: Sequence[Problem]) -> list[Block]:
+        """φ on each set of cells.
+
+        It has no λ2: the largest gene has length 1, so that β does not depend on units.
+        """
+        return [
+            self.whitened(
+                problem.whitened.genes / np.sqrt(_squared_norms([problem]).max()),
+                problem.whitened.kappa,
+            )
+            for problem in problems
+        ]
+
+    def _walk(
+        self, objective: Variance, n_genes: int | None, n_included: int, *, full_rank: bool
+    ) -> tuple[list[Solution], Solution]:
+        """Solutions along λ, and the one that is the answer."""
+        how: dict[str, Any] = {"solver": self.solver, "tol": self.tol}
+        with few_threads(objective.rank, objective.n_genes):
+            if self.lam == "line_search" or (self.lam is None and n_genes is None):
+                solutions = path.line_search(objective, **how)
+                return solutions, solutions[-1]
+            if self.lam is not None:
+                solutions = path.walk_to(objective, float(self.lam), **how)
+                return solutions, solutions[-1]
+            wanted = max((n_genes or 0) - n_included, 1)
+            if full_rank:
+                return _with_room(objective, wanted, how)
+            solutions = path.until(path.walk(objective, least=wanted, **how), wanted)
+            return solutions, path.at_least(solutions, wanted)
+
+
+def _squared_norms(problems: Sequence[Problem]) -> Array:
+    """``Σ_b ‖c_i‖²`` of every gene in its units."""
+    total = np.zeros(len(problems[0].variance))
+    for problem in problems:
+        c = problem.projections
+        total += np.einsum("ij,ij->i", c, c) * problem.units**2
+    return total
+
+
+def _with_room(
+    objective: Variance, wanted: int, how: dict[str, Any]
+) -> tuple[list[Solution], Solution]:
+    """At full rank: walk until there is room for the genes asked for and for more.
+
+    Each direction that λ takes there is one of the data's own, so that the answer may be a larger
+    solution than the last with enough genes; unless an avalanche leaves enough genes that last,
+    which are then the signal in the noise.
+    """
+    room = wanted * np.clip(
+        np.count_nonzero(objective.squared_norms) / objective.rank, 1.0, RULES.most_room
+    )
+    most = max(int(RULES.ahead * room), RULES.fewest_first)
+    walk = path.walk(objective, least=wanted, most=most, **how)
+    solutions = path.until(walk, int(room))
+    chosen = solutions[-1]
+    if chosen.n_genes < wanted:
+        chosen = path.at_least(solutions, wanted)
+    left = path.through_avalanche(walk, solutions)
+    return solutions, left if left is not None and left.n_genes >= wanted else chosen
+
+
+def _share_among_twins(objective: Variance, solution: Solution) -> Solution:
+    """The same point with equal weights for equal genes.
+
+    A holds only the sum of their weights, so that rounding would decide how they divide it.
+    """
+    beta = solution.beta.copy()
+    stationary = -solution.gradient >= (1.0 - RULES.twin) * solution.lam
+    candidates = np.flatnonzero((beta > 0) | stationary)
+    rows = np.hstack([block.genes[candidates] for block in objective.blocks])
+    alike = np.unique(np.round(rows / np.abs(rows).max(), 9), axis=0, return_inverse=True)[1]
+    alike = alike.ravel()
+    beta[candidates] = (np.bincount(alike, beta[candidates]) / np.bincount(alike))[alike]
+    return replace(solution, beta=beta)
+
+
+def _reliability(problems: Sequence[Problem], support: Index, reduction: Reduction) -> Array:
+    """Share of every gene's variance that is structure on the graph of the genes of a support.
+
+    The graph of all genes hardly shows the structure where most of them are noise; the genes that
+    are left in a solution show it.  A mean over the problems.
+    """
+    shares = []
+    for problem in problems:
+        seen = doubled(problem.data[:, support])
+        graph = knn_graph(
+            seen.toarray() if sparse.issparse(seen) else seen,
+            reduction.n_neighbors,
+            reduction.random_state,
+        )
+        residuals = noise.measure(problem.data, problem.variance, graph)
+        shares.append(noise.reliability(problem.variance, residuals))
+    return np.asarray(np.mean(shares, axis=0))
+
+
+def _scores(squared_norms: Array, chosen: Solution, worth: Array) -> Array:
+    share = chosen.beta * worth
+    waiting = np.minimum(-chosen.gradient / chosen.lam, 1.0)
+    waiting[squared_norms == 0] = waiting.min() - 1.0
+    return np.where(share > 0, 1.0 + share / share.sum(), waiting)
+
+
+def _report(solutions: list[Solution], chosen: Solution) -> dict[str, Any]:
+    return {
+        "lam": chosen.lam,
+        "kkt": chosen.kkt,
+        "converged": chosen.converged,
+        "n_iter": sum(solution.n_iter for solution in solutions),
+        "path": {
+            "lam": np.array([solution.lam for solution in solutions]),
+            "n_genes": np.array([solution.n_genes for solution in solutions]),
+            "objective": np.array([solution.value for solution in solutions]),
+            "kkt": np.array([solution.kkt for solution in solutions]),
+        },
+    }

@@ -1,1 +1,0 @@
-"""Laplacian-regularised least squares, and the labels that it learns from."""
