@@ -19,7 +19,7 @@ import scanpy as sc
 from workbench import say
 
 import glfs_bio
-from glfs_bio._anndata import fingerprint, read
+from glfs_bio._anndata import read
 from glfs_bio._anndata import structure as structures
 from glfs_bio.cells.subspace import principal_components
 from glfs_bio.criterion.missed import directions, open_cells
@@ -76,7 +76,7 @@ def main() -> None:
     measure(
         "its fingerprint",
         "in every function",
-        lambda: fingerprint.of_cells(adata, read.row_matrix(adata), None),
+        lambda: structures.fingerprint(adata, read.row_matrix(adata), None),
     )
     measure(
         "loading it, fingerprint included", "in every function", lambda: structures.load(adata, KEY)

@@ -66,7 +66,7 @@ def genes(words: Iterable[str] | None) -> list[str | re.Pattern[str]] | None:
 
 
 def _items(part: str) -> list[str | re.Pattern[str]]:
-    from .._anndata.genes import looks_like_a_pattern
+    from .._anndata.names import looks_like_a_pattern
 
     if part[0] == "@":
         return [*names(part)]

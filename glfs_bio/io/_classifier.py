@@ -72,7 +72,7 @@ def write_classifier(
         msg = f"path={str(path)!r} must end with .json."
         raise ValueError(msg)
     entry = selection.record(adata, key, "tl.classify", "classes")
-    Classifier.of(entry, f"adata.uns[{key!r}]")
+    Classifier.of(entry, "key", key)
     kept = {name: _plain(entry[name]) for name in (*PARTS, *_ABOUT) if name in entry}
     params = {
         name: value
@@ -141,7 +141,7 @@ def read_classifier(path: str | Path) -> dict[str, Any]:
             f"{_VERSION}: install a later one."
         )
         raise ValueError(msg)
-    Classifier.of(found, str(path))
+    Classifier.of(found, "path", str(path))
     names = {name: np.asarray(found[name], dtype=object) for name in _TEXTS if name in found}
     numbers = {name: np.asarray(found[name], dtype=float) for name in ("coef", "intercept")}
     return found | names | numbers | {"gene_means": np.asarray(found["gene_means"], dtype=float)}

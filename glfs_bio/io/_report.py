@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .. import checks
-from .._anndata import preserve, read, selection
+from .._anndata import read, selection, target
 from .._extras import needs
 from .._files import as_path, check_target, replacing
 from .._progress import progress
@@ -169,7 +169,7 @@ def _page(subject: _subject.Subject, title: str, *, show_progress: bool) -> str:
         lstrip_blocks=True,
     )
     environment.filters["told"] = _sections.told
-    environment.filters["goal"] = preserve.told
+    environment.filters["goal"] = target.told
 
     def filled(name: str, content: dict[str, Any]) -> str:
         return environment.get_template(f"report/{name}.html").render(content)

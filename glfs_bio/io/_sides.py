@@ -6,7 +6,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
-from .._anndata import families
+from .._anndata import names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -57,4 +57,4 @@ def _members(names: list[str]) -> int:
 
 @cache
 def _symbols() -> frozenset[str]:
-    return frozenset().union(*(families.family(name).symbols for name in families.SOURCES))
+    return frozenset().union(*(names.family(name).symbols for name in names.SOURCES))

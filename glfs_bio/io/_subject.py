@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._anndata import examined, selection
+from .._anndata import selection
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -117,7 +117,8 @@ def _unlike(
 ) -> str | None:
     """Why a result is not of the selection, in words."""
     if what == "stability":
-        return examined.difference(adata, key, where)
+        different = selection.difference(adata, key, where)
+        return None if different is None else str(different)
     if what == "enrichment":
         return None
     own = {"evaluation": "genes", "substitutes": "panel"}.get(what)

@@ -16,9 +16,10 @@ from joblib import parallel_config
 from scipy import sparse
 
 from .. import io, pp, tl
-from .._anndata import labels, read
+from .._anndata import columns, read
 from .._extras import needs
 from ..estimators import LapRLSClassifier
+from ..laprls.labels import check_classes
 from ..limits import Limits
 from . import _records, _structures, _values, _wording
 from ._objects import put_together, take_apart
@@ -189,8 +190,8 @@ def _preserved(preserve: Any) -> Any:
 def _laprls(parts: dict[str, Any], label: str, options: dict[str, Any]) -> dict[str, Any]:
     """Fit LapRLS to all genes."""
     adata = put_together(parts)
-    codes, categories = labels.codes(adata, label)
-    labels.check(categories[codes[codes >= 0]], label)
+    codes, categories = columns.labels(adata, label)
+    check_classes(categories[codes[codes >= 0]].astype(str), name="groupby")
     model = LapRLSClassifier(**options).fit(read.matrix(adata), codes)
     return {
         "classes": _values.strings(categories[model.classes_].astype(str)),
