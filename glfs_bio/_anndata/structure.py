@@ -306,12 +306,12 @@ def of_all_cells(structure: Structure, values: list[Array], n_cells: int) -> Arr
 def _fingerprints(given: read.Inputs) -> dict[str, str]:
     """What tells representation and graph from others."""
     return {
-        "representation": _of_values(given.representation),
-        "graph": _of_values(given.graph),
+        "representation": of_values(given.representation),
+        "graph": of_values(given.graph),
     }
 
 
-def _of_values(values: Matrix | None) -> str:
+def of_values(values: Matrix | None) -> str:
     """Of numbers in memory; ``"None"`` where there are none."""
     return "None" if values is None else _told(_parts(values))
 

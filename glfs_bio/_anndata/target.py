@@ -82,7 +82,7 @@ def wanted(
                 "for genes beside other things name a {boolean} column of {var}, or a file",
                 what=(what,),
             )
-        checks.number(f"preserve[{what!r}]", share, above=0.0)
+        checks.number("preserve", share, above=0.0)
         terms.append((_term(adata, what, symbols=symbols, missing=missing), float(share)))
     if cell_weights is not None and list(shares) == [cell_weights]:
         log.warning(
