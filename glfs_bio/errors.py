@@ -19,14 +19,17 @@ token                   what it stands for
 ``{spawn}``             how worker processes are started anew, not forked
 ======================  ==========================================================
 
-All other names in braces are fields of the message: texts and numbers as they are, the values of a
-tuple with commas between them, other values shortened.
+All other names in braces are fields of the message: texts and numbers as they are, messages in
+the words of the door, the values of a tuple with commas between them, other values shortened.
 """
 
 from __future__ import annotations
 
+import sys
+import warnings
 from dataclasses import dataclass
 from numbers import Number
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
 LONGEST_VALUE = 200
 #: So many names of a list are shown.
 MOST_NAMES = 8
+_PACKAGE = str(Path(__file__).parent)
 
 
 class _NoValue:
@@ -96,7 +100,10 @@ class Door:
         if isinstance(field, Number):
             return field
         if isinstance(field, tuple):
-            return ", ".join(map(self.value, field))
+            return ", ".join(
+                item.render(self) if isinstance(item, Message) else self.value(item)
+                for item in field
+            )
         return self.value(field)
 
 
@@ -328,3 +335,11 @@ class Caution(UserWarning):
 
     def __str__(self) -> str:
         return str(self.message)
+
+
+def warn(caution: Warning) -> None:
+    """Warn on behalf of the line outside of the package that led here."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(caution, stacklevel=level)

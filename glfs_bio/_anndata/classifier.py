@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,16 +10,16 @@ import numpy as np
 
 from .. import checks
 from ..data.matrix import RowMatrix
+from ..errors import NO_VALUE, Caution, InvalidType, InvalidValue, NotFound, listed, warn
 from . import read
-from .genes import MISSING
-from .lookup import Lookup
+from .names import MISSING, Lookup
 
 if TYPE_CHECKING:
     from anndata import AnnData
     from numpy.typing import NDArray
 
     from .._typing import Array, Index, Matrix
-    from .genes import Missing
+    from .names import Missing
 
 _NUMBERS = ("coef", "intercept", "gene_means", "typical_margin")
 #: What a record must have.
@@ -55,42 +54,47 @@ class Classifier:
     typical_margin: float
 
     @classmethod
-    def of(cls, record: Any, name: str) -> Classifier:
-        """Read it from a record, whose `name` messages tell.
+    def of(cls, record: Any, argument: str, value: object = NO_VALUE) -> Classifier:
+        """Read it from a record, which an argument of a value names.
 
         Raises
         ------
         TypeError, ValueError
             It is not what :func:`~glfs_bio.tl.classify` records.
         """
+        about = argument, value
         if not isinstance(record, Mapping):
-            msg = (
-                f"{name} is a {type(record).__name__}: it must be adata.uns[key] of "
-                "glfs_bio.tl.classify, or a file of glfs_bio.io.write_classifier."
+            raise InvalidType(
+                *about,
+                "must be what {call:tl.classify} writes to {uns}, or a file of "
+                "{call:io.write_classifier}, and is {kind}",
+                kind=type(record).__name__,
             )
-            raise TypeError(msg)
         absent = [part for part in PARTS if part not in record]
         if absent:
-            msg = (
-                f"{name} is not what glfs_bio.tl.classify writes, or comes from an earlier "
-                f"version: it lacks {', '.join(absent)}. Run glfs_bio.tl.classify again."
+            raise InvalidValue(
+                *about,
+                "is not what {call:tl.classify} writes, or comes from an earlier version: it lacks "
+                "{absent}",
+                "classify again",
+                absent=", ".join(absent),
             )
-            raise ValueError(msg)
-        genes, classes = _names(record["genes"], name), _names(record["classes"], name)
-        coef, intercept, means, typical = (
-            checks.real(f"{part} of {name}", record[part]) for part in _NUMBERS
-        )
-        symbols = _names(record.get("symbols", [""] * len(genes)), name)
+        genes, classes = _names(record["genes"], about), _names(record["classes"], about)
+        coef, intercept, means, typical = (checks.real(argument, record[part]) for part in _NUMBERS)
+        symbols = _names(record.get("symbols", [""] * len(genes)), about)
         outputs = 1 if len(classes) == 2 else len(classes)
         shapes = (len(genes), outputs), (outputs,), (len(genes),), (), (len(genes),)
         given = tuple(part.shape for part in (coef, intercept, means, typical, symbols))
         doubled = any(len(set(part)) < len(part) for part in (genes, classes))
         if given != shapes or doubled or len(classes) < 2 or not len(genes) or typical <= 0:
-            msg = (
-                f"{name} is damaged: {len(genes)} genes and {len(classes)} classes do not fit "
-                "the shapes of what else it holds, or are named twice."
+            raise InvalidValue(
+                *about,
+                "is damaged: {n_genes} genes and {n_classes} classes do not fit the shapes of what "
+                "else it holds, or are named twice",
+                "classify again",
+                n_genes=len(genes),
+                n_classes=len(classes),
             )
-            raise ValueError(msg)
         return cls(genes, symbols, classes, coef, intercept, means, float(typical))
 
     def columns(
@@ -115,19 +119,36 @@ class Classifier:
             [_row(adata, lookup, called) for called in zip(self.genes, self.symbols, strict=True)]
         )
         absent = self.genes[rows < 0].tolist()
-        where = " or ".join(lookup.places)
-        hints = lookup.similar(absent) + lookup.other_names(absent)
-        if len(absent) == len(rows):
-            msg = f"No gene of the model is in {where}: {read.listed(absent)}.{hints}"
-            raise ValueError(msg)
-        if not absent or missing == "ignore":
+        if not absent or (missing == "ignore" and len(absent) < len(rows)):
             return rows
-        text = f"{len(absent)} of {len(rows)} genes of the model are not in {where}: "
-        text += f"{', '.join(absent)}.{hints}"
-        mean = "at their mean over the cells that were learnt from."
+        fields = {"where": lookup.where, "names": listed(absent), "hints": lookup.hints(absent)}
+        if len(absent) == len(rows):
+            raise InvalidValue(
+                "model",
+                NO_VALUE,
+                "has no gene that is in {where}, but {names}",
+                "name genes as they were named where it was learnt{hints}",
+                **fields,
+            )
+        sizes = {"n": len(absent), "n_all": len(rows)}
         if missing == "raise":
-            raise KeyError(f"{text} missing='warn' takes them {mean}")
-        warnings.warn(f"{text} They are taken {mean}", UserWarning, stacklevel=3)
+            raise NotFound(
+                "model",
+                NO_VALUE,
+                "has {n} of {n_all} genes that are not in {where}: {names}",
+                "{arg:missing='warn'} takes them at their mean over the cells that were learnt "
+                "from{hints}",
+                **fields,
+                **sizes,
+            )
+        warn(
+            Caution(
+                "{n} of {n_all} genes of {arg:model} are not in {where}, and are taken at their "
+                "mean over the cells that were learnt from: {names}{hints}.",
+                **fields,
+                **sizes,
+            )
+        )
         return rows
 
     def decision(self, data: RowMatrix, columns: Index) -> Array:
@@ -169,17 +190,24 @@ def _row(adata: AnnData, lookup: Lookup, called: tuple[str, str]) -> int:
             return int(adata.var_names.get_loc(name))
         rows = sorted(set(lookup.by_name.get(name, ())))
         if len(rows) > 1:
-            which = read.listed(adata.var_names[rows])
-            msg = f"Gene {name!r} of the model is {len(rows)} genes of adata: {which}. Keep one."
-            raise ValueError(msg)
+            raise InvalidValue(
+                "model",
+                NO_VALUE,
+                "has a gene {name!r} that is {n} genes of {adata}: {genes}",
+                "keep one",
+                name=name,
+                n=len(rows),
+                genes=listed(adata.var_names[rows]),
+            )
         if rows:
             return rows[0]
     return -1
 
 
-def _names(names: Any, what: str) -> NDArray[Any]:
+def _names(names: Any, about: tuple[str, object]) -> NDArray[Any]:
     array = np.asarray(names, dtype=object)
     if array.ndim != 1 or not all(isinstance(name, str) for name in array):
-        msg = f"{what} is damaged: its genes and classes must be lists of names."
-        raise ValueError(msg)
+        raise InvalidValue(
+            *about, "is damaged: its genes and classes must be lists of names", "classify again"
+        )
     return array

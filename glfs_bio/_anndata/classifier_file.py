@@ -72,7 +72,7 @@ def write_classifier(
     if path.suffix.lower() != ".json":
         raise InvalidValue("path", str(path), "must end with .json")
     entry = selection.record(adata, key, "tl.classify", "classes")
-    Classifier.of(entry, f"adata.uns[{key!r}]")
+    Classifier.of(entry, "key", key)
     kept = {name: _plain(entry[name]) for name in (*PARTS, *_ABOUT) if name in entry}
     params = {
         name: value
@@ -140,7 +140,7 @@ def read_classifier(path: str | Path) -> dict[str, Any]:
             written=written,
             version=_VERSION,
         )
-    Classifier.of(found, str(path))
+    Classifier.of(found, "path", str(path))
     names = {name: np.asarray(found[name], dtype=object) for name in _TEXTS if name in found}
     numbers = {name: np.asarray(found[name], dtype=float) for name in ("coef", "intercept")}
     return found | names | numbers | {"gene_means": np.asarray(found["gene_means"], dtype=float)}

@@ -1,10 +1,10 @@
-"""Matrices, graphs, representations and masks, out of an AnnData object."""
+"""Matrices, masks, graphs, coordinates and batches, out of an AnnData object."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -12,16 +12,24 @@ from scipy import sparse
 from .. import checks
 from ..cells.graph import check_graph
 from ..cells.pca import check_coordinates
-from ..data.matrix import RowMatrix
+from ..data.matrix import RowMatrix, no_rows
+from ..errors import NO_VALUE, Caution, InvalidType, InvalidValue, Message, NotFound, warn
+from ..errors import listed as listed  # until all modules take it from there
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    import pandas as pd
     from anndata import AnnData
     from numpy.typing import NDArray
 
+    from .._typing import Array, Matrix
+    from ..data.matrix import Sums
+
 _ON_GPU = ("cupy", "cupyx")
+_PARTS = {
+    "layers": Message("{layers}"),
+    "obs": Message("{obs}"),
+    "obsm": Message("{obsm}"),
+    "var": Message("{var}"),
+}
 
 
 @dataclass(frozen=True)
@@ -49,6 +57,54 @@ class Look:
 LOOK = Look()
 
 
+@dataclass(frozen=True)
+class Inputs:
+    """What a selection reads of the cells; the matrix is that of all genes."""
+
+    data: RowMatrix
+    representation: Array | None
+    graph: Matrix | None
+    batch: NDArray[Any] | None
+    provisional: bool
+
+
+def inputs(
+    adata: AnnData,
+    *,
+    layer: str | None,
+    batch_key: str | None,
+    use_rep: str | None,
+    neighbors_key: str | None,
+    n_comps: int | None,
+) -> Inputs:
+    """Read them; warns of raw values.
+
+    Principal components and graph that were not named are left alone where they would not fit:
+    with batches, at full rank, and both with ``use_rep="X"``.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        As the functions of this module.
+    """
+    data = row_matrix(adata, layer)
+    batch = batches(adata, batch_key)
+    fresh = batch is not None or n_comps is None or use_rep == "X"
+    coordinates = None if fresh and use_rep is None else representation(adata, use_rep)
+    similarities = None if fresh and neighbors_key is None else graph(adata, neighbors_key)
+    if looks_like_counts(data):
+        warn(Caution("The matrix holds whole numbers, like raw counts: {log_normalise}."))
+    elif looks_like_intensities(data):
+        warn(
+            Caution(
+                "The matrix holds values that are too large for logarithms, like raw intensities "
+                "of microarrays: take logarithms to the base of 2 first, of 20 where an intensity "
+                "is below it, or name a log-normalised layer with {arg:layer}."
+            )
+        )
+    return Inputs(data, coordinates, similarities, batch, use_rep is None and neighbors_key is None)
+
+
 def check(adata: object) -> None:
     """Refuse what is not an AnnData object.
 
@@ -60,11 +116,55 @@ def check(adata: object) -> None:
     from anndata import AnnData
 
     if not isinstance(adata, AnnData):
-        msg = f"adata is a {type(adata).__name__}: it must be an AnnData object of cells × genes."
-        raise TypeError(msg)
+        raise InvalidType(
+            "adata",
+            NO_VALUE,
+            "must be an AnnData object of cells × genes, not {kind}",
+            kind=type(adata).__name__,
+        )
 
 
-def matrix(adata: AnnData, layer: str | None = None) -> Any:
+def unique_names(adata: AnnData) -> None:
+    """Refuse duplicate gene names: a list of genes would not say which is meant."""
+    check(adata)
+    if not adata.var_names.is_unique:
+        doubled = adata.var_names[adata.var_names.duplicated()].unique()
+        raise InvalidValue(
+            "adata",
+            NO_VALUE,
+            "has gene names that occur twice in {var_names} ({names})",
+            "make them unique first",
+            names=listed(doubled),
+        )
+
+
+def find(
+    adata: AnnData, part: Literal["layers", "obs", "obsm", "var"], name: str, argument: str
+) -> Any:
+    """What a part of an object has under a name.
+
+    Raises
+    ------
+    KeyError
+        Nothing.
+    TypeError, ValueError
+        No name.
+    """
+    checks.texts(or_none=False, **{argument: name})
+    names = getattr(adata, part).keys()
+    if name not in names:
+        raise NotFound(
+            argument,
+            name,
+            "is not in {part} ({names})",
+            "name another",
+            part=_PARTS[part],
+            names=listed(names),
+        )
+    return getattr(adata, part)[name]
+
+
+def matrix(adata: AnnData, layer: str | None = None, argument: str = "layer") -> Any:
     """``X`` or a layer: numeric, finite, dense or CSR/CSC.
 
     Raises
@@ -76,39 +176,35 @@ def matrix(adata: AnnData, layer: str | None = None) -> Any:
     ValueError
         No matrix, no cells or genes, or values that are not finite.
     """
-    name, data = _stored(adata, layer)
+    data = _stored(adata, layer, argument)
+    about = _subject(layer, argument)
     if data is None:
-        msg = f"{name} is None: there is no expression matrix; name one with layer=."
-        raise ValueError(msg)
-    if 0 in data.shape:
-        msg = f"{name} has shape {data.shape}: there are no cells, or no genes."
-        raise ValueError(msg)
+        raise InvalidValue(
+            *about,
+            "is {none}, so that there is no expression matrix",
+            "name one with {arg:layer}",
+        )
+    _check_shape(data, about)
     if isinstance(data, np.ma.MaskedArray):
-        msg = f"{name} is a masked array: fill its entries, or remove cells or genes."
-        raise TypeError(msg)
+        raise InvalidType(*about, "is a masked array", "fill its entries, or remove cells or genes")
     if isinstance(data, np.matrix):
         data = np.asarray(data)
     if sparse.issparse(data):
         data = data if data.format in ("csr", "csc") else data.tocsr()
     elif not isinstance(data, np.ndarray):
-        msg = (
-            f"{name} is a {type(data).__name__}: load it first, for example with adata.to_memory()."
+        raise InvalidType(
+            *about, "is not in memory, but {kind}", "load it first", kind=type(data).__name__
         )
-        raise TypeError(msg)
     values = data.data if sparse.issparse(data) else data
-    if not (np.issubdtype(values.dtype, np.number) or values.dtype == np.bool_):
-        msg = f"{name} has dtype {values.dtype}: it must hold real numbers."
-        raise TypeError(msg)
-    if np.issubdtype(values.dtype, np.complexfloating):
-        msg = f"{name} has dtype {values.dtype}: it must hold real numbers."
-        raise TypeError(msg)
+    _check_real(values, about)
     if not np.isfinite(values).all():
-        msg = f"{name} has NaN or infinite values: remove or impute these entries first."
-        raise ValueError(msg)
+        raise InvalidValue(
+            *about, "has NaN or infinite values", "remove or impute these entries first"
+        )
     return data
 
 
-def row_matrix(adata: AnnData, layer: str | None = None) -> RowMatrix:
+def row_matrix(adata: AnnData, layer: str | None = None, argument: str = "layer") -> RowMatrix:
     """``X`` or a layer, in memory, in a file, or a dask array, to be gone through by rows.
 
     Values are looked at now only where they are in memory.
@@ -118,50 +214,44 @@ def row_matrix(adata: AnnData, layer: str | None = None) -> RowMatrix:
     KeyError, TypeError, ValueError
         As :func:`matrix`; a file that cannot be read by rows.
     """
-    name, data = _stored(adata, layer)
+    data = _stored(adata, layer, argument)
     if not _is_lazy(data):
-        return RowMatrix(matrix(adata, layer))
-    if 0 in data.shape:
-        msg = f"{name} has shape {data.shape}: there are no cells, or no genes."
-        raise ValueError(msg)
-    if data.dtype.kind not in "biuf":
-        msg = f"{name} has dtype {data.dtype}: it must hold real numbers."
-        raise TypeError(msg)
+        return RowMatrix(matrix(adata, layer, argument))
+    about = _subject(layer, argument)
+    _check_shape(data, about)
+    _check_real(data, about)
     return RowMatrix(data)
 
 
-def _is_lazy(data: Any) -> bool:
-    """Whether a matrix has a shape and rows, but is not in memory."""
-    if isinstance(data, np.ndarray) or sparse.issparse(data):
-        return False
-    return all(hasattr(data, name) for name in ("shape", "dtype", "__getitem__"))
+def counts(adata: AnnData, counts_layer: str) -> RowMatrix:
+    """A layer of raw counts, or ``.X`` where that is ``"X"``.
 
-
-def _stored(adata: AnnData, layer: str | None) -> tuple[str, Any]:
-    """A matrix as it is, and what to call it."""
-    check(adata)
-    checks.texts(layer=layer, or_none=True)
-    if layer is not None and layer not in adata.layers:
-        msg = f"layer={layer!r} is not in adata.layers: {listed(adata.layers.keys())}."
-        raise KeyError(msg)
-    if layer is None:
-        name, data = "adata.X", adata.X
-    else:
-        name, data = f"adata.layers[{layer!r}]", adata.layers[layer]
-    _refuse_gpu(name, data)
-    return name, data
-
-
-def _refuse_gpu(name: str, data: Any) -> None:
-    """Arrays of CuPy, and dask arrays of these."""
-    holds = type(getattr(data, "_meta", data))
-    package = holds.__module__.partition(".")[0]
-    if package in _ON_GPU:
-        msg = (
-            f"{name} holds a {package} {holds.__name__}, which is in the memory of a GPU: copy it "
-            "to the CPU first, with rapids_singlecell.get.anndata_to_CPU(adata)."
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        There is none, or its values are no counts.
+    """
+    found = row_matrix(adata, None if counts_layer == "X" else counts_layer, "counts_layer")
+    if not looks_like_counts(found):
+        raise InvalidValue(
+            "counts_layer",
+            counts_layer,
+            "does not look like raw counts, which are whole numbers ≥ 0",
+            "name a layer that was not normalised",
         )
-        raise TypeError(msg)
+    return found
+
+
+def n_cells_with(data: RowMatrix) -> Array:
+    """Cells in which each gene is not zero, shape (n_genes,)."""
+    (found,), _ = data.sweep(_not_zero)
+    return np.asarray(found)
+
+
+def least(data: RowMatrix) -> float:
+    """The smallest value."""
+    (found,), _ = data.sweep(_least, merge=lambda left, right: (np.minimum(left[0], right[0]),))
+    return float(found)
 
 
 def looks_like_counts(data: Any) -> bool:
@@ -193,28 +283,11 @@ def looks_like_intensities(data: Any) -> bool:
     return bool(len(values) and np.abs(values).max() > LOOK.largest)
 
 
-def _first_values(data: Any) -> NDArray[Any]:
-    """Some values; of a sparse matrix those that are stored."""
-    if isinstance(data, RowMatrix):
-        data = data.first(LOOK.rows)
-    values: NDArray[Any] = (data.data if sparse.issparse(data) else data).ravel()[: LOOK.values]
-    return values
-
-
-def unique_names(adata: AnnData) -> None:
-    """Refuse duplicate gene names: a list of genes would not say which is meant."""
-    check(adata)
-    if not adata.var_names.is_unique:
-        doubled = adata.var_names[adata.var_names.duplicated()].unique()
-        msg = (
-            f"adata.var_names has duplicates ({listed(doubled)}): "
-            "call adata.var_names_make_unique() first."
-        )
-        raise ValueError(msg)
-
-
 def mask(
-    frame: pd.DataFrame, chosen: NDArray[np.bool_] | str | None, argument: str
+    adata: AnnData,
+    part: Literal["obs", "var"],
+    chosen: NDArray[np.bool_] | str | None,
+    argument: str,
 ) -> NDArray[np.bool_]:
     """Rows of ``.obs`` or ``.var``: all, a boolean column, or a boolean array, as in scanpy.
 
@@ -225,27 +298,27 @@ def mask(
     ValueError
         Not boolean, of another length, or False everywhere.
     """
+    n_rows = len(getattr(adata, part))
     if chosen is None:
-        return np.ones(len(frame), dtype=bool)
+        return np.ones(n_rows, dtype=bool)
     if isinstance(chosen, str):
-        if chosen not in frame:
-            msg = f"{argument}={chosen!r} is not a column of the table: {listed(frame.columns)}."
-            raise KeyError(msg)
-        chosen = frame[chosen].to_numpy()
+        chosen = find(adata, part, chosen, argument).to_numpy()
     values = np.asarray(chosen)
-    if values.dtype != np.bool_ or values.shape != (len(frame),):
-        msg = (
-            f"{argument} must be boolean with {len(frame)} entries; "
-            f"got dtype {values.dtype}, shape {values.shape}."
+    if values.dtype != np.bool_ or values.shape != (n_rows,):
+        raise InvalidValue(
+            argument,
+            NO_VALUE,
+            "must be {boolean} with {n_rows} entries, and has dtype {dtype} and shape {shape}",
+            n_rows=n_rows,
+            dtype=str(values.dtype),
+            shape=str(values.shape),
         )
-        raise ValueError(msg)
     if not values.any():
-        msg = f"{argument} leaves nothing: every entry is False."
-        raise ValueError(msg)
+        raise InvalidValue(argument, NO_VALUE, "leaves nothing: every entry is {false}")
     return values
 
 
-def representation(adata: AnnData, use_rep: str | None) -> NDArray[np.float64] | None:
+def representation(adata: AnnData, use_rep: str | None) -> Array | None:
     """Coordinates of the cells: ``obsm[use_rep]``, else ``X_pca`` when it is there.
 
     Raises
@@ -260,12 +333,9 @@ def representation(adata: AnnData, use_rep: str | None) -> NDArray[np.float64] |
         use_rep = "X_pca" if "X_pca" in adata.obsm else "X"
     if use_rep == "X":
         return None
-    if use_rep not in adata.obsm:
-        msg = f"use_rep={use_rep!r} is not in adata.obsm: {listed(adata.obsm.keys())}; or use 'X'."
-        raise KeyError(msg)
-    found = adata.obsm[use_rep]
+    found = find(adata, "obsm", use_rep, "use_rep")
     found = found.toarray() if sparse.issparse(found) else found
-    return check_coordinates(found, adata.n_obs, f"adata.obsm[{use_rep!r}]")
+    return check_coordinates(found, adata.n_obs, "use_rep")
 
 
 def graph(adata: AnnData, neighbors_key: str | None) -> Any:
@@ -283,47 +353,105 @@ def graph(adata: AnnData, neighbors_key: str | None) -> Any:
     if key not in adata.uns:
         if neighbors_key is None:
             return None
-        msg = (
-            f"neighbors_key={key!r} is not in adata.uns: "
-            f"run sc.pp.neighbors(adata, key_added={key!r})."
+        raise NotFound(
+            "neighbors_key", key, "is not in {uns}", "compute the graph of the cells under it first"
         )
-        raise KeyError(msg)
     if not isinstance(adata.uns[key], Mapping):
-        msg = (
-            f"adata.uns[{key!r}] is a {type(adata.uns[key]).__name__}, not what sc.pp.neighbors "
-            "writes: rerun it."
+        raise InvalidType(
+            "neighbors_key",
+            key,
+            "is {kind} in {uns}, and no graph of cells",
+            "compute the graph anew",
+            kind=type(adata.uns[key]).__name__,
         )
-        raise TypeError(msg)
     connectivities = adata.uns[key].get("connectivities_key", "connectivities")
     if connectivities not in adata.obsp:
-        msg = (
-            f"adata.uns[{key!r}] names obsp[{connectivities!r}], which is missing: "
-            "rerun sc.pp.neighbors."
+        raise NotFound(
+            "neighbors_key",
+            key,
+            "names {connectivities!r}, which is not in {obsp}",
+            "compute the graph anew",
+            connectivities=connectivities,
         )
-        raise KeyError(msg)
-    return check_graph(adata.obsp[connectivities], adata.n_obs, f"adata.obsp[{connectivities!r}]")
+    return check_graph(adata.obsp[connectivities], adata.n_obs, "neighbors_key")
 
 
 def batches(adata: AnnData, batch_key: str | None) -> NDArray[Any] | None:
     """Batch of every cell as a string."""
-    checks.texts(batch_key=batch_key, or_none=True)
     if batch_key is None:
         return None
-    if batch_key not in adata.obs:
-        msg = f"batch_key={batch_key!r} is not in adata.obs: {listed(adata.obs.columns)}."
-        raise KeyError(msg)
-    column = adata.obs[batch_key]
+    column = find(adata, "obs", batch_key, "batch_key")
     if column.isna().any():
-        msg = (
-            f"batch_key={batch_key!r} is missing for {column.isna().sum()} cells: "
-            "fill or remove them."
+        raise InvalidValue(
+            "batch_key",
+            batch_key,
+            "is missing for {n_cells} cells",
+            "fill it in, or remove these cells",
+            n_cells=int(column.isna().sum()),
         )
-        raise ValueError(msg)
     return np.asarray(column.astype(str).to_numpy())
 
 
-def listed(names: Iterable[str]) -> str:
-    """The first names, for a message."""
-    every = [str(name) for name in names]
-    shown = ", ".join(every[:8]) if every else "there is none"
-    return shown + (", …" if len(every) > 8 else "")
+def _stored(adata: AnnData, layer: str | None, argument: str) -> Any:
+    """A matrix as it is."""
+    check(adata)
+    data = adata.X if layer is None else find(adata, "layers", layer, argument)
+    holds = type(getattr(data, "_meta", data))  # of dask, what its blocks are
+    package = holds.__module__.partition(".")[0]
+    if package in _ON_GPU:
+        raise InvalidType(
+            *_subject(layer, argument),
+            "holds a {package} {kind}, which is in the memory of a GPU",
+            "copy it to the CPU first, with rapids_singlecell.get.anndata_to_CPU",
+            package=package,
+            kind=holds.__name__,
+        )
+    return data
+
+
+def _subject(layer: str | None, argument: str) -> tuple[str, object]:
+    """Argument and value that a refusal of a matrix is about."""
+    return ("X", NO_VALUE) if layer is None else (argument, layer)
+
+
+def _check_shape(data: Any, about: tuple[str, object]) -> None:
+    if 0 in data.shape:
+        raise InvalidValue(
+            *about,
+            "has no cells, or no genes: its shape is {shape}",
+            shape=str(tuple(data.shape)),
+        )
+
+
+def _check_real(values: Any, about: tuple[str, object]) -> None:
+    if values.dtype.kind not in "biuf":
+        raise InvalidType(
+            *about, "must hold real numbers, and has dtype {dtype}", dtype=str(values.dtype)
+        )
+
+
+def _is_lazy(data: Any) -> bool:
+    """Whether a matrix has a shape and rows, but is not in memory."""
+    if isinstance(data, np.ndarray) or sparse.issparse(data):
+        return False
+    return all(hasattr(data, name) for name in ("shape", "dtype", "__getitem__"))
+
+
+def _first_values(data: Any) -> NDArray[Any]:
+    """Some values; of a sparse matrix those that are stored."""
+    if isinstance(data, RowMatrix):
+        data = data.first(LOOK.rows)
+    values: NDArray[Any] = (data.data if sparse.issparse(data) else data).ravel()[: LOOK.values]
+    return values
+
+
+def _least(block: Matrix, rows: slice) -> tuple[Sums, Matrix]:
+    return (np.asarray(block.min()),), no_rows(block)
+
+
+def _not_zero(block: Matrix, rows: slice) -> tuple[Sums, Matrix]:
+    if sparse.issparse(block):
+        found = np.bincount(block.indices[block.data != 0], minlength=block.shape[1])
+    else:
+        found = np.count_nonzero(block, axis=0)
+    return (found.astype(np.float64),), no_rows(block)

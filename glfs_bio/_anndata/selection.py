@@ -1,17 +1,51 @@
-"""A selection that is in an AnnData object already, and the names of its genes."""
+"""Selections that are in an AnnData object, and several data sets to select from as one."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
+from anndata import AnnData, concat
 
 from .. import checks
+from ..errors import NO_VALUE, InvalidType, InvalidValue, Message, NotFound, Refusal, listed
 from . import read
 
 if TYPE_CHECKING:
-    from anndata import AnnData
+    from .._typing import Index
+
+log = logging.getLogger(__name__)
+
+#: Parameters of a selection that say where it is written, and not which genes it has.
+WHERE = frozenset({"structure_key", "key_added", "as_highly_variable", "subset", "inplace"})
+#: The seed of a stability decides on the parts of the cells too.
+_FREE = WHERE | {"random_state"}
+#: What an object of several data sets calls its batches, its raw counts, and what names of cells
+#: end in.
+_BATCH = "glfs_data_set"
+_COUNTS = "counts"
+_BETWEEN = "-"
+
+
+@dataclass(frozen=True)
+class Joined:
+    """Data sets below one another, and what arguments of ``select_genes`` become for them.
+
+    Attributes
+    ----------
+    adata
+        The cells of all sets, the genes that all have in the order of the first set, and of each
+        set what a selection reads.  Columns of ``.var`` are those of the first set that has them.
+    params
+        The arguments that become others.
+    """
+
+    adata: AnnData
+    params: dict[str, Any]
 
 
 def ranked(adata: AnnData, key: str, *, only: str = "selected") -> pd.DataFrame:
@@ -31,18 +65,24 @@ def ranked(adata: AnnData, key: str, *, only: str = "selected") -> pd.DataFrame:
     wanted = ("weight", "loss", "score", "rank", "selected", "included")
     for name in wanted:
         if f"{key}_{name}" not in adata.var:
-            msg = (
-                f"adata.var has no column {key}_{name}: there is no selection under key={key!r}. "
-                f"Run glfs_bio.pp.select_genes(adata, ..., key_added={key!r}) first."
+            raise NotFound(
+                "key",
+                key,
+                "is no selection, as {var} has no column {column}",
+                "run {call:pp.select_genes} first",
+                column=f"{key}_{name}",
             )
-            raise KeyError(msg)
     frame = pd.DataFrame({name: adata.var[f"{key}_{name}"] for name in wanted})
     flags = ["selected", "included"]
     frame[flags] = frame[flags].astype(bool)
     frame = frame[frame["selected"] if only == "selected" else frame["score"].notna()]
     if frame.empty:
-        msg = f"adata.var[{key + '_selected'!r}] is False everywhere: no gene is selected."
-        raise ValueError(msg)
+        raise InvalidValue(
+            "key",
+            key,
+            "has no gene that is selected",
+            "run {call:pp.select_genes} again, or name another selection",
+        )
     return frame.sort_values("rank", kind="stable")
 
 
@@ -61,16 +101,18 @@ def record(
     read.check(adata)
     checks.texts(or_none=False, **{argument: key})
     if key not in adata.uns:
-        msg = f"{argument}={key!r} is not in adata.uns: run glfs_bio.{writer} first."
-        raise KeyError(msg)
+        raise NotFound(argument, key, "is not in {uns}", "run {call:{writer}} first", writer=writer)
     entry: dict[str, Any] = adata.uns[key]
     missing = [name for name in needs if not (isinstance(entry, Mapping) and name in entry)]
     if missing:
-        msg = (
-            f"{argument}={key!r}: adata.uns[{key!r}] is not what glfs_bio.{writer} writes, it has "
-            f"no {', '.join(missing)}."
+        raise NotFound(
+            argument,
+            key,
+            "is not what {call:{writer}} writes to {uns}: it has no {missing}",
+            "run it, or name another key",
+            writer=writer,
+            missing=", ".join(missing),
         )
-        raise KeyError(msg)
     return entry
 
 
@@ -86,10 +128,7 @@ def names(adata: AnnData, symbols: str | None) -> pd.Series:
     checks.texts(symbols=symbols, or_none=True)
     if symbols is None:
         return pd.Series(adata.var_names.astype(str), index=adata.var_names, dtype=object)
-    if symbols not in adata.var:
-        msg = f"symbols={symbols!r} is not a column of adata.var: {read.listed(adata.var.columns)}."
-        raise KeyError(msg)
-    column = adata.var[symbols]
+    column = read.find(adata, "var", symbols, "symbols")
     called = column.astype(str).str.strip().astype(object)
     return called.mask(column.isna() | (called == ""))
 
@@ -112,8 +151,9 @@ def scores(adata: AnnData, key: str, symbols: str | None) -> pd.Series:
     series = series[series.index.notna()].sort_values(ascending=False, kind="stable")
     series = series[~series.index.duplicated()]
     if series.empty:
-        msg = f"symbols={symbols!r} has no name for any gene that was tested."
-        raise ValueError(msg)
+        raise InvalidValue(
+            "symbols", symbols, "has no name for any gene that was tested", "name another column"
+        )
     return series
 
 
@@ -128,10 +168,153 @@ def frequency(adata: AnnData, key: str) -> pd.Series:
     read.check(adata)
     checks.texts(key=key)
     if f"{key}_frequency" not in adata.var:
-        msg = (
-            f"adata.var has no column {key}_frequency: "
-            f"run glfs_bio.tl.stability(adata, ..., key_added={key!r}) first."
+        raise NotFound(
+            "key",
+            key,
+            "is no stability, as {var} has no column {column}",
+            "run {call:tl.stability} first",
+            column=f"{key}_frequency",
         )
-        raise KeyError(msg)
     column = adata.var[f"{key}_frequency"].dropna()
     return column.sort_values(ascending=False, kind="stable")
+
+
+def difference(adata: AnnData, key: str, stability_key: str) -> str | None:
+    """What tells the selection that a stability examined from that under `key`, in words.
+
+    None: it is the same selection, but for its seed.
+
+    Raises
+    ------
+    KeyError
+        No such selection or stability.
+    """
+    chosen = record(adata, key, "pp.select_genes", "params", "n_tested")
+    entry = record(adata, stability_key, "tl.stability", "jaccard", "n_genes")
+    if "of" not in entry:
+        return "an earlier version did not record which selection it examined"
+    told = [
+        f"{name}={_told(value)} and not {_told(chosen['params'][name])}"
+        for name, value in entry["params"].items()
+        if name in chosen["params"]
+        and name not in _FREE
+        and _plain(value) != _plain(chosen["params"][name])
+    ]
+    if not told and entry["n_tested"] != chosen["n_tested"]:
+        told.append(f"{entry['n_tested']} genes to choose from and not {chosen['n_tested']}")
+    return ", ".join(told) or None
+
+
+def data_sets(adata: Any) -> dict[str, AnnData]:
+    """Data sets by name; of a sequence the names are 0, 1, ….
+
+    Raises
+    ------
+    TypeError
+        Not AnnData objects.
+    ValueError
+        None at all, one of them twice, or gene names that are not unique.
+    """
+    if not isinstance(adata, Mapping | list | tuple):
+        read.check(adata)
+    sets = dict(adata) if isinstance(adata, Mapping) else dict(enumerate(adata))
+    if not sets:
+        raise InvalidValue("adata", NO_VALUE, "is empty", "give one data set, or several")
+    found = {str(name): one for name, one in sets.items()}
+    for name, one in found.items():
+        try:
+            read.unique_names(one)
+        except Refusal as refusal:
+            raise refusal.within(f"data set {name!r}") from None
+    if len({id(one) for one in found.values()}) < len(sets):
+        raise InvalidValue(
+            "adata", NO_VALUE, "holds the same object, or the same name, twice", "give each once"
+        )
+    return found
+
+
+def join(sets: Mapping[str, AnnData], params: Mapping[str, Any]) -> Joined:
+    """The data sets with a batch each, or one for every batch of each where there is a key.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        A data set without the matrix, the batches or the counts that are named; one whose matrix is
+        not in memory; no gene in common; an argument that one data set alone could have.
+    """
+    if isinstance(params["mask_var"], np.ndarray):
+        raise InvalidType(
+            "mask_var",
+            NO_VALUE,
+            "cannot be an array with several data sets",
+            "name a {boolean} column of {var}",
+        )
+    for name in ("use_rep", "neighbors_key"):
+        if params[name] not in (None, "X"):
+            raise InvalidValue(
+                name,
+                params[name],
+                "cannot be used with several data sets, of which each has a subspace and a graph "
+                "that are computed here",
+                "leave it out",
+            )
+    genes = _in_common(sets)
+    parts = {name: _lean(name, one, genes, params) for name, one in sets.items()}
+    whole = concat(parts, join="outer", merge="first", index_unique=_BETWEEN)
+    given = {"layer": None, "batch_key": _BATCH}
+    if params["counts_layer"] is not None:
+        given["counts_layer"] = _COUNTS
+    return Joined(whole, given)
+
+
+def _in_common(sets: Mapping[str, AnnData]) -> pd.Index:
+    first, *others = (one.var_names for one in sets.values())
+    genes = first
+    for names in others:
+        genes = genes[genes.isin(names)]
+    if not len(genes):
+        raise InvalidValue(
+            "adata",
+            NO_VALUE,
+            "has no gene that is in all data sets ({names})",
+            "give genes the same names, such as symbols, in {var_names}",
+            names=listed(sets),
+        )
+    most = max(one.n_vars for one in sets.values())
+    if len(genes) < most:
+        log.info(
+            Message("{n} genes are in all data sets, of {most} at most.", n=len(genes), most=most)
+        )
+    return genes
+
+
+def _lean(name: str, one: AnnData, genes: pd.Index, params: Mapping[str, Any]) -> AnnData:
+    """What a selection reads of one data set."""
+    try:
+        places: Index = one.var_names.get_indexer(genes)
+        data = read.matrix(one, params["layer"])[:, places]
+        batches = read.batches(one, params["batch_key"])
+        layers = {}
+        counts = params["counts_layer"]
+        if counts is not None:
+            layer = None if counts == "X" else counts
+            layers[_COUNTS] = read.matrix(one, layer, "counts_layer")[:, places]
+    except Refusal as refusal:
+        raise refusal.within(f"data set {name!r}") from None
+    obs = one.obs.copy()
+    obs[_BATCH] = name if batches is None else [f"{name}: {batch}" for batch in batches]
+    return AnnData(data, obs=obs, var=one.var.loc[genes], obsm=dict(one.obsm), layers=layers)
+
+
+def _plain(value: Any) -> Any:
+    """A stored value, whether or not it has been in a file."""
+    if isinstance(value, Mapping):
+        return {name: _plain(item) for name, item in value.items()}
+    return np.asarray(value).tolist()
+
+
+def _told(value: Any) -> str:
+    plain = _plain(value)
+    if isinstance(plain, list) and len(plain) > 3:
+        return f"{len(plain)} values"
+    return "None" if plain == "None" else repr(plain)

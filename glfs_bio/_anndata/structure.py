@@ -3,42 +3,37 @@
 from __future__ import annotations
 
 import logging
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import sparse
 
 from .. import checks
 from ..cells.batches import split
 from ..cells.cells import Cells, Reduction
 from ..data.matrix import RowMatrix
+from ..errors import Message, NotFound
 from ..selection import ReducedCells, reduce_cells
-from . import fingerprint, read
-from .inputs import inputs
+from . import read, write
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from anndata import AnnData
 
-    from .._typing import Array, Index
+    from .._typing import Array, Index, Matrix
     from ..criterion.criterion import Criterion
-    from .inputs import Inputs
 
 log = logging.getLogger(__name__)
 
 #: What is kept of each set of cells beside its rows of ``.obsm`` and columns of ``.varm``.
 _KEPT = ("stiffness", "variance", "residuals", "assay_noise", "units", "noise_level")
-
-
-@dataclass(frozen=True)
-class Where:
-    """What a structure is computed from: parameters of ``pp.structure``, checked there."""
-
-    layer: str | None = None
-    mask_var: Any = None
-    batch_key: str | None = None
-    use_rep: str | None = None
-    neighbors_key: str | None = None
+#: Rows that are looked at of a matrix that is not in memory and in no file that is known.
+_ROWS_LOOK = 20
 
 
 @dataclass(frozen=True)
@@ -77,32 +72,30 @@ class Structure:
         return self.reduced.reused
 
 
-def compute(
-    adata: AnnData,
-    where: Where,
-    reduction: Reduction,
-    params: dict[str, Any],
-    *,
-    stacklevel: int,
-) -> Structure:
+def compute(adata: AnnData, params: Mapping[str, Any], reduction: Reduction) -> Structure:
     """From the matrix, and the principal components and the graph that are there.
+
+    Parameters
+    ----------
+    adata
+        Cells × genes.
+    params
+        Those of ``pp.structure``.
+    reduction
+        What it makes of them.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        As :func:`~glfs_bio._anndata.inputs.inputs`; nothing varies.
+        As :func:`~glfs_bio._anndata.read.inputs`; nothing varies.
     """
     read.unique_names(adata)
-    given = inputs(
+    given = read.inputs(
         adata,
-        layer=where.layer,
-        batch_key=where.batch_key,
-        use_rep=where.use_rep,
-        neighbors_key=where.neighbors_key,
+        **{name: params[name] for name in ("layer", "batch_key", "use_rep", "neighbors_key")},
         n_comps=reduction.n_comps,
-        stacklevel=stacklevel + 1,
     )
-    genes = np.flatnonzero(read.mask(adata.var, where.mask_var, "mask_var"))
+    genes = np.flatnonzero(read.mask(adata, "var", params["mask_var"], "mask_var"))
     reduced = reduce_cells(
         given.data if len(genes) == adata.n_vars else RowMatrix(given.data, genes=genes),
         reduction,
@@ -115,10 +108,10 @@ def compute(
         reduced.criterion(),
         genes,
         _cells_of_sets(given),
-        where.layer,
+        params["layer"],
         reduced,
-        params,
-        given.fingerprints,
+        write.parameters(params),
+        _fingerprints(given),
     )
 
 
@@ -165,16 +158,18 @@ def load(adata: AnnData, key: str) -> Structure | None:
         return None
     if entry["matrix"] != _matrix(adata, _layer(entry)):
         log.warning(
-            "The matrix is another one than when the structure of adata.uns[%r] was computed: it "
-            "is computed anew. Run glfs_bio.pp.structure again to keep it.",
-            key,
+            Message(
+                "The matrix is another one than when the structure under {key!r} of {uns} was "
+                "computed: it is computed anew. Run {call:pp.structure} again to keep it.",
+                key=key,
+            )
         )
         return None
     return _stored(adata, entry, key)
 
 
 def fitting(
-    adata: AnnData, key: str, params: Mapping[str, Any], given: Inputs, genes: Index
+    adata: AnnData, key: str, params: Mapping[str, Any], given: read.Inputs, genes: Index
 ) -> ReducedCells | None:
     """What :func:`store` wrote, where it was made of the same by the same parameters; else None.
 
@@ -201,14 +196,24 @@ def fitting(
         entry is None
         or any(entry["params"].get(name) != params[name] for name in params.keys() - {"mask_var"})
         or not np.array_equal(entry["genes"], genes)
-        or entry.get("inputs") != given.fingerprints
+        or entry.get("inputs") != _fingerprints(given)
         or not np.array_equal(
             entry["set_of_cell"], _set_of_cell(_cells_of_sets(given), adata.n_obs)
         )
-        or entry["matrix"] != fingerprint.of_cells(adata, given.data, _layer(entry))
+        or entry["matrix"] != fingerprint(adata, given.data, _layer(entry))
     ):
         return None
     return _stored(adata, entry, key).reduced
+
+
+def fingerprint(adata: AnnData, data: RowMatrix, layer: str | None) -> str:
+    """What tells the matrix `data` of an object, or its layer, from others: checksums.
+
+    They find every change but one on purpose.
+    It is by the values in memory, by the file of a backed object, by dask's name of an array, else
+    by the first rows.
+    """
+    return _told([repr((adata.shape, layer)).encode(), *_content(adata, data)])
 
 
 def _entry(adata: AnnData, key: str) -> Mapping[str, Any] | None:
@@ -219,8 +224,12 @@ def _entry(adata: AnnData, key: str) -> Mapping[str, Any] | None:
         return None
     entry: Mapping[str, Any] = adata.uns[key]
     if not isinstance(entry, Mapping) or "set_of_cell" not in entry or key not in adata.obsm:
-        msg = f"structure_key={key!r}: adata.uns[{key!r}] is not what glfs_bio.pp.structure writes."
-        raise KeyError(msg)
+        raise NotFound(
+            "structure_key",
+            key,
+            "is not what {call:pp.structure} writes to {uns}",
+            "name another key, or run it again",
+        )
     return entry
 
 
@@ -262,7 +271,7 @@ def _stored(adata: AnnData, entry: Mapping[str, Any], key: str) -> Structure:
     )
 
 
-def _cells_of_sets(given: Inputs) -> tuple[Index, ...]:
+def _cells_of_sets(given: read.Inputs) -> tuple[Index, ...]:
     n_cells = given.data.shape[0]
     return tuple(
         np.arange(n_cells) if batch.cells is None else batch.cells
@@ -279,7 +288,7 @@ def _set_of_cell(cells: tuple[Index, ...], n_cells: int) -> Index:
 
 
 def _matrix(adata: AnnData, layer: str | None) -> str:
-    return fingerprint.of_cells(adata, read.row_matrix(adata, layer), layer)
+    return fingerprint(adata, read.row_matrix(adata, layer), layer)
 
 
 def _layer(entry: Mapping[str, Any]) -> str | None:
@@ -292,3 +301,43 @@ def of_all_cells(structure: Structure, values: list[Array], n_cells: int) -> Arr
     for rows, own in zip(structure.cells, values, strict=True):
         every[rows] = own
     return every
+
+
+def _fingerprints(given: read.Inputs) -> dict[str, str]:
+    """What tells representation and graph from others."""
+    return {
+        "representation": of_values(given.representation),
+        "graph": of_values(given.graph),
+    }
+
+
+def of_values(values: Matrix | None) -> str:
+    """Of numbers in memory; ``"None"`` where there are none."""
+    return "None" if values is None else _told(_parts(values))
+
+
+def _content(adata: AnnData, data: RowMatrix) -> list[Any]:
+    source = data.source
+    if data.in_memory:
+        return _parts(source)
+    if hasattr(source, "dask"):
+        return [str(source.name).encode()]
+    if adata.filename is None:
+        return [repr(source).encode(), *_parts(data.first(_ROWS_LOOK))]
+    about = Path(adata.filename).stat()
+    return [repr((str(adata.filename), about.st_mtime_ns, about.st_size)).encode()]
+
+
+def _parts(values: Matrix) -> list[Any]:
+    if sparse.issparse(values):
+        return [values.format.encode(), *map(_bytes, (values.data, values.indices, values.indptr))]
+    return [repr(values.shape).encode(), _bytes(values)]
+
+
+def _bytes(values: Array) -> Array:
+    """Their bytes, whichever way round they lie."""
+    return np.ascontiguousarray(values).ravel().view(np.uint8)
+
+
+def _told(parts: Iterable[Any]) -> str:
+    return "-".join(f"{zlib.crc32(part):08x}" for part in parts)

@@ -1,9 +1,11 @@
-"""A ranking, written where scanpy users look for it."""
+"""A ranking, written where scanpy users look for it, and what records hold."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,16 +13,17 @@ import pandas as pd
 
 from ..limits import Limits
 from ..methods import Method
-from .versions import versions
 
 if TYPE_CHECKING:
     from anndata import AnnData
 
     from ..ranking import Ranking
-    from .genes import Choice
+    from .names import Choice
 
 #: What a text begins with that stands for a dict.
 _JSON = "json:"
+#: Those that every number depends on.
+_NUMERICAL = ("glfs-bio", "numpy", "scipy", "scikit-learn", "anndata")
 
 
 def table(ranking: Ranking, genes: Choice, names: pd.Index, prefix: str) -> pd.DataFrame:
@@ -104,3 +107,13 @@ def restored(value: Any) -> Any:
     if isinstance(value, str) and value.startswith(_JSON):
         return json.loads(value.removeprefix(_JSON))
     return value
+
+
+def versions(*packages: str) -> dict[str, str]:
+    """By name; of the packages that do the numerical work where none are named."""
+    return {package: _version(package) for package in packages or _NUMERICAL}
+
+
+@cache  # each reading parses the metadata of a package, for some 10 ms
+def _version(package: str) -> str:
+    return version(package)

@@ -82,8 +82,9 @@ def extend(
 
 def _panel(adata: AnnData, given: Any, added: pd.Series, symbols: str | None) -> list[str]:
     """The genes that were given, with those that are not in the data, and then those added."""
-    from .._anndata import genes, selection
+    from .._anndata import names as named
+    from .._anndata import selection
 
-    names = genes.panel(adata, given, symbols=symbols, missing="ignore").names
+    names = named.panel(adata, given, symbols=symbols, missing="ignore").names
     called = selection.names(adata, symbols).dropna().to_dict()
     return [called.get(name, name) for name in (*names, *added)]

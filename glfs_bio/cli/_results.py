@@ -39,9 +39,9 @@ def recorded_parameters(adata: AnnData, panel: object) -> dict[str, Any]:
 
 def kept(entry: dict[str, Any], share: float) -> str:
     """How much of what was to be kept, in words."""
-    from .._anndata import preserve
+    from .._anndata import target
 
-    return f"{percent(share)} of {preserve.told(entry)}"
+    return f"{percent(share)} of {target.told(entry)}"
 
 
 def summary(entry: dict[str, Any]) -> str:

@@ -105,7 +105,7 @@ def genes(words: Iterable[str], argument: str) -> list[str | re.Pattern[str]]:
 
 
 def _items(part: str, argument: str) -> list[str | re.Pattern[str]]:
-    from .._anndata.genes import looks_like_a_pattern
+    from .._anndata.names import looks_like_a_pattern
 
     if part[0] == "@":
         return [*names(part)]

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import families
+from .._anndata import names
 from .._extras import needs
 from .._files import as_path, reason
 from ..errors import FileMissing, InvalidValue, Refusal, listed
@@ -283,4 +283,4 @@ def _members(names: list[str]) -> int:
 
 @cache
 def _symbols() -> frozenset[str]:
-    return frozenset().union(*(families.family(name).symbols for name in families.SOURCES))
+    return frozenset().union(*(names.family(name).symbols for name in names.SOURCES))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import checks
-from .._anndata import examined, preserve, read, selection
+from .._anndata import read, selection, target
 from .._extras import needs
 from .._files import as_path, check_target, replacing
 from .._progress import progress
@@ -203,7 +203,7 @@ def _page(subject: Subject, title: str) -> str:
         lstrip_blocks=True,
     )
     environment.filters["told"] = _sections.told
-    environment.filters["goal"] = preserve.told
+    environment.filters["goal"] = target.told
 
     def filled(name: str, content: dict[str, Any]) -> str:
         return environment.get_template(f"report/{name}.html").render(content)
@@ -267,7 +267,7 @@ def _unlike(
 ) -> str | None:
     """Say why a result is not of the selection."""
     if what == "stability":
-        return examined.difference(adata, key, where)
+        return selection.difference(adata, key, where)
     if what == "enrichment":
         return None
     own = {"evaluation": "genes", "substitutes": "panel"}.get(what)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._anndata import preserve, selection
+from .._anndata import selection, target
 from ._figure import BLUE, VERMILLION, check_ends, documented, figure, finish
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def curve(
         right.tick_params(axis="y", colors=VERMILLION)
         right.set_ylim(0, 1.02)
         right.spines["top"].set_visible(False)
-    where.set_ylabel(f"share of {preserve.told(entry)} that is kept", color=BLUE)
+    where.set_ylabel(f"share of {target.told(entry)} that is kept", color=BLUE)
     where.tick_params(axis="y", colors=BLUE)
     where.set(xlabel="genes, the best first", xlim=(0, 1.02 * sizes[-1]), ylim=(0, 1.02))
     where.xaxis.set_major_locator(ticker.MaxNLocator("auto", integer=True))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._anndata import preserve
+from .._anndata import target
 from ._figure import (
     BLUE,
     GREY,
@@ -96,7 +96,7 @@ def kept(
         fontsize=9,
     )
     rows(where, list(strips), [_value(values) for values, _ in strips.values()])
-    where.set(xlim=(0, 1), xlabel=f"share of {preserve.told(entry)} that is kept (1: by all genes)")
+    where.set(xlim=(0, 1), xlabel=f"share of {target.told(entry)} that is kept (1: by all genes)")
     where.spines[["top", "right", "left"]].set_visible(False)
     return finish(axes, "kept", where, show=show, save=save, own=ax is None)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._anndata import preserve, selection
+from .._anndata import selection, target
 from ._figure import BLUE, VERMILLION, check_ends, documented, figure, finish, one_or_list
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def _along_size(ax: Axes, entry: dict[str, Any]) -> None:
 
     count = int(entry["n_genes"])
     kept = np.asarray(entry["curve"]["kept"] if "curve" in entry else entry["kept"])
-    lines = _shares(ax, kept, "o-", BLUE, f"of {preserve.told(entry)}")
+    lines = _shares(ax, kept, "o-", BLUE, f"of {target.told(entry)}")
     best = np.asarray(entry.get("of_best_possible", np.nan))
     if np.isfinite(best).any():
         lines += _shares(ax, best, "s--", VERMILLION, "of the best possible, at least")

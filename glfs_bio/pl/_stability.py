@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import checks
-from .._anndata import examined, selection
+from .._anndata import selection
 from ._figure import BARS, BLUE, GREY, bars_size, check_ends, documented, draw_bars, figure, finish
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def _of_which(
     axes: Sequence[Axes], adata: AnnData, key: str, stability_key: str, genes: pd.Index
 ) -> None:
     """Tell which genes are in the panel, or why that cannot be told."""
-    different = examined.difference(adata, key, stability_key)
+    different = selection.difference(adata, key, stability_key)
     if different is not None:
         told = f"not of the selection under {key!r}: {different}"
         axes[0].set_title(

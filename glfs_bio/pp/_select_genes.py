@@ -8,7 +8,7 @@ import numpy as np
 from anndata import AnnData
 
 from .. import checks
-from .._anndata import several, write
+from .._anndata import selection, write
 from ._selected import selected
 
 if TYPE_CHECKING:
@@ -17,10 +17,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from .._anndata.detection import Detection
-    from .._anndata.genes import Genes, Missing
-    from .._anndata.per_gene import PerGene
-    from .._anndata.preserve import Preserve
+    from .._anndata.columns import PerGene
+    from .._anndata.names import Genes, Missing
+    from .._anndata.target import Detection, Preserve
     from ..limits import Limits
     from ..methods import Method
 
@@ -277,10 +276,10 @@ def select_genes(
     checks.texts(structure_key=structure_key)
     checks.flags(as_highly_variable=as_highly_variable, subset=subset, inplace=inplace)
     if isinstance(adata, AnnData):
-        sets, whole = {"": adata}, several.Joined(adata, {})
+        sets, whole = {"": adata}, selection.Joined(adata, {})
     else:
-        sets = several.data_sets(adata)
-        whole = several.join(sets, params)
+        sets = selection.data_sets(adata)
+        whole = selection.join(sets, params)
     for one in sets.values():
         if subset and inplace and one.isbacked:
             msg = (
@@ -288,7 +287,7 @@ def select_genes(
                 f'adata[:, adata.var["{key_added}_selected"]].to_memory() afterwards.'
             )
             raise ValueError(msg)
-    frame, entry = selected(whole.adata, params | whole.params, stacklevel=3)
+    frame, entry = selected(whole.adata, params | whole.params)
     chosen = frame[f"{key_added}_selected"].to_numpy()
     if as_highly_variable:
         frame["highly_variable"] = chosen

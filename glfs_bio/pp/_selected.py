@@ -8,11 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import checks
-from .._anndata import detection, per_gene, read, write
-from .._anndata import genes as named
-from .._anndata import limits as limits_of
-from .._anndata.inputs import inputs
-from .._anndata.preserve import seen_by, wanted
+from .._anndata import columns, constraints, names, read, write
+from .._anndata.target import seen_by, shares, wanted
 from ..data.matrix import RowMatrix
 from ..errors import InvalidValue
 from ..methods import OBJECTIVES, Method, Question
@@ -38,9 +35,7 @@ _OF_OPTIONS = (
 )
 
 
-def selected(
-    adata: AnnData, params: Mapping[str, Any], *, stacklevel: int
-) -> tuple[pd.DataFrame, dict[str, Any]]:
+def selected(adata: AnnData, params: Mapping[str, Any]) -> tuple[pd.DataFrame, dict[str, Any]]:
     """What is written of every gene, and what is recorded; `adata` is left as it is.
 
     Raises
@@ -54,42 +49,40 @@ def selected(
     )
     checks.seed(options.random_state)
     read.unique_names(adata)
-    names = {name: params[name] for name in ("symbols", "missing")}
-    genes = named.choose(
+    called = {name: params[name] for name in ("symbols", "missing")}
+    genes = names.choose(
         adata,
         *(params[name] for name in ("mask_var", "include", "exclude")),
-        **names,
-        stacklevel=stacklevel,
+        **called,
     )
-    given = inputs(
+    given = read.inputs(
         adata,
         **{
             name: params[name]
             for name in ("layer", "batch_key", "use_rep", "neighbors_key", "n_comps")
         },
-        stacklevel=stacklevel,
     )
     n_genes = params["n_genes"]
-    rows = limits_of.rows(
+    rows = constraints.rows(
         adata,
         params["limits"],
         **{name: params[name] for name in ("layer", "counts_layer", "cost", "budget")},
         allowed=genes.allowed,
     )
     if rows is not None:
-        genes = limits_of.narrowed(adata, genes, rows, n_genes)
+        genes = constraints.narrowed(adata, genes, rows, n_genes)
         rows = _of_several_genes(rows, genes.allowed)
     fails = None
     if params["failure"] is not None:
-        fails = per_gene.probabilities(adata, params["failure"], "failure")
+        fails = columns.probabilities(adata, params["failure"], "failure")
     seen = np.flatnonzero(genes.seen)
-    kept = wanted(adata, params["preserve"], params["cell_weights"], **names)
+    kept = wanted(adata, params["preserve"], params["cell_weights"], **called)
     if kept is not None:
         kept = seen_by(adata, kept, seen)
 
     detected = None
     if params["detection"] is not None:
-        detected = detection.shares(adata, params["detection"], params["layer"])
+        detected = shares(adata, params["detection"], params["layer"])
 
     cells = kept_structure(adata, params, given, seen) if options.ranker.by_criterion else None
     ranking = rank_genes(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from anndata import AnnData
     from numpy.typing import NDArray
 
-    from .._anndata.inputs import Inputs
+    from .._anndata.read import Inputs
     from .._anndata.structure import Structure
     from .._typing import Index
     from ..selection import ReducedCells
@@ -89,21 +89,15 @@ def structure(
     """
     params = {name: value for name, value in locals().items() if name != "adata"}
     checks.keys(key_added=key_added)
-    structures.store(adata, compute(adata, params, stacklevel=2), key_added)
+    structures.store(adata, compute(adata, params), key_added)
 
 
-def compute(adata: AnnData, params: Mapping[str, Any], *, stacklevel: int) -> Structure:
+def compute(adata: AnnData, params: Mapping[str, Any]) -> Structure:
     """The structure by parameters of :func:`structure`; others are not looked at."""
     own = _DEFAULTS | {name: value for name, value in params.items() if name in _DEFAULTS}
     options = Options(**{name: own[name] for name in _OF_OPTIONS})
     checks.seed(options.random_state)
-    return structures.compute(
-        adata,
-        structures.Where(**{name: own[name] for name in own if name not in _OF_OPTIONS}),
-        options.reduction,
-        {name: write.storable(value) for name, value in own.items()},
-        stacklevel=stacklevel + 1,
-    )
+    return structures.compute(adata, own, options.reduction)
 
 
 def kept(

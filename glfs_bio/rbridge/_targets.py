@@ -15,10 +15,11 @@ import numpy as np
 from joblib import parallel_config
 
 from .. import io, pp, tl
-from .._anndata import labels, read
+from .._anndata import columns, read
 from .._extras import needs
 from ..errors import NO_VALUE, InvalidType, InvalidValue, Message
 from ..estimators import LapRLSClassifier
+from ..laprls import check_classes
 from ..limits import Limits
 from . import _records, _values
 from ._objects import put_together, take_apart
@@ -236,8 +237,8 @@ def _laprls(parts: dict[str, Any], label: str, options: dict[str, Any]) -> dict[
     """Fit LapRLS to all genes."""
     options = _arguments(LapRLSClassifier, options, given=0)
     adata = put_together(parts)
-    codes, categories = labels.codes(adata, label)
-    labels.check(categories[codes[codes >= 0]], label)
+    codes, categories = columns.labels(adata, label)
+    check_classes(categories[codes[codes >= 0]].astype(str), name="groupby")
     model = LapRLSClassifier(**options).fit(read.matrix(adata), codes)
     return {
         "classes": _values.strings(categories[model.classes_].astype(str)),

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import classifier, labels, read, selection, write
-from .._anndata import genes as named
-from .._anndata.versions import versions
+from .._anndata import classifier, columns, names, read, selection, write
 from ..data.matrix import RowMatrix, moments
+from ..errors import Caution, InvalidValue, listed, warn
 from ..estimators._glfs_laprls import SELECTORS, GLFSLapRLSClassifier, default_selector
 from ..estimators._laprls import LapRLSClassifier
+from ..laprls import check_classes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +21,8 @@ if TYPE_CHECKING:
     from anndata import AnnData
     from numpy.typing import NDArray
 
-    from .._anndata.genes import Genes, Missing
+    from .._anndata.names import Genes, Missing
+    from .._typing import Index
 
 
 def classify(
@@ -164,7 +164,7 @@ def classify(
     ['B', 'T']
     """
     params = {name: value for name, value in locals().items() if name != "adata"}
-    read.check(adata)
+    read.unique_names(adata)
     checks.one_of("graph", graph, ("auto", *SELECTORS))
     checks.keys(key_added=key_added)
     checks.number("lambda1", lambda1)
@@ -173,24 +173,19 @@ def classify(
     checks.seed(random_state)
     if isinstance(n_comps, str):
         checks.one_of("n_comps", n_comps, ("auto",))
-    read.unique_names(adata)
     data = read.matrix(adata, layer)
     batch = read.batches(adata, batch_key)
-    chosen = named.choose(adata, mask_var, include, exclude, symbols=symbols, missing=missing)
+    chosen = names.choose(adata, mask_var, include, exclude, symbols=symbols, missing=missing)
     called = selection.names(adata, symbols) if symbols else None
     if n_genes is not None:
         checks.whole_numbers("n_genes", n_genes, at_most=int(chosen.allowed.sum()))
-    codes, categories = labels.codes(adata, groupby)
-    learn = read.mask(adata.obs, train, "train")
+    codes, categories = columns.labels(adata, groupby)
+    learn = read.mask(adata, "obs", train, "train")
     genes = np.flatnonzero(chosen.allowed)
     known = learn & (codes >= 0)
-    if not known.any():
-        msg = f"groupby={groupby!r} has no label in the {learn.sum()} cells to learn from."
-        raise ValueError(msg)
-    labels.check(categories[codes[known]], groupby)
-    folds = cv if n_genes is None or np.ndim(n_genes) else None
-    labels.tell(categories[codes[known]], groupby, folds)
-
+    _check_labels(
+        categories[codes[known]], groupby, cv if n_genes is None or np.ndim(n_genes) else None
+    )
     model = GLFSLapRLSClassifier(
         n_genes,
         selector=default_selector(
@@ -210,27 +205,52 @@ def classify(
     margins = classifier.margins(decision.reshape(len(decision), -1))
     typical = float(np.median(margins[known])) or 1.0
 
-    held_out = ~learn & (codes >= 0)
-    unseen = np.setdiff1d(codes[held_out], model.classes_)
-    if len(unseen):
-        warnings.warn(
-            f"groupby={groupby!r}: {', '.join(map(repr, categories[unseen]))} occurs outside train "
-            "only and cannot be predicted; these cells count as errors.",
-            UserWarning,
-            stacklevel=2,
-        )
     report = _report(model, params, categories, adata.var_names[genes])
     used = genes[model.genes_]
     if called is not None:
         report["symbols"] = called.fillna("").to_numpy(dtype=object)[used]
     seen = RowMatrix(data[learn][:, used])
     report["gene_means"], report["typical_margin"] = moments(seen)[0].mean, typical
-    if held_out.any():
-        report["n_test"] = int(held_out.sum())
-        report["test_errors"] = int(np.sum(predicted[held_out] != codes[held_out]))
+    report |= _tested(predicted, codes, ~learn & (codes >= 0), model.classes_, categories)
     _store(adata, key_added, model, genes, decision, predicted, categories)
     adata.obs[f"{key_added}_margin"] = margins / typical
     adata.uns[key_added] = report
+
+
+def _check_labels(labels: NDArray[Any], groupby: str, folds: int | None) -> None:
+    """Refuse labels of the cells to learn from that leave nothing to tell apart; log the others."""
+    if not len(labels):
+        raise InvalidValue(
+            "groupby",
+            groupby,
+            "has no label in the cells to learn from",
+            "fill some in, or learn from others",
+        )
+    check_classes(labels.astype(str), name="groupby")
+    columns.tell(labels, folds)
+
+
+def _tested(
+    predicted: NDArray[Any],
+    codes: Index,
+    held_out: NDArray[np.bool_],
+    classes: Index,
+    categories: NDArray[Any],
+) -> dict[str, int]:
+    """Errors among the cells that were not learnt from, where there are some with a label."""
+    unseen = np.setdiff1d(codes[held_out], classes)
+    if len(unseen):
+        warn(
+            Caution(
+                "{arg:groupby}: {names} occurs outside {arg:train} only and cannot be predicted; "
+                "these cells count as errors.",
+                names=listed(map(repr, categories[unseen])),
+            )
+        )
+    if not held_out.any():
+        return {}
+    errors = int(np.sum(predicted[held_out] != codes[held_out]))
+    return {"n_test": int(held_out.sum()), "test_errors": errors}
 
 
 def _report(
@@ -245,7 +265,7 @@ def _report(
         "n_unlabelled": model.n_samples_ - model.n_labelled_,
         "coef": model.classifier_.coef_.T.copy(),
         "intercept": model.classifier_.intercept_,
-        "versions": versions(),
+        "versions": write.versions(),
     }
     if hasattr(model.selector_, "lambda_"):
         report["lam"] = model.selector_.lambda_

@@ -10,17 +10,17 @@ import pandas as pd
 
 from .. import checks
 from .._anndata import write
-from .._anndata.versions import versions
 from .._progress import progress
-from ..criterion.panel import SHARE, MeasuredPanel, n_matched
-from ._measured import N_STEPS, Asked, evaluated
+from ..criterion.panel import SHARE, n_matched
+from ..errors import NO_VALUE, InvalidType, InvalidValue
+from ._evaluate import N_STEPS, Asked, evaluated
 from ._structure import judged
 
 if TYPE_CHECKING:
     from anndata import AnnData
 
-    from .._anndata.genes import Missing
-    from .._anndata.preserve import Preserve
+    from .._anndata.names import Missing
+    from .._anndata.target import Preserve
     from ._structure import Judged
 
 _FEWEST = 2
@@ -102,15 +102,18 @@ def compare_panels(
         "random_state": random_state,
     }
     if not isinstance(panels, Mapping) or len(panels) < _FEWEST:
-        msg = (
-            "panels must be a dict of at least two panels, such as "
-            '{"catalogue": [...], "glfs": "glfs"}.'
+        raise InvalidType(
+            "panels", NO_VALUE, "must be a {mapping} of at least two panels by their names"
         )
-        raise TypeError(msg)
     slashed = [str(name) for name in panels if "/" in str(name)]
     if slashed:
-        msg = f"panels has the name {slashed[0]!r}: a file cannot keep a name with a slash."
-        raise ValueError(msg)
+        raise InvalidValue(
+            "panels",
+            NO_VALUE,
+            "has the name {name!r}, with a slash, which files cannot keep",
+            "choose another name",
+            name=slashed[0],
+        )
     checks.number("share", share)
     checks.keys(key_added=key_added)
     checks.flags(inplace=inplace, show_progress=show_progress)
@@ -147,8 +150,8 @@ def compare_panels(
         return tables
     adata.uns[key_added] = {
         **tables,
-        "params": {name: write.storable(value) for name, value in params.items()},
-        "versions": versions(),
+        "params": write.parameters(params),
+        "versions": write.versions(),
     }
     return None
 

@@ -9,11 +9,8 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import genes as names_of
-from .._anndata import labels as labels_of
-from .._anndata import limits as limits_of
-from .._anndata import read, write
-from .._anndata.versions import versions
+from .._anndata import columns, constraints, names, read, write
+from ..errors import NO_VALUE, InvalidValue
 from ..measures.cells import coordinates
 from ..measures.labels import label_scores
 from ..selection import best_panel
@@ -24,8 +21,11 @@ if TYPE_CHECKING:
 
     from anndata import AnnData
 
-    from .._anndata.genes import Genes, Missing
-    from .._anndata.preserve import Preserve
+    from .._anndata.columns import Labels
+    from .._anndata.names import Genes, Missing
+    from .._anndata.structure import Structure
+    from .._anndata.target import Preserve
+    from .._typing import Index
     from ..limits import Limits
 
 #: Sizes at which labels are predicted, where none are given.
@@ -107,18 +107,11 @@ def curve(
     checks.whole_number("max_genes", max_genes, at_least=1)
     checks.keys(key_added=key_added)
     checks.flags(inplace=inplace)
-    for size in () if sizes is None else sizes:
-        checks.whole_number("sizes", size, at_least=1)
-        if size > max_genes:
-            msg = f"sizes has {size}, more than max_genes={max_genes}: raise it, or leave it out."
-            raise ValueError(msg)
-    if sizes is not None and labels is None:
-        msg = "sizes= is for labels=: name their column of adata.obs."
-        raise ValueError(msg)
-    codes, categories = (None, None) if labels is None else labels_of.codes(adata, labels, "labels")
+    _check_sizes(sizes, max_genes, labels)
+    known = None if labels is None else columns.labels(adata, labels, "labels")
     structure = preserving(
         adata,
-        partial(structure_of, adata, None, structure_key, stacklevel=3),
+        partial(structure_of, adata, None, structure_key),
         preserve,
         cell_weights,
         symbols=symbols,
@@ -126,12 +119,17 @@ def curve(
     )
     seen = np.zeros(adata.n_vars, dtype=bool)
     seen[structure.genes] = True
-    choice = names_of.choose(adata, seen, include, exclude, symbols=symbols, missing=missing)
+    choice = names.choose(adata, seen, include, exclude, symbols=symbols, missing=missing)
     candidates = np.flatnonzero(choice.allowed[structure.genes])
     if max_genes > len(candidates):
-        msg = f"max_genes={max_genes} is more than the {len(candidates)} genes to choose from."
-        raise ValueError(msg)
-    rows = limits_of.rows(
+        raise InvalidValue(
+            "max_genes",
+            max_genes,
+            "is more than the {n} genes to choose from",
+            "ask for fewer",
+            n=len(candidates),
+        )
+    rows = constraints.rows(
         adata,
         limits,
         layer=structure.layer,
@@ -158,18 +156,51 @@ def curve(
             "of_best_possible": ranking.info["of_best_possible"],
         }
     )
-    if codes is not None and categories is not None:
-        data, names = read.matrix(adata, structure.layer), [str(name) for name in categories]
-        table["accuracy"] = table["macro_f1"] = np.nan
-        for size in _SIZES if sizes is None else sizes:
-            if size <= len(order):
-                found = label_scores(coordinates(data, order[:size]), codes, names)
-                table.loc[size - 1, ["accuracy", "macro_f1"]] = found.accuracy, found.macro_f1
+    if known is not None:
+        _predict(table, adata, structure, order, known, _SIZES if sizes is None else sizes)
     if not inplace:
         return table
     adata.uns[key_added] = {
         "table": table,
-        "params": {name: write.storable(value) for name, value in params.items()},
-        "versions": versions("glfs-bio", "numpy", "scikit-learn", "anndata"),
+        "params": write.parameters(params),
+        "versions": write.versions("glfs-bio", "numpy", "scikit-learn", "anndata"),
     }
     return None
+
+
+def _check_sizes(sizes: Sequence[int] | None, max_genes: int, labels: str | None) -> None:
+    """Refuse sizes at which no labels are predicted."""
+    if sizes is None:
+        return
+    for size in sizes:
+        checks.whole_number("sizes", size, at_least=1)
+        if size > max_genes:
+            raise InvalidValue(
+                "sizes",
+                NO_VALUE,
+                "has {size}, more than {arg:max_genes={most}}",
+                "raise that, or leave {size} out",
+                size=size,
+                most=max_genes,
+            )
+    if labels is None:
+        raise InvalidValue(
+            "sizes", NO_VALUE, "is for labels", "name their column with {arg:labels}"
+        )
+
+
+def _predict(
+    table: pd.DataFrame,
+    adata: AnnData,
+    structure: Structure,
+    order: Index,
+    known: Labels,
+    sizes: Sequence[int],
+) -> None:
+    """Write how well labels are predicted by panels of some sizes."""
+    data = read.matrix(adata, structure.layer)
+    table["accuracy"] = table["macro_f1"] = np.nan
+    for size in sizes:
+        if size <= len(order):
+            found = label_scores(coordinates(data, order[:size]), known.codes, known.names)
+            table.loc[size - 1, ["accuracy", "macro_f1"]] = found.accuracy, found.macro_f1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -10,13 +9,13 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import pandas as pd
 from scipy import sparse
+from scipy.stats import false_discovery_control
 
 from .. import checks
-from .._anndata import counts, read, selection
-from .._anndata.versions import versions
+from .._anndata import read, selection, write
 from .._extras import needs
 from ..data.matrix import RowMatrix
-from ._enrichment import over_representation, prerank
+from ..errors import NO_VALUE, Caution, InvalidValue, Message, listed, warn
 from ._gene_sets import gene_sets as read_gene_sets
 
 if TYPE_CHECKING:
@@ -158,11 +157,7 @@ def enrich(
     needs("An enrichment", "gseapy")
     checks.one_of("method", method, _SIZES)
     checks.one_of("organism", str(organism).lower(), _ORGANISMS)
-    smallest, largest = _SIZES[method]
-    smallest = smallest if min_size is None else min_size
-    largest = largest if max_size is None else max_size
-    checks.whole_number("min_size", smallest, at_least=1)
-    checks.whole_number("max_size", largest, at_least=smallest, or_none=True)
+    smallest, largest = _sizes(method, min_size, max_size)
     checks.whole_number("n_permutations", n_permutations, at_least=1)
     checks.number("weight", weight)
     checks.whole_number("n_jobs", n_jobs, at_least=1)
@@ -170,45 +165,30 @@ def enrich(
     checks.flags(inplace=inplace)
     if key_added is not None:
         checks.keys(key_added=key_added)
-    if background is not None and (
-        method != "ora" or isinstance(background, str) or not isinstance(background, Iterable)
-    ):
-        msg = f"background={background!r} must be a list of gene names, and needs method='ora'."
-        raise ValueError(msg)
     checks.whole_number("min_cells", min_cells, at_least=1, or_none=True)
-    if min_cells is not None and background is not None:
-        msg = f"min_cells={min_cells} is for the tested genes: leave it out, or background."
-        raise ValueError(msg)
+    _check_background(background, method, min_cells)
     scores = selection.scores(adata, key, symbols)
     if background is None:
         scores = scores[scores.index.isin(_expressed(adata, key, symbols, min_cells))]
     selected = _selected(adata, key, symbols)
     universe = list(scores.index if background is None else dict.fromkeys(map(str, background)))
     if not universe:
-        msg = "background is empty: give the genes that the selection could have been drawn from."
-        raise ValueError(msg)
+        raise InvalidValue(
+            "background",
+            NO_VALUE,
+            "is empty",
+            "give the genes that the selection could have been drawn from",
+        )
     if method == "prerank":  # a set of all genes has no place in the ranking
         most = len(universe) - 1
         largest = most if largest is None else min(largest, most)
     sets = _within(read_gene_sets(gene_sets, organism), universe, smallest, largest)
 
     if method == "ora":
-        outside = selected.difference(universe, sort=False)
-        if len(outside):
-            where = "background" if min_cells is None else f"{min_cells} cells"
-            warnings.warn(
-                f"{len(outside)} of {len(selected)} selected genes are not in {where} and are "
-                f"left out: {read.listed(outside)}.",
-                UserWarning,
-                stacklevel=2,
-            )
-            selected = selected.difference(outside, sort=False)
-        if selected.empty:
-            msg = "background has none of the selected genes: is it spelt as in adata.var_names?"
-            raise ValueError(msg)
-        table = over_representation(selected, sets, universe)
+        selected = _inside(selected, universe, min_cells)
+        table = _over_representation(selected, sets, universe)
     else:
-        table = prerank(scores, sets, n_permutations, weight, n_jobs, random_state)
+        table = _prerank(scores, sets, n_permutations, weight, n_jobs, random_state)
     if not inplace:
         return table
     adata.uns[f"{key}_enrichment" if key_added is None else key_added] = {
@@ -216,10 +196,10 @@ def enrich(
         "params": {
             "key": key,
             "method": method,
-            "min_cells": "None" if min_cells is None else min_cells,
-            "symbols": "None" if symbols is None else symbols,
+            "min_cells": write.storable(min_cells),
+            "symbols": write.storable(symbols),
             "min_size": smallest,
-            "max_size": "None" if largest is None else largest,
+            "max_size": write.storable(largest),
             "gene_sets": str(gene_sets) if isinstance(gene_sets, str | Path) else "dict",
             "n_permutations": n_permutations,
             "weight": weight,
@@ -227,9 +207,62 @@ def enrich(
         },
         "n_selected": len(selected),
         "n_background": len(universe),
-        "versions": versions("glfs-bio", "gseapy", "scipy", "anndata"),
+        "versions": write.versions("glfs-bio", "gseapy", "scipy", "anndata"),
     }
     return None
+
+
+def _sizes(method: str, min_size: int | None, max_size: int | None) -> tuple[int, int | None]:
+    """Fewest and most genes of a set, checked."""
+    smallest, largest = _SIZES[method]
+    smallest = smallest if min_size is None else min_size
+    largest = largest if max_size is None else max_size
+    checks.whole_number("min_size", smallest, at_least=1)
+    checks.whole_number("max_size", largest, at_least=smallest, or_none=True)
+    return smallest, largest
+
+
+def _check_background(background: Iterable[str] | None, method: str, min_cells: int | None) -> None:
+    """Refuse a background that is no list, or beside what it does not go with."""
+    if background is None:
+        return
+    if method != "ora" or isinstance(background, str) or not isinstance(background, Iterable):
+        raise InvalidValue(
+            "background", background, "must be a list of gene names, and needs {arg:method='ora'}"
+        )
+    if min_cells is not None:
+        raise InvalidValue(
+            "min_cells",
+            min_cells,
+            "is for the tested genes",
+            "leave it out, or {arg:background}",
+        )
+
+
+def _inside(selected: pd.Index, universe: list[str], min_cells: int | None) -> pd.Index:
+    """The selected genes that are in the background; a warning tells of the others."""
+    outside = selected.difference(universe, sort=False)
+    if len(outside):
+        warn(
+            Caution(
+                "{n} of {n_all} selected genes are not in {where} and are left out: {genes}.",
+                n=len(outside),
+                n_all=len(selected),
+                where=Message("{arg:background}")
+                if min_cells is None
+                else Message("{n_cells} cells", n_cells=min_cells),
+                genes=listed(outside),
+            )
+        )
+        selected = selected.difference(outside, sort=False)
+    if selected.empty:
+        raise InvalidValue(
+            "background",
+            NO_VALUE,
+            "has none of the selected genes",
+            "spell genes as in {var_names}, or name the column that has them with {arg:symbols}",
+        )
+    return selected
 
 
 def _expressed(adata: AnnData, key: str, symbols: str | None, min_cells: int | None) -> pd.Series:
@@ -241,19 +274,20 @@ def _expressed(adata: AnnData, key: str, symbols: str | None, min_cells: int | N
     recorded = adata.uns.get(key, {}).get("params", {}).get("layer", "None")
     layer = None if recorded == "None" else str(recorded)
     if min_cells is not None:
-        return names[counts.n_cells_with(read.row_matrix(adata, layer)) >= min_cells]
+        return names[read.n_cells_with(read.row_matrix(adata, layer)) >= min_cells]
     matrix = adata.X if layer is None else adata.layers.get(layer)
     if not (isinstance(matrix, np.ndarray) or sparse.issparse(matrix)):
         return names
     tested = adata.var[f"{key}_score"].notna().to_numpy()
-    silent = tested & (counts.n_cells_with(RowMatrix(matrix)) == 0)
+    silent = tested & (read.n_cells_with(RowMatrix(matrix)) == 0)
     if silent.any() and not (silent == tested).all():  # else the matrix is left out
-        warnings.warn(
-            f"No cell expresses {silent.sum()} of the {tested.sum()} tested genes, which make "
-            "p-values too small: pass min_cells=1 to leave them out, or remove them before the "
-            "selection.",
-            UserWarning,
-            stacklevel=3,
+        warn(
+            Caution(
+                "No cell expresses {n} of the {n_all} tested genes, which make p-values too small: "
+                "{arg:min_cells=1} leaves them out; or remove them before the selection.",
+                n=int(silent.sum()),
+                n_all=int(tested.sum()),
+            )
         )
     return names
 
@@ -263,8 +297,13 @@ def _selected(adata: AnnData, key: str, symbols: str | None) -> pd.Index:
     genes = selection.ranked(adata, key).index
     named = pd.Index(selection.names(adata, symbols).loc[genes].dropna().unique())
     if named.empty:
-        msg = f"symbols={symbols!r} has no name for any of the {len(genes)} selected genes."
-        raise ValueError(msg)
+        raise InvalidValue(
+            "symbols",
+            symbols,
+            "has no name for any of the {n} selected genes",
+            "name another column",
+            n=len(genes),
+        )
     return named
 
 
@@ -277,24 +316,99 @@ def _within(
     if not any(inside.values()):
         members = list(dict.fromkeys(gene for genes in sets.values() for gene in genes))
         alike = {name.upper() for name in universe} & {name.upper() for name in members}
-        hint = (
-            "; they agree but for upper and lower case, so name a column with the spelling of the "
-            "gene sets with symbols=."
-            if alike
-            else "; name the column of adata.var that holds such names with symbols=."
+        raise InvalidValue(
+            "gene_sets",
+            NO_VALUE,
+            "have no name in common with the genes{but}: {members} against {genes}",
+            "name the column of {var} that is spelt as the gene sets with {arg:symbols}",
+            but=" but for upper and lower case" if alike else "",
+            members=listed(members[:3]),
+            genes=listed(universe[:3]),
         )
-        msg = (
-            f"gene_sets and the genes have no name in common: {read.listed(members[:3])} against "
-            f"{read.listed(universe[:3])}{hint}"
-        )
-        raise ValueError(msg)
     upper = np.inf if largest is None else largest
     fitting = {name: genes for name, genes in inside.items() if smallest <= len(genes) <= upper}
     if not fitting:
         most = max(len(genes) for genes in inside.values())
-        msg = (
-            f"No gene set has between min_size={smallest} and max_size={largest} genes in the "
-            f"background; the largest has {most}."
+        raise InvalidValue(
+            "gene_sets",
+            NO_VALUE,
+            "have no set of a size from {arg:min_size={smallest}} to {arg:max_size={largest}} in "
+            "the background, where the largest has {most} genes",
+            "change these sizes",
+            smallest=smallest,
+            largest=Message("{none}") if largest is None else largest,
+            most=most,
         )
-        raise ValueError(msg)
     return fitting
+
+
+def _over_representation(
+    selected: pd.Index, sets: dict[str, list[str]], universe: list[str]
+) -> pd.DataFrame:
+    """How surely each set has more of the selected genes than genes at random."""
+    import gseapy
+
+    chosen = {name: selected.intersection(genes, sort=False) for name, genes in sets.items()}
+    # gseapy leaves out the sets without a selected gene, whose p-value is 1.
+    table = pd.DataFrame(
+        {
+            "n_overlap": [len(genes) for genes in chosen.values()],
+            "n_set": [len(genes) for genes in sets.values()],
+            "odds_ratio": np.nan,
+            "pvals": 1.0,
+        },
+        index=pd.Index(sets, name="term", dtype=object),
+    )
+    if table["n_overlap"].any():
+        code = _codes(universe)
+        found = gseapy.enrich(
+            [code[gene] for gene in selected],
+            {name: [code[gene] for gene in genes] for name, genes in sets.items()},
+            background=list(code.values()),
+            outdir=None,
+            no_plot=True,
+        ).results.set_index("Term")
+        table.loc[found.index, "odds_ratio"] = found["Odds Ratio"].astype(float)
+        table.loc[found.index, "pvals"] = found["P-value"].astype(float)
+    table["pvals_adj"] = false_discovery_control(table["pvals"])
+    table["genes"] = [";".join(genes) for genes in chosen.values()]
+    return table.sort_values(["pvals", "odds_ratio"], ascending=[True, False], kind="stable")
+
+
+def _prerank(
+    scores: pd.Series,
+    sets: dict[str, list[str]],
+    n_permutations: int,
+    weight: float,
+    n_jobs: int,
+    random_state: int,
+) -> pd.DataFrame:
+    """Where the genes of each set stand in the ranking, by GSEA."""
+    import gseapy
+
+    code = _codes(scores.index)
+    gene = {token: name for name, token in code.items()}
+    found = gseapy.prerank(
+        scores.rename(index=code),
+        {name: [code[member] for member in genes] for name, genes in sets.items()},
+        min_size=1,
+        max_size=len(scores),
+        permutation_num=n_permutations,
+        weight=weight,
+        seed=random_state,
+        threads=n_jobs,
+        outdir=None,
+        no_plot=True,
+    ).res2d.set_index("Term")
+    columns = {"es": "ES", "nes": "NES", "pvals": "NOM p-val", "pvals_adj": "FDR q-val"}
+    table = pd.DataFrame({ours: found[theirs].astype(float) for ours, theirs in columns.items()})
+    table.index = table.index.astype(object).rename("term")
+    table.insert(0, "n_set", [len(sets[name]) for name in table.index])
+    leading = [[gene[token] for token in tokens.split(";")] for tokens in found["Lead_genes"]]
+    table["genes"] = [";".join(genes) for genes in leading]
+    return table.sort_values(["pvals_adj", "pvals", "nes"], ascending=[True, True, False])
+
+
+def _codes(names: Iterable[str]) -> dict[str, str]:
+    """Names that gseapy leaves alone: it takes numbers for Entrez ids, and may change the case."""
+    return {name: f"g{i}" for i, name in enumerate(names)}

@@ -8,18 +8,18 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import labels as labels_of
-from .._anndata import write
-from .._anndata.versions import versions
-from ..criterion.panel import MeasuredPanel, Pairs
+from .._anndata import columns, write
 from ._structure import closed, judged
 
 if TYPE_CHECKING:
     from anndata import AnnData
 
-    from .._anndata.genes import Genes, Missing
-    from .._anndata.preserve import Preserve
+    from .._anndata.columns import Labels
+    from .._anndata.names import Genes, Missing
+    from .._anndata.target import Preserve
     from .._typing import Array
+    from ..criterion.panel import MeasuredPanel, Pairs
+    from ._structure import Judged
 
 #: Genes that a direction of the structure, or what tells two labels apart, is named by.
 _NAMED_BY = 3
@@ -103,7 +103,7 @@ def explain_panel(
     checks.whole_number("n_labels", n_labels, at_least=1)
     checks.keys(key_added=key_added)
     checks.flags(inplace=inplace)
-    codes, categories = (None, None) if labels is None else labels_of.codes(adata, labels, "labels")
+    known = None if labels is None else columns.labels(adata, labels, "labels")
     found = judged(
         adata,
         panel,
@@ -114,13 +114,12 @@ def explain_panel(
         cell_weights=cell_weights,
     )
     criterion, genes = found.structure.criterion, found.panel
-    measured = MeasuredPanel(criterion, genes)
     names = adata.var_names[found.structure.genes].to_numpy()
-    lost, taken_over = measured.substitutions()
+    lost, taken_over = found.measured.substitutions()
     barred = closed(adata, found, exclude, symbols=symbols, missing=missing)
     best = np.where(barred, -np.inf, taken_over).argmax(axis=1)
     none = bool(barred.all())
-    direction, share = _directions(measured, names)
+    direction, share = _directions(found.measured, names)
     table = pd.DataFrame(
         {
             "gene": names[genes],
@@ -134,21 +133,29 @@ def explain_panel(
         }
     )
     entry: dict[str, Any] = {"table": table}
-    if codes is not None and categories is not None:
-        of_sets = [codes[rows] for rows in found.structure.cells]
-        shares = measured.supports(of_sets, len(categories))
-        cells = np.bincount(codes[codes >= 0], minlength=len(categories)) / max(len(codes), 1)
-        table["serves"] = [_told(row, cells, categories, n_labels) for row in shares]
-        entry["served"] = shares
-        entry["labels"] = categories.astype(str).astype(object)
-        apart = measured.pairs(of_sets, len(categories))
-        entry["pairs"] = _pairs(apart, names[genes], entry["labels"])
+    if known is not None:
+        table["serves"], of_labels = _served(found, known, names[genes], n_labels)
+        entry |= of_labels
     if not inplace:
         return table
     entry["params"] = {"labels": write.storable(labels), **found.by}
-    entry["versions"] = versions("glfs-bio", "numpy", "anndata")
+    entry["versions"] = write.versions("glfs-bio", "numpy", "anndata")
     adata.uns[key_added] = entry
     return None
+
+
+def _served(
+    found: Judged, known: Labels, genes: Any, n_labels: int
+) -> tuple[list[str], dict[str, Any]]:
+    """Labels that each gene serves, in words, and what the record holds of labels."""
+    codes, categories = known
+    names = np.array(known.names, dtype=object)
+    of_sets = [codes[rows] for rows in found.structure.cells]
+    shares = found.measured.supports(of_sets, len(categories))
+    cells = np.bincount(codes[codes >= 0], minlength=len(categories)) / max(len(codes), 1)
+    apart = found.measured.pairs(of_sets, len(categories))
+    told = [_told(row, cells, names, n_labels) for row in shares]
+    return told, {"served": shares, "labels": names, "pairs": _pairs(apart, genes, names)}
 
 
 def _told(shares: Array, cells: Array, categories: Any, most: int) -> str:

@@ -8,12 +8,10 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import genes as names_of
-from .._anndata import labels as labels_of
-from .._anndata import limits as limits_of
-from .._anndata import per_gene, read, write
-from .._anndata.genes import Choice
+from .._anndata import columns, constraints, names, read, write
+from .._anndata.names import Choice
 from ..criterion.panel import MeasuredPanel
+from ..errors import InvalidValue
 from ..selection import best_panel
 from ._structure import judged
 
@@ -21,11 +19,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from anndata import AnnData
+    from numpy.typing import NDArray
 
-    from .._anndata.detection import Detection
-    from .._anndata.genes import Genes, Missing
-    from .._anndata.preserve import Preserve
+    from .._anndata.columns import Labels
+    from .._anndata.names import Genes, Missing
+    from .._anndata.target import Detection, Preserve
+    from .._typing import Array, Index
     from ..limits import Limits
+    from ..selection import Ranking
+    from ._structure import Judged
 
 
 def extend_panel(
@@ -126,9 +128,9 @@ def extend_panel(
     checks.flags(inplace=inplace)
     checks.seed(random_state)
     read.unique_names(adata)
-    fails = None if failure is None else per_gene.probabilities(adata, failure, "failure")
-    codes, categories = (None, None) if labels is None else labels_of.codes(adata, labels, "labels")
-    excluded = names_of.gene_mask(adata, exclude, "exclude", symbols=symbols, missing=missing)
+    fails = None if failure is None else columns.probabilities(adata, failure, "failure")
+    known = None if labels is None else columns.labels(adata, labels, "labels")
+    excluded = names.gene_mask(adata, exclude, "exclude", symbols=symbols, missing=missing)
     found = judged(
         adata,
         panel,
@@ -139,20 +141,18 @@ def extend_panel(
         cell_weights=cell_weights,
         detection=detection,
     )
-    structure, criterion = found.structure, found.structure.criterion
-    included = np.zeros(adata.n_vars, dtype=bool)
-    included[found.named.genes] = True
-    seen = np.zeros(adata.n_vars, dtype=bool)
-    seen[structure.genes] = True
-    choice = Choice(seen, seen & (~excluded | included), included, [])
+    structure = found.structure
+    choice = _choice(found, excluded)
     candidates = np.flatnonzero(choice.allowed[structure.genes])
     if n_extra is not None and n_extra > len(candidates) - len(found.panel):
-        msg = (
-            f"n_extra={n_extra} is more than the {len(candidates) - len(found.panel)} genes that "
-            "could be added."
+        raise InvalidValue(
+            "n_extra",
+            n_extra,
+            "is more than the {n} genes that could be added",
+            "ask for fewer",
+            n=len(candidates) - len(found.panel),
         )
-        raise ValueError(msg)
-    rows = limits_of.rows(
+    rows = constraints.rows(
         adata,
         limits,
         layer=structure.layer,
@@ -162,7 +162,7 @@ def extend_panel(
         allowed=choice.allowed,
     )
     ranking = best_panel(
-        criterion,
+        structure.criterion,
         None if n_extra is None else len(found.panel) + n_extra,
         include=np.sort(found.panel),
         candidates=candidates,
@@ -171,22 +171,7 @@ def extend_panel(
         random_state=random_state,
     )
     order = candidates[ranking.order[: ranking.n_selected]]
-    extra = order[len(found.panel) :]
-    kept = ranking.info["kept"]
-    added = pd.DataFrame(
-        {
-            "gene": adata.var_names[structure.genes[extra]],
-            "adds": np.diff(kept)[len(found.panel) - 1 :],
-            "kept": kept[len(found.panel) :],
-        }
-    )
-    if codes is not None and categories is not None:
-        of_sets = [codes[own] for own in structure.cells]
-        shares = MeasuredPanel(criterion, order).supports(of_sets, len(categories))[
-            len(found.panel) :
-        ]
-        cells = np.bincount(codes[codes >= 0], minlength=len(categories))
-        added["serves"] = categories[(shares / np.maximum(cells, 1)).argmax(axis=1)].astype(str)
+    added = _added(adata, found, order, ranking.info["kept"], known)
     if not inplace:
         return added
     params = {
@@ -201,17 +186,62 @@ def extend_panel(
         "budget": budget,
         "failure": failure,
     }
-    about = {
+    _store(adata, found, choice, ranking, added, params, key_added)
+    return None
+
+
+def _choice(found: Judged, excluded: NDArray[np.bool_]) -> Choice:
+    """The genes of the structure, of which those of the panel are in."""
+    included, seen = np.zeros_like(excluded), np.zeros_like(excluded)
+    included[found.named.genes] = True
+    seen[found.structure.genes] = True
+    return Choice(seen, seen & (~excluded | included), included, [])
+
+
+def _added(
+    adata: AnnData, found: Judged, order: Index, kept: Array, known: Labels | None
+) -> pd.DataFrame:
+    """A row a gene that is added, in the order in which they are."""
+    structure, size = found.structure, len(found.panel)
+    added = pd.DataFrame(
+        {
+            "gene": adata.var_names[structure.genes[order[size:]]],
+            "adds": np.diff(kept)[size - 1 :],
+            "kept": kept[size:],
+        }
+    )
+    if known is not None:
+        codes, categories = known
+        of_sets = [codes[own] for own in structure.cells]
+        shares = MeasuredPanel(structure.criterion, order).supports(of_sets, len(categories))[size:]
+        cells = np.bincount(codes[codes >= 0], minlength=len(categories))
+        added["serves"] = categories[(shares / np.maximum(cells, 1)).argmax(axis=1)].astype(str)
+    return added
+
+
+def _store(
+    adata: AnnData,
+    found: Judged,
+    choice: Choice,
+    ranking: Ranking,
+    added: pd.DataFrame,
+    params: dict[str, Any],
+    key: str,
+) -> None:
+    """Write what a selection writes, and the table."""
+    frame = write.table(ranking, choice, adata.var_names, key)
+    detection = found.structure.criterion.detection
+    if detection is not None:
+        frame[f"{key}_detection"] = 0.0
+        frame.iloc[found.structure.genes, -1] = detection
+        params = {**params, "detection": f"{key}_detection"}
+    entry = {
+        **write.record(ranking, params),
         "method": "glfs",
         "objective": "error",
-        "reused": dict(structure.reused),
+        "reused": dict(found.structure.reused),
         "added": added,
-        **({"absent": np.array(found.named.absent, dtype=object)} if found.named.absent else {}),
     }
-    frame = write.table(ranking, choice, adata.var_names, key_added)
-    if criterion.detection is not None:
-        frame[f"{key_added}_detection"] = 0.0
-        frame.iloc[structure.genes, -1] = criterion.detection
-        params["detection"] = f"{key_added}_detection"
-    write.store(adata, frame, {**write.record(ranking, params), **about}, key_added)
-    return None
+    if found.named.absent:
+        entry["absent"] = np.array(found.named.absent, dtype=object)
+    write.store(adata, frame, entry, key)

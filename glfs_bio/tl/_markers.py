@@ -8,18 +8,16 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import genes as names_of
-from .._anndata import labels as labels_of
-from .._anndata import read, write
-from .._anndata.versions import versions
-from ..measures.cells import columns
+from .._anndata import columns, names, read, write
+from ..errors import NO_VALUE, InvalidValue
+from ..measures import cells as measures
 from ..measures.labels import combination, singles
 
 if TYPE_CHECKING:
     from anndata import AnnData
     from numpy.typing import NDArray
 
-    from .._anndata.genes import Missing
+    from .._anndata.names import Missing
     from .._typing import Array, Index
     from ..measures.labels import Single
 
@@ -103,15 +101,18 @@ def markers(
     checks.number("beta", beta, above=0.0)
     checks.keys(key_added=key_added)
     checks.flags(inplace=inplace)
-    named = names_of.panel(adata, panel, symbols=symbols, missing=missing)
-    codes, categories = labels_of.codes(adata, labels, "labels")
+    named = names.panel(adata, panel, symbols=symbols, missing=missing)
+    codes, categories = columns.labels(adata, labels, "labels")
     if len(categories) < 2:
-        msg = f"labels={labels!r} has {len(categories)} label: at least 2 are needed."
-        raise ValueError(msg)
-    values = columns(read.matrix(adata, layer), named.genes)
+        raise InvalidValue("labels", labels, "has fewer than two labels", "name another column")
+    values = measures.columns(read.matrix(adata, layer), named.genes)
     if values.min() < 0:
-        msg = "The genes of the panel have negative values: name a layer of logarithms of counts."
-        raise ValueError(msg)
+        raise InvalidValue(
+            "panel",
+            NO_VALUE,
+            "has genes with negative values",
+            "name a log-normalised layer with {arg:layer}",
+        )
     single, table = _found(values[codes >= 0], codes[codes >= 0], categories, n_markers, beta)
     genes = adata.var_names[named.genes].to_numpy(dtype=object)
     table["markers"] = [", ".join(genes[some]) for some in table["markers"]]
@@ -121,7 +122,7 @@ def markers(
         "table": table,
         "genes": _every(single, genes, categories),
         "params": write.parameters(params),
-        "versions": versions("glfs-bio", "scikit-learn", "anndata"),
+        "versions": write.versions("glfs-bio", "scikit-learn", "anndata"),
     }
     return None
 

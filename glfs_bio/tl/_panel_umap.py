@@ -13,7 +13,7 @@ from scipy.sparse import SparseEfficiencyWarning
 
 from .. import checks
 from .._anndata import read, selection
-from .._anndata.versions import versions
+from .._anndata.write import versions
 from .._extras import needs
 from .._progress import progress
 from ..cells.pca import loadings

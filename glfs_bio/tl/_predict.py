@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +12,14 @@ from .. import checks
 from .._anndata import classifier, read
 from .._anndata.classifier import Classifier
 from .._anndata.classifier_file import read_classifier
+from ..errors import NO_VALUE, Caution, InvalidValue, warn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from anndata import AnnData
 
-    from .._anndata.genes import Missing
+    from .._anndata.names import Missing
 
 
 def predict(
@@ -109,22 +109,25 @@ def predict(
     checks.keys(key_added=key_added)
     if unsure is not None:
         checks.number("unsure", unsure)
-    name = f"model={str(model)!r}" if isinstance(model, str | Path) else "model"
     record = read_classifier(model) if isinstance(model, str | Path) else model
-    learnt = Classifier.of(record, name)
+    learnt = Classifier.of(record, "model")
     columns = learnt.columns(adata, symbols=symbols, missing=missing)
     data = read.row_matrix(adata, layer)
     if read.looks_like_counts(data):
-        warnings.warn(
-            "The matrix holds whole numbers, like raw counts: prepare it as the cells that were "
-            "learnt from, or name a layer.",
-            UserWarning,
-            stacklevel=2,
+        warn(
+            Caution(
+                "The matrix holds whole numbers, like raw counts: prepare it as the cells that "
+                "were learnt from, or name a layer with {arg:layer}."
+            )
         )
     decision = learnt.decision(data, columns)
     if not np.isfinite(decision).all():
-        msg = "Genes of the model have NaN or infinite values: remove or impute these first."
-        raise ValueError(msg)
+        raise InvalidValue(
+            "X" if layer is None else "layer",
+            NO_VALUE if layer is None else layer,
+            "has NaN or infinite values of genes of {arg:model}",
+            "remove or impute these first",
+        )
     margin = classifier.margins(decision) / learnt.typical_margin
     best = classifier.best(decision)
     told: dict[str, Any] = {"unsure": "None" if unsure is None else float(unsure), "n_unsure": 0}

@@ -3,36 +3,41 @@
 from __future__ import annotations
 
 import inspect
+import logging
 import warnings
-from contextlib import closing
+from contextlib import closing, contextmanager
 from functools import partial
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
+from anndata import AnnData
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from .. import checks
-from .._anndata import examined, read, write
-from .._anndata.versions import versions
+from .._anndata import read, selection, target, write
 from .._progress import progress
+from ..errors import Caution, InvalidType, InvalidValue, NotFound, listed, warn
 from ..measures import stability as over_parts
 from ..pp import recorded_parameters, select_genes
 from ..pp._structure import compute
-from ._parts import COUNTS, drawn, lean, selected
 from ._structure import preserving
 
 if TYPE_CHECKING:
-    from anndata import AnnData
+    from collections.abc import Iterator
+
+    import pandas as pd
     from numpy.typing import NDArray
 
+#: Layer of raw counts in what the parts are taken from.
+_COUNTS = "counts"
 _FEWEST_RESAMPLES = 2
 _FEWEST_CELLS = 3
 _DEFAULTS = {
     name: parameter.default
     for name, parameter in inspect.signature(select_genes).parameters.items()
-    if name not in {"adata", *examined.WHERE}
+    if name not in {"adata", *selection.WHERE}
 }
 
 
@@ -139,35 +144,32 @@ def stability(
     checks.number("fraction", fraction, above=0.0)
     checks.flags(show_progress=show_progress)
     if n_jobs is not None and (n_jobs == 0 or not isinstance(n_jobs, Integral)):
-        msg = f"n_jobs={n_jobs!r} must be an integer other than 0, or None."
-        raise ValueError(msg)
+        raise InvalidValue("n_jobs", n_jobs, "must be an integer other than 0, or {none}")
     if fraction >= 1:
-        msg = f"fraction={fraction!r} must be below 1: all cells give the same genes every time."
-        raise ValueError(msg)
+        raise InvalidValue(
+            "fraction",
+            fraction,
+            "must be below 1, as all cells give the same genes every time",
+        )
     read.unique_names(adata)
     key_added = _target(adata, key, key_added)
     given = {"n_genes": n_genes, "random_state": random_state}
     given = select | {name: value for name, value in given.items() if not _is_recorded(value)}
     params = _parameters(adata, key, given)
     checks.seed(params["random_state"])
-    cells = lean(adata, params)
-    parts = drawn(cells, params["batch_key"], fraction, n_resamples, params["random_state"])
+    cells = _lean(adata, params)
+    parts = _drawn(cells, params["batch_key"], fraction, n_resamples, params["random_state"])
     if len(parts[0]) < _FEWEST_CELLS:
-        msg = f"fraction={fraction!r} leaves {len(parts[0])} of {adata.n_obs} cells: too few."
-        raise ValueError(msg)
+        raise InvalidValue(
+            "fraction",
+            fraction,
+            "leaves {n} of {n_cells} cells, which are too few",
+            "take a larger share",
+            n=len(parts[0]),
+            n_cells=adata.n_obs,
+        )
 
-    options = {**params, "layer": None, "inplace": False}
-    if params["counts_layer"] is not None:
-        options["counts_layer"] = COUNTS
-    tasks = (delayed(selected)(cells, part, options) for part in parts)
-    bar = progress(show=show_progress)
-    with bar, closing(Parallel(n_jobs=n_jobs, return_as="generator")(tasks)) as work:
-        results = list(bar.track(work, total=n_resamples, description="selecting on parts"))
-    for category, text in dict.fromkeys(told for _, _, warned in results for told in warned):
-        warnings.warn(text, category, stacklevel=2)
-
-    chosen = np.stack([selected for selected, _, _ in results])
-    ranks = np.stack([ranked for _, ranked, _ in results])
+    chosen, ranks = _selections(cells, parts, params, n_jobs, show_progress=show_progress)
     tested = ~np.isnan(ranks[0])
     sizes = chosen.sum(axis=1)
     jaccard = over_parts.jaccard(chosen)
@@ -190,16 +192,32 @@ def stability(
             "representation": params["use_rep"] not in {None, "X"},
             "graph": params["neighbors_key"] is not None,
         },
-        "params": {
-            name: write.storable(value)
-            for name, value in {
-                **params,
-                "n_resamples": n_resamples,
-                "fraction": fraction,
-            }.items()
-        },
-        "versions": versions(),
+        "params": write.parameters({**params, "n_resamples": n_resamples, "fraction": fraction}),
+        "versions": write.versions(),
     }
+
+
+def _selections(
+    cells: AnnData,
+    parts: list[NDArray[np.intp]],
+    params: dict[str, Any],
+    n_jobs: int | None,
+    *,
+    show_progress: bool,
+) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+    """Selected genes and ranks of all genes, a row a part; each warning is shown once."""
+    options = {**params, "layer": None, "inplace": False}
+    if params["counts_layer"] is not None:
+        options["counts_layer"] = _COUNTS
+    tasks = (delayed(_selected)(cells, part, options) for part in parts)
+    bar = progress(show=show_progress)
+    with bar, closing(Parallel(n_jobs=n_jobs, return_as="generator")(tasks)) as work:
+        results = list(bar.track(work, total=len(parts), description="selecting on parts"))
+    told = {str(warning): warning for _, _, warned in results for warning in warned}
+    for warning in told.values():
+        warn(warning)
+    chosen = np.stack([selected for selected, _, _ in results])
+    return chosen, np.stack([ranked for _, ranked, _ in results])
 
 
 def _with_substitutes(
@@ -209,11 +227,11 @@ def _with_substitutes(
 
     What stands in for what is a matter of all cells.
     """
-    with warnings.catch_warnings():  # the selections have said it
-        warnings.filterwarnings("ignore", "The matrix holds whole numbers", UserWarning)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", Caution)  # the selections have said it
         structure = preserving(
             adata,
-            partial(compute, adata, params, stacklevel=3),
+            partial(compute, adata, params),
             params["preserve"],
             params["cell_weights"],
             symbols=params["symbols"],
@@ -247,42 +265,130 @@ def _target(adata: AnnData, key: str, key_added: str | None) -> str:
         return f"{key}_stability"
     checks.keys(key_added=key_added)
     if f"{key_added}_selected" in adata.var:
-        msg = (
-            f"key_added={key_added!r} is the name of a selection, whose record would be lost: "
-            f"choose another, or pass key={key_added!r} to examine that selection."
+        raise InvalidValue(
+            "key_added",
+            key_added,
+            "is the name of a selection, whose record would be lost",
+            "choose another, or name the selection with {arg:key} to examine it",
         )
-        raise ValueError(msg)
     return key_added
 
 
 def _parameters(adata: AnnData, key: str, given: dict[str, Any]) -> dict[str, Any]:
     """Everything that decides on the genes: as given, else as recorded, else the default."""
-    given = {name: value for name, value in given.items() if name not in examined.WHERE}
+    given = {name: value for name, value in given.items() if name not in selection.WHERE}
     recorded: dict[str, Any] = {}
     if key in adata.uns:
         recorded = recorded_parameters(adata, key)
         if (names := adata.uns[key].get("data_sets")) is not None:
-            msg = (
-                f"key={key!r}: the selection was made from several data sets ({', '.join(names)}), "
-                "and adata is one of them.  Join them, with their names in a column of adata.obs, "
-                "select with batch_key=, and examine that selection."
+            raise InvalidValue(
+                "key",
+                key,
+                "is a selection from several data sets ({names}), and {adata} is one of them",
+                "join them, with their names in a column of {obs}, select with {arg:batch_key}, "
+                "and examine that selection",
+                names=listed(names),
             )
-            raise ValueError(msg)
         if adata.n_vars < (n_tested := adata.uns[key]["n_tested"]):
-            msg = (
-                f"key={key!r}: the selection was made from {n_tested} genes, and adata has "
-                f"{adata.n_vars}.  Examine it in the object that has all of them."
+            raise InvalidValue(
+                "key",
+                key,
+                "is a selection from {n_tested} genes, and {adata} has {n}",
+                "examine it in the object that has all of them",
+                n_tested=int(n_tested),
+                n=adata.n_vars,
             )
-            raise ValueError(msg)
     elif given.keys() <= {"random_state"}:
-        msg = (
-            f"key={key!r} is not in adata.uns: run glfs_bio.pp.select_genes first, or name the "
-            "parameters to examine, such as n_genes."
+        raise NotFound(
+            "key",
+            key,
+            "is not in {uns}",
+            "run {call:pp.select_genes} first, or name what to examine, such as {arg:n_genes}",
         )
-        raise KeyError(msg)
-    recorded = {name: value for name, value in recorded.items() if name not in examined.WHERE}
+    recorded = {name: value for name, value in recorded.items() if name not in selection.WHERE}
     for name, value in (recorded | given).items():
         if name not in _DEFAULTS:
-            msg = f"{name}={value!r} is not one of {', '.join(_DEFAULTS)}."
-            raise TypeError(msg)
+            raise InvalidType(
+                name,
+                value,
+                "is not known",
+                "take one of {known}",
+                known=", ".join(_DEFAULTS),
+            )
     return _DEFAULTS | recorded | given
+
+
+def _lean(adata: AnnData, params: dict[str, Any]) -> AnnData:
+    """What a selection reads, and nothing that it would re-use without being told to."""
+    lean = AnnData(
+        read.matrix(adata, params["layer"]),
+        obs=adata.obs[[]].copy(),
+        var=adata.var,
+    )
+    batch = read.batches(adata, params["batch_key"])
+    if batch is not None:
+        lean.obs[params["batch_key"]] = batch
+    limits, counts_layer = params["limits"], params["counts_layer"]
+    if limits is not None and limits.groupby is not None:
+        lean.obs[limits.groupby] = adata.obs[limits.groupby]
+    if counts_layer is not None:
+        layer = None if counts_layer == "X" else counts_layer
+        lean.layers[_COUNTS] = read.matrix(adata, layer, "counts_layer")
+    for name in target.sources(params["preserve"], params["cell_weights"]):
+        if name in adata.obs:
+            lean.obs[name] = adata.obs[name]
+        if name in adata.obsm:
+            lean.obsm[name] = adata.obsm[name]
+    use_rep, neighbors_key = params["use_rep"], params["neighbors_key"]
+    if use_rep is not None and use_rep != "X":
+        lean.obsm[use_rep] = read.representation(adata, use_rep)
+    if neighbors_key is not None:
+        lean.obsp["connectivities"] = read.graph(adata, neighbors_key)
+        lean.uns[neighbors_key] = {"connectivities_key": "connectivities"}
+    return lean
+
+
+def _drawn(
+    adata: AnnData, batch_key: str | None, fraction: float, n_resamples: int, seed: int | None
+) -> list[NDArray[np.intp]]:
+    """Cells of every part, in their own order: the same share of each batch."""
+    rng = np.random.default_rng(seed)
+    batch = np.zeros(adata.n_obs) if batch_key is None else adata.obs[batch_key].to_numpy()
+    members = [np.flatnonzero(batch == name) for name in np.unique(batch)]
+    return [
+        np.sort(
+            np.concatenate(
+                [
+                    rng.choice(cells, max(round(fraction * len(cells)), 1), replace=False)
+                    for cells in members
+                ]
+            )
+        )
+        for _ in range(n_resamples)
+    ]
+
+
+def _selected(
+    adata: AnnData, part: NDArray[np.intp], options: dict[str, Any]
+) -> tuple[NDArray[np.bool_], NDArray[np.float64], list[Warning]]:
+    """Selected genes, ranks of all genes, and what select_genes warned of.
+
+    One thread whatever the number of processes: more may round in another way.
+    """
+    with warnings.catch_warnings(record=True) as caught, _without_notes(), threadpool_limits(1):
+        warnings.simplefilter("always")
+        frame = cast("pd.DataFrame", select_genes(adata[part].copy(), **options))
+    told = [cast("Warning", entry.message) for entry in caught]
+    return frame["glfs_selected"].to_numpy(), frame["glfs_rank"].to_numpy(dtype=float), told
+
+
+@contextmanager
+def _without_notes() -> Iterator[None]:
+    """What a selection of all cells has to note, it has noted."""
+    logger = logging.getLogger("glfs_bio")
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._anndata import genes, read, write
+from .._anndata import names, read, write
 from .._anndata import structure as structures
-from .._anndata.detection import shares
-from .._anndata.preserve import STRUCTURE, seen_by, wanted
+from .._anndata.target import STRUCTURE, seen_by, shares, wanted
+from ..criterion.panel import MeasuredPanel
 from ..pp import recorded_parameters
 from ..pp._structure import compute
 
@@ -21,10 +21,9 @@ if TYPE_CHECKING:
     from anndata import AnnData
     from numpy.typing import NDArray
 
-    from .._anndata.detection import Detection
-    from .._anndata.genes import Genes, Missing, Named
-    from .._anndata.preserve import Preserve
+    from .._anndata.names import Genes, Missing, Named
     from .._anndata.structure import Structure
+    from .._anndata.target import Detection, Preserve
     from .._typing import Index
 
 
@@ -46,6 +45,11 @@ class Judged:
     structure: Structure
     panel: Index
 
+    @cached_property
+    def measured(self) -> MeasuredPanel:
+        """The panel with E once its genes are measured."""
+        return MeasuredPanel(self.structure.criterion, self.panel)
+
     @property
     def by(self) -> dict[str, Any]:
         """``preserve`` and ``cell_weights`` that it is judged by, for a record."""
@@ -63,7 +67,6 @@ def judged(
     cell_weights: str | None = None,
     detection: Detection | None = None,
     structure: Structure | None = None,
-    stacklevel: int = 3,
 ) -> Judged:
     """Find the genes of a panel, and the structure unless it is at hand.
 
@@ -73,10 +76,10 @@ def judged(
     Raises
     ------
     KeyError, TypeError, ValueError
-        As :func:`~glfs_bio._anndata.genes.panel`, :func:`structure_of` and :func:`preserving`; a
+        As :func:`~glfs_bio._anndata.names.panel`, :func:`structure_of` and :func:`preserving`; a
         gene that the structure leaves out.
     """
-    named = genes.panel(adata, panel, symbols=symbols, missing=missing)
+    named = names.panel(adata, panel, symbols=symbols, missing=missing)
     found = structure
     if found is None:
         recorded = {}
@@ -87,14 +90,14 @@ def judged(
             cell_weights = cell_weights or recorded.get("cell_weights")
         found = preserving(
             adata,
-            partial(structure_of, adata, named.key, structure_key, stacklevel=stacklevel + 2),
+            partial(structure_of, adata, named.key, structure_key),
             STRUCTURE if preserve is None else preserve,
             cell_weights,
             detection=recorded.get("detection") if detection is None else detection,
             symbols=symbols,
             missing=missing,
         )
-    return Judged(named, found, among(adata, found, named.genes, "panel"))
+    return Judged(named, found, names.places(adata, found.genes, named.genes, "panel"))
 
 
 def preserving(
@@ -112,7 +115,7 @@ def preserving(
     Raises
     ------
     KeyError, TypeError, ValueError
-        As :func:`~glfs_bio._anndata.preserve.wanted`.
+        As :func:`~glfs_bio._anndata.target.wanted`.
     """
     read.check(adata)
     asked = wanted(adata, preserve, cell_weights, symbols=symbols, missing=missing)
@@ -134,9 +137,7 @@ def preserving(
     return replace(structure, criterion=criterion, params=params)
 
 
-def structure_of(
-    adata: AnnData, key: str | None, structure_key: str, *, stacklevel: int
-) -> Structure:
+def structure_of(adata: AnnData, key: str | None, structure_key: str) -> Structure:
     """What ``pp.structure`` kept; else computed, for a selection by the parameters it was made by.
 
     Raises
@@ -148,22 +149,7 @@ def structure_of(
     if kept is not None:
         return kept
     params = {} if key is None or key not in adata.uns else recorded_parameters(adata, key)
-    return compute(adata, params, stacklevel=stacklevel + 1)
-
-
-def among(adata: AnnData, structure: Structure, rows: Index, argument: str) -> Index:
-    """Places of rows of ``.var`` among the genes of the structure.
-
-    Raises
-    ------
-    ValueError
-        A gene that it leaves out.
-    """
-    left_out = (
-        f"{argument} has genes that mask_var of the structure leaves out (run "
-        "glfs_bio.pp.structure(adata) with all genes)"
-    )
-    return genes.places(adata, structure.genes, rows, left_out)
+    return compute(adata, params)
 
 
 def closed(
@@ -174,7 +160,7 @@ def closed(
     Those of the panel, those excluded, and where the panel is a selection those that could not be
     selected.
     """
-    out = genes.gene_mask(adata, exclude, "exclude", symbols=symbols, missing=missing)
+    out = names.gene_mask(adata, exclude, "exclude", symbols=symbols, missing=missing)
     if found.named.key is not None:
         out |= adata.var[f"{found.named.key}_score"].isna().to_numpy()
     out[found.named.genes] = True

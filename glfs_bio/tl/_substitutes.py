@@ -8,17 +8,19 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import genes as names_of
+from .._anndata import names as names_of
 from .._anndata import write
-from .._anndata.versions import versions
-from ..criterion.panel import SHARE, MeasuredPanel
-from ._structure import among, closed, judged
+from ..criterion.panel import SHARE
+from ..errors import NO_VALUE, InvalidValue, listed
+from ._structure import closed, judged
 
 if TYPE_CHECKING:
     from anndata import AnnData
 
-    from .._anndata.genes import Genes, Missing
-    from .._anndata.preserve import Preserve
+    from .._anndata.names import Genes, Missing
+    from .._anndata.target import Preserve
+    from .._typing import Array, Index
+    from ._structure import Judged
 
 
 def substitutes(
@@ -116,28 +118,20 @@ def substitutes(
         preserve=preserve,
         cell_weights=cell_weights,
     )
-    leaving = found.panel
-    if genes is not None:
-        asked = names_of.panel(adata, genes, symbols=symbols, missing="raise", argument="genes")
-        leaving = among(adata, found.structure, asked.genes, "genes")
-        if not np.isin(leaving, found.panel).all():
-            strange = adata.var_names[found.structure.genes[np.setdiff1d(leaving, found.panel)]]
-            msg = f"genes has genes that are not in the panel: {', '.join(strange)}."
-            raise ValueError(msg)
+    leaving = found.panel if genes is None else _leaving(adata, found, genes, symbols)
     barred = closed(adata, found, exclude, symbols=symbols, missing=missing)
     criterion, seen = found.structure.criterion, found.structure.genes
-    lost, taken_over = MeasuredPanel(criterion, found.panel).substitutions(leaving)
+    lost, taken_over = found.measured.substitutions(leaving)
     taken_over[:, barred] = -np.inf
     losses = pd.Series(criterion.losses(found.panel), index=found.panel)[leaving].to_numpy()
     names = adata.var_names[seen].to_numpy()
     order = np.argsort(-taken_over, axis=1, kind="stable")
     best = order[:, : min(n, np.sum(~barred))]
-    place = np.tile(np.arange(1, best.shape[1] + 1), len(leaving))
     table = pd.DataFrame(
         {
             "gene": np.repeat(names[leaving], best.shape[1]),
             "substitute": names[best].ravel(),
-            "place": place,
+            "place": np.tile(np.arange(1, best.shape[1] + 1), len(leaving)),
             "taken_over": np.take_along_axis(taken_over, best, axis=1).ravel(),
             "stands_in": np.take_along_axis(taken_over, best, axis=1).ravel() >= share,
             "loss": np.repeat(losses, best.shape[1]),
@@ -146,20 +140,33 @@ def substitutes(
     )
     if not inplace:
         return table
-    enough = (taken_over >= share).sum(axis=1)
     adata.uns[key_added] = {
         "table": table,
-        "groups": pd.DataFrame(
-            {
-                "gene": names[leaving],
-                "stand_in": [
-                    ", ".join(names[row[:some]]) for row, some in zip(order, enough, strict=True)
-                ],
-                "n_stand_in": enough,
-            }
-        ),
+        "groups": _groups(names, leaving, order, (taken_over >= share).sum(axis=1)),
         "panel": np.array(adata.var_names[found.named.genes], dtype=object),
-        "params": {name: write.storable(value) for name, value in params.items()} | found.by,
-        "versions": versions("glfs-bio", "numpy", "anndata"),
+        "params": write.parameters(params) | found.by,
+        "versions": write.versions("glfs-bio", "numpy", "anndata"),
     }
     return None
+
+
+def _leaving(adata: AnnData, found: Judged, genes: Any, symbols: str | None) -> Index:
+    """Places of the genes to replace, which are of the panel."""
+    asked = names_of.panel(adata, genes, symbols=symbols, missing="raise", argument="genes")
+    leaving = names_of.places(adata, found.structure.genes, asked.genes, "genes")
+    strange = np.setdiff1d(leaving, found.panel)
+    if len(strange):
+        raise InvalidValue(
+            "genes",
+            NO_VALUE,
+            "has genes that are not in the panel: {names}",
+            "name genes of it",
+            names=listed(adata.var_names[found.structure.genes[strange]]),
+        )
+    return leaving
+
+
+def _groups(names: Any, leaving: Index, order: Index, n_stand_in: Array) -> pd.DataFrame:
+    """A row a gene, with all genes that stand in for it."""
+    stand_in = [", ".join(names[row[:n]]) for row, n in zip(order, n_stand_in, strict=True)]
+    return pd.DataFrame({"gene": names[leaving], "stand_in": stand_in, "n_stand_in": n_stand_in})

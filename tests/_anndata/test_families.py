@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from glfs_bio._anndata.families import PATTERNS, SOURCES, family
+from glfs_bio._anndata.names import PATTERNS, SOURCES, family
 
 IN = {
     "mitochondrial": "MT-ND1 mt-Nd1 MT-RNR2 ENSG00000198888 ENSMUSG00000064341 ENSG00000198727.2",

@@ -12,9 +12,11 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import refused
 
 import glfs_bio
-from glfs_bio._anndata import genes
+from glfs_bio._anndata import names as genes
+from glfs_bio.errors import Caution, InvalidType, InvalidValue, NotFound, Refusal
 
 SYMBOLS = ["MT-ND1", "MT-CYB", "CD3D", "CD8A", "TBCE", "TBCE", "HLA-DRA", None]
 IDS = ["ENSG00000198888", "ENSG00000198727", *(f"ENSG9999999999{i}" for i in range(6))]
@@ -61,7 +63,7 @@ def test_names_patterns_columns_families(by_symbol, asked, expected):
 
 
 def test_a_column_that_is_not_boolean_hides_no_family(by_symbol):
-    with pytest.raises(ValueError, match="no gene of the family 'cell_cycle'"):
+    with refused(InvalidValue, "include"):
         rows(by_symbol, "cell_cycle")
 
 
@@ -93,60 +95,53 @@ def test_families_by_id_need_no_symbols(by_id):
 
 def test_families_of_another_species_by_id():
     fish = cells([f"ENSDARG0000000{i:04}" for i in range(5)])
-    with pytest.raises(ValueError, match=r"family 'tcr'.*holds Ensembl ids: .* with symbols="):
+    with refused(InvalidValue, "include"):
         rows(fish, "tcr")
 
 
 def test_symbols_where_there_are_ids(by_id):
     for asked in ("CD3D", re.compile("^CD3")):
-        with pytest.raises((KeyError, ValueError), match="holds Ensembl ids"):
+        with pytest.raises(Refusal) as caught:
             rows(by_id, asked)
-    with pytest.raises(KeyError) as caught:
+        assert "symbols" in str(caught.value)
+    with refused(NotFound, "include") as caught:
         rows(by_id, "ENSG00000000001")
-    assert "holds Ensembl ids" not in str(caught.value)
+    assert "symbols" not in str(caught.value)
 
 
 def test_all_that_is_missing_at_once(by_symbol):
     asked = ["CD8a", "nothing", "HLADRA", "CD3D", "mithochondrial", re.compile("^XY"), "tcr"]
-    with pytest.raises(KeyError) as caught:
+    with refused(NotFound, "include") as caught:
         rows(by_symbol, asked)
-    told = caught.value.args[0]
-    for words in (
-        "include: 'CD8a', 'nothing', 'HLADRA', 'mithochondrial' are neither in adata.var_names",
-        "the pattern '^XY' matches none",
-        "no gene of the family 'tcr'",
-        "CD8a: did you mean CD8A?",
-        "HLADRA: did you mean HLA-DRA?",
-        "mithochondrial: did you mean mitochondrial?",
-        "missing='warn'",
-    ):
-        assert words in told
-    assert "nothing: did" not in told
+    told = str(caught.value)
+    names = ("CD8a", "nothing", "HLADRA", "mithochondrial", "^XY", "tcr")
+    for name in (*names, "CD8A", "HLA-DRA", "mitochondrial"):
+        assert name in told
     assert "re.compile" not in told
 
 
 def test_one_error_for_include_and_exclude(by_symbol):
-    with pytest.raises(KeyError) as caught:
+    with refused(NotFound, "include") as caught:
         genes.choose(by_symbol, None, ["one"], ["two", re.compile("^three")])
-    told = caught.value.args[0]
-    assert "include: 'one' is neither" in told
-    assert "exclude: 'two' is" in told
-    assert "'^three'" in told
+    for name in ("one", "two", "^three"):
+        assert name in str(caught.value)
 
 
 def test_what_looks_like_a_pattern_is_told_how(by_symbol):
-    with pytest.raises(KeyError, match=re.escape("for a pattern pass re.compile(...)")):
+    with refused(NotFound, "include") as caught:
         rows(by_symbol, "^MT-")
+    assert "re.compile" in str(caught.value)
 
 
 def test_a_version_of_an_id_is_near(by_id):
-    with pytest.raises(KeyError, match=r"ENSG00000198888\.4: did you mean ENSG00000198888\?"):
+    with refused(NotFound, "include") as caught:
         rows(by_id, "ENSG00000198888.4")
+    assert "ENSG00000198888 " in f"{caught.value} ".replace(".", " ")
 
 
 def test_warn_and_ignore(by_symbol):
     asked = ["CD8a", "CD3D", re.compile("^XY")]
-    with pytest.warns(UserWarning, match="did you mean CD8A") as caught:
+    with pytest.warns(Caution) as caught:
         assert rows(by_symbol, asked, missing="warn") == [2]
     assert len(caught) == 1
     with warnings.catch_warnings():
@@ -157,11 +152,11 @@ def test_warn_and_ignore(by_symbol):
 
 
 def test_bad_arguments(by_symbol):
-    with pytest.raises(ValueError, match="missing='drop' is not known"):
+    with refused(InvalidValue, "missing"):
         rows(by_symbol, "CD3D", missing="drop")
-    with pytest.raises(KeyError, match="symbols='nope' is not a column"):
+    with refused(NotFound, "symbols"):
         rows(by_symbol, "CD3D", symbols="nope")
-    with pytest.raises(TypeError, match="include has 5"):
+    with refused(InvalidType, "include"):
         rows(by_symbol, ["CD3D", 5])
 
 
@@ -169,7 +164,7 @@ def test_many_unknown_names_are_told_fast():
     names = [f"{a}{b}{i}" for a in "ABCDE" for b in "XYZ" for i in range(2000)]
     unknown = [f"{name}Q" for name in names[::100]]
     start = time.perf_counter()
-    with pytest.raises(KeyError, match="AX0Q"):
+    with refused(NotFound, "include"):
         rows(cells(names), unknown)
     assert time.perf_counter() - start < 5
 
@@ -180,7 +175,7 @@ def test_any_list_of_names_is_found_or_told(asked):
     adata = cells(["a", "b", "c", "d"])
     known, unknown = {*asked} & {*"abcd"}, list(dict.fromkeys(x for x in asked if x not in "abcd"))
     if not known:
-        with pytest.raises(ValueError, match="has no gene that is in"):
+        with refused(InvalidValue, "panel"):
             genes.panel(adata, asked, missing="ignore")
         return
     named = genes.panel(adata, asked, missing="ignore")
@@ -203,18 +198,18 @@ def test_a_panel_by_symbol_has_all_rows_of_a_symbol(by_id):
 
 
 def test_a_panel_with_absent_genes(by_symbol):
-    with pytest.raises(KeyError, match=r"mine has names .*: XX, CD8a\. CD8a: did you mean CD8A"):
+    with refused(NotFound, "mine"):
         genes.panel(by_symbol, ["CD3D", "XX", "CD8a"], argument="mine")
-    with pytest.warns(UserWarning, match="XX, tcr"):
+    with pytest.warns(Caution):
         named = genes.panel(by_symbol, ["XX", "CD3D", "tcr"], missing="warn")
     assert (list(named.genes), named.absent) == ([2], ["XX", "tcr"])
-    with pytest.raises(KeyError, match="tcr"):
+    with refused(NotFound, "panel"):
         genes.panel(by_symbol, ["CD3D", "tcr"])
 
 
 @pytest.mark.parametrize("missing", ["raise", "warn", "ignore"])
 def test_a_panel_without_any_gene(by_symbol, missing):
-    with pytest.raises(ValueError, match=r"panel has no gene .*: cd3d\. cd3d: did you mean CD3D"):
+    with refused(InvalidValue, "panel"):
         genes.panel(by_symbol, ["cd3d"], missing=missing)
 
 
@@ -222,7 +217,7 @@ def test_a_panel_in_a_column(by_symbol):
     named = genes.panel(by_symbol, "mine")
     assert (list(named.genes), named.names, named.key) == ([0, 1], ["MT-ND1", "MT-CYB"], None)
     by_symbol.var["none"] = False
-    with pytest.raises(ValueError, match="False everywhere"):
+    with refused(InvalidValue, "panel"):
         genes.panel(by_symbol, "none")
 
 
@@ -232,7 +227,7 @@ def test_a_panel_in_a_file(by_symbol, tmp_path):
     for given_path in (path, str(path)):
         named = genes.panel(by_symbol, given_path, missing="ignore")
         assert (list(named.genes), named.absent) == ([3, 2], ["XX"])
-    with pytest.raises(FileNotFoundError, match="does not exist"):
+    with refused(FileNotFoundError, "path"):
         genes.panel(by_symbol, tmp_path / "other.txt")
 
 
@@ -246,19 +241,18 @@ def test_a_selection(pbmc):
 
 
 @pytest.mark.parametrize(
-    ("asked", "error", "words"),
+    ("asked", "kind", "argument"),
     [
-        ("nope", KeyError, "panel='nope' is no file, no key of a selection"),
-        ("nope.csv", KeyError, "panel='nope.csv' is no file"),
-        ([], ValueError, "panel is empty"),
-        (["CD3D", 5], TypeError, "panel has 5"),
-        (5, TypeError, "panel=5 must be a list"),
-        (None, TypeError, "panel=None must be a list"),
-        ({"CD3D": 1}, TypeError, "must be a list"),
-        ([True, False], TypeError, "panel has True"),
+        ("nope", NotFound, "panel"),
+        ("nope.csv", NotFound, "panel"),
+        ([], InvalidValue, "panel"),
+        (["CD3D", 5], InvalidType, "panel"),
+        (5, InvalidType, "panel"),
+        (None, InvalidType, "panel"),
+        ({"CD3D": 1}, InvalidType, "CD3D"),
+        ([True, False], InvalidType, "panel"),
     ],
 )
-def test_what_is_no_panel(by_symbol, asked, error, words):
-    with pytest.raises(error) as caught:
+def test_what_is_no_panel(by_symbol, asked, kind, argument):
+    with refused(kind, argument):
         genes.panel(by_symbol, asked)
-    assert words in str(caught.value.args[0])

@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from refusals import refused
 from scipy import sparse
 
 import glfs_bio
@@ -47,14 +48,14 @@ def contents(adata) -> dict:
 def refuses():
     """Make a call that must fail, and look whether the object is what it was."""
 
-    def check(call, adata, error, words):
+    def check(call, adata, kind, argument):
         copied = adata.copy() if hasattr(adata, "obsm") else None
-        with pytest.raises(error) as caught:
-            call()
-        told = str(caught.value.args[0] if isinstance(caught.value, KeyError) else caught.value)
-        for word in words if isinstance(words, tuple) else (words,):
-            assert word in told
-        assert not isinstance(caught.value, AssertionError | UnicodeError)
+        if argument is None:  # Python itself says it
+            with pytest.raises(kind):
+                call()
+        else:
+            with refused(kind, argument):
+                call()
         if copied is not None:
             assert same(copied.X, adata.X)
             assert same(contents(copied), contents(adata))

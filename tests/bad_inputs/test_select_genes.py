@@ -10,150 +10,150 @@ import anndata as ad
 import numpy as np
 import pandas as pd
 import pytest
+from refusals import refused
 from scipy import sparse
 
+from glfs_bio.errors import Caution, InvalidType, InvalidValue, NotFound
 from glfs_bio.pp import select_genes
 
-INT, NUMBER = "must be an integer ≥ 1", "must be a finite number"
-
-#: argument, value, exception, words of the message
+#: argument, value, kind of refusal
 PARAMETERS = [
-    ("n_genes", 0, ValueError, ("n_genes=0", INT)),
-    ("n_genes", -3, ValueError, ("n_genes=-3", INT)),
-    ("n_genes", 5.0, TypeError, ("n_genes=5.0", INT, "float")),
-    ("n_genes", True, TypeError, ("n_genes=True", INT, "bool")),
-    ("n_genes", "ten", TypeError, ("n_genes='ten'", INT)),
-    ("n_genes", np.array([5]), TypeError, ("n_genes=array([5])", INT)),
-    ("n_genes", 766, ValueError, "n_genes=766 is more than the 765 genes"),
-    ("n_genes", 10**30, ValueError, "is more than the 765 genes"),
-    ("method", "magic", ValueError, ("method='magic'", "'lapaofs'")),
-    ("method", None, ValueError, "method=None is not known"),
-    ("method", ["glfs"], ValueError, "method=['glfs'] is not known"),
-    ("method", np.array(["glfs"]), ValueError, "method=array"),
-    ("method", "variance", ValueError, ("n_genes=None", "'variance'")),
-    ("objective", "exakt", ValueError, ("objective='exakt'", "'printed'")),
-    ("objective", 1, ValueError, "objective=1 is not known"),
-    ("objective", "mse", ValueError, "objective='mse' is there no more: 'error', the default"),
-    ("preserve", "nope", KeyError, ("preserve='nope'", "bulk_labels", "X_pca", "a list")),
-    ("preserve", "", KeyError, "preserve='' is neither"),
-    ("preserve", 3, TypeError, "preserve=3 must be 'structure'"),
-    ("preserve", None, TypeError, "preserve=None must be 'structure'"),
-    ("preserve", {}, ValueError, "preserve is empty"),
-    ("preserve", [], ValueError, "preserve is empty"),
-    ("preserve", [3], TypeError, "preserve has 3: it must be a name"),
-    ("preserve", ["CD3D", "CD3X"], KeyError, ("CD3X", "did you mean CD3")),
-    ("preserve", {"structure": -1}, ValueError, "preserve['structure']=-1"),
-    ("preserve", {"structure": "much"}, TypeError, "preserve['structure']='much'"),
-    ("preserve", {("CD3D",): 1}, TypeError, "it must be a string. For genes"),
-    ("preserve", "constant", ValueError, "preserve='constant' does not vary over the 700 cells"),
-    ("preserve", "infinite", ValueError, "preserve='infinite' has infinite values"),
-    ("preserve", "whole", TypeError, ("preserve='whole' holds whole numbers", "category")),
-    ("preserve", "one", ValueError, "preserve='one' has 1 label"),
-    ("preserve", "unknown", ValueError, "preserve='unknown' does not vary over the 0 cells"),
-    ("preserve", "both", ValueError, "both in adata.obs and in adata.obsm"),
-    ("cell_weights", "nope", KeyError, "cell_weights='nope' is not in adata.obs"),
-    ("cell_weights", 5, TypeError, "cell_weights=5 must be a string"),
-    ("cell_weights", "infinite", ValueError, "cell_weights='infinite' must hold finite numbers"),
-    ("cell_weights", "negative", ValueError, "cell_weights='negative' must hold finite"),
-    ("cell_weights", "none", ValueError, "cell_weights='none' must hold finite numbers"),
-    ("lam", "search", ValueError, ("lam='search'", "'line_search'")),
-    ("lam", 0, ValueError, ("lam=0", NUMBER)),
-    ("lam", -1.0, ValueError, ("lam=-1.0", NUMBER)),
-    ("lam", np.nan, ValueError, ("lam=nan", NUMBER)),
-    ("lam", np.inf, ValueError, ("lam=inf", NUMBER)),
-    ("lam", True, TypeError, ("lam=True", NUMBER)),
-    ("lam", [1.0], TypeError, ("lam=[1.0]", NUMBER)),
-    ("lam", 10**400, ValueError, NUMBER),
-    ("lam", 1.0, ValueError, ("lam=1.0 is for objective='exact'", "'error', which has no λ")),
-    ("lam", "line_search", ValueError, "lam='line_search' is for objective='exact'"),
-    ("swaps", "no", TypeError, "swaps='no' must be True or False"),
-    ("swaps", 1, TypeError, "swaps=1 must be True or False"),
-    ("swaps", None, TypeError, "swaps=None must be True or False"),
-    ("lambda1", -1, ValueError, ("lambda1=-1", NUMBER)),
-    ("lambda1", np.nan, ValueError, ("lambda1=nan", NUMBER)),
-    ("lambda1", np.inf, ValueError, ("lambda1=inf", NUMBER)),
-    ("lambda1", "much", TypeError, ("lambda1='much'", NUMBER)),
-    ("lambda1", 1j, TypeError, ("lambda1=1j", NUMBER)),
-    ("lambda1", None, TypeError, ("lambda1=None", NUMBER)),
-    ("standardize", "z", ValueError, ("standardize='z'", "'noise'")),
-    ("standardize", "noise_always", ValueError, ("is there no more", "at full rank too")),
-    ("standardize", True, ValueError, "standardize=True is not known"),
-    ("n_comps", 0, ValueError, ("n_comps=0", INT)),
-    ("n_comps", 5.5, TypeError, ("n_comps=5.5", INT)),
-    ("n_comps", "auto", TypeError, ("n_comps='auto'", INT)),
-    ("use_rep", "nope", KeyError, ("use_rep='nope'", "X_pca")),
-    ("use_rep", 5, TypeError, "use_rep=5 must be a string"),
-    ("use_rep", ["X_pca"], TypeError, "use_rep=['X_pca'] must be a string"),
-    ("use_rep", "", ValueError, "use_rep='' must be a string that is not empty"),
-    ("neighbors_key", "nope", KeyError, ("neighbors_key='nope'", "sc.pp.neighbors")),
-    ("neighbors_key", 5, TypeError, "neighbors_key=5 must be a string"),
-    ("n_neighbors", 0, ValueError, ("n_neighbors=0", INT)),
-    ("n_neighbors", 2.5, TypeError, ("n_neighbors=2.5", INT)),
-    ("layer", "nope", KeyError, "layer='nope' is not in adata.layers"),
-    ("layer", 5, TypeError, "layer=5 must be a string"),
-    ("layer", ["a"], TypeError, "layer=['a'] must be a string"),
-    ("mask_var", "nope", KeyError, "mask_var='nope' is not a column"),
-    ("mask_var", 5, ValueError, "mask_var must be boolean with 765 entries"),
-    ("mask_var", [1, 2], ValueError, "mask_var must be boolean with 765 entries"),
-    ("mask_var", np.ones(3, dtype=bool), ValueError, "mask_var must be boolean with 765 entries"),
-    ("mask_var", np.zeros(765, dtype=bool), ValueError, "mask_var leaves nothing"),
-    ("mask_var", np.arange(765) == 3, ValueError, "There is 1 gene"),
-    ("include", ["nope"], KeyError, "include: 'nope' is neither"),
-    ("include", 5, TypeError, "include=5 must be names"),
-    ("include", [5], TypeError, "include has 5"),
-    ("include", [None], TypeError, "include has None"),
-    ("include", [["CD3D"]], TypeError, "include has ['CD3D']"),
-    ("exclude", "nope", KeyError, "exclude: 'nope' is neither"),
-    ("exclude", 1.5, TypeError, "exclude=1.5 must be names"),
-    ("exclude", re.compile("^nope$"), ValueError, "matches none"),
-    ("exclude", re.compile(""), ValueError, "exclude leaves no gene"),
-    ("exclude", "tcr", ValueError, "exclude: no gene of the family 'tcr'"),
-    ("exclude", "ribosmal", KeyError, "ribosmal: did you mean ribosomal?"),
-    ("exclude", "^MT-", KeyError, "for a pattern pass re.compile(...)"),
-    ("include", ["CD8a", "x", "CD3D"], KeyError, ("'CD8a', 'x' are", "CD8a: did you mean CD8A?")),
-    ("limits", {"min_mean": 1}, TypeError, "limits is a dict: it must be a glfs_bio.Limits"),
-    ("counts_layer", "x", ValueError, "counts_layer='x' changes nothing"),
-    ("key_added", "neighbors", ValueError, "key_added='neighbors' is where scanpy keeps results"),
-    ("cost", 1.0, ValueError, "cost= and budget= need each other"),
-    ("budget", 1.0, ValueError, "cost= and budget= need each other"),
-    ("failure", 2, ValueError, "failure is above 1"),
-    ("failure", {"nope": 0.1}, KeyError, "failure names genes that are not"),
-    ("symbols", "nope", KeyError, "symbols='nope' is not a column of adata.var"),
-    ("symbols", 5, TypeError, "symbols=5 must be a string"),
-    ("missing", "drop", ValueError, ("missing='drop'", "'raise', 'warn', 'ignore'")),
-    ("missing", None, ValueError, "missing=None"),
-    ("missing", True, ValueError, "missing=True"),
-    ("batch_key", "nope", KeyError, ("batch_key='nope'", "bulk_labels")),
-    ("batch_key", ["phase"], TypeError, "batch_key=['phase'] must be a string"),
-    ("detection", "nope", KeyError, "detection='nope' is not a column of adata.var"),
-    ("detection", 2.0, ValueError, "detection is above 1"),
-    ("across", "best", ValueError, "across='best'"),
-    ("across", "worst", ValueError, "compares batches"),
-    ("structure_key", 5, TypeError, "structure_key=5 must be a string"),
-    ("structure_key", "", ValueError, "structure_key=''"),
-    ("structure_key", "neighbors", KeyError, "is not what glfs_bio.pp.structure writes"),
-    ("key_added", 5, TypeError, "key_added=5 must be a string"),
-    ("key_added", None, TypeError, "key_added=None must be a string"),
-    ("key_added", "", ValueError, "key_added=''"),
-    ("key_added", "a/b", ValueError, ("key_added='a/b'", "slash")),
-    ("as_highly_variable", "no", TypeError, "as_highly_variable='no' must be True or False"),
-    ("subset", "no", TypeError, "subset='no' must be True or False"),
-    ("inplace", 1, TypeError, "inplace=1 must be True or False"),
-    ("random_state", -1, ValueError, ("random_state=-1", "0 to 4294967295")),
-    ("random_state", 2**32, ValueError, "random_state=4294967296"),
-    ("random_state", 1.5, TypeError, ("random_state=1.5", "float")),
-    ("random_state", "lucky", TypeError, "random_state='lucky'"),
-    ("random_state", True, TypeError, "random_state=True"),
+    ("n_genes", 0, InvalidValue),
+    ("n_genes", -3, InvalidValue),
+    ("n_genes", 5.0, InvalidType),
+    ("n_genes", True, InvalidType),
+    ("n_genes", "ten", InvalidType),
+    ("n_genes", np.array([5]), InvalidType),
+    ("n_genes", 766, InvalidValue),
+    ("n_genes", 10**30, InvalidValue),
+    ("method", "magic", InvalidValue),
+    ("method", None, InvalidValue),
+    ("method", ["glfs"], InvalidValue),
+    ("method", np.array(["glfs"]), InvalidValue),
+    ("method", "variance", InvalidValue),
+    ("objective", "exakt", InvalidValue),
+    ("objective", 1, InvalidValue),
+    ("objective", "mse", InvalidValue),
+    ("preserve", "nope", NotFound),
+    ("preserve", "", NotFound),
+    ("preserve", 3, InvalidType),
+    ("preserve", None, InvalidType),
+    ("preserve", {}, InvalidValue),
+    ("preserve", [], InvalidValue),
+    ("preserve", [3], InvalidType),
+    ("preserve", ["CD3D", "CD3X"], NotFound),
+    ("preserve", {"structure": -1}, InvalidValue),
+    ("preserve", {"structure": "much"}, InvalidType),
+    ("preserve", {("CD3D",): 1}, InvalidType),
+    ("preserve", "constant", InvalidValue),
+    ("preserve", "infinite", InvalidValue),
+    ("preserve", "whole", InvalidType),
+    ("preserve", "one", InvalidValue),
+    ("preserve", "unknown", InvalidValue),
+    ("preserve", "both", InvalidValue),
+    ("cell_weights", "nope", NotFound),
+    ("cell_weights", 5, InvalidType),
+    ("cell_weights", "infinite", InvalidValue),
+    ("cell_weights", "negative", InvalidValue),
+    ("cell_weights", "none", InvalidValue),
+    ("lam", "search", InvalidValue),
+    ("lam", 0, InvalidValue),
+    ("lam", -1.0, InvalidValue),
+    ("lam", np.nan, InvalidValue),
+    ("lam", np.inf, InvalidValue),
+    ("lam", True, InvalidType),
+    ("lam", [1.0], InvalidType),
+    ("lam", 10**400, InvalidValue),
+    ("lam", 1.0, InvalidValue),
+    ("lam", "line_search", InvalidValue),
+    ("swaps", "no", InvalidType),
+    ("swaps", 1, InvalidType),
+    ("swaps", None, InvalidType),
+    ("lambda1", -1, InvalidValue),
+    ("lambda1", np.nan, InvalidValue),
+    ("lambda1", np.inf, InvalidValue),
+    ("lambda1", "much", InvalidType),
+    ("lambda1", 1j, InvalidType),
+    ("lambda1", None, InvalidType),
+    ("standardize", "z", InvalidValue),
+    ("standardize", "noise_always", InvalidValue),
+    ("standardize", True, InvalidValue),
+    ("n_comps", 0, InvalidValue),
+    ("n_comps", 5.5, InvalidType),
+    ("n_comps", "auto", InvalidType),
+    ("use_rep", "nope", NotFound),
+    ("use_rep", 5, InvalidType),
+    ("use_rep", ["X_pca"], InvalidType),
+    ("use_rep", "", InvalidValue),
+    ("neighbors_key", "nope", NotFound),
+    ("neighbors_key", 5, InvalidType),
+    ("n_neighbors", 0, InvalidValue),
+    ("n_neighbors", 2.5, InvalidType),
+    ("layer", "nope", NotFound),
+    ("layer", 5, InvalidType),
+    ("layer", ["a"], InvalidType),
+    ("mask_var", "nope", NotFound),
+    ("mask_var", 5, InvalidValue),
+    ("mask_var", [1, 2], InvalidValue),
+    ("mask_var", np.ones(3, dtype=bool), InvalidValue),
+    ("mask_var", np.zeros(765, dtype=bool), InvalidValue),
+    ("mask_var", np.arange(765) == 3, InvalidValue),
+    ("include", ["nope"], NotFound),
+    ("include", 5, InvalidType),
+    ("include", [5], InvalidType),
+    ("include", [None], InvalidType),
+    ("include", [["CD3D"]], InvalidType),
+    ("exclude", "nope", NotFound),
+    ("exclude", 1.5, InvalidType),
+    ("exclude", re.compile("^nope$"), InvalidValue),
+    ("exclude", re.compile(""), InvalidValue),
+    ("exclude", "tcr", InvalidValue),
+    ("exclude", "ribosmal", NotFound),
+    ("exclude", "^MT-", NotFound),
+    ("include", ["CD8a", "x", "CD3D"], NotFound),
+    ("limits", {"min_mean": 1}, InvalidType),
+    ("counts_layer", "x", InvalidValue),
+    ("key_added", "neighbors", InvalidValue),
+    ("cost", 1.0, InvalidValue),
+    ("budget", 1.0, InvalidValue),
+    ("failure", 2, InvalidValue),
+    ("failure", {"nope": 0.1}, NotFound),
+    ("symbols", "nope", NotFound),
+    ("symbols", 5, InvalidType),
+    ("missing", "drop", InvalidValue),
+    ("missing", None, InvalidValue),
+    ("missing", True, InvalidValue),
+    ("batch_key", "nope", NotFound),
+    ("batch_key", ["phase"], InvalidType),
+    ("detection", "nope", NotFound),
+    ("detection", 2.0, InvalidValue),
+    ("across", "best", InvalidValue),
+    ("across", "worst", InvalidValue),
+    ("structure_key", 5, InvalidType),
+    ("structure_key", "", InvalidValue),
+    ("structure_key", "neighbors", NotFound),
+    ("key_added", 5, InvalidType),
+    ("key_added", None, InvalidType),
+    ("key_added", "", InvalidValue),
+    ("key_added", "a/b", InvalidValue),
+    ("as_highly_variable", "no", InvalidType),
+    ("subset", "no", InvalidType),
+    ("inplace", 1, InvalidType),
+    ("random_state", -1, InvalidValue),
+    ("random_state", 2**32, InvalidValue),
+    ("random_state", 1.5, InvalidType),
+    ("random_state", "lucky", InvalidType),
+    ("random_state", True, InvalidType),
 ]
 
 
-@pytest.mark.parametrize(("argument", "value", "error", "words"), PARAMETERS)
-def test_parameter(pbmc, refuses, argument, value, error, words):
+@pytest.mark.parametrize(("argument", "value", "kind"), PARAMETERS)
+def test_parameter(pbmc, refuses, argument, value, kind):
     if argument in {"preserve", "cell_weights"}:
         columns = {"constant": 1.0, "infinite": np.inf, "whole": 3, "one": "a", "negative": -1.0}
         pbmc.obs = pbmc.obs.assign(**columns, unknown=np.nan, none=0.0, both=1.0)
         pbmc.obsm["both"] = np.ones((700, 1))
-    refuses(lambda: select_genes(pbmc, **{argument: value}), pbmc, error, words)
+    refuses(lambda: select_genes(pbmc, **{argument: value}), pbmc, kind, argument)
 
 
 def test_every_argument_has_a_row():
@@ -162,32 +162,32 @@ def test_every_argument_has_a_row():
     }
 
 
-#: options that do not go together
+#: options that do not go together: these, kind of refusal, argument
 COMBINATIONS = [
-    ({"include": ["CD3D"], "exclude": ["CD3D"]}, ValueError, "rule out: CD3D"),
-    ({"include": ["CD3D", "CD79A"], "n_genes": 1}, ValueError, "include has 2 genes, more than"),
-    ({"include": ["x"], "exclude": "y"}, KeyError, ("include: 'x' is", "exclude: 'y' is")),
-    ({"method": "variance", "n_genes": 5, "lam": 1.0}, ValueError, "lam=1.0 is for method='glfs'"),
-    ({"method": "lapaofs", "n_genes": 5, "swaps": True}, ValueError, "is for method='glfs' only"),
-    ({"method": "lapaofs", "n_genes": 5, "objective": "exact"}, ValueError, "objective='exact' is"),
-    ({"objective": "exact", "swaps": True}, ValueError, "swaps=True is for objective='error' only"),
-    ({"objective": "exact", "preserve": "phase"}, ValueError, "preserve, weights of cells, limits"),
-    ({"mask_var": "few", "preserve": ["CD3D"]}, ValueError, "preserve has genes that mask_var"),
-    ({"swaps": True}, ValueError, "swaps=True exchanges genes of a panel of one size"),
-    ({"objective": "exact", "lam": 1e12}, ValueError, "leaves no gene"),
-    ({"objective": "printed", "lam": 1e-300}, ValueError, "smaller than rounding"),
-    ({"finish": "greedy"}, TypeError, "unexpected keyword argument 'finish'"),
-    ({"n_genes": 5, "solver": "owlqn"}, TypeError, "unexpected keyword argument 'solver'"),
-    ({"batch_key": "phase", "neighbors_key": "neighbors"}, ValueError, "cannot be combined"),
-    ({"mask_var": "few", "include": ["CD3D"]}, ValueError, "rule out: CD3D"),
-    ({"mask_var": "few", "n_genes": 9}, ValueError, "n_genes=9 is more than the 8 genes"),
+    ({"include": ["CD3D"], "exclude": ["CD3D"]}, InvalidValue, "include"),
+    ({"include": ["CD3D", "CD79A"], "n_genes": 1}, InvalidValue, "include"),
+    ({"include": ["x"], "exclude": "y"}, NotFound, "include"),
+    ({"method": "variance", "n_genes": 5, "lam": 1.0}, InvalidValue, "lam"),
+    ({"method": "lapaofs", "n_genes": 5, "swaps": True}, InvalidValue, "swaps"),
+    ({"method": "lapaofs", "n_genes": 5, "objective": "exact"}, InvalidValue, "objective"),
+    ({"objective": "exact", "swaps": True}, InvalidValue, "swaps"),
+    ({"objective": "exact", "preserve": "phase"}, InvalidValue, "objective"),
+    ({"mask_var": "few", "preserve": ["CD3D"]}, InvalidValue, "preserve"),
+    ({"swaps": True}, InvalidValue, "swaps"),
+    ({"objective": "exact", "lam": 1e12}, InvalidValue, "lam"),
+    ({"objective": "printed", "lam": 1e-300}, InvalidValue, "lam"),
+    ({"finish": "greedy"}, TypeError, None),
+    ({"n_genes": 5, "solver": "owlqn"}, TypeError, None),
+    ({"batch_key": "phase", "neighbors_key": "neighbors"}, InvalidValue, "neighbors_key"),
+    ({"mask_var": "few", "include": ["CD3D"]}, InvalidValue, "include"),
+    ({"mask_var": "few", "n_genes": 9}, InvalidValue, "n_genes"),
 ]
 
 
-@pytest.mark.parametrize(("value", "error", "words"), COMBINATIONS)
-def test_combination(pbmc, refuses, value, error, words):
+@pytest.mark.parametrize(("value", "kind", "argument"), COMBINATIONS)
+def test_combination(pbmc, refuses, value, kind, argument):
     pbmc.var["few"] = pbmc.var_names.isin(pbmc.var_names[:9].drop("CD3D", errors="ignore")[:8])
-    refuses(lambda: select_genes(pbmc, **value), pbmc, error, words)
+    refuses(lambda: select_genes(pbmc, **value), pbmc, kind, argument)
 
 
 def put_x(change):
@@ -254,60 +254,57 @@ def without_x(adata):
     adata.X = None
 
 
-#: what is spoilt, how, exception, words of the message, options
+#: argument that is refused, what spoils it, kind of refusal, options
 DATA = [
-    ("X", put_x(with_nan), ValueError, "adata.X has NaN or infinite values", {}),
-    ("X", put_entry(np.nan), ValueError, "adata.X has NaN or infinite values", {}),
-    ("X", put_entry(np.inf), ValueError, "adata.X has NaN or infinite values", {}),
-    ("X", put_entry(-np.inf), ValueError, "adata.X has NaN or infinite values", {}),
-    ("X", without_x, ValueError, "adata.X is None", {}),
-    ("X", put_x(lambda x: np.full(x.shape, "x")), TypeError, "must hold real numbers", {}),
-    ("X", put_x(lambda x: x.astype(object)), TypeError, "dtype object", {}),
-    ("X", put_x(lambda x: x + 1j), TypeError, "dtype complex", {}),
-    ("X", put_x(lambda x: x.astype("datetime64[s]")), TypeError, "dtype datetime64", {}),
-    ("X", put_x(lambda x: np.ma.masked_equal(x, 0)), TypeError, "masked array", {}),
-    ("X", put_x(np.ones_like), ValueError, "No gene varies over the cells", {}),
-    ("X", put_x(np.zeros_like), ValueError, "No gene varies over the cells", {}),
-    ("layer", put("layers", "l", lambda a: with_nan(a.X.toarray())), ValueError,
-     "adata.layers['l'] has NaN", {"layer": "l"}),
-    ("obsm", put_rep(with_nan), ValueError, "adata.obsm['X_pca'] has values", {}),
-    ("obsm", put_rep(np.ones_like), ValueError, "is the same for all cells", {}),
-    ("obsm", put_rep(lambda x: x + 1j), TypeError, "dtype complex", {}),
-    ("obsm", put_rep(lambda x: x.astype(str).astype(object)[:, :1]), ValueError,
-     "obsm", {"use_rep": "names"}),
-    ("obsm", put("obsm", "X_3", lambda a: np.ones((700, 3, 2))), ValueError, "has shape",
+    ("X", put_x(with_nan), InvalidValue, {}),
+    ("X", put_entry(np.nan), InvalidValue, {}),
+    ("X", put_entry(np.inf), InvalidValue, {}),
+    ("X", put_entry(-np.inf), InvalidValue, {}),
+    ("X", without_x, InvalidValue, {}),
+    ("X", put_x(lambda x: np.full(x.shape, "x")), InvalidType, {}),
+    ("X", put_x(lambda x: x.astype(object)), InvalidType, {}),
+    ("X", put_x(lambda x: x + 1j), InvalidType, {}),
+    ("X", put_x(lambda x: x.astype("datetime64[s]")), InvalidType, {}),
+    ("X", put_x(lambda x: np.ma.masked_equal(x, 0)), InvalidType, {}),
+    ("X", put_x(np.ones_like), InvalidValue, {}),
+    ("X", put_x(np.zeros_like), InvalidValue, {}),
+    ("layer", put("layers", "l", lambda a: with_nan(a.X.toarray())), InvalidValue, {"layer": "l"}),
+    ("use_rep", put_rep(with_nan), InvalidValue, {}),
+    ("use_rep", put_rep(np.ones_like), InvalidValue, {}),
+    ("use_rep", put_rep(lambda x: x + 1j), InvalidType, {}),
+    ("use_rep", put_rep(lambda x: x.astype(str).astype(object)[:, :1]), InvalidType,
+     {"use_rep": "names"}),
+    ("use_rep", put("obsm", "X_3", lambda a: np.ones((700, 3, 2))), InvalidValue,
      {"use_rep": "X_3"}),
-    ("obsm", put("obsm", "X_t", lambda a: pd.DataFrame({"a": ["x"] * 700}, index=a.obs_names)),
-     TypeError, "must hold real numbers", {"use_rep": "X_t"}),
-    ("obsp", put_graph(lambda g: -g), ValueError, "has negative weights", {}),
-    ("obsp", put_graph(lambda g: g * np.nan), ValueError, "not finite", {}),
-    ("obsp", put_graph(lambda g: g * np.inf), ValueError, "not finite", {}),
-    ("obsp", put_graph(lambda g: sparse.csr_matrix(sparse.triu(g))), ValueError,
-     "is not symmetric", {}),
-    ("obsp", put_graph(half_asymmetric), ValueError, "is not symmetric", {}),
-    ("obsp", put_graph(lambda g: g * 0), ValueError, "has no edges", {}),
-    ("obsp", put_graph(lambda g: sparse.eye(700, format="csr")), ValueError, "has no edges", {}),
-    ("obsp", put_graph(lambda g: g * 1j), TypeError, "dtype complex", {}),
-    ("obsp", no_graph, KeyError, "names obsp['connectivities'], which is missing", {}),
-    ("uns", put("uns", "neighbors", "old"), TypeError, "adata.uns['neighbors'] is a str", {}),
-    ("uns", put("uns", "neighbors", {"connectivities_key": "x"}), KeyError, "obsp['x']", {}),
-    ("var_names", twice, ValueError, ("duplicates (A)", "make_unique"), {}),
-    ("obs", put("obs", "b", np.repeat(np.arange(350), 2)), ValueError, "No batch has 3 cells",
+    ("use_rep", put("obsm", "X_t", lambda a: pd.DataFrame({"a": ["x"] * 700}, index=a.obs_names)),
+     InvalidType, {"use_rep": "X_t"}),
+    ("neighbors_key", put_graph(lambda g: -g), InvalidValue, {}),
+    ("neighbors_key", put_graph(lambda g: g * np.nan), InvalidValue, {}),
+    ("neighbors_key", put_graph(lambda g: g * np.inf), InvalidValue, {}),
+    ("neighbors_key", put_graph(lambda g: sparse.csr_matrix(sparse.triu(g))), InvalidValue, {}),
+    ("neighbors_key", put_graph(half_asymmetric), InvalidValue, {}),
+    ("neighbors_key", put_graph(lambda g: g * 0), InvalidValue, {}),
+    ("neighbors_key", put_graph(lambda g: sparse.eye(700, format="csr")), InvalidValue, {}),
+    ("neighbors_key", put_graph(lambda g: g * 1j), InvalidType, {}),
+    ("neighbors_key", no_graph, NotFound, {}),
+    ("neighbors_key", put("uns", "neighbors", "old"), InvalidType, {}),
+    ("neighbors_key", put("uns", "neighbors", {"connectivities_key": "x"}), NotFound, {}),
+    ("adata", twice, InvalidValue, {}),
+    ("batch_key", put("obs", "b", np.repeat(np.arange(350), 2)), InvalidValue,
      {"batch_key": "b"}),
-    ("obs", put("obs", "b", [None] + ["y"] * 699), ValueError, "is missing for 1 cells",
+    ("batch_key", put("obs", "b", [None] + ["y"] * 699), InvalidValue,
      {"batch_key": "b"}),
 ]  # fmt: skip
 
 
 @pytest.mark.filterwarnings("ignore:Changing the sparsity", "ignore:Variable names are not")
-@pytest.mark.parametrize(("argument", "value", "error", "words", "options"), DATA)
-def test_data(pbmc, refuses, argument, value, error, words, options):
+@pytest.mark.parametrize(("argument", "value", "kind", "options"), DATA)
+def test_data(pbmc, refuses, argument, value, kind, options):
     if options.get("use_rep") == "names":
         pbmc.obsm["names"] = np.array([["x"]] * 700, dtype=object)
-        error, words = TypeError, "adata.obsm['names'] must hold real numbers"
     else:
         value(pbmc)
-    refuses(lambda: select_genes(pbmc, **options), pbmc, error, words)
+    refuses(lambda: select_genes(pbmc, **options), pbmc, kind, argument)
 
 
 def test_constant_genes_in_one_batch(pbmc, refuses):
@@ -318,51 +315,51 @@ def test_constant_genes_in_one_batch(pbmc, refuses):
     refuses(
         lambda: select_genes(pbmc, batch_key="b"),
         pbmc,
-        ValueError,
-        "No gene varies over the cells of batch 'x'",
+        InvalidValue,
+        "X",
     )
 
 
-#: object, exception, words
+#: object, kind of refusal, argument
 OBJECTS = [
-    (lambda a: a.X, TypeError, "adata is a csr_matrix: it must be an AnnData"),
-    (lambda a: a.to_df(), TypeError, "adata is a DataFrame"),
-    (lambda a: "cells.h5ad", TypeError, "adata is a str"),
-    (lambda a: None, TypeError, "adata is a NoneType"),
-    (lambda a: ad.AnnData(a.X[:2]), ValueError, "There are 2 cells: at least 3"),
-    (lambda a: a[:0].copy(), ValueError, "has shape (0, 765)"),
-    (lambda a: a[:, :0].copy(), ValueError, "has shape (700, 0)"),
-    (lambda a: a[:, :1].copy(), ValueError, "There is 1 gene"),
+    (lambda a: a.X, InvalidType, "adata"),
+    (lambda a: a.to_df(), InvalidType, "adata"),
+    (lambda a: "cells.h5ad", InvalidType, "adata"),
+    (lambda a: None, InvalidType, "adata"),
+    (lambda a: ad.AnnData(a.X[:2]), InvalidValue, "X"),
+    (lambda a: a[:0].copy(), InvalidValue, "X"),
+    (lambda a: a[:, :0].copy(), InvalidValue, "X"),
+    (lambda a: a[:, :1].copy(), InvalidValue, "X"),
 ]
 
 
-@pytest.mark.parametrize(("value", "error", "words"), OBJECTS)
-def test_object(pbmc, refuses, value, error, words):
+@pytest.mark.parametrize(("value", "kind", "argument"), OBJECTS)
+def test_object(pbmc, refuses, value, kind, argument):
     given = value(pbmc)
-    refuses(lambda: select_genes(given), given, error, words)
+    refuses(lambda: select_genes(given), given, kind, argument)
 
 
 def test_a_graph_of_other_cells(pbmc, refuses):
     other = ad.AnnData(pbmc.X, obs=pbmc.obs, var=pbmc.var, uns=dict(pbmc.uns))
     other.obsp["connectivities"] = sparse.csr_matrix((700, 700))
-    refuses(lambda: select_genes(other, 5), other, ValueError, "has no edges")
+    refuses(lambda: select_genes(other, 5), other, InvalidValue, "neighbors_key")
 
 
 @pytest.mark.parametrize("dtype", ["int8", "int16", "uint8", "int64"])
 def test_counts_are_warned_about_and_do_not_overflow(pbmc, dtype):
     counts = np.round(20 * pbmc.X.toarray() / pbmc.X.max() * 6)
     pbmc.X = counts
-    with pytest.warns(UserWarning, match="like raw counts"):
+    with pytest.warns(Caution):
         expected = select_genes(pbmc, 10, inplace=False)
     pbmc.X = counts.astype(dtype)
-    with pytest.warns(UserWarning, match="like raw counts"):
+    with pytest.warns(Caution):
         found = select_genes(pbmc, 10, inplace=False)
     pd.testing.assert_frame_equal(found, expected)
 
 
 def test_a_failing_call_leaves_a_view_a_view(pbmc, refuses):
     view = pbmc[:, 10:]
-    refuses(lambda: select_genes(view, 0), view, ValueError, "n_genes=0")
+    refuses(lambda: select_genes(view, 0), view, InvalidValue, "n_genes")
     assert view.is_view
 
 
@@ -399,7 +396,7 @@ def test_a_matrix_on_a_gpu(pbmc, blocks, monkeypatch):
         matrix._meta = OnGpu()
     before = pbmc.var.copy()
     monkeypatch.setattr(ad.AnnData, "X", property(lambda _: matrix))
-    with pytest.raises(TypeError, match=r"adata\.X holds a cupy OnGpu.*anndata_to_CPU\(adata\)"):
+    with refused(InvalidType, "X"):
         select_genes(pbmc, 5)
     assert pbmc.var.equals(before)
     assert "glfs" not in pbmc.uns
@@ -410,5 +407,5 @@ def test_a_matrix_on_a_gpu_that_is_there(pbmc):
     if not cupy.is_available():
         pytest.skip("no GPU")
     pbmc.X = cupy.asarray(pbmc.X.toarray())
-    with pytest.raises(TypeError, match="holds a cupy ndarray, which is in the memory of a GPU"):
+    with refused(InvalidType, "X"):
         select_genes(pbmc, 5)

@@ -8,6 +8,7 @@ from matplotlib import pyplot as plt
 from refusals import refused
 
 from glfs_bio import io, pl, pp, tl
+from glfs_bio.errors import InvalidValue, NotFound
 from glfs_bio.tl import _panel_umap as module
 
 
@@ -165,18 +166,18 @@ def test_one_map_where_there_are_only_genes_of_the_panel(adata, count):
 
 
 @pytest.mark.parametrize(
-    ("options", "error", "argument"),
+    ("options", "kind", "argument"),
     [
-        ({"key": "nope"}, KeyError, "key"),
-        ({"key": "a/b"}, ValueError, "key"),
-        ({"n_genes": 0}, ValueError, "n_genes"),
-        ({"layer": "nope"}, KeyError, "layer"),
-        ({"random_state": -1}, ValueError, "random_state"),
+        ({"key": "nope"}, NotFound, "key"),
+        ({"key": "a/b"}, InvalidValue, "key"),
+        ({"n_genes": 0}, InvalidValue, "n_genes"),
+        ({"layer": "nope"}, NotFound, "layer"),
+        ({"random_state": -1}, InvalidValue, "random_state"),
     ],
 )
-def test_bad_input_leaves_the_object_alone(adata, options, error, argument, monkeypatch):
+def test_bad_input_leaves_the_object_alone(adata, options, kind, argument, monkeypatch):
     monkeypatch.setattr(module, "_umap", lambda *_: pytest.fail("computed"))
     before = set(adata.obsm), set(adata.uns)
-    with refused(error, argument):
+    with refused(kind, argument):
         tl.panel_umap(adata, **options)
     assert (set(adata.obsm), set(adata.uns)) == before

@@ -6,12 +6,14 @@ import anndata as ad
 import numpy as np
 import pandas as pd
 import pytest
+from refusals import refused
 from scipy import sparse
 
 from glfs_bio import Limits
+from glfs_bio.errors import Caution, InvalidType, InvalidValue, NotFound
 from glfs_bio.pp import recorded_parameters, select_genes
-from glfs_bio.tl import _parts, stability
 from glfs_bio.tl import _stability as module
+from glfs_bio.tl import stability
 
 
 @pytest.fixture
@@ -56,8 +58,8 @@ def test_it_is_selection_on_parts_of_the_cells(pbmc, monkeypatch):
         parts.extend(original(*arguments))
         return parts
 
-    original = module.drawn
-    monkeypatch.setattr(module, "drawn", recorded)
+    original = module._drawn
+    monkeypatch.setattr(module, "_drawn", recorded)
     quiet(pbmc, 15, n_resamples=2, fraction=0.4, lambda1=10.0)
     assert [len(part) for part in parts] == [280, 280]
     sets = []
@@ -135,12 +137,12 @@ def test_a_selection_after_a_file(adata, tmp_path):
 
 
 def test_without_a_selection_and_without_parameters(adata):
-    with pytest.raises(KeyError, match=r"run glfs_bio\.pp\.select_genes first, or name the"):
+    with refused(NotFound, "key"):
         quiet(adata, random_state=1)
-    with pytest.raises(KeyError, match="key='other' is not in"):
+    with refused(NotFound, "key"):
         quiet(adata, key="other")
     adata.uns["other"] = {"params": {}}
-    with pytest.raises(KeyError, match=r"not what glfs_bio\.pp\.select_genes writes"):
+    with refused(NotFound, "key"):
         quiet(adata, key="other")
 
 
@@ -156,7 +158,7 @@ def test_parts_repeat_no_note(adata, caplog):
 def test_another_selection_is_not_written_over(adata):
     for key in ("glfs", "mine"):
         select_genes(adata, 5, key_added=key)
-    with pytest.raises(ValueError, match="pass key='mine'"):
+    with refused(InvalidValue, "key_added"):
         quiet(adata, **recorded_parameters(adata, "mine"))
     quiet(adata, key="mine", **recorded_parameters(adata, "mine"))
     assert set(adata.uns) == {"glfs", "mine", "mine_stability"}
@@ -164,13 +166,13 @@ def test_another_selection_is_not_written_over(adata):
 
 def test_the_genes_to_choose_from_must_be_there(adata):
     select_genes(adata, 5, subset=True)
-    with pytest.raises(ValueError, match="made from 40 genes, and adata has 5"):
+    with refused(InvalidValue, "key"):
         quiet(adata)
 
 
 def test_consensus_is_what_most_parts_have(pbmc, monkeypatch):
     ranks, chosen = [], []
-    original = module.selected
+    original = module._selected
 
     def spy(*arguments):
         found = original(*arguments)
@@ -178,7 +180,7 @@ def test_consensus_is_what_most_parts_have(pbmc, monkeypatch):
         ranks.append(found[1])
         return found
 
-    monkeypatch.setattr(module, "selected", spy)
+    monkeypatch.setattr(module, "_selected", spy)
     quiet(pbmc, 12, n_resamples=3, exclude=["LYZ"])
     assert pbmc.var["glfs_stability_consensus"].sum() == 12
     table = pd.DataFrame({"n": np.sum(chosen, axis=0), "rank": np.mean(ranks, axis=0)})
@@ -227,13 +229,13 @@ def test_layer_and_sparse(adata):
 
 def test_every_batch_gives_its_share(adata, monkeypatch):
     seen = []
-    original = _parts.select_genes
+    original = module.select_genes
 
     def spy(part, **options):
         seen.append(part.obs["batch"].value_counts().to_dict())
         return original(part, **options)
 
-    monkeypatch.setattr(_parts, "select_genes", spy)
+    monkeypatch.setattr(module, "select_genes", spy)
     quiet(adata, 5, batch_key="batch", n_resamples=3)
     assert seen == [{"a": 30, "b": 15}] * 3
 
@@ -241,13 +243,13 @@ def test_every_batch_gives_its_share(adata, monkeypatch):
 @pytest.mark.parametrize("options", [{"swaps": True}, {"objective": "exact"}])
 def test_options_of_the_selection_reach_it(adata, options, monkeypatch):
     seen = []
-    original = _parts.select_genes
+    original = module.select_genes
 
     def spy(part, **given):
         seen.append({name: given[name] for name in options})
         return original(part, **given)
 
-    monkeypatch.setattr(_parts, "select_genes", spy)
+    monkeypatch.setattr(module, "select_genes", spy)
     quiet(adata, 5, n_resamples=2, **options)
     assert seen == [options] * 2
     params = adata.uns["glfs_stability"]["params"]
@@ -272,7 +274,7 @@ def test_result_survives_a_file(adata, tmp_path, form):
 
 def test_a_warning_is_given_once(adata):
     adata.X = np.round(np.clip(adata.X, 0, None) * 3)
-    with pytest.warns(UserWarning, match="raw counts") as caught:
+    with pytest.warns(Caution) as caught:
         quiet(adata, 5)
     assert len(caught) == 1
 
@@ -286,8 +288,8 @@ def test_an_interrupt_leaves_the_object_alone(adata, monkeypatch, capsys):
             raise KeyboardInterrupt
         return original(*_args, **_options)
 
-    original = _parts.select_genes
-    monkeypatch.setattr(_parts, "select_genes", interrupted)
+    original = module.select_genes
+    monkeypatch.setattr(module, "select_genes", interrupted)
     with pytest.raises(KeyboardInterrupt):
         stability(adata, 5)
     assert len(calls) == 2
@@ -297,29 +299,29 @@ def test_an_interrupt_leaves_the_object_alone(adata, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(
-    ("options", "error", "match"),
+    ("options", "kind", "argument"),
     [
-        ({"n_genes": 41}, ValueError, "n_genes=41"),
-        ({"n_genes": "many"}, TypeError, "n_genes='many'"),
-        ({"n_resamples": 1}, ValueError, "n_resamples=1"),
-        ({"fraction": 0.0}, ValueError, r"fraction=0\.0"),
-        ({"fraction": 1.0}, ValueError, r"fraction=1\.0 must be below 1"),
-        ({"fraction": 0.01}, ValueError, "leaves 1 of 90 cells"),
-        ({"finish": True}, TypeError, "finish=True is not one of"),
-        ({"lamda1": 3.0}, TypeError, "lamda1"),
-        ({"layer": "nope"}, KeyError, "layer='nope'"),
-        ({"use_rep": "nope"}, KeyError, "use_rep='nope'"),
-        ({"neighbors_key": "nope"}, KeyError, "neighbors_key='nope'"),
-        ({"batch_key": "nope"}, KeyError, "batch_key='nope'"),
-        ({"method": "magic"}, ValueError, "method='magic'"),
-        ({"include": ["nope"]}, KeyError, "include: 'nope'"),
-        ({"random_state": "x"}, TypeError, "random_state='x'"),
-        ({"key": 5}, TypeError, "key=5"),
-        ({"key_added": 5}, TypeError, "key_added=5"),
+        ({"n_genes": 41}, InvalidValue, "n_genes"),
+        ({"n_genes": "many"}, InvalidType, "n_genes"),
+        ({"n_resamples": 1}, InvalidValue, "n_resamples"),
+        ({"fraction": 0.0}, InvalidValue, "fraction"),
+        ({"fraction": 1.0}, InvalidValue, "fraction"),
+        ({"fraction": 0.01}, InvalidValue, "fraction"),
+        ({"finish": True}, InvalidType, "finish"),
+        ({"lamda1": 3.0}, InvalidType, "lamda1"),
+        ({"layer": "nope"}, NotFound, "layer"),
+        ({"use_rep": "nope"}, NotFound, "use_rep"),
+        ({"neighbors_key": "nope"}, NotFound, "neighbors_key"),
+        ({"batch_key": "nope"}, NotFound, "batch_key"),
+        ({"method": "magic"}, InvalidValue, "method"),
+        ({"include": ["nope"]}, NotFound, "include"),
+        ({"random_state": "x"}, InvalidType, "random_state"),
+        ({"key": 5}, InvalidType, "key"),
+        ({"key_added": 5}, InvalidType, "key_added"),
     ],
 )
-def test_bad_input_leaves_the_object_alone(adata, options, error, match):
-    with pytest.raises(error, match=match):
+def test_bad_input_leaves_the_object_alone(adata, options, kind, argument):
+    with refused(kind, argument):
         quiet(adata, **{"n_genes": 5, **options})
     assert "glfs_stability" not in adata.uns
     assert list(adata.var.columns) == []

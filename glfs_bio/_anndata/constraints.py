@@ -12,10 +12,10 @@ import pandas as pd
 
 from .. import checks
 from ..data.matrix import RowMatrix, no_rows
+from ..errors import NO_VALUE, InvalidType, InvalidValue, Message, NotFound, listed
 from ..limits import Limits
 from ..solvers.constraints import Row, Rows, check
-from . import labels, per_gene, read
-from .counts import counts
+from . import columns, read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .._typing import Array, Index, Matrix
-    from .genes import Choice
+    from .names import Choice
 
 log = logging.getLogger(__name__)
 
@@ -100,36 +100,46 @@ def rows(
     if all(given is None for given in (limits, counts_layer, cost, budget)):
         return None
     if limits is not None and not isinstance(limits, Limits):
-        msg = f"limits is a {type(limits).__name__}: it must be a glfs_bio.Limits(...), or None."
-        raise TypeError(msg)
+        raise InvalidType(
+            "limits",
+            NO_VALUE,
+            "must be made by {call:Limits}, or {none}, and is {kind}",
+            kind=type(limits).__name__,
+        )
     checks.texts(counts_layer=counts_layer, or_none=True)
     if (cost is None) != (budget is None):
-        msg = "cost= and budget= need each other: give both, or neither."
-        raise ValueError(msg)
+        given, other = ("cost", "budget") if budget is None else ("budget", "cost")
+        raise InvalidValue(
+            given, NO_VALUE, "needs {arg:{other}}", "give both, or neither", other=other
+        )
     wanted = Limits() if limits is None else limits
     if counts_layer is not None and not wanted.needs_counts:
-        msg = (
-            f"counts_layer={counts_layer!r} changes nothing: it is for limits on totals "
-            "(max_total_per_cell, max_total_per_type)."
+        raise InvalidValue(
+            "counts_layer",
+            counts_layer,
+            "changes nothing, as it is for limits on totals ({arg:max_total_per_cell}, "
+            "{arg:max_total_per_type})",
+            "leave it out",
         )
-        raise ValueError(msg)
     if wanted == Limits() and budget is None:
         return None
     may = np.ones(adata.n_vars, dtype=bool) if allowed is None else allowed
     priority = _priority(adata, wanted, may)
-    costs = None if cost is None else per_gene.numbers(adata, cost, "cost", needed=may)
+    costs = None if cost is None else columns.numbers(adata, cost, "cost", needed=may)
     found = list(_families(adata, wanted))
     if budget is not None and costs is not None:
         checks.number("budget", budget)
         found.append(_upper(f"budget={budget:g}", "", costs, float(budget)))
     types = _types(adata, wanted.groupby)
     if wanted.needs_counts and counts_layer is None:
-        msg = (
-            "limits on totals (max_total_per_cell, max_total_per_type) are on raw counts: name "
-            'their layer with counts_layer=, or counts_layer="X" where .X holds them.'
+        raise InvalidValue(
+            "limits",
+            NO_VALUE,
+            "has a limit on totals ({arg:max_total_per_cell}, {arg:max_total_per_type}), which is "
+            "on raw counts",
+            "name their layer with {arg:counts_layer}, or 'X' where {X} holds them",
         )
-        raise ValueError(msg)
-    counted = None if counts_layer is None else counts(adata, counts_layer)
+    counted = None if counts_layer is None else read.counts(adata, counts_layer)
     found += _markers_given(adata, wanted)
     if counted is not None:
         found += _totals(counted, wanted, types)
@@ -158,9 +168,14 @@ def narrowed(adata: AnnData, genes: Choice, rows: Rows, n_genes: int | None) -> 
         nothing = np.zeros(len(rows.names))
         blamed = rows.only(np.flatnonzero(out)).refused(nothing) > 0
         limits = ", ".join(name for name, guilty in zip(rows.names, blamed, strict=True) if guilty)
-        names = read.listed(adata.var_names[out])
-        msg = f"include has genes that limits rule out ({limits}): {names}."
-        raise ValueError(msg)
+        raise InvalidValue(
+            "include",
+            NO_VALUE,
+            "has genes that limits rule out ({limits}): {genes}",
+            "leave them out, or relax the limits",
+            limits=limits,
+            genes=listed(adata.var_names[out]),
+        )
     check(
         rows,
         n_genes,
@@ -169,12 +184,14 @@ def narrowed(adata: AnnData, genes: Choice, rows: Rows, n_genes: int | None) -> 
     )
     allowed = genes.allowed & fits
     if n_genes is not None and n_genes > allowed.sum():
-        limits = ", ".join(dict.fromkeys(rows.limits))
-        msg = (
-            f"n_genes={n_genes} is more than the {allowed.sum()} genes that limits leave to choose "
-            f"from ({limits}): ask for fewer, or relax them."
+        raise InvalidValue(
+            "n_genes",
+            n_genes,
+            "is more than the {n} genes that limits leave to choose from ({limits})",
+            "ask for fewer, or relax them",
+            n=int(allowed.sum()),
+            limits=", ".join(dict.fromkeys(rows.limits)),
         )
-        raise ValueError(msg)
     return replace(genes, allowed=allowed)
 
 
@@ -205,8 +222,12 @@ def _totals(counts: RowMatrix, limits: Limits, types: _Types) -> Iterator[Row]:
     """Rows for the mean total of the panel's counts, over all cells and over those of a type."""
     means = counts.weighted_sums(types.cells) / types.sizes
     if not (np.isfinite(means).all() and (means >= 0).all()):
-        msg = "counts_layer has values that are negative or not finite: it must hold raw counts."
-        raise ValueError(msg)
+        raise InvalidValue(
+            "counts_layer",
+            NO_VALUE,
+            "has values that are negative or not finite",
+            "name a layer of raw counts",
+        )
     if limits.max_total_per_cell is not None:
         limit = f"max_total_per_cell={limits.max_total_per_cell:g}"
         yield _upper(limit, "", means[:, 0], float(limits.max_total_per_cell))
@@ -216,11 +237,15 @@ def _totals(counts: RowMatrix, limits: Limits, types: _Types) -> Iterator[Row]:
     each = dict(totals) if isinstance(totals, Mapping) else dict.fromkeys(types.names, totals)
     for kind, total in each.items():
         if str(kind) not in types.names:
-            msg = (
-                f"max_total_per_type: {kind!r} is not a type in adata.obs[{limits.groupby!r}]: "
-                f"{read.listed(types.names)}."
+            raise NotFound(
+                "max_total_per_type",
+                NO_VALUE,
+                "names {kind}, which is not among the types of {column!r} in {obs}",
+                "name one of these: {names}",
+                kind=(kind,),
+                column=limits.groupby,
+                names=listed(types.names),
             )
-            raise KeyError(msg)
         of_type = means[:, 1 + types.names.index(str(kind))]
         yield _upper("max_total_per_type", f"={total:g} ({kind})", of_type, float(total))
 
@@ -232,7 +257,7 @@ def _families(adata: AnnData, limits: Limits) -> Iterator[Row]:
     if isinstance(limits.families, Mapping):
         families = _listed(adata, limits.families, "families")
     else:
-        column = per_gene.column(adata, limits.families, "families")
+        column = read.find(adata, "var", limits.families, "families")
         named = column.notna().to_numpy() & (column.astype(str) != "").to_numpy()
         names = column.astype(str).to_numpy()
         groups = pd.Series(np.flatnonzero(named)).groupby(names[named])
@@ -281,10 +306,9 @@ def _types(adata: AnnData, groupby: str | None) -> _Types:
     every = np.ones((adata.n_obs, 1))
     if groupby is None:
         return _Types([], every)
-    codes, names = labels.codes(adata, groupby)
+    codes, names = columns.labels(adata, groupby)
     if not len(names):
-        msg = f"groupby={groupby!r} has no value for any cell: fill it in."
-        raise ValueError(msg)
+        raise InvalidValue("groupby", groupby, "has no value for any cell", "fill it in")
     each = codes[:, None] == np.arange(len(names))
     return _Types([str(name) for name in names], np.hstack([every, each]))
 
@@ -315,7 +339,7 @@ def _priority(adata: AnnData, limits: Limits, may: NDArray[np.bool_]) -> Array:
         places = _listed(adata, {"": limits.priority}, "priority")[""]
         factors[places] = [limits.priority[name] for name in adata.var_names[places]]
         return factors
-    return per_gene.numbers(adata, limits.priority, "priority", needed=may, otherwise=1.0)
+    return columns.numbers(adata, limits.priority, "priority", needed=may, otherwise=1.0)
 
 
 def _listed(
@@ -335,9 +359,20 @@ def _listed(
     named = {str(gene) for genes in lists.values() for gene in genes}
     absent = sorted(named - set(adata.var_names))
     if len(absent) == len(named):
-        msg = f"{argument}: none of its genes is in adata.var_names: {read.listed(absent)}."
-        raise KeyError(msg)
+        raise NotFound(
+            argument,
+            NO_VALUE,
+            "has no gene that is in {var_names}, but {names}",
+            "name genes as they are named there",
+            names=listed(absent),
+        )
     if absent:
-        names = len(absent), argument, read.listed(absent)
-        log.warning("%d genes of %s are not in adata.var_names: %s.", *names)
+        log.warning(
+            Message(
+                "{n} genes of {arg:{argument}} are not in {var_names}: {names}.",
+                n=len(absent),
+                argument=argument,
+                names=listed(absent),
+            )
+        )
     return {name: np.sort(found[found >= 0]) for name, found in places.items()}

@@ -1,4 +1,4 @@
-"""What a panel is to keep, out of an AnnData object."""
+"""What a panel is to keep, and what the assay detects of it, out of an AnnData object."""
 
 from __future__ import annotations
 
@@ -6,33 +6,37 @@ import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pandas as pd
+from anndata import AnnData
 from scipy import sparse
 
 from .. import _gene_files, checks
 from ..criterion.criterion import Structure, Target, Term
 from ..criterion.targets import Expression, Genes, Labels, Values
-from . import genes as named
-from . import labels, read, write
+from ..errors import NO_VALUE, InvalidType, InvalidValue, Message, NotFound, listed
+from . import columns, names, read, write
+from .columns import PerGene
 
 if TYPE_CHECKING:
-    from anndata import AnnData
-
     from .._typing import Array, Index
+    from ..data.matrix import RowMatrix
 
 log = logging.getLogger(__name__)
 
 #: What ``preserve=`` may be; documentation shows it.
 Preserve = str | Iterable[str] | Mapping[str, float]
+#: What ``detection=`` may be; documentation shows it.
+Detection: TypeAlias = AnnData | PerGene
 
 STRUCTURE, EXPRESSION = "structure", "expression"
 _OF_ALL_GENES = {STRUCTURE: Structure(), EXPRESSION: Expression()}
-_FEWEST_LABELS = 2
 #: Labels with fewer cells than this are named in a message.
 _FEW_CELLS = 3
+#: Cells that are added to those that express a gene, and to those that do not.
+_HALF = 0.5
 
 
 def wanted(
@@ -41,7 +45,7 @@ def wanted(
     cell_weights: str | None,
     *,
     symbols: str | None = None,
-    missing: named.Missing = "raise",
+    missing: names.Missing = "raise",
 ) -> Target | None:
     """What two arguments ask for; None where it is the structure, all cells counting alike.
 
@@ -68,23 +72,26 @@ def wanted(
         return None
     shares = preserve if isinstance(preserve, Mapping) else {_key(preserve): 1.0}
     if not shares or () in shares:
-        msg = 'preserve is empty: name what the panel is to keep, such as "structure".'
-        raise ValueError(msg)
+        raise InvalidValue("preserve", NO_VALUE, "is empty", "name what the panel is to keep")
     terms = []
     for what, share in shares.items():
         if isinstance(preserve, Mapping) and not isinstance(what, str):
-            msg = (
-                f"preserve has the key {what!r}: it must be a string. For genes beside other "
-                "things name a boolean column of adata.var, or a file."
+            raise InvalidType(
+                "preserve",
+                NO_VALUE,
+                "has the name {what}, which is no text",
+                "for genes beside other things name a {boolean} column of {var}, or a file",
+                what=(what,),
             )
-            raise TypeError(msg)
-        checks.number(f"preserve[{what!r}]", share, above=0.0)
+        checks.number("preserve", share, above=0.0)
         terms.append((_term(adata, what, symbols=symbols, missing=missing), float(share)))
     if cell_weights is not None and list(shares) == [cell_weights]:
         log.warning(
-            "cell_weights=%r changes nothing with preserve=%r: all pairs of labels count alike.",
-            cell_weights,
-            cell_weights,
+            Message(
+                "{arg:cell_weights} changes nothing where {arg:preserve} is the same column "
+                "({name}): all pairs of labels count alike.",
+                name=cell_weights,
+            )
         )
     return Target(tuple(terms), None if cell_weights is None else _weights(adata, cell_weights))
 
@@ -97,10 +104,9 @@ def seen_by(adata: AnnData, asked: Target, seen: Index) -> Target:
     ValueError
         Genes that are not looked at.
     """
-    left_out = "preserve has genes that mask_var leaves out"
     terms = (
         (
-            Genes(named.places(adata, seen, term.genes, left_out))
+            Genes(names.places(adata, seen, term.genes, "preserve"))
             if isinstance(term, Genes)
             else term,
             share,
@@ -108,6 +114,38 @@ def seen_by(adata: AnnData, asked: Target, seen: Index) -> Target:
         for term, share in asked.terms
     )
     return replace(asked, terms=tuple(terms))
+
+
+def shares(adata: AnnData, given: Detection, layer: str | None) -> Array:
+    """Detection of each gene as a share of that in `adata`, from 0 to 1, shape (n_vars,).
+
+    From cells that were measured by that assay: with a Poisson count in each cell, a gene that a
+    share s of the cells expresses has ``−log(1 − s)`` molecules in the mean.  The share is that
+    mean there over the mean here, 0 for a gene that is not there, and at most 1, as the noise here
+    is not only that of counting.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        As :func:`~glfs_bio._anndata.columns.numbers`; no gene in common; negative values.
+    """
+    if not isinstance(given, AnnData):
+        return columns.numbers(adata, given, "detection", most=1.0)
+    read.unique_names(given)
+    places = given.var_names.get_indexer(adata.var_names)
+    there = places >= 0
+    if not there.any():
+        raise InvalidValue(
+            "detection",
+            NO_VALUE,
+            "has no gene of {var_names}",
+            "give genes the same names, such as symbols",
+        )
+    found = np.zeros(adata.n_vars)
+    here = _molecules(read.row_matrix(adata, layer), "adata")
+    elsewhere = _molecules(read.row_matrix(given), "detection")
+    found[there] = elsewhere[places[there]] / here[there]
+    return np.minimum(found, 1.0)
 
 
 def told(entry: Mapping[str, Any]) -> str:
@@ -120,7 +158,7 @@ def told(entry: Mapping[str, Any]) -> str:
     return "the genes to preserve"
 
 
-def names(preserve: Preserve, cell_weights: str | None) -> set[str]:
+def sources(preserve: Preserve, cell_weights: str | None) -> set[str]:
     """Strings that may name something of the cells."""
     shares = preserve if isinstance(preserve, Mapping) else [preserve]
     return {name for name in [*shares, cell_weights] if isinstance(name, str)}
@@ -131,38 +169,42 @@ def _key(preserve: Any) -> str | tuple[str, ...]:
     if isinstance(preserve, str):
         return preserve
     if not isinstance(preserve, Iterable):
-        msg = (
-            f"preserve={preserve!r} must be 'structure', 'expression', a name in adata.obs or "
-            "adata.obsm, names of genes, or a dict of these with weights."
+        raise InvalidType(
+            "preserve",
+            preserve,
+            "must be 'structure', 'expression', a name in {obs} or {obsm}, names of genes, or a "
+            "{mapping} of these with weights",
         )
-        raise TypeError(msg)
     return tuple(preserve)
 
 
-def _term(adata: AnnData, what: Any, *, symbols: str | None, missing: named.Missing) -> Term:
+def _term(adata: AnnData, what: Any, *, symbols: str | None, missing: names.Missing) -> Term:
     if isinstance(what, str):
         if what in _OF_ALL_GENES:
             return _OF_ALL_GENES[what]
         if what in adata.obs and what in adata.obsm:
-            msg = f"preserve={what!r} is both in adata.obs and in adata.obsm: rename one of them."
-            raise ValueError(msg)
+            raise InvalidValue(
+                "preserve", what, "is both in {obs} and in {obsm}", "rename one of them"
+            )
         if what in adata.obs:
             return _of_column(adata, what)
         if what in adata.obsm:
             return _of_space(adata, what)
         stored = what in adata.var or f"{what}_selected" in adata.var
         if not stored and Path(what).suffix.lower() not in _gene_files.ENDINGS:
-            msg = (
-                f"preserve={what!r} is neither 'structure' nor 'expression' nor in adata.obs "
-                f"({read.listed(adata.obs.columns)}) nor in adata.obsm "
-                f"({read.listed(adata.obsm.keys())}) nor a boolean column of adata.var nor a file "
-                "of genes. Give genes as a list."
+            raise NotFound(
+                "preserve",
+                what,
+                "is neither 'structure' nor 'expression' nor in {obs} ({columns}) nor in {obsm} "
+                "({spaces}) nor a {boolean} column of {var} nor a file of genes",
+                "give genes as a list",
+                columns=listed(adata.obs.columns),
+                spaces=listed(adata.obsm.keys()),
             )
-            raise KeyError(msg)
         if not stored and what.lower().endswith(".gmt"):
             sets = _gene_files.read_gmt(what).values()
             what = tuple(dict.fromkeys(gene for genes in sets for gene in genes))
-    found = named.panel(adata, what, symbols=symbols, missing=missing, argument="preserve")
+    found = names.panel(adata, what, symbols=symbols, missing=missing, argument="preserve")
     return Genes(found.genes)
 
 
@@ -172,24 +214,24 @@ def _of_column(adata: AnnData, name: str) -> Term:
     if pd.api.types.is_float_dtype(column):
         return _of_numbers(column.to_numpy(dtype=float, na_value=np.nan)[:, None], name)
     if pd.api.types.is_integer_dtype(column):
-        msg = (
-            f"preserve={name!r} holds whole numbers: convert them with .astype('category') where "
-            "they are labels, or with .astype(float) where they are measurements."
+        raise InvalidType(
+            "preserve",
+            name,
+            "holds whole numbers, which may be labels or measurements",
+            "convert labels with {categorical}, and measurements to real numbers",
         )
-        raise TypeError(msg)
-    codes, categories = labels.codes(adata, name, "preserve")
+    codes, categories = columns.labels(adata, name, "preserve")
     n_cells = np.bincount(codes[codes >= 0], minlength=len(categories))
-    if len(categories) < _FEWEST_LABELS:
-        msg = (
-            f"preserve={name!r} has {len(categories)} label: at least {_FEWEST_LABELS} are needed."
-        )
-        raise ValueError(msg)
+    if len(categories) < 2:
+        raise InvalidValue("preserve", name, "has fewer than two labels", "name another column")
     few = [str(label) for label, n in zip(categories, n_cells, strict=True) if n < _FEW_CELLS]
     if few:
         log.warning(
-            "preserve=%r: labels of one or two cells say little of the cells like them: %s",
-            name,
-            read.listed(few),
+            Message(
+                "{arg:preserve}: labels of one or two cells say little of the cells like them: "
+                "{few}.",
+                few=listed(few),
+            )
         )
     return Labels(codes)
 
@@ -199,40 +241,57 @@ def _of_space(adata: AnnData, name: str) -> Term:
     values = adata.obsm[name]
     values = values.toarray() if sparse.issparse(values) else np.asarray(values)
     if values.dtype.kind not in "fiub":
-        msg = f"preserve={name!r} has dtype {values.dtype}: adata.obsm[{name!r}] must hold numbers."
-        raise TypeError(msg)
+        raise InvalidType(
+            "preserve", name, "must hold numbers, and has dtype {dtype}", dtype=str(values.dtype)
+        )
     return _of_numbers(values.reshape(adata.n_obs, -1).astype(float), name)
 
 
 def _of_numbers(values: Array, name: str) -> Values:
     if np.isinf(values).any():
-        msg = f"preserve={name!r} has infinite values: make them missing (NaN), or finite."
-        raise ValueError(msg)
+        raise InvalidValue(
+            "preserve", name, "has infinite values", "make them missing (NaN), or finite"
+        )
     known = values[np.isfinite(values).all(axis=1)]
     if not len(known) or not (np.ptp(known, axis=0) > 0).any():
-        msg = f"preserve={name!r} does not vary over the {len(known)} cells that have it."
-        raise ValueError(msg)
+        raise InvalidValue(
+            "preserve",
+            name,
+            "does not vary over the {n_cells} cells that have it",
+            "name something else",
+            n_cells=len(known),
+        )
     return Values(values)
 
 
 def _weights(adata: AnnData, name: str) -> Array:
     """Of each cell: numbers as they are, or the same sum for each label."""
-    if name not in adata.obs:
-        msg = f"cell_weights={name!r} is not in adata.obs: {read.listed(adata.obs.columns)}."
-        raise KeyError(msg)
-    column = adata.obs[name]
+    column = read.find(adata, "obs", name, "cell_weights")
     if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
         weights = column.to_numpy(dtype=float, na_value=np.nan)
         if not (np.isfinite(weights).all() and weights.min() >= 0 and weights.any()):
-            msg = f"cell_weights={name!r} must hold finite numbers ≥ 0, and not only 0."
-            raise ValueError(msg)
+            raise InvalidValue("cell_weights", name, "must hold finite numbers ≥ 0, and not only 0")
         return np.asarray(weights)
-    codes, categories = labels.codes(adata, name, "cell_weights")
+    codes, categories = columns.labels(adata, name, "cell_weights")
     known = codes >= 0
     if not known.any():
-        msg = f"cell_weights={name!r} has no label: name another column of adata.obs."
-        raise ValueError(msg)
+        raise InvalidValue(
+            "cell_weights", name, "has no label for any cell", "name another column of {obs}"
+        )
     n_cells = np.bincount(codes[known], minlength=len(categories))
     weights = np.ones(adata.n_obs)
     weights[known] = known.sum() / (len(categories) * n_cells[codes[known]])
     return weights
+
+
+def _molecules(data: RowMatrix, name: str) -> Array:
+    """``−log(1 − s)`` for the share s of cells that express each gene."""
+    if read.least(data) < 0:
+        raise InvalidValue(
+            name,
+            NO_VALUE,
+            "has negative values, so that cells that express a gene cannot be told",
+            "use counts, or logarithms of them",
+        )
+    share = (read.n_cells_with(data) + _HALF) / (data.shape[0] + 2.0 * _HALF)
+    return np.asarray(-np.log1p(-share))

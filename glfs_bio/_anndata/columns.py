@@ -1,0 +1,220 @@
+"""Labels of the cells, and a number for each gene, out of an AnnData object."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from .. import checks
+from ..errors import NO_VALUE, InvalidType, InvalidValue, Message, NotFound, listed
+from ..laprls import n_folds
+from .read import find
+
+if TYPE_CHECKING:
+    from anndata import AnnData
+    from numpy.typing import NDArray
+
+    from .._typing import Array
+
+log = logging.getLogger(__name__)
+
+#: What an argument with a number for each gene may be; documentation shows it.
+PerGene = str | Mapping[str, float] | float
+
+#: Texts that often stand for a missing label.
+_MISSING = frozenset(
+    (
+        *("", "?", "-", "na", "n/a", "nan", "none", "null", "missing", "not assigned"),
+        *("not available", "unassigned", "unclassified", "undefined", "undetermined", "unknown"),
+        *("unlabeled", "unlabelled", "unsure"),
+    )
+)
+
+
+class Labels(NamedTuple):
+    """Number of every cell's category, −1 where it is missing, and the categories that occur."""
+
+    codes: NDArray[np.intp]
+    categories: NDArray[Any]
+
+    @property
+    def names(self) -> list[str]:
+        """The categories as texts."""
+        return [str(category) for category in self.categories]
+
+
+def labels(adata: AnnData, name: str, argument: str = "groupby") -> Labels:
+    """A column of ``.obs`` as categories.
+
+    `argument` is what messages call the column.
+
+    Raises
+    ------
+    KeyError
+        No such column.
+    TypeError
+        A column of measurements.
+    """
+    column = find(adata, "obs", name, argument)
+    if pd.api.types.is_float_dtype(column):
+        raise InvalidType(
+            argument,
+            name,
+            "holds measurements (dtype {dtype}), and labels are categories, texts, integers or "
+            "{boolean}",
+            "convert it with {categorical}",
+            dtype=str(column.dtype),
+        )
+    values = column.astype("category").cat.remove_unused_categories()
+    codes = values.cat.codes.to_numpy(dtype=np.intp)
+    return Labels(codes, values.cat.categories.to_numpy())
+
+
+def tell(labels: NDArray[Any], cv: int | None) -> None:
+    """Log which values are classes, those that may mean a missing label, and those with few cells.
+
+    `cv` is the number of folds that is asked for; None: none.
+    """
+    classes, counts = np.unique(labels.astype(str), return_counts=True)
+    sizes = ", ".join(f"{name} ({n})" for name, n in zip(classes, counts, strict=True))
+    log.info(Message("{arg:groupby} has {n} classes: {sizes}.", n=len(classes), sizes=sizes))
+    suspect = [name for name in classes.tolist() if name.strip().casefold() in _MISSING]
+    if suspect:
+        log.warning(
+            Message(
+                "{arg:groupby}: {names} is a class like the others. If it means that the label is "
+                "missing, remove the label from these cells.",
+                names=listed(map(repr, suspect)),
+            )
+        )
+    alone = classes[counts == 1]
+    if len(alone):
+        log.warning(
+            Message(
+                "{arg:groupby}: {names} has one labelled cell: it is learnt from, and is in no "
+                "test fold and not in the graph of the classes.",
+                names=listed(map(repr, alone.tolist())),
+            )
+        )
+    if cv is not None and counts.max() > 1:
+        _tell_folds(classes, counts, cv)
+
+
+def numbers(
+    adata: AnnData,
+    given: PerGene,
+    argument: str,
+    *,
+    needed: NDArray[np.bool_] | None = None,
+    most: float = np.inf,
+    otherwise: float = 0.0,
+) -> Array:
+    """The numbers of an argument that has one for each gene, shape (n_vars,), from 0 to `most`.
+
+    Parameters
+    ----------
+    adata
+        Cells × genes.
+    given
+        What the argument is: one number for all, a column of ``.var``, or a dict by name.
+    argument
+        What messages call it.
+    needed
+        Genes that must have a number; None: all.
+    most
+        Largest number that makes sense.
+    otherwise
+        Of the genes that need none.
+
+    Raises
+    ------
+    KeyError
+        No such column.
+    TypeError, ValueError
+        No numbers, numbers out of range, or genes without one.
+    """
+    if isinstance(given, str):
+        values = _of_column(find(adata, "var", given, argument), argument, given)
+    elif isinstance(given, Mapping):
+        by_name = pd.Series(dict(given), dtype=object).reindex(adata.var_names)
+        values = _of_column(by_name, argument, NO_VALUE)
+    else:
+        checks.number(argument, given)
+        values = np.full(adata.n_vars, float(given))
+    may = np.ones(adata.n_vars, dtype=bool) if needed is None else needed
+    for wrong, what in (
+        (~np.isfinite(values), Message("no finite number")),
+        (values < 0, Message("a number below 0")),
+        (values > most, Message("a number above {most:g}", most=most)),
+    ):
+        if (may & wrong).any():
+            raise InvalidValue(
+                argument,
+                NO_VALUE,
+                "has {what} for {n} genes ({genes})",
+                "correct these, or remove the genes",
+                what=what,
+                n=int((may & wrong).sum()),
+                genes=listed(adata.var_names[may & wrong]),
+            )
+    return np.where(may, values, otherwise)
+
+
+def probabilities(adata: AnnData, given: PerGene, argument: str) -> Array:
+    """Numbers from 0 to 1; 0 for genes that a dict does not name.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        As :func:`numbers`.
+    """
+    if isinstance(given, Mapping):
+        strange = [name for name in given if name not in adata.var_names]
+        if strange:
+            raise NotFound(
+                argument,
+                NO_VALUE,
+                "names genes that are not in {var_names}: {genes}",
+                genes=listed(strange),
+            )
+        given = dict.fromkeys(adata.var_names, 0.0) | dict(given)
+    return numbers(adata, given, argument, most=1.0)
+
+
+def _tell_folds(classes: NDArray[Any], counts: NDArray[np.intp], cv: int) -> None:
+    """Log how many folds there are, and classes with fewer cells."""
+    number = n_folds(counts, cv)
+    if number < cv:
+        log.warning(
+            Message(
+                "{arg:groupby}: the largest class has {n_cells} labelled cells, so that there are "
+                "{n_folds} folds in place of {arg:cv={cv}}.",
+                n_cells=int(counts.max()),
+                n_folds=number,
+                cv=cv,
+            )
+        )
+    few = classes[(counts > 1) & (counts < number)]
+    if len(few):
+        log.warning(
+            Message(
+                "{arg:groupby}: {names} has fewer labelled cells than there are folds ({n_folds}), "
+                "and is in as many test folds as it has cells.",
+                names=listed(map(repr, few.tolist())),
+                n_folds=number,
+            )
+        )
+
+
+def _of_column(values: pd.Series, argument: str, given: object) -> Array:
+    """Numbers, NaN where it is empty."""
+    try:
+        return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
+    except (TypeError, ValueError):
+        raise InvalidType(
+            argument, given, "must hold numbers, and has dtype {dtype}", dtype=str(values.dtype)
+        ) from None

