@@ -162,10 +162,7 @@ def _overlaps(panels: Mapping[str, Judged], share: float) -> dict[str, pd.DataFr
     shared = pd.DataFrame(0, index=names, columns=list(panels))
     matched = shared.copy()
     sizes = {name: len(one.panel) for name, one in panels.items()}
-    stands_in = {
-        name: MeasuredPanel(one.structure.criterion, one.panel).substitutes(share)
-        for name, one in panels.items()
-    }
+    stands_in = {name: one.measured.substitutes(share) for name, one in panels.items()}
     for first, one in panels.items():
         for second, other in panels.items():
             shared.loc[first, second] = len(np.intersect1d(one.panel, other.panel))
