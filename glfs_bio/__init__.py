@@ -10,21 +10,34 @@ from .data import threads as _threads  # noqa: F401 — it keeps the process tha
 if TYPE_CHECKING:
     from . import datasets, estimators, io, pl, pp, tl
     from .estimators import GLFS, LapRLSClassifier
-    from .limits import Limits
+    from .options import Limits, Platform, Preserve
 
     __version__: str
 
-__all__ = ["GLFS", "LapRLSClassifier", "Limits", "datasets", "estimators", "io", "pl", "pp", "tl"]
+__all__ = [
+    "GLFS",
+    "LapRLSClassifier",
+    "Limits",
+    "Platform",
+    "Preserve",
+    "datasets",
+    "estimators",
+    "io",
+    "pl",
+    "pp",
+    "tl",
+]
 
-_MODULES = {"datasets", "estimators", "io", "pl", "pp", "selection", "tl"}
+_MODULES = {"datasets", "estimators", "io", "pl", "pp", "tl"}
+_OPTIONS = {"Limits", "Platform", "Preserve"}
 
 
 def __getattr__(name: str) -> Any:
     """Import a part when it is first used: ``glfs-bio --help`` should not wait for scanpy."""
     if name in _MODULES:
         return import_module(f".{name}", __name__)
-    if name == "Limits":
-        return import_module(".limits", __name__).Limits
+    if name in _OPTIONS:
+        return getattr(import_module(".options", __name__), name)
     if name in __all__:
         return getattr(import_module(".estimators", __name__), name)
     if name == "__version__":

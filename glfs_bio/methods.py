@@ -45,7 +45,7 @@ class Question:
         Limits on the panel, over all genes.
     failure
         Probability that a gene fails, shape (n_genes,).
-    wanted
+    target
         What is to be preserved of all cells; None: the structure.
     across
         Whether F is the mean over the batches, or that of the batch of which least is preserved.
@@ -63,7 +63,7 @@ class Question:
     candidates: Any = None
     rows: Rows | None = None
     failure: Array | None = None
-    wanted: Target | None = None
+    target: Target | None = None
     across: Literal["mean", "worst"] = "mean"
     detection: Array | None = None
 
@@ -76,9 +76,8 @@ class Question:
         """The first argument that only the criterion for panels answers; None where none is set."""
         given = {
             "limits": self.rows,
-            "failure": self.failure,
-            "preserve": self.wanted,
-            "detection": self.detection,
+            "platform": self.failure if self.detection is None else self.detection,
+            "preserve": self.target,
         }
         names = [name for name, value in given.items() if value is not None]
         return names[0] if names else "across" if self.across != "mean" else None
@@ -244,14 +243,14 @@ class Registry(UserDict[str, Any]):
 
 #: Objectives of ``method="glfs"``.
 OBJECTIVES = Registry(
-    error="glfs_bio.selection._error:Error",
+    error="glfs_bio.selection:Error",
     exact="glfs_bio.glfs2014.exact:Exact",
     printed="glfs_bio.glfs2014.printed:Printed",
 )
 
 #: Methods; ``"glfs"``, the default, ranks by an objective.
 METHODS = Registry(
-    glfs="glfs_bio.selection._error:Error",
+    glfs="glfs_bio.selection:Error",
     lapaofs="glfs_bio.rivals.designs:LapAOFS",
     lapdofs="glfs_bio.rivals.designs:LapDOFS",
     laplacian_score="glfs_bio.rivals.laplacian_score:LaplacianScore",

@@ -47,7 +47,7 @@ class Labels(NamedTuple):
         return [str(category) for category in self.categories]
 
 
-def labels(adata: AnnData, name: str, argument: str = "groupby") -> Labels:
+def labels(adata: AnnData, name: str, argument: str = "labels") -> Labels:
     """A column of ``.obs`` as categories.
 
     `argument` is what messages call the column.
@@ -81,12 +81,12 @@ def tell(labels: NDArray[Any], cv: int | None) -> None:
     """
     classes, counts = np.unique(labels.astype(str), return_counts=True)
     sizes = ", ".join(f"{name} ({n})" for name, n in zip(classes, counts, strict=True))
-    log.info(Message("{arg:groupby} has {n} classes: {sizes}.", n=len(classes), sizes=sizes))
+    log.info(Message("{arg:labels} has {n} classes: {sizes}.", n=len(classes), sizes=sizes))
     suspect = [name for name in classes.tolist() if name.strip().casefold() in _MISSING]
     if suspect:
         log.warning(
             Message(
-                "{arg:groupby}: {names} is a class like the others. If it means that the label is "
+                "{arg:labels}: {names} is a class like the others. If it means that the label is "
                 "missing, remove the label from these cells.",
                 names=listed(map(repr, suspect)),
             )
@@ -95,7 +95,7 @@ def tell(labels: NDArray[Any], cv: int | None) -> None:
     if len(alone):
         log.warning(
             Message(
-                "{arg:groupby}: {names} has one labelled cell: it is learnt from, and is in no "
+                "{arg:labels}: {names} has one labelled cell: it is learnt from, and is in no "
                 "test fold and not in the graph of the classes.",
                 names=listed(map(repr, alone.tolist())),
             )
@@ -191,7 +191,7 @@ def _tell_folds(classes: NDArray[Any], counts: NDArray[np.intp], cv: int) -> Non
     if number < cv:
         log.warning(
             Message(
-                "{arg:groupby}: the largest class has {n_cells} labelled cells, so that there are "
+                "{arg:labels}: the largest class has {n_cells} labelled cells, so that there are "
                 "{n_folds} folds in place of {arg:cv={cv}}.",
                 n_cells=int(counts.max()),
                 n_folds=number,
@@ -202,7 +202,7 @@ def _tell_folds(classes: NDArray[Any], counts: NDArray[np.intp], cv: int) -> Non
     if len(few):
         log.warning(
             Message(
-                "{arg:groupby}: {names} has fewer labelled cells than there are folds ({n_folds}), "
+                "{arg:labels}: {names} has fewer labelled cells than there are folds ({n_folds}), "
                 "and is in as many test folds as it has cells.",
                 names=listed(map(repr, few.tolist())),
                 n_folds=number,

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from .. import checks
 from ..data.matrix import RowMatrix, no_rows
 from ..errors import NO_VALUE, InvalidType, InvalidValue, Message, NotFound, listed
-from ..limits import Limits
+from ..options import Limits
 from ..solvers.constraints import Row, Rows, check
 from . import columns, read
 
@@ -61,17 +60,37 @@ class _Types(NamedTuple):
         return np.asarray(self.cells.sum(axis=0))
 
 
+def within(
+    adata: AnnData, genes: Choice, limits: Limits | None, n_genes: int | None, layer: str | None
+) -> tuple[Choice, Rows | None]:
+    """Return the genes that limits leave to choose from, and what they ask of a panel of these.
+
+    The latter is None where a panel may have all of these genes, at once and alike.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        As :func:`rows` and :func:`narrowed`.
+    """
+    if limits is None:
+        return genes, None
+    found = rows(adata, limits, layer=layer, allowed=genes.allowed)
+    if found is None:
+        return genes, None
+    genes = narrowed(adata, genes, found, n_genes)
+    weighed = found.budget or found.lower.any() or (found.priority[genes.allowed] != 1.0).any()
+    binds = weighed or not found.hold(genes.allowed.astype(float))
+    return genes, found if binds else None
+
+
 def rows(
     adata: AnnData,
     limits: Limits | None,
     *,
     layer: str | None = None,
-    counts_layer: str | None = None,
-    cost: str | Mapping[str, float] | float | None = None,
-    budget: float | None = None,
     allowed: NDArray[np.bool_] | None = None,
 ) -> Rows | None:
-    """Limits, costs and a budget as rows over all genes of `adata`; None where there are none.
+    """Return limits as rows over all genes of `adata`; None where there are none.
 
     Parameters
     ----------
@@ -81,12 +100,6 @@ def rows(
         What the user asks for.
     layer
         The matrix that genes are selected from, ``.X`` if None: means and shares are those of it.
-    counts_layer
-        Layer of raw counts, or ``"X"`` for ``.X``; for limits on totals.
-    cost
-        Of each gene: a column of ``.var``, a dict, or one number for all.
-    budget
-        Most that the panel may cost.
     allowed
         Genes that may be in a panel; others need no cost.  None: all.
 
@@ -95,62 +108,32 @@ def rows(
     KeyError
         No such column, layer or type.
     TypeError, ValueError
-        Values that cannot be limits, costs or counts; arguments that need one another.
+        Values that cannot be limits, costs or counts.
     """
-    if all(given is None for given in (limits, counts_layer, cost, budget)):
+    if limits is None:
         return None
-    if limits is not None and not isinstance(limits, Limits):
-        raise InvalidType(
-            "limits",
-            NO_VALUE,
-            "must be made by {call:Limits}, or {none}, and is {kind}",
-            kind=type(limits).__name__,
-        )
-    checks.texts(counts_layer=counts_layer, or_none=True)
-    if (cost is None) != (budget is None):
-        given, other = ("cost", "budget") if budget is None else ("budget", "cost")
-        raise InvalidValue(
-            given, NO_VALUE, "needs {arg:{other}}", "give both, or neither", other=other
-        )
-    wanted = Limits() if limits is None else limits
-    if counts_layer is not None and not wanted.needs_counts:
-        raise InvalidValue(
-            "counts_layer",
-            counts_layer,
-            "changes nothing, as it is for limits on totals ({arg:max_total_per_cell}, "
-            "{arg:max_total_per_type})",
-            "leave it out",
-        )
-    if wanted == Limits() and budget is None:
+    if not isinstance(limits, Limits):
+        raise InvalidType("limits", limits, "must be made by {call:Limits}, or {none}")
+    if limits == Limits():
         return None
     may = np.ones(adata.n_vars, dtype=bool) if allowed is None else allowed
-    priority = _priority(adata, wanted, may)
-    costs = None if cost is None else columns.numbers(adata, cost, "cost", needed=may)
-    found = list(_families(adata, wanted))
-    if budget is not None and costs is not None:
-        checks.number("budget", budget)
-        found.append(_upper(f"budget={budget:g}", "", costs, float(budget)))
-    types = _types(adata, wanted.groupby)
-    if wanted.needs_counts and counts_layer is None:
-        raise InvalidValue(
-            "limits",
-            NO_VALUE,
-            "has a limit on totals ({arg:max_total_per_cell}, {arg:max_total_per_type}), which is "
-            "on raw counts",
-            "name their layer with {arg:counts_layer}, or 'X' where {X} holds them",
-        )
-    counted = None if counts_layer is None else read.counts(adata, counts_layer)
-    found += _markers_given(adata, wanted)
-    if counted is not None:
-        found += _totals(counted, wanted, types)
-    if _needs_expression(wanted):
+    priority = _priority(adata, limits, may)
+    found = list(_families(adata, limits))
+    if limits.budget is not None and limits.cost is not None:
+        costs = columns.numbers(adata, limits.cost, "cost", needed=may)
+        found.append(_upper(f"budget={limits.budget:g}", "", costs, float(limits.budget)))
+    types = _types(adata, limits.groupby)
+    found += _markers_given(adata, limits)
+    if limits.counts_layer is not None:
+        found += _totals(read.counts(adata, limits.counts_layer), limits, types)
+    if _needs_expression(limits):
         data = read.row_matrix(adata, layer)
         expression = _measured(data, types)
-        found += _of_single_genes(expression, wanted)
-        if wanted.per_type is not None and wanted.markers is None:
+        found += _of_single_genes(expression, limits)
+        if limits.per_type is not None and limits.markers is None:
             markers = _markers_found(expression, types, logarithms=not read.looks_like_counts(data))
-            found += _per_type(markers, wanted.per_type)
-    return Rows.of(found, adata.n_vars, priority, budget=budget is not None)
+            found += _per_type(markers, limits.per_type)
+    return Rows.of(found, adata.n_vars, priority, budget=limits.budget is not None)
 
 
 def narrowed(adata: AnnData, genes: Choice, rows: Rows, n_genes: int | None) -> Choice:
@@ -306,7 +289,7 @@ def _types(adata: AnnData, groupby: str | None) -> _Types:
     every = np.ones((adata.n_obs, 1))
     if groupby is None:
         return _Types([], every)
-    codes, names = columns.labels(adata, groupby)
+    codes, names = columns.labels(adata, groupby, "groupby")
     if not len(names):
         raise InvalidValue("groupby", groupby, "has no value for any cell", "fill it in")
     each = codes[:, None] == np.arange(len(names))

@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from anndata import AnnData
     from numpy.typing import NDArray
 
-    from .._typing import Index
-
     Item = str | re.Pattern[str]
     Genes = Item | Iterable[Item]
     Missing = Literal["raise", "warn", "ignore"]
@@ -114,12 +112,11 @@ HINTS = Hints()
 
 @dataclass(frozen=True)
 class Choice:
-    """Which genes are looked at, which of them may be selected, and which must be: masks.
+    """Which genes may be selected, and which must be: masks.
 
     `missing` holds what was asked for and is not there.
     """
 
-    seen: NDArray[np.bool_]
     allowed: NDArray[np.bool_]
     included: NDArray[np.bool_]
     missing: list[Item]
@@ -271,42 +268,41 @@ class Lookup:
 
 def choose(
     adata: AnnData,
-    mask_var: NDArray[np.bool_] | str | None,
     include: Genes | None,
     exclude: Genes | None,
     *,
     symbols: str | None = None,
     missing: Missing = "raise",
 ) -> Choice:
-    """The genes that three arguments leave.
+    """Return the genes that two arguments leave.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        As :func:`~glfs_bio._anndata.read.mask`; as :func:`gene_mask`, in one error for `include`
-        and `exclude`; no gene to choose from; a gene that must be in and cannot be.
+        As :func:`gene_mask`, in one error for `include` and `exclude`; no gene to choose from; a
+        gene that must be in and cannot be.
     """
     checks.one_of("missing", missing, MISSING)
-    seen = read.mask(adata, "var", mask_var, "mask_var")
     if include is None and exclude is None and symbols is None:
-        return Choice(seen, seen, np.zeros_like(seen), [])
+        every = np.ones(adata.n_vars, dtype=bool)
+        return Choice(every, ~every, [])
     lookup = Lookup(adata, symbols)
     excluded, not_excluded = _mask(lookup, exclude, "exclude")
     included, not_included = _mask(lookup, include, "include")
     absent = [*not_included, *not_excluded]
     _report("include" if not_included else "exclude", absent, lookup, missing)
-    allowed = seen & ~excluded
+    allowed = ~excluded
     if (included & ~allowed).any():
         raise InvalidValue(
             "include",
             NO_VALUE,
-            "has genes that {arg:mask_var} or {arg:exclude} rule out: {genes}",
+            "has genes that {arg:exclude} rules out: {genes}",
             "leave them out of one of these",
             genes=listed(adata.var_names[included & ~allowed]),
         )
     if not allowed.any():
         raise InvalidValue("exclude", NO_VALUE, "leaves no gene to choose from", "exclude fewer")
-    return Choice(seen, allowed, included, absent)
+    return Choice(allowed, included, absent)
 
 
 def gene_mask(
@@ -385,28 +381,6 @@ def panel(
         )
     _report(argument, absent, lookup, missing)
     return Named(np.fromiter(genes, dtype=np.intp), names, absent)
-
-
-def places(adata: AnnData, seen: Index, rows: Index, argument: str) -> Index:
-    """Places of rows of ``.var`` among the rows that are looked at.
-
-    Raises
-    ------
-    ValueError
-        Rows of the argument that are not.
-    """
-    place = np.full(adata.n_vars, -1)
-    place[seen] = np.arange(len(seen))
-    outside = rows[place[rows] < 0]
-    if len(outside):
-        raise InvalidValue(
-            argument,
-            NO_VALUE,
-            "has genes that {arg:mask_var} leaves out, here or of {call:pp.structure}: {genes}",
-            "name others, or look at all genes",
-            genes=listed(adata.var_names[outside]),
-        )
-    return np.asarray(place[rows])
 
 
 def looks_like_a_pattern(text: str) -> bool:

@@ -13,8 +13,7 @@ from .. import checks
 from ..cells.graph import check_graph
 from ..cells.pca import check_coordinates
 from ..data.matrix import RowMatrix, no_rows
-from ..errors import NO_VALUE, Caution, InvalidType, InvalidValue, Message, NotFound, warn
-from ..errors import listed as listed  # until all modules take it from there
+from ..errors import NO_VALUE, Caution, InvalidType, InvalidValue, Message, NotFound, listed, warn
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 
     from .._typing import Array, Matrix
     from ..data.matrix import Sums
+    from .structure import Parameters
 
 _ON_GPU = ("cupy", "cupyx")
 _PARTS = {
@@ -59,39 +59,23 @@ LOOK = Look()
 
 @dataclass(frozen=True)
 class Inputs:
-    """What a selection reads of the cells; the matrix is that of all genes."""
+    """What a structure is computed from."""
 
     data: RowMatrix
     representation: Array | None
     graph: Matrix | None
     batch: NDArray[Any] | None
-    provisional: bool
 
 
-def inputs(
-    adata: AnnData,
-    *,
-    layer: str | None,
-    batch_key: str | None,
-    use_rep: str | None,
-    neighbors_key: str | None,
-    n_comps: int | None,
-) -> Inputs:
-    """Read them; warns of raw values.
-
-    Principal components and graph that were not named are left alone where they would not fit:
-    with batches, at full rank, and both with ``use_rep="X"``.
+def inputs(adata: AnnData, named: Parameters) -> Inputs:
+    """Read what parameters name; warns of values that are not log-normalised.
 
     Raises
     ------
     KeyError, TypeError, ValueError
         As the functions of this module.
     """
-    data = row_matrix(adata, layer)
-    batch = batches(adata, batch_key)
-    fresh = batch is not None or n_comps is None or use_rep == "X"
-    coordinates = None if fresh and use_rep is None else representation(adata, use_rep)
-    similarities = None if fresh and neighbors_key is None else graph(adata, neighbors_key)
+    data = row_matrix(adata, named.layer)
     if looks_like_counts(data):
         warn(Caution("The matrix holds whole numbers, like raw counts: {log_normalise}."))
     elif looks_like_intensities(data):
@@ -102,7 +86,12 @@ def inputs(
                 "is below it, or name a log-normalised layer with {arg:layer}."
             )
         )
-    return Inputs(data, coordinates, similarities, batch, use_rep is None and neighbors_key is None)
+    return Inputs(
+        data,
+        representation(adata, named.use_rep),
+        graph(adata, named.neighbors_key),
+        batches(adata, named.batch_key),
+    )
 
 
 def check(adata: object) -> None:
@@ -319,7 +308,7 @@ def mask(
 
 
 def representation(adata: AnnData, use_rep: str | None) -> Array | None:
-    """Coordinates of the cells: ``obsm[use_rep]``, else ``X_pca`` when it is there.
+    """Coordinates of the cells, ``obsm[use_rep]``; None: they come from the matrix.
 
     Raises
     ------
@@ -328,10 +317,7 @@ def representation(adata: AnnData, use_rep: str | None) -> Array | None:
     TypeError, ValueError
         Not finite real numbers, in columns.
     """
-    checks.texts(use_rep=use_rep, or_none=True)
-    if use_rep is None:
-        use_rep = "X_pca" if "X_pca" in adata.obsm else "X"
-    if use_rep == "X":
+    if use_rep in (None, "X"):
         return None
     found = find(adata, "obsm", use_rep, "use_rep")
     found = found.toarray() if sparse.issparse(found) else found
@@ -339,7 +325,7 @@ def representation(adata: AnnData, use_rep: str | None) -> Array | None:
 
 
 def graph(adata: AnnData, neighbors_key: str | None) -> Any:
-    """Connectivities of ``sc.pp.neighbors``; None where there are none and none are named.
+    """Connectivities of ``sc.pp.neighbors``; None: they come from the matrix.
 
     Raises
     ------
@@ -348,11 +334,11 @@ def graph(adata: AnnData, neighbors_key: str | None) -> Any:
     TypeError, ValueError
         Not symmetric, finite similarities ≥ 0 of these cells.
     """
-    checks.texts(neighbors_key=neighbors_key, or_none=True)
-    key = "neighbors" if neighbors_key is None else neighbors_key
+    if neighbors_key is None:
+        return None
+    checks.texts(neighbors_key=neighbors_key)
+    key = neighbors_key
     if key not in adata.uns:
-        if neighbors_key is None:
-            return None
         raise NotFound(
             "neighbors_key", key, "is not in {uns}", "compute the graph of the cells under it first"
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +12,8 @@ import pandas as pd
 from anndata import AnnData, concat
 
 from .. import checks
-from ..errors import NO_VALUE, InvalidType, InvalidValue, Message, NotFound, Refusal, listed
+from ..errors import NO_VALUE, InvalidValue, Message, NotFound, Refusal, listed
+from ..options import Limits
 from . import read
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 #: Parameters of a selection that say where it is written, and not which genes it has.
-WHERE = frozenset({"structure_key", "key_added", "as_highly_variable", "subset", "inplace"})
+WHERE = frozenset({"key_added", "subset"})
 #: The seed of a stability decides on the parts of the cells too.
 _FREE = WHERE | {"random_state"}
 #: What an object of several data sets calls its batches, its raw counts, and what names of cells
@@ -29,23 +30,8 @@ _FREE = WHERE | {"random_state"}
 _BATCH = "glfs_data_set"
 _COUNTS = "counts"
 _BETWEEN = "-"
-
-
-@dataclass(frozen=True)
-class Joined:
-    """Data sets below one another, and what arguments of ``select_genes`` become for them.
-
-    Attributes
-    ----------
-    adata
-        The cells of all sets, the genes that all have in the order of the first set, and of each
-        set what a selection reads.  Columns of ``.var`` are those of the first set that has them.
-    params
-        The arguments that become others.
-    """
-
-    adata: AnnData
-    params: dict[str, Any]
+#: Arguments of a selection from what :func:`join` returns.
+JOINED = {"layer": None, "batch_key": _BATCH, "use_rep": None}
 
 
 def ranked(adata: AnnData, key: str, *, only: str = "selected") -> pd.DataFrame:
@@ -233,8 +219,20 @@ def data_sets(adata: Any) -> dict[str, AnnData]:
     return found
 
 
-def join(sets: Mapping[str, AnnData], params: Mapping[str, Any]) -> Joined:
-    """The data sets with a batch each, or one for every batch of each where there is a key.
+def join(
+    sets: Mapping[str, AnnData],
+    *,
+    layer: str | None,
+    batch_key: str | None,
+    use_rep: str | None,
+    neighbors_key: str | None,
+    limits: Limits | None,
+) -> AnnData:
+    """Return the cells of all sets, with a batch each, or one for every batch of each.
+
+    It has the genes that all sets have, in the order of the first, and of each set what a selection
+    reads.  Columns of ``.var`` are those of the first set that has them.  Arguments become
+    :data:`JOINED` and :func:`limits_of_joined`.
 
     Raises
     ------
@@ -242,29 +240,26 @@ def join(sets: Mapping[str, AnnData], params: Mapping[str, Any]) -> Joined:
         A data set without the matrix, the batches or the counts that are named; one whose matrix is
         not in memory; no gene in common; an argument that one data set alone could have.
     """
-    if isinstance(params["mask_var"], np.ndarray):
-        raise InvalidType(
-            "mask_var",
-            NO_VALUE,
-            "cannot be an array with several data sets",
-            "name a {boolean} column of {var}",
-        )
-    for name in ("use_rep", "neighbors_key"):
-        if params[name] not in (None, "X"):
+    for name, value in {"use_rep": use_rep, "neighbors_key": neighbors_key}.items():
+        if value not in (None, "X"):
             raise InvalidValue(
                 name,
-                params[name],
+                value,
                 "cannot be used with several data sets, of which each has a subspace and a graph "
                 "that are computed here",
                 "leave it out",
             )
+    counts = limits.counts_layer if isinstance(limits, Limits) else None
     genes = _in_common(sets)
-    parts = {name: _lean(name, one, genes, params) for name, one in sets.items()}
-    whole = concat(parts, join="outer", merge="first", index_unique=_BETWEEN)
-    given = {"layer": None, "batch_key": _BATCH}
-    if params["counts_layer"] is not None:
-        given["counts_layer"] = _COUNTS
-    return Joined(whole, given)
+    parts = {name: _lean(name, one, genes, layer, batch_key, counts) for name, one in sets.items()}
+    return concat(parts, join="outer", merge="first", index_unique=_BETWEEN)
+
+
+def limits_of_joined(limits: Any) -> Any:
+    """Return limits with the layer of counts of :func:`join`."""
+    if not isinstance(limits, Limits) or limits.counts_layer is None:
+        return limits
+    return replace(limits, counts_layer=_COUNTS)
 
 
 def _in_common(sets: Mapping[str, AnnData]) -> pd.Index:
@@ -288,17 +283,23 @@ def _in_common(sets: Mapping[str, AnnData]) -> pd.Index:
     return genes
 
 
-def _lean(name: str, one: AnnData, genes: pd.Index, params: Mapping[str, Any]) -> AnnData:
+def _lean(
+    name: str,
+    one: AnnData,
+    genes: pd.Index,
+    layer: str | None,
+    batch_key: str | None,
+    counts: str | None,
+) -> AnnData:
     """What a selection reads of one data set."""
     try:
         places: Index = one.var_names.get_indexer(genes)
-        data = read.matrix(one, params["layer"])[:, places]
-        batches = read.batches(one, params["batch_key"])
+        data = read.matrix(one, layer)[:, places]
+        batches = read.batches(one, batch_key)
         layers = {}
-        counts = params["counts_layer"]
         if counts is not None:
-            layer = None if counts == "X" else counts
-            layers[_COUNTS] = read.matrix(one, layer, "counts_layer")[:, places]
+            named = None if counts == "X" else counts
+            layers[_COUNTS] = read.matrix(one, named, "counts_layer")[:, places]
     except Refusal as refusal:
         raise refusal.within(f"data set {name!r}") from None
     obs = one.obs.copy()

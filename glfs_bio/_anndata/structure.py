@@ -1,11 +1,10 @@
-"""The structure that panels are judged by, kept with the cells or computed when it is needed."""
+"""The structure of the cells, from the matrix alone or from what is named, kept with the cells."""
 
 from __future__ import annotations
 
-import logging
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,200 +13,252 @@ from scipy import sparse
 
 from .. import checks
 from ..cells.batches import split
-from ..cells.cells import Cells, Reduction
-from ..data.matrix import RowMatrix
-from ..errors import Message, NotFound
-from ..selection import ReducedCells, reduce_cells
+from ..cells.cells import Cells, build_problems
+from ..errors import InvalidValue
+from ..selection import Options, criterion_of
 from . import read, write
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from anndata import AnnData
 
     from .._typing import Array, Index, Matrix
-    from ..criterion.criterion import Criterion
+    from ..criterion.criterion import Criterion, Target
+    from ..data.matrix import RowMatrix
 
-log = logging.getLogger(__name__)
-
+#: Where a structure is kept that was computed on the way of something else.
+KEY = "glfs_structure"
 #: What is kept of each set of cells beside its rows of ``.obsm`` and columns of ``.varm``.
-_KEPT = ("stiffness", "variance", "residuals", "assay_noise", "units", "noise_level")
+_NUMBERS = ("assay_noise", "noise_level", "graph_components")
+_ARRAYS = ("stiffness", "variance", "residuals", "units")
 #: Rows that are looked at of a matrix that is not in memory and in no file that is known.
 _ROWS_LOOK = 20
 
 
 @dataclass(frozen=True)
-class Structure:
-    """The criterion for panels of some cells.
+class Parameters:
+    """What a structure is computed from, and how: the arguments of ``pp.structure``.
 
     Attributes
     ----------
-    criterion
-        F, over the genes of `genes`.
-    genes
-        Which genes of the object were looked at, sorted.
-    cells
-        Cells of each set (batch).
-    layer
-        Which matrix: None is ``.X``.
-    reduced
-        The cells that F is of.
-    params
-        Parameters of ``pp.structure`` that were given, as ``.uns`` keeps them.
-    inputs
-        What tells the representation and the graph that were there from others.
+    kept
+        Key of a structure that ``pp.structure`` kept, which has these parameters; None: it is
+        looked for under :data:`KEY`.
     """
 
-    criterion: Criterion
-    genes: Index
-    cells: tuple[Index, ...]
-    layer: str | None
-    reduced: ReducedCells
-    params: dict[str, Any]
-    inputs: Mapping[str, str]
+    layer: str | None = None
+    batch_key: str | None = None
+    use_rep: str | None = None
+    neighbors_key: str | None = None
+    n_comps: int | None = 50
+    n_neighbors: int = 15
+    lambda1: float = 100.0
+    standardize: str | None = "auto"
+    random_state: int | None = 0
+    kept: str | None = None
 
-    @property
-    def reused(self) -> Mapping[str, bool]:
-        """Whether representation and graph were those that were there."""
-        return self.reduced.reused
+    def record(self) -> dict[str, Any]:
+        """Return the arguments, as ``.uns`` can keep them."""
+        values = asdict(self)
+        del values["kept"]
+        return write.parameters(values)
+
+    @classmethod
+    def restored(cls, record: Mapping[str, Any], kept: str | None = None) -> Parameters:
+        """Return the parameters that :meth:`record` wrote."""
+        return cls(kept=kept, **{name: write.restored(value) for name, value in record.items()})
+
+    def options(self, **methods: Any) -> Options:
+        """Return options of a selection with these parameters, and a method and an objective."""
+        return Options(
+            lambda1=self.lambda1,
+            standardize=self.standardize,
+            n_comps=self.n_comps,
+            n_neighbors=self.n_neighbors,
+            random_state=self.random_state,
+            **methods,
+        )
 
 
-def compute(adata: AnnData, params: Mapping[str, Any], reduction: Reduction) -> Structure:
-    """From the matrix, and the principal components and the graph that are there.
+@dataclass(frozen=True)
+class Structure:
+    """The cells in the dimensions of their structure.
+
+    Attributes
+    ----------
+    sets
+        All cells, or each batch.
+    rows
+        Which cells are in each set.
+    parameters
+        What it was computed from, and how.
+    """
+
+    sets: Sequence[Cells]
+    rows: tuple[Index, ...]
+    parameters: Parameters
+
+    def criterion(
+        self, target: Target | None = None, *, worst: bool = False, detection: Array | None = None
+    ) -> Criterion:
+        """Return F, for a target over all cells."""
+        targets = None if target is None else [target.rows(rows) for rows in self.rows]
+        return criterion_of(self.sets, targets, worst=worst, detection=detection)
+
+    def of_all_cells(self, values: list[Array], n_cells: int) -> Array:
+        """Return one value a cell, from one array a set of cells; NaN where a cell is in none."""
+        every = np.full(n_cells, np.nan)
+        for rows, own in zip(self.rows, values, strict=True):
+            every[rows] = own
+        return every
+
+
+def parameters(adata: AnnData, **given: Any) -> Parameters:
+    """Return the parameters that arguments name; `use_rep` may name a structure that is kept.
+
+    Raises
+    ------
+    InvalidValue
+        A structure that is kept, and something else that it has of its own.
+    """
+    asked = Parameters(**given)
+    checks.texts(or_none=True, use_rep=asked.use_rep)
+    if asked.use_rep is None or not _is_structure(adata.uns.get(asked.use_rep)):
+        return asked
+    for name in ("layer", "batch_key", "neighbors_key"):
+        if getattr(asked, name) is not None:
+            raise InvalidValue(
+                name,
+                getattr(asked, name),
+                "is named beside the structure that {arg:use_rep} names, which has one of its own",
+                "leave one of them out",
+            )
+    return Parameters.restored(adata.uns[asked.use_rep]["params"], kept=asked.use_rep)
+
+
+def structure_of(
+    adata: AnnData, asked: Parameters, given: read.Inputs | None = None, *, keep: bool = True
+) -> Structure:
+    """Return the structure with some parameters: the one that is kept, where it fits, or a new one.
 
     Parameters
     ----------
     adata
         Cells × genes.
-    params
-        Those of ``pp.structure``.
-    reduction
-        What it makes of them.
+    asked
+        The parameters.
+    given
+        What they name, if it was read.
+    keep
+        Keep a new one with the cells, under :data:`KEY`.
 
     Raises
     ------
     KeyError, TypeError, ValueError
-        As :func:`~glfs_bio._anndata.read.inputs`; nothing varies.
+        As :func:`~glfs_bio._anndata.read.inputs`; nothing varies; a structure that is named and is
+        of another matrix.
     """
-    read.unique_names(adata)
-    given = read.inputs(
-        adata,
-        **{name: params[name] for name in ("layer", "batch_key", "use_rep", "neighbors_key")},
-        n_comps=reduction.n_comps,
-    )
-    genes = np.flatnonzero(read.mask(adata, "var", params["mask_var"], "mask_var"))
-    reduced = reduce_cells(
-        given.data if len(genes) == adata.n_vars else RowMatrix(given.data, genes=genes),
+    given = read.inputs(adata, asked) if given is None else given
+    made_of = fingerprints(adata, given, asked)
+    key = KEY if asked.kept is None else asked.kept
+    entry = adata.uns.get(key)
+    fits = _is_structure(entry) and key in adata.obsm and entry["made_of"] == made_of
+    if fits and entry["params"] == asked.record():
+        return _stored(adata, key, asked)
+    if asked.kept is not None:
+        raise InvalidValue(
+            "use_rep",
+            asked.kept,
+            "is the structure of another matrix, representation or graph than there is now",
+            "run {call:pp.structure} again",
+        )
+    structure = compute(adata, given, asked)
+    if keep:
+        store(adata, structure, made_of, KEY)
+    return structure
+
+
+def compute(adata: AnnData, given: read.Inputs, asked: Parameters) -> Structure:
+    """Compute the structure, from what was read."""
+    reduction = asked.options().reduction
+    sets = build_problems(
+        given.data,
         reduction,
         representation=given.representation,
         graph=given.graph,
         batch=given.batch,
-        provisional=given.provisional,
     )
-    return Structure(
-        reduced.criterion(),
-        genes,
-        _cells_of_sets(given),
-        params["layer"],
-        reduced,
-        write.parameters(params),
-        _fingerprints(given),
+    rows = tuple(
+        np.arange(adata.n_obs) if batch.cells is None else batch.cells
+        for batch in split(given.batch, adata.n_obs)
     )
+    return Structure([one.without_matrix() for one in sets], rows, asked)
 
 
-def store(adata: AnnData, structure: Structure, key: str) -> None:
-    """Write it to ``.obsm[key]``, ``.varm[key]`` and ``.uns[key]``."""
-    sets = structure.reduced.sets
+def store(adata: AnnData, structure: Structure, made_of: Mapping[str, str], key: str) -> None:
+    """Write a structure to ``.obsm[key]``, ``.varm[key]`` and ``.uns[key]``."""
+    sets = structure.sets
     rank = max(one.basis.shape[1] for one in sets)
     cells = np.zeros((adata.n_obs, rank))
     genes = np.zeros((adata.n_vars, len(sets) * rank))
+    number = np.full(adata.n_obs, -1)
     blocks = {}
-    for place, (one, rows) in enumerate(zip(sets, structure.cells, strict=True)):
+    for place, (one, rows) in enumerate(zip(sets, structure.rows, strict=True)):
         r = one.basis.shape[1]
         cells[rows, :r] = one.basis
-        genes[structure.genes, place * rank : place * rank + r] = one.projections
-        blocks[str(place)] = {
-            **{name: getattr(one, name) for name in _KEPT},
-            "rank": r,
-        }
+        genes[:, place * rank : place * rank + r] = one.projections
+        number[rows] = place
+        kept = {name: getattr(one, name) for name in (*_ARRAYS, *_NUMBERS)}
+        blocks[str(place)] = {**kept, "rank": r}
     adata.obsm[key] = cells
     adata.varm[key] = genes
     adata.uns[key] = {
-        "params": structure.params,
-        "matrix": _matrix(adata, structure.layer),
-        "inputs": dict(structure.inputs),
-        "genes": structure.genes,
-        "set_of_cell": _set_of_cell(structure.cells, adata.n_obs),
+        "params": structure.parameters.record(),
+        "made_of": dict(made_of),
+        "set_of_cell": number,
         "sets": blocks,
-        "reused": dict(structure.reused),
-        "replaced": structure.reduced.replaced,
-        "graph_components": structure.reduced.graph_components,
     }
 
 
-def load(adata: AnnData, key: str) -> Structure | None:
-    """What :func:`store` wrote; None where it is not there, or the matrix is another one by now.
+def _is_structure(entry: Any) -> bool:
+    return isinstance(entry, Mapping) and "set_of_cell" in entry and "made_of" in entry
 
-    Raises
-    ------
-    KeyError
-        ``.uns[key]`` is something else.
-    """
-    entry = _entry(adata, key)
-    if entry is None:
-        return None
-    if entry["matrix"] != _matrix(adata, _layer(entry)):
-        log.warning(
-            Message(
-                "The matrix is another one than when the structure under {key!r} of {uns} was "
-                "computed: it is computed anew. Run {call:pp.structure} again to keep it.",
-                key=key,
-            )
+
+def _stored(adata: AnnData, key: str, asked: Parameters) -> Structure:
+    entry = adata.uns[key]
+    number = np.asarray(entry["set_of_cell"])
+    every, seen = np.asarray(adata.obsm[key]), np.asarray(adata.varm[key])
+    rank = every.shape[1]
+    sets, places = [], []
+    for place in range(len(entry["sets"])):
+        block, rows = entry["sets"][str(place)], np.flatnonzero(number == place)
+        r = int(block["rank"])
+        own = Cells(
+            basis=np.ascontiguousarray(every[rows, :r]),
+            projections=np.ascontiguousarray(seen[:, place * rank : place * rank + r]),
+            **{name: np.asarray(block[name]) for name in _ARRAYS},
+            assay_noise=float(block["assay_noise"]),
+            noise_level=float(block["noise_level"]),
+            graph_components=int(block["graph_components"]),
         )
-        return None
-    return _stored(adata, entry, key)
+        sets.append(own)
+        places.append(rows)
+    return Structure(sets, tuple(places), asked)
 
 
-def fitting(
-    adata: AnnData, key: str, params: Mapping[str, Any], given: read.Inputs, genes: Index
-) -> ReducedCells | None:
-    """What :func:`store` wrote, where it was made of the same by the same parameters; else None.
-
-    What an earlier version wrote does not say what it was made of.
-
-    Parameters
-    ----------
-    adata, key
-        As for :func:`load`.
-    params
-        Parameters of ``pp.structure``, as ``.uns`` keeps them; `mask_var` is told by `genes`.
-    given
-        What it would be computed from.
-    genes
-        Those to look at, sorted.
-
-    Raises
-    ------
-    KeyError
-        ``.uns[key]`` is something else.
-    """
-    entry = _entry(adata, key)
-    if (
-        entry is None
-        or any(entry["params"].get(name) != params[name] for name in params.keys() - {"mask_var"})
-        or not np.array_equal(entry["genes"], genes)
-        or entry.get("inputs") != _fingerprints(given)
-        or not np.array_equal(
-            entry["set_of_cell"], _set_of_cell(_cells_of_sets(given), adata.n_obs)
-        )
-        or entry["matrix"] != fingerprint(adata, given.data, _layer(entry))
-    ):
-        return None
-    return _stored(adata, entry, key).reduced
+def fingerprints(adata: AnnData, given: read.Inputs, asked: Parameters) -> dict[str, str]:
+    """Return what tells matrix, representation, graph and batches from others: checksums."""
+    return {
+        "matrix": fingerprint(adata, given.data, asked.layer),
+        "representation": of_values(given.representation),
+        "graph": of_values(given.graph),
+        "batch": "None" if given.batch is None else _told([repr(given.batch.tolist()).encode()]),
+    }
 
 
 def fingerprint(adata: AnnData, data: RowMatrix, layer: str | None) -> str:
-    """What tells the matrix `data` of an object, or its layer, from others: checksums.
+    """Return what tells the matrix `data` of an object, or its layer, from others: checksums.
 
     They find every change but one on purpose.
     It is by the values in memory, by the file of a backed object, by dask's name of an array, else
@@ -216,103 +267,8 @@ def fingerprint(adata: AnnData, data: RowMatrix, layer: str | None) -> str:
     return _told([repr((adata.shape, layer)).encode(), *_content(adata, data)])
 
 
-def _entry(adata: AnnData, key: str) -> Mapping[str, Any] | None:
-    """``.uns[key]`` of a structure; None where there is nothing."""
-    read.check(adata)
-    checks.texts(structure_key=key)
-    if key not in adata.uns:
-        return None
-    entry: Mapping[str, Any] = adata.uns[key]
-    if not isinstance(entry, Mapping) or "set_of_cell" not in entry or key not in adata.obsm:
-        raise NotFound(
-            "structure_key",
-            key,
-            "is not what {call:pp.structure} writes to {uns}",
-            "name another key, or run it again",
-        )
-    return entry
-
-
-def _stored(adata: AnnData, entry: Mapping[str, Any], key: str) -> Structure:
-    genes, number = np.asarray(entry["genes"]), np.asarray(entry["set_of_cell"])
-    blocks = [entry["sets"][str(place)] for place in range(len(entry["sets"]))]
-    cells = tuple(np.flatnonzero(number == place) for place in range(len(blocks)))
-    every, seen = np.asarray(adata.obsm[key]), np.asarray(adata.varm[key])
-    rank = every.shape[1]
-    sets = []
-    for place, (block, rows) in enumerate(zip(blocks, cells, strict=True)):
-        r = int(block["rank"])
-        sets.append(
-            Cells(
-                basis=np.ascontiguousarray(every[rows, :r]),
-                projections=np.ascontiguousarray(seen[genes, place * rank : place * rank + r]),
-                stiffness=np.asarray(block["stiffness"]),
-                variance=np.asarray(block["variance"]),
-                residuals=np.asarray(block["residuals"]),
-                assay_noise=float(block["assay_noise"]),
-                units=np.asarray(block["units"]),
-                noise_level=float(block["noise_level"]),
-            )
-        )
-    reduced = ReducedCells(
-        tuple(sets),
-        {name: bool(value) for name, value in entry["reused"].items()},
-        bool(entry.get("replaced")),
-        int(entry.get("graph_components", 1)),
-    )
-    return Structure(
-        reduced.criterion(),
-        genes,
-        cells,
-        _layer(entry),
-        reduced,
-        dict(entry["params"]),
-        entry.get("inputs", {}),
-    )
-
-
-def _cells_of_sets(given: read.Inputs) -> tuple[Index, ...]:
-    n_cells = given.data.shape[0]
-    return tuple(
-        np.arange(n_cells) if batch.cells is None else batch.cells
-        for batch in split(given.batch, n_cells)
-    )
-
-
-def _set_of_cell(cells: tuple[Index, ...], n_cells: int) -> Index:
-    """Of each cell; −1 where its batch is left out."""
-    number = np.full(n_cells, -1)
-    for place, rows in enumerate(cells):
-        number[rows] = place
-    return number
-
-
-def _matrix(adata: AnnData, layer: str | None) -> str:
-    return fingerprint(adata, read.row_matrix(adata, layer), layer)
-
-
-def _layer(entry: Mapping[str, Any]) -> str | None:
-    return None if entry["params"]["layer"] == "None" else str(entry["params"]["layer"])
-
-
-def of_all_cells(structure: Structure, values: list[Array], n_cells: int) -> Array:
-    """One value a cell, from one array a set of cells."""
-    every = np.full(n_cells, np.nan)
-    for rows, own in zip(structure.cells, values, strict=True):
-        every[rows] = own
-    return every
-
-
-def _fingerprints(given: read.Inputs) -> dict[str, str]:
-    """What tells representation and graph from others."""
-    return {
-        "representation": of_values(given.representation),
-        "graph": of_values(given.graph),
-    }
-
-
 def of_values(values: Matrix | None) -> str:
-    """Of numbers in memory; ``"None"`` where there are none."""
+    """Return a checksum of numbers in memory; ``"None"`` where there are none."""
     return "None" if values is None else _told(_parts(values))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -17,11 +16,12 @@ from .. import _gene_files, checks
 from ..criterion.criterion import Structure, Target, Term
 from ..criterion.targets import Expression, Genes, Labels, Values
 from ..errors import NO_VALUE, InvalidType, InvalidValue, Message, NotFound, listed
+from ..options import Platform
 from . import columns, names, read, write
 from .columns import PerGene
 
 if TYPE_CHECKING:
-    from .._typing import Array, Index
+    from .._typing import Array
     from ..data.matrix import RowMatrix
 
 log = logging.getLogger(__name__)
@@ -48,8 +48,6 @@ def wanted(
     missing: names.Missing = "raise",
 ) -> Target | None:
     """What two arguments ask for; None where it is the structure, all cells counting alike.
-
-    Genes are rows of ``.var``: :func:`seen_by` has them among those that are looked at.
 
     Parameters
     ----------
@@ -96,24 +94,25 @@ def wanted(
     return Target(tuple(terms), None if cell_weights is None else _weights(adata, cell_weights))
 
 
-def seen_by(adata: AnnData, asked: Target, seen: Index) -> Target:
-    """The same with genes as places among the rows of ``.var`` that are looked at.
+def platform(
+    adata: AnnData, given: Platform | None, layer: str | None
+) -> tuple[Array | None, Array | None]:
+    """Return detection efficiency and probability of failure of each gene, where they are given.
 
     Raises
     ------
-    ValueError
-        Genes that are not looked at.
+    KeyError, TypeError, ValueError
+        No platform; as :func:`shares` and :func:`~glfs_bio._anndata.columns.probabilities`.
     """
-    terms = (
-        (
-            Genes(names.places(adata, seen, term.genes, "preserve"))
-            if isinstance(term, Genes)
-            else term,
-            share,
-        )
-        for term, share in asked.terms
-    )
-    return replace(asked, terms=tuple(terms))
+    if given is None:
+        return None, None
+    if not isinstance(given, Platform):
+        raise InvalidType("platform", given, "must be made by {call:Platform}, or {none}")
+    detection = None if given.detection is None else shares(adata, given.detection, layer)
+    failure = None
+    if given.failure is not None:
+        failure = columns.probabilities(adata, given.failure, "failure")
+    return detection, failure
 
 
 def shares(adata: AnnData, given: Detection, layer: str | None) -> Array:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from ..limits import Limits
 from ..methods import Method
+from ..options import Limits, Platform
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -62,10 +62,9 @@ def spread(frame: pd.DataFrame, names: pd.Index) -> pd.DataFrame:
     return every
 
 
-def record(ranking: Ranking, params: Mapping[str, Any]) -> dict[str, Any]:
-    """What ``.uns`` keeps: how the selection was made, and what it keeps."""
+def record(ranking: Ranking) -> dict[str, Any]:
+    """What ``.uns`` keeps of a ranking."""
     return {
-        "params": parameters(params),
         "n_genes": ranking.n_selected,
         "n_tested": len(ranking.scores),
         **ranking.info,
@@ -93,6 +92,8 @@ def storable(value: Any) -> Any:
         return value
     if isinstance(value, np.ndarray) and value.dtype == np.bool_:
         return value
+    if isinstance(value, Platform):
+        return {name: storable(item) for name, item in vars(value).items() if item is not None}
     if isinstance(value, Limits | Method):
         return value.record()
     if isinstance(value, Mapping):
@@ -103,7 +104,11 @@ def storable(value: Any) -> Any:
 
 
 def restored(value: Any) -> Any:
-    """A dict of numbers that :func:`storable` kept; other values as they are."""
+    """None, or a dict of numbers, that :func:`storable` kept; other values as Python has them."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, str) and value == "None":
+        return None
     if isinstance(value, str) and value.startswith(_JSON):
         return json.loads(value.removeprefix(_JSON))
     return value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Self
 
@@ -99,6 +99,8 @@ class Cells:
         What genes are multiplied with, shape (n_genes,).
     noise_level
         Mean noise of a gene in `units`: 1 where these are units of noise.
+    graph_components
+        Connected components of the graph of the cells.
     """
 
     basis: Array
@@ -109,6 +111,7 @@ class Cells:
     assay_noise: float
     units: Array
     noise_level: float
+    graph_components: int = 1
 
     @property
     def n_cells(self) -> int:
@@ -153,6 +156,10 @@ class Problem(Cells):
     data_graph: sparse.csr_array
     graph: sparse.csr_array
     full_rank: bool
+
+    def without_matrix(self) -> Cells:
+        """Return what the criterion for panels needs, which a file can keep."""
+        return Cells(**{field.name: getattr(self, field.name) for field in fields(Cells)})
 
     def only(self, genes: Index) -> Self:
         """The same cells, subspace and graph with some of the genes."""
@@ -351,6 +358,7 @@ def _build(
         assay_noise=noise.of_assay(every.variance, residuals),
         units=units,
         noise_level=noise_level,
+        graph_components=graphs.n_components(graph),
         full_rank=n_comps is None,
     )
 

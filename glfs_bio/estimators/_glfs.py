@@ -205,7 +205,7 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             Question(
                 self.n_genes,
                 include=() if include is None else include,
-                wanted=self._wanted(y, X.shape[0]),
+                target=self._wanted(y, X.shape[0]),
             ),
             self._options(),
             graph=graph,

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from anndata import AnnData
     from numpy.typing import NDArray
 
-    from .._anndata.names import Genes, Missing
+    from .._anndata.names import Genes
     from .._typing import Index
 
 
 def classify(
     adata: AnnData,
-    groupby: str,
+    labels: str,
     *,
     train: NDArray[np.bool_] | str | None = None,
     n_genes: int | Sequence[int] | None = None,
@@ -35,11 +35,9 @@ def classify(
     lambda1: float = 0.1,
     lambda2: float = 10.0,
     n_comps: int | Literal["auto"] | None = "auto",
-    mask_var: NDArray[np.bool_] | str | None = None,
     include: Genes | None = None,
     exclude: Genes | None = None,
     symbols: str | None = None,
-    missing: Missing = "raise",
     batch_key: str | None = None,
     layer: str | None = None,
     cv: int = 10,
@@ -57,7 +55,7 @@ def classify(
     ----------
     adata
         Cells × genes, logarithmised.  ``adata.X`` is never changed.
-    groupby
+    labels
         Column of ``.obs`` with the labels, missing where they are not known.
     train
         Cells to learn from: boolean array, or name of a boolean column of ``.obs``.  None: all.
@@ -78,8 +76,6 @@ def classify(
     n_comps
         Principal components that span the subspace of the cells in the selection.  None: full rank;
         ``"auto"``: full rank up to 100 cells, 50 components above.
-    mask_var
-        Genes to choose from: boolean array, or name of a boolean column of ``.var``.
     include, exclude
         Genes that must be, or cannot be, among those of the classifier: as in
         :func:`~glfs_bio.pp.select_genes`.  Excluded genes take no part at all, as if they were not
@@ -87,9 +83,6 @@ def classify(
     symbols
         Column of ``.var`` where the names of `include` and `exclude` are looked for too.  The
         symbols of the genes are kept with the classifier.
-    missing
-        What to do where `include` or `exclude` has names that are not there: ``"raise"`` an error,
-        ``"warn"``, or ``"ignore"`` them.
     batch_key
         Column of ``.obs`` with the batch of every cell.  Genes that only separate batches gain
         nothing: every batch has its own subspace and graph, and with
@@ -163,7 +156,23 @@ def classify(
     >>> adata.obs["glfs_class_predicted"].iloc[[0, 59]].tolist()
     ['B', 'T']
     """
-    params = {name: value for name, value in locals().items() if name != "adata"}
+    params = {
+        "labels": labels,
+        "train": train,
+        "n_genes": n_genes,
+        "graph": graph,
+        "lambda1": lambda1,
+        "lambda2": lambda2,
+        "n_comps": n_comps,
+        "include": include,
+        "exclude": exclude,
+        "symbols": symbols,
+        "batch_key": batch_key,
+        "layer": layer,
+        "cv": cv,
+        "key_added": key_added,
+        "random_state": random_state,
+    }
     read.unique_names(adata)
     checks.one_of("graph", graph, ("auto", *SELECTORS))
     checks.keys(key_added=key_added)
@@ -175,16 +184,16 @@ def classify(
         checks.one_of("n_comps", n_comps, ("auto",))
     data = read.matrix(adata, layer)
     batch = read.batches(adata, batch_key)
-    chosen = names.choose(adata, mask_var, include, exclude, symbols=symbols, missing=missing)
+    chosen = names.choose(adata, include, exclude, symbols=symbols)
     called = selection.names(adata, symbols) if symbols else None
     if n_genes is not None:
         checks.whole_numbers("n_genes", n_genes, at_most=int(chosen.allowed.sum()))
-    codes, categories = columns.labels(adata, groupby)
+    codes, categories = columns.labels(adata, labels, "labels")
     learn = read.mask(adata, "obs", train, "train")
     genes = np.flatnonzero(chosen.allowed)
     known = learn & (codes >= 0)
     _check_labels(
-        categories[codes[known]], groupby, cv if n_genes is None or np.ndim(n_genes) else None
+        categories[codes[known]], labels, cv if n_genes is None or np.ndim(n_genes) else None
     )
     model = GLFSLapRLSClassifier(
         n_genes,
@@ -217,17 +226,17 @@ def classify(
     adata.uns[key_added] = report
 
 
-def _check_labels(labels: NDArray[Any], groupby: str, folds: int | None) -> None:
+def _check_labels(known: NDArray[Any], labels: str, folds: int | None) -> None:
     """Refuse labels of the cells to learn from that leave nothing to tell apart; log the others."""
-    if not len(labels):
+    if not len(known):
         raise InvalidValue(
-            "groupby",
-            groupby,
+            "labels",
+            labels,
             "has no label in the cells to learn from",
             "fill some in, or learn from others",
         )
-    check_classes(labels.astype(str), name="groupby")
-    columns.tell(labels, folds)
+    check_classes(known.astype(str), name="labels")
+    columns.tell(known, folds)
 
 
 def _tested(
@@ -242,7 +251,7 @@ def _tested(
     if len(unseen):
         warn(
             Caution(
-                "{arg:groupby}: {names} occurs outside {arg:train} only and cannot be predicted; "
+                "{arg:labels}: {names} occurs outside {arg:train} only and cannot be predicted; "
                 "these cells count as errors.",
                 names=listed(map(repr, categories[unseen])),
             )

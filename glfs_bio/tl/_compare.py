@@ -8,20 +8,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from .. import checks
-from .._anndata import write
+from .. import checks, options
+from .._anndata import names, write
 from .._progress import progress
-from ..criterion.panel import SHARE, n_matched
+from ..criterion.panel import n_matched
 from ..errors import NO_VALUE, InvalidType, InvalidValue
 from ._evaluate import N_STEPS, Asked, evaluated
-from ._structure import judged
+from ._panel import Panel, basis_of
 
 if TYPE_CHECKING:
     from anndata import AnnData
 
-    from .._anndata.names import Missing
-    from .._anndata.target import Preserve
-    from ._structure import Judged
+    from .._anndata.names import Named
+    from .._anndata.target import Preserve as Given
+    from ..options import Preserve
+    from ._panel import Basis
 
 _FEWEST = 2
 
@@ -32,16 +33,11 @@ def compare_panels(
     labels: str | None = None,
     *,
     counts_layer: str | None = None,
-    share: float = SHARE,
     symbols: str | None = None,
-    missing: Missing = "warn",
-    preserve: Preserve = "structure",
-    cell_weights: str | None = None,
-    structure_key: str = "glfs_structure",
+    preserve: Preserve | Given | None = None,
     key_added: str = "glfs_comparison",
     inplace: bool = True,
     random_state: int | None = 0,
-    show_progress: bool = True,
 ) -> dict[str, pd.DataFrame] | None:
     """Judge two or more panels by the same measures, and say what they have in common.
 
@@ -54,12 +50,12 @@ def compare_panels(
         selection, or the name of a boolean column of ``.var``.
     labels, counts_layer
         As in :func:`~glfs_bio.tl.evaluate_panel`.
-    share
-        What counts as a substitute, as in :func:`~glfs_bio.tl.substitutes`.
-    preserve, cell_weights
-        What every panel is to keep, as in :func:`~glfs_bio.pp.select_genes`.
-    symbols, missing, structure_key
-        As in :func:`~glfs_bio.tl.evaluate_panel`.
+    preserve
+        What every panel should preserve: what :func:`~glfs_bio.pp.select_genes` takes, or a
+        :class:`~glfs_bio.Preserve`.  None: the structure, which is that of the selections among
+        the panels where these have one in common.
+    symbols
+        Column of ``.var`` with names that genes may be given by.
     key_added
         Key of ``.uns``.
     inplace
@@ -67,15 +63,13 @@ def compare_panels(
         ``adata.copy()``.
     random_state
         Seed of random panels and clusters.
-    show_progress
-        Whether a bar on stderr shows the progress.
 
     Returns
     -------
     None, or with `inplace=False` a dict of tables.  Written:
 
     ``.uns[key_added]``
-        ``measures``, a row a panel: every number of :func:`~glfs_bio.tl.evaluate_panel`.
+        ``table``, a row a panel: every number of :func:`~glfs_bio.tl.evaluate_panel`.
         ``shared``, ``jaccard`` and ``jaccard_with_substitutes``, panels × panels: genes in common;
         these over genes in either; and the same where a gene may be matched with a gene that
         stands in for it in one of the two panels.  ``params`` and ``versions``.
@@ -90,15 +84,12 @@ def compare_panels(
     >>> import scanpy as sc, glfs_bio
     >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
     >>> panels = {"ours": ["CD3D", "CD79A", "NKG7"], "theirs": ["CD3D", "LYZ", "GNLY"]}
-    >>> tables = glfs_bio.tl.compare_panels(adata, panels, inplace=False, show_progress=False)
+    >>> tables = glfs_bio.tl.compare_panels(adata, panels, inplace=False)
     >>> int(tables["shared"].loc["ours", "theirs"])
     1
     """
     params = {
         "labels": labels,
-        "preserve": preserve,
-        "cell_weights": cell_weights,
-        "share": share,
         "random_state": random_state,
     }
     if not isinstance(panels, Mapping) or len(panels) < _FEWEST:
@@ -114,26 +105,19 @@ def compare_panels(
             "choose another name",
             name=slashed[0],
         )
-    checks.number("share", share)
     checks.keys(key_added=key_added)
-    checks.flags(inplace=inplace, show_progress=show_progress)
-    asked = Asked.of(adata, labels, counts_layer, None, 0, 1, random_state)
+    checks.flags(inplace=inplace)
+    asked = Asked.of(adata, labels, counts_layer, 0, 1, random_state)
+    named = {
+        str(name): names.panel(adata, panel, symbols=symbols, missing="warn")
+        for name, panel in panels.items()
+    }
+    basis = _basis(adata, named, symbols, preserve)
     rows, found = {}, {}
-    with progress(show=show_progress) as bar:
+    with progress() as bar:
         task = bar.add_task("the structure of the cells", total=N_STEPS * len(panels))
-        structure = None
-        for name, panel in panels.items():
-            one = judged(
-                adata,
-                panel,
-                symbols=symbols,
-                missing=missing,
-                structure_key=structure_key,
-                preserve=preserve,
-                cell_weights=cell_weights,
-                structure=structure,
-            )
-            structure, found[str(name)] = one.structure, one
+        for name, panel in named.items():
+            one = found[name] = Panel(panel, basis)
             entry, _, _ = evaluated(
                 adata,
                 one,
@@ -142,32 +126,58 @@ def compare_panels(
                     task, advance=1, description=f"{name}: {what}"
                 ),
             )
-            rows[str(name)] = {
-                measure: value for measure, value in entry.items() if np.isscalar(value)
-            }
-    tables = {"measures": pd.DataFrame(rows).T.rename_axis("panel"), **_overlaps(found, share)}
+            rows[name] = {measure: value for measure, value in entry.items() if np.isscalar(value)}
+    tables = {"table": pd.DataFrame(rows).T.rename_axis("panel"), **_overlaps(found)}
     if not inplace:
         return tables
     adata.uns[key_added] = {
         **tables,
-        "params": write.parameters(params),
+        "params": write.parameters(params) | basis.record(),
         "versions": write.versions(),
     }
     return None
 
 
-def _overlaps(panels: Mapping[str, Judged], share: float) -> dict[str, pd.DataFrame]:
+def _basis(
+    adata: AnnData, panels: Mapping[str, Named], symbols: str | None, preserve: Any
+) -> Basis:
+    """What all panels are evaluated by: the structure that the selections among them have.
+
+    Raises
+    ------
+    InvalidValue
+        Selections by different structures, and none is named.
+    """
+    keys = [one.key for one in panels.values() if one.key is not None and one.key in adata.uns]
+    own = {key: adata.uns[key]["structure"] for key in keys}
+    first = next(iter(own), None)
+    named = isinstance(preserve, options.Preserve) and preserve.use_rep is not None
+    for key, structure in own.items():
+        if first is not None and structure != own[first] and not named:
+            raise InvalidValue(
+                "panels",
+                NO_VALUE,
+                "has the selections {first!r} and {other!r}, which are of different structures",
+                "name one structure for all with use_rep of {call:Preserve}",
+                first=first,
+                other=key,
+            )
+    asked = "structure" if preserve is None else preserve
+    return basis_of(adata, first, symbols=symbols, preserve=asked)
+
+
+def _overlaps(panels: Mapping[str, Panel]) -> dict[str, pd.DataFrame]:
     """Genes that every two panels share, by name and by substitutes."""
-    names = pd.Index(panels, name="panel")
-    shared = pd.DataFrame(0, index=names, columns=list(panels))
+    called = pd.Index(panels, name="panel")
+    shared = pd.DataFrame(0, index=called, columns=list(panels))
     matched = shared.copy()
-    sizes = {name: len(one.panel) for name, one in panels.items()}
-    stands_in = {name: one.measured.substitutes(share) for name, one in panels.items()}
+    sizes = {name: len(one.genes) for name, one in panels.items()}
+    stands_in = {name: one.measured.substitutes() for name, one in panels.items()}
     for first, one in panels.items():
         for second, other in panels.items():
-            shared.loc[first, second] = len(np.intersect1d(one.panel, other.panel))
+            shared.loc[first, second] = len(np.intersect1d(one.genes, other.genes))
             either = stands_in[first] + stands_in[second]
-            matched.loc[first, second] = n_matched(one.panel, other.panel, either)
+            matched.loc[first, second] = n_matched(one.genes, other.genes, either)
     both = pd.DataFrame(
         {second: {first: sizes[first] + sizes[second] for first in panels} for second in panels}
     )

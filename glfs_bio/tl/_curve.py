@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,19 +13,18 @@ from ..errors import NO_VALUE, InvalidValue
 from ..measures.cells import coordinates
 from ..measures.labels import label_scores
 from ..selection import best_panel
-from ._structure import preserving, structure_of
+from ._panel import basis_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from anndata import AnnData
 
     from .._anndata.columns import Labels
-    from .._anndata.names import Genes, Missing
-    from .._anndata.structure import Structure
-    from .._anndata.target import Preserve
-    from .._typing import Index
-    from ..limits import Limits
+    from .._anndata.names import Genes
+    from .._anndata.target import Preserve as Given
+    from .._typing import Index, Matrix
+    from ..options import Limits, Preserve
 
 #: Sizes at which labels are predicted, where none are given.
 _SIZES = (5, 10, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200, 300, 400, 500)
@@ -41,14 +39,8 @@ def curve(
     include: Genes | None = None,
     exclude: Genes | None = None,
     limits: Limits | None = None,
-    counts_layer: str | None = None,
-    cost: str | Mapping[str, float] | float | None = None,
-    budget: float | None = None,
     symbols: str | None = None,
-    missing: Missing = "raise",
-    preserve: Preserve = "structure",
-    cell_weights: str | None = None,
-    structure_key: str = "glfs_structure",
+    preserve: Preserve | Given | None = None,
     key_added: str = "glfs_curve",
     inplace: bool = True,
 ) -> pd.DataFrame | None:
@@ -66,12 +58,11 @@ def curve(
         Column of ``.obs`` with labels of the cells: how well they are predicted, too.
     sizes
         Sizes at which labels are predicted.  None: some from 5 to `max_genes`.
-    include, exclude, limits, counts_layer, cost, budget, symbols, missing
+    include, exclude, limits, symbols
         As in :func:`~glfs_bio.pp.select_genes`.
-    preserve, cell_weights
-        What the panels are to keep, as in :func:`~glfs_bio.pp.select_genes`.
-    structure_key
-        Where :func:`~glfs_bio.pp.structure` kept the structure; computed where it is not there.
+    preserve
+        What the panel should preserve: what :func:`~glfs_bio.pp.select_genes` takes, or a
+        :class:`~glfs_bio.Preserve`.  None: the structure.
     key_added
         Key of ``.uns``.
     inplace
@@ -102,25 +93,23 @@ def curve(
     True
     """
     params: dict[str, Any] = {
-        name: value for name, value in locals().items() if name not in {"adata", "inplace"}
+        "max_genes": max_genes,
+        "labels": labels,
+        "sizes": sizes,
+        "include": include,
+        "exclude": exclude,
+        "limits": limits,
+        "symbols": symbols,
     }
     checks.whole_number("max_genes", max_genes, at_least=1)
     checks.keys(key_added=key_added)
     checks.flags(inplace=inplace)
     _check_sizes(sizes, max_genes, labels)
     known = None if labels is None else columns.labels(adata, labels, "labels")
-    structure = preserving(
-        adata,
-        partial(structure_of, adata, None, structure_key),
-        preserve,
-        cell_weights,
-        symbols=symbols,
-        missing=missing,
-    )
-    seen = np.zeros(adata.n_vars, dtype=bool)
-    seen[structure.genes] = True
-    choice = names.choose(adata, seen, include, exclude, symbols=symbols, missing=missing)
-    candidates = np.flatnonzero(choice.allowed[structure.genes])
+    basis = basis_of(adata, symbols=symbols, preserve=preserve)
+    layer = basis.structure.parameters.layer
+    choice = names.choose(adata, include, exclude, symbols=symbols)
+    candidates = np.flatnonzero(choice.allowed)
     if max_genes > len(candidates):
         raise InvalidValue(
             "max_genes",
@@ -129,23 +118,14 @@ def curve(
             "ask for fewer",
             n=len(candidates),
         )
-    rows = constraints.rows(
-        adata,
-        limits,
-        layer=structure.layer,
-        counts_layer=counts_layer,
-        cost=cost,
-        budget=budget,
-        allowed=choice.allowed,
-    )
     ranking = best_panel(
-        structure.criterion,
+        basis.criterion,
         max_genes,
-        include=np.flatnonzero(choice.included[structure.genes]),
+        include=np.flatnonzero(choice.included),
         candidates=candidates,
-        rows=None if rows is None else rows.only(structure.genes),
+        rows=constraints.rows(adata, limits, layer=layer, allowed=choice.allowed),
     )
-    order = structure.genes[candidates[ranking.order[: ranking.n_selected]]]
+    order = candidates[ranking.order[: ranking.n_selected]]
     kept = ranking.info["kept"]
     table = pd.DataFrame(
         {
@@ -157,12 +137,13 @@ def curve(
         }
     )
     if known is not None:
-        _predict(table, adata, structure, order, known, _SIZES if sizes is None else sizes)
+        data = read.matrix(adata, layer)
+        _predict(table, data, order, known, _SIZES if sizes is None else sizes)
     if not inplace:
         return table
     adata.uns[key_added] = {
         "table": table,
-        "params": write.parameters(params),
+        "params": write.parameters(params) | basis.record(),
         "versions": write.versions("glfs-bio", "numpy", "scikit-learn", "anndata"),
     }
     return None
@@ -190,15 +171,9 @@ def _check_sizes(sizes: Sequence[int] | None, max_genes: int, labels: str | None
 
 
 def _predict(
-    table: pd.DataFrame,
-    adata: AnnData,
-    structure: Structure,
-    order: Index,
-    known: Labels,
-    sizes: Sequence[int],
+    table: pd.DataFrame, data: Matrix, order: Index, known: Labels, sizes: Sequence[int]
 ) -> None:
     """Write how well labels are predicted by panels of some sizes."""
-    data = read.matrix(adata, structure.layer)
     table["accuracy"] = table["macro_f1"] = np.nan
     for size in sizes:
         if size <= len(order):

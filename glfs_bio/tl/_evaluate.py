@@ -10,7 +10,6 @@ import pandas as pd
 
 from .. import checks
 from .._anndata import columns, read, write
-from .._anndata.structure import of_all_cells
 from .._progress import progress
 from ..cells.pca import principal_components
 from ..criterion.failures import WithFailures
@@ -19,18 +18,18 @@ from ..measures import cells as measures
 from ..measures.genes import imputed, redundancy, totals
 from ..measures.labels import label_scores
 from ..solvers.greedy import select
-from ._structure import judged
+from ._panel import find
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from anndata import AnnData
 
     from .._anndata.columns import Labels
-    from .._anndata.names import Missing
-    from .._anndata.target import Preserve
+    from .._anndata.target import Preserve as Given
     from .._typing import Array, Index, Matrix
-    from ._structure import Judged
+    from ..options import Platform, Preserve
+    from ._panel import Panel
 
 #: Steps that the progress is shown by.
 N_STEPS = 4
@@ -44,18 +43,14 @@ def evaluate_panel(
     labels: str | None = None,
     *,
     counts_layer: str | None = None,
-    failure: str | Mapping[str, float] | float | None = None,
+    platform: Platform | None = None,
     n_random: int = 20,
     n_directions: int = 5,
     symbols: str | None = None,
-    missing: Missing = "warn",
-    preserve: Preserve | None = None,
-    cell_weights: str | None = None,
-    structure_key: str = "glfs_structure",
+    preserve: Preserve | Given | None = None,
     key_added: str = "glfs_evaluation",
     inplace: bool = True,
     random_state: int | None = 0,
-    show_progress: bool = True,
 ) -> dict[str, Any] | None:
     """Judge any panel of genes: what it keeps of the cells, and what it misses.
 
@@ -75,30 +70,27 @@ def evaluate_panel(
         Column of ``.obs`` with labels of the cells, such as types; cells without one are left out.
     counts_layer
         Layer of raw counts, or ``"X"``: what share of the counts the panel takes.
-    failure
-        Probability that a gene fails: one number, a column of ``.var``, or a dict by name.
+    platform
+        The assay that measures the panel, as in :func:`~glfs_bio.pp.select_genes`.  None: that of
+        a selection.
     n_random
         Random panels of the same size, of genes that vary.
     n_directions
         Directions to list that the panel misses.
     symbols
         Column of ``.var`` with names that genes may be given by.
-    missing
-        What to do about names that are not in the data: ``"raise"``, ``"warn"`` or ``"ignore"``.
-    preserve, cell_weights
-        What the panel is to keep, as in :func:`~glfs_bio.pp.select_genes`.  None: what a selection
-        was made for, and the structure for other panels.
-    structure_key
-        Where :func:`~glfs_bio.pp.structure` kept the structure; computed where it is not there.
+    preserve
+        What the panel should preserve: what :func:`~glfs_bio.pp.select_genes` takes, or a
+        :class:`~glfs_bio.Preserve`.  None: what a selection was made for, and the structure for
+        other panels.
     key_added
         Key of ``.uns``, and prefix of the columns of ``.obs`` and ``.var``.
     inplace
         Write to `adata`; otherwise return what ``.uns`` gets.  There is no `copy`: to keep an
         object, pass ``adata.copy()``.
     random_state
-        Seed of the random panels, of clusters, and of `failure`.
-    show_progress
-        Whether a bar on stderr shows the progress.  An interrupt leaves `adata` as it was.
+        Seed of the random panels, of clusters, and of failures.  An interrupt leaves `adata` as it
+        was.
 
     Returns
     -------
@@ -109,8 +101,8 @@ def evaluate_panel(
         that share of what the best panel of as many genes keeps; ``best_kept``, what the panel of
         :func:`~glfs_bio.pp.select_genes` of that size keeps, and ``most_kept``, what no panel of
         that size exceeds; ``random_kept``, of random panels, shape (n_random,);
-        ``kept_with_failures``, with `failure`; with the batches of a structure or of a selection
-        ``batches``, their names, and ``kept_in_batches``, the share that is kept of each.
+        ``kept_with_failures``, with such a platform; where the structure has batches ``batches``,
+        their names, and ``kept_in_batches``, the share that is kept of each.
 
         Of the cells as the panel shows them: ``neighbors_kept``, the share of the 15 nearest cells
         in 50 principal components of all genes that are nearest cells in the panel;
@@ -130,8 +122,8 @@ def evaluate_panel(
         left open, the genes on both sides (``genes_up``, ``genes_down``), and with `labels` the
         labels that vary most along it (``labels``).
 
-        ``n_genes``; ``genes``; ``absent``, names that are not in the data; ``params``;
-        ``versions``.
+        ``table``, all numbers, one row per ``measure``; ``n_genes``; ``genes``; ``absent``, names
+        that are not in the data; ``params``; ``versions``.
     ``.obs[f"{key_added}_open"]``
         The error that the panel leaves at each cell, in units of that of a mean cell without any
         gene.  A cell of which there is more to be known has more left open.
@@ -148,36 +140,31 @@ def evaluate_panel(
     >>> import scanpy as sc, glfs_bio
     >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
     >>> panel = ["CD3D", "CD79A", "NKG7", "LYZ", "FCER1A"]
-    >>> found = glfs_bio.tl.evaluate_panel(
-    ...     adata, panel, "bulk_labels", inplace=False, show_progress=False
-    ... )
+    >>> found = glfs_bio.tl.evaluate_panel(adata, panel, "bulk_labels", inplace=False)
     >>> bool(found["kept"] > found["random_kept"].max())
     True
     """
     params: dict[str, Any] = {
-        name: value
-        for name, value in locals().items()
-        if name not in {"adata", "panel", "inplace", "show_progress"}
+        "labels": labels,
+        "counts_layer": counts_layer,
+        "platform": platform,
+        "n_random": n_random,
+        "n_directions": n_directions,
+        "symbols": symbols,
+        "random_state": random_state,
     }
     checks.keys(key_added=key_added)
-    checks.flags(inplace=inplace, show_progress=show_progress)
-    asked = Asked.of(adata, labels, counts_layer, failure, n_random, n_directions, random_state)
-    with progress(show=show_progress) as bar:
+    checks.flags(inplace=inplace)
+    asked = Asked.of(adata, labels, counts_layer, n_random, n_directions, random_state)
+    with progress() as bar:
         task = bar.add_task("the structure of the cells", total=N_STEPS)
-        found = judged(
-            adata,
-            panel,
-            symbols=symbols,
-            missing=missing,
-            structure_key=structure_key,
-            preserve=preserve,
-            cell_weights=cell_weights,
-        )
+        found = find(adata, panel, symbols=symbols, preserve=preserve, platform=platform)
         entry, of_cells, r2 = evaluated(
             adata, found, asked, lambda what: bar.update(task, advance=1, description=what)
         )
-    entry["params"] = write.parameters(params) | found.by
+    entry["params"] = write.parameters(params) | found.basis.record()
     entry["versions"] = write.versions()
+    entry["table"] = _table(entry)
     if not inplace:
         return entry
     adata.obs[f"{key_added}_open"] = of_cells
@@ -192,7 +179,6 @@ class Asked:
 
     labels: Labels | None
     counts: Matrix | None
-    failure: Array | None
     n_random: int
     n_directions: int
     random_state: int | None
@@ -203,7 +189,6 @@ class Asked:
         adata: AnnData,
         labels: str | None,
         counts_layer: str | None,
-        failure: str | Mapping[str, float] | float | None,
         n_random: int,
         n_directions: int,
         random_state: int | None,
@@ -222,7 +207,6 @@ class Asked:
         return cls(
             None if labels is None else columns.labels(adata, labels, "labels"),
             None if counts_layer is None else read.counts(adata, counts_layer).source,
-            None if failure is None else columns.probabilities(adata, failure, "failure"),
             n_random,
             n_directions,
             random_state,
@@ -230,32 +214,30 @@ class Asked:
 
 
 def evaluated(
-    adata: AnnData, found: Judged, asked: Asked, now: Callable[[str], None]
+    adata: AnnData, found: Panel, asked: Asked, now: Callable[[str], None]
 ) -> tuple[dict[str, Any], Array, Array]:
     """What :func:`evaluate_panel` writes to ``.uns``, ``.obs`` and ``.var``.
 
     `now` is told what comes next, :data:`N_STEPS` times.
     """
-    criterion, genes = found.structure.criterion, found.structure.genes
-    data = read.matrix(adata, found.structure.layer)
+    basis = found.basis
+    data = read.matrix(adata, basis.structure.parameters.layer)
     now("what the panel keeps")
     entry: dict[str, Any] = {
-        "n_genes": len(found.panel),
-        "genes": adata.var_names[found.named.genes].to_numpy(dtype=object),
+        "n_genes": len(found.genes),
+        "genes": adata.var_names[found.genes].to_numpy(dtype=object),
         **_structure(found, asked),
         **_batches(adata, found),
     }
     if found.named.absent:
         entry["absent"] = np.array(found.named.absent, dtype=object)
-    if asked.failure is not None:
-        fails = asked.failure[genes]
-        mean = WithFailures(criterion, fails, random_state=asked.random_state)
-        entry["kept_with_failures"] = float(mean.kept(found.panel)[-1])
+    if basis.failure is not None:
+        mean = WithFailures(basis.criterion, basis.failure, random_state=asked.random_state)
+        entry["kept_with_failures"] = float(mean.kept(found.genes)[-1])
     now("what it misses")
-    of_cells = of_all_cells(found.structure, found.measured.unexplained_cells(), adata.n_obs)
+    of_cells = basis.structure.of_all_cells(found.measured.unexplained_cells(), adata.n_obs)
     entry["missed"] = _missed(adata, found, asked)
-    r2 = np.full(adata.n_vars, np.nan)
-    r2[genes] = imputed(criterion.sets, found.panel).of_structure
+    r2 = imputed(basis.structure.sets, found.genes).of_structure
     entry["imputed"] = float(np.nanmedian(r2)) if np.isfinite(r2).any() else float("nan")
     now("nearest cells and clusters")
     entry |= _cells(found, data, asked)
@@ -264,9 +246,15 @@ def evaluated(
     return entry, of_cells, r2
 
 
-def _structure(found: Judged, asked: Asked) -> dict[str, Any]:
+def _table(entry: dict[str, Any]) -> pd.DataFrame:
+    """All numbers, a row each."""
+    numbers = {name: value for name, value in entry.items() if np.isscalar(value)}
+    return pd.DataFrame({"measure": list(numbers), "value": list(numbers.values())})
+
+
+def _structure(found: Panel, asked: Asked) -> dict[str, Any]:
     """What the panel keeps beside the best, and beside random ones."""
-    criterion, panel = found.structure.criterion, found.panel
+    criterion, panel = found.basis.criterion, found.genes
     every, none = np.arange(criterion.n_genes), np.empty(0, dtype=np.intp)
     with few_threads(criterion.rank, criterion.n_genes):
         kept = float(criterion.kept(panel)[-1])
@@ -288,21 +276,22 @@ def _structure(found: Judged, asked: Asked) -> dict[str, Any]:
     }
 
 
-def _batches(adata: AnnData, found: Judged) -> dict[str, Any]:
+def _batches(adata: AnnData, found: Panel) -> dict[str, Any]:
     """What the panel keeps of each batch, where there are several."""
-    cells, batch_key = found.structure.cells, found.structure.params["batch_key"]
-    if len(cells) == 1:
+    structure = found.basis.structure
+    if len(structure.rows) == 1:
         return {}
-    names = adata.obs[batch_key].iloc[[rows[0] for rows in cells]]
+    batch_key = structure.parameters.batch_key
+    names = adata.obs[batch_key].iloc[[rows[0] for rows in structure.rows]]
     return {
         "batches": names.astype(str).to_numpy(dtype=object),
-        "kept_in_batches": found.structure.criterion.kept_in_sets(found.panel)[-1],
+        "kept_in_batches": found.basis.criterion.kept_in_sets(found.genes)[-1],
     }
 
 
-def _cells(found: Judged, data: Matrix, asked: Asked) -> dict[str, Any]:
+def _cells(found: Panel, data: Matrix, asked: Asked) -> dict[str, Any]:
     """The cells as the panel shows them, beside the principal components of all genes."""
-    where = measures.coordinates(data, found.named.genes)
+    where = measures.coordinates(data, found.genes)
     everything = principal_components(data, measures.SETTINGS.n_comps, asked.random_state)
     near = measures.nearest(where)
     kept = measures.neighbors_kept(near, measures.nearest(everything))
@@ -325,9 +314,9 @@ def _cells(found: Judged, data: Matrix, asked: Asked) -> dict[str, Any]:
     return entry
 
 
-def _genes(found: Judged, data: Matrix, asked: Asked) -> dict[str, Any]:
+def _genes(found: Panel, data: Matrix, asked: Asked) -> dict[str, Any]:
     """What the panel's genes repeat, and what share of the counts they take."""
-    repeated = redundancy(data, found.named.genes)
+    repeated = redundancy(data, found.genes)
     entry: dict[str, Any] = {
         "mean_correlation": repeated.mean_correlation,
         "n_effective": repeated.n_effective,
@@ -336,7 +325,7 @@ def _genes(found: Judged, data: Matrix, asked: Asked) -> dict[str, Any]:
         codes, names = (
             (None, ()) if asked.labels is None else (asked.labels.codes, asked.labels.names)
         )
-        taken = totals(asked.counts, found.named.genes, codes, names)
+        taken = totals(asked.counts, found.genes, codes, names)
         entry["counts_share"] = taken.share
         entry["counts_spearman"] = taken.spearman
         if taken.per_label is not None:
@@ -344,9 +333,9 @@ def _genes(found: Judged, data: Matrix, asked: Asked) -> dict[str, Any]:
     return entry
 
 
-def _missed(adata: AnnData, found: Judged, asked: Asked) -> pd.DataFrame:
+def _missed(adata: AnnData, found: Panel, asked: Asked) -> pd.DataFrame:
     """Directions that stay open, named by their genes and labels."""
-    names = adata.var_names[found.structure.genes].to_numpy()
+    names = adata.var_names.to_numpy()
     rows = []
     for one in found.measured.unexplained_axes(asked.n_directions):
         order = np.argsort(-one.genes)
@@ -356,7 +345,7 @@ def _missed(adata: AnnData, found: Judged, asked: Asked) -> pd.DataFrame:
             "genes_down": _told(names, order[::-1], -one.genes),
         }
         if asked.labels is not None:
-            codes = asked.labels.codes[found.structure.cells[one.block]]
+            codes = asked.labels.codes[found.basis.structure.rows[one.block]]
             row["labels"] = _labels(one.cells, codes, asked.labels.names)
         rows.append(row)
     return pd.DataFrame(rows)

@@ -9,17 +9,18 @@ import pandas as pd
 
 from .. import checks
 from .._anndata import columns, write
-from ._structure import closed, judged
+from ._panel import closed, find
 
 if TYPE_CHECKING:
     from anndata import AnnData
 
     from .._anndata.columns import Labels
-    from .._anndata.names import Genes, Missing
-    from .._anndata.target import Preserve
+    from .._anndata.names import Genes
+    from .._anndata.target import Preserve as Given
     from .._typing import Array
     from ..criterion.panel import MeasuredPanel, Pairs
-    from ._structure import Judged
+    from ..options import Preserve
+    from ._panel import Panel
 
 #: Genes that a direction of the structure, or what tells two labels apart, is named by.
 _NAMED_BY = 3
@@ -33,10 +34,7 @@ def explain_panel(
     n_labels: int = 3,
     exclude: Genes | None = None,
     symbols: str | None = None,
-    missing: Missing = "warn",
-    preserve: Preserve | None = None,
-    cell_weights: str | None = None,
-    structure_key: str = "glfs_structure",
+    preserve: Preserve | Given | None = None,
     key_added: str = "glfs_explanation",
     inplace: bool = True,
 ) -> pd.DataFrame | None:
@@ -55,11 +53,12 @@ def explain_panel(
         Most labels to name for a gene.
     exclude
         Genes that cannot be a substitute, as in :func:`~glfs_bio.tl.substitutes`.
-    preserve, cell_weights
-        What the panel is to keep, as in :func:`~glfs_bio.pp.select_genes`.  None: what a selection
-        was made for, and the structure for other panels.
-    symbols, missing, structure_key
-        As in :func:`~glfs_bio.tl.substitutes`.
+    preserve
+        What the panel should preserve: what :func:`~glfs_bio.pp.select_genes` takes, or a
+        :class:`~glfs_bio.Preserve`.  None: what a selection was made for, and the structure for
+        other panels.
+    symbols
+        Column of ``.var`` with names that genes may be given by.
     key_added
         Key of ``.uns``.
     inplace
@@ -104,19 +103,11 @@ def explain_panel(
     checks.keys(key_added=key_added)
     checks.flags(inplace=inplace)
     known = None if labels is None else columns.labels(adata, labels, "labels")
-    found = judged(
-        adata,
-        panel,
-        symbols=symbols,
-        missing=missing,
-        structure_key=structure_key,
-        preserve=preserve,
-        cell_weights=cell_weights,
-    )
-    criterion, genes = found.structure.criterion, found.panel
-    names = adata.var_names[found.structure.genes].to_numpy()
+    found = find(adata, panel, symbols=symbols, preserve=preserve)
+    criterion, genes = found.basis.criterion, found.genes
+    names = adata.var_names.to_numpy()
     lost, taken_over = found.measured.substitutions()
-    barred = closed(adata, found, exclude, symbols=symbols, missing=missing)
+    barred = closed(adata, found, exclude, symbols=symbols)
     best = np.where(barred, -np.inf, taken_over).argmax(axis=1)
     none = bool(barred.all())
     direction, share = _directions(found.measured, names)
@@ -138,19 +129,19 @@ def explain_panel(
         entry |= of_labels
     if not inplace:
         return table
-    entry["params"] = {"labels": write.storable(labels), **found.by}
+    entry["params"] = {"labels": write.storable(labels), **found.basis.record()}
     entry["versions"] = write.versions("glfs-bio", "numpy", "anndata")
     adata.uns[key_added] = entry
     return None
 
 
 def _served(
-    found: Judged, known: Labels, genes: Any, n_labels: int
+    found: Panel, known: Labels, genes: Any, n_labels: int
 ) -> tuple[list[str], dict[str, Any]]:
     """Labels that each gene serves, in words, and what the record holds of labels."""
     codes, categories = known
     names = np.array(known.names, dtype=object)
-    of_sets = [codes[rows] for rows in found.structure.cells]
+    of_sets = [codes[rows] for rows in found.basis.structure.rows]
     shares = found.measured.supports(of_sets, len(categories))
     cells = np.bincount(codes[codes >= 0], minlength=len(categories)) / max(len(codes), 1)
     apart = found.measured.pairs(of_sets, len(categories))

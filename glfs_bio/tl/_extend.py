@@ -12,22 +12,21 @@ from .._anndata import columns, constraints, names, read, write
 from .._anndata.names import Choice
 from ..criterion.panel import MeasuredPanel
 from ..errors import InvalidValue
+from ..options import Platform
 from ..selection import best_panel
-from ._structure import judged
+from ._panel import find
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from anndata import AnnData
     from numpy.typing import NDArray
 
     from .._anndata.columns import Labels
-    from .._anndata.names import Genes, Missing
-    from .._anndata.target import Detection, Preserve
+    from .._anndata.names import Genes
+    from .._anndata.target import Preserve as Given
     from .._typing import Array, Index
-    from ..limits import Limits
-    from ..selection import Ranking
-    from ._structure import Judged
+    from ..options import Limits, Preserve
+    from ..ranking import Ranking
+    from ._panel import Basis, Panel
 
 
 def extend_panel(
@@ -38,16 +37,9 @@ def extend_panel(
     labels: str | None = None,
     exclude: Genes | None = None,
     limits: Limits | None = None,
-    counts_layer: str | None = None,
-    cost: str | Mapping[str, float] | float | None = None,
-    budget: float | None = None,
-    failure: str | Mapping[str, float] | float | None = None,
+    platform: Platform | None = None,
     symbols: str | None = None,
-    missing: Missing = "warn",
-    preserve: Preserve | None = None,
-    cell_weights: str | None = None,
-    detection: Detection | None = None,
-    structure_key: str = "glfs_structure",
+    preserve: Preserve | Given | None = None,
     key_added: str = "glfs_extended",
     inplace: bool = True,
     random_state: int | None = 0,
@@ -71,30 +63,24 @@ def extend_panel(
         Column of ``.obs`` with labels of the cells: which of them each gene that is added serves.
     exclude
         Genes that cannot be added, as in :func:`~glfs_bio.pp.select_genes`.
-    limits, counts_layer, cost, budget, failure
+    limits, platform
         As in :func:`~glfs_bio.pp.select_genes`.  Sums (totals, families, genes per type, the
         budget) are those of the whole panel; limits on single genes hold for those that are added.
-        Names that are not in the data cost nothing.
+        Names that are not in the data cost nothing, stay in the panel, and count for nothing.
+        Without a platform that of a selection counts.
     symbols
         Column of ``.var`` with names that genes may be given by.
-    missing
-        What to do about names that are not in the data: ``"raise"``, ``"warn"`` or ``"ignore"``.
-        They stay in the panel, and count for nothing.
-    preserve, cell_weights
-        What the panel is to keep, as in :func:`~glfs_bio.pp.select_genes`.  None: what a selection
-        was made for, and the structure for other panels.
-    detection
-        How much of each gene the assay detects that will measure the panel, as in
-        :func:`~glfs_bio.pp.select_genes`.  None: what a selection was made for.
-    structure_key
-        Where :func:`~glfs_bio.pp.structure` kept the structure; computed where it is not there.
+    preserve
+        What the panel should preserve: what :func:`~glfs_bio.pp.select_genes` takes, or a
+        :class:`~glfs_bio.Preserve`.  None: what a selection was made for, and the structure for
+        other panels.
     key_added
         Prefix of the columns written to ``.var``, and key of ``.uns``.
     inplace
         Write to `adata`; otherwise return the table of the genes that are added.  There is no
         `copy`: to keep an object, pass ``adata.copy()``.
     random_state
-        Seed of `failure`.
+        Seed of failures of the platform.
 
     Returns
     -------
@@ -102,7 +88,7 @@ def extend_panel(
     writes, with ``.var[f"{key_added}_included"]`` for the genes of the panel, so that all that
     takes the key of a selection takes this one; and in ``.uns[key_added]``
 
-    ``added``
+    ``table``
         The table, one row a gene, in the order in which they are added: ``gene``; ``adds``, the
         share of the structure that it adds to the genes before it; ``kept``, what is kept with it;
         with `labels` ``serves``, the label whose cells gain most in proportion to their number.
@@ -128,92 +114,89 @@ def extend_panel(
     checks.flags(inplace=inplace)
     checks.seed(random_state)
     read.unique_names(adata)
-    fails = None if failure is None else columns.probabilities(adata, failure, "failure")
     known = None if labels is None else columns.labels(adata, labels, "labels")
-    excluded = names.gene_mask(adata, exclude, "exclude", symbols=symbols, missing=missing)
-    found = judged(
-        adata,
-        panel,
-        symbols=symbols,
-        missing=missing,
-        structure_key=structure_key,
-        preserve=preserve,
-        cell_weights=cell_weights,
-        detection=detection,
-    )
-    structure = found.structure
-    choice = _choice(found, excluded)
-    candidates = np.flatnonzero(choice.allowed[structure.genes])
-    if n_extra is not None and n_extra > len(candidates) - len(found.panel):
+    excluded = names.gene_mask(adata, exclude, "exclude", symbols=symbols, missing="warn")
+    found = find(adata, panel, symbols=symbols, preserve=preserve, platform=platform)
+    basis, choice = found.basis, _choice(found, excluded)
+    candidates = np.flatnonzero(choice.allowed)
+    if n_extra is not None and n_extra > len(candidates) - len(found.genes):
         raise InvalidValue(
             "n_extra",
             n_extra,
             "is more than the {n} genes that could be added",
             "ask for fewer",
-            n=len(candidates) - len(found.panel),
+            n=len(candidates) - len(found.genes),
         )
     rows = constraints.rows(
         adata,
         limits,
-        layer=structure.layer,
-        counts_layer=counts_layer,
-        cost=cost,
-        budget=budget,
+        layer=basis.structure.parameters.layer,
         allowed=choice.allowed,
     )
     ranking = best_panel(
-        structure.criterion,
-        None if n_extra is None else len(found.panel) + n_extra,
-        include=np.sort(found.panel),
+        basis.criterion,
+        None if n_extra is None else len(found.genes) + n_extra,
+        include=np.sort(found.genes),
         candidates=candidates,
-        rows=None if rows is None else rows.only(structure.genes).sparing(found.panel),
-        failure=None if fails is None else fails[structure.genes],
+        rows=None if rows is None else rows.sparing(found.genes),
+        failure=basis.failure,
         random_state=random_state,
     )
     order = candidates[ranking.order[: ranking.n_selected]]
     added = _added(adata, found, order, ranking.info["kept"], known)
     if not inplace:
         return added
+    own = basis.structure.parameters
     params = {
-        **structure.params,
         "n_genes": ranking.n_selected,
-        "include": list(adata.var_names[found.named.genes]),
+        "preserve": basis.preserve.target,
+        "cell_weights": basis.preserve.cell_weights,
+        "include": list(adata.var_names[found.genes]),
         "exclude": exclude,
-        "symbols": symbols,
         "limits": limits,
-        "counts_layer": counts_layer,
-        "cost": cost,
-        "budget": budget,
-        "failure": failure,
+        "platform": _platform(basis, platform, key_added),
+        "batch_key": own.batch_key,
+        "use_rep": own.use_rep if own.kept is None else own.kept,
+        "neighbors_key": own.neighbors_key,
+        "n_comps": own.n_comps,
+        "layer": own.layer,
+        "symbols": symbols,
+        "random_state": random_state,
     }
     _store(adata, found, choice, ranking, added, params, key_added)
     return None
 
 
-def _choice(found: Judged, excluded: NDArray[np.bool_]) -> Choice:
-    """The genes of the structure, of which those of the panel are in."""
-    included, seen = np.zeros_like(excluded), np.zeros_like(excluded)
-    included[found.named.genes] = True
-    seen[found.structure.genes] = True
-    return Choice(seen, seen & (~excluded | included), included, [])
+def _platform(basis: Basis, given: Platform | None, key: str) -> Platform | None:
+    """The platform, with its detection efficiencies in a column of ``.var``."""
+    if basis.criterion.detection is None:
+        return given
+    return Platform(f"{key}_detection", None if given is None else given.failure)
+
+
+def _choice(found: Panel, excluded: NDArray[np.bool_]) -> Choice:
+    """All genes but those excluded, of which those of the panel are in."""
+    included = np.zeros_like(excluded)
+    included[found.genes] = True
+    return Choice(~excluded | included, included, [])
 
 
 def _added(
-    adata: AnnData, found: Judged, order: Index, kept: Array, known: Labels | None
+    adata: AnnData, found: Panel, order: Index, kept: Array, known: Labels | None
 ) -> pd.DataFrame:
     """A row a gene that is added, in the order in which they are."""
-    structure, size = found.structure, len(found.panel)
+    basis, size = found.basis, len(found.genes)
     added = pd.DataFrame(
         {
-            "gene": adata.var_names[structure.genes[order[size:]]],
+            "gene": adata.var_names[order[size:]],
             "adds": np.diff(kept)[size - 1 :],
             "kept": kept[size:],
         }
     )
     if known is not None:
         codes, categories = known
-        of_sets = [codes[own] for own in structure.cells]
-        shares = MeasuredPanel(structure.criterion, order).supports(of_sets, len(categories))[size:]
+        of_sets = [codes[own] for own in basis.structure.rows]
+        shares = MeasuredPanel(basis.criterion, order).supports(of_sets, len(categories))[size:]
         cells = np.bincount(codes[codes >= 0], minlength=len(categories))
         added["serves"] = categories[(shares / np.maximum(cells, 1)).argmax(axis=1)].astype(str)
     return added
@@ -221,7 +204,7 @@ def _added(
 
 def _store(
     adata: AnnData,
-    found: Judged,
+    found: Panel,
     choice: Choice,
     ranking: Ranking,
     added: pd.DataFrame,
@@ -230,17 +213,16 @@ def _store(
 ) -> None:
     """Write what a selection writes, and the table."""
     frame = write.table(ranking, choice, adata.var_names, key)
-    detection = found.structure.criterion.detection
+    detection = found.basis.criterion.detection
     if detection is not None:
-        frame[f"{key}_detection"] = 0.0
-        frame.iloc[found.structure.genes, -1] = detection
-        params = {**params, "detection": f"{key}_detection"}
+        frame[f"{key}_detection"] = detection
     entry = {
-        **write.record(ranking, params),
+        "params": write.parameters(params),
+        **write.record(ranking),
         "method": "glfs",
         "objective": "error",
-        "reused": dict(found.structure.reused),
-        "added": added,
+        "structure": found.basis.structure.parameters.record(),
+        "table": added,
     }
     if found.named.absent:
         entry["absent"] = np.array(found.named.absent, dtype=object)

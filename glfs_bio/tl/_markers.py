@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from anndata import AnnData
     from numpy.typing import NDArray
 
-    from .._anndata.names import Missing
     from .._typing import Array, Index
     from ..measures.labels import Single
 
@@ -31,7 +30,6 @@ def markers(
     beta: float = 0.5,
     layer: str | None = None,
     symbols: str | None = None,
-    missing: Missing = "warn",
     key_added: str = "glfs_markers",
     inplace: bool = True,
 ) -> pd.DataFrame | None:
@@ -58,8 +56,6 @@ def markers(
         Layer to use in place of ``.X``; no negative values.
     symbols
         Column of ``.var`` with names that genes may be given by.
-    missing
-        What to do about names that are not in the data: ``"raise"``, ``"warn"`` or ``"ignore"``.
     key_added
         Key of ``.uns``.
     inplace
@@ -96,12 +92,18 @@ def markers(
     >>> table.set_index("label").loc["CD19+ B", "markers"]
     'CD79A'
     """
-    params = {name: value for name, value in locals().items() if name not in ("adata", "panel")}
+    params = {
+        "labels": labels,
+        "n_markers": n_markers,
+        "beta": beta,
+        "layer": layer,
+        "symbols": symbols,
+    }
     checks.whole_number("n_markers", n_markers, at_least=1)
     checks.number("beta", beta, above=0.0)
     checks.keys(key_added=key_added)
     checks.flags(inplace=inplace)
-    named = names.panel(adata, panel, symbols=symbols, missing=missing)
+    named = names.panel(adata, panel, symbols=symbols, missing="warn")
     codes, categories = columns.labels(adata, labels, "labels")
     if len(categories) < 2:
         raise InvalidValue("labels", labels, "has fewer than two labels", "name another column")

@@ -6,38 +6,46 @@ import inspect
 import logging
 import warnings
 from contextlib import closing, contextmanager
-from functools import partial
+from dataclasses import replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
+import pandas as pd
 from anndata import AnnData
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from .. import checks
 from .._anndata import read, selection, target, write
+from .._anndata.structure import (
+    Parameters,
+    compute,
+    fingerprints,
+    parameters,
+    store,
+    structure_of,
+)
 from .._progress import progress
 from ..errors import Caution, InvalidType, InvalidValue, NotFound, listed, warn
 from ..measures import stability as over_parts
 from ..pp import recorded_parameters, select_genes
-from ..pp._structure import compute
-from ._structure import preserving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import pandas as pd
     from numpy.typing import NDArray
 
 #: Layer of raw counts in what the parts are taken from.
 _COUNTS = "counts"
+#: Structure of a part where the selection named one that was kept.
+_KEPT = "structure_of_part"
 _FEWEST_RESAMPLES = 2
 _FEWEST_CELLS = 3
 _DEFAULTS = {
     name: parameter.default
     for name, parameter in inspect.signature(select_genes).parameters.items()
-    if name not in {"adata", *selection.WHERE}
+    if name not in {"adata", "inplace", *selection.WHERE}
 }
 
 
@@ -51,7 +59,6 @@ def stability(
     n_jobs: int | None = None,
     key_added: str | None = None,
     random_state: int | Literal["recorded"] | None = "recorded",
-    show_progress: bool = True,
     **select: Any,
 ) -> None:
     """Repeat a selection on random parts of the cells, and count how often each gene is selected.
@@ -60,9 +67,8 @@ def stability(
     that are named here take the place of those.
 
     Every part is drawn without replacement, within each batch where there is a `batch_key`.  Its
-    principal components and its graph are computed from its own cells, whether or not the selection
-    re-used those of all cells: these would tell the parts of one another and make them agree too
-    well.  Only what `use_rep` and `neighbors_key` name is used, the rows of the part.
+    structure is computed from its own cells, as that of the selection was from all.  What `use_rep`
+    and `neighbors_key` name is used, the rows of the part.
 
     Parameters
     ----------
@@ -86,12 +92,11 @@ def stability(
         its record: ``f"{key}_stability"``.
     random_state
         Seed of the parts and of the principal components.  ``"recorded"``: that of the selection.
-    show_progress
-        Whether a bar on stderr shows the progress.  An interrupt leaves `adata` as it was.
+        An interrupt leaves `adata` as it was.
     **select
         Parameters of :func:`~glfs_bio.pp.select_genes` in place of those of the selection.  What
-        :func:`~glfs_bio.pp.recorded_parameters` returns can be given as it is: `subset`, `inplace`
-        and `as_highly_variable` have no effect on which genes are selected, and none here.
+        :func:`~glfs_bio.pp.recorded_parameters` returns can be given as it is: `subset` has no
+        effect on which genes are selected, and none here.
 
     Returns
     -------
@@ -111,9 +116,9 @@ def stability(
         share, over those that are in either; ``mean_jaccard``, over the pairs;
         ``jaccard_with_substitutes`` and its mean: the same where a gene may be matched with one
         that stands in for it; ``n_genes``, shape (n_resamples,): sizes of the selections;
-        ``n_tested``: genes to choose from; ``n_cells``: size of a part; ``reused``: whether
-        ``representation`` and ``graph`` of the parts are rows of those of all cells; ``params``:
-        every parameter that was examined; ``versions``.
+        ``n_tested``: genes to choose from; ``n_cells``: size of a part; ``structure``, the
+        parameters of the structure; ``params``: every parameter that was examined; ``versions``;
+        ``table``, a row a gene that is selected in any part: its frequency.
 
     Raises
     ------
@@ -135,14 +140,13 @@ def stability(
     >>> import glfs_bio
     >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
     >>> glfs_bio.pp.select_genes(adata, n_genes=10)
-    >>> glfs_bio.tl.stability(adata, n_resamples=2, show_progress=False)
+    >>> glfs_bio.tl.stability(adata, n_resamples=2)
     >>> int(adata.var["glfs_stability_consensus"].sum())
     10
     """
     checks.keys(key=key)
     checks.whole_number("n_resamples", n_resamples, at_least=_FEWEST_RESAMPLES)
     checks.number("fraction", fraction, above=0.0)
-    checks.flags(show_progress=show_progress)
     if n_jobs is not None and (n_jobs == 0 or not isinstance(n_jobs, Integral)):
         raise InvalidValue("n_jobs", n_jobs, "must be an integer other than 0, or {none}")
     if fraction >= 1:
@@ -157,8 +161,9 @@ def stability(
     given = select | {name: value for name, value in given.items() if not _is_recorded(value)}
     params = _parameters(adata, key, given)
     checks.seed(params["random_state"])
-    cells = _lean(adata, params)
-    parts = _drawn(cells, params["batch_key"], fraction, n_resamples, params["random_state"])
+    structure = _structure(adata, key, params, given)
+    cells = _lean(adata, params, structure)
+    parts = _drawn(cells, structure.batch_key, fraction, n_resamples, params["random_state"])
     if len(parts[0]) < _FEWEST_CELLS:
         raise InvalidValue(
             "fraction",
@@ -169,17 +174,24 @@ def stability(
             n_cells=adata.n_obs,
         )
 
-    chosen, ranks = _selections(cells, parts, params, n_jobs, show_progress=show_progress)
+    chosen, ranks = _selections(cells, parts, params, structure, n_jobs)
     tested = ~np.isnan(ranks[0])
     sizes = chosen.sum(axis=1)
     jaccard = over_parts.jaccard(chosen)
     consensus = over_parts.consensus(chosen, ranks, round(float(sizes.mean())))
     panel = adata.var.get(f"{key}_selected", consensus)
-    grouped, matched = _with_substitutes(adata, params, np.asarray(panel, dtype=bool), chosen)
+    grouped, matched = _with_substitutes(
+        adata, params, structure, np.asarray(panel, dtype=bool), chosen
+    )
     adata.var[f"{key_added}_frequency"] = np.where(tested, chosen.mean(axis=0), np.nan)
     adata.var[f"{key_added}_frequency_with_substitutes"] = grouped
     adata.var[f"{key_added}_consensus"] = consensus
+    often = np.flatnonzero(chosen.any(axis=0))
+    often = often[np.argsort(-chosen[:, often].mean(axis=0), kind="stable")]
     adata.uns[key_added] = {
+        "table": pd.DataFrame(
+            {"gene": adata.var_names[often], "frequency": chosen[:, often].mean(axis=0)}
+        ),
         "of": key,
         "jaccard": jaccard,
         "mean_jaccard": _mean(jaccard),
@@ -188,10 +200,7 @@ def stability(
         "n_genes": sizes,
         "n_tested": int(tested.sum()),
         "n_cells": len(parts[0]),
-        "reused": {
-            "representation": params["use_rep"] not in {None, "X"},
-            "graph": params["neighbors_key"] is not None,
-        },
+        "structure": structure.record(),
         "params": write.parameters({**params, "n_resamples": n_resamples, "fraction": fraction}),
         "versions": write.versions(),
     }
@@ -201,16 +210,18 @@ def _selections(
     cells: AnnData,
     parts: list[NDArray[np.intp]],
     params: dict[str, Any],
+    structure: Parameters,
     n_jobs: int | None,
-    *,
-    show_progress: bool,
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
     """Selected genes and ranks of all genes, a row a part; each warning is shown once."""
     options = {**params, "layer": None, "inplace": False}
-    if params["counts_layer"] is not None:
-        options["counts_layer"] = _COUNTS
-    tasks = (delayed(_selected)(cells, part, options) for part in parts)
-    bar = progress(show=show_progress)
+    limits = params["limits"]
+    if limits is not None and limits.counts_layer is not None:
+        options["limits"] = replace(limits, counts_layer=_COUNTS)
+    if structure.kept is not None:
+        options |= {"use_rep": _KEPT, "batch_key": None, "neighbors_key": None}
+    tasks = (delayed(_selected)(cells, part, options, structure) for part in parts)
+    bar = progress()
     with bar, closing(Parallel(n_jobs=n_jobs, return_as="generator")(tasks)) as work:
         results = list(bar.track(work, total=len(parts), description="selecting on parts"))
     told = {str(warning): warning for _, _, warned in results for warning in warned}
@@ -221,7 +232,11 @@ def _selections(
 
 
 def _with_substitutes(
-    adata: AnnData, params: dict[str, Any], panel: NDArray[np.bool_], chosen: NDArray[np.bool_]
+    adata: AnnData,
+    params: dict[str, Any],
+    asked: Parameters,
+    panel: NDArray[np.bool_],
+    chosen: NDArray[np.bool_],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Frequencies of the panel's genes, and Jaccard indices, where substitutes count as the gene.
 
@@ -229,23 +244,20 @@ def _with_substitutes(
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", Caution)  # the selections have said it
-        structure = preserving(
+        wanted = target.wanted(
             adata,
-            partial(compute, adata, params),
             params["preserve"],
             params["cell_weights"],
             symbols=params["symbols"],
             missing="ignore",
         )
-    seen = structure.genes
+        criterion = structure_of(adata, asked).criterion(wanted)
     frequency = np.full(adata.n_vars, np.nan)
-    genes = np.flatnonzero(panel[seen])
+    genes = np.flatnonzero(panel)
     with threadpool_limits(1):  # so that the result is that of any number of processes
-        frequency[seen[genes]] = over_parts.with_substitutes(
-            structure.criterion, genes, chosen[:, seen]
-        )
+        frequency[genes] = over_parts.with_substitutes(criterion, genes, chosen)
         matched = over_parts.jaccard_with_substitutes(
-            structure.criterion, [np.flatnonzero(part[seen]) for part in chosen]
+            criterion, [np.flatnonzero(part) for part in chosen]
         )
     return frequency, matched
 
@@ -318,33 +330,44 @@ def _parameters(adata: AnnData, key: str, given: dict[str, Any]) -> dict[str, An
     return _DEFAULTS | recorded | given
 
 
-def _lean(adata: AnnData, params: dict[str, Any]) -> AnnData:
+def _structure(
+    adata: AnnData, key: str, params: dict[str, Any], given: dict[str, Any]
+) -> Parameters:
+    """What the structure of the selection was computed from, or that of what is given."""
+    own = ("layer", "batch_key", "use_rep", "neighbors_key", "n_comps", "random_state")
+    if key in adata.uns and not given.keys() & set(own[:-1]):
+        recorded = Parameters.restored(adata.uns[key]["structure"])
+        kept = params["use_rep"] if params["use_rep"] != recorded.use_rep else None
+        return replace(recorded, random_state=params["random_state"], kept=kept)
+    return parameters(adata, **{name: params[name] for name in own})
+
+
+def _lean(adata: AnnData, params: dict[str, Any], structure: Parameters) -> AnnData:
     """What a selection reads, and nothing that it would re-use without being told to."""
     lean = AnnData(
-        read.matrix(adata, params["layer"]),
+        read.matrix(adata, structure.layer),
         obs=adata.obs[[]].copy(),
         var=adata.var,
     )
-    batch = read.batches(adata, params["batch_key"])
+    batch = read.batches(adata, structure.batch_key)
     if batch is not None:
-        lean.obs[params["batch_key"]] = batch
-    limits, counts_layer = params["limits"], params["counts_layer"]
+        lean.obs[structure.batch_key] = batch
+    limits = params["limits"]
     if limits is not None and limits.groupby is not None:
         lean.obs[limits.groupby] = adata.obs[limits.groupby]
-    if counts_layer is not None:
-        layer = None if counts_layer == "X" else counts_layer
+    if limits is not None and limits.counts_layer is not None:
+        layer = None if limits.counts_layer == "X" else limits.counts_layer
         lean.layers[_COUNTS] = read.matrix(adata, layer, "counts_layer")
     for name in target.sources(params["preserve"], params["cell_weights"]):
         if name in adata.obs:
             lean.obs[name] = adata.obs[name]
         if name in adata.obsm:
             lean.obsm[name] = adata.obsm[name]
-    use_rep, neighbors_key = params["use_rep"], params["neighbors_key"]
-    if use_rep is not None and use_rep != "X":
-        lean.obsm[use_rep] = read.representation(adata, use_rep)
-    if neighbors_key is not None:
-        lean.obsp["connectivities"] = read.graph(adata, neighbors_key)
-        lean.uns[neighbors_key] = {"connectivities_key": "connectivities"}
+    if structure.use_rep not in (None, "X"):
+        lean.obsm[structure.use_rep] = read.representation(adata, structure.use_rep)
+    if structure.neighbors_key is not None:
+        lean.obsp["connectivities"] = read.graph(adata, structure.neighbors_key)
+        lean.uns[structure.neighbors_key] = {"connectivities_key": "connectivities"}
     return lean
 
 
@@ -369,15 +392,20 @@ def _drawn(
 
 
 def _selected(
-    adata: AnnData, part: NDArray[np.intp], options: dict[str, Any]
+    adata: AnnData, part: NDArray[np.intp], options: dict[str, Any], structure: Parameters
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64], list[Warning]]:
     """Selected genes, ranks of all genes, and what select_genes warned of.
 
     One thread whatever the number of processes: more may round in another way.
     """
+    cells = adata[part].copy()
     with warnings.catch_warnings(record=True) as caught, _without_notes(), threadpool_limits(1):
         warnings.simplefilter("always")
-        frame = cast("pd.DataFrame", select_genes(adata[part].copy(), **options))
+        if structure.kept is not None:  # with the knobs that select_genes does not have
+            own = replace(structure, layer=None, kept=None)
+            given = read.inputs(cells, own)
+            store(cells, compute(cells, given, own), fingerprints(cells, given, own), _KEPT)
+        frame = cast("pd.DataFrame", select_genes(cells, **options))
     told = [cast("Warning", entry.message) for entry in caught]
     return frame["glfs_selected"].to_numpy(), frame["glfs_rank"].to_numpy(dtype=float), told
 

@@ -12,15 +12,16 @@ from .._anndata import names as names_of
 from .._anndata import write
 from ..criterion.panel import SHARE
 from ..errors import NO_VALUE, InvalidValue, listed
-from ._structure import closed, judged
+from ._panel import closed, find
 
 if TYPE_CHECKING:
     from anndata import AnnData
 
-    from .._anndata.names import Genes, Missing
-    from .._anndata.target import Preserve
+    from .._anndata.names import Genes
+    from .._anndata.target import Preserve as Given
     from .._typing import Array, Index
-    from ._structure import Judged
+    from ..options import Preserve
+    from ._panel import Panel
 
 
 def substitutes(
@@ -32,10 +33,7 @@ def substitutes(
     exclude: Genes | None = None,
     share: float = SHARE,
     symbols: str | None = None,
-    missing: Missing = "warn",
-    preserve: Preserve | None = None,
-    cell_weights: str | None = None,
-    structure_key: str = "glfs_structure",
+    preserve: Preserve | Given | None = None,
     key_added: str = "glfs_substitutes",
     inplace: bool = True,
 ) -> pd.DataFrame | None:
@@ -63,13 +61,10 @@ def substitutes(
         A substitute stands in for a gene if it takes over at least this share.
     symbols
         Column of ``.var`` with names that genes may be given by.
-    missing
-        What to do about names that are not in the data: ``"raise"``, ``"warn"`` or ``"ignore"``.
-    preserve, cell_weights
-        What the panel is to keep, as in :func:`~glfs_bio.pp.select_genes`.  None: what a selection
-        was made for, and the structure for other panels.
-    structure_key
-        Where :func:`~glfs_bio.pp.structure` kept the structure; computed where it is not there.
+    preserve
+        What the panel should preserve: what :func:`~glfs_bio.pp.select_genes` takes, or a
+        :class:`~glfs_bio.Preserve`.  None: what a selection was made for, and the structure for
+        other panels.
     key_added
         Key of ``.uns``.
     inplace
@@ -109,22 +104,14 @@ def substitutes(
     checks.number("share", share)
     checks.keys(key_added=key_added)
     checks.flags(inplace=inplace)
-    found = judged(
-        adata,
-        panel,
-        symbols=symbols,
-        missing=missing,
-        structure_key=structure_key,
-        preserve=preserve,
-        cell_weights=cell_weights,
-    )
-    leaving = found.panel if genes is None else _leaving(adata, found, genes, symbols)
-    barred = closed(adata, found, exclude, symbols=symbols, missing=missing)
-    criterion, seen = found.structure.criterion, found.structure.genes
+    found = find(adata, panel, symbols=symbols, preserve=preserve)
+    leaving = found.genes if genes is None else _leaving(adata, found, genes, symbols)
+    barred = closed(adata, found, exclude, symbols=symbols)
+    criterion = found.basis.criterion
     lost, taken_over = found.measured.substitutions(leaving)
     taken_over[:, barred] = -np.inf
-    losses = pd.Series(criterion.losses(found.panel), index=found.panel)[leaving].to_numpy()
-    names = adata.var_names[seen].to_numpy()
+    losses = pd.Series(criterion.losses(found.genes), index=found.genes)[leaving].to_numpy()
+    names = adata.var_names.to_numpy()
     order = np.argsort(-taken_over, axis=1, kind="stable")
     best = order[:, : min(n, np.sum(~barred))]
     table = pd.DataFrame(
@@ -143,27 +130,26 @@ def substitutes(
     adata.uns[key_added] = {
         "table": table,
         "groups": _groups(names, leaving, order, (taken_over >= share).sum(axis=1)),
-        "panel": np.array(adata.var_names[found.named.genes], dtype=object),
-        "params": write.parameters(params) | found.by,
+        "panel": np.array(adata.var_names[found.genes], dtype=object),
+        "params": write.parameters(params) | found.basis.record(),
         "versions": write.versions("glfs-bio", "numpy", "anndata"),
     }
     return None
 
 
-def _leaving(adata: AnnData, found: Judged, genes: Any, symbols: str | None) -> Index:
+def _leaving(adata: AnnData, found: Panel, genes: Any, symbols: str | None) -> Index:
     """Places of the genes to replace, which are of the panel."""
     asked = names_of.panel(adata, genes, symbols=symbols, missing="raise", argument="genes")
-    leaving = names_of.places(adata, found.structure.genes, asked.genes, "genes")
-    strange = np.setdiff1d(leaving, found.panel)
+    strange = np.setdiff1d(asked.genes, found.genes)
     if len(strange):
         raise InvalidValue(
             "genes",
             NO_VALUE,
             "has genes that are not in the panel: {names}",
             "name genes of it",
-            names=listed(adata.var_names[found.structure.genes[strange]]),
+            names=listed(adata.var_names[strange]),
         )
-    return leaving
+    return asked.genes
 
 
 def _groups(names: Any, leaving: Index, order: Index, n_stand_in: Array) -> pd.DataFrame:

@@ -1,4 +1,8 @@
-"""What a panel has to stay within."""
+"""Options of a selection that users make: limits, the target platform, and what to preserve.
+
+Each is a frozen record that refuses a wrong value when it is made.  The command line and R take
+their options from these records: a new field is an option there too.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ from numbers import Real
 from typing import Any
 
 from . import checks
+from .errors import NO_VALUE, InvalidType, InvalidValue
 
 _SHARES = ("min_cells", "max_cells", "min_cells_in_type", "max_cells_in_type")
 _MEANS = ("min_mean", "max_mean", "min_mean_in_type", "max_mean_in_type")
@@ -24,7 +29,7 @@ _OF_TYPES = (
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """Limits on a panel of genes, for ``glfs_bio.pp.select_genes(..., limits=Limits(...))``.
+    """Constraints on a panel, for ``glfs_bio.pp.select_genes(..., limits=Limits(...))``.
 
     Every limit holds exactly, or an error says which of them conflict.  None is no limit.
 
@@ -42,8 +47,7 @@ class Limits:
         The same for the share of the cells of a type that express it.
     max_total_per_cell
         Most raw counts of the whole panel in a cell, as a mean over all cells.  It needs
-        `counts_layer` of ``select_genes``.  Imaging instruments cannot tell molecules apart where
-        there are too many.
+        `counts_layer`.  Imaging instruments cannot tell molecules apart where there are too many.
     max_total_per_type
         The same mean over the cells of each type: one number, or one for some types by name.  It
         needs `groupby` and `counts_layer`.
@@ -65,6 +69,14 @@ class Limits:
         last.
     groupby
         Column of ``.obs`` with the type of each cell.  A cell without a type is in none.
+    counts_layer
+        Layer of raw counts, for limits on totals; ``"X"`` for ``.X``.
+    cost
+        What a gene costs: one number, the name of a column of ``.var``, or a dict of genes to
+        numbers.  It needs `budget`.
+    budget
+        What the panel may cost.  With ``n_genes=None`` as many genes are selected as it affords and
+        as gain something.  It needs `cost`.
 
     Raises
     ------
@@ -94,6 +106,9 @@ class Limits:
     markers: Mapping[str, Collection[str]] | None = None
     priority: str | Mapping[str, float] | None = None
     groupby: str | None = None
+    counts_layer: str | None = None
+    cost: float | str | Mapping[str, float] | None = None
+    budget: float | None = None
 
     def __post_init__(self) -> None:
         for name in (*_MEANS, *_SHARES, "max_total_per_cell"):
@@ -101,18 +116,20 @@ class Limits:
             if value is not None:
                 checks.number(name, value)
                 if name in _SHARES and value > 1:
-                    msg = f"{name}={value!r} must be a share of the cells, from 0 to 1."
-                    raise ValueError(msg)
+                    raise InvalidValue(name, value, "must be a share of the cells, from 0 to 1")
         for name in (*_MEANS, *_SHARES):
             upper = "max" + name[3:]
             least, most = getattr(self, name), getattr(self, upper)
             if name.startswith("min") and None not in (least, most) and least > most:
-                msg = f"{name}={least!r} is more than {upper}={most!r}: no gene is within both."
-                raise ValueError(msg)
+                raise InvalidValue(
+                    name, least, "is more than {most}, the value of {upper}", upper=upper, most=most
+                )
         self._check_total_per_type()
         checks.whole_number("per_family", self.per_family, at_least=1, or_none=True)
         checks.whole_number("per_type", self.per_type, at_least=1, or_none=True)
-        checks.texts(or_none=True, groupby=self.groupby)
+        checks.texts(or_none=True, groupby=self.groupby, counts_layer=self.counts_layer)
+        if self.budget is not None:
+            checks.number("budget", self.budget)
         _names_or_mapping("families", self.families)
         _names_or_mapping("priority", self.priority)
         if self.markers is not None:
@@ -174,8 +191,9 @@ class Limits:
         totals = self.max_total_per_type
         if isinstance(totals, Mapping):
             if not totals:
-                msg = "max_total_per_type is an empty dict: name a type, or leave it out."
-                raise ValueError(msg)
+                raise InvalidValue(
+                    "max_total_per_type", totals, "is empty", "name a type, or leave it out"
+                )
             for kind, total in totals.items():
                 checks.number(f"max_total_per_type[{kind!r}]", total)
         elif totals is not None:
@@ -183,20 +201,118 @@ class Limits:
 
     def _check_partners(self) -> None:
         """No limit without what it needs, and nothing that changes nothing."""
-        if (self.families is None) != (self.per_family is None):
-            msg = "families= and per_family= need each other: give both, or neither."
-            raise ValueError(msg)
+        for one, other in (("families", "per_family"), ("cost", "budget")):
+            for name, partner in ((one, other), (other, one)):
+                if getattr(self, name) is not None and getattr(self, partner) is None:
+                    raise InvalidValue(
+                        name,
+                        getattr(self, name),
+                        "needs {partner}",
+                        "give both, or neither",
+                        partner=partner,
+                    )
         if self.markers is not None and self.per_type is None:
-            msg = "markers= is for per_type=: say how many of them each type needs."
-            raise ValueError(msg)
+            raise InvalidValue(
+                "markers", self.markers, "is for {arg:per_type}", "say how many each type needs"
+            )
+        if self.needs_counts and self.counts_layer is None:
+            raise InvalidValue(
+                "counts_layer",
+                None,
+                "is needed for limits on totals, which are on raw counts",
+                'name their layer, or "X" where {X} holds them',
+            )
+        if self.counts_layer is not None and not self.needs_counts:
+            raise InvalidValue(
+                "counts_layer",
+                self.counts_layer,
+                "changes nothing: it is for limits on totals (max_total_per_cell, "
+                "max_total_per_type)",
+            )
         if self.needs_types and self.groupby is None:
             names = [name for name in (*_OF_TYPES, "per_type") if getattr(self, name) is not None]
-            also = " (or markers=)" if names == ["per_type"] else ""
-            msg = f"{names[0]}= is for types of cells: name their column with groupby={also}."
-            raise ValueError(msg)
+            raise InvalidValue(
+                names[0],
+                getattr(self, names[0]),
+                "is for types of cells",
+                "name their column with {arg:groupby}",
+            )
         if self.groupby is not None and not self.needs_types:
-            msg = f"groupby={self.groupby!r} changes nothing: no limit is on types of cells."
-            raise ValueError(msg)
+            raise InvalidValue(
+                "groupby", self.groupby, "changes nothing: no limit is on types of cells"
+            )
+
+
+@dataclass(frozen=True)
+class Platform:
+    """The assay that will measure the panel, for ``select_genes(..., platform=Platform(...))``.
+
+    Attributes
+    ----------
+    detection
+        Relative detection efficiency of each gene, from 0 to 1: what the assay detects, as a share
+        of what is detected in the reference.  One number, the name of a column of ``.var``, or a
+        dict of genes to numbers.  Or cells that were measured by that assay, an AnnData object: the
+        efficiencies are then estimated from how many cells express each gene there and here, which
+        should be cells of the same kinds.  The noise of a gene grows accordingly; what is to be
+        preserved stays.
+    failure
+        Probability that a gene fails: one number, the name of a column of ``.var``, or a dict of
+        genes to numbers (other genes do not fail).  The panel is chosen that preserves most in the
+        mean over failures, of which 20 sets are drawn.
+
+    Raises
+    ------
+    InvalidValue
+        Neither is given: such a platform would change nothing.
+
+    Examples
+    --------
+    >>> from glfs_bio import Platform
+    >>> Platform(detection=0.3, failure=0.05)
+    Platform(detection=0.3, failure=0.05)
+    """
+
+    detection: Any = None
+    failure: float | str | Mapping[str, float] | None = None
+
+    def __post_init__(self) -> None:
+        if self.detection is None and self.failure is None:
+            raise InvalidValue(
+                "platform", NO_VALUE, "has neither detection nor failure", "give one of them"
+            )
+
+
+@dataclass(frozen=True)
+class Preserve:
+    """What a panel should preserve, of which cells and which structure, in one argument.
+
+    For ``preserve=`` of the functions of :mod:`glfs_bio.tl`, where what a selection was made for
+    does not say it.
+
+    Attributes
+    ----------
+    target
+        What `preserve` of :func:`~glfs_bio.pp.select_genes` takes.
+    cell_weights
+        Column of ``.obs``: how much each cell counts.
+    use_rep
+        Key of a structure that :func:`~glfs_bio.pp.structure` kept, or of ``.obsm``.  None: the
+        structure comes from the matrix.
+
+    Examples
+    --------
+    >>> from glfs_bio import Preserve
+    >>> Preserve("cell_type", cell_weights="cell_type").use_rep is None
+    True
+    """
+
+    target: Any = "structure"
+    cell_weights: str | None = None
+    use_rep: str | None = None
+
+    def __post_init__(self) -> None:
+        checks.texts(or_none=True, cell_weights=self.cell_weights, use_rep=self.use_rep)
 
 
 #: What a text in a record begins with that stands for a dict.
@@ -206,24 +322,24 @@ _JSON = "json:"
 def _names_or_mapping(name: str, value: object) -> None:
     if value is None or (isinstance(value, str) and value):
         return
-    _mapping(name, value, or_column="the name of a column of adata.var, or ")
-
-
-def _mapping(name: str, value: object, or_column: str = "") -> None:
     if not isinstance(value, Mapping):
-        msg = f"{name}={value!r} must be {or_column}a dict, not {type(value).__name__}."
-        raise TypeError(msg)
+        raise InvalidType(name, value, "must be the name of a column of {var}, or a {mapping}")
+    _mapping(name, value)
+
+
+def _mapping(name: str, value: object) -> None:
+    if not isinstance(value, Mapping):
+        raise InvalidType(name, value, "must be a {mapping}")
     if not value:
-        msg = f"{name} is an empty dict: leave it out."
-        raise ValueError(msg)
+        raise InvalidValue(name, value, "is empty", "leave it out")
 
 
 def _check_lists(name: str, lists: Mapping[Any, Any]) -> None:
     """Refuse families and markers that are not lists of names of genes."""
     for key, genes in lists.items():
         if isinstance(genes, str) or not isinstance(genes, Collection):
-            msg = f"{name}[{key!r}]={genes!r} must be a list of names of genes."
-            raise TypeError(msg)
+            raise InvalidType(
+                name, genes, "must hold lists of names of genes: see {key}", key=str(key)
+            )
         if not len(genes):
-            msg = f"{name}[{key!r}] is empty: leave it out."
-            raise ValueError(msg)
+            raise InvalidValue(name, lists, "has no gene for {key}", "leave it out", key=str(key))

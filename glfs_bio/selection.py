@@ -1,0 +1,335 @@
+"""From a matrix and a question to a ranking of the genes, by one of the methods."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import checks
+from .cells.batches import split
+from .cells.cells import STANDARDIZE, Reduction, build_problems
+from .cells.graph import check_graph
+from .cells.pca import check_coordinates
+from .criterion.criterion import Criterion
+from .criterion.failures import WithFailures
+from .data.memory import full_rank_fits
+from .data.threads import few_threads
+from .errors import NO_VALUE, InvalidValue
+from .methods import METHODS, OBJECTIVES, Method, Question
+from .ranking import Ranking, in_order, measured, without_ties
+from .solvers.constrained import select_within
+from .solvers.greedy import select
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
+
+    from ._typing import Array, Index, Matrix
+    from .cells.cells import Cells
+    from .criterion.criterion import Target
+    from .data.matrix import RowMatrix
+    from .solvers.constraints import Rows
+
+_FEWEST_CELLS = 3
+
+
+@dataclass(frozen=True)
+class Options:
+    """How genes are selected.
+
+    Attributes
+    ----------
+    method, objective
+        Names of :data:`~glfs_bio.methods.METHODS` and :data:`~glfs_bio.methods.OBJECTIVES`, or
+        instances.
+    lambda1, standardize, n_comps, n_neighbors, random_state
+        Those of :class:`~glfs_bio.GLFS`.
+
+    Raises
+    ------
+    InvalidType, InvalidValue
+        A value out of range, or an objective beside a method that has none.
+    """
+
+    method: str | Method = "glfs"
+    objective: str | Method = "error"
+    lambda1: float = 100.0
+    standardize: str | None = "auto"
+    n_comps: int | None = 50
+    n_neighbors: int = 15
+    random_state: int | None = 0
+
+    def __post_init__(self) -> None:
+        objective = OBJECTIVES.resolve("objective", self.objective)
+        METHODS.resolve("method", self.method)
+        if self.method != "glfs" and objective != OBJECTIVES["error"]:
+            raise InvalidValue(
+                "objective",
+                objective.name,
+                "is for {arg:method=glfs} only",
+                "leave it out with another {arg:method}",
+            )
+        checks.one_of("standardize", self.standardize, ("auto", *STANDARDIZE))
+        _ = self.reduction  # checks the rest
+
+    @cached_property
+    def ranker(self) -> Method:
+        """Whoever ranks the genes: the objective, or a method that has none."""
+        if self.method == "glfs":
+            return OBJECTIVES.resolve("objective", self.objective)
+        return METHODS.resolve("method", self.method)
+
+    @property
+    def names(self) -> dict[str, str]:
+        """Names of the method and, where it has one, of the objective, for a record."""
+        if self.method == "glfs":
+            return {"method": "glfs", "objective": self.ranker.name}
+        return {"method": self.ranker.name}
+
+    @cached_property
+    def reduction(self) -> Reduction:
+        """How the matrix becomes a problem."""
+        standardize = self.standardize
+        if standardize == "auto":
+            standardize = self.ranker.standardize(self.n_comps)
+        return Reduction(
+            n_comps=self.n_comps,
+            n_neighbors=self.n_neighbors,
+            lambda1=self.lambda1,
+            standardize=standardize,
+            whole_space=self.ranker.whole_space,
+            random_state=self.random_state,
+        )
+
+
+def rank_genes(
+    data: Matrix | RowMatrix,
+    question: Question | int | None = None,
+    options: Options | None = None,
+    *,
+    graph: Matrix | None = None,
+    representation: ArrayLike | None = None,
+    batch: ArrayLike | None = None,
+    cells: Sequence[Cells] | None = None,
+) -> Ranking:
+    """Rank the genes of a finite matrix of cells × genes by one of the methods.
+
+    Parameters
+    ----------
+    data
+        In memory, in a file or a dask array (:class:`~glfs_bio.data.matrix.RowMatrix`).
+    question
+        What is asked for; a number, or None, is that of a plain :class:`Question`.
+    options
+        How; None: as :class:`Options` has it by default.
+    graph, representation, batch
+        Those of ``fit`` of :class:`~glfs_bio.GLFS`.
+    cells
+        What :func:`~glfs_bio.cells.cells.build_problems` makes of the same data by the same
+        options, if it is known; None: it is made here.  With a method `by_criterion` only.
+
+    Returns
+    -------
+    Ranking
+        Of the candidates, in their order.
+
+    Raises
+    ------
+    InvalidType, InvalidValue
+        Naming the parameter, its value and what it should be.
+    """
+    how = Options() if options is None else options
+    asked = question if isinstance(question, Question) else Question(question)
+    asked = asked.among(data.shape[1])
+    check_sizes(data.shape, how, [asked.n_genes], len(asked.candidates))
+    _check_answerable(asked, how, one_set=batch is None)
+    if cells is None:
+        n_cells = data.shape[0]
+        cells = build_problems(
+            data,
+            how.reduction,
+            representation=None
+            if representation is None
+            else check_coordinates(representation, n_cells),
+            graph=None if graph is None else check_graph(graph, n_cells),
+            batch=batch,
+        )
+    targets = None
+    if asked.target is not None:
+        targets = [asked.target.rows(one.cells) for one in split(batch, data.shape[0])]
+    criterion = criterion_of(
+        cells, targets, worst=asked.across == "worst", detection=asked.detection
+    )
+    ranking = how.ranker.answer(asked, criterion, how.reduction)
+    about: dict[str, Any] = {
+        **how.names,
+        "graph_components": max(one.graph_components for one in cells),
+        "assay_noise": float(np.mean([one.assay_noise for one in cells])),
+    }
+    if batch is not None:
+        chosen = asked.candidates[ranking.order[: ranking.n_selected]]
+        labels = [one.label for one in split(batch, data.shape[0])]
+        about["batches"] = np.array(labels, dtype=object)
+        about["kept_in_batches"] = criterion.kept_in_sets(chosen)
+    return replace(ranking, info={**ranking.info, **about})
+
+
+def criterion_of(
+    cells: Sequence[Cells],
+    targets: Sequence[Target] | None = None,
+    *,
+    worst: bool = False,
+    detection: Array | None = None,
+) -> Criterion:
+    """Return F of some cells, by the arguments of ``Criterion``."""
+    with few_threads(cells[0].basis.shape[1], len(cells[0].variance)):
+        return Criterion(cells, targets, worst=worst, detection=detection)
+
+
+def check_sizes(
+    shape: tuple[int, int], options: Options, sizes: Sequence[int | None], n_candidates: int
+) -> None:
+    """Refuse sizes of selections that the matrix does not allow, and matrices that are too small.
+
+    Raises
+    ------
+    InvalidType, InvalidValue
+        Naming the size, and what it should be.
+    """
+    n_cells, n_features = shape
+    for n_genes in sizes:
+        checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
+        if n_genes is not None and n_genes > n_candidates:
+            raise InvalidValue(
+                "n_genes",
+                n_genes,
+                "is more than the {n} genes to choose from",
+                "ask for fewer",
+                n=n_candidates,
+            )
+    if options.n_comps is None:
+        full_rank_fits(n_cells, n_features)
+    if n_cells < _FEWEST_CELLS:
+        raise InvalidValue(
+            "data",
+            NO_VALUE,
+            "has {n} cells: at least {least} are needed",
+            n=n_cells,
+            least=_FEWEST_CELLS,
+        )
+    if n_features == 1:
+        raise InvalidValue("data", NO_VALUE, "has 1 gene: there is nothing to choose from")
+
+
+def _check_answerable(asked: Question, options: Options, *, one_set: bool) -> None:
+    """Refuse what this method cannot answer, or these cells."""
+    method = options.ranker
+    if asked.n_genes is None and not method.chooses_size:
+        raise InvalidValue(
+            "n_genes",
+            None,
+            "leaves the number to the method, and {method} chooses none",
+            "give one",
+            method=method.name,
+        )
+    if asked.across != "mean" and one_set:
+        raise InvalidValue(
+            "across",
+            asked.across,
+            "compares batches",
+            "name them with {arg:batch_key}, or give several data sets",
+        )
+    if asked.of_criterion and not method.by_criterion:
+        raise InvalidValue(
+            asked.of_criterion,
+            NO_VALUE,
+            "is for {arg:objective=error}, the default, and the selection is by {method}",
+            "leave one of them out",
+            method=method.name,
+        )
+    if asked.detection is not None and options.reduction.standardize != "noise":
+        raise InvalidValue(
+            "platform",
+            NO_VALUE,
+            "changes the noise of genes, and with this {arg:standardize} genes have none",
+            "leave one of them out",
+        )
+
+
+class Error(Method):
+    """``F = Tr(W E)``, the weighted posterior variance of a cell function given the panel.
+
+    It has no options: W is what should be preserved.
+    """
+
+    name = "error"
+    title = "GLFS: few genes that preserve the structure"
+    chooses_size = True
+    by_criterion = True
+
+    def standardize(self, n_comps: int | None) -> str | None:
+        """Genes are noise-standardised at full rank too."""
+        return "noise"
+
+    def answer(self, question: Question, criterion: Criterion, reduction: Reduction) -> Ranking:
+        """Choose the panel that preserves most, and measure it."""
+        return best_panel(
+            criterion,
+            question.n_genes,
+            include=question.include,
+            candidates=question.candidates,
+            rows=question.rows,
+            failure=question.failure,
+            random_state=reduction.random_state,
+        )
+
+
+def best_panel(
+    criterion: Criterion,
+    n_genes: int | None,
+    *,
+    include: Index,
+    candidates: Index,
+    rows: Rows | None = None,
+    failure: Array | None = None,
+    random_state: int | None = 0,
+) -> Ranking:
+    """Choose the panel that preserves most, and measure it.
+
+    Parameters
+    ----------
+    criterion
+        F, over all genes of the matrix.
+    n_genes, include, candidates, rows
+        Those of :func:`~glfs_bio.solvers.greedy.select`.
+    failure
+        Probability that a gene fails, shape (n_genes,): the panel that preserves most in the mean
+        over failures is chosen.  What it preserves is measured without failures, and in that mean.
+    random_state
+        Seed of the failures.
+
+    Returns
+    -------
+    Ranking
+        Of the candidates, in their order.
+    """
+    info: dict[str, Any] = {}
+    with few_threads(criterion.rank, criterion.n_genes):
+        minimised = criterion
+        if failure is not None:
+            minimised = WithFailures(criterion, failure, random_state=random_state)
+        choose = select if rows is None else partial(select_within, rows=rows)
+        panel = choose(minimised, n_genes, include=include, candidates=candidates)
+        info["of_best_possible"] = panel.of_best_possible
+        if failure is not None:
+            info["kept_with_failures"] = panel.kept[: panel.n_selected]
+        if n_genes is None and not (rows is not None and rows.budget):
+            sizes = np.arange(1, len(panel.kept) + 1)
+            info["curve"] = {"n_genes": sizes, "kept": criterion.kept(panel.order)}
+        scores = in_order(np.searchsorted(candidates, panel.order), panel.waiting[candidates])
+        ranking = Ranking(panel.beta[candidates], without_ties(scores), panel.n_selected, info)
+        return measured(ranking, criterion, candidates)

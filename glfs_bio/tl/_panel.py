@@ -1,0 +1,166 @@
+"""A panel, however it is named, and the criterion that it is evaluated by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._anndata import names, read, target, write
+from .._anndata.structure import Parameters, parameters, structure_of
+from ..criterion.panel import MeasuredPanel
+from ..options import Platform, Preserve
+from ..pp import recorded_parameters
+
+if TYPE_CHECKING:
+    from anndata import AnnData
+    from numpy.typing import NDArray
+
+    from .._anndata.names import Genes, Named
+    from .._anndata.structure import Structure
+    from .._typing import Array, Index
+    from ..criterion.criterion import Criterion
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What panels are evaluated by.
+
+    Attributes
+    ----------
+    structure
+        Of the cells.
+    criterion
+        F, over all genes.
+    preserve
+        What it is of.
+    failure
+        Probability that each gene fails on the target platform; None: none does.
+    """
+
+    structure: Structure
+    criterion: Criterion
+    preserve: Preserve
+    failure: Array | None
+
+    def record(self) -> dict[str, Any]:
+        """Return what it is, for ``.uns``."""
+        return {
+            "preserve": write.storable(self.preserve.target),
+            "cell_weights": write.storable(self.preserve.cell_weights),
+            "structure": self.structure.parameters.record(),
+        }
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A panel and what it is evaluated by.
+
+    Attributes
+    ----------
+    named
+        The panel, in the rows of ``.var``.
+    basis
+        What it is evaluated by.
+    """
+
+    named: Named
+    basis: Basis
+
+    @property
+    def genes(self) -> Index:
+        """Rows of ``.var``."""
+        return self.named.genes
+
+    @cached_property
+    def measured(self) -> MeasuredPanel:
+        """The panel with E once its genes are measured."""
+        return MeasuredPanel(self.basis.criterion, self.genes)
+
+
+def find(
+    adata: AnnData,
+    panel: Any,
+    *,
+    symbols: str | None = None,
+    preserve: Any = None,
+    platform: Platform | None = None,
+    basis: Basis | None = None,
+) -> Panel:
+    """Find the genes of a panel, and what it is evaluated by unless that is at hand.
+
+    Names that are not in the data are left out with a warning.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        As :func:`~glfs_bio._anndata.names.panel` and :func:`basis_of`.
+    """
+    named = names.panel(adata, panel, symbols=symbols, missing="warn")
+    if basis is None:
+        basis = basis_of(adata, named.key, symbols=symbols, preserve=preserve, platform=platform)
+    return Panel(named, basis)
+
+
+def basis_of(
+    adata: AnnData,
+    key: str | None = None,
+    *,
+    symbols: str | None = None,
+    preserve: Any = None,
+    platform: Platform | None = None,
+) -> Basis:
+    """Return what a selection, or another panel (None), is evaluated by.
+
+    With ``preserve=None`` that is what the selection was made for, in the structure that it was
+    chosen by; another panel is evaluated by the structure of the matrix.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        As :func:`~glfs_bio._anndata.target.wanted`, ``platform`` and
+        :func:`~glfs_bio._anndata.structure.structure_of`.
+    """
+    read.unique_names(adata)
+    recorded: dict[str, Any] = {}
+    own = Parameters()
+    if key is not None and key in adata.uns:
+        recorded = recorded_parameters(adata, key)
+        own = Parameters.restored(adata.uns[key]["structure"], kept=_kept(adata, recorded))
+    if preserve is None:
+        asked = Preserve(recorded.get("preserve", target.STRUCTURE), recorded.get("cell_weights"))
+    elif isinstance(preserve, Preserve):
+        asked = preserve
+    else:
+        asked = Preserve(preserve)
+    if asked.use_rep is not None:
+        own = parameters(adata, use_rep=asked.use_rep)
+    if platform is None:
+        platform = recorded.get("platform")
+    wanted = target.wanted(adata, asked.target, asked.cell_weights, symbols=symbols, missing="warn")
+    detection, failure = target.platform(adata, platform, own.layer)
+    structure = structure_of(adata, own)
+    return Basis(structure, structure.criterion(wanted, detection=detection), asked, failure)
+
+
+def _kept(adata: AnnData, recorded: dict[str, Any]) -> str | None:
+    """Key of the structure that a selection named, if it is still there."""
+    name = recorded["use_rep"]
+    return name if name in adata.uns and name in adata.varm else None
+
+
+def closed(
+    adata: AnnData, found: Panel, exclude: Genes | None, *, symbols: str | None
+) -> NDArray[np.bool_]:
+    """Return which genes cannot be a substitute.
+
+    Those of the panel, those excluded, and where the panel is a selection those that could not be
+    selected.
+    """
+    out = names.gene_mask(adata, exclude, "exclude", symbols=symbols, missing="warn")
+    if found.named.key is not None:
+        out |= adata.var[f"{found.named.key}_score"].isna().to_numpy()
+    out[found.genes] = True
+    return np.asarray(out)
