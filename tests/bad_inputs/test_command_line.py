@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from glfs_bio import Limits
 from glfs_bio.cli import SUMMARIES, app, imported
-from glfs_bio.errors import FileRefused
+from glfs_bio.errors import FileMissing
 
 #: Words of the command line, and what the line on stderr must name: the option with its value, the
 #: file, or nothing where it is the cells.  The exit code is 1.
@@ -306,7 +306,7 @@ def test_the_line_itself(folder, line, message):
 def test_debug_raises(folder, command):
     more = ["-o", "r.html"] if command == "report" else []
     result = CliRunner().invoke(app, [*command.split(), "missing.h5ad", *more, "--debug"])
-    assert isinstance(result.exception, FileRefused)
+    assert isinstance(result.exception, FileMissing)
     assert result.exception.argument == "source"
 
 
