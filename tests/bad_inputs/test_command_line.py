@@ -148,7 +148,7 @@ DATA = [
     ("export panel.h5ad a.gmt --threshold 7", "--threshold 7"),
     ("report panel.h5ad -o report.pdf", "--output report.pdf"),
     ("report panel.h5ad -o r.html --keep r.csv", "--keep r.csv"),
-    ("report panel.h5ad -o r.html --groupby nope", "--groupby nope"),
+    ("report panel.h5ad -o r.html --labels nope", "--labels nope"),
     ("report panel.h5ad -o r.html --link ftp://x", "--link ftp://x"),
     ("report panel.h5ad -o r.html --seed -1", "--seed -1"),
     ("demo -o no/where", "no/where"),
