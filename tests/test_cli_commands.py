@@ -15,7 +15,6 @@ from rich.progress import Progress
 from typer.testing import CliRunner
 
 import glfs_bio
-from glfs_bio.cli import _options as options
 from glfs_bio.cli import _stderr, app
 from glfs_bio.selection import METHODS
 
@@ -260,7 +259,7 @@ def test_export_in_every_format(run, selected, panel, tmp_path):
 
 
 def test_report(run, selected, tmp_path):
-    result = run("report", selected, "-o", "r.html", "--groupby", "bulk_labels", "--link", "none")
+    result = run("report", selected, "-o", "r.html", "--labels", "bulk_labels", "--link", "none")
     assert (result.exit_code, result.stdout) == (0, ""), result.output
     assert "20 of 765 genes" in (tmp_path / "r.html").read_text("utf-8")
 
@@ -315,8 +314,3 @@ def test_files_are_written_though_nobody_reads_stdout(cells, tmp_path):
     assert re.search("5 of 765 genes", told)
     assert "Traceback" not in told
     assert (tmp_path / "out.h5ad").exists()
-
-
-def test_help_does_not_wait_for_scanpy():
-    """The methods are spelt out in the command line, which imports nothing to name them."""
-    assert tuple(METHODS) == options.METHODS

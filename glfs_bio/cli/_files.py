@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import glfs_bio
 
-from ..errors import NO_VALUE, FileRefused, InvalidValue, Refusal
+from ..errors import NO_VALUE, FileMissing, FileRefused, InvalidValue, Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -74,7 +74,7 @@ def check(files: Iterable[tuple[str, Reads | Writes, Any]], *, overwrite: bool) 
     for name, use, file in every:
         if isinstance(use, Reads):
             if file.name.lower().endswith(use.ending) and not file.exists():
-                raise FileRefused(
+                raise FileMissing(
                     name, file, "does not exist", "name a file or folder that is there"
                 )
         elif use.endings and file.suffix.lower() not in use.endings:

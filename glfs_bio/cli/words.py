@@ -80,6 +80,7 @@ def door(options: Mapping[str, Option]) -> Door:
             "categorical": "a categorical column of the file",
             "log_normalise": normalise,
             "pattern": "/…/",
+            "spawn": "a command of its own",
         },
         argument=partial(_argument, options),
         call=_call,

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from glfs_bio import Limits
 from glfs_bio.cli import SUMMARIES, app, imported
-from glfs_bio.errors import FileRefused
+from glfs_bio.errors import FileMissing
 
 #: Words of the command line, and what the line on stderr must name: the option with its value, the
 #: file, or nothing where it is the cells.  The exit code is 1.
@@ -148,7 +148,7 @@ DATA = [
     ("export panel.h5ad a.gmt --threshold 7", "--threshold 7"),
     ("report panel.h5ad -o report.pdf", "--output report.pdf"),
     ("report panel.h5ad -o r.html --keep r.csv", "--keep r.csv"),
-    ("report panel.h5ad -o r.html --groupby nope", "--groupby nope"),
+    ("report panel.h5ad -o r.html --labels nope", "--labels nope"),
     ("report panel.h5ad -o r.html --link ftp://x", "--link ftp://x"),
     ("report panel.h5ad -o r.html --seed -1", "--seed -1"),
     ("demo -o no/where", "no/where"),
@@ -306,7 +306,7 @@ def test_the_line_itself(folder, line, message):
 def test_debug_raises(folder, command):
     more = ["-o", "r.html"] if command == "report" else []
     result = CliRunner().invoke(app, [*command.split(), "missing.h5ad", *more, "--debug"])
-    assert isinstance(result.exception, FileRefused)
+    assert isinstance(result.exception, FileMissing)
     assert result.exception.argument == "source"
 
 
