@@ -96,6 +96,8 @@ class Results:
             wanted = len(self.having(group, measure))
             for size in SIZES:
                 sets = self.known(group, measure, size, own, rival)
+                if measure in SCORES:  # the draws of sets depend on their order
+                    sets = sorted(sets)
                 if sets:
                     ours, theirs = (self.stack(sets, measure, size, one) for one in (own, rival))
                     paired, over = tables.paired(ours, theirs), tables.over_cells(ours - theirs)
@@ -194,7 +196,7 @@ def ranks(found: Results, group: str) -> pd.DataFrame:
     for measure in (*MEASURES, *CLUSTERS):
         known = table[table.groupby("set")[measure].transform("count") > 0]
         full = known.groupby("method")[measure].transform(lambda one: one.notna().all())
-        known = known[full]
+        known = known[full.astype(bool)]
         rank = known.groupby(["set", "genes"])[measure].rank(ascending=False)
         placed[measure] = rank.groupby(known["method"]).mean()
     found_ranks = pd.DataFrame(placed).reindex(list(COMPARED))
