@@ -95,7 +95,9 @@ def test_an_objective_by_instance(pbmc, clusters, objective):
     select_genes(pbmc, 5, objective=objective)
     assert pbmc.uns["glfs"]["objective"] == objective.name
     assert pbmc.var["glfs_selected"].sum() == 5
-    assert set(GLFS(3, objective=objective).fit(clusters).get_support(indices=True)) <= set(range(6))
+    assert set(GLFS(3, objective=objective).fit(clusters).get_support(indices=True)) <= set(
+        range(6)
+    )
 
 
 def test_an_objective_by_name(pbmc, clusters, monkeypatch):

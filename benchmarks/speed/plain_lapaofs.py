@@ -11,7 +11,7 @@ import numpy as np
 
 from glfs_bio.cells.problem import build_problems
 from glfs_bio.cells.reduction import Reduction
-from glfs_bio.rivals._designs import alike
+from glfs_bio.rivals.designs import alike
 
 
 def blocks(adata) -> list:

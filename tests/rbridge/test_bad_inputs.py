@@ -51,8 +51,6 @@ ROWS = [
     ("s(objective = 'exact', lam = 'x')", PYTHON_VALUE, "lam='x'"),
     ("s(objective = 'exact', lam = 1e12)", PYTHON_VALUE, "leaves no gene"),
     ("s(objective = 'exact', lam = Inf)", PYTHON_VALUE, "lam=inf"),
-    ("s(objective = 'exact', swaps = TRUE)", PYTHON_VALUE, "swaps=TRUE is for objective='error'"),
-    ("s(swaps = 'x')", PYTHON_TYPE, "swaps='x' must be TRUE or FALSE"),
     ("s(lambda1 = -1)", PYTHON_VALUE, "lambda1=-1"),
     ("s(lambda1 = NaN)", R, "lambda1"),
     ("s(lambda1 = 'much')", PYTHON_TYPE, "lambda1='much'"),

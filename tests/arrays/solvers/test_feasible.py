@@ -55,11 +55,10 @@ LIMITS = {
 
 
 @pytest.mark.parametrize("include", [(), (4, 8)])
-@pytest.mark.parametrize("swaps", [False, True])
 @pytest.mark.parametrize("name", LIMITS)
-def test_limits_hold_and_the_share_is_no_more_than_the_true_one(criterion, name, swaps, include):
+def test_limits_hold_and_the_share_is_no_more_than_the_true_one(criterion, name, include):
     rows, include = Rows.of(LIMITS[name], 12), np.array(include, dtype=np.intp)
-    panel = select_within(criterion, 5, rows=rows, include=include, candidates=EVERY, swaps=swaps)
+    panel = select_within(criterion, 5, rows=rows, include=include, candidates=EVERY)
     assert rows.hold(np.isin(EVERY, panel.order).astype(float))
     assert set(panel.order[: len(include)]) == set(include)
     errors = criterion.errors(panel.order)

@@ -55,11 +55,10 @@ def test_weights_are_those_of_the_relaxed_choice(criterion):
 
 
 @pytest.mark.parametrize("include", [(), (2, 9)])
-@pytest.mark.parametrize("swaps", [False, True])
-def test_share_of_the_best_possible_is_no_more_than_the_true_one(criterion, include, swaps):
+def test_share_of_the_best_possible_is_no_more_than_the_true_one(criterion, include):
     include = np.array(include, dtype=np.intp)
     candidates = np.array([0, 1, 2, 3, 4, 6, 7, 9, 11])
-    panel = select(criterion, 6, include=include, candidates=candidates, swaps=swaps)
+    panel = select(criterion, 6, include=include, candidates=candidates)
     errors = criterion.errors(panel.order)
     start = criterion.errors(include)[-1]
     others = np.setdiff1d(candidates, include)
@@ -83,17 +82,6 @@ def test_genes_that_may_not_be_chosen(criterion):
     assert not panel.waiting[others].any()
     assert panel.kept[-1] < 1.0
     assert panel.of_best_possible[-1] == pytest.approx(1.0, rel=1e-2)
-
-
-@pytest.mark.parametrize("n_genes", [3, 5])
-def test_exchanges_never_lose(criterion, n_genes):
-    include = np.array([10])
-    plain = select(criterion, n_genes, include=include, candidates=EVERY)
-    swapped = select(criterion, n_genes, include=include, candidates=EVERY, swaps=True)
-    assert swapped.kept[-1] >= plain.kept[-1]
-    assert (swapped.kept[-1] > plain.kept[-1]) == (swapped.exchanged > 0)
-    assert swapped.order[0] == 10
-    assert plain.exchanged == 0
 
 
 def test_the_fewest_genes_that_keep_enough(criterion, caplog):
