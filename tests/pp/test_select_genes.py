@@ -69,7 +69,7 @@ def test_what_the_papers_objective_writes(pbmc):
     [
         {"n_genes": 10},
         {},
-        {"n_genes": 10, "swaps": True, "include": ["CD3E", "NKG7"]},
+        {"n_genes": 10, "include": ["CD3E", "NKG7"]},
         {"n_genes": 2, "include": ["CD3E", "NKG7"]},
         {"n_genes": 10, "objective": "exact"},
         {"n_genes": 10, "method": "laplacian_score"},

@@ -60,7 +60,6 @@ STRUCTURES = {
     "a budget": {"cost": 2.0, "budget": 15.0, "n_genes": None},
     "another assay": {"detection": 0.3},
     "failures": {"failure": 0.2},
-    "swaps": {"swaps": True},
     "automatic": {"n_genes": None},
     "some genes": {"mask_var": "some", "include": ["NKG7"], "exclude": "ribosomal"},
     "from nothing": {"use_rep": "X", "n_comps": 20, "lambda1": 7.0},

@@ -240,7 +240,7 @@ def test_every_batch_gives_its_share(adata, monkeypatch):
     assert seen == [{"a": 30, "b": 15}] * 3
 
 
-@pytest.mark.parametrize("options", [{"swaps": True}, {"objective": "exact"}])
+@pytest.mark.parametrize("options", [{"objective": "exact"}, {"lambda1": 50.0}])
 def test_options_of_the_selection_reach_it(adata, options, monkeypatch):
     seen = []
     original = module.select_genes
