@@ -153,7 +153,7 @@ def test_order_form(run):
     assert found["counts_per_label"]["ratio"].max() > 2 * found["counts_per_label"]["ratio"].min()
     assert "CD8a, ADGRE1. CD8a: did you mean CD8A?" in defined["unknown"]
     assert list(cells.uns["extended"]["absent"]) == ["CD8a", "ADGRE1"]
-    measures = defined["compared"]["measures"].astype(float)
+    measures = defined["compared"]["table"].astype(float)
     catalogue, extended = measures.loc["catalogue"], measures.loc["catalogue, extended"]
     assert abs(catalogue["accuracy"] - extended["accuracy"]) < 0.02
     for measure in ("kept", "neighbors_kept", "clusters_kept_coarse", "clusters_kept_fine"):
