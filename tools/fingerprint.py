@@ -23,6 +23,7 @@ import pandas as pd
 import scanpy as sc
 
 import glfs_bio
+from glfs_bio.glfs2014.exact import Exact
 
 DATA = Path(os.environ.get("GLFS_BIO_DATA", "../shared/data"))
 FIVE = (
@@ -135,7 +136,7 @@ def of_single_cells(name):
         sc.pp.pca(adata, n_comps=50)
         sc.pp.neighbors(adata)
         named = {"use_rep": "X_pca", "neighbors_key": "neighbors"}
-        del adata.uns["glfs_structure"]
+        adata.uns.pop("glfs_structure", None)
         yield "named structure", select(adata, 50, **named)
     if name.startswith("sc_mix") or large:
         key = "batch" if "batch" in adata.obs else "stim"
@@ -146,13 +147,13 @@ def of_single_cells(name):
 
 
 def failing(share):
-    """Arguments for a probability of failure; a column where the door for numbers moves."""
-    return {"failure": share}
+    """Arguments for a probability of failure."""
+    return {"platform": glfs_bio.Platform(failure=share)}
 
 
 def detecting(share):
     """Arguments for a detection efficiency."""
-    return {"detection": share}
+    return {"platform": glfs_bio.Platform(detection=share)}
 
 
 def of_leukaemia():
@@ -160,7 +161,7 @@ def of_leukaemia():
     whole = {"n_comps": None, **FRESH}
     for objective in ("error", "exact"):
         yield objective, select(adata, 20, objective=objective, **whole)
-    yield "line search", select(adata, None, objective="exact", lam="line_search", **whole)
+    yield "line search", select(adata, None, objective=Exact(lam="line_search"), **whole)
     adata.obs["learn"] = (adata.obs["split"] == "train").to_numpy()
     glfs_bio.tl.classify(adata, "label", train="learn", n_genes=20)
     found = adata.obs[[name for name in adata.obs if name.startswith("glfs")]]
