@@ -227,7 +227,8 @@ class Registry(UserDict[str, Any]):
         """
         if isinstance(given, Method):
             return given
-        checks.one_of(argument, given, self)
+        if not isinstance(given, str) or given not in self:
+            checks.one_of(argument, given, self)
         return self[str(given)]
 
     def restored(self, argument: str, record: str | Mapping[str, Any]) -> str | Method:

@@ -23,6 +23,7 @@ import pandas as pd
 import scanpy as sc
 
 import glfs_bio
+from glfs_bio.glfs2014.exact import Exact
 
 DATA = Path(os.environ.get("GLFS_BIO_DATA", "../shared/data"))
 FIVE = (
@@ -86,8 +87,8 @@ def of_workbench(adata, labels):
     yield "explain_panel", {"table": why}
 
 
-def evaluation(adata, labels):
-    glfs_bio.tl.evaluate_panel(adata, "glfs", labels, n_random=5)
+def evaluation(adata, labels, **options):
+    glfs_bio.tl.evaluate_panel(adata, "glfs", labels, n_random=5, **options)
     entry = adata.uns["glfs_evaluation"]
     names = {  # of the result: before and after the names settle
         "kept": "preserved",
@@ -135,24 +136,27 @@ def of_single_cells(name):
         sc.pp.pca(adata, n_comps=50)
         sc.pp.neighbors(adata)
         named = {"use_rep": "X_pca", "neighbors_key": "neighbors"}
-        del adata.uns["glfs_structure"]
+        adata.uns.pop("glfs_structure", None)
         yield "named structure", select(adata, 50, **named)
     if name.startswith("sc_mix") or large:
         key = "batch" if "batch" in adata.obs else "stim"
         yield "batches", select(adata, 20, batch_key=key, **FRESH)
         yield "worst batch", select(adata, 20, batch_key=key, across="worst", **FRESH)
     if large:
-        yield "evaluate_panel", evaluation(adata, "label")
+        # By the structure of all cells, which was once re-used for a selection within batches.
+        glfs_bio.pp.structure(adata, key_added="named")
+        named = glfs_bio.Preserve(use_rep="named")
+        yield "evaluate_panel", evaluation(adata, "label", preserve=named)
 
 
 def failing(share):
-    """Arguments for a probability of failure; a column where the door for numbers moves."""
-    return {"failure": share}
+    """Arguments for a probability of failure."""
+    return {"platform": glfs_bio.Platform(failure=share)}
 
 
 def detecting(share):
     """Arguments for a detection efficiency."""
-    return {"detection": share}
+    return {"platform": glfs_bio.Platform(detection=share)}
 
 
 def of_leukaemia():
@@ -160,7 +164,7 @@ def of_leukaemia():
     whole = {"n_comps": None, **FRESH}
     for objective in ("error", "exact"):
         yield objective, select(adata, 20, objective=objective, **whole)
-    yield "line search", select(adata, None, objective="exact", lam="line_search", **whole)
+    yield "line search", select(adata, None, objective=Exact(lam="line_search"), **whole)
     adata.obs["learn"] = (adata.obs["split"] == "train").to_numpy()
     glfs_bio.tl.classify(adata, "label", train="learn", n_genes=20)
     found = adata.obs[[name for name in adata.obs if name.startswith("glfs")]]

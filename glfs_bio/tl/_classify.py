@@ -174,14 +174,7 @@ def classify(
         "random_state": random_state,
     }
     read.unique_names(adata)
-    checks.one_of("graph", graph, ("auto", *SELECTORS))
-    checks.keys(key_added=key_added)
-    checks.number("lambda1", lambda1)
-    checks.number("lambda2", lambda2, above=0.0)
-    checks.whole_number("cv", cv, at_least=2)
-    checks.seed(random_state)
-    if isinstance(n_comps, str):
-        checks.one_of("n_comps", n_comps, ("auto",))
+    _check_parameters(params)
     data = read.matrix(adata, layer)
     batch = read.batches(adata, batch_key)
     chosen = names.choose(adata, include, exclude, symbols=symbols)
@@ -192,9 +185,8 @@ def classify(
     learn = read.mask(adata, "obs", train, "train")
     genes = np.flatnonzero(chosen.allowed)
     known = learn & (codes >= 0)
-    _check_labels(
-        categories[codes[known]], labels, cv if n_genes is None or np.ndim(n_genes) else None
-    )
+    folds = cv if n_genes is None or np.ndim(n_genes) else None
+    _check_labels(categories[codes[known]], labels, folds)
     model = GLFSLapRLSClassifier(
         n_genes,
         selector=default_selector(
@@ -213,7 +205,6 @@ def classify(
     predicted = model.predict(data[:, genes])
     margins = classifier.margins(decision.reshape(len(decision), -1))
     typical = float(np.median(margins[known])) or 1.0
-
     report = _report(model, params, categories, adata.var_names[genes])
     used = genes[model.genes_]
     if called is not None:
@@ -224,6 +215,18 @@ def classify(
     _store(adata, key_added, model, genes, decision, predicted, categories)
     adata.obs[f"{key_added}_margin"] = margins / typical
     adata.uns[key_added] = report
+
+
+def _check_parameters(params: dict[str, Any]) -> None:
+    """Refuse parameters of :func:`classify` that are out of range on their own."""
+    checks.one_of("graph", params["graph"], ("auto", *SELECTORS))
+    checks.keys(key_added=params["key_added"])
+    checks.number("lambda1", params["lambda1"])
+    checks.number("lambda2", params["lambda2"], above=0.0)
+    checks.whole_number("cv", params["cv"], at_least=2)
+    checks.seed(params["random_state"])
+    if isinstance(params["n_comps"], str):
+        checks.one_of("n_comps", params["n_comps"], ("auto",))
 
 
 def _check_labels(known: NDArray[Any], labels: str, folds: int | None) -> None:
