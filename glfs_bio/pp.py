@@ -257,11 +257,10 @@ def _selected(
         whole, **named, n_comps=params["n_comps"], random_state=params["random_state"]
     )
     frame, entry = _of_one(whole, asked, structure_of_cells, keep=keep and not several)
-    entry["params"] = write.parameters(params)
-    if f"{params['key_added']}_detection" in frame:
-        entry["params"]["platform"] = write.storable(
-            Platform(f"{params['key_added']}_detection", params["platform"].failure)
-        )
+    recorded = dict(params)
+    if (column := f"{params['key_added']}_detection") in frame:
+        recorded["platform"] = Platform(column, params["platform"].failure)
+    entry["params"] = write.parameters(recorded)
     if several:
         entry["data_sets"] = np.array(list(sets), dtype=object)
     return frame, entry, list(sets.values())
