@@ -83,7 +83,7 @@ def test_one_share_for_all_is_more_noise(counts):
         ("nope", {}, NotFound, "detection"),
         (1.5, {}, InvalidValue, "detection"),
         (-0.1, {}, InvalidValue, "detection"),
-        ({"g1": 0.5}, {}, InvalidValue, "g1"),
+        ({"g1": 0.5}, {}, InvalidValue, "detection"),
         (ad.AnnData(np.ones((3, 2))), {}, InvalidValue, "detection"),
         (0.5, {"use_rep": "unit"}, InvalidValue, "platform"),
         (0.5, {"objective": "exact"}, InvalidValue, "platform"),

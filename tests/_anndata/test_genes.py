@@ -203,7 +203,7 @@ def test_a_panel_with_absent_genes(by_symbol):
     with pytest.warns(Caution):
         named = genes.panel(by_symbol, ["XX", "CD3D", "tcr"], missing="warn")
     assert (list(named.genes), named.absent) == ([2], ["XX", "tcr"])
-    with refused(NotFound, "panel"):
+    with refused(InvalidValue, "panel"):
         genes.panel(by_symbol, ["CD3D", "tcr"])
 
 

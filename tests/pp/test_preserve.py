@@ -11,7 +11,7 @@ import pytest
 import scanpy as sc
 from sklearn.linear_model import Ridge
 
-from glfs_bio import pp, tl
+from glfs_bio import Preserve, pp, tl
 
 
 @pytest.fixture(scope="module")
@@ -150,7 +150,7 @@ def test_the_workbench_judges_by_what_the_selection_was_made_for(adata):
     kept = adata.uns["glfs"]["kept"][-1]
     quick = {"inplace": False, "n_random": 0}
     assert tl.evaluate_panel(adata, "glfs", **quick)["kept"] == pytest.approx(kept)
-    same = {"preserve": "type", "cell_weights": "phase"}
+    same = {"preserve": Preserve("type", cell_weights="phase")}
     names = list(adata.var_names[adata.var["glfs_selected"]])
     assert tl.evaluate_panel(adata, names, **quick, **same)["kept"] == pytest.approx(kept)
     assert tl.evaluate_panel(adata, names, **quick)["kept"] != pytest.approx(kept)
@@ -166,7 +166,7 @@ def test_the_workbench_judges_by_what_the_selection_was_made_for(adata):
     compared = tl.compare_panels(
         adata, {"a": "glfs", "b": names[:3]}, **same, inplace=False
     )
-    assert compared["measures"]["kept"]["a"] == pytest.approx(kept)
+    assert compared["kept"]["a"] == pytest.approx(kept)
 
 
 def test_an_extended_panel_and_a_file_remember(adata, tmp_path):

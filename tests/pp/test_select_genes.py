@@ -345,7 +345,7 @@ BAD = [
     (bad(X=lambda a: np.ones(a.shape)), {}, InvalidValue, "X"),
     (bad(var_names=lambda a: ["A", "A", *a.var_names[2:]]), {}, InvalidValue, "adata"),
     (other_graph(lambda g: -g), GRAPH, InvalidValue, "neighbors_key"),
-    (other_graph(sparse.triu), GRAPH, InvalidValue, "neighbors_key"),
+    (other_graph(lambda g: sparse.triu(g).tocsr()), GRAPH, InvalidValue, "neighbors_key"),
     (no_spoil, {"n_genes": 766}, InvalidValue, "n_genes"),
     (no_spoil, {"n_genes": 0}, InvalidValue, "n_genes"),
     (no_spoil, {"n_genes": "ten"}, InvalidType, "n_genes"),
@@ -378,7 +378,7 @@ def test_bad_input_is_refused_and_nothing_is_written(pbmc, spoil, options, kind,
 @pytest.mark.parametrize(("cells", "genes"), [(2, 10), (20, 1)])
 def test_too_small_objects_are_refused(cells, genes):
     adata = ad.AnnData(np.random.default_rng(0).normal(size=(cells, genes)))
-    with refused(InvalidValue, "X"):
+    with refused(InvalidValue, "data"):
         select_genes(adata, 1)
 
 
