@@ -112,16 +112,6 @@ def test_an_objective_by_name(pbmc, clusters, monkeypatch):
     np.testing.assert_array_equal(pbmc.var["glfs_score"], named)
 
 
-def test_lam_beside_an_objective_is_an_option_of_it(pbmc):
-    one, other = (
-        select_genes(pbmc, 6, inplace=False, **how)
-        for how in ({"objective": "exact", "lam": 1e-4}, {"objective": Exact(lam=1e-4)})
-    )
-    np.testing.assert_array_equal(one["glfs_weight"], other["glfs_weight"])
-    with refused(InvalidValue, "lam"):
-        select_genes(pbmc, 6, lam=1e-4)
-
-
 @pytest.mark.parametrize("argument", ["method", "objective"])
 @pytest.mark.parametrize("value", ["toy", 5, Loudest])
 def test_unknown_names(clusters, argument, value):
