@@ -30,7 +30,7 @@ _BY_NAME = ("detection", "failure", "preserve")
 _WITH_PARAMETERS = ("params", "structure")
 #: Of the record of a structure: its bytes, and what these hold.
 _BYTES = "kept"
-_ARRAYS = ("genes", "set_of_cell")
+_ARRAYS = ("set_of_cell",)
 _TOLD = ("params", "made_of")
 
 
@@ -50,7 +50,7 @@ def _kept(params: Mapping[str, Any]) -> dict[str, Any]:
     """Parameters, of which the platform has some of its own."""
     kept = {}
     for name, value in params.items():
-        if name == "platform" and isinstance(value, Mapping):
+        if name == "platform" and isinstance(value, dict):
             kept[name] = _kept(value)
         else:
             kept[name] = storable(value) if value is None or name in _BY_NAME else value
