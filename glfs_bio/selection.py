@@ -232,7 +232,9 @@ def check_sizes(
             least=_FEWEST_CELLS,
         )
     if n_features == 1:
-        raise InvalidValue("data", NO_VALUE, "has 1 gene (n_features=1): there is nothing to choose from")
+        raise InvalidValue(
+            "data", NO_VALUE, "has 1 gene (n_features=1): there is nothing to choose from"
+        )
 
 
 def answerable(

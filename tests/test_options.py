@@ -184,7 +184,11 @@ def test_a_choice_within_limits(adata):
         ({"max_total_per_type": 1, "groupby": "k"}, InvalidValue, "counts_layer"),
         ({"max_total_per_type": 1, "counts_layer": "c"}, InvalidValue, "max_total_per_type"),
         ({"max_total_per_type": {}, "groupby": "k"}, InvalidValue, "max_total_per_type"),
-        ({"max_total_per_type": {"B": -1}, "groupby": "k"}, InvalidValue, "max_total_per_type['B']"),
+        (
+            {"max_total_per_type": {"B": -1}, "groupby": "k"},
+            InvalidValue,
+            "max_total_per_type['B']",
+        ),
         ({"counts_layer": "c"}, InvalidValue, "counts_layer"),
         ({"counts_layer": "c", "max_mean": 1}, InvalidValue, "counts_layer"),
         ({"per_type": 0, "groupby": "k"}, InvalidValue, "per_type"),

@@ -12,8 +12,8 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from glfs_bio.glfs2014 import Exact, Printed
-from glfs_bio.pp import recorded_parameters, select_genes, structure
 from glfs_bio.methods import METHODS
+from glfs_bio.pp import recorded_parameters, select_genes, structure
 
 COLUMNS = ("weight", "loss", "score", "rank", "selected", "included")
 CALLS = [
@@ -60,7 +60,10 @@ def test_every_parameter_and_version_is_recorded(cells):
 
     select_genes(cells, 5)
     entry = cells.uns["glfs"]
-    assert set(entry["params"]) == set(inspect.signature(select_genes).parameters) - {"adata", "inplace"}
+    assert set(entry["params"]) == set(inspect.signature(select_genes).parameters) - {
+        "adata",
+        "inplace",
+    }
     assert {"glfs-bio", "numpy", "scipy", "scikit-learn", "anndata"} <= set(entry["versions"])
 
 

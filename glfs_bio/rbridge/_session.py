@@ -37,9 +37,7 @@ def rinterface() -> ModuleType:
         rpy2 is missing, or cannot load R.
     """
     if find_spec("rpy2") is None:
-        raise PackageMissing(
-            "rpy2", NO_VALUE, "needs the package rpy2", _INSTALL, what=_BRIDGE
-        )
+        raise PackageMissing("rpy2", NO_VALUE, "needs the package rpy2", _INSTALL, what=_BRIDGE)
     if find_spec("_rinterface_cffi_api") is None:
         # rpy2 was built without a compiler; it says so on the console unless told.
         os.environ.setdefault("RPY2_CFFI_MODE", "ABI")

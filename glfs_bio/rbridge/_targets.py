@@ -6,7 +6,6 @@ import inspect
 import logging
 import platform
 import sys
-from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
@@ -47,7 +46,6 @@ _CLASSIFIER = "glfs_class"
 #: Where the structure is that a function which judges panels was given parameters of.
 _GIVEN = "glfs_structure_given"
 #: Objectives that have a penalty, which R gives as an argument of its own.
-_PENALISED = ("exact", "printed")
 
 
 def _about() -> dict[str, Any]:
@@ -219,14 +217,10 @@ def _selected_from(sets: dict[str, Any], options: dict[str, Any]) -> dict[str, A
 def _with_penalty(options: dict[str, Any]) -> dict[str, Any]:
     """Options with λ where Python has it: in the objective."""
     rest = {name: value for name, value in options.items() if name != "lam"}
-    if (lam := options.get("lam")) is None:
+    if "lam" not in options:
         return rest
-    objective = options.get("objective")
-    if objective not in _PENALISED:
-        raise InvalidValue(
-            "lam", lam, "is a penalty of the paper's objectives", "name one: {arg:objective='exact'}"
-        )
-    return rest | {"objective": replace(OBJECTIVES[objective], lam=lam)}
+    name = options.get("objective", "error")
+    return rest | {"objective": OBJECTIVES.made("objective", name, lam=options["lam"])}
 
 
 def _structure(parts: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:

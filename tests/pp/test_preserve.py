@@ -163,9 +163,7 @@ def test_the_workbench_judges_by_what_the_selection_was_made_for(adata):
     assert curve["kept"].iloc[-1] == pytest.approx(kept)
     added = tl.extend_panel(adata, table["gene"][:5].tolist(), 3, **same, inplace=False)
     assert added["kept"].iloc[-1] == pytest.approx(kept)
-    compared = tl.compare_panels(
-        adata, {"a": "glfs", "b": names[:3]}, **same, inplace=False
-    )
+    compared = tl.compare_panels(adata, {"a": "glfs", "b": names[:3]}, **same, inplace=False)
     assert compared["kept"]["a"] == pytest.approx(kept)
 
 
@@ -177,9 +175,7 @@ def test_an_extended_panel_and_a_file_remember(adata, tmp_path):
     assert pp.recorded_parameters(again, "two")["preserve"] == ["CD3D", "LYZ"]
     assert pp.recorded_parameters(again, "two")["cell_weights"] is None
     kept = again.uns["glfs_extended"]["kept"][-1]
-    found = tl.evaluate_panel(
-        again, "glfs_extended", n_random=0, inplace=False
-    )
+    found = tl.evaluate_panel(again, "glfs_extended", n_random=0, inplace=False)
     assert found["kept"] == pytest.approx(kept)
 
 

@@ -13,8 +13,8 @@ from glfs_bio.cli import app
 from glfs_bio.criterion.criterion import Target
 from glfs_bio.errors import InvalidValue
 from glfs_bio.glfs2014 import Exact
-from glfs_bio.pp import select_genes
 from glfs_bio.methods import METHODS, Question
+from glfs_bio.pp import select_genes
 from glfs_bio.selection import Options, rank_genes
 
 RIVALS = sorted(set(METHODS) - {"glfs"})
