@@ -85,7 +85,7 @@ class Limits:
 
     Examples
     --------
-    >>> from glfs_bio.limits import Limits
+    >>> from glfs_bio import Limits
     >>> Limits(max_mean=3.0, per_type=2, groupby="bulk_labels").record()
     {'max_mean': 3.0, 'per_type': 2, 'groupby': 'bulk_labels'}
     """
