@@ -40,14 +40,13 @@ PLOTS = (
 def judged() -> AnnData:
     """Blood cells with a panel of 25 genes, and all that the pictures show of it."""
     adata = cells()
-    glfs_bio.pp.structure(adata)
     glfs_bio.pp.select_genes(adata, 25)
     glfs_bio.tl.curve(adata, 100, LABELS)
-    glfs_bio.tl.evaluate_panel(adata, "glfs", LABELS, show_progress=False)
+    glfs_bio.tl.evaluate_panel(adata, "glfs", LABELS)
     glfs_bio.tl.explain_panel(adata, "glfs", LABELS)
     best = list(adata.var["glfs_rank"].nsmallest(len(MARKERS)).index)
     panels = {"ten markers": MARKERS, "ten of GLFS": best}
-    glfs_bio.tl.compare_panels(adata, panels, LABELS, show_progress=False)
+    glfs_bio.tl.compare_panels(adata, panels, LABELS)
     return adata
 
 

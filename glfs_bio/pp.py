@@ -277,9 +277,15 @@ def _of_one(
     called = {name: params[name] for name in ("symbols", "missing")}
     genes = names.choose(adata, params["include"], params["exclude"], **called)
     given = read.inputs(adata, asked)
-    genes, rows = constraints.within(adata, genes, params["limits"], params["n_genes"], asked.layer)
-    wanted = target.wanted(adata, params["preserve"], params["cell_weights"], **called)
-    detection, failure = target.platform(adata, params["platform"], asked.layer)
+    rows = wanted = detection = failure = None
+    if params["limits"] is not None:
+        genes, rows = constraints.within(
+            adata, genes, params["limits"], params["n_genes"], asked.layer
+        )
+    if params["preserve"] is not target.STRUCTURE or params["cell_weights"] is not None:
+        wanted = target.wanted(adata, params["preserve"], params["cell_weights"], **called)
+    if params["platform"] is not None:
+        detection, failure = target.platform(adata, params["platform"], asked.layer)
     question = Question(
         params["n_genes"],
         include=np.flatnonzero(genes.included),

@@ -104,7 +104,7 @@ def main() -> None:
         "cells": (cells, lambda adata: glfs_bio.pp.select_genes(adata, 50)),
         "resamples": (
             cells,
-            lambda adata: glfs_bio.tl.stability(adata, 20, n_resamples=200, show_progress=False),
+            lambda adata: glfs_bio.tl.stability(adata, 20, n_resamples=200),
         ),
     }
     moments = {"path": (0.3, 2.0), "cells": (0.1, 0.5), "resamples": (0.5,)}

@@ -87,8 +87,8 @@ def of_workbench(adata, labels):
     yield "explain_panel", {"table": why}
 
 
-def evaluation(adata, labels):
-    glfs_bio.tl.evaluate_panel(adata, "glfs", labels, n_random=5)
+def evaluation(adata, labels, **options):
+    glfs_bio.tl.evaluate_panel(adata, "glfs", labels, n_random=5, **options)
     entry = adata.uns["glfs_evaluation"]
     names = {  # of the result: before and after the names settle
         "kept": "preserved",
@@ -143,7 +143,10 @@ def of_single_cells(name):
         yield "batches", select(adata, 20, batch_key=key, **FRESH)
         yield "worst batch", select(adata, 20, batch_key=key, across="worst", **FRESH)
     if large:
-        yield "evaluate_panel", evaluation(adata, "label")
+        # By the structure of all cells, which was once re-used for a selection within batches.
+        glfs_bio.pp.structure(adata, key_added="named")
+        named = glfs_bio.Preserve(use_rep="named")
+        yield "evaluate_panel", evaluation(adata, "label", preserve=named)
 
 
 def failing(share):

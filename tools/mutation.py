@@ -22,23 +22,23 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 _OF_VARIANCES = [
-    "tests/core/objective/test_variance.py",
-    "tests/core/objective/test_gram.py",
-    "tests/core/solvers/test_owlqn.py",
-    "tests/core/solvers/test_solvers.py",
-    "tests/core/solvers/test_edges.py",
+    "tests/arrays/glfs2014/test_variance.py",
+    "tests/arrays/glfs2014/test_gram.py",
+    "tests/arrays/glfs2014/test_owlqn.py",
+    "tests/arrays/glfs2014/test_solvers.py",
+    "tests/arrays/glfs2014/test_edges.py",
     "tests/properties/test_solvers.py",
 ]
-_OF_ERROR = ["tests/core/objective/test_error.py", "tests/core/solvers/test_bound.py"]
-_OF_PANELS = ["tests/panels/test_criterion.py", "tests/panels/test_select.py"]
-_OF_SETS = ["tests/panels/test_worst.py", "tests/panels/test_missed.py"]
+_OF_ERROR = ["tests/arrays/criterion/test_error.py", "tests/arrays/solvers/test_bound.py"]
+_OF_PANELS = ["tests/arrays/criterion/test_criterion.py", "tests/arrays/solvers/test_select.py"]
+_OF_SETS = ["tests/arrays/criterion/test_worst.py", "tests/arrays/criterion/test_unexplained.py"]
 #: Modules of the package, and the tests that are to notice.
 MODULES = {
-    "core/objective/error": [*_OF_ERROR, *_OF_PANELS],
-    "core/objective/variance": _OF_VARIANCES,
-    "core/solvers/bound": [*_OF_ERROR, *_OF_PANELS],
-    "core/solvers/owlqn": _OF_VARIANCES,
-    "panels/criterion": [*_OF_PANELS, *_OF_SETS],
+    "criterion/error": [*_OF_ERROR, *_OF_PANELS],
+    "glfs2014/variance": _OF_VARIANCES,
+    "solvers/bound": [*_OF_ERROR, *_OF_PANELS],
+    "glfs2014/owlqn": _OF_VARIANCES,
+    "criterion/criterion": [*_OF_PANELS, *_OF_SETS],
 }
 FLAGS = ["-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
 #: Processor seconds of a mutant's tests; as it is, a module takes at most a third.

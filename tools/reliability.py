@@ -30,7 +30,7 @@ PARTS = {
     "bad inputs": (["tests/bad_inputs", "tests/rbridge/test_bad_inputs.py"], True),
     "faults": (["tests/test_faults.py"], False),
     "properties": (["tests/properties", "tests/test_invariances.py"], True),
-    "core and pp": (["tests/core", "tests/panels", "tests/pp", "tests/rankers"], True),
+    "arrays and pp": (["tests/arrays", "tests/pp"], True),
 }
 #: Slow, and of nothing that the others do not reach.
 LEFT_OUT = "not approximate_neighbours and not two_processes and not order_of_the_components"

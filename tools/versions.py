@@ -18,17 +18,17 @@ ROOT = Path(__file__).parents[1]
 TABLE = ROOT / "benchmarks" / "results" / "versions.md"
 #: Mathematics, AnnData in and out, files; what draws, or starts R, follows from these.
 LONG = [
-    *("tests/core", "tests/panels", "tests/rankers", "tests/pp", "tests/io", "tests/tl"),
+    *("tests/arrays", "tests/pp", "tests/io", "tests/tl"),
     *("tests/estimators", "tests/bad_inputs", "tests/test_reproducible.py"),
 ]
 SHORT = [
-    *("tests/core/objective", "tests/core/solvers/test_solvers.py", "tests/panels"),
-    *("tests/core/geometry/test_graph.py", "tests/core/geometry/test_noise.py"),
+    *("tests/arrays/glfs2014", "tests/arrays/criterion", "tests/arrays/solvers"),
+    *("tests/arrays/cells/test_graph.py", "tests/arrays/cells/test_noise.py"),
     *("tests/pp/test_select_genes.py", "tests/pp/test_recorded.py", "tests/io"),
     *("tests/bad_inputs/test_select_genes.py", "tests/tl/test_enrich.py"),
 ]
 #: dask is an extra, whose versions are those of today.
-OF_DASK = ["tests/core/data/test_rows.py", "tests/pp/test_lazy.py"]
+OF_DASK = ["tests/arrays/data/test_matrix.py", "tests/pp/test_lazy.py"]
 #: Older libraries warn of what newer ones have mended: their warnings are not ours.
 OPTIONS = {
     "lowest": ["-o", "filterwarnings=default", *(f"--ignore={test}" for test in OF_DASK)],

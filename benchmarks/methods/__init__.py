@@ -113,7 +113,9 @@ def _before(commit: str) -> Method:
 #: Without labels, in this environment.
 METHODS: dict[str, Method] = {
     GLFS: _own(ours.select_genes),
-    "GLFS, PCA and graph re-used": replace(_own(ours.select_genes), prepare=rivals.with_graph),
+    "GLFS, PCA and graph re-used": replace(
+        _own(ours.select_genes, **ours.SCANPY), prepare=rivals.with_graph
+    ),
     "GLFS, standardize=None": _own(ours.select_genes, UNITS, standardize=None),
     "GLFS before (439dcb3)": _before("439dcb3"),
     **{

@@ -12,7 +12,7 @@ import pandas as pd
 
 import glfs_bio
 from glfs_bio.cells.graph import knn_graph
-from glfs_bio.selection import METHODS as RANKERS
+from glfs_bio.methods import METHODS as RANKERS
 
 from .. import store
 from ..data import LABEL
@@ -26,6 +26,12 @@ __all__ = ["PAPERS", "knn_graph", "select_genes"]
 PAPERS = tuple(name for name in RANKERS if name not in ("glfs", "variance"))
 #: A type of fewer cells counts as unlabelled for the graph of the classes.
 FEWEST = 2
+#: Names the principal components and the graph of scanpy.
+SCANPY = {"use_rep": "X_pca", "neighbors_key": "neighbors"}
+#: Arguments of `pp.structure` that `pp.select_genes` does not have.
+KNOBS = ("n_neighbors", "lambda1", "standardize")
+#: Those that both have: a structure that is named comes with its own.
+SHARED = ("n_comps", "use_rep", "neighbors_key", "layer", "batch_key", "random_state")
 
 
 @cache
@@ -37,7 +43,24 @@ def package_digest() -> str:
 
 def table(adata: AnnData, n_genes: int | None, **options) -> pd.DataFrame:
     """Return the columns that a selection would write to `.var`; nothing is written."""
+    adata, options = with_knobs(adata, options)
     return glfs_bio.pp.select_genes(adata, n_genes, inplace=False, **options)
+
+
+def with_knobs(adata: AnnData, options: dict) -> tuple[AnnData, dict]:
+    """Return the object that a selection is made in, and what it is asked.
+
+    With knobs of the structure that is another object of the same matrix, with such a structure.
+    """
+    if not any(name in options for name in KNOBS):
+        return adata, options
+    of_structure = {name: options[name] for name in (*KNOBS, *SHARED) if name in options}
+    rest = {name: options[name] for name in options if name not in of_structure}
+    adata = ad.AnnData(
+        adata.X, adata.obs, adata.var, obsm=adata.obsm, obsp=adata.obsp, uns=adata.uns.copy()
+    )
+    glfs_bio.pp.structure(adata, **of_structure, key_added="knobs")
+    return adata, rest | {"use_rep": "knobs"}
 
 
 def select_genes(adata: AnnData, n_genes: int | None, **options) -> np.ndarray:
@@ -49,7 +72,7 @@ def select_genes(adata: AnnData, n_genes: int | None, **options) -> np.ndarray:
 
 def ranked(values: np.ndarray, n_genes: int, **options) -> tuple[np.ndarray, dict]:
     """Rank the columns of a matrix from 1; return the ranks and what the selection tells."""
-    adata = ad.AnnData(values)
+    adata, options = with_knobs(ad.AnnData(values), options)
     glfs_bio.pp.select_genes(adata, n_genes, **options)
     return adata.var["glfs_rank"].to_numpy(dtype=int), adata.uns["glfs"]
 
@@ -60,7 +83,6 @@ def from_matrix(adata: AnnData, n_genes: int) -> tuple[AnnData, dict]:
     The record has ``preserved`` and ``optimality``, by size.
     """
     adata = ad.AnnData(adata.X, obs=adata.obs[[]], var=adata.var[[]])
-    glfs_bio.pp.structure(adata)
     glfs_bio.pp.select_genes(adata, n_genes)
     told = adata.uns["glfs"]
     return adata, {"preserved": told["kept"], "optimality": told["of_best_possible"]}

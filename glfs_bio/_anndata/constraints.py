@@ -61,7 +61,7 @@ class _Types(NamedTuple):
 
 
 def within(
-    adata: AnnData, genes: Choice, limits: Limits | None, n_genes: int | None, layer: str | None
+    adata: AnnData, genes: Choice, limits: Limits, n_genes: int | None, layer: str | None
 ) -> tuple[Choice, Rows | None]:
     """Return the genes that limits leave to choose from, and what they ask of a panel of these.
 
@@ -72,8 +72,6 @@ def within(
     KeyError, TypeError, ValueError
         As :func:`rows` and :func:`narrowed`.
     """
-    if limits is None:
-        return genes, None
     found = rows(adata, limits, layer=layer, allowed=genes.allowed)
     if found is None:
         return genes, None

@@ -189,10 +189,9 @@ def compute(adata: AnnData, given: read.Inputs, asked: Parameters) -> Structure:
         graph=given.graph,
         batch=given.batch,
     )
-    rows = tuple(
-        np.arange(adata.n_obs) if batch.cells is None else batch.cells
-        for batch in split(given.batch, adata.n_obs)
-    )
+    rows: tuple[Any, ...] = (np.arange(adata.n_obs),)
+    if given.batch is not None:
+        rows = tuple(batch.cells for batch in split(given.batch, adata.n_obs))
     return Structure([one.without_matrix() for one in sets], rows, asked)
 
 

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from anndata import AnnData
 
 from ..methods import Method
 from ..options import Limits, Platform
 
 if TYPE_CHECKING:
-    from anndata import AnnData
-
     from ..ranking import Ranking
     from .names import Choice
 
@@ -92,6 +91,8 @@ def storable(value: Any) -> Any:
         return value
     if isinstance(value, np.ndarray) and value.dtype == np.bool_:
         return value
+    if isinstance(value, AnnData):
+        return f"{value.n_obs} cells"
     if isinstance(value, Platform):
         return {name: storable(item) for name, item in vars(value).items() if item is not None}
     if isinstance(value, Limits | Method):

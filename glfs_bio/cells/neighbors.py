@@ -28,7 +28,7 @@ _CHUNK = 2**14
 
 @dataclass(frozen=True)
 class Settings:
-    """What was settled by trial; ``benchmarks/speed/neighbors.py`` has it beside other libraries.
+    """What was settled by trial; ``benchmarks/ARCHIVE.md`` has it beside other libraries.
 
     Attributes
     ----------

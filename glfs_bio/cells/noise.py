@@ -26,7 +26,7 @@ class Settings:
     assay
         Noise of the assay that will measure a panel, in units of the mean noise of the genes that
         carry structure.  Less trusts genes that hardly vary, more takes highly expressed ones;
-        ``benchmarks/panels/README.md`` has the trials.
+        ``benchmarks/ARCHIVE.md`` has the trials.
     smallest_share
         No gene has less noise than this share of its variance.
     block, rows

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Settings:
-    """What was settled by trial, once for all data sets; ``benchmarks/panels/README.md`` says how.
+    """What was settled by trial, once for all data sets; ``benchmarks/ARCHIVE.md`` says how.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ NOTHING = 1e-20
 #: An eigenvalue of a smaller share of the largest is zero.
 _ROUNDING = 1e-12
 #: p of :mod:`.across`, for errors between 1 and 0;
-#: ``benchmarks/panels/across.py`` has the trials.
+#: ``benchmarks/ARCHIVE.md`` has the trials.
 SHARPNESS = 100.0
 
 

@@ -43,7 +43,7 @@ SELECTORS: dict[str, Callable[..., GLFS]] = {
 
 @dataclass(frozen=True)
 class Rules:
-    """What was settled by trial; ``benchmarks/panels/classifiers.py`` has the trials.
+    """What was settled by trial; ``benchmarks/ARCHIVE.md`` has the trials.
 
     Attributes
     ----------

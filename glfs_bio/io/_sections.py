@@ -32,7 +32,7 @@ _BARS, _FREQUENT = 50, 100
 #: Longest list that is told in full.
 _ITEMS = 20
 _ELSEWHERE = {
-    *("params", "versions", "path", "curve", "kept", "of_best_possible", "added", "absent")
+    *("params", "versions", "path", "curve", "kept", "of_best_possible", "table", "absent")
 }
 #: What a reader has to know of the facts of a selection.
 _OF_FACTS = {

