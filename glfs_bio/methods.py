@@ -231,6 +231,27 @@ class Registry(UserDict[str, Any]):
             checks.one_of(argument, given, self)
         return self[str(given)]
 
+    def made(self, argument: str, name: object, **options: Any) -> Method:
+        """Return a method with some options; None is one that is not given.
+
+        Raises
+        ------
+        InvalidValue
+            No such method, or an option that it does not have.
+        """
+        found = self.resolve(argument, name)
+        given = {option: value for option, value in options.items() if value is not None}
+        for option, value in given.items():
+            if option not in {field.name for field in fields(found)}:
+                raise InvalidValue(
+                    option,
+                    value,
+                    "is no option of {method}",
+                    "leave it out, or choose another {arg:objective}",
+                    method=found.name,
+                )
+        return replace(found, **given)
+
     def restored(self, argument: str, record: str | Mapping[str, Any]) -> str | Method:
         """Return the method that :meth:`Method.record` describes, by its name where that is all."""
         if isinstance(record, str):
