@@ -233,7 +233,7 @@ def test_enrich(run, selected, panel, tmp_path):
     (tmp_path / "sets.gmt").write_text(GMT)
     frame = read_table(run("enrich", selected, "--gene-sets", "sets.gmt", "-o", "out.h5ad"))
     assert set(frame["term"]) == {"MHC II", "T cells"}
-    results = ad.read_h5ad("out.h5ad").uns["glfs_enrichment"]["results"]
+    results = ad.read_h5ad("out.h5ad").uns["glfs_enrichment"]["table"]
     assert list(results.index) == list(frame["term"])
     genes = panel.var_names[panel.var["glfs_rank"] > 1]
     (tmp_path / "genes.txt").write_text("\n".join(genes))
