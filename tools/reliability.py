@@ -1,6 +1,6 @@
 """``make reliability``: what was tried to break the package, counted in one table.
 
-Runs the tests of bad input, of faults and of properties, and those of core and pp, all but the
+Runs the tests of bad input, of faults and of properties, and those of arrays and pp, all but the
 faults under coverage.py; asks for known vulnerabilities; reads what ``make mutants``,
 ``make test-lowest`` and ``make test-newest`` left; writes ``benchmarks/results/reliability.md``.
 """
