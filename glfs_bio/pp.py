@@ -26,7 +26,7 @@ from ._anndata.structure import (
 from .errors import InvalidValue
 from .methods import METHODS, OBJECTIVES, Method, Question
 from .options import Limits, Platform
-from .selection import rank_genes
+from .selection import answerable, rank_genes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -218,7 +218,7 @@ def select_genes(
     }
     checks.keys(key_added=key_added)
     checks.flags(subset=subset, inplace=inplace)
-    frame, entry, sets = _selected(adata, params, keep=inplace)
+    frame, entry, sets = _selected(adata, params, inplace=inplace)
     chosen = frame[f"{key_added}_selected"].to_numpy()
     if not inplace:
         return frame[chosen] if subset else frame
@@ -230,7 +230,7 @@ def select_genes(
 
 
 def _selected(
-    adata: Any, params: dict[str, Any], *, keep: bool
+    adata: Any, params: dict[str, Any], *, inplace: bool
 ) -> tuple[pd.DataFrame, dict[str, Any], list[AnnData]]:
     """What is written of every gene, what is recorded, and the objects to write to.
 
@@ -241,27 +241,28 @@ def _selected(
     several = not isinstance(adata, AnnData)
     sets = selection.data_sets(adata) if several else {"": adata}
     for one in sets.values():
-        if params["subset"] and one.isbacked:
+        if params["subset"] and inplace and one.isbacked:
             raise InvalidValue(
                 "subset",
                 True,
                 "cannot cut a backed file",
                 "leave it out, and take the selected genes to memory afterwards",
             )
-    whole = adata
+    whole, of_each = adata, dict(named)
     if several:
         whole = selection.join(sets, **named, limits=params["limits"])
         named |= selection.JOINED
         asked["limits"] = selection.limits_of_joined(params["limits"])
-    structure_of_cells = parameters(
-        whole, **named, n_comps=params["n_comps"], random_state=params["random_state"]
+    how = {name: params[name] for name in ("n_comps", "random_state")}
+    frame, entry = _of_one(
+        whole, asked, parameters(whole, **named, **how), keep=inplace and not several
     )
-    frame, entry = _of_one(whole, asked, structure_of_cells, keep=keep and not several)
-    recorded = dict(params)
-    if (column := f"{params['key_added']}_detection") in frame:
-        recorded["platform"] = Platform(column, params["platform"].failure)
+    recorded, detection = dict(params), f"{params['key_added']}_detection"
+    if detection in frame:
+        recorded["platform"] = Platform(detection, params["platform"].failure)
     entry["params"] = write.parameters(recorded)
     if several:
+        entry["structure"] = Parameters(**of_each, **how).record()
         entry["data_sets"] = np.array(list(sets), dtype=object)
     return frame, entry, list(sets.values())
 
@@ -295,6 +296,7 @@ def _of_one(
         across=params["across"],
         detection=detection,
     )
+    answerable(question, options, adata.shape, one_set=given.batch is None)
     ranking = rank_genes(
         given.data,
         question,
@@ -318,13 +320,9 @@ def _cells(
     adata: AnnData, asked: Parameters, given: Inputs, ranker: Method, *, keep: bool
 ) -> Sequence[Cells] | None:
     """The structure, where the method needs no more of the cells; else None."""
-    if not ranker.by_criterion or adata.n_obs < _FEWEST_CELLS or adata.n_vars == 1:
+    if not ranker.by_criterion:
         return None
     return structure_of(adata, asked, given, keep=keep).sets
-
-
-#: Fewer have no structure, and are refused.
-_FEWEST_CELLS = 3
 
 
 def structure(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from .criterion.criterion import Criterion
 from .criterion.failures import WithFailures
 from .data.memory import full_rank_fits
 from .data.threads import few_threads
-from .errors import NO_VALUE, InvalidValue
+from .errors import NO_VALUE, InvalidValue, Message
 from .methods import METHODS, OBJECTIVES, Method, Question
 from .ranking import Ranking, in_order, measured, without_ties
 from .solvers.constrained import select_within
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from .criterion.criterion import Target
     from .data.matrix import RowMatrix
     from .solvers.constraints import Rows
+
+log = logging.getLogger(__name__)
 
 _FEWEST_CELLS = 3
 
@@ -144,9 +147,7 @@ def rank_genes(
     """
     how = Options() if options is None else options
     asked = question if isinstance(question, Question) else Question(question)
-    asked = asked.among(data.shape[1])
-    check_sizes(data.shape, how, [asked.n_genes], len(asked.candidates))
-    _check_answerable(asked, how, one_set=batch is None)
+    asked = answerable(asked, how, data.shape, one_set=batch is None)
     if cells is None:
         n_cells = data.shape[0]
         cells = build_problems(
@@ -170,6 +171,15 @@ def rank_genes(
         "graph_components": max(one.graph_components for one in cells),
         "assay_noise": float(np.mean([one.assay_noise for one in cells])),
     }
+    if about["graph_components"] > 1:
+        log.warning(
+            Message(
+                "The graph of the cells has {n} connected components, parts that no similarity "
+                "joins: where they should be joined, more neighbours are needed; cells that stand "
+                "alone can be removed.",
+                n=about["graph_components"],
+            )
+        )
     if batch is not None:
         chosen = asked.candidates[ranking.order[: ranking.n_selected]]
         labels = [one.label for one in split(batch, data.shape[0])]
@@ -222,11 +232,23 @@ def check_sizes(
             least=_FEWEST_CELLS,
         )
     if n_features == 1:
-        raise InvalidValue("data", NO_VALUE, "has 1 gene: there is nothing to choose from")
+        raise InvalidValue(
+            "data", NO_VALUE, "has 1 gene (n_features=1): there is nothing to choose from"
+        )
 
 
-def _check_answerable(asked: Question, options: Options, *, one_set: bool) -> None:
-    """Refuse what this method cannot answer, or these cells."""
+def answerable(
+    question: Question, options: Options, shape: tuple[int, int], *, one_set: bool
+) -> Question:
+    """Return a question for a matrix of this shape, in one set of cells or several.
+
+    Raises
+    ------
+    InvalidType, InvalidValue
+        What this method cannot answer, or these cells, naming the parameter.
+    """
+    asked = question.among(shape[1])
+    check_sizes(shape, options, [asked.n_genes], len(asked.candidates))
     method = options.ranker
     if asked.n_genes is None and not method.chooses_size:
         raise InvalidValue(
@@ -258,6 +280,7 @@ def _check_answerable(asked: Question, options: Options, *, one_set: bool) -> No
             "changes the noise of genes, and with this {arg:standardize} genes have none",
             "leave one of them out",
         )
+    return asked
 
 
 class Error(Method):

@@ -15,7 +15,6 @@ from typer.testing import CliRunner
 from glfs_bio import GLFS
 from glfs_bio.cli import app
 from glfs_bio.errors import InvalidValue
-from glfs_bio.glfs2014 import Exact
 from glfs_bio.glfs2014.original import Original
 from glfs_bio.methods import METHODS, OBJECTIVES, Method
 from glfs_bio.pp import recorded_parameters, select_genes
@@ -110,16 +109,6 @@ def test_an_objective_by_name(pbmc, clusters, monkeypatch):
     assert GLFS(objective="patient").fit(clusters).n_selected_ == 2
     select_genes(pbmc, 6)
     np.testing.assert_array_equal(pbmc.var["glfs_score"], named)
-
-
-def test_lam_beside_an_objective_is_an_option_of_it(pbmc):
-    one, other = (
-        select_genes(pbmc, 6, inplace=False, **how)
-        for how in ({"objective": "exact", "lam": 1e-4}, {"objective": Exact(lam=1e-4)})
-    )
-    np.testing.assert_array_equal(one["glfs_weight"], other["glfs_weight"])
-    with refused(InvalidValue, "lam"):
-        select_genes(pbmc, 6, lam=1e-4)
 
 
 @pytest.mark.parametrize("argument", ["method", "objective"])

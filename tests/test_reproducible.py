@@ -12,20 +12,20 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from glfs_bio.glfs2014 import Exact, Printed
-from glfs_bio.pp import recorded_parameters, select_genes
-from glfs_bio.selection import METHODS
+from glfs_bio.methods import METHODS
+from glfs_bio.pp import recorded_parameters, select_genes, structure
 
 COLUMNS = ("weight", "loss", "score", "rank", "selected", "included")
 CALLS = [
     {"n_genes": 12},
     {},
-    {"objective": "exact", "lam": 1e-4},
+    {"objective": Exact(lam=1e-4)},
     {"n_genes": 6, "objective": Exact(solver="owlqn", tol=1e-3), "n_comps": 10},
     {"objective": Printed(lam="line_search"), "n_comps": 10},
     {"n_genes": 8, "use_rep": "X", "random_state": 3},
     {"n_genes": 8, "include": ["CD3D", re.compile("^HLA-DR")], "exclude": re.compile("^RP[LS]")},
-    {"n_genes": 8, "mask_var": "some", "batch_key": "phase", "n_comps": 10},
-    {"n_genes": 8, "objective": "exact", "standardize": None, "layer": "copy"},
+    {"n_genes": 8, "exclude": "some", "batch_key": "phase", "n_comps": 10},
+    {"n_genes": 8, "objective": "exact", "use_rep": "plain"},
     *({"n_genes": 8, "method": method} for method in METHODS if method != "glfs"),
 ]
 
@@ -34,6 +34,7 @@ CALLS = [
 def cells(pbmc):
     pbmc.var["some"] = np.arange(pbmc.n_vars) < 400
     pbmc.layers["copy"] = pbmc.X.copy()
+    structure(pbmc, standardize=None, layer="copy", key_added="plain")
     return pbmc
 
 
@@ -59,7 +60,10 @@ def test_every_parameter_and_version_is_recorded(cells):
 
     select_genes(cells, 5)
     entry = cells.uns["glfs"]
-    assert set(entry["params"]) == set(inspect.signature(select_genes).parameters) - {"adata"}
+    assert set(entry["params"]) == set(inspect.signature(select_genes).parameters) - {
+        "adata",
+        "inplace",
+    }
     assert {"glfs-bio", "numpy", "scipy", "scikit-learn", "anndata"} <= set(entry["versions"])
 
 

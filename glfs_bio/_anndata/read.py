@@ -86,6 +86,13 @@ def inputs(adata: AnnData, named: Parameters) -> Inputs:
                 "is below it, or name a log-normalised layer with {arg:layer}."
             )
         )
+    if named.batch_key is not None and named.neighbors_key is not None:
+        raise InvalidValue(
+            "neighbors_key",
+            named.neighbors_key,
+            "names a graph of all cells, and each batch of {arg:batch_key} has one of its own",
+            "leave one of them out",
+        )
     return Inputs(
         data,
         representation(adata, named.use_rep),

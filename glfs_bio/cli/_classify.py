@@ -18,7 +18,7 @@ from ._command import command, given
 class Asked:
     """Arguments of ``tl.classify``."""
 
-    groupby: Annotated[str, "Column of obs with the labels, empty where they are not known."]
+    labels: Annotated[str, "Column of obs with the labels, empty where they are not known."]
     train: Annotated[str | None, "Boolean column of obs: cells to learn from."] = None
     n_genes: Annotated[
         Any,
@@ -31,11 +31,9 @@ class Asked:
     n_comps: Annotated[
         Any, "Principal components; 0 is full rank; or auto.", values.As(str, values.whole_or_auto)
     ] = "auto"
-    mask_var: options.MaskVar = None
     include: options.Genes = None
     exclude: options.Genes = None
     symbols: options.Symbols = None
-    missing: options.Missing = "raise"
     batch_key: options.BatchKey = None
     layer: options.Layer = None
     cv: Annotated[int, "Folds of the cross-validation."] = 10
@@ -56,7 +54,7 @@ def classify(
 ) -> None:
     """Predict labels from a few genes; prints cell, label and prediction, with tabs.
 
-    Example: glfs-bio classify pbmc.h5ad --groupby cell_type --n-genes 25 --table predicted.csv
+    Example: glfs-bio classify pbmc.h5ad --labels cell_type --n-genes 25 --table predicted.csv
     """
     adata = cells.load()
     arguments = given(asked) | {"n_comps": asked.n_comps or None}
@@ -66,7 +64,7 @@ def classify(
     predictions = pd.DataFrame(
         {
             "cell": adata.obs_names,
-            "label": adata.obs[asked.groupby].to_numpy(),
+            "label": adata.obs[asked.labels].to_numpy(),
             "predicted": adata.obs[f"{asked.key_added}_predicted"].to_numpy(),
         }
     )

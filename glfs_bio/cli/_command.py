@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from ..errors import Door
 
+#: Where public records are: one of which nothing is asked is None.
+_OPTIONS = "glfs_bio.options"
 #: Types that fields of public records name and that are not imported for the help.
 _NOT_IMPORTED = {"AnnData": object, "ArrayLike": object}
 
@@ -93,7 +95,11 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
             for one in every:
                 given[one.name] = one.read(given[one.name])
             for name, kind in records.items():
-                given[name] = kind(**{one.name: given.pop(one.name) for one in _of_record(kind)})
+                fields_of = {one.name: given.pop(one.name) for one in _of_record(kind)}
+                asked = kind.__module__ != _OPTIONS or any(
+                    value is not None for value in fields_of.values()
+                )
+                given[name] = kind(**fields_of) if asked else None
             function(**given)
 
     parameters = [one.parameter for one in (*every, debug)]

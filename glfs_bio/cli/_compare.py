@@ -17,7 +17,6 @@ from . import _options as options
 from . import _results as results
 from . import _values as values
 from ._command import command, given
-from ._stderr import is_terminal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,9 +28,7 @@ class Asked:
 
     labels: options.Labels = None
     counts_layer: options.CountsLayer = None
-    share: options.Share = 0.25
     symbols: options.Symbols = None
-    missing: options.Missing = "warn"
     key_added: options.KeyAdded = "glfs_comparison"
 
 
@@ -92,17 +89,16 @@ def compare(
     Example: glfs-bio compare panel.h5ad ours=glfs theirs=catalogue.csv --labels cell_type
     """
     adata = cells.load()
-    structure.prepare(adata, next(iter(panels.values())), kept=written.output is not None)
+    use_rep = structure.of_panel(adata, next(iter(panels.values())))
     glfs_bio.tl.compare_panels(
         adata,
         panels,
-        **given(asked, target),
-        structure_key=structure.structure_key,
+        **given(asked),
+        **target.of_panel(use_rep),
         random_state=structure.seed,
-        show_progress=is_terminal(),
     )
     found = adata.uns[asked.key_added]
-    pairs, measures = _pairs(found), found["measures"].reset_index().convert_dtypes()
+    pairs, measures = _pairs(found), found["table"].reset_index().convert_dtypes()
     written.put(adata, measures, *_summary(found, pairs), beside={written.overlaps: pairs})
 
 
@@ -121,7 +117,7 @@ def _pairs(found: dict[str, pd.DataFrame]) -> pd.DataFrame:
 
 def _summary(entry: dict[str, Any], pairs: pd.DataFrame) -> list[str]:
     told = []
-    for name, row in entry["measures"].iterrows():
+    for name, row in entry["table"].iterrows():
         line = (
             f"{name}: {row['n_genes']:.0f} genes keep {results.kept(entry, row['kept'])}, "
             f"at least {results.percent(row['of_best_possible'])} of the best possible"

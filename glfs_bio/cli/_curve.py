@@ -32,7 +32,6 @@ class Asked:
     include: options.Genes = None
     exclude: options.Genes = None
     symbols: options.Symbols = None
-    missing: options.Missing = "raise"
     key_added: options.KeyAdded = "glfs_curve"
 
 
@@ -43,7 +42,6 @@ def curve(
     asked: Asked,
     structure: options.Structure,
     limits: glfs_bio.Limits,
-    costs: options.Costs,
     written: options.Written,
 ) -> None:
     """Say what panels of 1, 2, … genes keep; prints a row a size, with tabs.
@@ -51,13 +49,13 @@ def curve(
     Example: glfs-bio curve pbmc.h5ad --max-genes 100 --labels cell_type --table curve.tsv
     """
     adata = cells.load()
-    structure.prepare(adata, None, kept=written.output is not None)
+    use_rep = structure.of_panel(adata, None)
     with progress():
         glfs_bio.tl.curve(
             adata,
             **given(asked),
-            **options.within(limits, costs, target),
-            structure_key=structure.structure_key,
+            **target.of_panel(use_rep),
+            limits=limits,
         )
     frame = results.called(adata.uns[asked.key_added]["table"], adata, asked.symbols)
     written.put(adata, frame, _summary(frame))

@@ -55,7 +55,7 @@ def enrich(source: options.Source, asked: Asked, written: options.Written) -> No
     where = f"{asked.key}_enrichment" if asked.key_added is None else asked.key_added
     glfs_bio.tl.enrich(adata, **given(asked) | {"key_added": where})
     entry = adata.uns[where]
-    terms = entry["results"].rename_axis("term").reset_index()
+    terms = entry["table"].rename_axis("term").reset_index()
     told = (
         f"{(terms['pvals_adj'] <= 0.05).sum()} of {len(terms)} gene sets with an adjusted "
         f"p-value up to 0.05; {entry['n_selected']} of {entry['n_background']} genes selected"

@@ -14,9 +14,7 @@ from ..errors import InvalidValue
 from . import _files as files
 from . import _options as options
 from . import _results as results
-from . import _values as values
 from ._command import command, given
-from ._stderr import is_terminal
 
 #: Labels that the summary names.
 _WORST = 3
@@ -28,15 +26,9 @@ class Asked:
 
     labels: options.Labels = None
     counts_layer: options.CountsLayer = None
-    failure: Annotated[
-        Any,
-        "Probability that a gene fails: one number, or a column of var.",
-        values.As(str | None, values.number_or_name),
-    ] = None
     n_random: Annotated[int, "Random panels of the same size."] = 20
     n_directions: Annotated[int, "Directions that --missed lists."] = 5
     symbols: options.Symbols = None
-    missing: options.Missing = "warn"
     key_added: options.KeyAdded = "glfs_evaluation"
 
 
@@ -63,6 +55,7 @@ def evaluate(
     target: options.Target,
     asked: Asked,
     structure: options.Structure,
+    platform: glfs_bio.Platform,
     tables: Tables,
 ) -> None:
     """Judge a panel: what it keeps of the cells, and what it misses; prints measures, with tabs.
@@ -74,14 +67,13 @@ def evaluate(
             "per_label", tables.per_label, "needs {arg:labels}", "name their column of {obs}"
         )
     adata = cells.load()
-    structure.prepare(adata, panel, kept=tables.output is not None)
     glfs_bio.tl.evaluate_panel(
         adata,
         panel,
-        **given(asked, target),
-        structure_key=structure.structure_key,
+        **given(asked),
+        **target.of_panel(structure.of_panel(adata, panel)),
+        platform=platform,
         random_state=structure.seed,
-        show_progress=is_terminal(),
     )
     import pandas as pd
 

@@ -21,7 +21,6 @@ class Asked:
     n_labels: Annotated[int, "Most labels to name for a gene."] = 3
     exclude: options.Genes = None
     symbols: options.Symbols = None
-    missing: options.Missing = "warn"
     key_added: options.KeyAdded = "glfs_explanation"
 
 
@@ -39,11 +38,9 @@ def explain(
     Example: glfs-bio explain pbmc.h5ad panel.txt --labels cell_type --table why.tsv
     """
     adata = cells.load()
-    structure.prepare(adata, panel, kept=written.output is not None)
+    use_rep = structure.of_panel(adata, panel)
     with progress():
-        glfs_bio.tl.explain_panel(
-            adata, panel, **given(asked, target), structure_key=structure.structure_key
-        )
+        glfs_bio.tl.explain_panel(adata, panel, **given(asked), **target.of_panel(use_rep))
     entry = adata.uns[asked.key_added]
     frame = results.called(entry["table"], adata, asked.symbols)
     least, most = frame.loc[frame["loss"].idxmin()], frame.loc[frame["loss"].idxmax()]

@@ -29,7 +29,6 @@ class Asked:
     labels: options.Labels = None
     exclude: options.Genes = None
     symbols: options.Symbols = None
-    missing: options.Missing = "warn"
     key_added: options.KeyAdded = "glfs_extended"
 
 
@@ -50,8 +49,7 @@ def extend(
     asked: Asked,
     structure: options.Structure,
     limits: glfs_bio.Limits,
-    costs: options.Costs,
-    platform: options.Platform,
+    platform: glfs_bio.Platform,
     written: Written,
 ) -> None:
     """Find the genes that add most to a panel; prints gene, what it adds and what is kept.
@@ -61,18 +59,19 @@ def extend(
     Example: glfs-bio extend pbmc.h5ad catalogue.csv --n-extra 20 --genes order.txt
     """
     adata = cells.load()
-    structure.prepare(adata, panel, kept=written.output is not None)
+    use_rep = structure.of_panel(adata, panel)
     with progress():
         glfs_bio.tl.extend_panel(
             adata,
             panel,
             **given(asked),
-            **options.within(limits, costs, target, platform),
-            structure_key=structure.structure_key,
+            **target.of_panel(use_rep),
+            limits=limits,
+            platform=platform,
             random_state=structure.seed,
         )
     entry = adata.uns[asked.key_added]
-    added = entry["added"]
+    added = entry["table"]
     if written.genes is not None:
         names = _panel(adata, panel, added["gene"], asked.symbols)
         files.put_names(names, written.genes, overwrite=written.overwrite)

@@ -20,7 +20,6 @@ class Asked:
     beta: Annotated[float, "Of F-beta: below 1 favours precision."] = 0.5
     layer: options.Layer = None
     symbols: options.Symbols = None
-    missing: options.Missing = "warn"
     key_added: options.KeyAdded = "glfs_markers"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
@@ -21,6 +20,11 @@ from ._stderr import note, progress
 if TYPE_CHECKING:
     import pandas as pd
     from anndata import AnnData
+
+#: Options of a structure that ``pp.select_genes`` does not have.
+_KNOBS = frozenset({"n_neighbors", "lambda1"})
+#: Where a structure is kept that options ask for.
+_NAMED = "glfs_structure_named"
 
 Source = Annotated[
     Path,
@@ -60,7 +64,6 @@ Labels = Annotated[str | None, "Column of obs with labels, such as cell types."]
 CountsLayer = Annotated[str | None, "Layer of raw counts, or X."]
 Share = Annotated[float, "A substitute stands in for a gene if it takes over this share."]
 Missing = Annotated[str, "Genes that are not there: raise an error, warn, or ignore."]
-MaskVar = Annotated[str | None, "Boolean column of var: genes to look at."]
 Symbols = Annotated[str | None, "Column of var with the names of the genes."]
 Key = Annotated[str, "Which selection: its --key-added."]
 KeyAdded = Annotated[str, "Key of uns, and prefix of what is written."]
@@ -127,10 +130,11 @@ class Structure:
 
     PANEL: ClassVar = "Structure of the cells"
     layer: Annotated[str | None, "Layer in place of X."] = None
-    mask_var: Annotated[str | None, "Boolean column of var: genes to look at."] = None
     batch_key: Annotated[str | None, "Column of obs with the batch."] = None
-    use_rep: Annotated[str | None, "Key of obsm, or X."] = None
-    neighbors_key: Annotated[str | None, "Graph: key of uns."] = None
+    use_rep: Annotated[
+        str | None, "Key of obsm, or of a structure; computed from the matrix if not given."
+    ] = None
+    neighbors_key: Annotated[str | None, "Graph: key of uns; computed if not given."] = None
     n_comps: Annotated[int | None, "Principal components; 0 is full rank. Default: 50."] = None
     n_neighbors: Annotated[int | None, "Neighbours, where there is no graph. Default: 15."] = None
     lambda1: Annotated[float | None, "Weight of the graph. Default: 100.0."] = None
@@ -140,11 +144,6 @@ class Structure:
             "--seed", help="Seed of the structure, and of all that is random. Default: 0."
         ),
     ] = None
-    structure_key: Annotated[
-        str,
-        "Where the structure is kept, which is computed anew where another of these options is "
-        "given.",
-    ] = "glfs_structure"
 
     @property
     def seed(self) -> int:
@@ -156,8 +155,22 @@ class Structure:
         found = given(self)
         return found | ({"n_comps": None} if self.n_comps == 0 else {})
 
-    def prepare(self, adata: AnnData, panel: object, *, kept: bool) -> None:
-        """Compute the structure, where options ask for another or the cells are to keep it.
+    def of_selection(self, adata: AnnData) -> dict[str, Any]:
+        """Return arguments of ``pp.select_genes``, which knows a structure with knobs by its key.
+
+        Raises
+        ------
+        KeyError, TypeError, ValueError
+            As ``pp.structure``.
+        """
+        asked = self.arguments()
+        if not asked.keys() & _KNOBS:
+            return asked
+        glfs_bio.pp.structure(adata, **asked, key_added=_NAMED)
+        return {"use_rep": _NAMED, "random_state": self.seed}
+
+    def of_panel(self, adata: AnnData, panel: object) -> str | None:
+        """Compute the structure that options ask for, and return its key; None: they ask for none.
 
         A panel that is the key of a selection has the selection's parameters, where no option says
         otherwise.
@@ -165,19 +178,15 @@ class Structure:
         Raises
         ------
         KeyError, TypeError, ValueError
-            As ``pp.structure``; what `structure_key` names is something else.
+            As ``pp.structure``.
         """
-        from .._anndata import structure
-
         asked = self.arguments()
-        key = asked.pop("structure_key")
-        if not asked and not (kept and structure.load(adata, key) is None):
-            return
-        names = inspect.signature(glfs_bio.pp.structure).parameters.keys() - {"adata", "key_added"}
-        recorded = results.recorded_parameters(adata, panel)
-        recorded = {name: value for name, value in recorded.items() if name in names}
+        if not asked:
+            return None
         with progress():
-            glfs_bio.pp.structure(adata, **(recorded | asked), key_added=key)
+            recorded = results.recorded_structure(adata, panel)
+            glfs_bio.pp.structure(adata, **(recorded | asked), key_added=_NAMED)
+        return _NAMED
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,44 +205,9 @@ class Target:
     preserve: Any = None
     cell_weights: str | None = None
 
-
-@dataclass(frozen=True, kw_only=True)
-class Platform:
-    """The assay that will measure a panel.
-
-    Attributes
-    ----------
-    detection
-        What the assay detects that will measure the panel, as a share of what is detected here: one
-        number, or a column of var.
-    failure
-        Probability that a gene fails: one number, or a column of var.
-    """
-
-    detection: Any = None
-    failure: str | float | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Costs:
-    """Costs and counts that limits are on.
-
-    Attributes
-    ----------
-    counts_layer
-        Layer of raw counts, or X.
-    cost
-        Cost of a gene: column of var, or one number.
-    budget
-        Most that the panel may cost.
-    """
-
-    counts_layer: str | None = None
-    cost: str | float | None = None
-    budget: float | None = None
-
-
-def within(limits: glfs_bio.Limits, costs: Costs, *records: Any) -> dict[str, Any]:
-    """Arguments of limits, costs and other records; those that are given."""
-    found = given(costs, *records)
-    return found | ({"limits": limits} if given(limits) else {})
+    def of_panel(self, use_rep: str | None) -> dict[str, Any]:
+        """Return the argument ``preserve`` of functions of ``tl``, where anything is asked."""
+        if self.cell_weights is None and use_rep is None:
+            return given(self)
+        target = "structure" if self.preserve is None else self.preserve
+        return {"preserve": glfs_bio.Preserve(target, self.cell_weights, use_rep)}

@@ -21,7 +21,6 @@ class Asked:
 
     layer: options.Layer = None
     symbols: options.Symbols = None
-    missing: options.Missing = "raise"
     unsure: Annotated[
         float | None, "Leave cells with a smaller margin without a label; 1 is typical."
     ] = None

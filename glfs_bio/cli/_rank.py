@@ -42,7 +42,9 @@ def rank(
     adata = cells.load()
     called = selection.names(adata, asked.symbols).fillna(adata.var_names.to_series())
     with progress():
-        glfs_bio.pp.select_genes(adata, **given(asked), **structure.arguments(), key_added=_KEY)
+        glfs_bio.pp.select_genes(
+            adata, **given(asked), **structure.of_selection(adata), key_added=_KEY
+        )
     frame = selection.ranked(adata, _KEY, only="tested")
     frame.insert(0, "gene", called.loc[frame.index])
     frame["rank"] = frame["rank"].astype(int)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-import glfs_bio
-
 if TYPE_CHECKING:
     from typing import Any
 
@@ -30,11 +28,13 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-def recorded_parameters(adata: AnnData, panel: object) -> dict[str, Any]:
-    """Arguments that a selection was made with; none of a panel that is no selection."""
+def recorded_structure(adata: AnnData, panel: object) -> dict[str, Any]:
+    """Parameters of the structure of a selection; none of a panel that is no selection."""
     if not isinstance(panel, str) or panel not in adata.uns or f"{panel}_selected" not in adata.var:
         return {}
-    return glfs_bio.pp.recorded_parameters(adata, panel)
+    from .._anndata.write import restored
+
+    return {name: restored(value) for name, value in adata.uns[panel]["structure"].items()}
 
 
 def kept(entry: dict[str, Any], share: float) -> str:

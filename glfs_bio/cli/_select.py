@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import glfs_bio
 
 from ..errors import InvalidValue
+from ..methods import OBJECTIVES
 from . import _files as files
 from . import _options as options
 from . import _results as results
@@ -87,8 +88,7 @@ def select(
     target: options.Target,
     structure: options.Structure,
     limits: glfs_bio.Limits,
-    costs: options.Costs,
-    platform: options.Platform,
+    platform: glfs_bio.Platform,
     selected: Selected,
 ) -> None:
     """Select genes; prints them, best first, unless --genes names a file.
@@ -97,12 +97,16 @@ def select(
     """
     sets = cells.load_all()
     adata = sets[str(cells.source)]
+    arguments = given(asked, target)
+    lam = arguments.pop("lam", None)
+    arguments["objective"] = OBJECTIVES.made("objective", asked.objective, lam=lam)
     with progress():
         glfs_bio.pp.select_genes(
             sets if cells.also else adata,
-            **given(asked),
-            **structure.arguments(),
-            **options.within(limits, costs, target, platform),
+            **arguments,
+            **(structure.arguments() if cells.also else structure.of_selection(adata)),
+            limits=limits,
+            platform=platform,
         )
     from .._anndata import selection
 

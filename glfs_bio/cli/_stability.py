@@ -10,7 +10,6 @@ import glfs_bio
 from . import _files as files
 from . import _options as options
 from ._command import command, given
-from ._stderr import is_terminal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,7 +43,7 @@ def stability(source: options.Source, asked: Asked, written: options.Written) ->
     if key_added is None or key_added == asked.key:
         key_added = f"{asked.key}_stability"
     arguments = {"random_state": "recorded"} | given(asked) | {"key_added": key_added}
-    glfs_bio.tl.stability(adata, **arguments, show_progress=is_terminal())
+    glfs_bio.tl.stability(adata, **arguments)
     frame = _frequencies(adata, asked.key, key_added)
     entry = adata.uns[key_added]
     told = (

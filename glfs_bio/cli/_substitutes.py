@@ -30,7 +30,6 @@ class Asked:
     exclude: options.Genes = None
     share: options.Share = 0.25
     symbols: options.Symbols = None
-    missing: options.Missing = "warn"
     key_added: options.KeyAdded = "glfs_substitutes"
 
 
@@ -48,11 +47,9 @@ def substitutes(
     Example: glfs-bio substitutes pbmc.h5ad panel.txt --genes CD3D,LYZ
     """
     adata = cells.load()
-    structure.prepare(adata, panel, kept=written.output is not None)
+    use_rep = structure.of_panel(adata, panel)
     with progress():
-        glfs_bio.tl.substitutes(
-            adata, panel, **given(asked, target), structure_key=structure.structure_key
-        )
+        glfs_bio.tl.substitutes(adata, panel, **given(asked), **target.of_panel(use_rep))
     frame = adata.uns[asked.key_added]["table"]
     first = frame[frame["place"] == 1]
     told = f"{first['stands_in'].sum()} of {len(first)} genes have a substitute that stands in"

@@ -30,7 +30,7 @@ _WRITTEN_BY = {
     "explanation": ("tl.explain_panel", "table"),
     "substitutes": ("tl.substitutes", "table", "panel"),
     "stability": ("tl.stability", "jaccard"),
-    "enrichment": ("tl.enrich", "results"),
+    "enrichment": ("tl.enrich", "table"),
 }
 #: Results of a panel that may have any name: their keys, unless the name of the selection is used.
 _OF_ANY_PANEL = ("evaluation", "explanation", "substitutes")

@@ -279,7 +279,7 @@ def enrichment(subject: Subject) -> dict[str, Any] | None:
     if result is None:
         return None
     entry = result.entry
-    table = entry["results"].head(_TERMS)
+    table = entry["table"].head(_TERMS)
     return {
         "entry": entry,
         "terms": [{"term": term, **row} for term, row in table.to_dict("index").items()],

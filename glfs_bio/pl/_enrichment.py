@@ -73,8 +73,8 @@ def enrichment(
     """
     check_ends(show, save)
     checks.whole_number("n_terms", n_terms, at_least=1)
-    entry = selection.record(adata, key, "tl.enrich", "results")
-    table = entry["results"].head(n_terms)
+    entry = selection.record(adata, key, "tl.enrich", "table")
+    table = entry["table"].head(n_terms)
     axes = figure(ax, [_WIDTH], _PER_TERM * len(table) + _MARGIN)
     _draw(axes[0], table, prerank="nes" in table)
     return finish(axes, "enrichment", axes[0], show=show, save=save, own=ax is None)

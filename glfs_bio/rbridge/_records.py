@@ -24,12 +24,14 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _NONE, _JSON = "None", "json:"
-#: Parameters that may be a dict of numbers, or a list of names.
-_BY_NAME = ("cost", "failure", "preserve")
+#: Parameters that may be a dict of numbers, or a list of names; `preserve` may be both.
+_BY_NAME = ("detection", "failure", "preserve")
+#: Of a record, what has parameters.
+_WITH_PARAMETERS = ("params", "structure")
 #: Of the record of a structure: its bytes, and what these hold.
 _BYTES = "kept"
-_ARRAYS = ("genes", "set_of_cell")
-_TOLD = ("params", "matrix", "inputs", "reused", "replaced", "graph_components")
+_ARRAYS = ("set_of_cell",)
+_TOLD = ("params", "made_of")
 
 
 def told(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -39,11 +41,20 @@ def told(record: Mapping[str, Any]) -> dict[str, Any]:
 
 def kept(record: Mapping[str, Any]) -> dict[str, Any]:
     """A record of R for ``.uns``: the reverse, for the parameters."""
-    params = {
-        name: storable(value) if value is None or name in _BY_NAME else value
-        for name, value in record.get("params", {}).items()
+    return {
+        name: _kept(value) if name in _WITH_PARAMETERS else value for name, value in record.items()
     }
-    return {**record, "params": params}
+
+
+def _kept(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters, of which the platform has some of its own."""
+    kept = {}
+    for name, value in params.items():
+        if name == "platform" and isinstance(value, dict):
+            kept[name] = _kept(value)
+        else:
+            kept[name] = storable(value) if value is None or name in _BY_NAME else value
+    return kept
 
 
 def _told(name: str, value: Any) -> Any:
@@ -73,10 +84,10 @@ def structure(adata: AnnData, key: str) -> dict[str, Any]:
         for name, value in block.items()
     }
     rest = {name: entry[name] for name in _TOLD}
-    arrays["told"] = np.array(json.dumps(rest, default=np.ndarray.tolist))
+    arrays["told"] = np.array(json.dumps(rest))
     buffer = io.BytesIO()
     np.savez(buffer, **arrays)
-    return told({"params": entry["params"], "reused": entry["reused"]}) | {
+    return told({"params": entry["params"]}) | {
         "n_samples": adata.n_obs,
         _BYTES: bytearray(buffer.getbuffer()),
     }
@@ -101,13 +112,8 @@ def restore(adata: AnnData, key: str, record: Mapping[str, Any]) -> None:
             if name.startswith("sets/"):
                 _, place, field = name.split("/")
                 sets.setdefault(place, {})[field] = arrays[name]
-        rest = json.loads(str(arrays["told"]))
-        rest["params"] = {
-            name: np.array(value) if isinstance(value, list) else value
-            for name, value in rest["params"].items()
-        }
         adata.uns[key] = {
-            **rest,
+            **json.loads(str(arrays["told"])),
             **{name: arrays[name] for name in _ARRAYS},
             "sets": sets,
         }

@@ -12,12 +12,15 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from ..errors import NO_VALUE, PackageMissing
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import ModuleType
 
+_BRIDGE = "The bridge to R"
 _INSTALL = (
-    "install it with pip install rpy2; where R is older than 4.5 with "
+    "pip install rpy2; where R is older than 4.5 "
     'RPY2_CFFI_MODE=ABI pip install --no-cache-dir "rpy2-rinterface<3.6.6" rpy2'
 )
 # R calls into these as long as the process lives; without a reference it would abort.
@@ -34,19 +37,22 @@ def rinterface() -> ModuleType:
         rpy2 is missing, or cannot load R.
     """
     if find_spec("rpy2") is None:
-        msg = f"rpy2 is missing: {_INSTALL}."
-        raise ImportError(msg)
+        raise PackageMissing("rpy2", NO_VALUE, "needs the package rpy2", _INSTALL, what=_BRIDGE)
     if find_spec("_rinterface_cffi_api") is None:
         # rpy2 was built without a compiler; it says so on the console unless told.
         os.environ.setdefault("RPY2_CFFI_MODE", "ABI")
     try:
         import rpy2.rinterface as ri
     except (AttributeError, ImportError, OSError, ValueError) as error:
-        msg = (
-            f"rpy2 cannot load R ({error}): install R (Debian: apt install r-base-core); if it is "
-            f"there, rpy2 does not fit it: {_INSTALL}."
-        )
-        raise ImportError(msg) from error
+        raise PackageMissing(
+            "R",
+            NO_VALUE,
+            "needs R, which rpy2 cannot load ({error})",
+            "install R (Debian: apt install r-base-core); if it is there, rpy2 does not fit it: "
+            + _INSTALL,
+            what=_BRIDGE,
+            error=str(error),
+        ) from error
     with _own_interrupts():
         ri.initr()
     # Later, with half of the interpreter gone, rpy2 cannot release them.
@@ -67,11 +73,14 @@ def r_function(name: str) -> Any:
     find = ri.baseenv["requireNamespace"]
     if not find(ri.StrSexpVector(["glfsbio"]), quietly=ri.BoolSexpVector([True]))[0]:
         paths = ", ".join(ri.baseenv[".libPaths"]())
-        msg = (
-            f"The R package glfsbio is not in the libraries of this R ({paths}): in a copy of the "
-            "glfs_bio repository run R CMD INSTALL r_bridge/glfsbio."
+        raise PackageMissing(
+            "glfsbio",
+            NO_VALUE,
+            "needs the R package glfsbio, which is not in the libraries of this R ({paths})",
+            "in a copy of the glfs_bio repository run R CMD INSTALL r_bridge/glfsbio",
+            what=_BRIDGE,
+            paths=paths,
         )
-        raise ImportError(msg)
     return ri.baseenv["asNamespace"](ri.StrSexpVector(["glfsbio"]))[name]
 
 

@@ -16,11 +16,13 @@ from joblib import parallel_config
 
 from .. import io, pp, tl
 from .._anndata import columns, read
+from .._anndata import structure as structures
 from .._extras import needs
 from ..errors import NO_VALUE, InvalidType, InvalidValue, Message
 from ..estimators import LapRLSClassifier
 from ..laprls import check_classes
-from ..limits import Limits
+from ..methods import OBJECTIVES
+from ..options import Limits, Platform, Preserve
 from . import _records, _values
 from ._objects import put_together, take_apart
 from ._workers import Forked, can_fork
@@ -33,13 +35,17 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+#: Arguments that are a list in R, by what Python makes of it.
+_RECORDS: dict[str, Callable[..., Any]] = {"limits": Limits, "platform": Platform}
 #: Parameters of what panels are judged by; some functions have a `random_state` of their own.
 _OF_STRUCTURE = frozenset(inspect.signature(pp.structure).parameters) - {"adata", "key_added"}
 #: Modules of functions that are known by them.
 _ROOMS = frozenset({"pp", "tl", "io", "estimators"})
-#: Defaults of `key_added`: of structures, and of classifiers.
-_STRUCTURE = "glfs_structure"
+#: Default of `key_added` of classifiers.
 _CLASSIFIER = "glfs_class"
+#: Where the structure is that a function which judges panels was given parameters of.
+_GIVEN = "glfs_structure_given"
+#: Objectives that have a penalty, which R gives as an argument of its own.
 
 
 def _about() -> dict[str, Any]:
@@ -86,13 +92,13 @@ def _arguments(
 
 
 def _argument(name: str, value: Any) -> Any:
-    """A value as Python has it: keys of ``.obsm``, limits, and cells of another assay."""
+    """A value as Python has it: keys of ``.obsm``, records of options, cells of another assay."""
     if name in {"use_rep", "preserve"} and isinstance(value, str):
         return REDUCED.get(value, value)
     if name == "preserve" and isinstance(value, dict):
         return {REDUCED.get(part, part): weight for part, weight in value.items()}
-    if name == "limits" and isinstance(value, dict):
-        return Limits(**_arguments(Limits, value, given=0))
+    if name in _RECORDS and isinstance(value, dict):
+        return _RECORDS[name](**_arguments(_RECORDS[name], value, given=0))
     if name == "detection" and isinstance(value, dict) and not np.isscalar(value.get("X", 0.0)):
         return put_together(value)
     return value
@@ -150,41 +156,78 @@ def _judged_by(
 ) -> dict[str, Any]:
     """The same for a function that judges panels: it may be told by which structure.
 
-    Without parameters of one it takes the structure that was kept with the object.
+    What Python has in one argument R has in several: `preserve`, `cell_weights`, `use_rep`, and the
+    parameters of a structure.
     """
-    own = _OF_STRUCTURE - set(inspect.signature(function).parameters)
+    every = inspect.signature(function).parameters
+    own = (_OF_STRUCTURE | {"cell_weights"}) - set(every)
 
     def judge(adata: ad.AnnData, **given: Any) -> None:
         told = {name: given.pop(name) for name in own & set(given)}
-        if told and "structure_key" in given:
-            raise InvalidValue(
-                "structure_key",
-                given["structure_key"],
-                "names a structure that is there",
-                "leave {names} out",
-                names=", ".join(told),
-            )
         if told:
-            pp.structure(adata, **told)
+            panel = given.get("panel", every["panel"].default) if "panel" in every else None
+            given["preserve"] = _preserve(adata, panel, given.get("preserve"), told)
         function(adata, **given)
+        for entry in adata.uns.values():  # the structure given here is gone afterwards
+            if entry.get("params", {}).get("use_rep") == _GIVEN:
+                entry["params"]["use_rep"] = entry["structure"]["use_rep"]
 
     return _written_by(function, parts, options, call=judge, more=own)
 
 
+def _preserve(adata: ad.AnnData, panel: Any, target: Any, told: dict[str, Any]) -> Preserve:
+    """What panels are judged by: the rest is what a selection was made for."""
+    recorded: dict[str, Any] = {}
+    if isinstance(panel, str) and panel in adata.uns and f"{panel}_selected" in adata.var:
+        recorded = pp.recorded_parameters(adata, panel)
+    given = {name: value for name, value in told.items() if name != "cell_weights"}
+    weights = told.get("cell_weights")
+    if target is None:
+        target = recorded.get("preserve", "structure")
+        weights = told.get("cell_weights", recorded.get("cell_weights"))
+    use_rep = given.get("use_rep")
+    if given.keys() - {"use_rep"}:
+        if structures.parameters(adata, use_rep=use_rep).kept is not None:
+            raise InvalidValue(
+                "use_rep",
+                use_rep,
+                "names a structure that is there",
+                "leave {names} out",
+                names=", ".join(sorted(given.keys() - {"use_rep"})),
+            )
+        pp.structure(adata, **given, key_added=_GIVEN)
+        use_rep = _GIVEN
+    return Preserve(target, weights, use_rep)
+
+
+def _selected(parts: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+    """The genes of one object."""
+    return _written_by(pp.select_genes, parts, _with_penalty(options))
+
+
 def _selected_from(sets: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
     """The genes of several data sets."""
-    arguments = _arguments(pp.select_genes, options)
+    arguments = _arguments(pp.select_genes, _with_penalty(options))
     return _written_to(
         {name: put_together(parts) for name, parts in sets.items()},
         lambda objects: pp.select_genes(objects, **arguments),
     )
 
 
+def _with_penalty(options: dict[str, Any]) -> dict[str, Any]:
+    """Options with λ where Python has it: in the objective."""
+    rest = {name: value for name, value in options.items() if name != "lam"}
+    if "lam" not in options:
+        return rest
+    name = options.get("objective", "error")
+    return rest | {"objective": OBJECTIVES.made("objective", name, lam=options["lam"])}
+
+
 def _structure(parts: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
     """The structure of the cells, for R to keep."""
     records = {}
 
-    def keep(adata: ad.AnnData, key_added: str = _STRUCTURE, **given: Any) -> None:
+    def keep(adata: ad.AnnData, key_added: str = structures.KEY, **given: Any) -> None:
         pp.structure(adata, key_added=key_added, **given)
         records[key_added] = _records.structure(adata, key_added)
 
@@ -193,6 +236,7 @@ def _structure(parts: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]
 
 def _stability(parts: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
     """With workers that are forked, where that can be done."""
+    options = _with_penalty(options)
     if options.get("n_jobs") in {None, 1}:
         return _written_by(tl.stability, parts, options)
     if not can_fork():
@@ -238,7 +282,7 @@ def _laprls(parts: dict[str, Any], label: str, options: dict[str, Any]) -> dict[
     options = _arguments(LapRLSClassifier, options, given=0)
     adata = put_together(parts)
     codes, categories = columns.labels(adata, label)
-    check_classes(categories[codes[codes >= 0]].astype(str), name="groupby")
+    check_classes(categories[codes[codes >= 0]].astype(str), name="labels")
     model = LapRLSClassifier(**options).fit(read.matrix(adata), codes)
     return {
         "classes": _values.strings(categories[model.classes_].astype(str)),
@@ -273,7 +317,7 @@ def _example() -> dict[str, Any]:
 #: By the names that R has for them.
 TARGETS: dict[str, Callable[..., Any]] = {
     "about": _about,
-    "select_genes": partial(_written_by, pp.select_genes),
+    "select_genes": _selected,
     "select_genes_of_sets": _selected_from,
     "structure": _structure,
     "stability": _stability,

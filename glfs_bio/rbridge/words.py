@@ -30,6 +30,8 @@ _ALIKE = frozenset(
 #: Functions that have another name in R.
 _FUNCTIONS = {
     "Limits": "glfs_limits()",
+    "Platform": "glfs_platform()",
+    "Preserve": "glfs_compare_panels(x)",
     "estimators.LapRLSClassifier": "glfs_laprls(x, labels)",
     "io.write_gmt": "glfs_gene_sets(x)",
     "io.write_rnk": "glfs_gene_sets(x)",

@@ -116,7 +116,7 @@ def enrich(
 
     With ``"prerank"``: ``n_set``, ``es``, ``nes``, ``pvals`` (0 is below 1 / `n_permutations`),
     ``pvals_adj`` (GSEA's false discovery rate), and in ``genes`` the leading edge.  Written to
-    ``.uns[key_added]``: the table as ``results``, with ``params``, ``n_selected``,
+    ``.uns[key_added]``: the table as ``table``, with ``params``, ``n_selected``,
     ``n_background`` and ``versions``.
 
     Raises
@@ -192,7 +192,7 @@ def enrich(
     if not inplace:
         return table
     adata.uns[f"{key}_enrichment" if key_added is None else key_added] = {
-        "results": table,
+        "table": table,
         "params": {
             "key": key,
             "method": method,

@@ -8,7 +8,7 @@ import pytest
 from refusals import refused
 from scipy import sparse
 
-from glfs_bio import pp, tl
+from glfs_bio import Platform, pp, tl
 from glfs_bio._anndata import target
 from glfs_bio.errors import InvalidValue, NotFound
 
@@ -45,10 +45,10 @@ def test_genes_that_are_not_seen_are_not_selected(counts, tmp_path):
     pp.select_genes(here, 10, n_comps=5)
     before = set(here.var_names[here.var["glfs_selected"]])
     blind = {name: float(name not in before) for name in here.var_names}
-    pp.select_genes(here, 10, n_comps=5, detection=blind)
+    pp.select_genes(here, 10, n_comps=5, platform=Platform(detection=blind))
     assert not before & set(here.var_names[here.var["glfs_selected"]])
     kept = here.uns["glfs"]["kept"][-1]
-    assert here.uns["glfs"]["params"]["detection"] == "glfs_detection"
+    assert here.uns["glfs"]["params"]["platform"]["detection"] == "glfs_detection"
     assert here.var["glfs_detection"].to_dict() == blind
 
     here.write_h5ad(tmp_path / "here.h5ad")
@@ -56,13 +56,13 @@ def test_genes_that_are_not_seen_are_not_selected(counts, tmp_path):
     ranks = again.var["glfs_rank"].copy()
     pp.select_genes(again, **pp.recorded_parameters(again))
     assert (again.var["glfs_rank"] == ranks).all()
-    judged = tl.evaluate_panel(again, n_random=0, inplace=False, show_progress=False)
+    judged = tl.evaluate_panel(again, n_random=0, inplace=False)
     assert judged["kept"] == pytest.approx(kept)
     tl.extend_panel(again, "glfs", 2)
     np.testing.assert_allclose(again.uns["glfs_extended"]["kept"][:10], again.uns["glfs"]["kept"])
     assert (again.var["glfs_extended_detection"] == again.var["glfs_detection"]).all()
 
-    pp.select_genes(here, 10, n_comps=5, detection=there)
+    pp.select_genes(here, 10, n_comps=5, platform=Platform(detection=there))
     assert here.var["glfs_detection"][:10].max() < 0.6
 
 
@@ -70,10 +70,10 @@ def test_one_share_for_all_is_more_noise(counts):
     """Fewer genes are trusted, and all that can be kept is on the scale of that assay."""
     here, _ = counts
     pp.select_genes(here, 40, n_comps=5)
-    pp.select_genes(here, 40, n_comps=5, detection=0.1, key_added="low")
+    pp.select_genes(here, 40, n_comps=5, platform=Platform(detection=0.1), key_added="low")
     assert here.uns["low"]["kept"][-1] == pytest.approx(1.0)
     assert here.uns["low"]["kept"][9] < here.uns["glfs"]["kept"][9]
-    pp.select_genes(here, 40, n_comps=5, detection=1.0, key_added="same")
+    pp.select_genes(here, 40, n_comps=5, platform=Platform(detection=1.0), key_added="same")
     np.testing.assert_allclose(here.uns["same"]["kept"], here.uns["glfs"]["kept"])
 
 
@@ -83,18 +83,19 @@ def test_one_share_for_all_is_more_noise(counts):
         ("nope", {}, NotFound, "detection"),
         (1.5, {}, InvalidValue, "detection"),
         (-0.1, {}, InvalidValue, "detection"),
-        ({"g1": 0.5}, {}, InvalidValue, "g1"),
+        ({"g1": 0.5}, {}, InvalidValue, "detection"),
         (ad.AnnData(np.ones((3, 2))), {}, InvalidValue, "detection"),
-        (0.5, {"standardize": "unit"}, InvalidValue, "standardize"),
-        (0.5, {"objective": "exact"}, InvalidValue, "objective"),
+        (0.5, {"use_rep": "unit"}, InvalidValue, "platform"),
+        (0.5, {"objective": "exact"}, InvalidValue, "platform"),
     ],
 )
 def test_bad_detection(counts, given, options, kind, argument):
     here, _ = counts
+    pp.structure(here, n_comps=5, standardize="unit", key_added="unit")
     with refused(kind, argument):
-        pp.select_genes(here, 5, n_comps=5, detection=given, **options)
+        pp.select_genes(here, 5, n_comps=5, platform=Platform(detection=given), **options)
     assert not len(here.var.columns)
     low = here.copy()
     low.X = low.X - 1.0 * sparse.csr_array(np.ones(low.shape))
     with refused(InvalidValue, "detection"):
-        pp.select_genes(here, 5, n_comps=5, detection=low)
+        pp.select_genes(here, 5, n_comps=5, platform=Platform(detection=low))

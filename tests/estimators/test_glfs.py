@@ -195,11 +195,11 @@ def test_disconnected_graph_works_with_a_note(clusters, caplog):
     graph = sparse.csr_matrix(knn_graph(clusters).multiply(blocks))
     model = GLFS(n_genes=3).fit(clusters, graph=graph)
     assert set(model.get_support(indices=True)) <= SIGNAL
-    assert "3 connected components" in caplog.text
-    assert "n_neighbors must be larger" in caplog.text
+    (record,) = caplog.records
+    assert record.msg.fields["n"] == 3
     caplog.clear()
     GLFS(n_genes=3, n_neighbors=2).fit(clusters, batch=np.tile(["x", "y"], 45))
-    assert caplog.text.count("connected components") == 1
+    assert len(caplog.records) == 1
 
 
 def test_input_is_not_changed(clusters, container):
@@ -283,5 +283,5 @@ def test_an_objective_is_a_parameter_like_others(clusters):
 
 
 def test_nothing_that_varies(clusters):
-    with pytest.raises(ValueError, match="No gene varies"):
+    with refused(InvalidValue, "X"):
         GLFS().fit(np.ones((20, 5)))

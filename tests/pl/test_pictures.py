@@ -266,7 +266,7 @@ def test_stability(panel):
 
 
 def test_enrichment(panel):
-    table = panel.uns["glfs_enrichment"]["results"]
+    table = panel.uns["glfs_enrichment"]["table"]
     table["pvals_adj"] = [1e-6, 1e-3, 0.5]
     ax = pl.enrichment(panel, show=False)
     np.testing.assert_allclose([bar.get_width() for bar in ax.patches], [6, 3, -np.log10(0.5)])
@@ -285,7 +285,7 @@ def test_enrichment(panel):
 def test_enrichment_of_a_ranking(panel):
     enrich(panel, SETS, method="prerank", min_size=2, n_permutations=20)
     ax = pl.enrichment(panel, show=False)
-    table = panel.uns["glfs_enrichment"]["results"]
+    table = panel.uns["glfs_enrichment"]["table"]
     np.testing.assert_allclose([bar.get_width() for bar in ax.patches], table["nes"])
     assert "enrichment score" in ax.get_xlabel()
 

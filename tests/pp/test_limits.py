@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from glfs_bio import Limits, pp
+from glfs_bio import Limits, Platform, pp
 from glfs_bio.errors import InvalidType, InvalidValue, NotFound
 
 
@@ -25,8 +25,8 @@ def chosen(adata, key="glfs"):
 def test_totals_hold(counted):
     pp.select_genes(counted, 15)
     plain = counted.layers["counts"][:, counted.var["glfs_selected"]].sum(axis=1).mean()
-    limits = Limits(max_total_per_cell=plain / 2)
-    pp.select_genes(counted, 15, limits=limits, counts_layer="counts", key_added="few")
+    limits = Limits(max_total_per_cell=plain / 2, counts_layer="counts")
+    pp.select_genes(counted, 15, limits=limits, key_added="few")
     total = counted.layers["counts"][:, counted.var["few_selected"]].sum(axis=1).mean()
     assert total <= plain / 2
     assert counted.uns["few"]["kept"][-1] <= counted.uns["glfs"]["kept"][-1]
@@ -45,14 +45,14 @@ def test_limits_on_single_genes_exclude_them(pbmc):
 
 
 def test_a_budget_is_spent(counted):
-    pp.select_genes(counted, cost="price", budget=20.0)
+    pp.select_genes(counted, limits=Limits(cost="price", budget=20.0))
     spent = counted.var["price"][chosen(counted)].sum()
     assert 15 < spent <= 20
     assert "curve" not in counted.uns["glfs"]
 
 
 def test_failures(counted):
-    pp.select_genes(counted, 10, failure=0.3)
+    pp.select_genes(counted, 10, platform=Platform(failure=0.3))
     entry = counted.uns["glfs"]
     assert entry["kept_with_failures"].shape == (10,)
     assert (entry["kept_with_failures"] < entry["kept"]).all()
@@ -61,21 +61,23 @@ def test_failures(counted):
 
 
 def test_the_record_makes_the_same_selection(counted, tmp_path):
+    cost = dict(zip(counted.var_names, np.arange(counted.n_vars) % 3 + 1.0, strict=True))
     limits = Limits(
         min_cells=0.02,
         families={"hla": ["HLA-DRA", "HLA-DRB1", "HLA-DPB1"], "a/b": ["CD79A", "CD79B"]},
         per_family=1,
         per_type=1,
         groupby="bulk_labels",
+        cost=cost,
+        budget=40,
     )
-    cost = dict(zip(counted.var_names, np.arange(counted.n_vars) % 3 + 1.0, strict=True))
-    pp.select_genes(counted, 14, limits=limits, cost=cost, budget=40, failure={"LYZ": 0.9})
+    platform = Platform(failure={"LYZ": 0.9})
+    pp.select_genes(counted, 14, limits=limits, platform=platform)
     counted.write_h5ad(tmp_path / "x.h5ad")
     again = ad.read_h5ad(tmp_path / "x.h5ad")
     recorded = pp.recorded_parameters(again)
     assert recorded["limits"] == limits
-    assert recorded["cost"] == cost
-    assert recorded["failure"] == {"LYZ": 0.9}
+    assert recorded["platform"] == platform
     pp.select_genes(again, **(recorded | {"key_added": "b"}))
     assert (again.var["b_rank"].fillna(0) == again.var["glfs_rank"].fillna(0)).all()
 
@@ -84,22 +86,20 @@ def test_the_record_makes_the_same_selection(counted, tmp_path):
     ("options", "kind", "argument"),
     [
         ({"limits": {"min_mean": 1}}, InvalidType, "limits"),
-        ({"limits": Limits(max_total_per_cell=3)}, InvalidValue, "limits"),
-        ({"counts_layer": "counts"}, InvalidValue, "counts_layer"),
-        ({"cost": 1.0}, InvalidValue, "cost"),
-        ({"cost": "none", "budget": 3}, NotFound, "cost"),
-        ({"cost": {"LYZ": 1.0}, "budget": 3}, InvalidValue, "cost"),
-        ({"cost": -1.0, "budget": 3}, InvalidValue, "cost"),
-        ({"failure": 2.0}, InvalidValue, "failure"),
-        ({"failure": "none"}, NotFound, "failure"),
+        ({"limits": Limits(cost="none", budget=3)}, NotFound, "cost"),
+        ({"limits": Limits(cost={"LYZ": 1.0}, budget=3)}, InvalidValue, "cost"),
+        ({"limits": Limits(cost=-1.0, budget=3)}, InvalidValue, "cost"),
+        ({"platform": Platform(failure=2.0)}, InvalidValue, "failure"),
+        ({"platform": Platform(failure="none")}, NotFound, "failure"),
+        ({"platform": 0.5}, InvalidType, "platform"),
         ({"limits": Limits(max_mean=1e-9)}, InvalidValue, "limits"),
         (
             {"limits": Limits(per_type=4, groupby="bulk_labels")},
             InvalidValue,
             "limits",
         ),
-        ({"method": "variance", "failure": 0.1}, InvalidValue, "failure"),
-        ({"objective": "exact", "cost": 1.0, "budget": 9}, InvalidValue, "budget"),
+        ({"method": "variance", "platform": Platform(failure=0.1)}, InvalidValue, "platform"),
+        ({"objective": "exact", "limits": Limits(cost=1.0, budget=2)}, InvalidValue, "limits"),
     ],
 )
 def test_bad_input_changes_nothing(counted, options, kind, argument):

@@ -12,7 +12,8 @@ import scanpy as sc
 from sklearn.decomposition import PCA
 
 from glfs_bio.cells.graph import knn_graph
-from glfs_bio.pp import select_genes
+from glfs_bio.glfs2014 import Exact
+from glfs_bio.pp import select_genes, structure
 
 
 def best_first(adata, key="glfs"):
@@ -46,10 +47,11 @@ def test_a_panel_keeps_more_with_every_gene_and_all_genes_keep_all(pbmc):
 
 def test_kept_is_of_the_panel_and_not_of_the_method(pbmc):
     """The same genes, by whatever method or objective, keep the same."""
+    structure(pbmc, standardize="noise", key_added="noise")
     select_genes(pbmc, 8)
     for options in ({"objective": "exact"}, {"method": "variance"}, {"method": "lapdofs"}):
-        same = {"include": best_first(pbmc), "use_rep": "X_pca", "neighbors_key": "neighbors"}
-        select_genes(pbmc, 8, standardize="noise", key_added="other", **options, **same)
+        same = {"include": best_first(pbmc), "use_rep": "noise"}
+        select_genes(pbmc, 8, key_added="other", **options, **same)
         assert set(best_first(pbmc, "other")) == set(best_first(pbmc))
         found, expected = pbmc.uns["other"]["kept"][-1], pbmc.uns["glfs"]["kept"][-1]
         assert found == pytest.approx(expected, rel=1e-6)
@@ -131,30 +133,16 @@ def test_genes_that_cannot_keep_enough_are_all_taken_with_a_word(pbmc, caplog):
     with caplog.at_level(logging.WARNING):
         select_genes(pbmc, exclude=list(pbmc.var_names[10:]))
     assert set(best_first(pbmc)) == set(few)
-    assert "10 genes keep" in caplog.text
-    assert "less than the 80 %" in caplog.text
+    (record,) = caplog.records
+    assert record.msg.fields["n"] == 10
 
 
 def test_number_at_a_given_lambda(pbmc):
     select_genes(pbmc, 20, objective="exact")
     lam = float(pbmc.uns["glfs"]["lam"])
-    select_genes(pbmc, objective="exact", lam=lam, key_added="there")
+    select_genes(pbmc, objective=Exact(lam=lam), key_added="there")
     assert "curve" not in pbmc.uns["there"]
     assert (pbmc.var.loc[pbmc.var["there_selected"], "there_weight"] > 0).all()
-
-
-def test_what_was_there_is_used_or_not(pbmc):
-    def reused(**options):
-        select_genes(pbmc, 5, **options)
-        entry = pbmc.uns["glfs"]
-        return entry["reused"]["representation"], entry["reused"]["graph"], entry["replaced"]
-
-    assert reused() == (True, True, False)
-    assert reused(use_rep="X") == (False, False, False)
-    assert reused(batch_key="phase") == (False, False, False)
-    assert reused(use_rep="X", neighbors_key="neighbors") == (False, True, False)
-    del pbmc.uns["neighbors"]
-    assert reused() == (True, False, False)
 
 
 @pytest.fixture
@@ -175,29 +163,10 @@ def selected_quiet(adata):
     return adata.var["glfs_selected"].to_numpy()[:15].sum()
 
 
-def test_components_that_miss_the_structure_are_replaced(hidden_group, caplog):
-    with caplog.at_level(logging.WARNING):
-        select_genes(hidden_group, 6, n_comps=2)
-    entry = hidden_group.uns["glfs"]
-    assert entry["replaced"]
-    assert entry["reused"] == {
-        "representation": False,
-        "graph": False,
-        "structure": False,
-    }
-    assert "computed anew" in caplog.text
-    assert selected_quiet(hidden_group) == 6
-    del hidden_group.obsm["X_pca"], hidden_group.obsp["connectivities"]
-    del hidden_group.uns["neighbors"]
-    select_genes(hidden_group, 6, n_comps=2, key_added="alone")
-    for column in ("weight", "loss", "score", "rank", "selected", "included"):
-        assert hidden_group.var[f"glfs_{column}"].equals(hidden_group.var[f"alone_{column}"])
-
-
 def test_order_of_the_components_does_not_matter(pbmc):
     sc.pp.pca(pbmc)
     sc.pp.neighbors(pbmc)
-    select_genes(pbmc, 10)
+    select_genes(pbmc, 10, use_rep="X_pca")
     pbmc.obsm["X_turned"] = pbmc.obsm["X_pca"][:, ::-1].copy()
     select_genes(pbmc, 10, use_rep="X_turned", key_added="turned")
     np.testing.assert_array_equal(pbmc.var["glfs_selected"], pbmc.var["turned_selected"])
@@ -205,5 +174,10 @@ def test_order_of_the_components_does_not_matter(pbmc):
 
 def test_components_that_are_named_are_kept(hidden_group):
     select_genes(hidden_group, 6, use_rep="X_pca")
-    assert not hidden_group.uns["glfs"]["replaced"]
+    assert hidden_group.uns["glfs"]["structure"]["use_rep"] == "X_pca"
     assert selected_quiet(hidden_group) < 6
+
+
+def test_components_that_miss_the_structure_are_not_looked_at(hidden_group):
+    select_genes(hidden_group, 6, n_comps=2)
+    assert selected_quiet(hidden_group) == 6

@@ -11,7 +11,7 @@ import pytest
 import scanpy as sc
 from sklearn.linear_model import Ridge
 
-from glfs_bio import pp, tl
+from glfs_bio import Preserve, pp, tl
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def panel(adata, n_genes=12, **options):
 
 
 def accuracy(adata, genes):
-    found = tl.evaluate_panel(adata, genes, "type", n_random=0, inplace=False, show_progress=False)
+    found = tl.evaluate_panel(adata, genes, "type", n_random=0, inplace=False)
     return found["accuracy"]
 
 
@@ -69,7 +69,7 @@ def test_genes_of_a_list_are_predicted(adata, tmp_path):
     found = panel(adata, 4, preserve=pathway, exclude=pathway)
     r2 = []
     for genes in (found, panel(adata, 4, exclude=pathway)):
-        tl.evaluate_panel(adata, genes, n_random=0, show_progress=False)
+        tl.evaluate_panel(adata, genes, n_random=0)
         r2.append(adata.var["glfs_evaluation_r2"][pathway].mean())
     assert r2[0] > r2[1]
 
@@ -148,9 +148,9 @@ def test_the_workbench_judges_by_what_the_selection_was_made_for(adata):
     pp.structure(adata)
     pp.select_genes(adata, 8, preserve={"type": 1.0}, cell_weights="phase")
     kept = adata.uns["glfs"]["kept"][-1]
-    quick = {"inplace": False, "show_progress": False, "n_random": 0}
+    quick = {"inplace": False, "n_random": 0}
     assert tl.evaluate_panel(adata, "glfs", **quick)["kept"] == pytest.approx(kept)
-    same = {"preserve": "type", "cell_weights": "phase"}
+    same = {"preserve": Preserve("type", cell_weights="phase")}
     names = list(adata.var_names[adata.var["glfs_selected"]])
     assert tl.evaluate_panel(adata, names, **quick, **same)["kept"] == pytest.approx(kept)
     assert tl.evaluate_panel(adata, names, **quick)["kept"] != pytest.approx(kept)
@@ -163,10 +163,8 @@ def test_the_workbench_judges_by_what_the_selection_was_made_for(adata):
     assert curve["kept"].iloc[-1] == pytest.approx(kept)
     added = tl.extend_panel(adata, table["gene"][:5].tolist(), 3, **same, inplace=False)
     assert added["kept"].iloc[-1] == pytest.approx(kept)
-    compared = tl.compare_panels(
-        adata, {"a": "glfs", "b": names[:3]}, **same, inplace=False, show_progress=False
-    )
-    assert compared["measures"]["kept"]["a"] == pytest.approx(kept)
+    compared = tl.compare_panels(adata, {"a": "glfs", "b": names[:3]}, **same, inplace=False)
+    assert compared["kept"]["a"] == pytest.approx(kept)
 
 
 def test_an_extended_panel_and_a_file_remember(adata, tmp_path):
@@ -177,15 +175,13 @@ def test_an_extended_panel_and_a_file_remember(adata, tmp_path):
     assert pp.recorded_parameters(again, "two")["preserve"] == ["CD3D", "LYZ"]
     assert pp.recorded_parameters(again, "two")["cell_weights"] is None
     kept = again.uns["glfs_extended"]["kept"][-1]
-    found = tl.evaluate_panel(
-        again, "glfs_extended", n_random=0, inplace=False, show_progress=False
-    )
+    found = tl.evaluate_panel(again, "glfs_extended", n_random=0, inplace=False)
     assert found["kept"] == pytest.approx(kept)
 
 
 def test_stability_repeats_what_the_selection_was_made_for(adata):
     pp.select_genes(adata, 8, preserve="type", cell_weights="phase")
-    tl.stability(adata, n_resamples=3, show_progress=False)
+    tl.stability(adata, n_resamples=3)
     often = adata.var["glfs_stability_frequency"]
     assert often[adata.var["glfs_selected"]].mean() > 0.4
 

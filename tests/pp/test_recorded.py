@@ -12,11 +12,11 @@ import glfs_bio
 
 def test_numbers_of_numpy(pbmc):
     cells = pbmc[:, :150].copy()
-    plain = glfs_bio.pp.select_genes(cells, 5, lambda1=3.0, inplace=False)
-    glfs_bio.pp.select_genes(cells, np.int64(5), lambda1=np.float32(3.0))
+    plain = glfs_bio.pp.select_genes(cells, 5, n_comps=30, inplace=False)
+    glfs_bio.pp.select_genes(cells, np.int64(5), n_comps=np.int32(30))
     pd.testing.assert_frame_equal(cells.var[plain.columns], plain)
     recorded = glfs_bio.pp.recorded_parameters(cells)
-    assert (recorded["n_genes"], recorded["lambda1"]) == (5, 3.0)
+    assert (recorded["n_genes"], recorded["n_comps"]) == (5, 30)
     assert not any(isinstance(value, np.generic) for value in recorded.values())
 
 
@@ -24,10 +24,10 @@ def test_names_and_patterns_come_back(pbmc):
     cells = pbmc[:, :150].copy()
     one, other, out = cells.var_names[[3, 5, 7]]
     given = {"include": [one, re.compile(f"^{other}$")], "exclude": re.compile(f"^{out}$")}
-    glfs_bio.pp.select_genes(cells, 5, mask_var=np.arange(150) < 120, **given)
+    glfs_bio.pp.select_genes(cells, 5, **given)
     recorded = glfs_bio.pp.recorded_parameters(cells)
     assert {name: recorded[name] for name in given} == given
-    assert recorded["lam"] is None
+    assert recorded["limits"] is None
     first = cells.var["glfs_rank"].copy()
     glfs_bio.pp.select_genes(cells, **recorded)
     pd.testing.assert_series_equal(cells.var["glfs_rank"], first)

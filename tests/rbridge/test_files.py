@@ -38,7 +38,7 @@ def chosen(takeaway) -> pd.DataFrame:
 
 
 def test_immune_terms_are_on_top(takeaway):
-    results = takeaway[0].uns["glfs_enrichment"]["results"]
+    results = takeaway[0].uns["glfs_enrichment"]["table"]
     assert results.index[0] == "Immune System"
     assert set(SIGNALS) <= set(results.index[:5])
     assert (results["pvals_adj"].iloc[:5] < 0.01).all()

@@ -20,8 +20,8 @@ STABILITY = """
 x <- suppressMessages(glfs_select_genes(glfs_example(), 8))
 examine <- function(...) suppressMessages(glfs_stability(x, n_resamples = 4, ...))
 stopifnot(identical(S4Vectors::metadata(examine()), S4Vectors::metadata(examine(n_jobs = 2))))
-failed <- tryCatch(examine(n_jobs = 2, n_neighbors = 0), error = conditionMessage)
-stopifnot(grepl("n_neighbors = 0", failed))
+failed <- tryCatch(examine(n_jobs = 2, n_comps = 0), error = conditionMessage)
+stopifnot(grepl("n_comps = 0", failed))
 """
 
 

@@ -4,9 +4,11 @@ import anndata as ad
 import numpy as np
 import pandas as pd
 import pytest
+from refusals import refused
 from scipy import sparse
 
 from glfs_bio import rbridge
+from glfs_bio.errors import InvalidValue
 
 
 @pytest.fixture
@@ -113,14 +115,14 @@ def test_what_is_not_carried_from_r_is_named(ri):
 def test_errors(ri, adata):
     from rpy2.rinterface_lib.embedded import RRuntimeError
 
-    with pytest.raises(ValueError, match="X_name='halves' is the name of a layer"):
+    with refused(InvalidValue, "X_name"):
         rbridge.to_sce(adata, X_name="halves")
     sce = rbridge.to_sce(adata)
-    with pytest.raises(RRuntimeError, match='"no" is not an assay of sce: X, halves'):
+    with pytest.raises(RRuntimeError, match=r"X_name .*X, halves"):
         rbridge.from_sce(sce, X_name="no")
-    with pytest.raises(RRuntimeError, match="not a SummarizedExperiment"):
+    with pytest.raises(RRuntimeError, match="sce "):
         rbridge.from_sce(ri.evalr("1:3"))
-    with pytest.raises(RRuntimeError, match='assay "a" has 1 missing value'):
+    with pytest.raises(RRuntimeError, match='assay "a"'):
         rbridge.from_sce(
             ri.evalr("SummarizedExperiment::SummarizedExperiment(list(a = matrix(NA_real_)))")
         )

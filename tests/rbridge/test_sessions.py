@@ -120,9 +120,9 @@ assert ro.r("sum(table$glfs_selected)")[0] == 5
 about = ro.r("glfs_setup(quiet = TRUE)")
 assert ro.r("glfs_available()")[0]
 try:
-    ro.r("glfs_select_genes(x, 5, lambda1 = -1)")
+    ro.r("glfs_select_genes(x, 5, n_comps = -1)")
 except RRuntimeError as error:
-    assert "lambda1 = -1" in str(error)
+    assert "n_comps = -1" in str(error)
 ro.r('''{SLOW}''')
 try:
     ro.r("slow()")

@@ -80,6 +80,7 @@ def test_values(value, written):
         ("{arg:key_added={key}}", "key_added = mine"),
         ("{call:pp.structure}", "glfs_structure(x)"),
         ("{call:Limits}", "glfs_limits()"),
+        ("{call:Platform}", "glfs_platform()"),
         ("{call:tl.enrich}", "glfs_bio.tl.enrich in Python"),
         ("{obsm}: {names}", "reducedDims(x): PCA, other"),
     ],

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import inspect
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import scanpy as sc
 
-from glfs_bio import Limits, io, pp, rbridge, tl
-from glfs_bio.rbridge import _carriers, _targets
+from glfs_bio import Limits, Platform, Preserve, io, pp, rbridge, tl
+from glfs_bio.glfs2014 import Exact
+from glfs_bio.rbridge import _carriers, _records, _targets
 
 PANEL = ["CD3D", "CD79A", "NKG7", "LYZ", "FCER1A"]
 GROUPS = "bulk_labels"
@@ -30,8 +32,11 @@ glfs_plain <- function(x) {
 #: R, and the same in Python: expression and call; keys of the record and prefixes of columns
 CALLS = {
     "evaluate": (
-        "glfs_evaluate_panel(x, panel, 'bulk_labels', counts_layer = 'counts', failure = 0.1)",
-        lambda adata: tl.evaluate_panel(adata, PANEL, GROUPS, counts_layer="counts", failure=0.1),
+        """glfs_evaluate_panel(x, panel, 'bulk_labels', counts_layer = 'counts',
+            platform = glfs_platform(failure = 0.1))""",
+        lambda adata: tl.evaluate_panel(
+            adata, PANEL, GROUPS, counts_layer="counts", platform=Platform(failure=0.1)
+        ),
         "glfs_evaluation",
     ),
     "evaluate a selection": (
@@ -40,16 +45,14 @@ CALLS = {
         "ours",
     ),
     "extend": (
-        """glfs_extend_panel(x, c(panel, 'nothing'), labels = 'bulk_labels', budget = 14,
-            cost = cost, exclude = 'ribosomal', missing = 'ignore')""",
+        """glfs_extend_panel(x, c(panel, 'nothing'), labels = 'bulk_labels',
+            limits = glfs_limits(budget = 14, cost = cost), exclude = 'ribosomal')""",
         lambda adata: tl.extend_panel(
             adata,
             [*PANEL, "nothing"],
             labels=GROUPS,
-            budget=14,
-            cost=dict.fromkeys(adata.var_names, 1.0) | COST,
+            limits=Limits(budget=14, cost=dict.fromkeys(adata.var_names, 1.0) | COST),
             exclude="ribosomal",
-            missing="ignore",
         ),
         "glfs_extended",
     ),
@@ -74,9 +77,10 @@ CALLS = {
         "glfs_curve",
     ),
     "limits": (
-        """glfs_select_genes(x, 12, key_added = 'limited', counts_layer = 'counts',
-            exclude = c('mitochondrial', 'ribosomal', 'cd3'), failure = c(CD79A = 0.5),
-            limits = glfs_limits(
+        """glfs_select_genes(x, 12, key_added = 'limited',
+            exclude = c('mitochondrial', 'ribosomal', 'cd3'),
+            platform = glfs_platform(failure = c(CD79A = 0.5), detection = 0.5),
+            limits = glfs_limits(counts_layer = 'counts',
                 max_total_per_type = c('CD19+ B' = 60, 'CD56+ NK' = 40), groupby = 'bulk_labels',
                 families = list(one = 'CST3', hla = c('HLA-DRA', 'HLA-DRB1')), per_family = 1,
                 priority = c(LYZ = 2), per_type = 1))""",
@@ -84,10 +88,10 @@ CALLS = {
             adata,
             12,
             key_added="limited",
-            counts_layer="counts",
             exclude=["mitochondrial", "ribosomal", "cd3"],
-            failure={"CD79A": 0.5},
+            platform=Platform(failure={"CD79A": 0.5}, detection=0.5),
             limits=Limits(
+                counts_layer="counts",
                 max_total_per_type={"CD19+ B": 60, "CD56+ NK": 40},
                 groupby=GROUPS,
                 families={"one": ["CST3"], "hla": ["HLA-DRA", "HLA-DRB1"]},
@@ -124,7 +128,7 @@ CALLS = {
         """glfs_evaluate_panel(x, panel, n_random = 2, preserve = c(bulk_labels = 1),
             cell_weights = 'bulk_labels')""",
         lambda adata: tl.evaluate_panel(
-            adata, PANEL, n_random=2, preserve={GROUPS: 1}, cell_weights=GROUPS
+            adata, PANEL, n_random=2, preserve=Preserve({GROUPS: 1}, cell_weights=GROUPS)
         ),
         "glfs_evaluation",
     ),
@@ -155,17 +159,66 @@ CALLS = {
     ),
     "curve of what to keep": (
         "glfs_curve(x, 5, preserve = 'cd3', cell_weights = 'bulk_labels')",
-        lambda adata: tl.curve(adata, 5, preserve="cd3", cell_weights=GROUPS),
+        lambda adata: tl.curve(adata, 5, preserve=Preserve("cd3", cell_weights=GROUPS)),
         "glfs_curve",
     ),
     "stability of the selection": (
         "glfs_stability(x, n_resamples = 3)",
-        lambda adata: tl.stability(adata, n_resamples=3, show_progress=False),
+        lambda adata: tl.stability(adata, n_resamples=3),
         "glfs_stability",
+    ),
+    "stability of a selection for a platform": (
+        """glfs_stability(
+            glfs_select_genes(x, 6, key_added = 'platform',
+                platform = glfs_platform(failure = c(CD79A = 0.5), detection = 0.5),
+                limits = glfs_limits(families = list(one = 'CST3', two = 'LYZ'), per_family = 1)),
+            key = 'platform', n_resamples = 2)""",
+        lambda adata: (
+            pp.select_genes(
+                adata,
+                6,
+                key_added="platform",
+                platform=Platform(failure={"CD79A": 0.5}, detection=0.5),
+                limits=Limits(families={"one": ["CST3"], "two": ["LYZ"]}, per_family=1),
+            ),
+            tl.stability(adata, key="platform", n_resamples=2),
+        ),
+        "platform_stability",
+    ),
+    "a penalty": (
+        """glfs_select_genes(x, objective = 'exact', lam = 0.02, n_comps = 10,
+            key_added = 'paper')""",
+        lambda adata: pp.select_genes(
+            adata, objective=Exact(lam=0.02), n_comps=10, key_added="paper"
+        ),
+        "paper",
+    ),
+    "a structure that is named": (
+        """glfs_evaluate_panel(glfs_structure(x, lambda1 = 20, n_comps = 15, key_added = 'mine'),
+            panel, use_rep = 'mine', n_random = 2)""",
+        lambda adata: (
+            pp.structure(adata, lambda1=20, n_comps=15, key_added="mine"),
+            tl.evaluate_panel(adata, PANEL, n_random=2, preserve=Preserve(use_rep="mine")),
+        ),
+        "glfs_evaluation",
+    ),
+    "a selection in a structure that is named": (
+        """glfs_select_genes(glfs_structure(x, lambda1 = 20, key_added = 'mine'), 6,
+            use_rep = 'mine', key_added = 'by')""",
+        lambda adata: (
+            pp.structure(adata, lambda1=20, key_added="mine"),
+            pp.select_genes(adata, 6, use_rep="mine", key_added="by"),
+        ),
+        "by",
+    ),
+    "a selection in another structure": (
+        "glfs_explain_panel(x, use_rep = 'PCA')",
+        lambda adata: tl.explain_panel(adata, preserve=Preserve(use_rep="X_pca")),
+        "glfs_explanation",
     ),
     "classify": (
         """glfs_classify(x, 'bulk_labels', c(4, 8), cv = 3, graph = 'neighbors',
-            include = 'CD3D', exclude = 'ribosomal', missing = 'ignore', batch_key = 'phase')""",
+            include = 'CD3D', exclude = 'ribosomal', batch_key = 'phase')""",
         lambda adata: tl.classify(
             adata,
             GROUPS,
@@ -174,7 +227,6 @@ CALLS = {
             graph="neighbors",
             include="CD3D",
             exclude="ribosomal",
-            missing="ignore",
             batch_key="phase",
         ),
         "glfs_class",
@@ -194,8 +246,8 @@ CALLS = {
     "another structure": (
         "glfs_evaluate_panel(x, panel, batch_key = 'phase', n_comps = 20)",
         lambda adata: (
-            pp.structure(adata, batch_key="phase", n_comps=20),
-            tl.evaluate_panel(adata, PANEL),
+            pp.structure(adata, batch_key="phase", n_comps=20, key_added="own"),
+            tl.evaluate_panel(adata, PANEL, preserve=Preserve(use_rep="own")),
         ),
         "glfs_evaluation",
     ),
@@ -244,10 +296,10 @@ def objects(ri, adata):
         f"panel <- c({names}); cost <- setNames(rep(1, nrow(x)), rownames(x));"
         f"given <- c({costs}); cost[names(given)] <- given;"
         "half <- rep(c(TRUE, FALSE), ncol(x) / 2);"
-        "x <- glfs_select_genes(x, 10, lambda1 = 50, exclude = 'ribosomal', missing = 'ignore')"
+        "x <- glfs_select_genes(x, 10, exclude = 'ribosomal', missing = 'ignore')"
     )
     ours = adata.copy()
-    pp.select_genes(ours, 10, lambda1=50, exclude="ribosomal", missing="ignore")
+    pp.select_genes(ours, 10, exclude="ribosomal", missing="ignore")
     return ours
 
 
@@ -261,7 +313,8 @@ def test_figures_are_those_of_python(ri, objects, name):
     spread(ours, key)
     record = _carriers.read(ri.evalr(f"glfs_plain(S4Vectors::metadata(out)[['{key}']])"))
     assert set(record) == set(ours.uns[key])
-    same({**ours.uns[key], "params": 0, "versions": 0}, {**record, "params": 0, "versions": 0})
+    expected = _records.told(ours.uns[key])
+    same({**expected, "params": 0, "versions": 0}, {**record, "params": 0, "versions": 0})
     for table, own, before in (
         ("rowData", ours.var, objects.var),
         ("colData", ours.obs, objects.obs),
@@ -329,10 +382,15 @@ def test_classifiers_are_the_same_files(ri, objects, tmp_path):
         np.testing.assert_allclose(new.obs["glfs_class_margin"], margins, rtol=1e-10)
 
 
-def test_limits_are_those_of_python(ri):
-    assert list(ri.evalr("names(formals(glfsbio::glfs_limits))")) == list(
-        inspect.signature(Limits).parameters
-    )
+@pytest.mark.parametrize(("name", "record"), [("limits", Limits), ("platform", Platform)])
+def test_options_are_those_of_python(ri, name, record):
+    """Fields of Python are arguments, and documented."""
+    page = Path(__file__).parents[2] / "r_bridge" / "glfsbio" / "man" / "glfs_limits.Rd"
+    told = page.read_text(encoding="utf-8")
+    fields = list(inspect.signature(record).parameters)
+    assert all(f"{field}}}" in told or f"{field}," in told for field in fields)
+    formals = list(ri.evalr(f"names(formals(glfsbio::glfs_{name}))"))
+    assert formals in (fields, ["..."])
 
 
 @pytest.mark.parametrize(
@@ -364,7 +422,7 @@ def test_arguments_are_those_of_python(ri, function, target):
 
 def test_what_r_wrote_is_all_that_comes_back(ri, objects):
     """The record that R hands over for a selection has its parameters alone."""
-    assert {"params", "n_tested"} == set(
+    assert {"params", "n_tested", "structure"} == set(
         ri.evalr("glfsbio:::r_value(glfsbio:::read_object(x)$items[[6]]$items[[1]]$names)")
     )
     out = "glfs_select_genes(x, 4, key_added = 'few', subset = TRUE)"
@@ -372,13 +430,26 @@ def test_what_r_wrote_is_all_that_comes_back(ri, objects):
     assert ri.evalr(f"identical({kept.format('x')}, {kept.format(out)})")[0]
 
 
-def test_a_graph_is_used_again(ri, objects):
-    """By R as by Python, and only where it is there."""
-    reused = "S4Vectors::metadata({})$glfs$reused$graph"
-    assert objects.uns["glfs"]["reused"]["graph"]
-    assert ri.evalr(reused.format("x"))[0]
-    bare = "local({ y <- x; SingleCellExperiment::colPairs(y) <- NULL; y })"
-    assert not ri.evalr(reused.format(f"glfs_select_genes({bare}, 4)"))[0]
+def test_the_structure_comes_from_the_matrix(ri, objects):
+    """Whatever is beside it, unless that is named."""
+    bare = """local({
+        y <- x
+        SingleCellExperiment::colPairs(y) <- SingleCellExperiment::reducedDims(y) <- NULL
+        y
+    })"""
+    of = "S4Vectors::metadata(glfs_select_genes({}, 4))$glfs$kept"
+    assert ri.evalr(f"identical({of.format('x')}, {of.format(bare)})")[0]
+    named = of.replace(", 4", ", 4, neighbors_key = 'neighbors'").format("x")
+    ours = objects.copy()
+    pp.select_genes(ours, 4, neighbors_key="neighbors")
+    np.testing.assert_allclose(ours.uns["glfs"]["kept"], list(ri.evalr(named)), rtol=1e-10)
+
+
+def test_a_structure_that_was_kept_is_used(ri, objects, monkeypatch):
+    ri.evalr("kept <- glfs_structure(x)")
+    monkeypatch.setattr("glfs_bio._anndata.structure.compute", None)
+    ri.evalr("suppressWarnings(glfs_evaluate_panel(kept, n_random = 2))")
+    ri.evalr("glfs_select_genes(kept, 4)")
 
 
 def test_matrix_gets_the_record_or_a_table(ri, objects):
@@ -387,7 +458,7 @@ def test_matrix_gets_the_record_or_a_table(ri, objects):
     assert list(ri.evalr("dim(out$rowData)")) == [objects.n_vars, 1]
     assert list(ri.evalr("dim(out$colData)")) == [objects.n_obs, 1]
     assert len(ri.evalr("out$random_kept")) == 2
-    added = "S4Vectors::metadata(table)$glfs_extended$added$gene"
+    added = "S4Vectors::metadata(table)$glfs_extended$table$gene"
     ri.evalr("table <- glfs_extend_panel(m, panel, 3)")
     assert set(ri.evalr(added)) | set(PANEL) == set(
         ri.evalr("glfs_gene_sets(table, 'glfs_extended')[[1]]")

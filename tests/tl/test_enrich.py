@@ -186,7 +186,7 @@ def test_result_survives_a_file(panel, tmp_path, form, method):
     getattr(bare, f"write_{form}")(tmp_path / f"x.{form}")
     again = getattr(ad, f"read_{form}")(tmp_path / f"x.{form}").uns["found"]
     pd.testing.assert_frame_equal(
-        again["results"], panel.uns["found"]["results"], check_dtype=False, check_index_type=False
+        again["table"], panel.uns["found"]["table"], check_dtype=False, check_index_type=False
     )
     assert again["n_selected"] == 25
     assert again["n_background"] == panel.n_vars - 1
@@ -224,7 +224,7 @@ def test_immune_terms_of_blood(real, data_folder):
     sc.pp.log1p(adata)
     select_genes(adata, 50)
     enrich(adata, data_folder / "gmt" / "reactome.gmt")
-    table = adata.uns["glfs_enrichment"]["results"]
+    table = adata.uns["glfs_enrichment"]["table"]
     assert (table["pvals_adj"].head(5) < 1e-4).all()
     words = "Immun|Neutrophil|TCR|CD3|MHC|PD-1|Antimicrobial|Interferon"
     # terms of translation follow: the amount of ribosomes is structure of these cells too

@@ -39,7 +39,7 @@
 #'     the classifier.}
 #'   \item{`n_comps`}{Principal components that span the structure in the selection;
 #'     NULL: full rank; `"auto"`: full rank up to 100 samples, 50 components above.}
-#'   \item{`include`, `exclude`, `symbols`, `missing`, `mask_var`}{As in
+#'   \item{`include`, `exclude`, `symbols`}{As in
 #'     [glfs_select_genes()]. Excluded genes take no part at all. The `symbols` of the
 #'     genes are kept with the classifier.}
 #'   \item{`block`}{The batch of every sample, a vector, or a column of `colData()`: genes
@@ -112,7 +112,7 @@ glfs_classify <- function(x, labels, n_genes = NULL, ..., assay = NULL) {
         labels <- "labels"
     }
     run(
-        "classify", x, list(groupby = labels, n_genes = n_genes, ...), assay, columns
+        "classify", x, list(labels = labels, n_genes = n_genes, ...), assay, columns
     )
 }
 

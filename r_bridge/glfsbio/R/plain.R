@@ -173,10 +173,12 @@ plain_parts <- function(matrix, genes, var, obs, reduced = list(), layers = list
 
 # Of the records of selections what tells how they were made; and structures.
 plain_records <- function(records) {
-    told <- c("params", "n_tested")
+    told <- c("params", "n_tested", "structure")
     has <- function(names) function(x) is_record(x) && all(names %in% names(x))
     selections <- lapply(
-        Filter(has(told), records), function(record) plain_argument(record[told], "metadata")
+        Filter(has(told), records), function(record) plain_argument(
+            record[intersect(c(told, "data_sets"), names(record))], "metadata"
+        )
     )
     structures <- lapply(
         Filter(function(x) has("kept")(x) && is.raw(x$kept), records),

@@ -71,7 +71,7 @@ glfs_plot_labels <- function(x, key = "glfs_evaluation") {
 #' @rdname glfs_plot_panel
 #' @export
 glfs_plot_comparison <- function(x, key = "glfs_comparison", measures = NULL) {
-    table <- record_of(x, key, "glfs_compare_panels", "measures")$measures
+    table <- record_of(x, key, "glfs_compare_panels", "table")$table
     all <- setdiff(names(table), c("n_genes", "n_effective"))
     if (is.null(measures))
         measures <- all

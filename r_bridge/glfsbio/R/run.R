@@ -38,7 +38,9 @@ prepared <- function(target, x, options, assay, columns = list()) {
     block <- block_column(target, options, ncol(x))
     options <- block$options
     columns <- c(columns, block$columns)
-    place <- c(list(assay = assay), options["counts_layer"])
+    if (!is.null(options[["limits"]]))
+        options[["limits"]] <- check_limits(options[["limits"]])
+    place <- c(list(assay = assay), options["counts_layer"], options[["limits"]]["counts_layer"])
     if (inherits(x, "Seurat")) {
         place <- c(place, list(slot = seurat_slot(options)))
         options[c("slot", "layer")] <- NULL
@@ -51,24 +53,15 @@ prepared <- function(target, x, options, assay, columns = list()) {
         options[["panel"]] <- check_panel(options[["panel"]])
     if (!is.null(options[["preserve"]]))
         options[["preserve"]] <- check_preserve(options[["preserve"]])
-    if (!is.null(options[["limits"]]))
-        options[["limits"]] <- check_limits(options[["limits"]])
-    # Cells of another assay, whose matrix has the same name if they are of one class.
-    if (length(dim(options[["detection"]])) == 2L)
-        options[["detection"]] <- structure(class = "glfs_plain", do.call(read_object, c(
-            list(options[["detection"]]),
-            if (identical(class(options[["detection"]]), class(x)))
-                place[names(place) != "counts_layer"]
-        )))
+    if (!is.null(options[["platform"]]))
+        options[["platform"]] <- read_platform(options[["platform"]], x, place)
     # Files are gone through cell by cell, which other functions cannot do, or not quickly.
     parts <- do.call(read_object, c(list(x), place, list(files = target == "select_genes")))
     list(
         parts = with_columns(parts, columns),
         options = plain_arguments(options),
         block = block$columns,
-        assay = assay,
-        variable = isTRUE(options[["as_highly_variable"]]),
-        key = options[["key_added"]]
+        assay = assay
     )
 }
 
@@ -80,12 +73,9 @@ put_back <- function(x, result, asked) {
     if (has_samples(x))
         result$obs[names(asked$block)] <- asked$block
     result$records <- lapply(result$records, name_matrices)
-    x <- do.call(write_object, c(
+    do.call(write_object, c(
         list(x, result), if (!is.null(asked$assay)) list(assay = asked$assay)
     ))
-    if (inherits(x, "Seurat") && asked$variable)
-        x <- seurat_variable(x, asked$assay, asked$key)
-    x
 }
 
 # Whether there is a place for columns of the samples.
@@ -163,11 +153,4 @@ name_matrices <- function(record) {
 refuse_options <- function(names) {
     if ("inplace" %in% names)
         refuse("inplace", " has no meaning in R: the result is a new object.")
-}
-
-# A bar is for somebody who waits for it.
-shown <- function(options) {
-    if (!"show_progress" %in% names(options))
-        options$show_progress <- interactive()
-    options
 }

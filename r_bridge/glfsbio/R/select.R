@@ -9,7 +9,7 @@
 #'   SummarizedExperiment or SingleCellExperiment, an ExpressionSet, or a Seurat
 #'   object. `glfs_select_genes()` takes a list of several, too: see the details.
 #' @param n_genes How many genes. Without it, or NULL: the fewest that keep 80 % of
-#'   the structure that all genes keep, at most 500; with a `budget`, as many as it
+#'   the structure that all genes keep, at most 500; with a budget, as many as it
 #'   affords; with one of the paper's objectives, all genes of the solution.
 #' @param ... Further arguments, by name; see the section below. All defaults are
 #'   those of Python. An argument that Python does not know is an error of class
@@ -29,14 +29,9 @@
 #'     looked for too, beside the row names.}
 #'   \item{`missing`}{What to do about names that are not there: `"raise"` an error,
 #'     `"warn"`, or `"ignore"` them.}
-#'   \item{`limits`}{Limits on the panel: see [glfs_limits()].}
-#'   \item{`counts_layer`}{The matrix of raw counts, named as `assay` is (for Seurat
-#'     the slot or layer), for limits on total counts.}
-#'   \item{`cost`, `budget`}{What a gene costs: one number, a column of `rowData()`,
-#'     or a vector with the names of the genes; and what the panel may cost.}
-#'   \item{`failure`}{Probability that a gene fails, given as `cost` is; genes that a
-#'     vector does not name do not fail. The panel that keeps most in the mean over
-#'     failures is chosen.}
+#'   \item{`limits`}{Limits on the panel, costs and a budget: see [glfs_limits()].}
+#'   \item{`platform`}{The assay that will measure the panel, how much of each gene it
+#'     detects and which fail: see [glfs_platform()].}
 #'   \item{`preserve`}{What the panel is to keep. `"structure"`, all that genes vary
 #'     in; `"expression"`, the expression of all genes, which are to be predicted, each
 #'     counting by how much it varies; or a column of `colData()`: with labels (a
@@ -49,36 +44,25 @@
 #'   \item{`cell_weights`}{Column of `colData()`: how much each sample counts in what
 #'     is kept. Labels in place of numbers: all labels count alike, so that rare types
 #'     count like frequent ones.}
-#'   \item{`detection`}{How much of each gene the assay detects that will measure the
-#'     panel, as a share of what is detected here, from 0 to 1: one number, a column of
-#'     `rowData()`, or a vector with names of genes. Or samples that were measured by that
-#'     assay, as an object of the kinds that `x` can be.}
 #'   \item{`across`}{With `block` or several objects: `"mean"` over the batches, or `"worst"`: the panel keeps
 #'     as much as can be of the batch of which it keeps least.}
 #'   \item{`block`}{The batch of every sample, a vector, as in scran, or a column of
 #'     `colData()`. Every batch gets its own structure, so that genes which only separate
 #'     batches gain nothing. A vector is kept in a column `glfs_block` of `colData()`.
 #'     Python's word `batch_key` can be used for a column, too.}
-#'   \item{`mask_var`}{Genes to work on: a logical vector, or a logical column of
-#'     `rowData()`.}
 #'   \item{`objective`, `lam`}{`"error"`, or a selection of the paper, and its
 #'     penalty; see below.}
-#'   \item{`lambda1`, `n_neighbors`}{Weight of the graph of the samples, and the
-#'     neighbours of a sample in it.}
 #'   \item{`n_comps`}{Principal components that span the structure; NULL: full rank,
 #'     for up to some hundred samples.}
-#'   \item{`use_rep`}{A reduced dimension to take instead; `"X"`: compute principal
-#'     components.}
-#'   \item{`neighbors_key`}{`"k"` takes the graph `colPair(x, "k_connectivities")`.}
-#'   \item{`standardize`}{Units of the genes: `"noise"`, `"unit"` (their variance),
-#'     NULL, or `"auto"`.}
+#'   \item{`use_rep`}{A reduced dimension to take instead, or the `key_added` of a
+#'     structure that [glfs_structure()] kept.}
+#'   \item{`neighbors_key`}{`"k"` takes the graph `colPair(x, "k_connectivities")`, and
+#'     `"neighbors"` takes `colPair(x, "connectivities")`.}
 #'   \item{`method`}{`"glfs"`, or a method that it is compared with: `"lapaofs"`,
 #'     `"lapdofs"`, `"laplacian_score"`, `"q_alpha"`, `"sparse_pca"`, `"variance"`.}
 #'   \item{`key_added`}{What to put in place of `glfs` in the names of the columns and
 #'     of the record.}
 #'   \item{`subset`}{Whether to keep only the selected genes.}
-#'   \item{`as_highly_variable`}{Whether to write the selection to a column
-#'     `highly_variable` too, and for Seurat to `VariableFeatures()`.}
 #'   \item{`random_state`}{A seed.}
 #' }
 #'
@@ -91,20 +75,20 @@
 #'   `objective = "printed"` takes the formula that the paper prints for it.
 #'
 #'   Genes in `exclude` cannot be selected, and still count as structure that the
-#'   panel should keep. Genes outside `mask_var` are not looked at.
+#'   panel should keep. For genes that are not to be looked at, cut the object.
 #'
 #'   A list of objects gives one panel for all of them, which is written to each: a list
 #'   of the same names is returned. Genes are matched by row names, and those that all
 #'   objects have can be selected. Each object counts as a batch with a structure of its
 #'   own, and may itself have batches, in a column that `block` names.
 #'
-#'   A reduced dimension `"PCA"` (for Seurat, `"pca"`) is re-used, and so is the graph
-#'   `colPair(x, "connectivities")` of a SingleCellExperiment, where zellkonverter and
-#'   [glfs_read_h5ad()] put that of an AnnData file: R and Python select the same genes.
-#'   `use_rep = "X"` computes both anew. What [glfs_structure()] kept is re-used where it
-#'   was computed from the same object by the same arguments, so that another size,
-#'   limits or labels take tenths of a second. The record says what was re-used. For a
-#'   Seurat object, `slot` or `layer` names the matrix of the assay, by default `"data"`.
+#'   The structure is computed from the matrix alone, whatever reduced dimensions and graphs
+#'   the object has, unless `use_rep` or `neighbors_key` name one: R and Python select the
+#'   same genes. What [glfs_structure()] kept is re-used where it was computed from the same
+#'   matrix by the same parameters, so that another size, limits or labels take tenths of a
+#'   second. Weight and neighbours of the graph and units of the genes are parameters of
+#'   [glfs_structure()]. For a Seurat object, `slot` or `layer` names the matrix of the assay,
+#'   by default `"data"`; `VariableFeatures(x) <- glfs_gene_sets(x)$glfs` hands the panel on.
 #'
 #'   A HDF5Matrix of numbers stays in its file and is read part by part, and so do a
 #'   TENxMatrix and an H5ADMatrix that is dense or stored by cells. Other delayed matrices
@@ -129,6 +113,7 @@
 #'   - `glfs_rank`: 1 is the best gene; NA for genes that could not be selected.
 #'   - `glfs_selected`: whether the gene is selected.
 #'   - `glfs_included`: whether `include` put the gene in.
+#'   - `glfs_detection`: with such a platform, how much of the gene it detects.
 #'
 #' @section The record:
 #' `metadata(x)$glfs` is a list:
@@ -142,14 +127,12 @@
 #'   panels of included genes alone. The paper's objectives do not have it.
 #' - `curve`: `n_genes` and `kept` of panels larger than the selection too, where
 #'   `n_genes` was NULL.
-#' - `reused`: whether the `representation` was a reduced dimension of the object, and
-#'   the `graph` was one of its `colPairs`, and whether the `structure` was the one
-#'   that [glfs_structure()] kept. `replaced`: whether the reduced dimension had to be
-#'   replaced, because it missed directions in which genes vary beyond their noise.
+#' - `structure`: what the structure was computed from, the parameters of
+#'   [glfs_structure()].
 #' - `graph_components`: the number of connected components of the graph of the
 #'   samples. `assay_noise`: the variance of the noise of the assay that will
 #'   measure the panel, as it was assumed.
-#' - `kept_with_failures`: with `failure`, the mean of what panels of 1, 2, ... genes
+#' - `kept_with_failures`: where genes may fail, the mean of what panels of 1, 2, ... genes
 #'   keep over the failures. `missing`: names that are not there, if any.
 #' - `batches` and `kept_in_batches`: with `block`, their names, and what panels of 1, 2,
 #'   ... genes keep of each, a matrix of panels x batches.
@@ -190,9 +173,8 @@ glfs_select_genes <- function(x, n_genes, ..., assay = NULL) {
 #'   an automatic number in each.
 #' @param ... Further arguments, by name: `key`, which selection (its `key_added`);
 #'   `n_resamples`, the number of parts; `fraction`, the share of the samples in a
-#'   part; `n_jobs`, processes; `key_added`; `random_state`; `show_progress`, by
-#'   default where R is interactive; and arguments of [glfs_select_genes()] in place of
-#'   those of the selection.
+#'   part; `n_jobs`, processes; `key_added`; `random_state`; and arguments of
+#'   [glfs_select_genes()] in place of those of the selection.
 #' @param BPPARAM A parameter of BiocParallel, such as `BiocParallel::MulticoreParam(4)`:
 #'   as many processes as it has workers, on this machine. They are forked; where that
 #'   cannot be done, as on Windows and macOS, there is one. The result does not depend
@@ -209,7 +191,8 @@ glfs_select_genes <- function(x, n_genes, ..., assay = NULL) {
 #'   - `glfs_stability_consensus`: whether the gene is in the panel of the genes that
 #'     are selected most often, as many as a part selects on average.
 #'
-#'   The record has `jaccard`, for every two parts the genes that their selections
+#'   The record has `table`, the genes that are selected most often with their frequencies;
+#'   `jaccard`, for every two parts the genes that their selections
 #'   share, over those in either, and `mean_jaccard`; `jaccard_with_substitutes` and its
 #'   mean: the same where a gene may be matched with one that stands in for it;
 #'   `n_genes`, the sizes of the selections; `of`, the key of the selection that was examined; and `params`.
@@ -225,7 +208,7 @@ glfs_stability <- function(x, n_genes, ..., assay = NULL, BPPARAM = NULL) {
     options <- c(given("n_genes"), list(...))
     if (!is.null(BPPARAM))
         options <- with_workers(options, BPPARAM)
-    run("stability", x, shown(options), assay)
+    run("stability", x, options, assay)
 }
 
 with_workers <- function(options, BPPARAM) {

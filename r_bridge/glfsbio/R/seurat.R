@@ -78,14 +78,6 @@ seurat_whole <- function(matrix, slot, assay, name) {
     matrix[rownames(assay), , drop = FALSE]
 }
 
-# What functions of Seurat take by themselves, the best gene first.
-seurat_variable <- function(x, assay, key) {
-    assay <- seurat_assay(x, assay)
-    genes <- glfs_gene_sets(x[[assay]][[]], if (is.null(key)) "glfs" else key)
-    SeuratObject::VariableFeatures(x, assay = assay) <- genes[[1L]]
-    x
-}
-
 seurat_slots <- function(assay) {
     if (utils::packageVersion("SeuratObject") < "5.0.0")
         return(c("counts", "data", "scale.data"))

@@ -63,8 +63,11 @@ plain_argument <- function(x, name = "") {
 
 plain_arguments_list <- function(x, name) {
     items <- if (name %in% genes_by_name)
-        lapply(x, function(genes)
-            if (is.character(genes)) plain_strings(genes) else plain_argument(genes, name))
+        lapply(x, function(genes) {
+            # As a record has them.
+            genes <- if (is.list(genes)) unlist(genes) else genes
+            if (is.character(genes)) plain_strings(genes) else plain_argument(genes, name)
+        })
     else if (is.null(names(x))) lapply(x, plain_argument, name = name)
     else Map(plain_argument, x, names(x))
     plain_list(items, names(x))

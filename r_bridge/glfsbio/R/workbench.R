@@ -20,28 +20,24 @@
 #' \describe{
 #'   \item{`counts_layer`}{The matrix of raw counts, named as `assay` is (for Seurat
 #'     the slot or layer): what share of the counts the panel takes.}
-#'   \item{`failure`}{Probability that a gene fails: one number, a column of
-#'     `rowData()`, or a vector with names of genes.}
+#'   \item{`platform`}{The assay that will measure the panel: see [glfs_platform()].}
 #'   \item{`n_random`}{Random panels of the same size, of genes that vary.}
 #'   \item{`n_directions`}{Directions to list that the panel misses.}
 #'   \item{`symbols`}{A column of `rowData()` with names that genes may be given by.}
-#'   \item{`missing`}{What to do about names that are not in the data: `"raise"` an
-#'     error, `"warn"`, or `"ignore"` them.}
 #'   \item{`preserve`, `cell_weights`}{What the panel is to keep, and how much each cell
 #'     counts, as in [glfs_select_genes()]. Without them: what a selection was made for,
 #'     and the structure for other panels.}
 #'   \item{`key_added`}{Name of the record, and prefix of the columns.}
 #'   \item{`random_state`}{A seed.}
-#'   \item{`show_progress`}{Whether a bar shows the progress; by default where R is
-#'     interactive.}
-#'   \item{`block`, `n_comps`, `use_rep`, `lambda1`, `n_neighbors`,
-#'     `standardize`, `mask_var`}{What the structure of the cells is, as in
-#'     [glfs_select_genes()]. Where `panel` is a selection, it is the structure that
-#'     the selection was made by, unless one of these is given: then the others have
-#'     their defaults. Every call computes the structure anew, unless [glfs_structure()]
-#'     has kept it.}
-#'   \item{`structure_key`}{Which structure of [glfs_structure()]: its `key_added`.}
+#'   \item{`use_rep`}{Which structure of [glfs_structure()]: its `key_added`; or a reduced
+#'     dimension that spans it.}
+#'   \item{`block`, `n_comps`, `neighbors_key`, `lambda1`, `n_neighbors`,
+#'     `standardize`}{What the structure of the cells is computed from here, as in
+#'     [glfs_structure()]; what is not given has its default. Without these and `use_rep`
+#'     it is the structure that a selection was made by, and for another panel that of the
+#'     matrix. Every call computes it, unless [glfs_structure()] has kept it.}
 #' }
+#' Names that are not in the data are left out with a warning.
 #'
 #' @return The object, with a record in `metadata(x)$glfs_evaluation`, `notes(x)` or
 #'   `Misc(x)`, and two columns: `glfs_evaluation_open` of the cells, the error that
@@ -73,8 +69,8 @@
 #' - What it misses: `missed`, a DataFrame of directions, the worst first: `share` of
 #'   what is left open, the genes on both sides (`genes_up`, `genes_down`), and with
 #'   `labels` the labels that vary most along it.
-#' - `n_genes`, `genes`, `absent` (names that are not in the data), `params` and
-#'   `versions`.
+#' - `table`, a DataFrame of all numbers of this list; `n_genes`, `genes`, `absent` (names
+#'   that are not in the data), `params` and `versions`.
 #'
 #' @examples
 #' if (glfs_available()) {
@@ -89,30 +85,37 @@
 #' }
 #' @export
 glfs_evaluate_panel <- function(x, panel, labels = NULL, ..., assay = NULL) {
-    run("evaluate_panel", x, shown(c(given("panel"), list(labels = labels, ...))), assay)
+    run("evaluate_panel", x, c(given("panel"), list(labels = labels, ...)), assay)
 }
 
 #' Keep what panels are judged by, for several calls
 #'
-#' The functions that judge, extend and explain panels need the structure of the samples,
-#' and compute it in every call. After this function they take it from the object, as
-#' long as its matrix is the same. The work is done by `glfs_bio.pp.structure()` in Python.
+#' The functions that select, judge, extend and explain panels need the structure of the
+#' samples, and compute it in every call. After this function they take it from the object,
+#' as long as its matrix and the parameters are the same. Under a key of its own a structure
+#' with other parameters is named by `use_rep` of these functions. The work is done by
+#' `glfs_bio.pp.structure()` in Python.
 #'
 #' @inheritParams glfs_select_genes
 #' @param x Genes x samples, logarithmised, of any class that [glfs_select_genes()]
 #'   takes. A plain matrix has no place to keep a structure.
-#' @param ... Further arguments, by name: `block`, `n_comps`, `use_rep`, `neighbors_key`,
-#'   `lambda1`, `n_neighbors`, `standardize`, `mask_var` and `random_state`, as in
-#'   [glfs_select_genes()], and `key_added`. All defaults are those of Python.
+#' @param ... Further arguments, by name. `block`, `n_comps`, `use_rep`, `neighbors_key` and
+#'   `random_state`, as in [glfs_select_genes()]; `lambda1`, the weight of the graph of the
+#'   samples, and `n_neighbors`, the neighbours of a sample in it; `standardize`, the units
+#'   of the genes: `"noise"`, `"unit"` (their variance), NULL, or `"auto"`; and `key_added`.
+#'   All defaults are those of Python.
 #' @return The object, with a record in `metadata(x)$glfs_structure`, `notes(x)` or
-#'   `Misc(x)`: `params`; `reused`, as in [glfs_select_genes()]; `n_samples`; and `kept`,
-#'   the structure in bytes that only Python reads.
+#'   `Misc(x)`: `params`; `n_samples`; and `kept`, the structure in bytes that only Python
+#'   reads.
 #' @examples
 #' if (glfs_available()) {
-#'     x <- glfs_structure(glfs_example(), n_comps = 30)
+#'     x <- glfs_structure(glfs_example())
 #'     x <- glfs_evaluate_panel(x, c("CD3D", "CD79A", "LYZ"))
 #'     x <- glfs_substitutes(x, c("CD3D", "CD79A", "LYZ"), n = 2)
 #'     S4Vectors::metadata(x)$glfs_substitutes$table
+#'
+#'     x <- glfs_structure(x, lambda1 = 20, key_added = "mine")
+#'     x <- glfs_select_genes(x, n_genes = 5, use_rep = "mine")
 #' }
 #' @export
 glfs_structure <- function(x, ..., assay = NULL) {
@@ -136,17 +139,17 @@ glfs_structure <- function(x, ..., assay = NULL) {
 #'   panel of one gene is a list: `list("CD3D")`. Genes that are not in the data stay
 #'   in the panel, and count for nothing.
 #' @param n_extra Genes to add. NULL: the fewest with which the panel keeps 80 % of the
-#'   structure (at most 500 genes in all), or with `budget` as many as it affords.
+#'   structure (at most 500 genes in all), or with a budget as many as it affords.
 #' @param ... Further arguments, by name: `labels`, a column of `colData()`: which
-#'   labels each gene that is added serves; `exclude`, `limits`, `counts_layer`,
-#'   `cost`, `budget` and `failure`, as in [glfs_select_genes()], for the whole panel;
-#'   and `preserve`, `cell_weights`, `symbols`, `missing`, `key_added`, `random_state`
-#'   and the parameters of the structure, as in [glfs_evaluate_panel()].
+#'   labels each gene that is added serves; `exclude`, `limits` and `platform`, as in
+#'   [glfs_select_genes()], for the whole panel; and `preserve`, `cell_weights`,
+#'   `symbols`, `key_added`, `random_state`, `use_rep` and the parameters of the
+#'   structure, as in [glfs_evaluate_panel()].
 #' @return What [glfs_select_genes()] returns, under the key `glfs_extended`, with
 #'   `glfs_extended_included` for the genes of the panel. All functions that take the
 #'   key of a selection take this one. Its record has besides
 #'
-#'   - `added`: a DataFrame, one row a gene, in the order in which they are added:
+#'   - `table`: a DataFrame, one row a gene, in the order in which they are added:
 #'     `gene`; `adds`, the share of the structure that it adds to the genes before it;
 #'     `kept`, what is kept with it; with `labels` `serves`, the label whose cells gain
 #'     most in proportion to their number.
@@ -154,7 +157,7 @@ glfs_structure <- function(x, ..., assay = NULL) {
 #' @examples
 #' if (glfs_available()) {
 #'     x <- glfs_extend_panel(glfs_example(), c("CD3D", "LYZ", "NKG7"), 5)
-#'     S4Vectors::metadata(x)$glfs_extended$added
+#'     S4Vectors::metadata(x)$glfs_extended$table
 #' }
 #' @export
 glfs_extend_panel <- function(x, panel, n_extra = NULL, ..., assay = NULL) {
@@ -176,7 +179,7 @@ glfs_extend_panel <- function(x, panel, n_extra = NULL, ..., assay = NULL) {
 #' @param ... Further arguments, by name: `exclude`, genes that cannot be a
 #'   substitute, as in [glfs_select_genes()]; `share`: a substitute stands in for a
 #'   gene if it takes over at least this share; and `preserve`, `cell_weights`,
-#'   `symbols`, `missing`, `key_added` and the parameters of the structure, as in
+#'   `symbols`, `key_added`, `use_rep` and the parameters of the structure, as in
 #'   [glfs_evaluate_panel()].
 #' @return The object, with a record in `metadata(x)$glfs_substitutes`, `notes(x)` or
 #'   `Misc(x)`; for a matrix, the record. Its `table` is a DataFrame with `n` rows a
@@ -209,8 +212,9 @@ glfs_substitutes <- function(x, panel, genes = NULL, n, ..., assay = NULL) {
 #' @param labels Column of `colData()`, `pData()` or the metadata of a Seurat object
 #'   with labels of the cells, such as types: which of them each gene serves.
 #' @param ... Further arguments, by name: `n_labels`, the most labels to name for a
-#'   gene; and `preserve`, `cell_weights`, `symbols`, `missing`, `key_added` and the
-#'   parameters of the structure, as in [glfs_evaluate_panel()].
+#'   gene; `exclude`, genes that cannot be a substitute, as in [glfs_select_genes()]; and
+#'   `preserve`, `cell_weights`, `symbols`, `key_added`, `use_rep` and the parameters of
+#'   the structure, as in [glfs_evaluate_panel()].
 #' @return The object, with a record in `metadata(x)$glfs_explanation`, `notes(x)` or
 #'   `Misc(x)`; for a matrix, the record. Its `table` is a DataFrame, one row a gene in
 #'   the panel's order:
@@ -249,15 +253,15 @@ glfs_explain_panel <- function(x, panel, labels = NULL, ..., assay = NULL) {
 #' @inheritParams glfs_evaluate_panel
 #' @param panels A named list of at least two panels; each is what `panel` of
 #'   [glfs_evaluate_panel()] can be.
-#' @param ... Further arguments, by name: `counts_layer`, `symbols`, `missing`,
-#'   `key_added`, `random_state`, `show_progress` and the parameters of the structure,
-#'   as in [glfs_evaluate_panel()]; `preserve` and `cell_weights`, as in
-#'   [glfs_select_genes()], by default the structure; `share`: what counts as a
-#'   substitute, as in [glfs_substitutes()].
+#' @param ... Further arguments, by name: `counts_layer`, `symbols`, `key_added`,
+#'   `random_state`, `use_rep` and the parameters of the structure, as in
+#'   [glfs_evaluate_panel()]; `preserve` and `cell_weights`, as in
+#'   [glfs_select_genes()], by default the structure. Selections of different structures
+#'   are compared by one that `use_rep` or the parameters name.
 #' @return The object, with a record in `metadata(x)$glfs_comparison`, `notes(x)` or
 #'   `Misc(x)`; for a matrix, the record. It has the DataFrames
 #'
-#'   - `measures`, a row a panel: every number of [glfs_evaluate_panel()].
+#'   - `table`, a row a panel: every number of [glfs_evaluate_panel()].
 #'   - `shared`, panels x panels: genes in common.
 #'   - `jaccard`: these over the genes in either.
 #'   - `jaccard_with_substitutes`: the same where a gene may be matched with a gene that
@@ -268,7 +272,7 @@ glfs_explain_panel <- function(x, panel, labels = NULL, ..., assay = NULL) {
 #'         ours = c("CD3D", "CD79A", "NKG7"), theirs = c("CD3D", "LYZ", "GNLY")
 #'     )
 #'     x <- glfs_compare_panels(glfs_example(), panels)
-#'     S4Vectors::metadata(x)$glfs_comparison$measures
+#'     S4Vectors::metadata(x)$glfs_comparison$table
 #' }
 #' @export
 glfs_compare_panels <- function(x, panels, labels = NULL, ..., assay = NULL) {
@@ -277,7 +281,7 @@ glfs_compare_panels <- function(x, panels, labels = NULL, ..., assay = NULL) {
             "panels", " must be a named list of panels, such as ",
             "list(catalogue = c(\"CD3D\", \"LYZ\"), glfs = \"glfs\")."
         )
-    run("compare_panels", x, shown(list(panels = panels, labels = labels, ...)), assay)
+    run("compare_panels", x, list(panels = panels, labels = labels, ...), assay)
 }
 
 #' Say which genes of a panel mark which labels
@@ -293,7 +297,7 @@ glfs_compare_panels <- function(x, panels, labels = NULL, ..., assay = NULL) {
 #'   with labels of the cells, such as types. Cells without one are left out.
 #' @param ... Further arguments, by name: `n_markers`, the most genes to tell a label by;
 #'   `beta` of the F-beta score, below 1 where precision counts more than recall;
-#'   `symbols`, `missing` and `key_added`, as in [glfs_evaluate_panel()].
+#'   `symbols` and `key_added`, as in [glfs_evaluate_panel()].
 #' @return The object, with a record in `metadata(x)$glfs_markers`, `notes(x)` or
 #'   `Misc(x)`; for a matrix, the record. Its `table` is a DataFrame, one row a label:
 #'   `label`; `n_cells`; `markers`, the genes that tell it, the best first; `f_beta`,
@@ -321,9 +325,9 @@ glfs_markers <- function(x, panel, labels, ..., assay = NULL) {
 #' @param labels Column of `colData()`, `pData()` or the metadata of a Seurat object
 #'   with labels of the cells: how well they are predicted, too.
 #' @param ... Further arguments, by name: `sizes`, at which labels are predicted;
-#'   `include`, `exclude`, `limits`, `counts_layer`, `cost`, `budget`, `preserve`,
-#'   `cell_weights`, `symbols` and `missing`, as in [glfs_select_genes()]; `key_added`, and the parameters of the
-#'   structure, as in [glfs_evaluate_panel()].
+#'   `include`, `exclude`, `limits`, `preserve`, `cell_weights` and `symbols`, as in
+#'   [glfs_select_genes()]; `key_added`, `use_rep` and the parameters of the structure, as
+#'   in [glfs_evaluate_panel()].
 #' @return The object, with a record in `metadata(x)$glfs_curve`, `notes(x)` or
 #'   `Misc(x)`; for a matrix, the record. Its `table` is a DataFrame, one row a size:
 #'   `n_genes`; `gene`, which is added; `adds`, the share of the structure that it adds;

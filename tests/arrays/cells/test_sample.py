@@ -20,15 +20,15 @@ def counts():
 def test_part_of_a_sample(counts, monkeypatch):
     x = counts
     every, whole = sample.look(RowMatrix(x), whole=True, random_state=0)
-    assert whole.part(len(x)) is whole
+    assert whole.part(len(x), 0) is whole
     monkeypatch.setattr(sample, "MANY_CELLS", 15)
     _, drawn = sample.look(RowMatrix(x), whole=False, random_state=0)
     for of in (whole, drawn):
-        part = of.part(10)
+        part = of.part(10, 0)
         assert len(np.unique(part.chosen)) == 10
         np.testing.assert_array_equal(sparse.csr_array(part.data).toarray(), x[part.chosen])
         np.testing.assert_allclose(part.variance, x[part.chosen].var(axis=0))
-        np.testing.assert_array_equal(part.chosen, of.part(10).chosen)
+        np.testing.assert_array_equal(part.chosen, of.part(10, 0).chosen)
     assert set(part.chosen) <= set(drawn.chosen)
     np.testing.assert_allclose(every.variance, x.var(axis=0))
 

@@ -13,8 +13,9 @@ from glfs_bio.cli import app
 from glfs_bio.criterion.criterion import Target
 from glfs_bio.errors import InvalidValue
 from glfs_bio.glfs2014 import Exact
+from glfs_bio.methods import METHODS, Question
 from glfs_bio.pp import select_genes
-from glfs_bio.selection import METHODS, Options, Question, rank_genes
+from glfs_bio.selection import Options, rank_genes
 
 RIVALS = sorted(set(METHODS) - {"glfs"})
 
@@ -106,11 +107,6 @@ def test_an_objective_is_refused(clusters, method, objective):
         rank_genes(clusters, 5, Options(objective=objective, method=method))
 
 
-def test_lam_is_refused(pbmc, method):
-    with refused(InvalidValue, "lam"):
-        select_genes(pbmc, 5, method=method, lam=1.0)
-
-
 def test_a_number_of_genes_is_needed(clusters, method):
     with refused(InvalidValue, "n_genes"):
         rank_genes(clusters, None, Options(method=method))
@@ -118,10 +114,10 @@ def test_a_number_of_genes_is_needed(clusters, method):
 
 @pytest.mark.parametrize(
     ("argument", "value"),
-    [("failure", np.full(40, 0.1)), ("detection", np.ones(40)), ("wanted", Target())],
+    [("failure", np.full(40, 0.1)), ("detection", np.ones(40)), ("target", Target())],
 )
 def test_only_the_criterion_answers_some_questions(clusters, method, argument, value):
-    with refused(InvalidValue, {"wanted": "preserve"}.get(argument, argument)):
+    with refused(InvalidValue, "preserve" if argument == "target" else "platform"):
         rank_genes(clusters, Question(5, **{argument: value}), Options(method=method))
 
 

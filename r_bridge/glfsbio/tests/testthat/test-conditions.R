@@ -1,9 +1,9 @@
 test_that("an exception in Python is an R condition with the traceback", {
     need_python()
-    error <- tryCatch(select(cells(), lambda1 = -1), error = identity)
+    error <- tryCatch(glfs_select_genes(cells(), n_comps = -1), error = identity)
     expect_s3_class(error, c("python.ValueError", "python.Exception", "glfs_error"))
-    expect_identical(error[c("argument", "kind")], list(argument = "lambda1", kind = "InvalidValue"))
-    expect_match(conditionMessage(error), "lambda1 = -1", fixed = TRUE)
+    expect_identical(error[c("argument", "kind")], list(argument = "n_comps", kind = "InvalidValue"))
+    expect_match(conditionMessage(error), "n_comps = -1", fixed = TRUE)
     expect_match(error$traceback, "Traceback.*select_genes")
     expect_refused(select(cells(), no_such = 1), "no_such", "python.TypeError")
 })
@@ -51,16 +51,15 @@ test_that("arguments are converted, or refused by name", {
     x <- cells()
     plain <- select(x)
     for (options in list(
-        list(lambda1 = 100L), list(random_state = NULL), list(include = "g1"),
-        list(include = c("g1", "g2")), list(include = factor("g1")),
-        list(mask_var = rep(TRUE, 40)), list(mask_var = S4Vectors::Rle(TRUE, 40))
+        list(cell_weights = NULL), list(random_state = NULL), list(include = "g1"),
+        list(include = c("g1", "g2")), list(include = factor("g1"))
     ))
         expect_identical(
             do.call(select, c(list(x), options))$glfs_selected, plain$glfs_selected
         )
     expect_refused(select(x, include = NA), "include")
     expect_refused(select(x, include = mean), "include")
-    expect_refused(select(x, lambda1 = Sys.Date()), "lambda1")
+    expect_refused(select(x, across = Sys.Date()), "across")
     expect_error(glfs_select_genes(x, 5, 100), class = "glfs_error")
 })
 

@@ -41,7 +41,7 @@ test_that("columns of rowData and colData reach Python, however they are stored"
     need_python()
     sce <- sce_of(cells())
     data <- SummarizedExperiment::rowData(sce)
-    inner <- S4Vectors::DataFrame(keep = 1:40 > 1, as_is = I(letters[rep(1:4, 10)]))
+    inner <- S4Vectors::DataFrame(only = 1:40 == 1, as_is = I(letters[rep(1:4, 10)]))
     inner$deeper <- S4Vectors::DataFrame(z = 1:40)
     data$inner <- inner
     data$run <- S4Vectors::Rle(1:40 <= 20)
@@ -51,17 +51,16 @@ test_that("columns of rowData and colData reach Python, however they are stored"
     sce$level <- factor(
         rep(c("low", NA, "high"), 30), levels = c("low", "high"), ordered = TRUE
     )
-    out <- select(sce, mask_var = "inner.keep")
+    out <- select(sce, include = list("inner.only"))
+    expect_identical(which(SummarizedExperiment::rowData(out)$glfs_included), 1L)
+    out <- select(sce, exclude = list("run"), batch_key = "batch")
     ranks <- SummarizedExperiment::rowData(out)$glfs_rank
-    expect_identical(is.na(ranks), 1:40 == 1)
-    out <- select(sce, mask_var = "run", batch_key = "batch")
-    ranks <- SummarizedExperiment::rowData(out)$glfs_rank
-    expect_identical(is.na(ranks), 1:40 > 20)
+    expect_identical(is.na(ranks), 1:40 <= 20)
     out <- select(sce, exclude = list("run"))
     expect_false(any(SummarizedExperiment::rowData(out)$glfs_selected[1:20]))
     expect_refused(select(sce, batch_key = "level"), "batch_key", "python.ValueError")
     expect_refused(select(sce, batch_key = "nothing"), "batch_key", "python.KeyError")
-    expect_identical(names(SummarizedExperiment::rowData(out)$inner), c("keep", "as_is", "deeper"))
+    expect_identical(names(SummarizedExperiment::rowData(out)$inner), c("only", "as_is", "deeper"))
 })
 
 test_that("alternative experiments are not used, and a message says so", {
@@ -73,19 +72,17 @@ test_that("alternative experiments are not used, and a message says so", {
     expect_identical(SingleCellExperiment::altExpNames(out), "ADT")
 })
 
-test_that("a reduced dimension is re-used", {
+test_that("a reduced dimension is used where it is named", {
     need_python()
     pca <- stats::prcomp(t(cells()), rank. = 8)$x
     sce <- sce_of(cells(), reducedDims = list(PCA = pca, other = pca[, 1:3]))
-    reused <- function(x) S4Vectors::metadata(x)$glfs$reused$representation
     scores <- function(x) SummarizedExperiment::rowData(x)$glfs_score
-    out <- select(sce)
-    expect_true(reused(out))
-    expect_identical(scores(out), scores(select(sce, use_rep = "PCA")))
+    expect_expected(SummarizedExperiment::rowData(select(sce)))
+    expect_expected(SummarizedExperiment::rowData(select(sce, use_rep = "X")))
+    out <- select(sce, use_rep = "PCA")
+    expect_false(identical(scores(out), scores(select(sce))))
     expect_false(identical(scores(out), scores(select(sce, use_rep = "other"))))
-    fresh <- select(sce, use_rep = "X")
-    expect_false(reused(fresh))
-    expect_expected(SummarizedExperiment::rowData(fresh))
+    expect_identical(S4Vectors::metadata(out)$glfs$params$use_rep, "X_pca")
     expect_refused(select(sce, use_rep = "UMAP"), "use_rep", "python.KeyError")
 })
 
@@ -134,9 +131,8 @@ test_that("a Seurat object: the matrix is named by either word, and must be whol
     need_package("SeuratObject")
     x <- methods::as(cells(), "CsparseMatrix")
     object <- SeuratObject::CreateSeuratObject(x)
-    out <- select(object, layer = "data", as_highly_variable = TRUE)
+    out <- select(object, layer = "data")
     expect_expected(out[["RNA"]][[]])
-    expect_identical(SeuratObject::VariableFeatures(out), glfs_gene_sets(out)$glfs)
     expect_error(select(object, layer = "data", slot = "data"), class = "glfs_error")
     expect_refused(select(sce_of(cells()), layer = "data"), "layer")
     expect_refused(select(object, slot = "scale.data"), "slot")

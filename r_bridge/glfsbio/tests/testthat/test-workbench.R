@@ -64,7 +64,7 @@ test_that("a panel is extended, and the result is a selection like any other", {
     data <- SummarizedExperiment::rowData(out)
     expect_identical(names(data), sub("glfs", "glfs_extended", columns))
     expect_identical(which(data$glfs_extended_included), 1:3)
-    added <- S4Vectors::metadata(out)$glfs_extended$added
+    added <- S4Vectors::metadata(out)$glfs_extended$table
     expect_identical(names(added), c("gene", "adds", "kept", "serves"))
     expect_setequal(glfs_gene_sets(out, "glfs_extended")[[1]], c(panel, added$gene))
     table <- glfs_extend_panel(cells(), panel, 2, n_comps = 10)
@@ -78,7 +78,8 @@ test_that("a panel is extended, and the result is a selection like any other", {
 
 test_that("a selection is explained by the structure that it was made by", {
     need_python()
-    sce <- select(sce_of(cells()), lambda1 = 20)
+    sce <- glfs_structure(sce_of(cells()), lambda1 = 20, n_comps = 10, key_added = "mine")
+    sce <- glfs_select_genes(sce, 6, use_rep = "mine")
     out <- glfs_explain_panel(sce, labels = "group")
     found <- S4Vectors::metadata(out)$glfs_explanation
     record <- S4Vectors::metadata(sce)$glfs
@@ -95,14 +96,14 @@ test_that("a selection is explained by the structure that it was made by", {
 
 test_that("panels are compared, and sizes", {
     need_python()
-    sce <- select(sce_of(cells()))
+    sce <- glfs_select_genes(sce_of(cells()), n_genes = 6)
     panels <- list(ours = "glfs", theirs = panel, one = list("g1"))
     out <- glfs_compare_panels(sce, panels, "group")
     found <- S4Vectors::metadata(out)$glfs_comparison
-    expect_identical(rownames(found$measures), names(panels))
-    expect_identical(found$measures$n_genes, c(6, 3, 1))
+    expect_identical(rownames(found$table), names(panels))
+    expect_identical(found$table$n_genes, c(6, 3, 1))
     expect_identical(found$shared["theirs", "one"], 1L)
-    out <- glfs_curve(sce, 8, "group", sizes = 6, n_comps = 10)
+    out <- glfs_curve(sce, 8, "group", sizes = 6)
     table <- S4Vectors::metadata(out)$glfs_curve$table
     expect_identical(table$n_genes, 1:8)
     expect_identical(which(!is.na(table$accuracy)), 6L)
@@ -118,17 +119,18 @@ test_that("limits, costs and families reach Python", {
     chosen <- function(x) glfs_gene_sets(x)$glfs
     out <- select(sce, limits = glfs_limits(max_mean = 1))
     expect_true(all(rowMeans(cells())[chosen(out)] <= 1))
-    out <- select(sce, counts_layer = "counts", limits = glfs_limits(max_total_per_cell = 4))
+    out <- select(sce, limits = glfs_limits(max_total_per_cell = 4, counts_layer = "counts"))
     expect_lte(mean(colSums(counts[chosen(out), ])), 4)
-    expect_identical(S4Vectors::metadata(out)$glfs$params$limits, list(max_total_per_cell = 4L))
+    expect_identical(S4Vectors::metadata(out)$glfs$params$limits,
+        list(max_total_per_cell = 4L, counts_layer = "counts"))
     limits <- list(families = list(first = "g1", rest = c("g2", "g3")), per_family = 1)
     expect_lte(sum(chosen(select(sce, limits = limits)) %in% c("g2", "g3")), 1)
     prices <- stats::setNames(rep(c(2, 1), c(3, 37)), rownames(sce))
-    out <- glfs_select_genes(sce, n_comps = 10, cost = "price", budget = 4)
+    out <- glfs_select_genes(sce, n_comps = 10, limits = glfs_limits(cost = "price", budget = 4))
     expect_lte(sum(prices[chosen(out)]), 4)
-    same <- glfs_select_genes(sce, n_comps = 10, cost = prices, budget = 4)
+    same <- glfs_select_genes(sce, n_comps = 10, limits = glfs_limits(cost = prices, budget = 4))
     expect_identical(chosen(same), chosen(out))
-    out <- select(sce, failure = c(g1 = 1))
+    out <- select(sce, platform = glfs_platform(failure = c(g1 = 1)))
     expect_length(S4Vectors::metadata(out)$glfs$kept_with_failures, 6)
     rownames(sce)[7:8] <- c("MT-CO1", "RPL3")
     out <- select(sce, exclude = c("mitochondrial", "ribosomal"))
@@ -174,6 +176,8 @@ test_that("stability is that of the selection, or of parameters that are given",
 test_that("limits are a list of what is set", {
     expect_identical(glfs_limits(max_mean = 3, groupby = "type"),
         list(max_mean = 3, groupby = "type"))
+    expect_identical(names(glfs_limits()), character())
+    expect_identical(glfs_platform(failure = 0.1), list(failure = 0.1))
     expect_refused(check_limits(list(3)), "limits")
     need_python()
     expect_refused(select(cells(), limits = list(max_meen = 3)), "max_meen", "python.TypeError")

@@ -1,4 +1,4 @@
-"""Limits as a user states them, and the rows that they become."""
+"""Options as a user states them, and the rows that limits become."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scipy import sparse
 from glfs_bio._anndata import constraints
 from glfs_bio._anndata.names import choose
 from glfs_bio.errors import InvalidType, InvalidValue, NotFound
-from glfs_bio.limits import Limits
+from glfs_bio.options import Limits, Platform, Preserve
 
 TYPES = ["B", "NK/T", "mono"]
 
@@ -72,8 +72,9 @@ def test_expression_of_single_genes(adata, container):
 
 def test_totals_of_counts(adata):
     counts = adata.layers["counts"].toarray()
-    wanted = Limits(max_total_per_cell=9, max_total_per_type={"NK/T": 7.5}, groupby="kind")
-    found = constraints.rows(adata, wanted, counts_layer="counts")
+    of_types = {"groupby": "kind", "counts_layer": "counts"}
+    wanted = Limits(max_total_per_cell=9, max_total_per_type={"NK/T": 7.5}, **of_types)
+    found = constraints.rows(adata, wanted)
     values, _, upper = row(found, "max_total_per_cell=9")
     np.testing.assert_allclose(values, counts.mean(axis=0))
     assert upper == 9.0
@@ -81,31 +82,29 @@ def test_totals_of_counts(adata):
     np.testing.assert_allclose(values, counts[20:40].mean(axis=0))
     assert upper == 7.5
     assert len(found.names) == 2
-    every = constraints.rows(
-        adata, Limits(max_total_per_type=3, groupby="kind"), counts_layer="counts"
-    )
+    every = constraints.rows(adata, Limits(max_total_per_type=3, **of_types))
     assert every.names == tuple(f"max_total_per_type=3 ({kind})" for kind in TYPES)
     adata.X = adata.layers["counts"]
-    same = constraints.rows(adata, Limits(max_total_per_cell=9), counts_layer="X")
+    same = constraints.rows(adata, Limits(max_total_per_cell=9, counts_layer="X"))
     np.testing.assert_allclose(row(same, "max_total_per_cell=9")[0], counts.mean(axis=0))
 
 
 def test_costs(adata):
     by_name = dict(zip(adata.var_names, adata.var["cost"], strict=True))
     for cost in ("cost", by_name, {**by_name, "absent": 3.0}):
-        found = constraints.rows(adata, None, cost=cost, budget=20)
+        found = constraints.rows(adata, Limits(cost=cost, budget=20))
         np.testing.assert_array_equal(row(found, "budget=20")[0], adata.var["cost"])
         assert found.budget
-    found = constraints.rows(adata, None, cost=2.5, budget=20)
+    found = constraints.rows(adata, Limits(cost=2.5, budget=20))
     np.testing.assert_array_equal(row(found, "budget=20")[0], 2.5)
     del by_name["g3"]
     allowed = adata.var_names != "g3"
-    constraints.rows(adata, None, cost=by_name, budget=20, allowed=allowed)
+    constraints.rows(adata, Limits(cost=by_name, budget=20), allowed=allowed)
     with refused(InvalidValue, "cost"):
-        constraints.rows(adata, None, cost=by_name, budget=20)
+        constraints.rows(adata, Limits(cost=by_name, budget=20))
     adata.var.loc["g4", "cost"] = -1.0
     with refused(InvalidValue, "cost"):
-        constraints.rows(adata, None, cost="cost", budget=20)
+        constraints.rows(adata, Limits(cost="cost", budget=20))
 
 
 def test_families(adata):
@@ -121,7 +120,7 @@ def test_families(adata):
 def test_names_that_are_absent_are_said_once(adata, caplog):
     constraints.rows(adata, Limits(families={"x": ["g0", "g1", "CD8"], "y": ["CD8"]}, per_family=1))
     (record,) = caplog.records
-    assert record.getMessage() == "1 genes of families are not in adata.var_names: CD8."
+    assert record.msg.fields["names"] == "CD8"
     with refused(NotFound, "priority"):
         constraints.rows(adata, Limits(priority={"CD8": 2.0}))
 
@@ -159,12 +158,12 @@ def test_a_choice_within_limits(adata):
     mean = adata.X.toarray().mean(axis=0)
     wanted = Limits(max_mean=float(np.sort(mean)[8]))
     found = constraints.rows(adata, wanted)
-    every = choose(adata, None, None, None)
+    every = choose(adata, None, None)
     genes = constraints.narrowed(adata, every, found, 5)
     np.testing.assert_array_equal(genes.allowed, mean <= wanted.max_mean)
     out = adata.var_names[np.argmax(mean)]
     with refused(InvalidValue, "include"):
-        constraints.narrowed(adata, choose(adata, None, out, None), found, 5)
+        constraints.narrowed(adata, choose(adata, out, None), found, 5)
     with refused(InvalidValue, "n_genes"):
         constraints.narrowed(adata, every, found, 10)
     both = Limits(per_type=4, groupby="kind", max_mean=wanted.max_mean)
@@ -178,24 +177,36 @@ def test_a_choice_within_limits(adata):
         ({"min_mean": -1}, InvalidValue, "min_mean"),
         ({"min_mean": "1"}, InvalidType, "min_mean"),
         ({"max_cells": 1.2}, InvalidValue, "max_cells"),
-        ({"min_mean": 2, "max_mean": 1}, InvalidValue, "max_mean"),
-        ({"min_cells": 0.2, "max_cells": 0.1}, InvalidValue, "max_cells"),
+        ({"min_mean": 2, "max_mean": 1}, InvalidValue, "min_mean"),
+        ({"min_cells": 0.2, "max_cells": 0.1}, InvalidValue, "min_cells"),
         ({"max_mean_in_type": 1}, InvalidValue, "max_mean_in_type"),
-        ({"max_total_per_type": 1}, InvalidValue, "max_total_per_type"),
-        ({"max_total_per_type": {}, "groupby": "k"}, InvalidValue, "groupby"),
-        ({"max_total_per_type": {"B": -1}, "groupby": "k"}, InvalidValue, "groupby"),
-        ({"per_type": 0, "groupby": "k"}, InvalidValue, "groupby"),
+        ({"max_total_per_cell": 1}, InvalidValue, "counts_layer"),
+        ({"max_total_per_type": 1, "groupby": "k"}, InvalidValue, "counts_layer"),
+        ({"max_total_per_type": 1, "counts_layer": "c"}, InvalidValue, "max_total_per_type"),
+        ({"max_total_per_type": {}, "groupby": "k"}, InvalidValue, "max_total_per_type"),
+        (
+            {"max_total_per_type": {"B": -1}, "groupby": "k"},
+            InvalidValue,
+            "max_total_per_type['B']",
+        ),
+        ({"counts_layer": "c"}, InvalidValue, "counts_layer"),
+        ({"counts_layer": "c", "max_mean": 1}, InvalidValue, "counts_layer"),
+        ({"per_type": 0, "groupby": "k"}, InvalidValue, "per_type"),
         ({"per_type": 1}, InvalidValue, "per_type"),
         ({"markers": {"B": ["x"]}}, InvalidValue, "markers"),
-        ({"markers": {"B": "x"}, "per_type": 1}, InvalidType, "per_type"),
-        ({"markers": {"B": []}, "per_type": 1}, InvalidValue, "per_type"),
-        ({"markers": "x", "per_type": 1}, InvalidType, "per_type"),
+        ({"markers": {"B": "x"}, "per_type": 1}, InvalidType, "markers"),
+        ({"markers": {"B": []}, "per_type": 1}, InvalidValue, "markers"),
+        ({"markers": "x", "per_type": 1}, InvalidType, "markers"),
         ({"families": "family"}, InvalidValue, "families"),
         ({"per_family": 2}, InvalidValue, "per_family"),
-        ({"families": 3, "per_family": 2}, InvalidType, "per_family"),
-        ({"priority": {"x": -1}}, InvalidValue, "priority"),
-        ({"priority": {"x": np.nan}}, InvalidValue, "priority"),
-        ({"groupby": "k", "max_mean": 1}, InvalidValue, "max_mean"),
+        ({"families": 3, "per_family": 2}, InvalidType, "families"),
+        ({"priority": {"x": -1}}, InvalidValue, "priority['x']"),
+        ({"priority": {"x": np.nan}}, InvalidValue, "priority['x']"),
+        ({"groupby": "k", "max_mean": 1}, InvalidValue, "groupby"),
+        ({"cost": "cost"}, InvalidValue, "cost"),
+        ({"budget": 3}, InvalidValue, "budget"),
+        ({"cost": 1, "budget": -3}, InvalidValue, "budget"),
+        ({"cost": 1, "budget": "3"}, InvalidType, "budget"),
     ],
 )
 def test_limits_check_themselves(arguments, kind, argument):
@@ -203,39 +214,52 @@ def test_limits_check_themselves(arguments, kind, argument):
         Limits(**arguments)
 
 
+TOTAL = {"max_total_per_cell": 1}
+
+
 @pytest.mark.parametrize(
-    ("wanted", "arguments", "kind", "argument"),
+    ("wanted", "kind", "argument"),
     [
-        ({"max_mean": 1}, {}, InvalidType, "max_mean"),
-        (None, {"cost": "cost"}, InvalidValue, "cost"),
-        (None, {"budget": 3}, InvalidValue, "budget"),
-        (None, {"cost": "price", "budget": 3}, NotFound, "budget"),
-        (None, {"cost": "family", "budget": 3}, InvalidType, "budget"),
-        (None, {"cost": -1, "budget": 3}, InvalidValue, "budget"),
-        (None, {"cost": 1, "budget": -3}, InvalidValue, "budget"),
-        (Limits(max_mean=1), {"counts_layer": "counts"}, InvalidValue, "counts_layer"),
-        (Limits(max_total_per_cell=1), {}, InvalidValue, "counts_layer"),
-        (Limits(max_total_per_cell=1), {"counts_layer": "raw"}, NotFound, "counts_layer"),
-        (Limits(max_total_per_cell=1), {"counts_layer": "X"}, InvalidValue, "counts_layer"),
-        (Limits(per_type=1, groupby="type"), {}, NotFound, "groupby"),
-        (Limits(families="fam", per_family=1), {}, NotFound, "families"),
-        (Limits(priority="prio"), {}, NotFound, "priority"),
+        ({"max_mean": 1}, InvalidType, "limits"),
+        (Limits(cost="price", budget=3), NotFound, "cost"),
+        (Limits(cost="family", budget=3), InvalidType, "cost"),
+        (Limits(cost=-1, budget=3), InvalidValue, "cost"),
+        (Limits(**TOTAL, counts_layer="raw"), NotFound, "counts_layer"),
+        (Limits(**TOTAL, counts_layer="X"), InvalidValue, "counts_layer"),
+        (Limits(per_type=1, groupby="type"), NotFound, "groupby"),
+        (Limits(families="fam", per_family=1), NotFound, "families"),
+        (Limits(priority="prio"), NotFound, "priority"),
         (
-            Limits(max_total_per_type={"T": 1}, groupby="kind"),
-            {"counts_layer": "counts"},
+            Limits(max_total_per_type={"T": 1}, groupby="kind", counts_layer="counts"),
             NotFound,
-            "counts_layer",
+            "max_total_per_type",
         ),
     ],
 )
-def test_what_the_data_do_not_have(adata, wanted, arguments, kind, argument):
+def test_what_the_data_do_not_have(adata, wanted, kind, argument):
     with refused(kind, argument):
-        constraints.rows(adata, wanted, **arguments)
+        constraints.rows(adata, wanted)
+
+
+def test_a_platform_that_changes_nothing_is_refused():
+    with refused(InvalidValue, "platform"):
+        Platform()
+    assert Platform(failure=0.1) == Platform(None, 0.1)
+
+
+@pytest.mark.parametrize("argument", ["cell_weights", "use_rep"])
+def test_what_to_preserve_has_names(argument):
+    with refused(InvalidType, argument):
+        Preserve("structure", **{argument: 5})
+    assert Preserve() == Preserve("structure", None, None)
 
 
 def test_a_record_survives_a_file(adata, tmp_path):
     wanted = Limits(
         max_total_per_type={"NK/T": 7.5},
+        counts_layer="counts",
+        cost={"g0": 1.5},
+        budget=np.float64(3.0),
         families={"a/b": ("g0", "g1")},
         per_family=1,
         per_type=2,
@@ -248,6 +272,9 @@ def test_a_record_survives_a_file(adata, tmp_path):
     read = Limits.from_record(ad.read_h5ad(tmp_path / "with.h5ad").uns["limits"])
     assert read == Limits(
         max_total_per_type={"NK/T": 7.5},
+        counts_layer="counts",
+        cost={"g0": 1.5},
+        budget=np.float64(3.0),
         families={"a/b": ["g0", "g1"]},
         per_family=1,
         per_type=2,
