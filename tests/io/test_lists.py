@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from refusals import refused
 
-from glfs_bio.errors import FileExists, FileMissing, InvalidValue
+from glfs_bio.errors import Caution, FileExists, FileMissing, InvalidValue
 from glfs_bio.io import read_gmt, read_panel, write_gene_list, write_gmt, write_rnk
 from glfs_bio.pp import select_genes
 from glfs_bio.tl import explain_panel, extend_panel
@@ -102,7 +102,8 @@ def test_explanations_stand_beside_the_genes(panel, tmp_path):
 
 
 def test_genes_of_a_catalogue_that_are_not_in_the_data(panel, tmp_path):
-    extend_panel(panel, ["CD3D", "NotHere", "LYZ"], 2, missing="ignore")
+    with pytest.warns(Caution):
+        extend_panel(panel, ["CD3D", "NotHere", "LYZ"], 2)
     write_gene_list(panel, tmp_path / "order.txt", key="glfs_extended")
     names = (tmp_path / "order.txt").read_text().split()
     assert len(names) == 5

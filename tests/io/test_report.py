@@ -29,7 +29,7 @@ def panel() -> ad.AnnData:
     adata.var["symbol"] = adata.var_names.to_series().replace({"LYZ": ODD, "CD3D": "$\\bad$"})
     adata.obs["odd & label"] = adata.obs["bulk_labels"]
     glfs_bio.pp.select_genes(adata, n_genes=20, include=["LYZ", "CD3D"])
-    glfs_bio.tl.stability(adata, n_resamples=2, show_progress=False)
+    glfs_bio.tl.stability(adata, n_resamples=2)
     glfs_bio.tl.panel_umap(adata)
     sets = {"<b>T</b> cells": ["CD3D", "CD3E"], "MHC & II": ["HLA-DRA", "LYZ"]}
     glfs_bio.tl.enrich(adata, sets)
@@ -278,10 +278,10 @@ def workbench() -> ad.AnnData:
     """A selection within limits that was judged and explained, under names that need care."""
     adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
     adata.var["symbol"] = [f"<i>{name}</i>" for name in adata.var_names]
-    limits = glfs_bio.limits.Limits(max_mean=2.5, priority={"CD3D": 2.0})
+    limits = glfs_bio.Limits(max_mean=2.5, priority={"CD3D": 2.0})
     glfs_bio.pp.select_genes(adata, n_genes=8, limits=limits, key_added="mine")
     glfs_bio.tl.evaluate_panel(
-        adata, "mine", "bulk_labels", key_added="mine_evaluation", show_progress=False
+        adata, "mine", "bulk_labels", key_added="mine_evaluation"
     )
     glfs_bio.tl.explain_panel(adata, "mine", "bulk_labels", key_added="mine_explanation")
     glfs_bio.tl.substitutes(adata, "mine", n=2, share=0.6)
@@ -379,7 +379,7 @@ def test_results_of_another_panel_are_never_shown(workbench, tmp_path):
     cells = workbench.copy()
     genes = list(cells.var_names[cells.var["mine_selected"]])
     glfs_bio.tl.evaluate_panel(
-        cells, [*genes[:5], "LYZ"], key_added="other", n_random=0, show_progress=False
+        cells, [*genes[:5], "LYZ"], key_added="other", n_random=0
     )
     glfs_bio.tl.explain_panel(cells, genes[:5], key_added="mine_explanation")
     for name, kind in (("other", ValueError), ("none", KeyError)):
@@ -401,7 +401,7 @@ def test_results_of_another_panel_are_never_shown(workbench, tmp_path):
 def test_judged_without_labels_or_embedding(workbench, tmp_path):
     cells = workbench.copy()
     del cells.uns["mine_explanation"], cells.uns["glfs_substitutes"]
-    glfs_bio.tl.evaluate_panel(cells, "mine", n_random=0, key_added="plain", show_progress=False)
+    glfs_bio.tl.evaluate_panel(cells, "mine", n_random=0, key_added="plain")
     cells.obs = cells.obs.drop(columns="plain_open")
     tree = written(cells, tmp_path / "x.html", results={"evaluation": "plain"})
     assert len(every(section(tree, "quality"), "img")) == 2

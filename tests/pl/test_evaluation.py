@@ -9,7 +9,7 @@ from matplotlib import pyplot as plt
 from matplotlib.colors import same_color
 from refusals import refused
 
-from glfs_bio import pl, tl
+from glfs_bio import Platform, pl, tl
 from glfs_bio.errors import InvalidType, InvalidValue, NotFound
 from glfs_bio.pl._figure import BLUE, GREY, VERMILLION
 
@@ -38,12 +38,12 @@ def _closed():
 @pytest.fixture(scope="module")
 def _judged(_pbmc):
     adata = _pbmc.copy()
-    tl.evaluate_panel(adata, PANEL, "bulk_labels", failure=0.2, show_progress=False)
-    tl.evaluate_panel(adata, PANEL, n_random=0, key_added="plain", show_progress=False)
+    tl.evaluate_panel(adata, PANEL, "bulk_labels", platform=Platform(failure=0.2))
+    tl.evaluate_panel(adata, PANEL, n_random=0, key_added="plain")
     tl.curve(adata, 20, "bulk_labels", sizes=[5, 10, 20])
     tl.curve(adata, 8, key_added="short")
     panels = {"ours": PANEL, "theirs": [*PANEL[:2], "GNLY", "HLA-DRA"], "$a$ " * 20: ["LYZ"]}
-    tl.compare_panels(adata, panels, "bulk_labels", show_progress=False)
+    tl.compare_panels(adata, panels, "bulk_labels")
     return adata
 
 

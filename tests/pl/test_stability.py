@@ -27,7 +27,7 @@ def _closed():
 def examined(pbmc):
     adata = pbmc[::2, :200].copy()
     pp.select_genes(adata, 10)
-    tl.stability(adata, n_resamples=3, show_progress=False)
+    tl.stability(adata, n_resamples=3)
     return adata
 
 

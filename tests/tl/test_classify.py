@@ -113,7 +113,7 @@ def test_a_second_run_leaves_nothing_of_the_first(adata):
 def test_it_survives_a_file(adata, tmp_path, n_genes):
     adata = adata[:, :20].copy()
     adata.obs["train"] = np.arange(90) % 2 == 0
-    classify(adata, "label", train="train", n_genes=n_genes, cv=3, mask_var=np.arange(20) < 19)
+    classify(adata, "label", train="train", n_genes=n_genes, cv=3, exclude="g19")
     adata.write_h5ad(tmp_path / "a.h5ad")
     back = ad.read_h5ad(tmp_path / "a.h5ad")
     pd.testing.assert_frame_equal(back.obs, adata.obs)
@@ -252,30 +252,30 @@ def test_unseen_categories_are_named(adata):
 @pytest.mark.parametrize(
     ("options", "kind", "argument"),
     [
-        ({"groupby": "type"}, NotFound, "groupby"),
-        ({"groupby": "score"}, InvalidType, "groupby"),
-        ({"groupby": "one"}, InvalidValue, "groupby"),
-        ({"groupby": "none"}, InvalidValue, "groupby"),
+        ({"labels": "type"}, NotFound, "labels"),
+        ({"labels": "score"}, InvalidType, "labels"),
+        ({"labels": "one"}, InvalidValue, "labels"),
+        ({"labels": "none"}, InvalidValue, "labels"),
         (
-            {"groupby": "rare", "n_genes": 3, "graph": "classes"},
+            {"labels": "rare", "n_genes": 3, "graph": "classes"},
             InvalidValue,
-            "groupby",
+            "labels",
         ),
-        ({"groupby": "label", "include": ["g3", "g4"], "n_genes": 1}, InvalidValue, "n_genes"),
-        ({"groupby": "label", "batch_key": "holes"}, InvalidValue, "batch_key"),
-        ({"groupby": "label", "train": "split"}, NotFound, "train"),
+        ({"labels": "label", "include": ["g3", "g4"], "n_genes": 1}, InvalidValue, "n_genes"),
+        ({"labels": "label", "batch_key": "holes"}, InvalidValue, "batch_key"),
+        ({"labels": "label", "train": "split"}, NotFound, "train"),
         (
-            {"groupby": "label", "train": np.ones(3, dtype=bool)},
+            {"labels": "label", "train": np.ones(3, dtype=bool)},
             InvalidValue,
             "train",
         ),
-        ({"groupby": "label", "train": np.zeros(90, dtype=bool)}, InvalidValue, "train"),
-        ({"groupby": "label", "graph": "knn"}, InvalidValue, "graph"),
-        ({"groupby": "label", "layer": "log"}, NotFound, "layer"),
-        ({"groupby": "label", "n_genes": 0}, InvalidValue, "n_genes"),
-        ({"groupby": "label", "n_genes": 41}, InvalidValue, "n_genes"),
-        ({"groupby": "label", "n_genes": 3, "lambda2": -1.0}, InvalidValue, "lambda2"),
-        ({"groupby": "label", "n_comps": "all"}, InvalidValue, "n_comps"),
+        ({"labels": "label", "train": np.zeros(90, dtype=bool)}, InvalidValue, "train"),
+        ({"labels": "label", "graph": "knn"}, InvalidValue, "graph"),
+        ({"labels": "label", "layer": "log"}, NotFound, "layer"),
+        ({"labels": "label", "n_genes": 0}, InvalidValue, "n_genes"),
+        ({"labels": "label", "n_genes": 41}, InvalidValue, "n_genes"),
+        ({"labels": "label", "n_genes": 3, "lambda2": -1.0}, InvalidValue, "lambda2"),
+        ({"labels": "label", "n_comps": "all"}, InvalidValue, "n_comps"),
     ],
 )
 def test_bad_input_leaves_the_object_alone(adata, options, kind, argument):

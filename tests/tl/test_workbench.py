@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from refusals import refused
 
-from glfs_bio import Limits, pp, tl
+from glfs_bio import Limits, Platform, pp, tl
 from glfs_bio.errors import Caution, InvalidType, InvalidValue, NotFound
 
 PANEL = ["CD3D", "LYZ", "NKG7", "CD79A"]
@@ -30,7 +30,7 @@ def test_extending_is_selecting_with_the_panel_included(cells):
     entry, other = cells.uns["glfs_extended"], cells.uns["glfs"]
     np.testing.assert_allclose(entry["kept"], other["kept"], rtol=1e-9)
     np.testing.assert_allclose(entry["of_best_possible"], other["of_best_possible"], rtol=1e-9)
-    added = entry["added"]
+    added = entry["table"]
     assert len(added) == 6
     assert not set(added["gene"]) & set(PANEL)
     np.testing.assert_allclose(added["adds"].cumsum() + entry["kept"][3], added["kept"])
@@ -38,7 +38,7 @@ def test_extending_is_selecting_with_the_panel_included(cells):
 
 def test_an_extended_panel_is_a_selection(cells, tmp_path):
     tl.extend_panel(cells, PANEL, 3, labels="bulk_labels")
-    assert cells.uns["glfs_extended"]["added"]["serves"].isin(cells.obs["bulk_labels"]).all()
+    assert cells.uns["glfs_extended"]["table"]["serves"].isin(cells.obs["bulk_labels"]).all()
     cells.write_h5ad(tmp_path / "x.h5ad")
     again = ad.read_h5ad(tmp_path / "x.h5ad")
     assert len(tl.explain_panel(again, "glfs_extended", inplace=False)) == 7
@@ -53,11 +53,11 @@ def test_extending_until_enough_is_kept(cells):
 
 
 def test_extending_with_failures(cells):
-    never = tl.extend_panel(cells, PANEL, 3, failure={"FTL": 0.0}, inplace=False)
+    never = tl.extend_panel(cells, PANEL, 3, platform=Platform(failure={"FTL": 0.0}), inplace=False)
     plain = tl.extend_panel(cells, PANEL, 3, inplace=False)
     pd.testing.assert_frame_equal(never, plain)
     first = plain["gene"][0]
-    without = tl.extend_panel(cells, PANEL, 3, failure={first: 1.0}, inplace=False)
+    without = tl.extend_panel(cells, PANEL, 3, platform=Platform(failure={first: 1.0}), inplace=False)
     assert first not in set(without["gene"])
 
 
@@ -154,14 +154,14 @@ def test_no_gene_is_left_to_be_a_substitute(cells):
 
 def test_comparison(cells):
     panels = {"one": PANEL, "two": [*PANEL[:2], "GNLY", "MS4A1"]}
-    tables = tl.compare_panels(cells, panels, "bulk_labels", inplace=False, show_progress=False)
+    tables = tl.compare_panels(cells, panels, "bulk_labels", inplace=False)
     assert tables["shared"].loc["one", "two"] == 2
     assert tables["jaccard"].loc["one", "two"] == pytest.approx(2 / 6)
     matched = tables["jaccard_with_substitutes"]
     assert matched.loc["one", "two"] > 2 / 6
     assert matched.loc["one", "two"] == matched.loc["two", "one"]
     assert np.diag(matched) == pytest.approx(1.0)
-    alone = tl.evaluate_panel(cells, PANEL, "bulk_labels", inplace=False, show_progress=False)
+    alone = tl.evaluate_panel(cells, PANEL, "bulk_labels", inplace=False)
     assert tables["measures"].loc["one", "accuracy"] == alone["accuracy"]
     assert tables["measures"].loc["one", "kept"] == alone["kept"]
     with refused(InvalidType, "panels"):
@@ -191,9 +191,8 @@ def test_bad_input_changes_nothing(cells, call):
         ("none", {}, NotFound),
         (["none"], {}, InvalidValue),
         (PANEL, {"symbols": "none"}, NotFound),
-        (PANEL, {"missing": "no"}, InvalidValue),
         (PANEL, {"key_added": ""}, InvalidValue),
-        (PANEL, {"structure_key": 1}, InvalidType),
+        (PANEL, {"preserve": 1}, InvalidType),
     ]:
         with refused(kind, [*options, "panel"][0]):
             call(cells, panel, *extra, **options)
