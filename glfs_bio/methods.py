@@ -11,11 +11,8 @@ from dataclasses import dataclass, fields, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-import numpy as np
-
 from . import checks
 from .errors import NO_VALUE, InvalidType, InvalidValue
-from .ranking import Ranking, measured
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,6 +20,7 @@ if TYPE_CHECKING:
     from ._typing import Array, Index
     from .cells.cells import Problem, Reduction
     from .criterion.criterion import Criterion, Target
+    from .ranking import Ranking
     from .solvers.constraints import Rows
 
 ACROSS = ("mean", "worst")
@@ -90,10 +88,14 @@ class Question:
         InvalidType, InvalidValue
             Genes that the matrix does not have, or more to include than to select.
         """
+        import numpy as np  # names of methods should not wait for it
+
         candidates = np.arange(n_features) if self.candidates is None else self.candidates
         return replace(self, include=self._included(n_features), candidates=candidates)
 
     def _included(self, n_features: int) -> Index:
+        import numpy as np
+
         genes = np.unique(self.include)
         if not len(genes):
             return np.empty(0, dtype=np.intp)
@@ -176,6 +178,10 @@ class Method:
         reduction
             How the matrix became a problem.
         """
+        import numpy as np
+
+        from .ranking import measured
+
         candidates = question.candidates
         problems: Any = [one.only(candidates) for one in criterion.sets]
         include = np.searchsorted(candidates, question.include)
@@ -257,7 +263,7 @@ class Registry(UserDict[str, Any]):
         if isinstance(record, str):
             return record
         options = {
-            name: value.item() if isinstance(value, np.generic) else value
+            name: value.item() if hasattr(value, "item") else value
             for name, value in record.items()
         }
         return replace(self.resolve(argument, options.pop("name")), **options)

@@ -160,7 +160,7 @@ def test_several_files(run, pbmc):
     words = ("--also", "second.h5ad", "--across", "worst", "--n-genes", "8", "-o", "out.h5ad")
     result = run("select", "first.h5ad", *words, "--detection", "second.h5ad")
     assert result.exit_code == 0, result.output
-    glfs_bio.pp.select_genes([first, second], 8, across="worst", detection=second)
+    glfs_bio.pp.select_genes([first, second], 8, across="worst", platform=glfs_bio.Platform(second))
     written = ad.read_h5ad("out.h5ad")
     pd.testing.assert_series_equal(written.var["glfs_rank"], first.var["glfs_rank"])
     assert list(written.uns["glfs"]["data_sets"]) == ["first.h5ad", "second.h5ad"]
@@ -181,7 +181,7 @@ def test_counts_in_a_table_with_genes_in_rows(run):
 
 
 def test_classify(run, cells):
-    words = ("--groupby", "bulk_labels", "--n-genes", "10", "-o", "out.h5ad")
+    words = ("--labels", "bulk_labels", "--n-genes", "10", "-o", "out.h5ad")
     frame = read_table(run("classify", cells, *words))
     assert list(frame) == ["cell", "label", "predicted"]
     assert (frame["label"] == frame["predicted"]).mean() > 0.6
@@ -194,7 +194,7 @@ def test_classify_by_cross_validation(run, clusters):
     adata.obs["train"] = np.arange(90) % 3 > 0
     adata.write_h5ad("clusters.h5ad")
     sizes = ("--n-genes", "3", "--n-genes", "6", "--cv", "3", "--train", "train")
-    result = run("classify", "clusters.h5ad", "--groupby", "group", *sizes, "--table", "p.csv")
+    result = run("classify", "clusters.h5ad", "--labels", "group", *sizes, "--table", "p.csv")
     assert result.exit_code == 0, result.output
     assert result.stdout == ""
     assert "0/60 errors in cross-validation; 0/30 errors outside --train" in result.stderr
@@ -205,7 +205,7 @@ def test_a_classifier_of_some_cells_for_others(run, pbmc):
     pbmc[::2].write_h5ad("known.h5ad")
     pbmc[1::2, ::-1].write_h5ad("new.h5ad")
     words = (
-        "--groupby",
+        "--labels",
         "louvain",
         "--n-genes",
         "20",
@@ -281,8 +281,8 @@ def test_demo(run, tmp_path):
         (["rank", "panel.h5ad", "--table", "t.xls"], "--table t.xls"),
         (["select", "panel.h5ad", "-o", "out.csv"], "--output out.csv"),
         (["select", "panel.h5ad", "--transpose"], "--transpose"),
-        (["classify", "panel.h5ad", "--groupby", "nope"], "--groupby nope"),
-        (["classify", "panel.h5ad", "--groupby", "x", "--n-comps", "many"], "--n-comps many"),
+        (["classify", "panel.h5ad", "--labels", "nope"], "--labels nope"),
+        (["classify", "panel.h5ad", "--labels", "x", "--n-comps", "many"], "--n-comps many"),
         (["enrich", "panel.h5ad", "--gene-sets", "no.gmt"], "--gene-sets no.gmt"),
         (["export", "panel.h5ad", "genes.doc"], "genes.doc"),
         (["export", "panel.h5ad", "a.csv", "--key", "a", "--key", "b"], "--key a,b"),

@@ -49,7 +49,7 @@ def test_table_on_stdout(run, selected, panel):
     assert frame["frequency"].is_monotonic_decreasing
     assert frame["consensus"].sum() == frame["selected"].sum() == 8
     expected = panel.copy()
-    glfs_bio.tl.stability(expected, key="mine", n_resamples=2, show_progress=False)
+    glfs_bio.tl.stability(expected, key="mine", n_resamples=2)
     frequency = expected.var["mine_stability_frequency"]
     assert list(frame["frequency"]) == list(frequency[frame["gene"]])
     jaccard = expected.uns["mine_stability"]["mean_jaccard"]

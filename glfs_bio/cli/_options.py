@@ -181,7 +181,7 @@ class Structure:
             As ``pp.structure``.
         """
         asked = self.arguments()
-        if not asked.keys() - {"random_state"}:
+        if not asked:
             return None
         with progress():
             recorded = results.recorded_structure(adata, panel)

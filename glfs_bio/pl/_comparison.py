@@ -61,7 +61,7 @@ def comparison(
     >>> import scanpy as sc, glfs_bio
     >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
     >>> panels = {"ours": ["CD3D", "CD79A", "NKG7"], "theirs": ["CD3D", "LYZ", "GNLY"]}
-    >>> glfs_bio.tl.compare_panels(adata, panels, show_progress=False)
+    >>> glfs_bio.tl.compare_panels(adata, panels)
     >>> ax = glfs_bio.pl.comparison(adata, show=False)
     >>> [name.get_text() for name in ax.get_xticklabels()]
     ['ours', 'theirs']

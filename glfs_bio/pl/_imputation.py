@@ -57,7 +57,7 @@ def imputation(
     >>> import scanpy as sc, glfs_bio
     >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
     >>> panel = ["CD3D", "CD79A", "NKG7", "LYZ", "FCER1A"]
-    >>> glfs_bio.tl.evaluate_panel(adata, panel, show_progress=False)
+    >>> glfs_bio.tl.evaluate_panel(adata, panel)
     >>> ax = glfs_bio.pl.imputation(adata, show=False)
     >>> ax.get_ylabel()
     'genes'

@@ -70,7 +70,7 @@ def kept(
     >>> import scanpy as sc, glfs_bio
     >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
     >>> panel = ["CD3D", "CD79A", "NKG7", "LYZ", "FCER1A"]
-    >>> glfs_bio.tl.evaluate_panel(adata, panel, show_progress=False)
+    >>> glfs_bio.tl.evaluate_panel(adata, panel)
     >>> ax = glfs_bio.pl.kept(adata, show=False)
     >>> [name.get_text() for name in ax.get_yticklabels()]
     ['this panel', 'selected by GLFS', '20 random panels']

@@ -56,7 +56,7 @@ def labels(
     >>> import scanpy as sc, glfs_bio
     >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
     >>> panel = ["CD3D", "CD79A", "NKG7", "LYZ", "FCER1A"]
-    >>> glfs_bio.tl.evaluate_panel(adata, panel, "bulk_labels", show_progress=False)
+    >>> glfs_bio.tl.evaluate_panel(adata, panel, "bulk_labels")
     >>> ax = glfs_bio.pl.labels(adata, show=False)
     >>> len(ax.patches)
     10

@@ -70,7 +70,7 @@ def stability(
     >>> import scanpy as sc, glfs_bio
     >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
     >>> glfs_bio.pp.select_genes(adata, n_genes=10)
-    >>> glfs_bio.tl.stability(adata, n_resamples=3, show_progress=False)
+    >>> glfs_bio.tl.stability(adata, n_resamples=3)
     >>> bars, matrix = glfs_bio.pl.stability(adata, show=False)
     >>> len(bars.get_yticklabels())
     10

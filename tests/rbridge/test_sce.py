@@ -118,7 +118,7 @@ def test_errors(ri, adata):
     with refused(InvalidValue, "X_name"):
         rbridge.to_sce(adata, X_name="halves")
     sce = rbridge.to_sce(adata)
-    with pytest.raises(RRuntimeError, match="X_name .*X, halves"):
+    with pytest.raises(RRuntimeError, match=r"X_name .*X, halves"):
         rbridge.from_sce(sce, X_name="no")
     with pytest.raises(RRuntimeError, match="sce "):
         rbridge.from_sce(ri.evalr("1:3"))
