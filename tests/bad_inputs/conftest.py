@@ -67,11 +67,10 @@ def refuses():
 def _analysed(_pbmc):
     adata = _pbmc.copy()
     glfs_bio.pp.select_genes(adata, 10)
-    glfs_bio.tl.stability(adata, 5, n_resamples=2, show_progress=False)
+    glfs_bio.tl.stability(adata, 5, n_resamples=2)
     glfs_bio.tl.enrich(adata, {"T cells": ["CD3D", "CD3E"], "MHC II": ["HLA-DRA", "HLA-DRB1"]})
-    quiet = {"show_progress": False}
-    glfs_bio.tl.evaluate_panel(adata, "glfs", "bulk_labels", n_random=2, **quiet)
-    glfs_bio.tl.compare_panels(adata, {"a": "glfs", "b": ["CD3D", "LYZ"]}, **quiet)
+    glfs_bio.tl.evaluate_panel(adata, "glfs", "bulk_labels", n_random=2)
+    glfs_bio.tl.compare_panels(adata, {"a": "glfs", "b": ["CD3D", "LYZ"]})
     glfs_bio.tl.curve(adata, 10)
     return adata
 

@@ -14,8 +14,8 @@ from glfs_bio import datasets, io, pl, pp, rbridge, tl
 from glfs_bio.errors import InvalidType, InvalidValue, NotFound
 
 SETS = {"T cells": ["CD3D", "CD3E"], "MHC II": ["HLA-DRA", "HLA-DRB1"]}
-GROUPS = {"groupby": "bulk_labels", "n_genes": 5}
-FEW = {"n_genes": 5, "n_resamples": 2, "show_progress": False}
+OF_LABELS = {"labels": "bulk_labels", "n_genes": 5}
+FEW = {"n_genes": 5, "n_resamples": 2}
 
 
 def few(changed):
@@ -40,70 +40,55 @@ PICTURES = (pl.path, pl.weights, pl.stability, pl.enrichment, pl.panel, *WORKBEN
 #: Arguments that all functions of the workbench have, and what is wrong with them.
 COMMON = [
     ({"symbols": "x"}, NotFound),
-    ({"missing": "x"}, InvalidValue),
-    ({"structure_key": 5}, InvalidType),
     ({"key_added": 5}, InvalidType),
     ({"inplace": 1}, InvalidType),
 ]
-KEPT = [
-    (
-        {"preserve": "x"},
-        NotFound,
-    ),
-    ({"cell_weights": "x"}, NotFound),
-]
+PRESERVE = ({"preserve": "x"}, NotFound)
 LABELS = ({"labels": "x"}, NotFound)
 SEED = ({"random_state": "x"}, InvalidType)
 PANEL = ({"panel": "x"}, NotFound)
 COUNTS = ({"counts_layer": "x"}, NotFound)
-SHOWN = ({"show_progress": "x"}, InvalidType)
 EXCLUDE = ({"exclude": 5}, InvalidType)
-WITHIN = [
-    ({"limits": 5}, InvalidType),
-    ({"counts_layer": "x"}, InvalidValue),
-    ({"cost": 1.0}, InvalidValue),
-    ({"budget": 1.0}, InvalidValue),
-]
-TWO = {"panels": {"a": "glfs", "b": "glfs"}, "show_progress": False}
+LIMITS = ({"limits": 5}, InvalidType)
+PLATFORM = ({"platform": 0.5}, InvalidType)
+TWO = {"panels": {"a": "glfs", "b": "glfs"}}
 #: function, what its calls have in common, rows
 OF_WORKBENCH = [
-    (tl.evaluate_panel, {"show_progress": False}, [
-        PANEL, LABELS, COUNTS, SEED, SHOWN, *KEPT, *COMMON,
-        ({"failure": 2}, InvalidValue),
+    (tl.evaluate_panel, {}, [
+        PANEL, LABELS, COUNTS, SEED, PRESERVE, *COMMON,
+        PLATFORM,
         ({"n_random": -1}, InvalidValue),
         ({"n_directions": 0}, InvalidValue),
     ]),
     (tl.extend_panel, {"panel": "glfs", "n_extra": 2}, [
-        PANEL, LABELS, EXCLUDE, SEED, *WITHIN, *KEPT, *COMMON,
+        PANEL, LABELS, EXCLUDE, SEED, LIMITS, PRESERVE, *COMMON,
         ({"n_extra": 0}, InvalidValue),
-        ({"detection": 2.0}, InvalidValue),
+        PLATFORM,
         ({"n_extra": 765}, InvalidValue),
-        ({"failure": -1}, InvalidValue),
     ]),
     (tl.substitutes, {}, [
-        PANEL, EXCLUDE, *KEPT, *COMMON,
+        PANEL, EXCLUDE, PRESERVE, *COMMON,
         ({"genes": ["zz"]}, InvalidValue),
         ({"n": 0}, InvalidValue),
         ({"share": -1}, InvalidValue),
     ]),
     (tl.markers, {"panel": ["CD3D"], "labels": "bulk_labels"}, [
-        PANEL, LABELS, *[row for row in COMMON if "structure_key" not in row[0]],
+        PANEL, LABELS, *COMMON,
         ({"labels": 5}, InvalidType),
         ({"n_markers": 0}, InvalidValue),
         ({"beta": 0}, InvalidValue),
         ({"layer": "x"}, NotFound),
     ]),
     (tl.explain_panel, {}, [
-        PANEL, LABELS, EXCLUDE, *KEPT, *COMMON, ({"n_labels": 0}, InvalidValue),
+        PANEL, LABELS, EXCLUDE, PRESERVE, *COMMON, ({"n_labels": 0}, InvalidValue),
     ]),
     (tl.compare_panels, TWO, [
-        LABELS, COUNTS, SEED, SHOWN, *KEPT, *COMMON,
+        LABELS, COUNTS, SEED, PRESERVE, *COMMON,
         ({"panels": ["a", "b"]}, InvalidType),
         ({"panels": {"a/b": "glfs", "c": "glfs"}}, InvalidValue),
-        ({"share": "x"}, InvalidType),
     ]),
     (tl.curve, {"max_genes": 5}, [
-        LABELS, EXCLUDE, *WITHIN, *KEPT, *COMMON,
+        LABELS, EXCLUDE, LIMITS, PRESERVE, *COMMON,
         ({"max_genes": 0}, InvalidValue),
         ({"labels": "louvain", "sizes": [0]}, InvalidValue),
         ({"include": 5}, InvalidType),
@@ -112,7 +97,6 @@ OF_WORKBENCH = [
         ({"key": "x"}, NotFound),
         ({"n_genes": 0}, InvalidValue),
         ({"layer": "x"}, NotFound),
-        ({"show_progress": 1}, InvalidType),
         SEED,
     ]),
     (pp.structure, {}, [
@@ -123,7 +107,6 @@ OF_WORKBENCH = [
         ({"neighbors_key": "x"}, NotFound),
         ({"n_neighbors": 0}, InvalidValue),
         ({"layer": "x"}, NotFound),
-        ({"mask_var": "x"}, NotFound),
         ({"batch_key": "x"}, NotFound),
         ({"key_added": 5}, InvalidType),
         SEED,
@@ -148,30 +131,28 @@ CALLS = [
     (io.write_report, {"path": "x.html", "substitutes_key": "x"}, NotFound),
     (io.write_report, {"path": "x.html", "show_progress": 1}, InvalidType),
     (tl.stability, {"key": 5}, InvalidType),
-    (tl.classify, {"groupby": "nope"}, NotFound),
-    (tl.classify, {"groupby": 5}, InvalidType),
-    (tl.classify, {"groupby": ["bulk_labels"]}, InvalidType),
-    (tl.classify, {"groupby": "percent_mito"}, InvalidType),
-    (tl.classify, GROUPS | {"n_genes": 0}, InvalidValue),
-    (tl.classify, GROUPS | {"n_genes": []}, InvalidValue),
-    (tl.classify, GROUPS | {"n_genes": [1, 2.5]}, InvalidType),
-    (tl.classify, GROUPS | {"n_genes": True}, InvalidType),
-    (tl.classify, GROUPS | {"n_genes": 766}, InvalidValue),
-    (tl.classify, GROUPS | {"graph": "x"}, InvalidValue),
-    (tl.classify, GROUPS | {"lambda1": -1}, InvalidValue),
-    (tl.classify, GROUPS | {"lambda2": 0}, InvalidValue),
-    (tl.classify, GROUPS | {"n_comps": "x"}, InvalidValue),
-    (tl.classify, GROUPS | {"n_comps": 0}, InvalidValue),
-    (tl.classify, GROUPS | {"mask_var": "x"}, NotFound),
-    (tl.classify, GROUPS | {"layer": "x"}, NotFound),
-    (tl.classify, GROUPS | {"cv": 1}, InvalidValue),
-    (tl.classify, GROUPS | {"cv": "a"}, InvalidType),
-    (tl.classify, GROUPS | {"include": ["zz"]}, NotFound),
-    (tl.classify, GROUPS | {"exclude": "CD3D", "include": ["CD3D"] * 2}, InvalidValue),
-    (tl.classify, GROUPS | {"exclude": 5}, InvalidType),
-    (tl.classify, GROUPS | {"symbols": "x"}, NotFound),
-    (tl.classify, GROUPS | {"missing": "x"}, InvalidValue),
-    (tl.classify, GROUPS | {"batch_key": "x"}, NotFound),
+    (tl.classify, {"labels": "nope"}, NotFound),
+    (tl.classify, {"labels": 5}, InvalidType),
+    (tl.classify, {"labels": ["bulk_labels"]}, InvalidType),
+    (tl.classify, {"labels": "percent_mito"}, InvalidType),
+    (tl.classify, OF_LABELS | {"n_genes": 0}, InvalidValue),
+    (tl.classify, OF_LABELS | {"n_genes": []}, InvalidValue),
+    (tl.classify, OF_LABELS | {"n_genes": [1, 2.5]}, InvalidType),
+    (tl.classify, OF_LABELS | {"n_genes": True}, InvalidType),
+    (tl.classify, OF_LABELS | {"n_genes": 766}, InvalidValue),
+    (tl.classify, OF_LABELS | {"graph": "x"}, InvalidValue),
+    (tl.classify, OF_LABELS | {"lambda1": -1}, InvalidValue),
+    (tl.classify, OF_LABELS | {"lambda2": 0}, InvalidValue),
+    (tl.classify, OF_LABELS | {"n_comps": "x"}, InvalidValue),
+    (tl.classify, OF_LABELS | {"n_comps": 0}, InvalidValue),
+    (tl.classify, OF_LABELS | {"layer": "x"}, NotFound),
+    (tl.classify, OF_LABELS | {"cv": 1}, InvalidValue),
+    (tl.classify, OF_LABELS | {"cv": "a"}, InvalidType),
+    (tl.classify, OF_LABELS | {"include": ["zz"]}, NotFound),
+    (tl.classify, OF_LABELS | {"exclude": "CD3D", "include": ["CD3D"] * 2}, InvalidValue),
+    (tl.classify, OF_LABELS | {"exclude": 5}, InvalidType),
+    (tl.classify, OF_LABELS | {"symbols": "x"}, NotFound),
+    (tl.classify, OF_LABELS | {"batch_key": "x"}, NotFound),
     (tl.predict, {"model": 5}, InvalidType),
     (tl.predict, {"model": {}}, InvalidValue),
     (tl.predict, {"model": "no.json"}, FileNotFoundError),
@@ -184,19 +165,18 @@ CALLS = [
     (tl.predict, {"model": MODEL | {"genes": ["yy", "zz"]}}, InvalidValue),
     (tl.predict, {"model": MODEL, "layer": "x"}, NotFound),
     (tl.predict, {"model": MODEL, "symbols": "x"}, NotFound),
-    (tl.predict, {"model": MODEL, "missing": "x"}, InvalidValue),
     (tl.predict, {"model": MODEL, "unsure": -1}, InvalidValue),
     (tl.predict, {"model": MODEL, "key_added": 5}, InvalidType),
     (io.write_classifier, {"path": "m.pkl"}, InvalidValue),
     (io.write_classifier, {"path": "m.json", "key": "x"}, NotFound),
     (io.write_classifier, {"path": "m.json", "key": "glfs"}, NotFound),
     (io.write_classifier, {"path": "m.json", "overwrite": 1}, InvalidType),
-    (tl.classify, GROUPS | {"key_added": 5}, InvalidType),
-    (tl.classify, GROUPS | {"random_state": "a"}, InvalidType),
-    (tl.classify, GROUPS | {"random_state": -1}, InvalidValue),
-    (tl.classify, GROUPS | {"train": "x"}, NotFound),
-    (tl.classify, GROUPS | {"train": np.zeros(700, dtype=bool)}, InvalidValue),
-    (tl.classify, GROUPS | {"train": np.ones(3, dtype=bool)}, InvalidValue),
+    (tl.classify, OF_LABELS | {"key_added": 5}, InvalidType),
+    (tl.classify, OF_LABELS | {"random_state": "a"}, InvalidType),
+    (tl.classify, OF_LABELS | {"random_state": -1}, InvalidValue),
+    (tl.classify, OF_LABELS | {"train": "x"}, NotFound),
+    (tl.classify, OF_LABELS | {"train": np.zeros(700, dtype=bool)}, InvalidValue),
+    (tl.classify, OF_LABELS | {"train": np.ones(3, dtype=bool)}, InvalidValue),
     (tl.stability, few({"n_genes": 0}), InvalidValue),
     (tl.stability, few({"n_genes": "x"}), InvalidType),
     (tl.stability, few({"n_genes": 766}), InvalidValue),
@@ -210,16 +190,14 @@ CALLS = [
     (tl.stability, few({"n_jobs": 1.5}), InvalidValue),
     (tl.stability, few({"key_added": 5}), InvalidType),
     (tl.stability, few({"random_state": 2**40}), InvalidValue),
-    (tl.stability, few({"show_progress": "x"}), InvalidType),
     (tl.stability, few({"nope": 1}), InvalidType),
     (tl.stability, few({"layer": ["x"]}), InvalidType),
     (tl.stability, few({"objective": "x"}), InvalidValue),
     (tl.stability, few({"finish": "greedy"}), InvalidType),
-    (tl.stability, few({"swaps": 1}), InvalidType),
-    (tl.stability, few({"lam": 1.0}), InvalidValue),
+    (tl.stability, few({"swaps": True}), InvalidType),
     (tl.stability, few({"batch_key": "x"}), NotFound),
     (tl.stability, few({"use_rep": "x"}), NotFound),
-    (tl.stability, few({"lambda1": -1}), InvalidValue),
+    (tl.stability, few({"lambda1": 1.0}), InvalidType),
     (tl.enrich, {"gene_sets": {}}, InvalidValue),
     (tl.enrich, {"gene_sets": 5}, InvalidType),
     (tl.enrich, {"gene_sets": {"a": "CD3D"}}, InvalidType),
