@@ -14,7 +14,13 @@ class Printed(Original):
     """``Tr(A (M+A)⁻² M²)``, equation (7) of the paper, which is Q only where A and M commute.
 
     It is no function of the subspace that the genes span: it needs all directions of the cells.
-    Options are those of :class:`~glfs_bio.glfs2014.Exact`.
+    Parameters and attributes are those of :class:`~glfs_bio.glfs2014.Exact`.
+
+    Examples
+    --------
+    >>> from glfs_bio.glfs2014 import Printed
+    >>> Printed(lam=0.1).lam
+    0.1
     """
 
     name = "printed"

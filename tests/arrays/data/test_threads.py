@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import threading
 
 import numpy as np
 import pytest
@@ -24,10 +24,13 @@ def threads(request, monkeypatch):
 
 
 @pytest.mark.parametrize("n_items", [0, 1, 9])
-@pytest.mark.usefixtures("threads")
-def test_results_come_in_the_order_of_the_items(n_items):
+def test_results_come_in_the_order_of_the_items(threads, n_items):
+    begun = [threading.Event() for _ in range(n_items)]
+
     def slower_first(item, other):
-        time.sleep(0.002 * (n_items - item))
+        begun[item].set()
+        if threads > 1 and item % 2 == 0 and item + 1 < n_items:
+            assert begun[item + 1].wait(60)
         return item, other
 
     every = range(n_items)
