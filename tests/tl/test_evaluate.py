@@ -124,8 +124,6 @@ def test_batches_of_a_selection(pbmc):
         ({"labels": "n_genes"}, InvalidType),
         ({"counts_layer": "none"}, NotFound),
         ({"counts_layer": "X"}, InvalidValue),
-        ({"failure": 1.5}, InvalidValue),
-        ({"failure": {"none": 0.1}}, NotFound),
         ({"n_random": -1}, InvalidValue),
         ({"n_directions": 0}, InvalidValue),
         ({"key_added": ""}, InvalidValue),

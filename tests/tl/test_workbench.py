@@ -162,8 +162,8 @@ def test_comparison(cells):
     assert matched.loc["one", "two"] == matched.loc["two", "one"]
     assert np.diag(matched) == pytest.approx(1.0)
     alone = tl.evaluate_panel(cells, PANEL, "bulk_labels", inplace=False)
-    assert tables["measures"].loc["one", "accuracy"] == alone["accuracy"]
-    assert tables["measures"].loc["one", "kept"] == alone["kept"]
+    assert tables["table"].loc["one", "accuracy"] == alone["accuracy"]
+    assert tables["table"].loc["one", "kept"] == alone["kept"]
     with refused(InvalidType, "panels"):
         tl.compare_panels(cells, {"one": PANEL})
 
