@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from anndata import AnnData
 
 _TEXTS = ("genes", "classes", "symbols")
+_NO_CLASSIFIER = "is not a classifier of {call:io.write_classifier}"
 _FORMAT, _VERSION = "glfs_bio classifier", 1
 #: What else of the record a file keeps.
 _ABOUT = ("symbols", "n_genes", "n_labelled", "n_unlabelled", "lam", "versions")
@@ -123,13 +124,12 @@ def read_classifier(path: str | Path) -> dict[str, Any]:
     (10, 11)
     """
     path = existing(path)
-    no_classifier = "is not a classifier of {call:io.write_classifier}"
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
-        raise InvalidValue("path", str(path), no_classifier, "it is no JSON") from error
+        raise InvalidValue("path", str(path), _NO_CLASSIFIER, "it is no JSON") from error
     if not isinstance(found, dict) or found.pop("format", None) != _FORMAT:
-        raise InvalidValue("path", str(path), no_classifier)
+        raise InvalidValue("path", str(path), _NO_CLASSIFIER)
     written = found.pop("format_version", None)
     if written != _VERSION:
         raise InvalidValue(

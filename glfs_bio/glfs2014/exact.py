@@ -15,8 +15,17 @@ if TYPE_CHECKING:
 class Exact(Original):
     """``Q = Tr(A (M+A)⁻¹ M (M+A)⁻¹ M)``, the trace of the covariance of w.
 
-    Equation (6) of the paper, fourth line: the original GLFS.  Options are `lam`, `solver` and
-    `tol`, as :class:`~glfs_bio.glfs2014.original.Original` has them.
+    Equation (6) of the paper, fourth line: the original GLFS.
+
+    Parameters
+    ----------
+    lam : float, "line_search" or None, default None
+        A value of λ; ``"line_search"``: the paper's rule, the largest λ that does not collapse.
+        None: chosen along the path so that as many genes remain as are asked for.
+    solver : {"newton", "owlqn"}, default "newton"
+        ``"owlqn"`` is the paper's.
+    tol : float, default 1e-4
+        Largest violation of the optimality conditions, in units of λ.
 
     Examples
     --------

@@ -164,7 +164,9 @@ def write_report(
     checks.texts(title=title)
     checks.texts(labels=labels, link=link, or_none=True)
     if link is not None and not (link.startswith(("https://", "http://")) and "{gene}" in link):
-        raise InvalidValue("link", link, "must be a web address, https://…, with {{gene}} in it")
+        raise InvalidValue(
+            "link", link, "must be a web address, https://…, with {gene} in it", gene="{gene}"
+        )
     if not isinstance(results, Mapping | None):
         raise InvalidType("results", results, "must be a {mapping} of names and keys, or {none}")
     for what in results or {}:

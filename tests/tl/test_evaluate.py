@@ -53,7 +53,9 @@ def test_labels(cells):
 def test_what_is_written(cells, tmp_path):
     before = set(cells.uns)
     cells.layers["counts"] = np.round(np.expm1(cells.X.toarray()))
-    tl.evaluate_panel(cells, MARKERS, "bulk_labels", counts_layer="counts", platform=Platform(failure=0.2))
+    tl.evaluate_panel(
+        cells, MARKERS, "bulk_labels", counts_layer="counts", platform=Platform(failure=0.2)
+    )
     assert set(cells.uns) - before == {"glfs_evaluation"}
     entry = cells.uns["glfs_evaluation"]
     assert entry["kept_with_failures"] < entry["kept"]

@@ -57,7 +57,9 @@ def test_extending_with_failures(cells):
     plain = tl.extend_panel(cells, PANEL, 3, inplace=False)
     pd.testing.assert_frame_equal(never, plain)
     first = plain["gene"][0]
-    without = tl.extend_panel(cells, PANEL, 3, platform=Platform(failure={first: 1.0}), inplace=False)
+    without = tl.extend_panel(
+        cells, PANEL, 3, platform=Platform(failure={first: 1.0}), inplace=False
+    )
     assert first not in set(without["gene"])
 
 
