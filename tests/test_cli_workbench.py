@@ -199,6 +199,20 @@ def test_a_selection_is_judged_by_what_it_was_made_for(run):
     assert result.exit_code == 0, result.output
 
 
+def test_the_target_of_a_selection_stays_where_the_structure_is_asked_for(run):
+    assert run("select", "cells.h5ad", "--n-genes", "6", "--preserve", "louvain", "-o", "s.h5ad")
+    plain = read_table(run("explain", "s.h5ad", "glfs"))
+    seeded = read_table(run("explain", "s.h5ad", "glfs", "--seed", "1"))
+    assert seeded["kept"].to_numpy() == pytest.approx(plain["kept"].to_numpy(), rel=0.05)
+
+
+def test_knobs_of_the_structure_are_for_one_data_set(run, cells):
+    cells.write_h5ad("other.h5ad")
+    result = run("select", "cells.h5ad", "--also", "other.h5ad", "--lambda1", "3")
+    assert result.exit_code == 1
+    assert "--lambda1" in result.stderr
+
+
 @pytest.mark.parametrize(
     "panel", ["catalogue", "catalogue.csv", "@catalogue.csv", "LYZ,CD3D, CD79A,NKG7"]
 )

@@ -89,12 +89,12 @@ def compare(
     Example: glfs-bio compare panel.h5ad ours=glfs theirs=catalogue.csv --labels cell_type
     """
     adata = cells.load()
-    use_rep = structure.of_panel(adata, next(iter(panels.values())))
+    preserve = target.of_panel(adata, next(iter(panels.values())), structure)
     glfs_bio.tl.compare_panels(
         adata,
         panels,
         **given(asked),
-        **target.of_panel(use_rep),
+        **preserve,
         random_state=structure.seed,
     )
     found = adata.uns[asked.key_added]

@@ -49,12 +49,12 @@ def curve(
     Example: glfs-bio curve pbmc.h5ad --max-genes 100 --labels cell_type --table curve.tsv
     """
     adata = cells.load()
-    use_rep = structure.of_panel(adata, None)
+    preserve = target.of_panel(adata, None, structure)
     with progress():
         glfs_bio.tl.curve(
             adata,
             **given(asked),
-            **target.of_panel(use_rep),
+            **preserve,
             limits=limits,
         )
     frame = results.called(adata.uns[asked.key_added]["table"], adata, asked.symbols)

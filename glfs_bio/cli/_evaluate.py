@@ -71,7 +71,7 @@ def evaluate(
         adata,
         panel,
         **given(asked),
-        **target.of_panel(structure.of_panel(adata, panel)),
+        **target.of_panel(adata, panel, structure),
         platform=platform,
         random_state=structure.seed,
     )

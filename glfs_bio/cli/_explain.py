@@ -38,9 +38,9 @@ def explain(
     Example: glfs-bio explain pbmc.h5ad panel.txt --labels cell_type --table why.tsv
     """
     adata = cells.load()
-    use_rep = structure.of_panel(adata, panel)
+    preserve = target.of_panel(adata, panel, structure)
     with progress():
-        glfs_bio.tl.explain_panel(adata, panel, **given(asked), **target.of_panel(use_rep))
+        glfs_bio.tl.explain_panel(adata, panel, **given(asked), **preserve)
     entry = adata.uns[asked.key_added]
     frame = results.called(entry["table"], adata, asked.symbols)
     least, most = frame.loc[frame["loss"].idxmin()], frame.loc[frame["loss"].idxmax()]

@@ -59,13 +59,13 @@ def extend(
     Example: glfs-bio extend pbmc.h5ad catalogue.csv --n-extra 20 --genes order.txt
     """
     adata = cells.load()
-    use_rep = structure.of_panel(adata, panel)
+    preserve = target.of_panel(adata, panel, structure)
     with progress():
         glfs_bio.tl.extend_panel(
             adata,
             panel,
             **given(asked),
-            **target.of_panel(use_rep),
+            **preserve,
             limits=limits,
             platform=platform,
             random_state=structure.seed,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from anndata import AnnData
 
 #: Options of a structure that ``pp.select_genes`` does not have.
-_KNOBS = frozenset({"n_neighbors", "lambda1"})
+_KNOBS = ("n_neighbors", "lambda1")
 #: Where a structure is kept that options ask for.
 _NAMED = "glfs_structure_named"
 
@@ -155,6 +155,10 @@ class Structure:
         found = given(self)
         return found | ({"n_comps": None} if self.n_comps == 0 else {})
 
+    def knobs(self) -> list[str]:
+        """Names of those that are given and that ``pp.select_genes`` does not have."""
+        return [name for name in _KNOBS if getattr(self, name) is not None]
+
     def of_selection(self, adata: AnnData) -> dict[str, Any]:
         """Return arguments of ``pp.select_genes``, which knows a structure with knobs by its key.
 
@@ -164,7 +168,7 @@ class Structure:
             As ``pp.structure``.
         """
         asked = self.arguments()
-        if not asked.keys() & _KNOBS:
+        if not self.knobs():
             return asked
         glfs_bio.pp.structure(adata, **asked, key_added=_NAMED)
         return {"use_rep": _NAMED, "random_state": self.seed}
@@ -205,9 +209,22 @@ class Target:
     preserve: Any = None
     cell_weights: str | None = None
 
-    def of_panel(self, use_rep: str | None) -> dict[str, Any]:
-        """Return the argument ``preserve`` of functions of ``tl``, where anything is asked."""
+    def of_panel(self, adata: AnnData, panel: object, structure: Structure) -> dict[str, Any]:
+        """Return the argument ``preserve`` of functions of ``tl``, where anything is asked.
+
+        What no option says is as in the selection, where the panel is one.
+
+        Raises
+        ------
+        KeyError, TypeError, ValueError
+            As :meth:`Structure.of_panel`.
+        """
+        use_rep = structure.of_panel(adata, panel)
         if self.cell_weights is None and use_rep is None:
             return given(self)
-        target = "structure" if self.preserve is None else self.preserve
-        return {"preserve": glfs_bio.Preserve(target, self.cell_weights, use_rep)}
+        if self.preserve is not None:
+            target, weights = self.preserve, None
+        else:
+            target, weights = results.recorded_target(adata, panel)
+        weights = weights if self.cell_weights is None else self.cell_weights
+        return {"preserve": glfs_bio.Preserve(target, weights, use_rep)}

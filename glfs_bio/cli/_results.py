@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 if TYPE_CHECKING:
     from typing import Any
@@ -28,9 +28,21 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
+def _is_selection(panel: object, adata: AnnData) -> TypeGuard[str]:
+    return isinstance(panel, str) and panel in adata.uns and f"{panel}_selected" in adata.var
+
+
+def recorded_target(adata: AnnData, panel: object) -> tuple[Any, Any]:
+    """Arguments ``preserve`` and ``cell_weights`` of a selection, or their defaults."""
+    import glfs_bio
+
+    made = glfs_bio.pp.recorded_parameters(adata, panel) if _is_selection(panel, adata) else {}
+    return made.get("preserve", "structure"), made.get("cell_weights")
+
+
 def recorded_structure(adata: AnnData, panel: object) -> dict[str, Any]:
     """Parameters of the structure of a selection; none of a panel that is no selection."""
-    if not isinstance(panel, str) or panel not in adata.uns or f"{panel}_selected" not in adata.var:
+    if not _is_selection(panel, adata):
         return {}
     from .._anndata.write import restored
 

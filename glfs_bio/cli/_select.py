@@ -95,6 +95,10 @@ def select(
 
     Example: glfs-bio select pbmc.h5ad --n-genes 50 -o panel.h5ad --genes genes.txt
     """
+    if cells.also and (knobs := structure.knobs()):
+        raise InvalidValue(
+            knobs[0], getattr(structure, knobs[0]), "is for one data set", "leave out {arg:also}"
+        )
     sets = cells.load_all()
     adata = sets[str(cells.source)]
     arguments = given(asked, target)

@@ -47,9 +47,9 @@ def substitutes(
     Example: glfs-bio substitutes pbmc.h5ad panel.txt --genes CD3D,LYZ
     """
     adata = cells.load()
-    use_rep = structure.of_panel(adata, panel)
+    preserve = target.of_panel(adata, panel, structure)
     with progress():
-        glfs_bio.tl.substitutes(adata, panel, **given(asked), **target.of_panel(use_rep))
+        glfs_bio.tl.substitutes(adata, panel, **given(asked), **preserve)
     frame = adata.uns[asked.key_added]["table"]
     first = frame[frame["place"] == 1]
     told = f"{first['stands_in'].sum()} of {len(first)} genes have a substitute that stands in"

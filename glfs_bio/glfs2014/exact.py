@@ -19,13 +19,12 @@ class Exact(Original):
 
     Parameters
     ----------
-    lam
+    lam : float, "line_search" or None, default None
         A value of λ; ``"line_search"``: the paper's rule, the largest λ that does not collapse.
-        None: chosen along the path so that as many genes remain as are asked for, or the line
-        search where no number is.
-    solver
-        ``"newton"``, or ``"owlqn"``, which is the paper's.
-    tol
+        None: chosen along the path so that as many genes remain as are asked for.
+    solver : {"newton", "owlqn"}, default "newton"
+        ``"owlqn"`` is the paper's.
+    tol : float, default 1e-4
         Largest violation of the optimality conditions, in units of λ.
 
     Examples

@@ -14,13 +14,22 @@ class Printed(Original):
     """``Tr(A (M+A)⁻² M²)``, equation (7) of the paper, which is Q only where A and M commute.
 
     It is no function of the subspace that the genes span: it needs all directions of the cells.
-    Parameters and attributes are those of :class:`~glfs_bio.glfs2014.Exact`.
+
+    Parameters
+    ----------
+    lam : float, "line_search" or None, default None
+        A value of λ; ``"line_search"``: the paper's rule, the largest λ that does not collapse.
+        None: chosen along the path so that as many genes remain as are asked for.
+    solver : {"newton", "owlqn"}, default "newton"
+        ``"owlqn"`` is the paper's.
+    tol : float, default 1e-4
+        Largest violation of the optimality conditions, in units of λ.
 
     Examples
     --------
     >>> from glfs_bio.glfs2014 import Printed
-    >>> Printed(lam=0.1).lam
-    0.1
+    >>> Printed()
+    Printed(lam=None, solver='newton', tol=0.0001)
     """
 
     name = "printed"

@@ -46,8 +46,6 @@ _OF_FACTS = {
     "n_iter": "iterations of the solver along the path",
     "n_tested": "genes to choose from",
     "objective": "what was minimised",
-    "replaced": "whether the PCA and graph that were there had to be computed anew",
-    "reused": "whether the PCA, the graph and the kept structure that were there were used",
 }
 #: What a reader has to know of measures.
 _OF_MEASURES = {
@@ -268,7 +266,6 @@ def stability(subject: Subject) -> dict[str, Any] | None:
         "n_consensus": len(consensus),
         "out": list(subject.called.loc[subject.frame.index.difference(consensus, sort=False)]),
         "instead": list(subject.called.loc[consensus.difference(subject.frame.index, sort=False)]),
-        "reused": subject.entry["reused"],
         "picture": picture(pl.stability, adata, size, key=key, symbols=subject.symbols),
     }
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._anndata.structure import KEY
 from .._anndata.write import storable
 from ..errors import Message
 
@@ -98,13 +99,14 @@ def restore(adata: AnnData, key: str, record: Mapping[str, Any]) -> None:
     with np.load(io.BytesIO(bytes(record[_BYTES]))) as arrays:
         cells, projections = arrays["cells"], arrays["projections"]
         if (len(cells), len(projections)) != adata.shape:
-            log.warning(
-                Message(
-                    "The structure under {key} is that of other genes or cells: it is computed "
-                    "anew.",
-                    key=(key,),
+            if key != KEY:  # which is computed anew where it does not fit
+                log.warning(
+                    Message(
+                        "The structure under {key} is that of other genes or cells, and is left "
+                        "out.",
+                        key=(key,),
+                    )
                 )
-            )
             return
         adata.obsm[key], adata.varm[key] = cells, projections
         sets: dict[str, dict[str, Any]] = {}

@@ -138,9 +138,8 @@ def _of_all(adata: AnnData, layer: str | None, random_state: int) -> NDArray[np.
     """``X_umap``, else from the graph, else from ``X_pca``, else from the matrix."""
     if "X_umap" in adata.obsm:
         return np.asarray(adata.obsm["X_umap"])
-    graph = read.graph(adata, None)
-    if graph is None:
-        where = read.representation(adata, None)
+    if "neighbors" not in adata.uns:
+        where = read.representation(adata, "X_pca" if "X_pca" in adata.obsm else None)
         data = read.row_matrix(adata, layer)
         if where is None and data.in_memory:
             return _umap(AnnData(read.matrix(adata, layer)), random_state)

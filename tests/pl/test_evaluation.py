@@ -213,7 +213,7 @@ def test_curve_with_band_and_accuracy(judged):
 
 def test_comparison_of_measures_and_panels(judged):
     ax = pl.comparison(judged, show=False)
-    table = judged.uns["glfs_comparison"]["measures"]
+    table = judged.uns["glfs_comparison"]["table"]
     assert names(ax.get_xticklabels())[:2] == ["ours", "theirs"]
     rows = names(ax.get_yticklabels())
     assert "effective number of genes" in rows
@@ -232,7 +232,7 @@ def test_comparison_of_measures_and_panels(judged):
 
 
 def test_measures_of_no_panel_are_left_out_and_missing_ones_blank(judged):
-    table = judged.uns["glfs_comparison"]["measures"]
+    table = judged.uns["glfs_comparison"]["table"]
     table["rare_f1"] = np.nan
     table.loc["ours", "imputed"] = np.nan
     ax = pl.comparison(judged, show=False)

@@ -22,7 +22,7 @@ def takeaway(real, data_folder, tmp_path_factory):
     sc.pp.log1p(cells)
     sc.pp.pca(cells)
     sc.pp.neighbors(cells)
-    glfs_bio.pp.select_genes(cells, 25)
+    glfs_bio.pp.select_genes(cells, 25, use_rep="X_pca", neighbors_key="neighbors")
     glfs_bio.tl.enrich(cells, data_folder / "gmt" / "reactome.gmt")
     folder = tmp_path_factory.mktemp("takeaway")
     glfs_bio.io.write_gene_list(cells, folder / "panel.csv", columns="gene_ids")

@@ -259,9 +259,9 @@ def test_unseen_categories_are_named(adata):
         (
             {"labels": "rare", "n_genes": 3, "graph": "classes"},
             InvalidValue,
-            "labels",
+            "y",
         ),
-        ({"labels": "label", "include": ["g3", "g4"], "n_genes": 1}, InvalidValue, "n_genes"),
+        ({"labels": "label", "include": ["g3", "g4"], "n_genes": 1}, InvalidValue, "include"),
         ({"labels": "label", "batch_key": "holes"}, InvalidValue, "batch_key"),
         ({"labels": "label", "train": "split"}, NotFound, "train"),
         (

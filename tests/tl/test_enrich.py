@@ -12,7 +12,7 @@ from refusals import refused
 from scipy import sparse
 from scipy.stats import false_discovery_control, hypergeom
 
-from glfs_bio.errors import Caution, InvalidType, InvalidValue, NotFound
+from glfs_bio.errors import Caution, FileMissing, InvalidType, InvalidValue, NotFound
 from glfs_bio.pp import select_genes
 from glfs_bio.tl import enrich
 
@@ -240,7 +240,7 @@ def offline(*_args, **_kwargs):
     ("options", "kind", "argument"),
     [
         ({"key": "other"}, NotFound, "key"),
-        ({"gene_sets": "no/such.gmt"}, FileNotFoundError, "gene_sets"),
+        ({"gene_sets": "no/such.gmt"}, FileMissing, "path"),
         ({"gene_sets": 7}, InvalidType, "gene_sets"),
         ({"gene_sets": {}}, InvalidValue, "gene_sets"),
         ({"gene_sets": {"A": "CD3D"}}, InvalidType, "gene_sets"),
@@ -256,8 +256,8 @@ def offline(*_args, **_kwargs):
         ({"weight": -1.0}, InvalidValue, "weight"),
         ({"n_jobs": 0}, InvalidValue, "n_jobs"),
         ({"background": "genome"}, InvalidValue, "background"),
-        ({"background": ["x"], "gene_sets": {"A": ["x"]}}, InvalidValue, "gene_sets"),
-        ({"background": ["x"], "method": "prerank"}, InvalidValue, "method"),
+        ({"background": ["x"], "gene_sets": {"A": ["x"]}}, InvalidValue, "background"),
+        ({"background": ["x"], "method": "prerank"}, InvalidValue, "background"),
     ],
 )
 @pytest.mark.filterwarnings("ignore::glfs_bio.errors.Caution")

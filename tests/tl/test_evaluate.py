@@ -53,7 +53,9 @@ def test_labels(cells):
 def test_what_is_written(cells, tmp_path):
     before = set(cells.uns)
     cells.layers["counts"] = np.round(np.expm1(cells.X.toarray()))
-    tl.evaluate_panel(cells, MARKERS, "bulk_labels", counts_layer="counts", platform=Platform(failure=0.2))
+    tl.evaluate_panel(
+        cells, MARKERS, "bulk_labels", counts_layer="counts", platform=Platform(failure=0.2)
+    )
     assert set(cells.uns) - before == {"glfs_evaluation"}
     entry = cells.uns["glfs_evaluation"]
     assert entry["kept_with_failures"] < entry["kept"]
@@ -124,8 +126,6 @@ def test_batches_of_a_selection(pbmc):
         ({"labels": "n_genes"}, InvalidType),
         ({"counts_layer": "none"}, NotFound),
         ({"counts_layer": "X"}, InvalidValue),
-        ({"failure": 1.5}, InvalidValue),
-        ({"failure": {"none": 0.1}}, NotFound),
         ({"n_random": -1}, InvalidValue),
         ({"n_directions": 0}, InvalidValue),
         ({"key_added": ""}, InvalidValue),

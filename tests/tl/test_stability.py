@@ -11,7 +11,7 @@ from scipy import sparse
 
 from glfs_bio import Limits
 from glfs_bio.errors import Caution, InvalidType, InvalidValue, NotFound
-from glfs_bio.pp import recorded_parameters, select_genes
+from glfs_bio.pp import recorded_parameters, select_genes, structure
 from glfs_bio.tl import _stability as module
 from glfs_bio.tl import stability
 
@@ -46,7 +46,7 @@ def test_what_is_written(adata):
     assert list(entry["n_genes"]) == [6] * 5
     assert entry["n_cells"] == 45
     assert entry["n_tested"] == 40
-    assert entry["reused"] == {"representation": False, "graph": False}
+    assert entry["structure"]["use_rep"] == "None"
     np.testing.assert_array_equal(adata.X, before)
 
 
@@ -113,7 +113,7 @@ def test_parameters_are_those_of_the_selection(adata):
 
 def test_recorded_parameters_can_be_passed_on(adata):
     """With those that say where the selection was written; its record stays."""
-    select_genes(adata, 6, n_comps=10, as_highly_variable=True)
+    select_genes(adata, 6, n_comps=10)
     record = adata.uns["glfs"]
     quiet(adata)
     first = written(adata)
@@ -148,7 +148,9 @@ def test_without_a_selection_and_without_parameters(adata):
 def test_parts_repeat_no_note(adata, caplog):
     """That the graph is in parts is said once, of all cells."""
     adata.X[30:] += 100.0
-    select_genes(adata, 6, n_neighbors=3)
+    structure(adata, n_neighbors=3, key_added="near")
+    caplog.clear()
+    select_genes(adata, 6, use_rep="near")
     assert caplog.text.count("connected components") == 1
     quiet(adata)
     assert caplog.text.count("connected components") == 1
@@ -160,7 +162,7 @@ def test_another_selection_is_not_written_over(adata):
     with refused(InvalidValue, "key_added"):
         quiet(adata, **recorded_parameters(adata, "mine"))
     quiet(adata, key="mine", **recorded_parameters(adata, "mine"))
-    assert set(adata.uns) == {"glfs", "mine", "mine_stability"}
+    assert set(adata.uns) == {"glfs", "mine", "mine_stability", "glfs_structure"}
 
 
 def test_the_genes_to_choose_from_must_be_there(adata):
@@ -207,7 +209,7 @@ def test_named_representation_and_graph_are_used(pbmc, monkeypatch):
     monkeypatch.setattr(graph, "knn_graph", refuse)
     quiet(pbmc, 10, n_resamples=2, use_rep="X_pca", neighbors_key="neighbors")
     assert pbmc.uns["glfs_stability"]["params"]["use_rep"] == "X_pca"
-    assert pbmc.uns["glfs_stability"]["reused"] == {"representation": True, "graph": True}
+    assert pbmc.uns["glfs_stability"]["structure"]["neighbors_key"] == "neighbors"
 
 
 def test_untested_genes_have_no_frequency(adata):
@@ -238,7 +240,7 @@ def test_every_batch_gives_its_share(adata, monkeypatch):
     assert seen == [{"a": 30, "b": 15}] * 3
 
 
-@pytest.mark.parametrize("options", [{"objective": "exact"}, {"lambda1": 50.0}])
+@pytest.mark.parametrize("options", [{"objective": "exact"}, {"n_comps": 7}])
 def test_options_of_the_selection_reach_it(adata, options, monkeypatch):
     seen = []
     original = module.select_genes

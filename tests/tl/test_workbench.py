@@ -57,7 +57,9 @@ def test_extending_with_failures(cells):
     plain = tl.extend_panel(cells, PANEL, 3, inplace=False)
     pd.testing.assert_frame_equal(never, plain)
     first = plain["gene"][0]
-    without = tl.extend_panel(cells, PANEL, 3, platform=Platform(failure={first: 1.0}), inplace=False)
+    without = tl.extend_panel(
+        cells, PANEL, 3, platform=Platform(failure={first: 1.0}), inplace=False
+    )
     assert first not in set(without["gene"])
 
 
@@ -162,8 +164,8 @@ def test_comparison(cells):
     assert matched.loc["one", "two"] == matched.loc["two", "one"]
     assert np.diag(matched) == pytest.approx(1.0)
     alone = tl.evaluate_panel(cells, PANEL, "bulk_labels", inplace=False)
-    assert tables["measures"].loc["one", "accuracy"] == alone["accuracy"]
-    assert tables["measures"].loc["one", "kept"] == alone["kept"]
+    assert tables["table"].loc["one", "accuracy"] == alone["accuracy"]
+    assert tables["table"].loc["one", "kept"] == alone["kept"]
     with refused(InvalidType, "panels"):
         tl.compare_panels(cells, {"one": PANEL})
 
