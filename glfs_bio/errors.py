@@ -136,7 +136,7 @@ def shortened(value: object) -> str:
     shape = getattr(value, "shape", None)
     if shape:
         return f"{type(value).__name__} of shape {tuple(shape)}"
-    plain = value if shape is None else value.item()  # type: ignore[attr-defined]
+    plain = value.item() if shape == () and hasattr(value, "item") else value
     text = " ".join(repr(plain).split())
     return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 1]}…"
 

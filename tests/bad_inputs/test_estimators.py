@@ -99,8 +99,9 @@ MATRICES = [
 
 
 @pytest.mark.parametrize(("value", "words"), MATRICES)
-def test_matrix_of_glfs(refuses, value, words):
-    refuses(lambda: GLFS(2).fit(value), None, ValueError, words)
+def test_matrix_of_glfs(value, words):
+    with pytest.raises(ValueError, match=words):
+        GLFS(2).fit(value)
 
 
 #: what is given to ``GLFS(2).fit`` beside X, or in its place
@@ -197,8 +198,9 @@ CALLS = [
 
 
 @pytest.mark.parametrize(("call", "error", "words"), CALLS)
-def test_call(refuses, call, error, words):
-    refuses(call, None, error, words)
+def test_call(call, error, words):
+    with pytest.raises(error, match=words):
+        call()
 
 
 #: call, argument, kind of refusal

@@ -14,6 +14,7 @@ from refusals import refused
 from scipy import sparse
 
 from glfs_bio.errors import Caution, InvalidType, InvalidValue, NotFound
+from glfs_bio.glfs2014 import Exact, Printed
 from glfs_bio.pp import select_genes
 
 #: argument, value, kind of refusal
@@ -30,7 +31,6 @@ PARAMETERS = [
     ("method", None, InvalidValue),
     ("method", ["glfs"], InvalidValue),
     ("method", np.array(["glfs"]), InvalidValue),
-    ("method", "variance", InvalidValue),
     ("objective", "exakt", InvalidValue),
     ("objective", 1, InvalidValue),
     ("objective", "mse", InvalidValue),
@@ -56,28 +56,6 @@ PARAMETERS = [
     ("cell_weights", "infinite", InvalidValue),
     ("cell_weights", "negative", InvalidValue),
     ("cell_weights", "none", InvalidValue),
-    ("lam", "search", InvalidValue),
-    ("lam", 0, InvalidValue),
-    ("lam", -1.0, InvalidValue),
-    ("lam", np.nan, InvalidValue),
-    ("lam", np.inf, InvalidValue),
-    ("lam", True, InvalidType),
-    ("lam", [1.0], InvalidType),
-    ("lam", 10**400, InvalidValue),
-    ("lam", 1.0, InvalidValue),
-    ("lam", "line_search", InvalidValue),
-    ("swaps", "no", InvalidType),
-    ("swaps", 1, InvalidType),
-    ("swaps", None, InvalidType),
-    ("lambda1", -1, InvalidValue),
-    ("lambda1", np.nan, InvalidValue),
-    ("lambda1", np.inf, InvalidValue),
-    ("lambda1", "much", InvalidType),
-    ("lambda1", 1j, InvalidType),
-    ("lambda1", None, InvalidType),
-    ("standardize", "z", InvalidValue),
-    ("standardize", "noise_always", InvalidValue),
-    ("standardize", True, InvalidValue),
     ("n_comps", 0, InvalidValue),
     ("n_comps", 5.5, InvalidType),
     ("n_comps", "auto", InvalidType),
@@ -87,17 +65,9 @@ PARAMETERS = [
     ("use_rep", "", InvalidValue),
     ("neighbors_key", "nope", NotFound),
     ("neighbors_key", 5, InvalidType),
-    ("n_neighbors", 0, InvalidValue),
-    ("n_neighbors", 2.5, InvalidType),
     ("layer", "nope", NotFound),
     ("layer", 5, InvalidType),
     ("layer", ["a"], InvalidType),
-    ("mask_var", "nope", NotFound),
-    ("mask_var", 5, InvalidValue),
-    ("mask_var", [1, 2], InvalidValue),
-    ("mask_var", np.ones(3, dtype=bool), InvalidValue),
-    ("mask_var", np.zeros(765, dtype=bool), InvalidValue),
-    ("mask_var", np.arange(765) == 3, InvalidValue),
     ("include", ["nope"], NotFound),
     ("include", 5, InvalidType),
     ("include", [5], InvalidType),
@@ -112,12 +82,8 @@ PARAMETERS = [
     ("exclude", "^MT-", NotFound),
     ("include", ["CD8a", "x", "CD3D"], NotFound),
     ("limits", {"min_mean": 1}, InvalidType),
-    ("counts_layer", "x", InvalidValue),
+    ("platform", 0.1, InvalidType),
     ("key_added", "neighbors", InvalidValue),
-    ("cost", 1.0, InvalidValue),
-    ("budget", 1.0, InvalidValue),
-    ("failure", 2, InvalidValue),
-    ("failure", {"nope": 0.1}, NotFound),
     ("symbols", "nope", NotFound),
     ("symbols", 5, InvalidType),
     ("missing", "drop", InvalidValue),
@@ -125,18 +91,12 @@ PARAMETERS = [
     ("missing", True, InvalidValue),
     ("batch_key", "nope", NotFound),
     ("batch_key", ["phase"], InvalidType),
-    ("detection", "nope", NotFound),
-    ("detection", 2.0, InvalidValue),
     ("across", "best", InvalidValue),
     ("across", "worst", InvalidValue),
-    ("structure_key", 5, InvalidType),
-    ("structure_key", "", InvalidValue),
-    ("structure_key", "neighbors", NotFound),
     ("key_added", 5, InvalidType),
     ("key_added", None, InvalidType),
     ("key_added", "", InvalidValue),
     ("key_added", "a/b", InvalidValue),
-    ("as_highly_variable", "no", InvalidType),
     ("subset", "no", InvalidType),
     ("inplace", 1, InvalidType),
     ("random_state", -1, InvalidValue),
@@ -167,26 +127,19 @@ COMBINATIONS = [
     ({"include": ["CD3D"], "exclude": ["CD3D"]}, InvalidValue, "include"),
     ({"include": ["CD3D", "CD79A"], "n_genes": 1}, InvalidValue, "include"),
     ({"include": ["x"], "exclude": "y"}, NotFound, "include"),
-    ({"method": "variance", "n_genes": 5, "lam": 1.0}, InvalidValue, "lam"),
-    ({"method": "lapaofs", "n_genes": 5, "swaps": True}, InvalidValue, "swaps"),
     ({"method": "lapaofs", "n_genes": 5, "objective": "exact"}, InvalidValue, "objective"),
-    ({"objective": "exact", "swaps": True}, InvalidValue, "swaps"),
-    ({"objective": "exact", "preserve": "phase"}, InvalidValue, "objective"),
-    ({"mask_var": "few", "preserve": ["CD3D"]}, InvalidValue, "preserve"),
-    ({"swaps": True}, InvalidValue, "swaps"),
-    ({"objective": "exact", "lam": 1e12}, InvalidValue, "lam"),
-    ({"objective": "printed", "lam": 1e-300}, InvalidValue, "lam"),
+    ({"objective": "exact", "preserve": "phase"}, InvalidValue, "preserve"),
+    ({"method": "variance"}, InvalidValue, "n_genes"),
+    ({"objective": Exact(lam=1e12)}, InvalidValue, "lam"),
+    ({"objective": Printed(lam=1e-300)}, InvalidValue, "lam"),
     ({"finish": "greedy"}, TypeError, None),
     ({"n_genes": 5, "solver": "owlqn"}, TypeError, None),
     ({"batch_key": "phase", "neighbors_key": "neighbors"}, InvalidValue, "neighbors_key"),
-    ({"mask_var": "few", "include": ["CD3D"]}, InvalidValue, "include"),
-    ({"mask_var": "few", "n_genes": 9}, InvalidValue, "n_genes"),
 ]
 
 
 @pytest.mark.parametrize(("value", "kind", "argument"), COMBINATIONS)
 def test_combination(pbmc, refuses, value, kind, argument):
-    pbmc.var["few"] = pbmc.var_names.isin(pbmc.var_names[:9].drop("CD3D", errors="ignore")[:8])
     refuses(lambda: select_genes(pbmc, **value), pbmc, kind, argument)
 
 
@@ -254,6 +207,7 @@ def without_x(adata):
     adata.X = None
 
 
+GRAPH = {"neighbors_key": "neighbors"}
 #: argument that is refused, what spoils it, kind of refusal, options
 DATA = [
     ("X", put_x(with_nan), InvalidValue, {}),
@@ -269,28 +223,28 @@ DATA = [
     ("X", put_x(np.ones_like), InvalidValue, {}),
     ("X", put_x(np.zeros_like), InvalidValue, {}),
     ("layer", put("layers", "l", lambda a: with_nan(a.X.toarray())), InvalidValue, {"layer": "l"}),
-    ("use_rep", put_rep(with_nan), InvalidValue, {}),
-    ("use_rep", put_rep(np.ones_like), InvalidValue, {}),
-    ("use_rep", put_rep(lambda x: x + 1j), InvalidType, {}),
+    ("use_rep", put_rep(with_nan), InvalidValue, {"use_rep": "X_pca"}),
+    ("use_rep", put_rep(np.ones_like), InvalidValue, {"use_rep": "X_pca"}),
+    ("use_rep", put_rep(lambda x: x + 1j), InvalidType, {"use_rep": "X_pca"}),
     ("use_rep", put_rep(lambda x: x.astype(str).astype(object)[:, :1]), InvalidType,
      {"use_rep": "names"}),
     ("use_rep", put("obsm", "X_3", lambda a: np.ones((700, 3, 2))), InvalidValue,
      {"use_rep": "X_3"}),
     ("use_rep", put("obsm", "X_t", lambda a: pd.DataFrame({"a": ["x"] * 700}, index=a.obs_names)),
      InvalidType, {"use_rep": "X_t"}),
-    ("neighbors_key", put_graph(lambda g: -g), InvalidValue, {}),
-    ("neighbors_key", put_graph(lambda g: g * np.nan), InvalidValue, {}),
-    ("neighbors_key", put_graph(lambda g: g * np.inf), InvalidValue, {}),
-    ("neighbors_key", put_graph(lambda g: sparse.csr_matrix(sparse.triu(g))), InvalidValue, {}),
-    ("neighbors_key", put_graph(half_asymmetric), InvalidValue, {}),
-    ("neighbors_key", put_graph(lambda g: g * 0), InvalidValue, {}),
-    ("neighbors_key", put_graph(lambda g: sparse.eye(700, format="csr")), InvalidValue, {}),
-    ("neighbors_key", put_graph(lambda g: g * 1j), InvalidType, {}),
-    ("neighbors_key", no_graph, NotFound, {}),
-    ("neighbors_key", put("uns", "neighbors", "old"), InvalidType, {}),
-    ("neighbors_key", put("uns", "neighbors", {"connectivities_key": "x"}), NotFound, {}),
+    ("neighbors_key", put_graph(lambda g: -g), InvalidValue, GRAPH),
+    ("neighbors_key", put_graph(lambda g: g * np.nan), InvalidValue, GRAPH),
+    ("neighbors_key", put_graph(lambda g: g * np.inf), InvalidValue, GRAPH),
+    ("neighbors_key", put_graph(lambda g: sparse.csr_matrix(sparse.triu(g))), InvalidValue, GRAPH),
+    ("neighbors_key", put_graph(half_asymmetric), InvalidValue, GRAPH),
+    ("neighbors_key", put_graph(lambda g: g * 0), InvalidValue, GRAPH),
+    ("neighbors_key", put_graph(lambda g: sparse.eye(700, format="csr")), InvalidValue, GRAPH),
+    ("neighbors_key", put_graph(lambda g: g * 1j), InvalidType, GRAPH),
+    ("neighbors_key", no_graph, NotFound, GRAPH),
+    ("neighbors_key", put("uns", "neighbors", "old"), InvalidType, GRAPH),
+    ("neighbors_key", put("uns", "neighbors", {"connectivities_key": "x"}), NotFound, GRAPH),
     ("adata", twice, InvalidValue, {}),
-    ("batch_key", put("obs", "b", np.repeat(np.arange(350), 2)), InvalidValue,
+    ("batch", put("obs", "b", np.repeat(np.arange(350), 2)), InvalidValue,
      {"batch_key": "b"}),
     ("batch_key", put("obs", "b", [None] + ["y"] * 699), InvalidValue,
      {"batch_key": "b"}),
@@ -326,10 +280,10 @@ OBJECTS = [
     (lambda a: a.to_df(), InvalidType, "adata"),
     (lambda a: "cells.h5ad", InvalidType, "adata"),
     (lambda a: None, InvalidType, "adata"),
-    (lambda a: ad.AnnData(a.X[:2]), InvalidValue, "X"),
+    (lambda a: ad.AnnData(a.X[:2]), InvalidValue, "data"),
     (lambda a: a[:0].copy(), InvalidValue, "X"),
     (lambda a: a[:, :0].copy(), InvalidValue, "X"),
-    (lambda a: a[:, :1].copy(), InvalidValue, "X"),
+    (lambda a: a[:, :1].copy(), InvalidValue, "data"),
 ]
 
 
@@ -342,7 +296,12 @@ def test_object(pbmc, refuses, value, kind, argument):
 def test_a_graph_of_other_cells(pbmc, refuses):
     other = ad.AnnData(pbmc.X, obs=pbmc.obs, var=pbmc.var, uns=dict(pbmc.uns))
     other.obsp["connectivities"] = sparse.csr_matrix((700, 700))
-    refuses(lambda: select_genes(other, 5), other, InvalidValue, "neighbors_key")
+    refuses(
+        lambda: select_genes(other, 5, **GRAPH),
+        other,
+        InvalidValue,
+        "neighbors_key",
+    )
 
 
 @pytest.mark.parametrize("dtype", ["int8", "int16", "uint8", "int64"])
