@@ -8,7 +8,7 @@ from __future__ import annotations
 import textwrap
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
@@ -309,7 +309,7 @@ def by_label(adata: AnnData, key: str) -> tuple[pd.DataFrame, Array]:
     return entry["per_label"], np.asarray(entry["confusion"], dtype=float)
 
 
-def column(adata: AnnData, key: str, frame: pd.DataFrame, name: str) -> pd.Series:
+def column(adata: AnnData, key: str, where: Literal["obs", "var"], name: str) -> pd.Series:
     """Return a column that ``tl.evaluate_panel`` wrote to ``.obs`` or ``.var``.
 
     Raises
@@ -318,6 +318,7 @@ def column(adata: AnnData, key: str, frame: pd.DataFrame, name: str) -> pd.Serie
         It is not there.
     """
     evaluation(adata, key)
+    frame = getattr(adata, where)
     if f"{key}_{name}" not in frame:
         raise NotFound(
             *("key", key, "has no column {column}", "run {call:tl.evaluate_panel} again"),

@@ -63,7 +63,7 @@ def imputation(
     'genes'
     """
     check_ends(show, save)
-    found = column(adata, key, adata.var, "r2").dropna().to_numpy(dtype=float)
+    found = column(adata, key, "var", "r2").dropna().to_numpy(dtype=float)
     if not found.size:
         raise InvalidValue("key", key, "is of a panel that leaves no gene to be predicted")
     axes = figure(ax, [_WIDTH], _HEIGHT)

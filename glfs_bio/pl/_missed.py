@@ -70,7 +70,7 @@ def missed(
     check_ends(show, save)
     import scanpy as sc
 
-    error = column(adata, key, adata.obs, "open").to_numpy(dtype=float)
+    error = column(adata, key, "obs", "open").to_numpy(dtype=float)
     name = _basis(adata, basis)
     axes = figure(ax, [_WIDTH], _HEIGHT)
     cells = AnnData(

@@ -11,7 +11,7 @@ import pytest
 from matplotlib import pyplot as plt
 
 from glfs_bio import datasets, io, pl, pp, rbridge, tl
-from glfs_bio.errors import InvalidType, InvalidValue, NotFound
+from glfs_bio.errors import FileMissing, InvalidType, InvalidValue, NotFound
 
 SETS = {"T cells": ["CD3D", "CD3E"], "MHC II": ["HLA-DRA", "HLA-DRB1"]}
 OF_LABELS = {"labels": "bulk_labels", "n_genes": 5}
@@ -126,10 +126,8 @@ CALLS = [
     (pl.curve, {"key": "x"}, NotFound),
     (pl.comparison, {"key": "x"}, NotFound),
     (io.write_gene_list, {"path": "x.csv", "explanation_key": "x"}, NotFound),
-    (io.write_report, {"path": "x.html", "evaluation_key": "x"}, NotFound),
-    (io.write_report, {"path": "x.html", "explanation_key": "x"}, NotFound),
-    (io.write_report, {"path": "x.html", "substitutes_key": "x"}, NotFound),
-    (io.write_report, {"path": "x.html", "show_progress": 1}, InvalidType),
+    (io.write_report, {"path": "x.html", "results": 5}, InvalidType),
+    (io.write_report, {"path": "x.html", "results": {"x": "x"}}, InvalidValue),
     (tl.stability, {"key": 5}, InvalidType),
     (tl.classify, {"labels": "nope"}, NotFound),
     (tl.classify, {"labels": 5}, InvalidType),
@@ -155,8 +153,7 @@ CALLS = [
     (tl.classify, OF_LABELS | {"batch_key": "x"}, NotFound),
     (tl.predict, {"model": 5}, InvalidType),
     (tl.predict, {"model": {}}, InvalidValue),
-    (tl.predict, {"model": "no.json"}, FileNotFoundError),
-    (tl.predict, {"model": "old.txt"}, InvalidValue),
+    (tl.predict, {"model": MODEL, "missing": "x"}, InvalidValue),
     (tl.predict, {"model": MODEL | {"coef": [[1.0]]}}, InvalidValue),
     (tl.predict, {"model": MODEL | {"coef": [["a"], ["b"]]}}, InvalidType),
     (tl.predict, {"model": MODEL | {"genes": [1, 2]}}, InvalidValue),
@@ -204,7 +201,6 @@ CALLS = [
     (tl.enrich, {"gene_sets": {"a": 5}}, InvalidType),
     (tl.enrich, {"gene_sets": {"a": ["cd3d"]}}, InvalidValue),
     (tl.enrich, {"gene_sets": {"a": ["zz"]}}, InvalidValue),
-    (tl.enrich, {"gene_sets": "no.gmt"}, FileNotFoundError),
     (tl.enrich, {"gene_sets": SETS, "key": "x"}, NotFound),
     (tl.enrich, {"gene_sets": SETS, "key": 5}, InvalidType),
     (tl.enrich, {"gene_sets": SETS, "method": "x"}, InvalidValue),
@@ -242,7 +238,7 @@ CALLS = [
     (pl.enrichment, {"ax": 5}, InvalidType),
     (pl.panel, {"key": "x"}, NotFound),
     (pl.panel, {"ax": 5}, InvalidType),
-    (pl.panel, {"ax": 5, "kind": "heatmap", "groupby": "louvain"}, InvalidValue),
+    (pl.panel, {"kind": "heatmap", "labels": "louvain", "ax": 5}, InvalidValue),
     (pl.stability, {"symbols": 5}, InvalidType),
     (pl.weights, {"n_genes": 0}, InvalidValue),
     (pl.weights, {"key": "x"}, NotFound),
@@ -255,14 +251,10 @@ CALLS = [
     (pl.enrichment, {"key": "x"}, NotFound),
     (pl.enrichment, {"key": "glfs"}, NotFound),
     (pl.panel, {"kind": "x"}, InvalidValue),
-    (pl.panel, {"groupby": "x"}, NotFound),
+    (pl.panel, {"labels": "x"}, NotFound),
     (pl.panel, {"kind": "heatmap"}, InvalidValue),
     (pl.panel, {"n_genes": 0}, InvalidValue),
-    (pl.panel, {"layer": "x"}, NotFound),
     (pl.panel, {"symbols": "x"}, NotFound),
-    (pl.panel, {"show_progress": "x"}, InvalidType),
-    (pl.panel, {"random_state": "x"}, InvalidType),
-    (pl.panel, {"random_state": -1}, InvalidValue),
     (io.write_gene_list, {"path": "x.doc"}, InvalidValue),
     (io.write_gene_list, {"path": 5}, InvalidType),
     (io.write_gene_list, {"path": ""}, InvalidValue),
@@ -299,15 +291,11 @@ CALLS = [
     (io.write_gmt, {"path": "x.gmt", "thresholds": None}, InvalidType),
     (io.write_report, {"path": "x.pdf"}, InvalidValue),
     (io.write_report, {"path": "x.html", "key": "x"}, NotFound),
-    (io.write_report, {"path": "x.html", "groupby": "x"}, NotFound),
-    (io.write_report, {"path": "x.html", "layer": "x"}, NotFound),
+    (io.write_report, {"path": "x.html", "labels": "x"}, NotFound),
     (io.write_report, {"path": "x.html", "link": 5}, InvalidType),
     (io.write_report, {"path": "x.html", "link": "javascript:{gene}"}, InvalidValue),
     (io.write_report, {"path": "x.html", "link": "https://x"}, InvalidValue),
     (io.write_report, {"path": "x.html", "title": 5}, InvalidType),
-    (io.write_report, {"path": "x.html", "stability_key": "x"}, NotFound),
-    (io.write_report, {"path": "x.html", "enrichment_key": "glfs"}, NotFound),
-    (io.write_report, {"path": "x.html", "random_state": "x"}, InvalidType),
 ]  # fmt: skip
 
 
@@ -386,11 +374,11 @@ READERS = [
     (lambda: io.read_cells("."), InvalidValue, "path"),
     (lambda: io.read_classifier(5), InvalidType, "path"),
     (lambda: io.read_classifier("no.json"), FileNotFoundError, "path"),
-    (lambda: io.read_classifier("."), FileNotFoundError, "path"),
+    (lambda: io.read_classifier("."), FileMissing, "path"),
     (lambda: io.read_classifier("old.txt"), InvalidValue, "path"),
     (lambda: io.read_gmt(5), InvalidType, "path"),
     (lambda: io.read_gmt("no.gmt"), FileNotFoundError, "path"),
-    (lambda: io.read_gmt("."), InvalidValue, "path"),
+    (lambda: io.read_gmt("."), FileMissing, "path"),
     (lambda: io.read_gmt("old.txt"), InvalidValue, "path"),
     (lambda: datasets.simulate(3), InvalidValue, "n_samples"),
     (lambda: datasets.simulate(10.5), InvalidType, "n_samples"),
