@@ -16,4 +16,5 @@ def progress(*, show: bool | None = None) -> Progress:
     widgets = None if find_spec("ipywidgets") else False
     console = Console(stderr=True, force_jupyter=widgets)
     shown = console.is_terminal if show is None else show
+    console.quiet = not shown  # rich before 14.3 ends a bar that is not seen with an empty line
     return Progress(console=console, transient=True, disable=not shown)
