@@ -27,13 +27,14 @@ from __future__ import annotations
 
 import sys
 import warnings
+from contextlib import contextmanager
 from dataclasses import dataclass
 from numbers import Number
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 #: Longer values are cut in messages.
 LONGEST_VALUE = 200
@@ -275,6 +276,16 @@ def _rebuilt(kind: type[Refusal], state: dict[str, Any]) -> Refusal:
     refusal = kind(state["argument"])
     refusal.__dict__.update(state)
     return refusal
+
+
+@contextmanager
+def naming(**arguments: str) -> Iterator[None]:
+    """Name arguments of an inner function as the caller's are: ``with naming(y="labels"): …``."""
+    try:
+        yield
+    except Refusal as refusal:
+        refusal.argument = arguments.get(refusal.argument, refusal.argument)
+        raise
 
 
 class InvalidValue(Refusal, ValueError):

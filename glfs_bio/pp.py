@@ -23,7 +23,7 @@ from ._anndata.structure import (
     store,
     structure_of,
 )
-from .errors import InvalidValue
+from .errors import InvalidValue, naming
 from .methods import METHODS, OBJECTIVES, Method, Question
 from .options import Limits, Platform
 from .selection import answerable, rank_genes
@@ -297,15 +297,16 @@ def _of_one(
         detection=detection,
     )
     answerable(question, options, adata.shape, one_set=given.batch is None)
-    ranking = rank_genes(
-        given.data,
-        question,
-        options,
-        graph=given.graph,
-        representation=given.representation,
-        batch=given.batch,
-        cells=_cells(adata, asked, given, options.ranker, keep=keep),
-    )
+    with naming(batch="batch_key"):
+        ranking = rank_genes(
+            given.data,
+            question,
+            options,
+            graph=given.graph,
+            representation=given.representation,
+            batch=given.batch,
+            cells=_cells(adata, asked, given, options.ranker, keep=keep),
+        )
     frame = write.table(ranking, genes, adata.var_names, params["key_added"])
     if detection is not None:
         frame[f"{params['key_added']}_detection"] = detection

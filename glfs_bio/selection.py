@@ -225,7 +225,7 @@ def check_sizes(
         full_rank_fits(n_cells, n_features)
     if n_cells < _FEWEST_CELLS:
         raise InvalidValue(
-            "data",
+            "X",
             NO_VALUE,
             "has {n} cells: at least {least} are needed",
             n=n_cells,
@@ -233,7 +233,7 @@ def check_sizes(
         )
     if n_features == 1:
         raise InvalidValue(
-            "data", NO_VALUE, "has 1 gene (n_features=1): there is nothing to choose from"
+            "X", NO_VALUE, "has 1 gene (n_features=1): there is nothing to choose from"
         )
 
 

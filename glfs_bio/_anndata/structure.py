@@ -14,7 +14,7 @@ from scipy import sparse
 from .. import checks
 from ..cells.batches import split
 from ..cells.cells import Cells, build_problems
-from ..errors import InvalidValue
+from ..errors import InvalidValue, naming
 from ..selection import Options, criterion_of
 from . import read, write
 
@@ -182,13 +182,14 @@ def structure_of(
 def compute(adata: AnnData, given: read.Inputs, asked: Parameters) -> Structure:
     """Compute the structure, from what was read."""
     reduction = asked.options().reduction
-    sets = build_problems(
-        given.data,
-        reduction,
-        representation=given.representation,
-        graph=given.graph,
-        batch=given.batch,
-    )
+    with naming(batch="batch_key"):
+        sets = build_problems(
+            given.data,
+            reduction,
+            representation=given.representation,
+            graph=given.graph,
+            batch=given.batch,
+        )
     rows: tuple[Any, ...] = (np.arange(adata.n_obs),)
     if given.batch is not None:
         rows = tuple(batch.cells for batch in split(given.batch, adata.n_obs))

@@ -35,7 +35,7 @@ _COMMANDS = {
 #: Functions that are called as their commands.
 _ALIKE = {"substitutes", "markers", "curve", "stability", "classify", "predict", "enrich"}
 #: Arguments for the cells.
-_CELLS = {"adata", "data", "source"}
+_CELLS = {"adata", "X", "source"}
 #: Arguments that are files, of which the name says enough.
 _FILES = {"path"}
 

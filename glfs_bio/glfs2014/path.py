@@ -105,7 +105,7 @@ def start(objective: Variance) -> tuple[Array, float]:
             return beta, lam
         beta *= 2.0
     raise Collapse(
-        "data",
+        "X",
         NO_VALUE,
         "has genes of sizes so unlike that no λ balances them",
         "standardise them, or choose another {arg:objective}",
@@ -181,7 +181,7 @@ def walk(
         if lam == last:
             raise Collapse("lam", lam, "leaves no gene", "choose a smaller one")
         raise Collapse(
-            "data",
+            "X",
             NO_VALUE,
             "shows no structure on the graph of its cells: no gene is left at λ = {lam:.6g}, where "
             "the path starts",
@@ -232,7 +232,7 @@ def line_search(
         lam = lam * _LINE_SEARCH_CONSTANT / 2.0**t if solution.n_genes else lam / 2.0
     if not survivors:
         raise Collapse(
-            "data",
+            "X",
             NO_VALUE,
             "shows no structure on the graph of its cells: the line search found no λ that leaves "
             "a gene",

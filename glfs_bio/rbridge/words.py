@@ -18,7 +18,7 @@ REDUCED = {"PCA": "X_pca", "TSNE": "X_tsne", "UMAP": "X_umap"}
 IN_OBSM = {key: name for name, key in REDUCED.items()}
 
 #: Arguments that have another name in R.
-_ARGUMENTS = {"adata": "x", "data": "x", "X": "x", "layer": "assay"}
+_ARGUMENTS = {"adata": "x", "X": "x", "layer": "assay"}
 #: Functions of R, by the part of their names that they share with Python's.
 _ALIKE = frozenset(
     {

@@ -47,7 +47,7 @@ class LaplacianScore(Method):
         alive = spread > smallest
         if not alive.any():
             raise InvalidValue(
-                "data", NO_VALUE, "has no gene that varies over the cells that the graph joins"
+                "X", NO_VALUE, "has no gene that varies over the cells that the graph joins"
             )
         values = -np.divide(along, spread, out=np.zeros_like(along), where=alive)
         return by_value(_below_all(values, alive), n_genes, include)

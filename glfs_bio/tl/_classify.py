@@ -10,7 +10,7 @@ import pandas as pd
 from .. import checks
 from .._anndata import classifier, columns, names, read, selection, write
 from ..data.matrix import RowMatrix, moments
-from ..errors import Caution, InvalidValue, listed, warn
+from ..errors import Caution, InvalidValue, listed, naming, warn
 from ..estimators._glfs_laprls import SELECTORS, GLFSLapRLSClassifier, default_selector
 from ..estimators._laprls import LapRLSClassifier
 from ..laprls import check_classes
@@ -195,12 +195,14 @@ def classify(
         classifier=LapRLSClassifier(lambda1=lambda1, lambda2=lambda2),
         cv=cv,
         random_state=random_state,
-    ).fit(
-        data[learn][:, genes],
-        codes[learn],
-        batch=None if batch is None else batch[learn],
-        include=np.flatnonzero(chosen.included[genes]) if chosen.included.any() else None,
     )
+    with naming(y="labels", batch="batch_key"):
+        model.fit(
+            data[learn][:, genes],
+            codes[learn],
+            batch=None if batch is None else batch[learn],
+            include=np.flatnonzero(chosen.included[genes]) if chosen.included.any() else None,
+        )
     decision = model.decision_function(data[:, genes])
     predicted = model.predict(data[:, genes])
     margins = classifier.margins(decision.reshape(len(decision), -1))

@@ -15,7 +15,7 @@ from .. import checks
 from .._anndata import read, selection, write
 from .._extras import needs
 from ..data.matrix import RowMatrix
-from ..errors import NO_VALUE, Caution, InvalidValue, Message, listed, warn
+from ..errors import NO_VALUE, Caution, InvalidValue, Message, listed, naming, warn
 from ._gene_sets import gene_sets as read_gene_sets
 
 if TYPE_CHECKING:
@@ -182,7 +182,9 @@ def enrich(
     if method == "prerank":  # a set of all genes has no place in the ranking
         most = len(universe) - 1
         largest = most if largest is None else min(largest, most)
-    sets = _within(read_gene_sets(gene_sets, organism), universe, smallest, largest)
+    with naming(path="gene_sets"):
+        sets = read_gene_sets(gene_sets, organism)
+    sets = _within(sets, universe, smallest, largest)
 
     if method == "ora":
         selected = _inside(selected, universe, min_cells)

@@ -12,7 +12,7 @@ from .. import checks
 from .._anndata import classifier, read
 from .._anndata.classifier import Classifier
 from .._anndata.classifier_file import read_classifier
-from ..errors import NO_VALUE, Caution, InvalidValue, warn
+from ..errors import NO_VALUE, Caution, InvalidValue, naming, warn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -109,7 +109,8 @@ def predict(
     checks.keys(key_added=key_added)
     if unsure is not None:
         checks.number("unsure", unsure)
-    record = read_classifier(model) if isinstance(model, str | Path) else model
+    with naming(path="model"):
+        record = read_classifier(model) if isinstance(model, str | Path) else model
     learnt = Classifier.of(record, "model")
     columns = learnt.columns(adata, symbols=symbols, missing=missing)
     data = read.row_matrix(adata, layer)

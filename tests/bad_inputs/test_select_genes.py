@@ -244,7 +244,7 @@ DATA = [
     ("neighbors_key", put("uns", "neighbors", "old"), InvalidType, GRAPH),
     ("neighbors_key", put("uns", "neighbors", {"connectivities_key": "x"}), NotFound, GRAPH),
     ("adata", twice, InvalidValue, {}),
-    ("batch", put("obs", "b", np.repeat(np.arange(350), 2)), InvalidValue,
+    ("batch_key", put("obs", "b", np.repeat(np.arange(350), 2)), InvalidValue,
      {"batch_key": "b"}),
     ("batch_key", put("obs", "b", [None] + ["y"] * 699), InvalidValue,
      {"batch_key": "b"}),
@@ -280,10 +280,10 @@ OBJECTS = [
     (lambda a: a.to_df(), InvalidType, "adata"),
     (lambda a: "cells.h5ad", InvalidType, "adata"),
     (lambda a: None, InvalidType, "adata"),
-    (lambda a: ad.AnnData(a.X[:2]), InvalidValue, "data"),
+    (lambda a: ad.AnnData(a.X[:2]), InvalidValue, "X"),
     (lambda a: a[:0].copy(), InvalidValue, "X"),
     (lambda a: a[:, :0].copy(), InvalidValue, "X"),
-    (lambda a: a[:, :1].copy(), InvalidValue, "data"),
+    (lambda a: a[:, :1].copy(), InvalidValue, "X"),
 ]
 
 

@@ -252,7 +252,7 @@ OPTIONS = {
             InvalidValue("n_genes", 0, "x", "call {call:io.read_cells}"),
             "--n-genes 0 x: call glfs_bio.io.read_cells in Python.",
         ),
-        (InvalidValue("X", NO_VALUE, "is raw", "{log_normalise}"), "X is raw: pass --log1p."),
+        (InvalidValue("X", NO_VALUE, "is raw", "{log_normalise}"), "IN is raw: pass --log1p."),
         (
             InvalidValue("n_genes", "x", "is none of {a}", a=("y", "z")),
             "--n-genes x is none of y, z.",

@@ -378,7 +378,7 @@ def test_bad_input_is_refused_and_nothing_is_written(pbmc, spoil, options, kind,
 @pytest.mark.parametrize(("cells", "genes"), [(2, 10), (20, 1)])
 def test_too_small_objects_are_refused(cells, genes):
     adata = ad.AnnData(np.random.default_rng(0).normal(size=(cells, genes)))
-    with refused(InvalidValue, "data"):
+    with refused(InvalidValue, "X"):
         select_genes(adata, 1)
 
 

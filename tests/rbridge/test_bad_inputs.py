@@ -185,7 +185,7 @@ ROWS = [
     ("glfs_classify(sce, 'zz', 2)", KEY, "labels"),
     ("glfs_predict(x, 5)", R, "model"),
     ("glfs_predict(x, sce)", R, "model"),
-    ("glfs_predict(x, 'no.json')", FILE, "path"),
+    ("glfs_predict(x, 'no.json')", FILE, "model"),
     ("glfs_predict(x[5:9, ], learnt)", VALUE, "model"),
     ("glfs_predict(x, learnt, unsure = -1)", VALUE, "unsure"),
     ("glfs_write_classifier(learnt, 'x.txt')", VALUE, "path"),

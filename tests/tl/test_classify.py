@@ -259,7 +259,7 @@ def test_unseen_categories_are_named(adata):
         (
             {"labels": "rare", "n_genes": 3, "graph": "classes"},
             InvalidValue,
-            "y",
+            "labels",
         ),
         ({"labels": "label", "include": ["g3", "g4"], "n_genes": 1}, InvalidValue, "include"),
         ({"labels": "label", "batch_key": "holes"}, InvalidValue, "batch_key"),

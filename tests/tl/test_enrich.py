@@ -240,7 +240,7 @@ def offline(*_args, **_kwargs):
     ("options", "kind", "argument"),
     [
         ({"key": "other"}, NotFound, "key"),
-        ({"gene_sets": "no/such.gmt"}, FileMissing, "path"),
+        ({"gene_sets": "no/such.gmt"}, FileMissing, "gene_sets"),
         ({"gene_sets": 7}, InvalidType, "gene_sets"),
         ({"gene_sets": {}}, InvalidValue, "gene_sets"),
         ({"gene_sets": {"A": "CD3D"}}, InvalidType, "gene_sets"),

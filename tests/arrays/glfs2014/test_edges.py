@@ -44,7 +44,7 @@ def test_no_step_at_all_is_said(objective):
 
 
 def test_sizes_that_no_lambda_balances(unlike):
-    with refused(path.Collapse, "data"):
+    with refused(path.Collapse, "X"):
         path.start(unlike)
 
 
@@ -56,7 +56,7 @@ def test_lambda_below_rounding(objective):
 def test_line_search_where_every_lambda_collapses(objective, monkeypatch):
     begin = path.start
     monkeypatch.setattr(path, "start", lambda *_: (begin(objective)[0], 1e30))
-    with refused(path.Collapse, "data"):
+    with refused(path.Collapse, "X"):
         path.line_search(objective)
 
 
