@@ -31,6 +31,7 @@ from ..errors import (
     Message,
     NotFound,
     listed,
+    naming,
     warn,
 )
 from . import read, selection
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
     Missing = Literal["raise", "warn", "ignore"]
 
 MISSING = ("raise", "warn", "ignore")
+#: How many genes of each group of ``sc.tl.rank_genes_groups`` are a panel.
+_OF_A_GROUP = 10
 
 _ENSEMBL = re.compile(r"(ENS[A-Z]*G\d{11})(\.\d+)?")
 
@@ -344,10 +347,12 @@ def panel(
     missing: Missing = "raise",
     argument: str = "panel",
 ) -> Named:
-    """A panel: names, a file of names, the key of a selection, or a boolean column of ``.var``.
+    """A panel: names, one name, a file of names, or what a key stands for.
 
-    A name is in ``.var_names`` or in the column `symbols`, and is all rows that have it.  A
-    selection is in the order of its ranks, included genes first.
+    A key is that of a selection, of a boolean column of ``.var``, or of the result of
+    ``sc.tl.rank_genes_groups``, of which it is the first genes of every group.  A name is in
+    ``.var_names`` or in the column `symbols`, and is all rows that have it; a key is looked for
+    first.  A selection is in the order of its ranks, included genes first.
 
     Raises
     ------
@@ -365,7 +370,10 @@ def panel(
     checks.one_of("missing", missing, MISSING)
     lookup = Lookup(adata, symbols)
     if isinstance(panel, str) and not _is_file(panel):
-        return _stored(adata, lookup, panel, argument)
+        found = _stored(adata, lookup, panel, argument)
+        if isinstance(found, Named):
+            return found
+        panel = found
     names = _names(panel, argument)
     absent = [name for name in names if name not in lookup.by_name]
     genes = dict.fromkeys(row for name in names for row in lookup.by_name.get(name, ()))
@@ -457,13 +465,13 @@ def _is_file(text: str) -> bool:
 def _names(panel: Any, argument: str) -> list[str]:
     """Names of a list or file, each once."""
     if isinstance(panel, str | Path):
-        return _gene_files.read_panel(panel)
+        with naming(path=argument):
+            return _gene_files.read_panel(panel)
     if isinstance(panel, Mapping) or not isinstance(panel, Iterable):
         raise InvalidType(
             argument,
             panel,
-            "must be a list of names of genes, a file, the key of a selection, or the name of a "
-            "{boolean} column of {var}",
+            "must be a list of names of genes, one name, a file, or a key",
         )
     names = list(panel)
     for name in names:
@@ -476,26 +484,44 @@ def _names(panel: Any, argument: str) -> list[str]:
     return list(dict.fromkeys(map(str, names)))
 
 
-def _stored(adata: AnnData, lookup: Lookup, panel: str, argument: str) -> Named:
-    """A selection or a boolean column, by its name."""
+def _stored(adata: AnnData, lookup: Lookup, panel: str, argument: str) -> Named | list[str]:
+    """What a string stands for: genes, or names of genes."""
     if f"{panel}_selected" in adata.var:
         chosen = selection.ranked(adata, panel).index
         return Named(adata.var_names.get_indexer(chosen), list(chosen), [], panel)
     if panel in lookup.flags:
-        genes = np.asarray(lookup.rows(panel), dtype=np.intp)
+        genes = np.flatnonzero(adata.var[panel].to_numpy(dtype=bool, na_value=False))
         if not len(genes):
             raise InvalidValue(argument, panel, "has no gene: the column is {false} everywhere")
         return Named(genes, list(adata.var_names[genes]), [])
+    ranked = _ranked_by_scanpy(adata, panel)
+    if ranked is not None:
+        return ranked
+    if panel in lookup.by_name:
+        return [panel]
     raise NotFound(
         argument,
         panel,
-        "is no file, no key of a selection ({keys}) and no {boolean} column of {var} ({flags})",
-        "give names as a list",
+        "is no file, no key of a selection ({keys}) or of ranked genes of groups, no {boolean} "
+        "column of {var} ({flags}), and no gene of {where}",
+        "name one of these, or give names as a list{hints}",
+        where=lookup.where,
+        hints=lookup.hints([panel]),
         keys=listed(
             name.removesuffix("_selected") for name in lookup.flags if name.endswith("_selected")
         ),
         flags=listed(lookup.flags),
     )
+
+
+def _ranked_by_scanpy(adata: AnnData, key: str) -> list[str] | None:
+    """The first genes of each group of ``sc.tl.rank_genes_groups``, each once, or None."""
+    entry = adata.uns.get(key)
+    names = entry.get("names") if isinstance(entry, Mapping) else None
+    if names is None or getattr(names, "dtype", np.dtype(object)).names is None:
+        return None
+    first = (name for group in names.dtype.names for name in names[group][:_OF_A_GROUP])
+    return list(dict.fromkeys(str(name) for name in first if isinstance(name, str)))
 
 
 def _plain(name: str) -> str:

@@ -40,7 +40,7 @@ Panel = Annotated[
     typer.Argument(
         metavar="PANEL",
         help="Key of a selection, boolean var column, .txt, .csv, .tsv, .gmt or .xlsx of genes, or "
-        "names with commas between them, as CD3D,LYZ (one as CD3D,).",
+        "names with commas between them, as CD3D,LYZ.",
     ),
     values.As(str, values.panel),
 ]

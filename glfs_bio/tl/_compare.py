@@ -46,8 +46,9 @@ def compare_panels(
     adata
         Cells × genes, logarithmised.
     panels
-        What to call each panel, and the panel: names of genes, a file of them, the key of a
-        selection, or the name of a boolean column of ``.var``.
+        What to call each panel, and the panel: names of genes, one name, a file of them, or the key
+        of a selection, of a boolean column of ``.var``, or of what ``sc.tl.rank_genes_groups``
+        wrote: the first 10 genes of each group.
     labels, counts_layer
         As in :func:`~glfs_bio.tl.evaluate_panel`.
     preserve

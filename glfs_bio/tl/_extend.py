@@ -54,8 +54,8 @@ def extend_panel(
     adata
         Cells × genes, logarithmised.
     panel
-        Names of genes, a file of them, the key of a selection, or the name of a boolean column of
-        ``.var``.
+        Names of genes, one name, a file of them, or the key of a selection, of a boolean column of
+        ``.var``, or of what ``sc.tl.rank_genes_groups`` wrote: the first 10 genes of each group.
     n_extra
         Genes to add.  None: the fewest with which the panel keeps 80 % of the structure (at most
         500 genes in all), or with `budget` as many as it affords.

@@ -44,8 +44,8 @@ def markers(
     adata
         Cells × genes, logarithmised.
     panel
-        Names of genes, a file of them, the key of a selection, or the name of a boolean column of
-        ``.var``.
+        Names of genes, one name, a file of them, or the key of a selection, of a boolean column of
+        ``.var``, or of what ``sc.tl.rank_genes_groups`` wrote: the first 10 genes of each group.
     labels
         Column of ``.obs`` with labels of the cells, such as types.  Cells without one are left out.
     n_markers

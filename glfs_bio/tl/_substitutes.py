@@ -48,8 +48,8 @@ def substitutes(
     adata
         Cells × genes, logarithmised.
     panel
-        Names of genes, a file of them, the key of a selection, or the name of a boolean column of
-        ``.var``.
+        Names of genes, one name, a file of them, or the key of a selection, of a boolean column of
+        ``.var``, or of what ``sc.tl.rank_genes_groups`` wrote: the first 10 genes of each group.
     genes
         Genes of the panel to replace: names.  None: each of them, one at a time.
     n

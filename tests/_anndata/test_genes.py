@@ -10,6 +10,7 @@ import anndata as ad
 import numpy as np
 import pandas as pd
 import pytest
+import scanpy as sc
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import refused
@@ -230,13 +231,33 @@ def test_a_panel_in_a_column(by_symbol):
         genes.panel(by_symbol, "none")
 
 
+def test_one_gene_is_a_panel(by_symbol, by_id):
+    named = genes.panel(by_symbol, "TBCE")
+    assert (list(named.genes), named.names, named.key) == ([4], ["TBCE"], None)
+    assert list(genes.panel(by_id, "TBCE", symbols="symbol").genes) == [4, 5]
+    by_symbol.var["sex"] = np.arange(8) == 2
+    assert list(genes.panel(by_symbol, "sex").genes) == [2]  # a key goes before a gene
+
+
+def test_ranked_genes_of_groups_are_a_panel(pbmc):
+    sc.tl.rank_genes_groups(pbmc, "louvain", method="t-test", use_raw=False, key_added="ranked")
+    named = genes.panel(pbmc, "ranked")
+    by_group = pbmc.uns["ranked"]["names"]
+    expected = [name for group in by_group.dtype.names for name in by_group[group][:10]]
+    assert named.names == list(dict.fromkeys(expected))
+    assert list(pbmc.var_names[named.genes]) == named.names
+    assert named.key is None
+    with refused(NotFound, "panel"):
+        genes.panel(pbmc, "neighbors")
+
+
 def test_a_panel_in_a_file(by_symbol, tmp_path):
     path = tmp_path / "panel.txt"
     path.write_text("CD8A\nCD3D\nXX\n")
     for given_path in (path, str(path)):
         named = genes.panel(by_symbol, given_path, missing="ignore")
         assert (list(named.genes), named.absent) == ([3, 2], ["XX"])
-    with refused(FileNotFoundError, "path"):
+    with refused(FileNotFoundError, "panel"):
         genes.panel(by_symbol, tmp_path / "other.txt")
 
 

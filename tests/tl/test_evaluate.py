@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from refusals import refused
 
-from glfs_bio import Platform, pp, tl
+from glfs_bio import Platform, Preserve, pp, tl
 from glfs_bio.errors import Caution, InvalidType, InvalidValue, NotFound
 
 MARKERS = ["CD3D", "LYZ", "NKG7", "CD79A", "FCER1A"]
@@ -28,6 +28,8 @@ def test_a_panel_beside_random_ones_and_the_best(cells):
     entry = found(cells)
     assert 0 < entry["random_kept"].max() < entry["kept"] < entry["best_kept"]
     assert entry["best_kept"] <= entry["most_kept"] <= 1
+    table = entry["table"].set_index("measure")["value"]
+    assert table["kept"] == entry["kept"]
     assert entry["of_best_possible"] == pytest.approx(entry["kept"] / entry["most_kept"])
     assert entry["random_kept"].shape == (20,)
     assert list(entry["genes"]) == MARKERS
@@ -99,8 +101,8 @@ def test_absent_genes_are_listed(cells):
 
 def test_batches(pbmc):
     pbmc.obs["batch"] = np.tile(["a", "b"], 350)
-    pp.structure(pbmc, batch_key="batch")
-    tl.evaluate_panel(pbmc, MARKERS)
+    pp.structure(pbmc, batch_key="batch", key_added="mine")
+    tl.evaluate_panel(pbmc, MARKERS, preserve=Preserve(use_rep="mine"))
     assert pbmc.obs["glfs_evaluation_open"].notna().all()
     assert 0 < pbmc.uns["glfs_evaluation"]["kept"] < 1
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from refusals import refused
 
-from glfs_bio import Limits, Platform, pp, tl
+from glfs_bio import Limits, Platform, Preserve, pp, tl
 from glfs_bio.errors import Caution, InvalidType, InvalidValue, NotFound
 
 PANEL = ["CD3D", "LYZ", "NKG7", "CD79A"]
@@ -168,6 +168,17 @@ def test_comparison(cells):
     assert tables["table"].loc["one", "kept"] == alone["kept"]
     with refused(InvalidType, "panels"):
         tl.compare_panels(cells, {"one": PANEL})
+
+
+def test_selections_of_different_structures_are_not_compared(cells):
+    pp.select_genes(cells, 5)
+    pp.select_genes(cells, 5, n_comps=10, key_added="other")
+    panels = {"one": "glfs", "two": "other"}
+    with refused(InvalidValue, "panels"):
+        tl.compare_panels(cells, panels)
+    pp.structure(cells, n_comps=20, key_added="mine")
+    tl.compare_panels(cells, panels, preserve=Preserve(use_rep="mine"))
+    assert list(cells.uns["glfs_comparison"]["table"].index) == ["one", "two"]
 
 
 def test_curve(cells):

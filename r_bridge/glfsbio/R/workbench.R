@@ -8,9 +8,8 @@
 #'
 #' @inheritParams glfs_select_genes
 #' @param panel Names of genes; or one string: the key of a selection of `x`, a
-#'   logical column of `rowData()`, or a file of names (TXT, CSV, TSV, GMT, XLSX).
-#'   Without it the selection that [glfs_select_genes()] wrote. A panel of one gene
-#'   is a list: `list("CD3D")`.
+#'   logical column of `rowData()`, a file of names (TXT, CSV, TSV, GMT, XLSX), or one
+#'   gene. Without it the selection that [glfs_select_genes()] wrote.
 #' @param labels Column of `colData()`, `pData()` or the metadata of a Seurat object
 #'   with labels of the cells, such as types. Cells without one are left out.
 #' @param ... Further arguments, by name; see the section below. All defaults are
@@ -135,9 +134,8 @@ glfs_structure <- function(x, ..., assay = NULL) {
 #'
 #' @inheritParams glfs_evaluate_panel
 #' @param panel Names of genes; or one string: the key of a selection of `x`, a
-#'   logical column of `rowData()`, or a file of names (TXT, CSV, TSV, GMT, XLSX). A
-#'   panel of one gene is a list: `list("CD3D")`. Genes that are not in the data stay
-#'   in the panel, and count for nothing.
+#'   logical column of `rowData()`, a file of names (TXT, CSV, TSV, GMT, XLSX), or one
+#'   gene. Genes that are not in the data stay in the panel, and count for nothing.
 #' @param n_extra Genes to add. NULL: the fewest with which the panel keeps 80 % of the
 #'   structure (at most 500 genes in all), or with a budget as many as it affords.
 #' @param ... Further arguments, by name: `labels`, a column of `colData()`: which
