@@ -61,16 +61,7 @@ RULES = Rules()
 class Original(Method):
     """Genes by ``φ(β) + λ Σ β`` over β ≥ 0; a subclass has the :meth:`diagonals` of its φ.
 
-    Parameters
-    ----------
-    lam
-        A value of λ; ``"line_search"``: the paper's rule, the largest λ that does not collapse.
-        None: chosen along the path so that as many genes remain as are asked for, or the line
-        search where no number is.
-    solver
-        ``"newton"``, or ``"owlqn"``, which is the paper's.
-    tol
-        Largest violation of the optimality conditions, in units of λ.
+    Its parameters are described in :class:`~glfs_bio.glfs2014.Exact`.
 
     Raises
     ------

@@ -15,15 +15,7 @@ class Printed(Original):
 
     It is no function of the subspace that the genes span: it needs all directions of the cells.
 
-    Parameters
-    ----------
-    lam : float, "line_search" or None, default None
-        A value of λ; ``"line_search"``: the paper's rule, the largest λ that does not collapse.
-        None: chosen along the path so that as many genes remain as are asked for.
-    solver : {"newton", "owlqn"}, default "newton"
-        ``"owlqn"`` is the paper's.
-    tol : float, default 1e-4
-        Largest violation of the optimality conditions, in units of λ.
+    Parameters and attributes are those of :class:`~glfs_bio.glfs2014.Exact`.
 
     Examples
     --------
