@@ -84,7 +84,7 @@ def select_genes(
         made dense.  Of several data sets, which must be in memory, genes are matched by their names
         and each set is a batch.
     n_genes : int, default None
-        Genes to select.  None: the fewest that preserve 80 % of what all genes preserve (at most
+        Genes to select.  None: the fewest that preserve 90 % of what all genes preserve (at most
         500), or as many as a budget affords; with another objective, those of its solution.
     preserve : str, list, dict, default "structure"
         What the panel should preserve:
@@ -169,7 +169,9 @@ def select_genes(
         2, … genes preserve; ``of_best_possible``, shape (n_genes,), a lower bound on ``kept`` over
         that of the best panel of the size; ``curve`` with ``n_genes=None``;
         ``kept_with_failures``; ``batches``, ``kept_in_batches``; ``data_sets``; ``missing``;
-        ``graph_components``; ``assay_noise``; ``method``, ``objective``; ``versions``.
+        ``n_axes``, how many axes of the cells stand above the noise, of each batch, 0 where no
+        structure does; ``graph_components``; ``assay_noise``; ``method``, ``objective``;
+        ``versions``.
 
     Raises
     ------

@@ -18,7 +18,7 @@ from .criterion.criterion import Criterion
 from .criterion.failures import WithFailures
 from .data.memory import full_rank_fits
 from .data.threads import few_threads
-from .errors import NO_VALUE, InvalidValue, Message
+from .errors import NO_VALUE, Caution, InvalidValue, Message, warn
 from .methods import METHODS, OBJECTIVES, Method, Question
 from .ranking import Ranking, in_order, measured, without_ties
 from .solvers.constrained import select_within
@@ -168,6 +168,7 @@ def rank_genes(
     ranking = how.ranker.answer(asked, criterion, how.reduction)
     about: dict[str, Any] = {
         **how.names,
+        "n_axes": _of_sets([one.n_axes if one.has_structure else 0 for one in cells]),
         "graph_components": max(one.graph_components for one in cells),
         "assay_noise": float(np.mean([one.assay_noise for one in cells])),
     }
@@ -186,6 +187,11 @@ def rank_genes(
         about["batches"] = np.array(labels, dtype=object)
         about["kept_in_batches"] = criterion.kept_in_sets(chosen)
     return replace(ranking, info={**ranking.info, **about})
+
+
+def _of_sets(numbers: list[int]) -> int | Index:
+    """One number of one set of cells, an array for several."""
+    return numbers[0] if len(numbers) == 1 else np.array(numbers)
 
 
 def criterion_of(
@@ -299,7 +305,22 @@ class Error(Method):
         return "noise"
 
     def answer(self, question: Question, criterion: Criterion, reduction: Reduction) -> Ranking:
-        """Choose the panel that preserves most, and measure it."""
+        """Choose the panel that preserves most, and measure it.
+
+        Where the cells have no structure above the noise, a warning says so, and so many genes of
+        largest variance are chosen; as usual where their number is left open, where they must fit
+        limits, or may fail.
+        """
+        if not criterion.has_anything:
+            _warn_of_noise(criterion)
+            if question.n_genes is not None and question.rows is None and question.failure is None:
+                by_variance = METHODS.resolve("method", "variance")
+                ranking = by_variance.answer(question, criterion, reduction)
+                return replace(
+                    ranking,
+                    weights=(ranking.ranks <= ranking.n_selected).astype(float),
+                    info={**ranking.info, "of_best_possible": np.full(question.n_genes, np.nan)},
+                )
         return best_panel(
             criterion,
             question.n_genes,
@@ -309,6 +330,21 @@ class Error(Method):
             failure=question.failure,
             random_state=reduction.random_state,
         )
+
+
+def _warn_of_noise(criterion: Criterion) -> None:
+    first = max(criterion.sets, key=lambda one: one.axes.strengths[0])
+    warn(
+        Caution(
+            "{X} has no structure above its noise: its leading axis is {lead:.2f} times the edge "
+            "of the noise, and {chance:.2f} times where each gene is permuted over the cells. What "
+            "a panel preserves is noise, and genes are chosen by their variance. Are these "
+            "logarithms of normalised counts, of enough cells? {arg:objective=exact} with "
+            "{arg:n_comps=None} is for genes that stand out each by itself.",
+            lead=float(first.axes.strengths[0]),
+            chance=float(first.chance),
+        )
+    )
 
 
 def best_panel(

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 #: Where a structure is kept that was computed on the way of something else.
 KEY = "glfs_structure"
 #: What is kept of each set of cells beside its rows of ``.obsm`` and columns of ``.varm``.
-_NUMBERS = ("assay_noise", "noise_level", "graph_components")
+_NUMBERS = ("assay_noise", "noise_level", "graph_components", "chance")
 _ARRAYS = ("stiffness", "variance", "residuals", "units")
 #: Rows that are looked at of a matrix that is not in memory and in no file that is known.
 _ROWS_LOOK = 20
@@ -241,6 +241,7 @@ def _stored(adata: AnnData, key: str, asked: Parameters) -> Structure:
             assay_noise=float(block["assay_noise"]),
             noise_level=float(block["noise_level"]),
             graph_components=int(block["graph_components"]),
+            chance=float(block["chance"]),
         )
         sets.append(own)
         places.append(rows)

@@ -15,8 +15,8 @@ from ..data.matrix import Moments, RowMatrix, doubled, in_range, is_sparse, mome
 from ..data.products import ScaledGenes, products
 from ..data.threads import one_thread_if_forked
 from ..errors import NO_VALUE, InvalidValue
+from . import chance, noise, pca
 from . import graph as graphs
-from . import noise, pca
 from .batches import split, warn_of_few
 
 if TYPE_CHECKING:
@@ -77,6 +77,17 @@ class Whitened(NamedTuple):
     basis: Array
 
 
+class Axes(NamedTuple):
+    """Axes of the cells along which genes vary, the largest first.
+
+    With ``Σ c_j c_jᵀ = U diag(s) Uᵀ`` over the genes in their units: `strengths` is s in units of
+    what noise alone gives along its largest axis, `directions` is U, both of r axes.
+    """
+
+    strengths: Array
+    directions: Array
+
+
 @dataclass(frozen=True, kw_only=True)
 class Cells:
     """Genes and cells in r dimensions; the number of cells is gone but from `basis`.
@@ -101,6 +112,9 @@ class Cells:
         Mean noise of a gene in `units`: 1 where these are units of noise.
     graph_components
         Connected components of the graph of the cells.
+    chance
+        Strength of the leading axis where each gene is permuted over the cells; 0 where the axis
+        of the genes as they are is so strong that this was not looked at.
     """
 
     basis: Array
@@ -112,6 +126,7 @@ class Cells:
     units: Array
     noise_level: float
     graph_components: int = 1
+    chance: float = 0.0
 
     @property
     def n_cells(self) -> int:
@@ -124,6 +139,42 @@ class Cells:
         kappa, basis = np.linalg.eigh(self.stiffness)
         in_units = self.projections * self.units[:, None]
         return Whitened(in_units @ (basis * np.sqrt(kappa)), kappa, basis)
+
+    @cached_property
+    def scatter(self) -> Array:
+        """``Σ c_j c_jᵀ`` over the genes in `units`, shape (r, r)."""
+        in_units = self.projections * self.units[:, None]
+        return np.asarray(in_units.T @ in_units)
+
+    @cached_property
+    def axes(self) -> Axes:
+        """Axes of the cells, by how far they stand above the noise."""
+        strengths, directions = np.linalg.eigh(self.scatter)
+        edge = noise.edge(self.units**2 * self.residuals, self.n_cells)
+        return Axes(strengths[::-1] / max(edge, np.finfo(float).tiny), directions[:, ::-1])
+
+    @property
+    def n_axes(self) -> int:
+        """Number of axes that stand above the noise."""
+        return int((self.axes.strengths > 1.0).sum())
+
+    @property
+    def has_structure(self) -> bool:
+        """Whether the leading axis reaches further than chance does."""
+        return bool(self.axes.strengths[0] >= chance.SETTINGS.margin * self.chance)
+
+    @cached_property
+    def above_noise(self) -> Array:
+        """H, symmetric, (r, r): genes ``c_j`` become ``H c_j``, and ``Σ c_j c_jᵀ`` less its noise.
+
+        ``H = U diag(√(1 − 1/s)) Uᵀ``, where s > 1, of :class:`Axes`; zero along other axes.  It is
+        the identity where no axis stands above the noise.
+        """
+        strengths, directions = self.axes
+        if self.n_axes == 0:
+            return np.eye(len(strengths))
+        shares = np.clip(1.0 - 1.0 / np.maximum(strengths, 1.0), 0.0, 1.0)
+        return np.asarray((directions * np.sqrt(shares)) @ directions.T)
 
     def only(self, genes: Index) -> Self:
         """The same cells, subspace and graph with some of the genes."""
@@ -304,7 +355,29 @@ def _reduced(
     if not every.variance.any():
         raise InvalidValue("X", NO_VALUE, "has no gene that varies over {cells}", cells=cells_are)
     with nullcontext() if full_rank else sample.products.threads():
-        return _build(data, every, sample, reduction, representation, graph)
+        problem = _build(data, every, sample, reduction, representation, graph)
+    if problem.axes.strengths[0] >= chance.SETTINGS.evident:
+        return problem
+    # Coordinates and a graph that are given are those of the cells, which stay.
+    where = None if representation is None else sample.rows(representation)
+    near = None if graph is None else problem.data_graph
+    return replace(problem, chance=_by_chance(sample.data, reduction, where, near))
+
+
+def _by_chance(
+    data: Matrix,
+    reduction: Reduction,
+    representation: Array | None,
+    graph: sparse.csr_array | None,
+) -> float:
+    """How strong the leading axis is where genes are permuted over the cells."""
+    farthest = 0.0
+    for permuted in chance.draws(data, reduction.random_state):
+        rows = RowMatrix(permuted)
+        every, sample = look(rows, whole=True, random_state=reduction.random_state)
+        problem = _build(rows, every, sample, reduction, representation, graph)
+        farthest = max(farthest, float(problem.axes.strengths[0]))
+    return farthest
 
 
 def _build(

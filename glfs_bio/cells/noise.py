@@ -119,6 +119,25 @@ def gene_units(variance: Array, residuals: Array, assay: float | None = None) ->
     return np.divide(reliability(variance, residuals), noise, out=units, where=variance > 0)
 
 
+def edge(noise: Array, n_cells: int) -> float:
+    """What the noise of all genes gives along the largest axis of the cells (Marchenko–Pastur).
+
+    ``ν (1 + √(n/d))²`` with ``ν = Σ v_i``, what it gives along any fixed axis, and
+    ``d = (Σ v_i)² / Σ v_i²``, the number of genes of equal noise that it would be.
+
+    Parameters
+    ----------
+    noise
+        ``v_i``, the variance of every gene that is noise, in the units of the genes.
+    n_cells
+        n.
+    """
+    total, squares = noise.sum(), (noise**2).sum()
+    if squares == 0.0:
+        return 0.0
+    return float(total * (1.0 + np.sqrt(n_cells * squares) / total) ** 2)
+
+
 def inverse_root(squares: Array) -> Array:
     """Return ``1/√v`` of every gene, zero where there is nothing."""
     roots = np.sqrt(squares)

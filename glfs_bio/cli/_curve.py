@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 #: Shares of the structure that the summary gives sizes for.
-_SHARES = (0.25, 0.5, 0.8)
+_SHARES = (0.25, 0.5, 0.9)
 
 
 @dataclass(frozen=True, kw_only=True)

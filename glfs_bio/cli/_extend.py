@@ -24,7 +24,7 @@ class Asked:
     """Arguments of ``tl.extend_panel``."""
 
     n_extra: Annotated[
-        int | None, "Genes to add. Default: until 80 % are kept, or --budget is spent."
+        int | None, "Genes to add. Default: until 90 % are kept, or --budget is spent."
     ] = None
     labels: options.Labels = None
     exclude: options.Genes = None

@@ -56,10 +56,20 @@ def kept(entry: dict[str, Any], share: float) -> str:
     return f"{percent(share)} of {target.told(entry)}"
 
 
+def _axes(numbers: Any) -> str:
+    """How many axes, of one set of cells or of each."""
+    import numpy as np
+
+    every = [int(number) for number in np.atleast_1d(numbers)]
+    return f"{', '.join(map(str, every))} {'axis' if every == [1] else 'axes'}"
+
+
 def summary(entry: dict[str, Any]) -> str:
     """How a selection went, in one line."""
     told = [f"{entry['n_genes']} of {entry['n_tested']} genes"]
     told.append(f"{kept(entry, entry['kept'][-1])} kept")
+    if "n_axes" in entry:
+        told.append(f"{_axes(entry['n_axes'])} above the noise")
     if "of_best_possible" in entry and not math.isnan(best := entry["of_best_possible"][-1]):
         told.append(f"at least {percent(best)} of the best possible")
     if "lam" in entry:

@@ -81,11 +81,6 @@ class View:
         return np.asarray(self.problem.whitened.genes[genes] / self.length)
 
     @cached_property
-    def genes(self) -> Array:
-        """``g_i`` of all genes, shape (n_genes, r)."""
-        return self.some(slice(None))
-
-    @cached_property
     def counts(self) -> Array:
         """How much each cell counts, shape (n_cells,)."""
         return np.ones(self.problem.n_cells) if self.weights is None else self.weights
@@ -93,22 +88,20 @@ class View:
     @cached_property
     def gram(self) -> Array:
         """``Σ g_i g_iᵀ``, shape (r, r)."""
-        return gram_of(self.problem.whitened.genes) / self.length**2
+        return self._whitened(self.problem.scatter) / self.length**2
 
-    @property
-    def expression(self) -> Array:
-        """Genes in the units of the matrix, whitened, shape (n_genes, r)."""
-        _, kappa, basis = self.problem.whitened
-        return np.asarray(self.problem.projections @ (basis * np.sqrt(kappa)))
-
-    def counted(self, genes: Array) -> Array:
-        """Whitened genes as they would be if a cell of weight 2 were two cells."""
+    def counted(self, scatter: Array) -> Array:
+        """``Σ c_j c_jᵀ`` of genes, whitened, as if a cell of weight 2 were two cells."""
         if self.weights is None:
-            return genes
-        _, kappa, basis = self.problem.whitened
-        cells = self.problem.basis @ basis
+            return self._whitened(scatter)
+        cells = self.problem.basis
         within = cells.T @ (cells * self.weights[:, None])
-        return np.asarray(genes @ (within * np.sqrt(kappa) / np.sqrt(kappa)[:, None]))
+        return self._whitened(within @ scatter @ within)
+
+    def _whitened(self, scatter: Array) -> Array:
+        _, kappa, basis = self.problem.whitened
+        whitening = basis * np.sqrt(kappa)
+        return np.asarray(whitening.T @ scatter @ whitening)
 
     def coordinates(self, values: Array) -> Array:
         """``ZᵀT`` of values of the cells, shape (r, n_values)."""
@@ -134,13 +127,12 @@ class Term(ABC):
 
 @dataclass(frozen=True)
 class Structure(Term):
-    """All that genes vary in: ``(Σ_j g_j g_jᵀ)^½`` over all genes."""
+    """All that genes vary in above their noise: ``(Σ_j H g_j g_jᵀ H)^½`` over all genes."""
 
     def matrix(self, view: View) -> Array:
         """W, shape (r, r)."""
-        if view.weights is None:
-            return rooted(view.gram)
-        return rooted(gram_of(view.counted(view.genes)))
+        above = view.problem.above_noise
+        return rooted(view.counted(above @ view.problem.scatter @ above))
 
 
 @dataclass(frozen=True)
@@ -165,6 +157,11 @@ class Target:
             SETTINGS.noise_of_cells if term.of_cells else SETTINGS.noise for term, _ in self.terms
         ]
         return float(np.average(suits, weights=[share for _, share in self.terms]))
+
+    @property
+    def of_structure(self) -> bool:
+        """Whether it is the structure and nothing else."""
+        return all(isinstance(term, Structure) for term, _ in self.terms)
 
     def rows(self, cells: Index | None) -> Self:
         """The same of some cells; None: of all."""
@@ -245,6 +242,14 @@ class Criterion:
                 "preserve", NO_VALUE, "does not vary over the cells, or not with their genes"
             )
         self._eigen = [eigen(matrix / n_filled) for matrix in matrices]
+
+    @property
+    def has_anything(self) -> bool:
+        """Whether any set of cells has what is to be kept, above the noise."""
+        return any(
+            problem.has_structure or not what.of_structure
+            for problem, what in zip(self.sets, self.targets, strict=True)
+        )
 
     @cached_property
     def _reach(self) -> Array:

@@ -21,11 +21,12 @@ class Expression(Term):
     """The expression of all genes, which is to be predicted: ``Σ_j c_j c_jᵀ``.
 
     ``c_j = g_j / u_j`` is gene j in the units of the matrix: genes count by how much they vary.
+    Noise is left in: it hardly weighs at exponent 1, and taking it off predicted no better.
     """
 
     def matrix(self, view: View) -> Array:
         """W, shape (r, r)."""
-        return gram_of(view.counted(view.expression))
+        return view.counted(gram_of(view.problem.projections))
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,8 @@ class Genes(Term):
 
     def matrix(self, view: View) -> Array:
         """W, shape (r, r)."""
-        return gram_of(view.counted(view.some(self.genes)))
+        in_units = view.problem.projections[self.genes] * view.problem.units[self.genes, None]
+        return view.counted(gram_of(in_units))
 
 
 @dataclass(frozen=True)

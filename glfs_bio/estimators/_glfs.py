@@ -47,17 +47,16 @@ _PRESERVE = ("structure", "expression", *_OF_Y)
 class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     """Select the few genes that keep the structure of the cells.
 
-    Genes are chosen one by one.  Each is the one that lowers most the error of
-    Laplacian-regularised least squares, ``F = Tr(W E)``, when it is measured beside those before
-    it.  W stands for what is to be kept: the structure of the cells, or labels or numbers that `y`
-    gives.  ``objective="exact"`` is the
-    selection of the paper [1]_: the variance of the same least squares with a penalty on the
-    weights, ``Q(β) + λ Σ β`` over β ≥ 0.
+    Genes are chosen one by one.  Each is the one that lowers most what is left unexplained,
+    ``F = Tr(W E)``, when it is measured beside those before it.  W stands for what is to be kept:
+    the structure of the cells above the noise of genes, or labels or numbers that `y` gives.
+    ``objective="exact"`` is the selection of the paper [1]_: the variance of Laplacian-regularised
+    least squares with a penalty on the weights, ``Q(β) + λ Σ β`` over β ≥ 0.
 
     Parameters
     ----------
     n_genes
-        Genes to select.  None: the fewest that keep 80 % of the structure that all genes keep (at
+        Genes to select.  None: the fewest that keep 90 % of the structure that all genes keep (at
         most 500); with the paper's objectives, all genes of the solution at λ.
     objective
         ``"error"``: the criterion F.  ``"exact"``: the variance ``Tr Cov(w)`` alone, the original

@@ -38,6 +38,7 @@ _ELSEWHERE = {
 _OF_FACTS = {
     "assay_noise": "variance of the noise of the assay that will measure the panel",
     "converged": "whether the solver reached its tolerance",
+    "n_axes": "axes of the cells that stand above the noise",
     "graph_components": "parts of the graph of the cells that no similarity joins",
     "kkt": "largest violation of the optimality conditions, in units of λ",
     "lam": "λ, the price of a gene's weight",

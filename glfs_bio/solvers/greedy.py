@@ -146,7 +146,7 @@ class _Measured:
 
 
 #: An automatic panel has as many genes as keep this share, and at most so many.
-SHARE = 0.8
+SHARE = 0.9
 LARGEST = 500
 #: Of the error: less than this is nothing that a panel could still keep.
 _ROUNDING = 1e-12
@@ -243,7 +243,7 @@ def of_best_possible(errors: Array, lower: Array) -> Array:
     share = np.full(len(lower), np.nan)
     something = reach > _ROUNDING * errors[0]
     np.divide(errors[0] - errors[1:], reach, out=share, where=something)
-    return share
+    return np.asarray(np.minimum(share, 1.0))  # rounding, where the panel is the best
 
 
 def enough(kept: Array, at_least: int, exhausted: str | None = None) -> int:

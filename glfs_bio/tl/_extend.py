@@ -57,7 +57,7 @@ def extend_panel(
         Names of genes, one name, a file of them, or the key of a selection, of a boolean column of
         ``.var``, or of what ``sc.tl.rank_genes_groups`` wrote: the first 10 genes of each group.
     n_extra
-        Genes to add.  None: the fewest with which the panel keeps 80 % of the structure (at most
+        Genes to add.  None: the fewest with which the panel keeps 90 % of the structure (at most
         500 genes in all), or with `budget` as many as it affords.
     labels
         Column of ``.obs`` with labels of the cells: which of them each gene that is added serves.

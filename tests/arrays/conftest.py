@@ -111,8 +111,24 @@ def criterion(problems):
     return Criterion(problems)
 
 
+@pytest.fixture(scope="session")
+def above_noise():
+    """H of a problem by its definition, shape (r, r): what takes the noise off its genes."""
+
+    def matrix(problem):
+        genes = problem.projections * problem.units[:, None]
+        noise = problem.units**2 * problem.residuals
+        n_alike = noise.sum() ** 2 / (noise**2).sum()
+        edge = noise.sum() * (1.0 + np.sqrt(problem.n_cells / n_alike)) ** 2
+        strength, axes = np.linalg.eigh(genes.T @ genes)
+        left = np.where(strength > edge, strength - edge, 0.0)
+        return axes @ np.diag(np.sqrt(left / strength)) @ axes.T
+
+    return matrix
+
+
 @pytest.fixture
-def by_definition(problems):
+def by_definition(problems, above_noise):
     """F of a panel: the mean of ``Tr(W (I + Σ g gᵀ)⁻¹)``, from the pieces of the problems.
 
     `lengths`: what the genes that are measured are multiplied with, for each problem.
@@ -123,8 +139,10 @@ def by_definition(problems):
         for block, problem in enumerate(problems):
             kappa, basis = np.linalg.eigh(problem.stiffness)
             lambda2 = SETTINGS.noise * problem.n_cells * kappa.sum() / len(kappa)
-            genes = problem.projections * problem.units[:, None] @ basis * np.sqrt(kappa / lambda2)
-            wanted = sqrtm(genes.T @ genes).real
+            in_units, whitening = problem.projections * problem.units[:, None], basis * kappa**0.5
+            genes = in_units @ whitening / np.sqrt(lambda2)
+            structure = in_units @ above_noise(problem) @ whitening
+            wanted = sqrtm(structure.T @ structure).real
             if lengths is not None:
                 genes *= lengths[block][:, None]
             chosen = genes[list(panel)]

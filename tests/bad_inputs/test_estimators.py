@@ -17,7 +17,8 @@ from glfs_bio.errors import InvalidType, InvalidValue
 from glfs_bio.estimators import GLFSLapRLSClassifier, SupervisedGLFS, fewest_genes
 
 RNG = np.random.default_rng(0)
-X, Y = RNG.normal(size=(30, 12)), np.repeat([0, 1, 2], 10)
+Y = np.repeat([0, 1, 2], 10)
+X = RNG.normal(size=(30, 12)) + 5.0 * np.eye(3, 12)[Y]
 
 
 def spoilt(value, at=(3, 5)):

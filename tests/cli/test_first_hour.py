@@ -173,7 +173,8 @@ def test_streams_that_cannot_be(run, line, named):
 def test_a_table_with_genes_in_its_rows_is_asked_about(run):
     names = ["MT-CO1", "RPL3", "RPS6", "CD3D", "CD79A", "LYZ"]
     rng = np.random.default_rng(0)
-    frame = pd.DataFrame(rng.normal(size=(30, 6)), columns=names)
+    groups = np.repeat([[4.0, 0.0], [0.0, 4.0]], 15, axis=0)
+    frame = pd.DataFrame(rng.normal(size=(30, 6)) + np.tile(groups, 3), columns=names)
     frame.index = ["".join(rng.choice([*"ACGT"], 16)) + "-1" for _ in frame.index]
     frame.T.to_csv("t.csv")
     result = run("select t.csv --n-genes 2 --n-comps 3")
@@ -194,7 +195,7 @@ def test_logarithms_are_taken_once(run, cells):
         result = run("select cells.h5ad --n-genes 3 --log1p")
         assert (result.exit_code, result.stdout) == (1, "")
         assert "--log1p" in result.stderr
-    for counts in (100.5 * np.abs(cells.X), np.round(np.abs(cells.X)), 1.0 * (cells.X > 1)):
+    for counts in (100.5 * np.abs(cells.X), np.round(np.abs(cells.X)), 1.0 * (cells.X > 2)):
         cells.X = counts  # as RSEM has them, small, and zero and one alone
         cells.write_h5ad("cells.h5ad")
         result = run("select cells.h5ad --n-genes 3 --n-comps 5 --log1p")

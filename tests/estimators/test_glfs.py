@@ -21,6 +21,7 @@ from glfs_bio.glfs2014 import Exact, newton, path
 SIGNAL = set(range(6))
 
 
+@pytest.mark.filterwarnings("ignore:.*no structure above its noise")  # there is none
 @parametrize_with_checks(
     [GLFS(), GLFS(n_genes=1, n_comps=None), GLFS(preserve="labels"), GLFS(preserve="values")]
 )

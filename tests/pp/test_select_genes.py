@@ -287,7 +287,8 @@ def test_intensities_are_warned_about(pbmc):
     """Raw microarray values go below zero, and are no counts."""
     small = pbmc[:60, :100].copy()
     rng = np.random.default_rng(0)
-    small.X = rng.normal(scale=300.0, size=small.shape) * np.exp(rng.normal(size=100))
+    groups = np.repeat(rng.normal(scale=600.0, size=(3, 100)), 20, axis=0)
+    small.X = (groups + rng.normal(scale=300.0, size=small.shape)) * np.exp(rng.normal(size=100))
     for held in (small.X, sparse.csr_matrix(small.X)):
         small.X = held
         with pytest.warns(Caution) as caught:

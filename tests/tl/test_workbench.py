@@ -48,8 +48,8 @@ def test_an_extended_panel_is_a_selection(cells, tmp_path):
 
 def test_extending_until_enough_is_kept(cells):
     tl.extend_panel(cells, PANEL)
-    assert cells.uns["glfs_extended"]["kept"][-1] >= 0.8
-    assert cells.uns["glfs_extended"]["kept"][-2] < 0.8
+    assert cells.uns["glfs_extended"]["kept"][-1] >= 0.9
+    assert cells.uns["glfs_extended"]["kept"][-2] < 0.9
 
 
 def test_extending_with_failures(cells):

@@ -11,10 +11,10 @@ import scanpy as sc
 from matplotlib import pyplot as plt
 
 FOLDER = Path(__file__).parents[2] / "vignettes"
-MARKERS = {"NKG7", "GNLY", "GZMB", "CCL5", "GZMH", "CD79A", "TCL1A", "FCGR3A"}
+MARKERS = {"NKG7", "GZMB", "CCL5", "CST7", "CD3D", "CD79A", "FCGR3A"}
 MONOCYTES = {"CST3", "S100A8", "S100A9", "LGALS2"}
-MEGAKARYOCYTES = {"GNG11", "PPBP"}
-RIBOSOMAL = {"RPS12", "RPS3A", "RPS6", "RPL13"}
+MEGAKARYOCYTES = {"GNG11", "PPBP", "PF4"}
+RIBOSOMAL = {"RPS12", "RPS6", "RPL13"}
 
 
 def vignettes() -> list[str]:
@@ -63,7 +63,7 @@ def test_scanpy(run):
     defined, _ = run("scanpy")
     assert len(defined["panel"]) == 25
     assert set(defined["panel"]) >= MARKERS | MONOCYTES | MEGAKARYOCYTES | RIBOSOMAL
-    assert not {"LYZ", "CD3D"} & set(defined["panel"])
+    assert "LYZ" not in defined["panel"]
     weights = defined["cells"].var["glfs_weight"]
     assert weights.between(0, 1).all()
     assert defined["of_best"] > 0.95
@@ -71,8 +71,8 @@ def test_scanpy(run):
     assert scores["25 genes of GLFS"] > 0.9
     assert scores["25 genes of GLFS"] > scores["25 highly variable genes"] + 0.3
     chosen = defined["cells"].uns["auto"]
-    assert 50 < chosen["n_genes"] < 200
-    assert chosen["kept"][-1] >= 0.8 > chosen["kept"][-2]
+    assert 25 < chosen["n_genes"] < 100
+    assert chosen["kept"][-1] >= 0.9 > chosen["kept"][-2]
     assert len(chosen["curve"]["kept"]) > chosen["n_genes"]
 
 
@@ -100,9 +100,9 @@ def test_glioblastoma(run):
 def test_enrichment(run):
     defined, printed = run("enrichment")
     results = defined["results"]
-    assert results.index[0] == "Immune System"
+    signals = {"Translocation of ZAP-70 to Immunological synapse", "PD-1 signaling"}
+    assert {"Immune System", *signals} <= set(results.index[:5])
     assert results["pvals_adj"].iloc[0] < 1e-8
-    assert "Translocation of ZAP-70 to Immunological synapse" in results.index[:5]
     assert not any(term.startswith("Eukaryotic Translation") for term in results.index[:10])
     assert "{'glfs': 50}" in printed
     assert "['gene,weight,loss,score,rank,selected,included'," in printed
@@ -117,19 +117,19 @@ def test_constraints(run):
     assert defined["wanted"][:2] in (["CD3D", "MS4A1"], ["MS4A1", "CD3D"])
     assert not [gene for gene in defined["wanted"] if gene.startswith(("RPS", "RPL", "FT", "MT-"))]
     gone = set(defined["free"]) - set(defined["wanted"])
-    assert [gene for gene in gone if not gene.startswith(("RPS", "RPL", "FT", "MT-"))] == ["ISG20"]
+    assert not [gene for gene in gone if not gene.startswith(("RPS", "RPL", "FT", "MT-"))]
     of_interferon = {
         name: {gene for gene in defined[name] if defined["interferon"].match(gene)}
         for name in ("free", "shared", "strict")
     }
     assert len(of_interferon["free"]) > 2
-    assert of_interferon["shared"] == {"CXCL10"}
-    assert "with batch_key   CXCL10\n" in printed
+    assert not of_interferon["shared"]
+    assert "with batch_key   none\n" in printed
     assert not of_interferon["strict"]
     free, shared, strict = defined["found"].values()
     assert shared["stim"] < free["stim"] - 0.05
-    assert strict["stim"] < shared["stim"]
-    assert shared["label"] > free["label"]
+    assert strict["stim"] <= shared["stim"]
+    assert shared["label"] > free["label"] - 0.02
     assert strict["label"] > free["label"] - 0.02
 
 
@@ -137,9 +137,9 @@ def test_order_form(run):
     defined, printed = run("order_form")
     cells, curve, panel = defined["cells"], defined["curve"], defined["panel"]
     assert curve.loc[300, "accuracy"] < curve.loc[50, "accuracy"] + 0.02
-    assert curve.loc[300, "kept"] > curve.loc[50, "kept"] + 0.1
+    assert curve.loc[300, "kept"] > curve.loc[50, "kept"] + 0.05
     assert len(panel) == 100
-    assert panel["price"].sum() <= 175
+    assert panel["price"].sum() <= 180
     assert defined["counts"] <= 150
     assert defined["highest"] <= 3
     assert not [gene for gene in panel.index if gene.startswith(("RPS", "RPL", "MT-"))]

@@ -8,7 +8,7 @@
 #' @param x Genes x samples, logarithmised: a matrix, a sparse or delayed matrix, a
 #'   SummarizedExperiment or SingleCellExperiment, an ExpressionSet, or a Seurat
 #'   object. `glfs_select_genes()` takes a list of several, too: see the details.
-#' @param n_genes How many genes. Without it, or NULL: the fewest that keep 80 % of
+#' @param n_genes How many genes. Without it, or NULL: the fewest that keep 90 % of
 #'   the structure that all genes keep, at most 500; with a budget, as many as it
 #'   affords; with one of the paper's objectives, all genes of the solution.
 #' @param ... Further arguments, by name; see the section below. All defaults are
@@ -66,8 +66,8 @@
 #'   \item{`random_state`}{A seed.}
 #' }
 #'
-#' @details The error is the variance and the squared bias of the estimate, for the
-#'   structure of the samples: the directions in which their expression varies.
+#' @details The error is what the panel leaves unexplained of the structure of the
+#'   samples: the axes along which their expression varies above the noise of genes.
 #'   Panels are nested: the first k genes of a larger panel are the panel of k
 #'   genes. `objective = "exact"` is the selection of the
 #'   paper, gradient-based Laplacian feature selection (Wang and Goldenberg): it
@@ -129,6 +129,8 @@
 #'   `n_genes` was NULL.
 #' - `structure`: what the structure was computed from, the parameters of
 #'   [glfs_structure()].
+#' - `n_axes`: how many axes of the samples stand above the noise, for each batch; 0
+#'   where no structure does.
 #' - `graph_components`: the number of connected components of the graph of the
 #'   samples. `assay_noise`: the variance of the noise of the assay that will
 #'   measure the panel, as it was assumed.

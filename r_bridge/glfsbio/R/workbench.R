@@ -136,7 +136,7 @@ glfs_structure <- function(x, ..., assay = NULL) {
 #' @param panel Names of genes; or one string: the key of a selection of `x`, a
 #'   logical column of `rowData()`, a file of names (TXT, CSV, TSV, GMT, XLSX), or one
 #'   gene. Genes that are not in the data stay in the panel, and count for nothing.
-#' @param n_extra Genes to add. NULL: the fewest with which the panel keeps 80 % of the
+#' @param n_extra Genes to add. NULL: the fewest with which the panel keeps 90 % of the
 #'   structure (at most 500 genes in all), or with a budget as many as it affords.
 #' @param ... Further arguments, by name: `labels`, a column of `colData()`: which
 #'   labels each gene that is added serves; `exclude`, `limits` and `platform`, as in

@@ -79,13 +79,16 @@ def test_values(problems, cells):
     np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
-def test_genes_and_structure(problems, cells):
+def test_genes_and_structure(problems, cells, above_noise):
     """A sum of terms, each of trace 1 before it is weighted."""
     some = np.array([1, 4, 9])
     matrices = []
     for problem in problems:
         genes, _ = of_problem(problem, SETTINGS.noise)
-        few, every = genes[some].T @ genes[some], power(genes.T @ genes, SETTINGS.power)
+        kappa, basis = np.linalg.eigh(problem.stiffness)
+        in_units = problem.projections * problem.units[:, None] @ above_noise(problem)
+        structure = in_units @ basis * np.sqrt(kappa)
+        few, every = genes[some].T @ genes[some], power(structure.T @ structure, SETTINGS.power)
         matrices.append(3.0 * few / np.trace(few) + every / np.trace(every))
     terms = ((Genes(some), 3.0), (Structure(), 1.0))
     wanted = [Target(terms).rows(own) for own in cells]
@@ -113,13 +116,14 @@ def test_structure_is_what_is_kept_by_default(problems):
     )
 
 
-def test_a_weight_of_two_is_two_cells(problems):
+def test_a_weight_of_two_is_two_cells(problems, above_noise):
     """Genes in the span of V: their covariance with V, every cell counted by its weight."""
     problem = problems[0]
     weights = np.random.default_rng(1).integers(0, 4, problem.n_cells).astype(float)
     kappa, basis = np.linalg.eigh(problem.stiffness)
     lambda2 = SETTINGS.noise * problem.n_cells * kappa.sum() / len(kappa)
-    inside = problem.basis @ problem.projections.T * problem.units
+    genes = problem.projections * problem.units[:, None] @ above_noise(problem)
+    inside = problem.basis @ genes.T
     counted = inside.T @ (problem.basis * (weights / weights.mean())[:, None])
     genes = counted @ basis * np.sqrt(kappa / lambda2)
     expected = power(genes.T @ genes, SETTINGS.power)

@@ -15,7 +15,7 @@ def test_directions_share_what_is_open(criterion):
     shares = [one.share for one in found]
     assert sum(shares) == pytest.approx(1.0)
     assert shares == sorted(shares, reverse=True)
-    assert len(found) == criterion.rank
+    assert len(found) == sum(one.n_axes for one in criterion.sets)
 
 
 def test_gains_of_genes_are_sums_over_directions(criterion):

@@ -1,0 +1,78 @@
+"""Axes above the noise: against theory on spiked matrices, and nothing where there is nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from glfs_bio.cells.cells import Reduction, build_problems
+from glfs_bio.cells.chance import permuted
+from glfs_bio.cells.noise import edge
+
+
+def reduced(data, **options):
+    return build_problems(data, Reduction(**options))[0]
+
+
+@pytest.mark.parametrize(("n_cells", "n_genes"), [(100, 900), (300, 300), (600, 150)])
+def test_the_edge_is_the_largest_axis_of_noise(n_cells, n_genes):
+    """Marchenko–Pastur, for genes of one noise; genes of unequal noise count as fewer."""
+    rng = np.random.default_rng(0)
+    noise = np.full(n_genes, 4.0)
+    largest = np.linalg.norm(rng.normal(scale=2.0, size=(n_cells, n_genes)), 2) ** 2
+    assert edge(noise, n_cells) == pytest.approx(largest, rel=0.05)
+    one_gene = np.zeros(n_genes)
+    one_gene[3] = 4.0
+    assert edge(one_gene, n_cells) == pytest.approx(4.0 * (1.0 + np.sqrt(n_cells)) ** 2)
+    assert edge(np.zeros(n_genes), n_cells) == 0.0
+
+
+def spiked(n_axes, strength, seed=0, n_cells=400, n_genes=1000):
+    """Noise of variance 1 with some axes, orthonormal times `strength`."""
+    rng = np.random.default_rng(seed)
+    cells = np.linalg.qr(rng.normal(size=(n_cells, n_axes)))[0]
+    genes = np.linalg.qr(rng.normal(size=(n_genes, n_axes)))[0]
+    return rng.normal(size=(n_cells, n_genes)) + strength * cells @ genes.T
+
+
+@pytest.mark.parametrize("n_axes", [1, 3, 8])
+def test_axes_of_a_spiked_matrix_are_counted(n_axes):
+    """The largest singular value of the noise is near √400 + √1000 ≈ 52."""
+    problem = reduced(spiked(n_axes, 150.0))
+    assert problem.n_axes == n_axes
+    assert problem.has_structure
+    root = problem.above_noise
+    np.testing.assert_allclose(root, root.T)
+    assert np.linalg.matrix_rank(root, tol=1e-6) == n_axes
+    assert np.linalg.eigvalsh(root)[-1] < 1.0
+
+
+def test_axes_below_the_noise_are_no_structure():
+    """Of these the singular vectors have next to nothing in common with those of the matrix."""
+    problem = reduced(spiked(3, 20.0))
+    assert not problem.has_structure
+    assert problem.axes.strengths[0] < 1.3
+
+
+@pytest.mark.parametrize("shape", [(20, 500), (38, 3000), (100, 500), (500, 2000), (1000, 60)])
+def test_pure_noise_has_no_structure(shape):
+    for seed in range(3):
+        data = np.random.default_rng(seed).normal(size=shape)
+        assert not reduced(data, random_state=seed).has_structure
+
+
+@pytest.mark.parametrize("hold", [np.asarray, sparse.csr_array])
+def test_permuted_genes_have_no_structure(clusters, hold):
+    data = hold(clusters)
+    assert reduced(data).has_structure
+    shuffled = permuted(data, np.random.default_rng(0))
+    assert type(shuffled) is type(data)
+    dense = np.asarray(shuffled.todense()) if sparse.issparse(data) else shuffled
+    np.testing.assert_allclose(np.sort(dense, axis=0), np.sort(clusters, axis=0))
+    assert not reduced(shuffled, random_state=1).has_structure
+
+
+def test_evident_structure_is_not_compared_with_chance(clusters):
+    problem = reduced(clusters)
+    assert problem.chance == 0.0 or problem.axes.strengths[0] < 10.0

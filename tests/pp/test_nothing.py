@@ -1,0 +1,63 @@
+"""Where nothing stands above the noise it is said, and nothing is certified."""
+
+from __future__ import annotations
+
+import anndata as ad
+import numpy as np
+import pytest
+
+import glfs_bio
+from glfs_bio.errors import Caution
+from glfs_bio.pp import select_genes
+
+
+@pytest.mark.parametrize("n_noise", [3000, 10000])
+@pytest.mark.parametrize("shape", ["clusters", "uniform"])
+def test_four_features_among_noise(n_noise, shape):
+    """No axis of the cells shows them, but each by itself varies more than the noise does."""
+    adata = glfs_bio.datasets.simulate(n_noise=n_noise, shape=shape)
+    with pytest.warns(Caution, match="no structure"):
+        select_genes(adata, 4)
+    var, entry = adata.var, adata.uns["glfs"]
+    assert var["informative"][var["glfs_selected"]].all()
+    assert set(var["glfs_weight"]) == {0.0, 1.0}
+    assert entry["n_axes"] == 0
+    assert np.isnan(entry["of_best_possible"]).all()
+
+
+def test_features_whose_clusters_can_be_seen_need_no_message():
+    adata = glfs_bio.datasets.simulate(n_noise=1000)
+    select_genes(adata, 4)
+    assert adata.var["informative"][adata.var["glfs_selected"]].all()
+    assert adata.uns["glfs"]["n_axes"] == 3
+
+
+def test_blood_cells_have_axes(pbmc):
+    select_genes(pbmc, 5)
+    assert 3 < pbmc.uns["glfs"]["n_axes"] < 30
+    pbmc.obs["half"] = np.where(np.arange(pbmc.n_obs) % 2, "a", "b")
+    select_genes(pbmc, 5, batch_key="half")
+    assert pbmc.uns["glfs"]["n_axes"].shape == (2,)
+
+
+def test_genes_permuted_over_the_cells(pbmc):
+    rng = np.random.default_rng(0)
+    shuffled = ad.AnnData(rng.permuted(pbmc.X.toarray(), axis=0), var=pbmc.var[[]])
+    with pytest.warns(Caution, match="no structure"):
+        select_genes(shuffled, 10)
+    assert np.isnan(shuffled.uns["glfs"]["of_best_possible"]).all()
+    with pytest.warns(Caution, match="no structure"):
+        select_genes(shuffled, 10, include=list(shuffled.var_names[:2]))
+    assert shuffled.var["glfs_included"][shuffled.var["glfs_rank"] <= 2].all()
+
+
+def test_38_samples(real):
+    """The leukaemia's structure is evident; none is left when its genes are permuted."""
+    golub = real("golub72")
+    golub = golub[(golub.obs["split"] == "train").to_numpy()].copy()
+    golub.X = np.log10(np.clip(golub.X.astype(float), 100, 16000))
+    select_genes(golub, 20)
+    assert golub.uns["glfs"]["n_axes"] == 5
+    golub.X = np.random.default_rng(0).permuted(golub.X, axis=0)
+    with pytest.warns(Caution, match="no structure"):
+        select_genes(golub, 20)
