@@ -15,7 +15,7 @@ endif
 
 .DELETE_ON_ERROR:
 .PHONY: demo test lint docs docs-links dist lock format clean bench bench-panels bench-paper bench-peers
-.PHONY: bench-speed
+.PHONY: bench-imaging bench-speed
 
 demo: $(INSTALLED)
 	@$(BIN)/python demo/demo.py
@@ -65,6 +65,10 @@ bench-panels: $(RIVALS)
 	$(BIN)/python -m benchmarks.criterion
 	$(BIN)/python -m benchmarks.labels
 	$(BIN)/python -m benchmarks.bulk
+
+# Panels for imaging instruments, with their data in imaging/ of GLFS_BIO_DATA.
+bench-imaging: $(RIVALS)
+	$(BIN)/python -m benchmarks.imaging $(BENCH_IMAGING)
 
 # GLFS beside the tools made for panels; takes hours, and goes on where it was stopped.
 # BENCH_PEERS="--datasets pbmc3k_2638" passes options.

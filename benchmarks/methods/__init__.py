@@ -75,7 +75,8 @@ class Method:
         if self.select is None:
             return {}
         prepared = self.prepare(adata)
-        asked = [RANKED if max(sizes) <= RANKED else max(sizes)] if self.nested else sizes
+        largest = max(max(sizes), min(RANKED, adata.n_vars))
+        asked = [largest] if self.nested else sizes
         return {size: attempt(self.select, prepared, size) for size in asked}
 
 

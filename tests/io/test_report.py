@@ -118,6 +118,7 @@ def test_one_map_of_cells_that_have_only_the_panel(panel, tmp_path):
 
 def test_progress_is_shown_on_a_terminal(panel, tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
     write_report(panel, tmp_path / "with.html")
     out, err = capsys.readouterr()
     assert out == ""

@@ -144,7 +144,7 @@ ROWS = [
     ("glfs_evaluate_panel(x)", KEY, "panel"),
     ("glfs_evaluate_panel(x, c('g1', 'zz'), missing = 'raise')", TYPE, "missing"),
     ("glfs_evaluate_panel(x, c('g1', 'g2'), show_progress = TRUE)", TYPE, "show_progress"),
-    ("glfs_evaluate_panel(x, 'g1')", KEY, "panel"),
+    ("glfs_evaluate_panel(x, 'zz')", KEY, "panel"),
     ("glfs_evaluate_panel(x, 1:3)", R, "panel"),
     ("glfs_evaluate_panel(x, mean)", R, "panel"),
     ("glfs_evaluate_panel(x, c('g1', NA))", R, "panel"),

@@ -141,6 +141,7 @@ def test_progress_is_shown_on_a_terminal(adata, count, capsys, monkeypatch):
     pl.panel(adata, show=False)
     assert capsys.readouterr().err == ""
     monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
     pl.panel(adata, show=False)
     assert "UMAP by the panel" in capsys.readouterr().err
 
