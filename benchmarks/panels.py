@@ -122,7 +122,7 @@ def plot(values: pd.DataFrame, path: Path) -> None:
         for place, (name, row) in enumerate(means(part, "accuracy").iterrows()):
             method = METHODS[name]
             own = method.group == OURS
-            dashed = method.group in (PLAIN, RANKER) or name.endswith("re-used")
+            dashed = method.group in (PLAIN, RANKER) or name.endswith("named")
             axis.plot(
                 row.index,
                 row.to_numpy(),

@@ -23,7 +23,7 @@ import glfs_bio
 
 from ..data import LABEL, Cells
 from ..methods import _TOOLS as TOOLS
-from ..methods import LABELLED, METHODS, PEER, Method, ours
+from ..methods import DEFAULT, LABELLED, METHODS, PEER, PUBLISHED, Method, ours
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -49,24 +49,16 @@ PAIRS = {
     "10x → MERFISH": Pair("ref_poa_spacexr", "merfish_poa", SIZES),
 }
 
-OURS, PAPERS = "glfs_bio", "GLFS (2014)"
-
-
-def _exact(adata: AnnData, n_genes: int, **options) -> np.ndarray:
-    return ours.select_genes(adata, n_genes, objective="exact", **options)
-
-
-_LABELLED = ("t-test, in turn", "Wilcoxon, in turn", "logistic regression, in turn", "Spapros")
-_own = partial(replace, METHODS["GLFS"])
+_LABELLED = ("t-test, in turn", "Wilcoxon, in turn", "logistic regression, in turn")
+_own = partial(replace, METHODS[DEFAULT])
 #: Without labels, then with labels.
 UNLABELLED = {
-    OURS: METHODS["GLFS"],
-    PAPERS: _own(select=_exact, nested=False),
-    f"{PAPERS}, log counts": _own(select=partial(_exact, standardize=None), nested=False),
+    **{name: METHODS[name] for name in (DEFAULT, PUBLISHED, f"{PUBLISHED}, log counts")},
     "LapAOFS": METHODS["select_genes, lapaofs"],
     "LapAOFS, log counts": METHODS["select_genes, lapaofs, standardize=None"],
     **{name: one for name, one in METHODS.items() if one.group == "rivals" and name != "random"},
-    **{name: replace(tool, group=PEER) for name, tool in TOOLS.items()},
+    # SCMER compares every cell with every other, for ten minutes a set and more.
+    **{name: replace(one, group=PEER) for name, one in TOOLS.items() if name != "SCMER"},
 }
 WITH_LABELS = {
     "glfs_bio, labels": LABELLED["GLFS, labels"],

@@ -14,11 +14,10 @@ import pandas as pd
 from .. import resampled, store, tables
 from ..data import Cells
 from ..measures import Panel, jaccard
-from ..methods import choose
+from ..methods import DEFAULT, Method, choose
 from ..methods.environments import SECONDS, Tool
 from ..tables import say, section
 from . import (
-    OURS,
     OWN,
     PAIRS,
     SIZES,
@@ -69,7 +68,7 @@ def chance(target: Cells, n_genes: int) -> dict[str, np.ndarray]:
 def table(rows: dict[str, dict[int, list[dict]]], sizes: tuple[int, ...], measure: str):
     """Return means over datasets, and how far the first method is ahead of each, with intervals."""
     found: dict[str, dict[str, str]] = {}
-    ours = rows[OURS]
+    ours = rows[DEFAULT]
     for name, by_size in rows.items():
         found[name] = {}
         for size in sizes:
@@ -78,7 +77,7 @@ def table(rows: dict[str, dict[int, list[dict]]], sizes: tuple[int, ...], measur
                 continue
             own, other = (np.array([one[measure] for one in of[size]]) for of in (ours, by_size))
             text = f"{other[:, 0].mean():.3f}"
-            if name != OURS:
+            if name != DEFAULT:
                 text += f" ({tables.over_cells(own - other).difference})"
             found[name][f"{size}"] = text
     return pd.DataFrame(found).T
@@ -120,7 +119,8 @@ def of_instruments(asked: list[str]) -> tuple[pd.DataFrame, list[str]]:
         "Chosen from all cells of the instrument and measured on these": same,
         "Chosen from some cells of the instrument, measured on others": others,
     }.items():
-        rows = {name: collect(name, shortened(METHODS[name]), of, SIZES) for name in asked}
+        some = asked if of is same else [one for one in asked if isinstance(METHODS[one], Method)]
+        rows = {name: collect(name, shortened(METHODS[name]), of, SIZES) for name in some}
         whole(rows, [target for _, target in of], SIZES)
         first = table(rows, SIZES, MEASURES[0]) if first is None else first
         found.append(both(rows, SIZES, title))
@@ -131,6 +131,7 @@ def of_instruments(asked: list[str]) -> tuple[pd.DataFrame, list[str]]:
             if (agreement := _agreement(name, size))
         }
         for name in asked
+        if isinstance(METHODS[name], Method)
     }
     found.append(section("Genes that panels of these parts share", pd.DataFrame(shared).T))
     return first, found
@@ -157,14 +158,14 @@ def of_pairs(asked: list[str]) -> list[str]:
         source, target = reference(pair), cells(pair.instrument)
         of = [(source, target)]
         rows = {name: collect(name, shortened(METHODS[name]), of, pair.sizes) for name in asked}
-        if OURS in asked:
-            name = f"{OURS}, told what is detected"
+        if DEFAULT in asked:
+            name = f"{DEFAULT}, told what is detected"
             rows[name] = collect(name, detected(pair), of, pair.sizes)
-            name = f"{OURS}, structure of all genes"
+            name = f"{DEFAULT}, structure of all genes"
             everything = reference(pair, measured_only=False)
             rows[name] = collect(name, within(pair), [(everything, target)], pair.sizes)
-        name = f"{OURS}, from the instrument"
-        rows[name] = collect(OURS, METHODS[OURS], [(target, target)], pair.sizes)
+        name = f"{DEFAULT}, from the instrument"
+        rows[name] = collect(DEFAULT, METHODS[DEFAULT], [(target, target)], pair.sizes)
         whole(rows, [target], pair.sizes)
         found.append(both(rows, pair.sizes, title))
     return found
@@ -196,7 +197,7 @@ def main() -> None:
     """Choose, measure, write."""
     parser = tables.selecting(__doc__, METHODS, OWN)
     options = parser.parse_args()
-    asked = tables.named([*options.only, OURS], METHODS)
+    asked = tables.named([*options.only, DEFAULT], METHODS)
     first, sections = of_instruments(asked)
     sections += [*of_pairs(asked), of_embryo(asked)]
     store.merge()

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 OURS, UNITS, BEFORE = "ours", "units", "before"
 RANKER, PLAIN, RIVAL, PEER = "rankers", "plain", "rivals", "peers"
+#: Ours, and the published method; the tables of the tools call ours GLFS.
+DEFAULT, PUBLISHED = "glfs_bio", "GLFS (2014)"
 GLFS, EXPRESSION = "GLFS", "GLFS, expression"
 #: A nested method ranks once, for all sizes.
 RANKED = 200
@@ -113,12 +115,15 @@ def _before(commit: str) -> Method:
 
 #: Without labels, in this environment.
 METHODS: dict[str, Method] = {
-    GLFS: _own(ours.select_genes),
-    "GLFS, PCA and graph re-used": replace(
+    DEFAULT: _own(ours.select_genes),
+    f"{DEFAULT}, PCA and graph named": replace(
         _own(ours.select_genes, **ours.SCANPY), prepare=rivals.with_graph
     ),
-    "GLFS, standardize=None": _own(ours.select_genes, UNITS, standardize=None),
+    f"{DEFAULT}, standardize=None": _own(ours.select_genes, UNITS, standardize=None),
+    f"{DEFAULT} before (e3bc2e2)": _before("e3bc2e2"),
     "GLFS before (439dcb3)": _before("439dcb3"),
+    PUBLISHED: replace(_own(ours.published), nested=False),
+    f"{PUBLISHED}, log counts": replace(_own(ours.published, standardize=None), nested=False),
     **{
         f"select_genes, {name}": _own(ours.select_genes, RANKER, method=name)
         for name in ours.PAPERS
@@ -164,7 +169,7 @@ _TOOLS = {
 }
 #: `make bench-peers` compares these.
 COMPARED: dict[str, Method | Tool] = {
-    GLFS: METHODS[GLFS],
+    GLFS: METHODS[DEFAULT],
     EXPRESSION: _own(ours.select_genes, preserve="expression"),
     **{name: method for name, method in METHODS.items() if method.group == RIVAL},
     **{name: replace(tool, group=PEER, limit=6 * SECONDS) for name, tool in _TOOLS.items()},

@@ -70,6 +70,11 @@ def select_genes(adata: AnnData, n_genes: int | None, **options) -> np.ndarray:
     return chosen[np.argsort(found["glfs_rank"].to_numpy()[chosen])]
 
 
+def published(adata: AnnData, n_genes: int, **options) -> np.ndarray:
+    """Select genes by the objective of the paper."""
+    return select_genes(adata, n_genes, objective="exact", **options)
+
+
 def ranked(values: np.ndarray, n_genes: int, **options) -> tuple[np.ndarray, dict]:
     """Rank the columns of a matrix from 1; return the ranks and what the selection tells."""
     adata, options = with_knobs(ad.AnnData(values), options)
