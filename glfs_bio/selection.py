@@ -168,7 +168,7 @@ def rank_genes(
     ranking = how.ranker.answer(asked, criterion, how.reduction)
     about: dict[str, Any] = {
         **how.names,
-        "n_axes": _of_sets([one.n_axes if one.has_structure else 0 for one in cells]),
+        "n_axes": _of_sets([one.n_axes for one in cells]),
         "graph_components": max(one.graph_components for one in cells),
         "assay_noise": float(np.mean([one.assay_noise for one in cells])),
     }

@@ -154,26 +154,26 @@ class Cells:
         return Axes(strengths[::-1] / max(edge, np.finfo(float).tiny), directions[:, ::-1])
 
     @property
-    def n_axes(self) -> int:
-        """Number of axes that stand above the noise."""
-        return int((self.axes.strengths > 1.0).sum())
+    def has_structure(self) -> bool:
+        """Whether the leading axis stands above the noise, and above what chance reaches."""
+        return bool(self.axes.strengths[0] > max(1.0, chance.SETTINGS.margin * self.chance))
 
     @property
-    def has_structure(self) -> bool:
-        """Whether the leading axis reaches further than chance does."""
-        return bool(self.axes.strengths[0] >= chance.SETTINGS.margin * self.chance)
+    def n_axes(self) -> int:
+        """Number of axes that stand above the noise; 0 where there is no structure."""
+        return int((self.axes.strengths > 1.0).sum()) if self.has_structure else 0
 
     @cached_property
     def above_noise(self) -> Array:
         """H, symmetric, (r, r): genes ``c_j`` become ``H c_j``, and ``Σ c_j c_jᵀ`` less its noise.
 
         ``H = U diag(√(1 − 1/s)) Uᵀ``, where s > 1, of :class:`Axes`; zero along other axes.  It is
-        the identity where no axis stands above the noise.
+        the identity where there is no structure.
         """
         strengths, directions = self.axes
-        if self.n_axes == 0:
+        if not self.has_structure:
             return np.eye(len(strengths))
-        shares = np.clip(1.0 - 1.0 / np.maximum(strengths, 1.0), 0.0, 1.0)
+        shares = 1.0 - 1.0 / np.maximum(strengths, 1.0)
         return np.asarray((directions * np.sqrt(shares)) @ directions.T)
 
     def only(self, genes: Index) -> Self:

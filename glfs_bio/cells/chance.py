@@ -22,7 +22,7 @@ class Settings:
     ----------
     evident
         A leading axis this many times the edge of the noise is not compared: permuted genes of
-        twenty data sets reach 6 at most, where there are few genes, and 1 where there are many.
+        nine data sets reach 6 at most, where there are few genes, and 1 where there are many.
     margin
         Structure reaches so many times what chance reaches.
     few_cells, draws

@@ -21,7 +21,7 @@ from glfs_bio.glfs2014 import Exact, newton, path
 SIGNAL = set(range(6))
 
 
-@pytest.mark.filterwarnings("ignore:.*no structure above its noise")  # there is none
+@pytest.mark.filterwarnings("ignore::glfs_bio.errors.Caution")  # noise has no structure
 @parametrize_with_checks(
     [GLFS(), GLFS(n_genes=1, n_comps=None), GLFS(preserve="labels"), GLFS(preserve="values")]
 )

@@ -127,3 +127,16 @@ def test_stability_needs_all_cells_of_the_selection(halves, shared):
     pp.select_genes(shared, 5, batch_key="half")
     tl.stability(shared, n_resamples=2)
     assert shared.var["glfs_stability_consensus"].sum() == 5
+
+
+def test_the_worst_batch_keeps_more(real):
+    """Than by the panel that is best in the mean: cell lines, measured five times."""
+    cells = real("sc_mixology_singlets1021")
+    sc.pp.filter_genes(cells, min_cells=3)
+    sc.pp.normalize_total(cells, target_sum=1e4)
+    sc.pp.log1p(cells)
+    least = {}
+    for across in ("mean", "worst"):
+        pp.select_genes(cells, 25, batch_key="batch", across=across)
+        least[across] = cells.uns["glfs"]["kept_in_batches"].min(axis=1)[[9, 24]]
+    assert (least["worst"] > least["mean"] + 0.02).all()
