@@ -22,8 +22,7 @@ from scipy.sparse import csr_matrix
 import glfs_bio
 
 from ..data import LABEL, Cells
-from ..methods import _TOOLS as TOOLS
-from ..methods import DEFAULT, LABELLED, METHODS, PEER, PUBLISHED, Method, ours
+from ..methods import BEFORE_NOISE, DEFAULT, LABELLED, METHODS, PEER, PUBLISHED, TOOLS, Method, ours
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -53,11 +52,14 @@ _LABELLED = ("t-test, in turn", "Wilcoxon, in turn", "logistic regression, in tu
 _own = partial(replace, METHODS[DEFAULT])
 #: Without labels, then with labels.
 UNLABELLED = {
-    **{name: METHODS[name] for name in (DEFAULT, PUBLISHED, f"{PUBLISHED}, log counts")},
+    **{
+        name: METHODS[name]
+        for name in (DEFAULT, BEFORE_NOISE, PUBLISHED, f"{PUBLISHED}, log counts")
+    },
     "LapAOFS": METHODS["select_genes, lapaofs"],
     "LapAOFS, log counts": METHODS["select_genes, lapaofs, standardize=None"],
     **{name: one for name, one in METHODS.items() if one.group == "rivals" and name != "random"},
-    # SCMER compares every cell with every other, for ten minutes a set and more.
+    # SCMER compares every cell with every other: it was not run here.
     **{name: replace(one, group=PEER) for name, one in TOOLS.items() if name != "SCMER"},
 }
 WITH_LABELS = {

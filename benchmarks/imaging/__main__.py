@@ -1,6 +1,6 @@
 """Panels for imaging instruments, measured on cells of the instrument.
 
-    python -m benchmarks.imaging [--only ours rivals ...]
+    python -m benchmarks.imaging [--only glfs_bio variance ...]
 
 Chosen from the instrument's own cells and measured on these and on other cells; chosen from single
 cells and measured on the instrument; and DREAM's challenge.  `results/imaging.md` has the tables.
@@ -14,8 +14,7 @@ import pandas as pd
 from .. import resampled, store, tables
 from ..data import Cells
 from ..measures import Panel, jaccard
-from ..methods import DEFAULT, Method, choose
-from ..methods.environments import SECONDS, Tool
+from ..methods import DEFAULT, SECONDS, choose, shortened
 from ..tables import say, section
 from . import (
     OWN,
@@ -49,7 +48,7 @@ def panels(name: str, method, source: Cells, sizes: tuple[int, ...]) -> dict[int
 
 
 def scored(target: Cells, genes: list[str]) -> dict[str, np.ndarray]:
-    """Return accuracy and macro-F1 of the cells, and resampled; genes that are not there count."""
+    """Return accuracy and macro-F1 of the cells, and resampled; genes not there drop out."""
     places = target.adata.var_names.get_indexer(genes)
     found = resampled.of_types(Panel(target, tuple(sorted(places[places >= 0].tolist()))))
     return {name: found[name] for name in MEASURES}
@@ -100,41 +99,41 @@ def whole(rows: dict, targets: list[Cells], sizes: tuple[int, ...]) -> None:
     rows[ALL] = dict.fromkeys(sizes, every)
 
 
-def both(rows: dict, sizes: tuple[int, ...], title: str) -> str:
+def both(rows: dict, sizes: tuple[int, ...], title: str) -> list[str]:
     """Return the tables of both measures."""
-    return "\n\n".join(section(f"{title}: {one}", table(rows, sizes, one)) for one in MEASURES)
+    return [section(f"{title}: {one}", table(rows, sizes, one)) for one in MEASURES]
 
 
-def shortened(method):
-    """Give a tool ten minutes for the panels of one dataset."""
-    return method if not isinstance(method, Tool) else Tool(**vars(method) | {"limit": SECONDS})
+def of_same_cells(asked: list[str]) -> tuple[pd.DataFrame, list[str]]:
+    """Panels from all cells of the instrument, measured on these: accuracy, and the other table."""
+    of = [(cells(name), cells(name)) for name in OWN]
+    rows = {name: collect(name, shortened(METHODS[name]), of, SIZES) for name in asked}
+    whole(rows, [target for _, target in of], SIZES)
+    accuracy, f1 = (table(rows, SIZES, one) for one in MEASURES)
+    return accuracy, [section("The same: macro-F1", f1)]
 
 
-def of_instruments(asked: list[str]) -> tuple[pd.DataFrame, list[str]]:
-    """Panels from the cells of the instrument: the same cells, others, and what parts share."""
-    same = [(cells(name), cells(name)) for name in OWN]
-    others = [pair for name in OWN for pair in splits(name)]
-    first, found = None, []
-    for title, of in {
-        "Chosen from all cells of the instrument and measured on these": same,
-        "Chosen from some cells of the instrument, measured on others": others,
-    }.items():
-        some = asked if of is same else [one for one in asked if isinstance(METHODS[one], Method)]
-        rows = {name: collect(name, shortened(METHODS[name]), of, SIZES) for name in some}
-        whole(rows, [target for _, target in of], SIZES)
-        first = table(rows, SIZES, MEASURES[0]) if first is None else first
-        found.append(both(rows, SIZES, title))
+def of_other_cells(asked: list[str]) -> list[str]:
+    """Panels from parts of the cells, measured on the others, and what these panels share.
+
+    The tools, which take minutes, and methods whose panels are stored are left out.
+    """
+    quick = [one for one in asked if getattr(METHODS[one], "select", None)]
+    of = [pair for name in OWN for pair in splits(name)]
+    rows = {name: collect(name, METHODS[name], of, SIZES) for name in quick}
+    whole(rows, [target for _, target in of], SIZES)
     shared = {
         name: {
             size: f"{np.mean(agreement):.3f}"
             for size in (10, 40)
             if (agreement := _agreement(name, size))
         }
-        for name in asked
-        if isinstance(METHODS[name], Method)
+        for name in quick
     }
-    found.append(section("Genes that panels of these parts share", pd.DataFrame(shared).T))
-    return first, found
+    return [
+        *both(rows, SIZES, "Chosen from some cells of the instrument, measured on others"),
+        section("Genes that panels of these parts share", pd.DataFrame(shared).T),
+    ]
 
 
 def _agreement(name: str, size: int) -> list[float]:
@@ -142,8 +141,7 @@ def _agreement(name: str, size: int) -> list[float]:
     found = []
     for dataset in OWN:
         chosen = [
-            panels(name, shortened(METHODS[name]), source, SIZES).get(size)
-            for source, _ in splits(dataset)
+            panels(name, METHODS[name], source, SIZES).get(size) for source, _ in splits(dataset)
         ]
         sets = [set(genes) for genes in chosen if genes]
         pairs = [(a, b) for place, a in enumerate(sets) for b in sets[:place]]
@@ -158,16 +156,15 @@ def of_pairs(asked: list[str]) -> list[str]:
         source, target = reference(pair), cells(pair.instrument)
         of = [(source, target)]
         rows = {name: collect(name, shortened(METHODS[name]), of, pair.sizes) for name in asked}
-        if DEFAULT in asked:
-            name = f"{DEFAULT}, told what is detected"
-            rows[name] = collect(name, detected(pair), of, pair.sizes)
-            name = f"{DEFAULT}, structure of all genes"
-            everything = reference(pair, measured_only=False)
-            rows[name] = collect(name, within(pair), [(everything, target)], pair.sizes)
+        name = f"{DEFAULT}, told what is detected"
+        rows[name] = collect(name, detected(pair), of, pair.sizes)
+        name = f"{DEFAULT}, structure of all genes"
+        everything = reference(pair, measured_only=False)
+        rows[name] = collect(name, within(pair), [(everything, target)], pair.sizes)
         name = f"{DEFAULT}, from the instrument"
         rows[name] = collect(DEFAULT, METHODS[DEFAULT], [(target, target)], pair.sizes)
         whole(rows, [target], pair.sizes)
-        found.append(both(rows, pair.sizes, title))
+        found += both(rows, pair.sizes, title)
     return found
 
 
@@ -190,16 +187,17 @@ def of_embryo(asked: list[str]) -> str:
         drawn = [dream.scores(list(rng.permutation(n_genes)[:size])) for _ in range(DRAWS)]
         for score in ("s1", "s2", "s3"):
             rows[RANDOM][f"{score}, {size}"] = f"{np.mean([one[score][0] for one in drawn]):.3f}"
-    return section("DREAM: cells of a fly embryo, placed by some genes", pd.DataFrame(rows).T)
+    found = pd.DataFrame(rows).T.dropna(how="all").fillna("–")
+    return section("DREAM: cells of a fly embryo, placed by some genes", found)
 
 
 def main() -> None:
     """Choose, measure, write."""
-    parser = tables.selecting(__doc__, METHODS, OWN)
-    options = parser.parse_args()
-    asked = tables.named([*options.only, DEFAULT], METHODS)
-    first, sections = of_instruments(asked)
-    sections += [*of_pairs(asked), of_embryo(asked)]
+    parser = tables.parser(__doc__)
+    parser.add_argument("--only", nargs="*", default=list(METHODS), choices=METHODS)
+    asked = list(dict.fromkeys([DEFAULT, *parser.parse_args().only]))
+    first, sections = of_same_cells(asked)
+    sections += [*of_other_cells(asked), *of_pairs(asked), of_embryo(asked)]
     store.merge()
     save = set(asked) == set(METHODS)
     tables.write("imaging", first, *sections, save=save, draws=DRAWS, seconds=SECONDS)

@@ -26,6 +26,8 @@ OURS, UNITS, BEFORE = "ours", "units", "before"
 RANKER, PLAIN, RIVAL, PEER = "rankers", "plain", "rivals", "peers"
 #: Ours, and the published method; the tables of the tools call ours GLFS.
 DEFAULT, PUBLISHED = "glfs_bio", "GLFS (2014)"
+#: The default that counted noise as structure.
+BEFORE_NOISE = "glfs_bio before (e3bc2e2)"
 GLFS, EXPRESSION = "GLFS", "GLFS, expression"
 #: A nested method ranks once, for all sizes.
 RANKED = 200
@@ -120,7 +122,7 @@ METHODS: dict[str, Method] = {
         _own(ours.select_genes, **ours.SCANPY), prepare=rivals.with_graph
     ),
     f"{DEFAULT}, standardize=None": _own(ours.select_genes, UNITS, standardize=None),
-    f"{DEFAULT} before (e3bc2e2)": _before("e3bc2e2"),
+    BEFORE_NOISE: _before("e3bc2e2"),
     "GLFS before (439dcb3)": _before("439dcb3"),
     PUBLISHED: replace(_own(ours.published), nested=False),
     f"{PUBLISHED}, log counts": replace(_own(ours.published, standardize=None), nested=False),
@@ -161,7 +163,7 @@ LABELLED: dict[str, Method | Tool] = {
 }
 
 #: The tools for panels that need no labels, with an hour for the panels of a whole dataset.
-_TOOLS = {
+TOOLS = {
     "Spapros PCA": Tool("spapros_pca", labels=False, packages="spapros"),
     "geneBasis": Tool("genebasis", labels=False),
     "SCMER": Tool("scmer", labels=False, keep_memory=True),
@@ -172,7 +174,7 @@ COMPARED: dict[str, Method | Tool] = {
     GLFS: METHODS[DEFAULT],
     EXPRESSION: _own(ours.select_genes, preserve="expression"),
     **{name: method for name, method in METHODS.items() if method.group == RIVAL},
-    **{name: replace(tool, group=PEER, limit=6 * SECONDS) for name, tool in _TOOLS.items()},
+    **{name: replace(tool, group=PEER, limit=6 * SECONDS) for name, tool in TOOLS.items()},
 }
 #: What the panels of this package are compared with.
 RIVALS = [name for name in COMPARED if name not in (GLFS, EXPRESSION)]
