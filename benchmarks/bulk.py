@@ -39,16 +39,16 @@ ALPHAS = np.logspace(-1, 4, 11)
 
 #: Keyword arguments of select_genes.
 SETTINGS = {
-    "GLFS, default": {},
-    "GLFS, n_neighbors=5": {"n_neighbors": 5},
-    "GLFS, n_neighbors=30": {"n_neighbors": 30},
-    "GLFS, n_comps=10": {"n_comps": 10},
-    "GLFS, n_comps=None": {"n_comps": None},
-    "GLFS, n_neighbors=5, n_comps=10": {"n_neighbors": 5, "n_comps": 10},
-    'GLFS, standardize="unit"': {"standardize": "unit"},
-    "GLFS, standardize=None": {"standardize": None},
-    "GLFS, standardize=None, n_comps=10": {"standardize": None, "n_comps": 10},
-    "GLFS of the paper, full rank": {"objective": "exact", "n_comps": None},
+    "glfs_bio, default": {},
+    "glfs_bio, n_neighbors=5": {"n_neighbors": 5},
+    "glfs_bio, n_neighbors=30": {"n_neighbors": 30},
+    "glfs_bio, n_comps=10": {"n_comps": 10},
+    "glfs_bio, n_comps=None": {"n_comps": None},
+    "glfs_bio, n_neighbors=5, n_comps=10": {"n_neighbors": 5, "n_comps": 10},
+    'glfs_bio, standardize="unit"': {"standardize": "unit"},
+    "glfs_bio, standardize=None": {"standardize": None},
+    "glfs_bio, standardize=None, n_comps=10": {"standardize": None, "n_comps": 10},
+    "GLFS (2014), full rank": {"objective": "exact", "n_comps": None},
     "Laplacian Score": {"method": "laplacian_score"},
     "LapAOFS": {"method": "lapaofs"},
 }

@@ -15,7 +15,7 @@ from . import tables
 from .data import BATCHES, DATASETS, KANG, KANG_CELLS, LABEL, MIXTURE, SETS, Cells, prepared, read
 from .data import some as drawn
 from .measures import Panel, accuracy, kmeans_nmi, neighbour_accuracy
-from .methods import ours, rivals
+from .methods import DEFAULT, ours, rivals
 from .tables import say
 
 BATCH = BATCHES[KANG]
@@ -30,7 +30,7 @@ MARKERS, FEWEST_CELLS = 20, 10
 
 def panels(adata, size: int, batch_key: str | None) -> dict[str, np.ndarray]:
     """Select genes by every method that can be told of batches."""
-    found = {"GLFS": ours.select_genes(adata, size, batch_key=batch_key)}
+    found = {DEFAULT: ours.select_genes(adata, size, batch_key=batch_key)}
     for flavor in ("seurat", "cell_ranger", "seurat_v3"):
         table = rivals.dispersions(adata, size, flavor, batch_key=batch_key)
         found[f"HVG {flavor}"] = np.flatnonzero(table["highly_variable"])
@@ -63,8 +63,8 @@ def clusters() -> pd.DataFrame:
 
 
 def changes(table: pd.DataFrame) -> str:
-    """Return what `batch_key` changes for GLFS, with every draw."""
-    own = table.loc["GLFS"]
+    """Return what `batch_key` changes for glfs_bio, with every draw."""
+    own = table.loc[DEFAULT]
     change = own.loc[BATCH] - own.loc["none"]
     return "\n".join(
         f"- {size} genes: "

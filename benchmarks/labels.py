@@ -148,7 +148,7 @@ def present(values: pd.DataFrame) -> list[str]:
     return [measure for measure in MEASURES if values[measure].notna().any()]
 
 
-def over_rivals(values: pd.DataFrame, own: str = "GLFS, labels") -> pd.DataFrame:
+def over_rivals(values: pd.DataFrame, own: str = "glfs_bio, labels") -> pd.DataFrame:
     """Return the rows of every rival, with what ours is ahead by in place of the measures."""
     place = [*HALF, "genes"]
     rivals = values[[LABELLED[name].group == RIVAL for name in values["method"]]]

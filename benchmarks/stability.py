@@ -1,7 +1,7 @@
 """How much of a panel stays when the cells, the counts, the seed or the preprocessing change.
 
-    python -m benchmarks.stability halves [--only GLFS ...] [--datasets ...] [--pairs 20]
-    python -m benchmarks.stability perturbed [--only GLFS ...] [--datasets ...] [--draws 1]
+    python -m benchmarks.stability halves [--only glfs_bio ...] [--datasets ...] [--pairs 20]
+    python -m benchmarks.stability perturbed [--only glfs_bio ...] [--datasets ...] [--draws 1]
 
 `halves` compares panels from pairs of halves of the cells, for the methods of this environment:
 `panels_stability.md`.  `perturbed` has one such pair for every method, and compares panels from
@@ -48,7 +48,7 @@ PERTURBED = {name: method for name, method in COMPARED.items() if name != "rando
 HALVES, OTHER_SEED = "two halves of the cells", "another seed"
 #: The others take no seed: their Pearson residuals, dispersions and autocorrelations are exact, and
 #: the scripts of the tools pass none.
-SEEDED = {methods.GLFS: partial(ours.select_genes, random_state=1)}
+SEEDED = {methods.DEFAULT: partial(ours.select_genes, random_state=1)}
 NOT_RUN, REFUSED, UNSEEDED = "not run", "not applicable", "none"
 #: Reasons that hold whatever is run.
 NEVER = (REFUSED, UNSEEDED)

@@ -63,7 +63,7 @@ UNLABELLED = {
     **{name: replace(one, group=PEER) for name, one in TOOLS.items() if name != "SCMER"},
 }
 WITH_LABELS = {
-    "glfs_bio, labels": LABELLED["GLFS, labels"],
+    "glfs_bio, labels": LABELLED["glfs_bio, labels"],
     **{name: LABELLED[name] for name in _LABELLED},
 }
 

@@ -24,11 +24,13 @@ if TYPE_CHECKING:
 
 OURS, UNITS, BEFORE = "ours", "units", "before"
 RANKER, PLAIN, RIVAL, PEER = "rankers", "plain", "rivals", "peers"
-#: Ours, and the published method; the tables of the tools call ours GLFS.
-DEFAULT, PUBLISHED = "glfs_bio", "GLFS (2014)"
+#: Ours, also for expression, and the published method.
+DEFAULT, EXPRESSION, PUBLISHED = "glfs_bio", "glfs_bio, expression", "GLFS (2014)"
+PUBLISHED_PLAIN = f"{PUBLISHED}, log counts"
+#: LapAOFS in our units of noise.
+LAPAOFS = "select_genes, lapaofs"
 #: The default that counted noise as structure.
 BEFORE_NOISE = "glfs_bio before (e3bc2e2)"
-GLFS, EXPRESSION = "GLFS", "GLFS, expression"
 #: A nested method ranks once, for all sizes.
 RANKED = 200
 PACKAGE = "glfs-bio"
@@ -125,7 +127,7 @@ METHODS: dict[str, Method] = {
     BEFORE_NOISE: _before("e3bc2e2"),
     "GLFS before (439dcb3)": _before("439dcb3"),
     PUBLISHED: replace(_own(ours.published), nested=False),
-    f"{PUBLISHED}, log counts": replace(_own(ours.published, standardize=None), nested=False),
+    PUBLISHED_PLAIN: replace(_own(ours.published, standardize=None), nested=False),
     **{
         f"select_genes, {name}": _own(ours.select_genes, RANKER, method=name)
         for name in ours.PAPERS
@@ -149,8 +151,8 @@ METHODS: dict[str, Method] = {
 
 #: With labels.
 LABELLED: dict[str, Method | Tool] = {
-    "GLFS, labels": _own(ours.select_genes, preserve=data.LABEL),
-    "GLFS, no labels": _own(ours.select_genes),
+    "glfs_bio, labels": _own(ours.select_genes, preserve=data.LABEL),
+    "glfs_bio, no labels": _own(ours.select_genes),
     "SupervisedGLFS, 50 components": replace(_own(ours.class_graph), nested=False),
     "t-test, in turn": Method(partial(rivals.markers, test="t-test")),
     "Wilcoxon, in turn": Method(partial(rivals.markers, test="wilcoxon")),
@@ -171,13 +173,14 @@ TOOLS = {
 }
 #: `make bench-peers` compares these.
 COMPARED: dict[str, Method | Tool] = {
-    GLFS: METHODS[DEFAULT],
+    DEFAULT: METHODS[DEFAULT],
     EXPRESSION: _own(ours.select_genes, preserve="expression"),
+    **{name: METHODS[name] for name in (PUBLISHED, PUBLISHED_PLAIN, LAPAOFS)},
     **{name: method for name, method in METHODS.items() if method.group == RIVAL},
     **{name: replace(tool, group=PEER, limit=6 * SECONDS) for name, tool in TOOLS.items()},
 }
 #: What the panels of this package are compared with.
-RIVALS = [name for name in COMPARED if name not in (GLFS, EXPRESSION)]
+RIVALS = [name for name in COMPARED if name not in (DEFAULT, EXPRESSION)]
 
 
 def shortened(method: Method | Tool) -> Method | Tool:

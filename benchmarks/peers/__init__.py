@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from .. import store, tables
 from ..data import LABEL, QUARTERS, Cells
-from ..methods import COMPARED, EXPRESSION, GLFS, Method, Tool, environments, shortened
+from ..methods import COMPARED, DEFAULT, EXPRESSION, Method, Tool, environments, shortened
 from ..tables import say
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ EVALUATOR = environments.TOOLS / "spapros_evaluator.py"
 PART_SECONDS, SECONDS_PER_CELL, PARTS = 100, 0.1, 4
 #: Spapros' figures take minutes a panel: of these methods only, on the five datasets.
 SCORED = (
-    GLFS,
+    DEFAULT,
     EXPRESSION,
     "Spapros PCA",
     "geneBasis",

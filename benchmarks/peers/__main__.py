@@ -1,6 +1,6 @@
-"""Panels by GLFS and by what else chooses genes without labels, on datasets of four kinds.
+"""Panels by glfs_bio and by what else chooses genes without labels, on datasets of four kinds.
 
-    python -m benchmarks.peers [--steps panels ...] [--only GLFS ...] [--datasets ...] [--sizes ...]
+    python -m benchmarks.peers [--steps panels ...] [--only glfs_bio ...] [--sizes ...]
 
 Steps: `panels` chooses genes and measures them; `clusters` adds the measures that cluster cells;
 `costs` measures processor time and memory; `spapros` has Spapros score the panels of some methods.

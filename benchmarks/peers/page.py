@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from .. import tables
 from ..data import BATCHES, DATASETS, FIVE, N_COMPS, RESAMPLES, SIMULATED
-from ..methods import COMPARED, EXPRESSION, GLFS, RIVALS, SECONDS, Tool, versions
+from ..methods import COMPARED, DEFAULT, EXPRESSION, RIVALS, SECONDS, Tool, versions
 from ..resampled import INDEPENDENT
 from ..tables import section
 from . import PART_SECONDS, SECONDS_PER_CELL, SIZES, results
@@ -96,17 +96,17 @@ def sections(found: Results) -> Iterator[str]:
             if (group, measure) != (FIVE, MEASURES[0]):
                 yield section(f"{measure}, {group}: mean", results.means(found, group, measure), 3)
             over = results.differences(found, group, measure)
-            yield section(f"{measure}, {group}: GLFS minus others", over, 3)
+            yield section(f"{measure}, {group}: glfs_bio minus others", over, 3)
         for measure in CLUSTERS:
             yield section(f"{measure}, {group}: mean", results.plain(found, group, measure), 3)
         if len(clusters := results.clusters_lost(found, group)):
-            yield section(f"Clusters, {group}: where GLFS is behind", clusters, 3)
+            yield section(f"Clusters, {group}: where glfs_bio is behind", clusters, 3)
     yield section("Spapros' figures", f"On {', '.join(found.scored) or 'none yet'}.")
     for figure in SCORES:
         yield section(f"{figure}: mean", results.plain(found, FIVE, figure), 3)
         over = results.differences(found, FIVE, figure)
-        yield section(f"{figure}: GLFS minus others", over, 3)
-    yield section("Where GLFS is behind", losses(found))
+        yield section(f"{figure}: glfs_bio minus others", over, 3)
+    yield section("Where glfs_bio is behind", losses(found))
     yield section("Time and memory", results.spent(found).round(1))
     yield section("Failures", failures(found))
     yield f"Versions: {versions(COMPARED)}."
@@ -168,7 +168,7 @@ def counts(found: Results) -> pd.DataFrame:
     five = against["group"] == FIVE
     sets = against.groupby("group")["sets"].max()
     names = {group: f"all methods, {n} {group}" for group, n in sets.items()}
-    rows = against["method"].where(five, against["group"].map(names)).rename("GLFS against")
+    rows = against["method"].where(five, against["group"].map(names)).rename("glfs_bio against")
     table = pd.crosstab(rows, pd.Series(kinds, against.index))
     return table.reindex(index=rows.unique(), columns=VERDICTS, fill_value=0)
 
@@ -335,7 +335,7 @@ def _apart(heights: pd.Series) -> pd.Series:
 def _line(axis: Axes, name: str, points: list) -> None:
     sizes = [size for size, _ in points]
     found = [one for _, one in points]
-    ours = name == GLFS
+    ours = name == DEFAULT
     line = {"linewidth": 2.5 if ours else 1.2, "zorder": 3 if ours else 2}
     dashes = ":" if name == EXPRESSION else "--" if isinstance(COMPARED[name], Tool) else "-"
     axis.plot(

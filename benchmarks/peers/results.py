@@ -12,7 +12,7 @@ import pandas as pd
 
 from .. import measures, resampled, tables
 from ..data import DATASETS, FIVE, MORE, QUARTERS, RESAMPLES, SIMULATED
-from ..methods import COMPARED, EXPRESSION, GLFS, RIVALS, Method
+from ..methods import COMPARED, DEFAULT, EXPRESSION, RIVALS, Method
 from ..resampled import INDEPENDENT
 from . import FIGURES, SIZES, cost_alone, key, panels, spapros_figures
 
@@ -77,8 +77,8 @@ class Results:
 
     @cached_property
     def against(self) -> pd.DataFrame:
-        """GLFS minus every other method, as `minus_others` has it."""
-        return self.minus_others(GLFS)
+        """glfs_bio minus every other method, as `minus_others` has it."""
+        return self.minus_others(DEFAULT)
 
     @cached_property
     def expression_against(self) -> pd.DataFrame:
@@ -110,7 +110,7 @@ class Results:
 
     @property
     def behind(self) -> pd.DataFrame:
-        """Rows of `against` where GLFS is behind, without the figures of Spapros."""
+        """Rows of `against` where glfs_bio is behind, without the figures of Spapros."""
         against = self.against[~self.against["measure"].isin(SCORES)]
         return against[[one.mean < 0 for one in against["difference"]]]
 
@@ -177,7 +177,7 @@ def means(found: Results, group: str, measure: str) -> pd.DataFrame:
 
 
 def differences(found: Results, group: str, measure: str) -> pd.DataFrame:
-    """Return GLFS minus every other method."""
+    """Return glfs_bio minus every other method."""
     against = found.against.query("group == @group and measure == @measure")
     against = against.set_index(["method", "genes"])
 
@@ -222,8 +222,8 @@ def clusters_lost(found: Results, group: str) -> pd.DataFrame:
     lost = {}
     for measure in CLUSTERS:
         values = plain(found, group, measure).apply(pd.to_numeric)
-        if GLFS in values.index:
-            over = values.loc[GLFS] - values.loc[values.index.isin(RIVALS)]
+        if DEFAULT in values.index:
+            over = values.loc[DEFAULT] - values.loc[values.index.isin(RIVALS)]
             lost[measure] = over.map(lambda one: f"{one:+.3f}" if one < 0 else "")
     return _rows(pd.concat(lost)) if lost else pd.DataFrame()
 
