@@ -41,7 +41,7 @@ ALPHAS = np.logspace(-1, 4, 11)
 SETTINGS = {
     "glfs_bio, default": {},
     "glfs_bio, n_neighbors=5": {"n_neighbors": 5},
-    "glfs_bio, n_neighbors=30": {"n_neighbors": 30},
+    "glfs_bio, n_neighbors=15": {"n_neighbors": 15},
     "glfs_bio, n_comps=10": {"n_comps": 10},
     "glfs_bio, n_comps=None": {"n_comps": None},
     "glfs_bio, n_neighbors=5, n_comps=10": {"n_neighbors": 5, "n_comps": 10},

@@ -27,6 +27,7 @@ from .errors import InvalidValue, naming
 from .methods import METHODS, OBJECTIVES, Method, Question
 from .options import Limits, Platform
 from .selection import answerable, rank_genes
+from .solvers.greedy import LARGEST
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -62,6 +63,7 @@ def select_genes(
     symbols: str | None = None,
     missing: Missing = "raise",
     key_added: str = "glfs",
+    as_highly_variable: bool = False,
     subset: bool = False,
     inplace: bool = True,
     random_state: int | None = 0,
@@ -86,6 +88,8 @@ def select_genes(
     n_genes : int, default None
         Genes to select.  None: the fewest that preserve 90 % of what all genes preserve (at most
         500), or as many as a budget affords; with another objective, those of its solution.
+        More than 500 are possible and not what F is for: as features of an integration or a mapping
+        of queries, ``sc.pp.highly_variable_genes`` with `batch_key` does better.
     preserve : str, list, dict, default "structure"
         What the panel should preserve:
 
@@ -137,6 +141,9 @@ def select_genes(
         What to do about names of genes that are not there.
     key_added : str, default "glfs"
         Prefix of the columns written to ``.var``, and key of ``.uns``.
+    as_highly_variable : bool, default False
+        Write the selection to ``.var["highly_variable"]`` too, where ``sc.pp.pca`` looks for the
+        genes that it takes.  At most 500 genes.
     subset : bool, default False
         Keep only the selected genes in `adata` (or in the returned table).
     inplace : bool, default True
@@ -161,6 +168,8 @@ def select_genes(
         original GLFS its β ≥ 0; of another method what it ranks by.
     ``.var[f"{key_added}_included"]`` : bool
         Whether `include` put the gene in.
+    ``.var["highly_variable"]`` : bool
+        With `as_highly_variable`: the same as ``.var[f"{key_added}_selected"]``.
     ``.var[f"{key_added}_detection"]`` : float
         With such a platform: the detection efficiencies.
     ``.uns[key_added]`` : dict
@@ -215,13 +224,18 @@ def select_genes(
         "symbols": symbols,
         "missing": missing,
         "key_added": key_added,
+        "as_highly_variable": as_highly_variable,
         "subset": subset,
         "random_state": random_state,
     }
     checks.keys(key_added=key_added)
-    checks.flags(subset=subset, inplace=inplace)
+    checks.flags(as_highly_variable=as_highly_variable, subset=subset, inplace=inplace)
+    if as_highly_variable:
+        _few_enough(n_genes)
     frame, entry, sets = _selected(adata, params, inplace=inplace)
     chosen = frame[f"{key_added}_selected"].to_numpy()
+    if as_highly_variable:
+        frame["highly_variable"] = chosen
     if not inplace:
         return frame[chosen] if subset else frame
     for one in sets:
@@ -229,6 +243,19 @@ def select_genes(
         if subset:
             one._inplace_subset_var(one.var[f"{key_added}_selected"].to_numpy())
     return None
+
+
+def _few_enough(n_genes: int | None) -> None:
+    checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
+    if n_genes is not None and n_genes > LARGEST:
+        raise InvalidValue(
+            "n_genes",
+            n_genes,
+            "is more than {largest}, which {arg:as_highly_variable} is limited to: beyond, highly "
+            "variable genes are a better input for what follows",
+            "ask for fewer, or use scanpy's highly_variable_genes with the batches",
+            largest=LARGEST,
+        )
 
 
 def _selected(
@@ -334,7 +361,7 @@ def structure(
     n_comps: int | None = 50,
     use_rep: str | None = None,
     neighbors_key: str | None = None,
-    n_neighbors: int = 15,
+    n_neighbors: int | None = None,
     lambda1: float = 100.0,
     standardize: Literal["auto", "noise", "unit"] | None = "auto",
     layer: str | None = None,
@@ -355,8 +382,9 @@ def structure(
         Cells × genes, log-normalised.  ``adata.X`` is never changed.
     n_comps, use_rep, neighbors_key, layer, batch_key
         As in :func:`select_genes`.
-    n_neighbors : int, default 15
-        Neighbours of a cell where the graph is computed here.
+    n_neighbors : int, default None
+        Neighbours of a cell where the graph is computed here.  None: 15, of fewer than 300 cells a
+        twentieth of them, and at least 8.
     lambda1 : float, default 100.0
         Weight λ1 of the graph in ``B = I + λ1 L``, L the symmetric normalised Laplacian.
     standardize : {"auto", "noise", "unit"} or None, default "auto"

@@ -63,7 +63,7 @@ class Options:
     lambda1: float = 100.0
     standardize: str | None = "auto"
     n_comps: int | None = 50
-    n_neighbors: int = 15
+    n_neighbors: int | None = None
     random_state: int | None = 0
 
     def __post_init__(self) -> None:

@@ -52,7 +52,7 @@ class Parameters:
     use_rep: str | None = None
     neighbors_key: str | None = None
     n_comps: int | None = 50
-    n_neighbors: int = 15
+    n_neighbors: int | None = None
     lambda1: float = 100.0
     standardize: str | None = "auto"
     random_state: int | None = 0

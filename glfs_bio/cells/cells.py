@@ -49,7 +49,7 @@ class Reduction:
     """
 
     n_comps: int | None = 50
-    n_neighbors: int = 15
+    n_neighbors: int | None = None
     lambda1: float = 100.0
     laplacian: str = "normalized"
     standardize: str | None = "noise"
@@ -58,7 +58,7 @@ class Reduction:
 
     def __post_init__(self) -> None:
         checks.whole_number("n_comps", self.n_comps, at_least=1, or_none=True)
-        checks.whole_number("n_neighbors", self.n_neighbors, at_least=1)
+        checks.whole_number("n_neighbors", self.n_neighbors, at_least=1, or_none=True)
         checks.number("lambda1", self.lambda1)
         checks.one_of("laplacian", self.laplacian, graphs.LAPLACIANS)
         checks.one_of("standardize", self.standardize, STANDARDIZE)

@@ -24,11 +24,24 @@ LAPLACIANS = ("normalized", "unnormalized")
 _SYMMETRY = 1e-5
 #: Beyond so many cells neighbours are approximate.  All distances of so many take 3 s.
 MOST_EXACT = 20_000
+#: Neighbours of a cell: so many, of few cells a share of them, but no fewer than the last.
+_USUAL, _SHARE, _FEWEST = 15, 0.05, 8
+
+
+def neighbors_of_each(n_cells: int, n_neighbors: int | None = None) -> int:
+    """Return how many neighbours a cell has in a graph of `n_cells`.
+
+    None: 15, of fewer than 300 cells a twentieth of them, and at least 8.  Fifteen neighbours among
+    72 samples are more than a class of them may have.
+    """
+    if n_neighbors is None:
+        n_neighbors = min(_USUAL, max(_FEWEST, int(_SHARE * n_cells)))
+    return min(n_neighbors, n_cells - 1)
 
 
 @one_thread_if_forked
 def knn_graph(
-    representation: Matrix, n_neighbors: int = 15, random_state: int | None = 0
+    representation: Matrix, n_neighbors: int | None = None, random_state: int | None = 0
 ) -> sparse.csr_array:
     """Nearest-neighbour graph with heat-kernel weights (He, Cai & Niyogi 2005).
 
@@ -42,11 +55,11 @@ def knn_graph(
     representation
         Coordinates of the cells, shape (n_cells, r).
     n_neighbors
-        Neighbours of a cell, itself not counted; at most ``n_cells − 1`` are used.
+        Neighbours of a cell, itself not counted: see :func:`neighbors_of_each`.
     random_state
         Seed of the approximate search.
     """
-    n_neighbors = min(n_neighbors, representation.shape[0] - 1)
+    n_neighbors = neighbors_of_each(representation.shape[0], n_neighbors)
     if representation.shape[0] > MOST_EXACT:
         distances = neighbors.distances(representation, n_neighbors, random_state)
     else:

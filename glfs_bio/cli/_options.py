@@ -136,7 +136,9 @@ class Structure:
     ] = None
     neighbors_key: Annotated[str | None, "Graph: key of uns; computed if not given."] = None
     n_comps: Annotated[int | None, "Principal components; 0 is full rank. Default: 50."] = None
-    n_neighbors: Annotated[int | None, "Neighbours, where there is no graph. Default: 15."] = None
+    n_neighbors: Annotated[
+        int | None, "Neighbours, where there is no graph. Default: 15, fewer below 300 cells."
+    ] = None
     lambda1: Annotated[float | None, "Weight of the graph. Default: 100.0."] = None
     random_state: Annotated[
         int | None,

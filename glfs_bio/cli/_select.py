@@ -69,6 +69,9 @@ class Asked:
         "mean"
     )
     key_added: Annotated[str, "Prefix of what is written."] = "glfs"
+    as_highly_variable: Annotated[
+        bool, "Write the selection to highly_variable of var too, for scanpy."
+    ] = False
     subset: Annotated[bool, "Keep only selected genes."] = False
 
 

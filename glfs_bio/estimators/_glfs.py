@@ -76,7 +76,8 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     n_comps
         Principal components that span the subspace of the cells.  None: full rank, as in the paper.
     n_neighbors
-        Neighbours of a cell in the graph, where none is given to `fit`.
+        Neighbours of a cell in the graph, where none is given to `fit`.  None: 15, of fewer than
+        300 cells a twentieth of them, and at least 8.
     random_state
         Seed of the principal components.
 
@@ -135,7 +136,7 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         lambda1: float = 100.0,
         standardize: Literal["auto", "noise", "unit"] | None = "auto",
         n_comps: int | None = 50,
-        n_neighbors: int = 15,
+        n_neighbors: int | None = None,
         random_state: int | None = 0,
     ) -> None:
         self.n_genes = n_genes

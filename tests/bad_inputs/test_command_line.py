@@ -270,7 +270,15 @@ def test_data_or_values(folder, line, named):
 ELSEWHERE = {"compare", "curve", "evaluate", "explain", "extend", "markers", "substitutes"}
 LIMITS = {"counts_layer", "cost", "budget", *(field.name for field in fields(Limits))}
 #: Options that take no value.
-NOTHING_WRONG = {"--subset", "--log1p", "--overwrite", "--debug", "--all", "--help"}
+NOTHING_WRONG = {
+    "--as-highly-variable",
+    "--subset",
+    "--log1p",
+    "--overwrite",
+    "--debug",
+    "--all",
+    "--help",
+}
 
 
 def test_every_option_has_a_row():

@@ -97,6 +97,7 @@ PARAMETERS = [
     ("key_added", None, InvalidType),
     ("key_added", "", InvalidValue),
     ("key_added", "a/b", InvalidValue),
+    ("as_highly_variable", "no", InvalidType),
     ("subset", "no", InvalidType),
     ("inplace", 1, InvalidType),
     ("random_state", -1, InvalidValue),

@@ -11,9 +11,11 @@ from glfs_bio.errors import Caution
 from glfs_bio.pp import select_genes
 
 
-@pytest.mark.parametrize("n_noise", [3000, 10000])
-@pytest.mark.parametrize("shape", ["clusters", "uniform"])
-def test_four_features_among_noise(n_noise, shape):
+@pytest.mark.parametrize(
+    ("shape", "n_noise"),
+    [("clusters", 3000), ("uniform", 1000), ("moons", 10_000), ("clusters", 60_000)],
+)
+def test_four_features_among_noise(shape, n_noise):
     """No axis of the cells shows them, but each by itself varies more than the noise does."""
     adata = glfs_bio.datasets.simulate(n_noise=n_noise, shape=shape)
     with pytest.warns(Caution):
@@ -57,7 +59,7 @@ def test_38_samples(real):
     golub = golub[(golub.obs["split"] == "train").to_numpy()].copy()
     golub.X = np.log10(np.clip(golub.X.astype(float), 100, 16000))
     select_genes(golub, 20)
-    assert golub.uns["glfs"]["n_axes"] == 5
+    assert 3 < golub.uns["glfs"]["n_axes"] < 10
     golub.X = np.random.default_rng(0).permuted(golub.X, axis=0)
     with pytest.warns(Caution):
         select_genes(golub, 20)

@@ -115,6 +115,25 @@ def test_subset_and_key(pbmc):
     assert pbmc.var["panel_selected"].all()
 
 
+def test_the_panel_can_be_the_highly_variable_genes_of_scanpy(pbmc):
+    select_genes(pbmc, 30, as_highly_variable=True)
+    assert (pbmc.var["highly_variable"] == pbmc.var["glfs_selected"]).all()
+    sc.pp.pca(pbmc, n_comps=10)
+    assert (pbmc.varm["PCs"][~pbmc.var["glfs_selected"]] == 0).all()
+    table = select_genes(pbmc, None, as_highly_variable=True, inplace=False, subset=True)
+    assert table["highly_variable"].all()
+
+
+def test_highly_variable_genes_are_five_hundred_at_most(pbmc):
+    before = pbmc.copy()
+    with refused(InvalidValue, "n_genes"):
+        select_genes(pbmc, 501, as_highly_variable=True)
+    pd.testing.assert_frame_equal(pbmc.var, before.var)
+    select_genes(pbmc, 501)
+    select_genes(pbmc, 500, as_highly_variable=True)
+    assert pbmc.var["highly_variable"].sum() == 500
+
+
 def test_matrix_is_never_changed(pbmc, container):
     pbmc.X = container(pbmc.X.toarray())
     before = pbmc.X.copy()

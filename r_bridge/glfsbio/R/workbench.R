@@ -100,7 +100,8 @@ glfs_evaluate_panel <- function(x, panel, labels = NULL, ..., assay = NULL) {
 #'   takes. A plain matrix has no place to keep a structure.
 #' @param ... Further arguments, by name. `block`, `n_comps`, `use_rep`, `neighbors_key` and
 #'   `random_state`, as in [glfs_select_genes()]; `lambda1`, the weight of the graph of the
-#'   samples, and `n_neighbors`, the neighbours of a sample in it; `standardize`, the units
+#'   samples, and `n_neighbors`, the neighbours of a sample in it (NULL: 15, of fewer than 300
+#'   samples a twentieth of them, and at least 8); `standardize`, the units
 #'   of the genes: `"noise"`, `"unit"` (their variance), NULL, or `"auto"`; and `key_added`.
 #'   All defaults are those of Python.
 #' @return The object, with a record in `metadata(x)$glfs_structure`, `notes(x)` or
