@@ -28,7 +28,7 @@ CURVES = {
     "GeneCover": ("GeneCover", GREY, "x"),
     "Spapros PCA": ("Spapros,\nby components", "#009E73", "^"),
     "geneBasis": ("geneBasis", "#56B4E9", "D"),
-    "GLFS": ("GLFS", BLUE, "o"),
+    "glfs_bio": ("glfs_bio", BLUE, "o"),
 }
 
 
@@ -88,7 +88,7 @@ def curves(ax: plt.Axes) -> None:
     """Accuracy against size, each curve with its name."""
     found = accuracies()
     for row, (name, colour, marker) in CURVES.items():
-        ours = row == "GLFS"
+        ours = row == "glfs_bio"
         sizes, values = list(found[row]), list(found[row].values())
         ax.plot(
             sizes,
