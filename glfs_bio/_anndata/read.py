@@ -12,6 +12,7 @@ from scipy import sparse
 from .. import checks
 from ..cells.graph import check_graph
 from ..cells.pca import check_coordinates
+from ..data.indices import check_indices
 from ..data.matrix import RowMatrix, no_rows
 from ..errors import NO_VALUE, Caution, InvalidType, InvalidValue, Message, NotFound, listed, warn
 
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
     from .structure import Parameters
 
 _ON_GPU = ("cupy", "cupyx")
+#: Bytes of a real number: single and double precision.
+_PRECISIONS = (4, 8)
+#: The layer that stands for ``.raw``.
+RAW = "raw"
 _PARTS = {
     "layers": Message("{layers}"),
     "obs": Message("{obs}"),
@@ -46,12 +51,20 @@ class Look:
         No logarithm exceeds it: that of 1e9 to the base of 2.
     largest
         No logarithm and hardly a scaled value exceeds it.
+    twice
+        Logarithms of logarithms of counts are smaller.
+    whole, nearly_all
+        How near to a whole number its ratio to the smallest of a cell is, and how many of them are,
+        where a matrix holds counts in some unit.
     """
 
     values: int = 10_000
     rows: int = 20
     largest_logarithm: float = 30.0
     largest: float = 500.0
+    twice: float = 3.0
+    whole: float = 0.05
+    nearly_all: float = 0.95
 
 
 LOOK = Look()
@@ -78,6 +91,13 @@ def inputs(adata: AnnData, named: Parameters) -> Inputs:
     data = row_matrix(adata, named.layer)
     if looks_like_counts(data):
         warn(Caution("The matrix holds whole numbers, like raw counts: {log_normalise}."))
+    elif logged_twice(data):
+        warn(
+            Caution(
+                "The matrix holds logarithms of logarithms of counts: take them once, or name a "
+                "log-normalised layer with {arg:layer}."
+            )
+        )
     elif looks_like_intensities(data):
         warn(
             Caution(
@@ -134,6 +154,17 @@ def unique_names(adata: AnnData) -> None:
         )
 
 
+def writable(adata: AnnData) -> None:
+    """Refuse a part of a backed object, to which nothing can be written."""
+    if adata.is_view and adata.isbacked:
+        raise InvalidValue(
+            "adata",
+            NO_VALUE,
+            "is a part of a backed object, and nothing can be written to it",
+            "take it to memory first, with to_memory()",
+        )
+
+
 def find(
     adata: AnnData, part: Literal["layers", "obs", "obsm", "var"], name: str, argument: str
 ) -> Any:
@@ -186,6 +217,7 @@ def matrix(adata: AnnData, layer: str | None = None, argument: str = "layer") ->
     if isinstance(data, np.matrix):
         data = np.asarray(data)
     if sparse.issparse(data):
+        check_indices(data, *about)
         data = data if data.format in ("csr", "csc") else data.tocsr()
     elif not isinstance(data, np.ndarray):
         raise InvalidType(
@@ -273,6 +305,31 @@ def may_be_counts(data: Any) -> bool:
     return bool(values.min() >= 0 and (whole or values.max() > LOOK.largest_logarithm))
 
 
+def logged_twice(data: Any) -> bool:
+    """Whether ``log1p`` was applied twice to counts: once undone, they are no multiples yet.
+
+    Counts of a cell are whole multiples of its smallest, whatever they are normalised by.
+    """
+    if isinstance(data, RowMatrix):
+        data = data.first(LOOK.rows)
+    if sparse.issparse(data):
+        data = np.split(data.data, data.tocsr().indptr[1:-1])
+    rows = [row[row > 0] for row in data]
+    rows = [row.astype(np.float64) for row in rows if len(row) > 1 and row.max() < LOOK.twice]
+    if not rows:
+        return False
+    once = [np.expm1(row) for row in rows]
+    return not _multiples(once) and _multiples([np.expm1(row) for row in once])
+
+
+def _multiples(rows: list[Array]) -> bool:
+    """Whether nearly all numbers of nearly all rows are whole multiples of their smallest."""
+    ratios = np.concatenate([row / row.min() for row in rows])
+    ratios = ratios[(ratios > 1.0 + LOOK.whole) & (ratios < LOOK.largest)]
+    whole = np.abs(ratios - np.round(ratios)) < LOOK.whole
+    return bool(len(ratios) >= LOOK.rows and whole.mean() > LOOK.nearly_all)
+
+
 def looks_like_intensities(data: Any) -> bool:
     """Whether the first values are too far from zero for logarithms, and for units of noise."""
     values = _first_values(data)
@@ -327,6 +384,7 @@ def representation(adata: AnnData, use_rep: str | None) -> Array | None:
     if use_rep in (None, "X"):
         return None
     found = find(adata, "obsm", use_rep, "use_rep")
+    check_indices(found, "use_rep", use_rep)
     found = found.toarray() if sparse.issparse(found) else found
     return check_coordinates(found, adata.n_obs, "use_rep")
 
@@ -386,9 +444,12 @@ def batches(adata: AnnData, batch_key: str | None) -> NDArray[Any] | None:
 
 
 def _stored(adata: AnnData, layer: str | None, argument: str) -> Any:
-    """A matrix as it is."""
+    """A matrix as it is; ``"raw"`` is that of ``.raw``, of these genes, where no layer is."""
     check(adata)
-    data = adata.X if layer is None else find(adata, "layers", layer, argument)
+    if layer == RAW and layer not in adata.layers and adata.raw is not None:
+        data = _of_raw(adata)
+    else:
+        data = adata.X if layer is None else find(adata, "layers", layer, argument)
     holds = type(getattr(data, "_meta", data))  # of dask, what its blocks are
     package = holds.__module__.partition(".")[0]
     if package in _ON_GPU:
@@ -400,6 +461,26 @@ def _stored(adata: AnnData, layer: str | None, argument: str) -> Any:
             kind=holds.__name__,
         )
     return data
+
+
+def _of_raw(adata: AnnData) -> Any:
+    """What ``.raw`` has of the genes that there are.
+
+    Raises
+    ------
+    KeyError
+        Genes that it has not.
+    """
+    lacks = ~adata.var_names.isin(adata.raw.var_names)
+    if lacks.any():
+        raise NotFound(
+            "layer",
+            RAW,
+            "has not all genes of {var_names}, but lacks {names}",
+            "leave these genes out of {adata}",
+            names=listed(adata.var_names[lacks]),
+        )
+    return adata.raw[:, adata.var_names].X
 
 
 def _subject(layer: str | None, argument: str) -> tuple[str, object]:
@@ -420,6 +501,13 @@ def _check_real(values: Any, about: tuple[str, object]) -> None:
     if values.dtype.kind not in "biuf":
         raise InvalidType(
             *about, "must hold real numbers, and has dtype {dtype}", dtype=str(values.dtype)
+        )
+    if values.dtype.kind == "f" and values.dtype.itemsize not in _PRECISIONS:
+        raise InvalidType(
+            *about,
+            "has dtype {dtype}, which is not computed with",
+            "convert it to float32 or float64",
+            dtype=str(values.dtype),
         )
 
 

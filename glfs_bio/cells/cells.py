@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from contextlib import nullcontext
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -11,10 +12,18 @@ import numpy as np
 from scipy import sparse
 
 from .. import checks
-from ..data.matrix import Moments, RowMatrix, doubled, in_range, is_sparse, moments
+from ..data.matrix import (
+    Moments,
+    RowMatrix,
+    dense_if_flat,
+    doubled,
+    in_range,
+    is_sparse,
+    moments,
+)
 from ..data.products import ScaledGenes, products
 from ..data.threads import one_thread_if_forked
-from ..errors import NO_VALUE, InvalidValue
+from ..errors import NO_VALUE, InvalidValue, Message
 from . import chance, noise, pca
 from . import graph as graphs
 from .batches import split, warn_of_few
@@ -24,6 +33,8 @@ if TYPE_CHECKING:
 
     from .._typing import Array, Index, Matrix
     from ..data.products import Products
+
+log = logging.getLogger(__name__)
 
 STANDARDIZE = ("noise", "unit", None)
 #: Of more cells than this a sample is drawn.
@@ -321,25 +332,42 @@ def build_problems(
     InvalidValue
         Every gene is constant; a batch that is missing for some cells, or has too few.
     """
-    whole = in_range(RowMatrix(data))
+    whole = in_range(dense_if_flat(RowMatrix(data)))
     if batch is None:
-        return [_reduced(whole, reduction, representation, graph, "the cells")]
+        return _told([_reduced(whole, reduction, representation, graph, "the cells")])
     if graph is not None:
         raise InvalidValue(
             "graph", NO_VALUE, "is of all cells, and each batch has one of its own", "leave one out"
         )
     batches = split(batch, data.shape[0])
     warn_of_few(batch, data.shape[0])
-    return [
-        _reduced(
-            RowMatrix(whole, one.cells),
-            reduction,
-            None if representation is None else representation[one.cells],
-            None,
-            one.name,
+    return _told(
+        [
+            _reduced(
+                RowMatrix(whole, one.cells),
+                reduction,
+                None if representation is None else representation[one.cells],
+                None,
+                one.name,
+            )
+            for one in batches
+        ]
+    )
+
+
+def _told(sets: list[Problem]) -> list[Problem]:
+    """The same, and a message where a graph has parts that are not joined."""
+    most = max(one.graph_components for one in sets)
+    if most > 1:
+        log.warning(
+            Message(
+                "The graph of the cells has {n} connected components, parts that no similarity "
+                "joins, as of types that have nothing in common: where they should be joined, more "
+                "neighbours are needed; cells that stand alone can be removed.",
+                n=most,
+            )
         )
-        for one in batches
-    ]
+    return sets
 
 
 def _reduced(

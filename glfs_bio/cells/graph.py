@@ -10,6 +10,7 @@ from scipy.sparse import csgraph
 from sklearn.neighbors import kneighbors_graph
 
 from .. import checks
+from ..data.indices import check_indices
 from ..data.matrix import RowMatrix, no_rows, with_values
 from ..data.products import Sparse
 from ..data.threads import one_thread_if_forked
@@ -95,6 +96,7 @@ def check_graph(graph: Matrix, n_cells: int, name: str = "graph") -> sparse.csr_
             shape=shape,
             n=n_cells,
         )
+    check_indices(graph, name)
     graph = sparse.csr_array(
         graph if sparse.issparse(graph) else checks.real(name, graph), copy=True
     )

@@ -13,7 +13,6 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import NearestNeighbors
-from threadpoolctl import threadpool_limits
 
 from ..data import threads
 
@@ -108,7 +107,7 @@ def _clusters(cells: Array, random_state: int | None) -> tuple[list[Index], Arra
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # identical cells: fewer clusters
-        with threadpool_limits(1):  # threads would add up in any order
+        with threads.one_thread():  # threads would add up in any order
             model.fit(cells[seen])
     chunks = np.split(cells, range(_CHUNK, len(cells), _CHUNK))
     found = np.concatenate(list(threads.in_order(model.predict, chunks)))

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 
 from ..data import threads
+from ..data.compiled import compiled
 from ..data.matrix import RowMatrix, moments
 from .graph import laplacian
 
@@ -111,6 +111,12 @@ def of_assay(variance: Array, residuals: Array) -> float:
     return SETTINGS.assay * float(np.average(residuals, weights=structure))
 
 
+def shares_of_assay(variance: Array, residuals: Array) -> Array:
+    """How much of ``σ_0²`` each gene sets, shape (n_genes,): they add up to 1."""
+    parts = reliability(variance, residuals) * variance * residuals
+    return np.asarray(parts / (parts.sum() or 1.0))
+
+
 def gene_units(variance: Array, residuals: Array, assay: float | None = None) -> Array:
     """``u_i = h_i / √(σ_i² + σ_0²)``, zero for a constant gene; `assay` is ``σ_0²``, if known."""
     assay = of_assay(variance, residuals) if assay is None else assay
@@ -189,7 +195,7 @@ def _quadratic_forms(data: sparse.csr_array, form: sparse.csr_array) -> Array:
     return np.asarray(parts.sum(axis=0))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled()
 def _forms_of_rows(
     indptr: Index,
     indices: Index,

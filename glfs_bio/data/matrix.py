@@ -16,6 +16,7 @@ from scipy import sparse
 
 from ..errors import NO_VALUE, InvalidType, InvalidValue
 from . import threads
+from .indices import check_indices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -81,6 +82,8 @@ class RowMatrix:
     ------
     TypeError
         It cannot be read by rows.
+    ValueError
+        A sparse matrix whose indices are out of range; of one in a file, when these are read.
     """
 
     def __init__(self, source: Any, cells: Index | None = None, genes: Index | None = None) -> None:
@@ -89,6 +92,7 @@ class RowMatrix:
             genes = genes if source.genes is None else _chosen(source.genes, genes)
             source = source.source
         if sparse.issparse(source):
+            check_indices(source, "X")
             source = _canonical(source)
         elif isinstance(source, np.matrix):
             source = np.asarray(source)
@@ -238,6 +242,7 @@ def rows_of(block: Matrix, wanted: Array) -> Matrix:
 
 
 def _as_block(block: Any, cells: Index | None, genes: Index | None) -> Matrix:
+    check_indices(block, "X")
     block = _canonical(block) if sparse.issparse(block) else np.asarray(block)
     if cells is not None and len(cells) < block.shape[0]:
         block = block[cells]
@@ -329,6 +334,10 @@ def _is_dask(source: Any) -> bool:
 _DENSE = 0.5
 #: Units in which sums of squares, and squares of these, are still numbers.
 _SMALLEST_UNIT = 1e-60
+#: Rows that are looked at where they are not in memory.
+_ROWS = 20
+#: Values that are so many times farther from zero than from one another cost digits.
+_FLAT = 100.0
 #: Products of such numbers, and sums of these, are in the range of single precision.
 _IN_RANGE = 1e15
 
@@ -369,12 +378,41 @@ def single(values: Array) -> tuple[Array, float]:
     return np.multiply(values, np.float64(1.0 / unit), out=in_unit, casting="same_kind"), unit
 
 
+def dense_if_flat(data: RowMatrix) -> RowMatrix:
+    """The matrix, or where its values are far from zero and hardly differ, a dense one.
+
+    Sums over a sparse matrix are of values, and not of differences from a mean.
+    """
+    if not sparse.issparse(data.source) or is_sparse(data.source):
+        return data
+    low, high = float(data.source.data.min()), float(data.source.data.max())
+    nearest = max(low, -high)  # to zero; negative where values are on both sides of it
+    if nearest <= 0 or high - low > nearest / _FLAT:
+        return data
+    return RowMatrix(data.source.toarray())
+
+
 def in_range(data: RowMatrix) -> RowMatrix:
     """The matrix, or a copy in another unit where squares would be zero or infinite.
 
-    The unit is a power of two, which changes no digit.  What is not in memory stays as it is.
+    The unit is a power of two, which changes no digit.
+
+    Raises
+    ------
+    ValueError
+        Such a matrix that is not in memory, by its first rows.
     """
     if not data.in_memory:
+        first = data.first(_ROWS)
+        extent = largest(first.data if sparse.issparse(first) else first)
+        if 0 < extent < _SMALLEST_UNIT or extent > 1.0 / _SMALLEST_UNIT:
+            raise InvalidValue(
+                "X",
+                NO_VALUE,
+                "is in a unit in which its values are {extent:.3g} at most",
+                "bring it into another unit, such as that of logarithms of counts",
+                extent=extent,
+            )
         return data
     source = data.source
     values = source.data if sparse.issparse(source) else source  # max() of it would sort it

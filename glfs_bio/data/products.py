@@ -12,10 +12,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 
 from . import threads
+from .compiled import compiled
 from .matrix import doubled, is_sparse, single, with_values
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Sparse:
 
     def threads(self) -> AbstractContextManager[object]:
         """One thread of BLAS: its others would wait on cores that the products need."""
-        return threads.one_thread("blas")
+        return threads.one_thread_of_blas()
 
     @cached_property
     def transposed(self) -> sparse.csr_array:
@@ -186,7 +186,7 @@ def _product(
     return product
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def _rows(
     indptr: Index,
     indices: Index,

@@ -49,9 +49,50 @@ def controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def one_thread(of: str | None = None) -> AbstractContextManager[object]:
-    """Context with one thread of all libraries, or of ``"blas"``."""
-    limited: AbstractContextManager[object] = controller().limit(limits=1, user_api=of)
+class _OneThreadOfBlas:
+    """BLAS has one thread while any thread of the process wants that, and then what it had.
+
+    Its number of threads is one for the whole process: of limits that overlap, the first to begin
+    need not be the first to end, and would leave what it found behind.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process = os.getpid()
+        self._inside = 0
+        self._before: AbstractContextManager[object] = nullcontext()
+
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
+        if self._process != os.getpid():  # another thread may have held the lock at the fork
+            self._lock, self._process, self._inside = threading.Lock(), os.getpid(), 0
+        with self._lock:
+            if self._inside == 0:
+                self._before = controller().limit(limits=1, user_api="blas")
+            self._inside += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._inside -= 1
+                if self._inside == 0:
+                    self._before.__exit__(None, None, None)
+
+
+#: One for the process.
+one_thread_of_blas = _OneThreadOfBlas()
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Context with one thread of BLAS, and of OpenMP in the thread that enters it."""
+    with one_thread_of_blas(), _one_thread_of_openmp():
+        yield
+
+
+def _one_thread_of_openmp() -> AbstractContextManager[object]:
+    """Context with one thread of OpenMP, which each thread of the process has a number of."""
+    limited: AbstractContextManager[object] = controller().limit(limits=1, user_api="openmp")
     return limited
 
 
@@ -69,9 +110,7 @@ RULES = Rules()
 def few_threads(rank: int, n_genes: int) -> AbstractContextManager[object]:
     """Context with one thread of BLAS where matrices are small or the process is forked."""
     small = rank <= RULES.rank and rank * n_genes <= RULES.numbers
-    limits = 1 if small or forked() else None
-    limited: AbstractContextManager[object] = controller().limit(limits=limits, user_api="blas")
-    return limited
+    return one_thread_of_blas() if small or forked() else nullcontext()
 
 
 def one_thread_if_forked(
@@ -164,7 +203,7 @@ def in_order(function: Callable[..., _Result], *several: Iterable[Any]) -> Itera
         yield from starmap(function, every())
         return
     waiting: deque[Future[_Result]] = deque()
-    with one_thread("blas"), ThreadPoolExecutor(threads) as pool:
+    with one_thread_of_blas(), ThreadPoolExecutor(threads) as pool:
         try:
             for item in every():
                 waiting.append(pool.submit(_alone, function, *item))
@@ -179,7 +218,7 @@ def in_order(function: Callable[..., _Result], *several: Iterable[Any]) -> Itera
 
 
 def _alone(function: Callable[..., _Result], *item: Any) -> _Result:
-    with alone(), one_thread("openmp"):
+    with alone(), _one_thread_of_openmp():
         return function(*item)
 
 

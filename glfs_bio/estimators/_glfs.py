@@ -15,7 +15,6 @@ from sklearn.utils.validation import (
     check_consistent_length,
     check_is_fitted,
     column_or_1d,
-    validate_data,
 )
 
 from .. import checks
@@ -27,6 +26,7 @@ from ..laprls import check_classes, class_graph, is_labelled
 from ..methods import OBJECTIVES, Method, Question
 from ..ranking import measured
 from ..selection import Options, check_sizes, rank_genes
+from ._input import validated
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -192,12 +192,9 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             another size, a λ that leaves no gene, or a `y` that does not vary.
         """
         checks.one_of("preserve", self.preserve, _PRESERVE)
-        checks.no_anndata(X)
-        X = validate_data(
+        X = validated(
             self,
             X,
-            accept_sparse=("csr", "csc"),
-            dtype=(np.float64, np.float32),
             ensure_min_samples=3,
         )
         ranking = rank_genes(
@@ -393,11 +390,9 @@ class SupervisedGLFS(GLFS):
         self, X: Matrix, labels: NDArray[np.generic]
     ) -> tuple[Matrix, NDArray[np.generic]]:
         """Check both, and keep the samples whose class is known."""
-        X = validate_data(
+        X = validated(
             self,
             X,
-            accept_sparse=("csr", "csc"),
-            dtype=(np.float64, np.float32),
             ensure_min_samples=3,
             ensure_min_features=2,
         )

@@ -13,13 +13,14 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .. import checks
 from ..cells import noise
 from ..errors import NO_VALUE, InvalidType, InvalidValue, listed
 from ..laprls import check_classes, class_graph, is_labelled, n_folds
 from ._glfs import GLFS, SupervisedGLFS
+from ._input import validated
 from ._laprls import LapRLSClassifier
 
 if TYPE_CHECKING:
@@ -208,13 +209,10 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             A parameter out of range, fewer than two classes, no class with two samples where
             folds or the graph of the classes need one, or more genes to include than to select.
         """
-        checks.no_anndata(X)
-        X, labels = validate_data(
+        X, labels = validated(
             self,
             X,
             y,
-            accept_sparse=("csr", "csc"),
-            dtype=(np.float64, np.float32),
             ensure_min_samples=3,
         )
         if X.shape[1] == 1:
@@ -262,9 +260,7 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
     def _selected(self, X: Matrix) -> Matrix:
         check_is_fitted(self)
-        X = validate_data(
-            self, X, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), reset=False
-        )
+        X = validated(self, X, reset=False)
         return X[:, self.genes_]
 
     def _numbers(self, n_features: int, n_included: int) -> Index:

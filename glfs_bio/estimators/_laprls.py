@@ -9,12 +9,13 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .. import checks, laprls
 from ..cells import graph as graphs
 from ..cells import noise
 from ..errors import InvalidValue
+from ._input import validated
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -137,13 +138,10 @@ class LapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         checks.one_of("graph", self.graph, GRAPHS)
         checks.whole_number("n_neighbors", self.n_neighbors, at_least=1)
         checks.flags(standardize=self.standardize)
-        checks.no_anndata(X)
-        X, labels = validate_data(
+        X, labels = validated(
             self,
             X,
             y,
-            accept_sparse=("csr", "csc"),
-            dtype=(np.float64, np.float32),
             ensure_min_samples=2,
         )
         check_classification_targets(labels)
@@ -168,9 +166,7 @@ class LapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def decision_function(self, X: Matrix) -> Array:
         """``wᵀx + b − 1/2``: positive for the second of two classes, or one column a class."""
         check_is_fitted(self)
-        X = validate_data(
-            self, X, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32), reset=False
-        )
+        X = validated(self, X, reset=False)
         decision = np.asarray(X @ self.coef_.T + self.intercept_)
         return decision.ravel() if len(self.classes_) == 2 else decision
 

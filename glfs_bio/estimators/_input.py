@@ -1,0 +1,36 @@
+"""What every estimator asks of its matrix, before anything is done with it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from .. import checks
+from ..data.indices import check_indices
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+
+def validated(estimator: BaseEstimator, X: Any, *labels: Any, **how: Any) -> Any:
+    """Return a matrix, with labels where there are some, as scikit-learn's ``validate_data`` does.
+
+    Dense, CSR or CSC, in single or double precision.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Not a matrix of finite real numbers, or a damaged one.
+    """
+    checks.no_anndata(X)
+    check_indices(X, "X")
+    return validate_data(
+        estimator,
+        X,
+        *labels,
+        accept_sparse=("csr", "csc"),
+        dtype=(np.float64, np.float32),
+        **how,
+    )
