@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import platform
+import re
 import shutil
 import tempfile
 from contextlib import contextmanager
@@ -10,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import checks
-from .errors import LONGEST_VALUE, FileExists, FileMissing, InvalidType, InvalidValue
+from .errors import LONGEST_VALUE, FileExists, FileMissing, InvalidType, InvalidValue, Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,15 +56,57 @@ def reason(error: BaseException) -> str:
     return " ".join(str(error).split())[:LONGEST_VALUE]
 
 
+@contextmanager
+def reading(path: str | Path, kind: str, argument: str = "path") -> Iterator[None]:
+    """Refuse a file, by its name, for whatever a library raises that cannot read it.
+
+    Parameters
+    ----------
+    path
+        File that is read in the block.
+    kind
+        What it should be, such as its ending.
+    argument
+        What named it.
+
+    Raises
+    ------
+    ValueError
+        Naming the file, and what the library says.
+    """
+    try:
+        yield
+    except Refusal:
+        raise
+    except MemoryError as error:
+        raise InvalidValue(
+            argument,
+            str(path),
+            "asks for more memory than there is ({reason})",
+            "free some, or look whether the file is whole",
+            reason=reason(error) or "no room",
+        ) from error
+    except Exception as error:  # a damaged file has libraries raise anything
+        raise InvalidValue(
+            argument,
+            str(path),
+            "cannot be read as {kind} ({reason})",
+            "give a file that is whole, and of this kind",
+            kind=kind,
+            reason=reason(error) or type(error).__name__,
+        ) from error
+
+
 def check_target(path: str | Path, *, overwrite: bool) -> None:
     """Refuse a file that must not be replaced, or whose folder is missing.
 
     Parameters
     ----------
     path
-        File that will be written.
+        File that will be written; what ends in ``.zarr`` is a folder.
     overwrite
-        Whether one that is there may be replaced.
+        Whether one that is there may be replaced.  A folder is replaced by a folder only, and if it
+        is a zarr store.
 
     Raises
     ------
@@ -79,11 +123,17 @@ def check_target(path: str | Path, *, overwrite: bool) -> None:
     """
     path = as_path(path)
     checks.flags(overwrite=overwrite)
+    if path.is_symlink() and not path.exists() and not overwrite:
+        raise FileExists(
+            "path", str(path), "is a link to a file that does not exist", "choose another name"
+        )
     if path.exists() and not overwrite:
         raise FileExists(
             "path", str(path), "exists", "choose another name, or pass {arg:overwrite={true}}"
         )
-    if not path.parent.is_dir():
+    if path.is_dir() and not (path.suffix.lower() == _FOLDERS and _is_zarr(path)):
+        raise FileExists("path", str(path), "is a folder, which is not replaced", "name a file")
+    if not path.resolve().parent.is_dir():
         raise FileMissing(
             "path", str(path), "is in a folder that does not exist", "create it first"
         )
@@ -93,17 +143,20 @@ def check_target(path: str | Path, *, overwrite: bool) -> None:
 def replacing(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
     """Yield a temporary name beside `path`, which takes its place when the block ends well.
 
+    A file that is replaced keeps its permissions, and a link to a file stays one.  What a process
+    left behind that was killed while it wrote is removed by the next one that writes there.
+
     Parameters
     ----------
     path
-        File to write, or folder.
+        File to write; what ends in ``.zarr`` is a folder.
     overwrite
         Whether a file that is there may be replaced.
 
     Raises
     ------
     FileExistsError
-        `path` exists and `overwrite` is not set.
+        `path` exists and `overwrite` is not set, or came into being meanwhile; or it is a folder.
     FileNotFoundError
         The folder does not exist.
 
@@ -121,22 +174,86 @@ def replacing(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
     """
     path = as_path(path)
     check_target(path, overwrite=overwrite)
-    folder = Path(tempfile.mkdtemp(prefix=".glfs-", dir=path.parent))
+    final = path.resolve()
+    _remove_abandoned(final.parent)
+    mine = f"{_TEMPORARY}{_here()}-{os.getpid()}-"
+    folder = Path(tempfile.mkdtemp(prefix=mine, dir=final.parent))
     try:
         yield folder / path.name
-        _swap(folder / path.name, path, folder / "old")
+        _put(folder / path.name, final, overwrite=overwrite, aside=folder / "old")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _swap(new: Path, path: Path, aside: Path) -> None:
-    """Put `new` in the place of `path`; a folder, which cannot be replaced, steps aside first."""
+#: Ending of what is written as a folder, and what is in such a folder.
+_FOLDERS = ".zarr"
+_OF_ZARR = (".zgroup", ".zattrs", ".zarray", "zarr.json")
+#: Names of temporary folders: this, the machine, the process, and a number.
+_TEMPORARY = ".glfs-"
+
+
+def _is_zarr(path: Path) -> bool:
+    return any((path / name).exists() for name in _OF_ZARR) or not any(path.iterdir())
+
+
+def _here() -> str:
+    """The machine, as part of a name."""
+    return re.sub(r"\W", "_", platform.node()) or "_"
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Remove temporary folders of processes of this machine that have ended."""
+    for left in folder.glob(f"{_TEMPORARY}{_here()}-*-*"):
+        process = left.name.removeprefix(f"{_TEMPORARY}{_here()}-").partition("-")[0]
+        if process.isdecimal() and not _runs(int(process)):
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def _runs(process: int) -> bool:
+    if os.name != "posix":  # elsewhere the signal 0 would end it
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # of another user
+        return True
+    return True
+
+
+def _put(new: Path, path: Path, *, overwrite: bool, aside: Path) -> None:
+    """Put `new` at `path`: in the place of what is there, or where nothing is."""
+    if not overwrite:
+        _put_where_nothing_is(new, path)
+        return
     if not path.is_dir():
+        if path.exists():
+            shutil.copymode(path, new)
         new.replace(path)
         return
-    path.rename(aside)
+    path.rename(aside)  # a folder cannot be replaced, and steps aside
     try:
         new.replace(path)
     finally:
         if not path.exists():
             aside.rename(path)
+
+
+def _put_where_nothing_is(new: Path, path: Path) -> None:
+    """Put `new` at `path`, or refuse it if another process or thread was faster."""
+    try:
+        if new.is_dir():
+            path.mkdir()  # an empty folder can be replaced
+            new.replace(path)
+            return
+        try:
+            os.link(new, path)
+        except FileExistsError:
+            raise
+        except OSError:  # a file system without links
+            path.touch(exist_ok=False)
+            new.replace(path)
+    except FileExistsError:
+        raise FileExists(
+            "path", str(path), "was written meanwhile", "choose another name"
+        ) from None

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import csv
 import re
-import zipfile
-from datetime import datetime
-from typing import TYPE_CHECKING, Any
-
-import pandas as pd
+from contextlib import closing
+from datetime import date
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import checks
 from ._extras import needs
-from ._files import as_path, existing, reason
+from ._files import as_path, existing, reading
 from .errors import InvalidValue, NotFound, listed
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 #: Files of :func:`read_panel`.
@@ -25,6 +24,45 @@ _HEADS = (
     *("genesymbol", "symbol", "hgncsymbol", "mgisymbol", "genename", "gene", "name", "feature"),
     *("featurename", "target", "targetgene", "ensemblgeneid", "ensemblid", "ensembl", "geneid"),
 )
+
+
+#: What begins a formula in a spreadsheet.
+FORMULA = ("=", "+", "-", "@")
+#: Of a cell of a sheet: a formula, and what came of one that cannot be computed.
+_COMPUTED = {"f": "a formula", "e": "an error of a formula"}
+
+
+def check_names(names: Iterable[str], path: Path) -> None:
+    """Refuse names of genes that would not be the same once they are read again.
+
+    Raises
+    ------
+    ValueError
+        A name that is empty, has blanks around it, or a character that is not printed, such as a
+        line break; one that is a comment in a list or a formula in a spreadsheet; a first name that
+        is the header of a list.
+    """
+    for place, name in enumerate(names):
+        fault = None
+        if not name or name != name.strip():
+            fault = "is empty, or has blanks around it"
+        elif not name.isprintable():
+            fault = "has a character that is not printed, such as a tab or a line break"
+        elif name.startswith("#") or " #" in name:
+            fault = "is a comment to who reads it"
+        elif name.startswith(FORMULA) and path.suffix.lower() in (".csv", ".tsv", ".xlsx"):
+            fault = "is a formula in a spreadsheet"
+        elif place == 0 and path.suffix.lower() == ".txt" and _plain(name) in _HEADS:
+            fault = "is the header of a list"
+        if fault is not None:
+            raise InvalidValue(
+                "path",
+                str(path),
+                "cannot hold the name {name!r}, which {fault}",
+                "rename the gene, or name a column of {var} with {arg:symbols}",
+                name=name,
+                fault=fault,
+            )
 
 
 def read_panel(
@@ -65,7 +103,8 @@ def read_panel(
         No such column, sheet or gene set.
     ValueError
         Another ending, no text file, no names, several names in a line, a table where no column
-        says that it holds the genes, or an argument that is for other files.
+        says that it holds the genes, a formula or a date among them, or an argument that is for
+        other files.
 
     Examples
     --------
@@ -217,50 +256,68 @@ def _table(path: Path, ending: str) -> list[list[str]]:
     if not lines:
         return []
     separator = "\t" if ending == ".tsv" else max(",;\t", key=lines[0].count)
-    return list(csv.reader(lines, delimiter=separator))
+    with reading(path, ending):
+        return list(csv.reader(lines, delimiter=separator))
 
 
-def _sheet(path: Path, sheet: str | None) -> list[list[str]]:
+def _sheet(path: Path, sheet: str | None) -> list[list[Any]]:
+    """Cells of a sheet: texts and numbers, or what :class:`_NoName` says of others."""
     needs("An .xlsx file", "openpyxl")
-    try:
-        with pd.ExcelFile(path, engine="openpyxl") as book:
-            if sheet is not None and sheet not in book.sheet_names:
-                raise NotFound(
-                    *("sheet", sheet, "is not in {path}", "it has {names}"),
-                    path=str(path),
-                    names=listed(book.sheet_names),
-                )
-            frame = pd.read_excel(
-                book, 0 if sheet is None else sheet, header=None, dtype=object, na_filter=False
+    import openpyxl  # type: ignore[import-untyped]
+
+    with reading(path, ".xlsx"), closing(openpyxl.load_workbook(path, read_only=True)) as book:
+        if sheet is not None and sheet not in book.sheetnames:
+            raise NotFound(
+                *("sheet", sheet, "is not in {path}", "it has {names}"),
+                path=str(path),
+                names=listed(book.sheetnames),
             )
-    except (OSError, ValueError, zipfile.BadZipFile) as error:
-        raise InvalidValue(
-            "path", str(path), "cannot be read as .xlsx ({reason})", reason=reason(error)
-        ) from error
-    return [
-        ["" if pd.isna(cell) else cell for cell in row] for row in frame.itertuples(index=False)
-    ]
+        page = book[book.sheetnames[0] if sheet is None else sheet]
+        return [[_cell(cell) for cell in row] for row in page.iter_rows()]
+
+
+class _NoName(NamedTuple):
+    """A cell that holds something else than a name."""
+
+    what: str
+    advice: str
+
+
+def _cell(cell: Any) -> str | _NoName:
+    if cell.value is None:
+        return ""
+    if cell.data_type in _COMPUTED:
+        return _NoName(
+            f"{_COMPUTED[cell.data_type]} ({cell.value})", "copy the names, and paste their values"
+        )
+    if isinstance(cell.value, date):
+        return _NoName(
+            f"the date {cell.value:%Y-%m-%d}, as Excel makes dates of names such as SEPT1",
+            "write the names again, in cells formatted as text",
+        )
+    return str(cell.value)
 
 
 def _of_table(rows: list[list[Any]], column: str | None, path: Path) -> list[str]:
     if not rows:
         return []
     header, *body = rows
-    heads = [str(head).strip() for head in header]
+    heads = ["" if isinstance(head, _NoName) else str(head).strip() for head in header]
     place = _place(heads, column, path)
     if place is None:  # one column, without a header
         place, body = 0, rows
     cells = [row[place] for row in body if len(row) > place]
     for cell in cells:
-        if isinstance(cell, datetime):
+        if isinstance(cell, _NoName):
             raise InvalidValue(
                 "path",
                 str(path),
-                "has the date {date} among the genes, as Excel makes dates of names such as SEPT1",
-                "write the names again, in cells formatted as text",
-                date=f"{cell:%Y-%m-%d}",
+                "has among the genes {what}",
+                "{advice}",
+                what=cell.what,
+                advice=cell.advice,
             )
-    return [str(cell) for cell in cells]
+    return cells
 
 
 def _place(heads: list[str], column: str | None, path: Path) -> int | None:

@@ -24,6 +24,8 @@ _OF_SCANPY = frozenset(
     }
 )
 _LARGEST: Any = sys.float_info.max
+#: Smaller numbers have lost digits, and their inverse may be infinite.
+_SMALLEST: Any = sys.float_info.min
 #: scikit-learn's.
 _LARGEST_SEED = 2**32 - 1
 
@@ -120,7 +122,7 @@ def real(name: str, values: ArrayLike) -> Array:
     if array.dtype == object:
         try:
             array = array.astype(np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise InvalidType(name, NO_VALUE, "must hold real numbers") from None
     if array.dtype.kind not in "buif":
         raise InvalidType(name, NO_VALUE, "must hold real numbers")
@@ -159,8 +161,15 @@ def number(name: str, value: Any, *, above: float | None = None, at_least: float
     if is_number:
         plain: Any = value.item() if hasattr(value, "item") else value  # float32's largest
         too_small = plain < at_least if above is None else plain <= above
-        if not too_small and abs(plain) <= _LARGEST:
+        if not too_small and (plain == 0 or _SMALLEST <= abs(plain) <= _LARGEST):
             return
     sign, limit = ("≥", at_least) if above is None else (">", above)
-    allowed = Message("a finite number {sign} {limit:g}", sign=sign, limit=limit)
+    least = Message(" that is not below {least:.2g}, or 0", least=_SMALLEST)
+    tiny = is_number and abs(plain) < _SMALLEST and plain != 0
+    allowed = Message(
+        "a finite number {sign} {limit:g}{least}",
+        sign=sign,
+        limit=limit,
+        least=least if tiny else Message(""),
+    )
     _refuse(name, value, allowed, right_type=is_number)

@@ -142,9 +142,16 @@ def shortened(value: object) -> str:
     return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 1]}…"
 
 
+def printable(text: str) -> str:
+    """Return a text without what a terminal would take for a command, or break a line at."""
+    if text.isprintable():
+        return text
+    return "".join(one if one.isprintable() else repr(one)[1:-1] for one in text)
+
+
 def listed(names: Iterable[object], most: int = MOST_NAMES) -> str:
     """Return the first names with commas between them, for a message."""
-    every = [str(name) for name in names]
+    every = [printable(str(name)) for name in names]
     shown = ", ".join(every[:most]) if every else "there is none"
     shown = shown if len(shown) <= LONGEST_VALUE else f"{shown[: LONGEST_VALUE - 1]}…"
     return shown + (", …" if len(every) > most else "")

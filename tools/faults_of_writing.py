@@ -78,7 +78,7 @@ def killed_before_it_takes_its_place(_: int) -> None:
 
 
 def killed_when_it_has(_: int) -> None:
-    _files.shutil = SimpleNamespace(rmtree=die)
+    _files.shutil = SimpleNamespace(rmtree=die, copymode=shutil.copymode)
 
 
 def up_to(n_bytes: int, *, die: bool) -> None:
@@ -128,6 +128,7 @@ def largest_file(path: Path) -> int:
 def put_old(target: Path) -> Path:
     if target.suffix == ".zarr":
         target.mkdir()
+        (target / ".zgroup").write_bytes(b"{}")
         target /= "old"
     target.write_bytes(b"old")
     return target

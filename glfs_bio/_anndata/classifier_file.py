@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._files import as_path, check_target, existing, replacing
+from .._files import as_path, check_target, existing, reading, replacing
 from ..errors import InvalidValue
 from . import read, selection
 from .classifier import PARTS, Classifier
@@ -124,10 +124,8 @@ def read_classifier(path: str | Path) -> dict[str, Any]:
     (10, 11)
     """
     path = existing(path)
-    try:
+    with reading(path, "JSON"):
         found = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise InvalidValue("path", str(path), _NO_CLASSIFIER, "it is no JSON") from error
     if not isinstance(found, dict) or found.pop("format", None) != _FORMAT:
         raise InvalidValue("path", str(path), _NO_CLASSIFIER)
     written = found.pop("format_version", None)

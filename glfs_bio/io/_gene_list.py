@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import selection
+from .._anndata import provenance, selection
 from .._extras import needs
 from .._files import as_path, check_target, replacing
+from .._gene_files import FORMULA, check_names
 from ..errors import InvalidType, InvalidValue, NotFound, listed
 
 if TYPE_CHECKING:
@@ -71,8 +72,8 @@ def write_gene_list(
     ImportError
         An ``.xlsx``, and openpyxl is not installed.
     ValueError
-        Another ending, no gene selected, `columns` for a list that has none, or an explanation of
-        another panel.
+        Another ending, no gene selected, `columns` for a list that has none, an explanation of
+        another panel, or a name that would not be the same once it is read again.
 
     Examples
     --------
@@ -121,6 +122,7 @@ def write_gene_list(
     absent = pd.DataFrame({"gene": list(adata.uns.get(key, {}).get("absent", ()))})
     frame = pd.concat([frame, absent], ignore_index=True) if len(absent) else frame
     frame["rank"] = frame["rank"].astype("Int64")
+    check_names(frame["gene"], path)
     with replacing(path, overwrite=overwrite) as target:
         if ending == ".txt":
             target.write_text("".join(f"{gene}\n" for gene in frame["gene"]), encoding="utf-8")
@@ -128,11 +130,23 @@ def write_gene_list(
         for flags in {"selected", "included", *frame.select_dtypes(bool)}:
             # spelt so that R and pandas read it; a gene that is absent is in the panel
             frame[flags] = np.where(frame[flags].ne(other=False), "TRUE", "FALSE")
+        frame = frame.map(_without_formula)
         if ending == ".xlsx":
             with target.open("wb") as file:
                 frame.to_excel(file, engine="openpyxl", index=False)
         else:
             frame.to_csv(target, sep=_SEPARATORS[ending], index=False, encoding="utf-8")
+
+
+def _without_formula(value: Any) -> Any:
+    """A text that a spreadsheet would compute behind an apostrophe, which makes it a text there.
+
+    Characters that no sheet can hold become blanks.
+    """
+    if not isinstance(value, str):
+        return value
+    value = "".join(one if one.isprintable() else " " for one in value)
+    return f"'{value}" if len(value) > 1 and value.startswith(FORMULA) else value
 
 
 def _explained(adata: AnnData, key: str, explanation_key: str) -> pd.DataFrame:
@@ -143,9 +157,9 @@ def _explained(adata: AnnData, key: str, explanation_key: str) -> pd.DataFrame:
     KeyError
         It is not there.
     ValueError
-        It is of another panel.
+        It is of another panel, or outdated.
     """
-    entry = selection.record(
+    entry = provenance.result(
         adata, explanation_key, "tl.explain_panel", "table", argument="explanation_key"
     )
     table = entry["table"].set_index("gene")
@@ -158,6 +172,7 @@ def _explained(adata: AnnData, key: str, explanation_key: str) -> pd.DataFrame:
             "run {call:tl.explain_panel} for this one",
             key=key,
         )
+    table = table.assign(substitute=table["substitute"].replace("", "none"))
     return table[[name for name in _EXPLAINED if name in table]]
 
 
@@ -196,7 +211,8 @@ def write_rnk(
     FileExistsError, FileNotFoundError
         `path` exists and `overwrite` is not set, or its folder does not exist.
     ValueError
-        No gene is selected or has a name, or scores are tied.
+        No gene is selected or has a name, scores are tied, or a name would not be the same once
+        it is read again.
 
     Examples
     --------
@@ -215,6 +231,7 @@ def write_rnk(
     scores = selection.scores(adata, key, symbols)
     if not scores.is_unique:
         raise InvalidValue("key", key, "has genes of the same score, and a ranked list must not")
+    check_names(scores.index, path)
     with replacing(path, overwrite=overwrite) as name:
         lines = (f"{gene}\t{score!r}\n" for gene, score in scores.items())
         name.write_text("".join(lines), encoding="utf-8")

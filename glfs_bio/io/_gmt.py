@@ -109,12 +109,12 @@ def write_gmt(
         if wrong := [
             field
             for field in fields
-            if not field or len(field.split("\t")) > 1 or len(field.splitlines()) > 1
+            if not field.strip() or field != field.strip() or not field.isprintable()
         ]:
             raise InvalidValue(
                 argument,
                 name,
-                "has the name {wrong!r}, which is empty or has a tab or a line break",
+                "has the name {wrong!r}, which is empty, or has blanks around it, or a tab",
                 "rename it",
                 wrong=wrong[0],
             )

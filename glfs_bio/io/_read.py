@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import lzma
 import re
 import warnings
 from functools import cache, partial
-from typing import TYPE_CHECKING
+from io import BufferedReader, FileIO
+from typing import TYPE_CHECKING, Any
 
 import anndata as ad
 import numpy as np
@@ -14,15 +18,17 @@ import pandas as pd
 from .. import checks
 from .._anndata import names
 from .._extras import needs
-from .._files import as_path, reason
-from ..errors import FileMissing, InvalidValue, Refusal, listed
+from .._files import as_path, reading
+from ..data.indices import check_indices
+from ..errors import FileMissing, InvalidValue, listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
-_PACKED = {".gz", ".bz2", ".xz"}
+_PACKED: dict[str, Any] = {".gz": gzip.GzipFile, ".bz2": bz2.BZ2File, ".xz": lzma.LZMAFile}
+_HDF5 = {".h5ad", ".h5", ".loom"}
 #: Attributes of a loom file with the names: its own, and those that AnnData writes.
 _GENE, _CELL = ("Gene", "var_names"), ("CellID", "obs_names")
 _MATRIX = ("matrix.mtx", "matrix.mtx.gz")
@@ -101,18 +107,12 @@ def read_cells(
     if backed and ending != ".h5ad":
         raise InvalidValue("backed", backed, "is for .h5ad, and {path} is none", path=str(path))
     reader = partial(ad.read_h5ad, backed="r") if backed else _reader(path, ending)
-    try:
+    with reading(path, ending or "a folder of 10x"):
+        if ending in _HDF5 and path.is_file():
+            _nothing_elsewhere(path)
         adata = reader(path)
-    except Refusal:
-        raise
-    except (OSError, KeyError, ValueError, TypeError, AttributeError, IndexError) as error:
-        raise InvalidValue(
-            "path",
-            str(path),
-            "cannot be read as {kind} ({reason})",
-            kind=ending or "a folder of 10x",
-            reason=reason(error),
-        ) from error
+    for matrix in (None if backed else adata.X, *adata.layers.values()):
+        check_indices(matrix, "path", str(path))
     if 0 in adata.shape:
         raise InvalidValue("path", str(path), "holds no cells, or no genes")
     if (
@@ -184,13 +184,41 @@ def _table(path: Path) -> ad.AnnData:
 
 def _words(frame: pd.DataFrame) -> list[str]:
     """Columns that are not numbers."""
-    return [name for name in frame if not pd.api.types.is_numeric_dtype(frame[name])]
+    return list(frame.select_dtypes(exclude=["number", "bool"]))
 
 
 def _has_semicolons(path: Path) -> bool:
     """Whether the first line is to be split at semicolons, as where commas are decimal points."""
-    line = ",".join(pd.read_csv(path, nrows=0).columns)
-    return line.count(";") > line.count(",")
+    opened = _PACKED.get(path.suffix.lower(), FileIO)
+    with BufferedReader(opened(path, "rb")) as file:
+        line = file.readline()
+    return line.count(b";") > line.count(b",")
+
+
+def _nothing_elsewhere(path: Path) -> None:
+    """Refuse an HDF5 file with links to other files, whose contents would come along.
+
+    Raises
+    ------
+    InvalidValue
+        Naming the link.
+    """
+    import h5py  # type: ignore[import-untyped]
+
+    def look(name: str, link: Any) -> None:
+        if isinstance(link, h5py.ExternalLink):
+            raise InvalidValue(
+                "path",
+                str(path),
+                "has a link to another file ({name} to {other})",
+                "copy what is meant into the file",
+                name=name,
+                other=link.filename,
+            )
+
+    if h5py.is_hdf5(path):
+        with h5py.File(path, "r") as file:
+            file.visititems_links(look)
 
 
 def _loom(path: Path) -> ad.AnnData:
