@@ -21,9 +21,15 @@ demo: $(INSTALLED)
 	@$(BIN)/python demo/demo.py
 
 # Two processes with a thread each take half the time of one with two.
-test: r-check
+test: r-check $(VENV)/.has-zsh
 	$(R_ENVIRONMENT) OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
 		$(BIN)/pytest --numprocesses logical --dist worksteal
+
+# Completion is tested in the shells that people have.
+$(VENV)/.has-zsh: | $(INSTALLED)
+	@command -v zsh >/dev/null || { $(SUDO) apt-get -qq update && \
+		$(SUDO) apt-get -qq install zsh >/dev/null; } || echo "No zsh: its completion is not tested"
+	@touch $@
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .

@@ -1,7 +1,8 @@
 """``make reliability``: what was tried to break the package, counted in one table.
 
 Runs the tests of bad input, of faults and of properties, and those of arrays and pp, all but the
-faults under coverage.py; asks for known vulnerabilities; reads what ``make mutants``,
+faults under coverage.py; attacks with drawn input; asks for known vulnerabilities; reads what
+``make mutants``,
 ``make test-lowest`` and ``make test-newest`` left; writes ``benchmarks/results/reliability.md``.
 """
 
@@ -21,6 +22,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import audit
+import fuzz
 import versions
 
 ROOT = Path(__file__).parents[1]
@@ -32,6 +34,10 @@ PARTS = {
     "properties": (["tests/properties", "tests/test_invariances.py"], True),
     "arrays and pp": (["tests/arrays", "tests/pp"], True),
 }
+#: What coverage is told of.
+COVERED = {"cells, criterion and solvers": ("cells/", "criterion/", "solvers/"), "pp": ("pp.py",)}
+#: Drawn cases of each regime, and their seed.
+CASES, SEED = 100, 0
 #: Slow, and of nothing that the others do not reach.
 LEFT_OUT = "not approximate_neighbours and not two_processes and not order_of_the_components"
 PACKAGES = ("numpy", "scipy", "scikit-learn", "anndata", "scanpy", "hypothesis")
@@ -92,7 +98,7 @@ def run(part: str, data: Path) -> Run:
 
 
 def coverage_of(data: list[Path], folder: Path) -> dict[str, str]:
-    """Share of the branches of core and of pp that were taken."""
+    """Share of the branches that were taken, of the numerics and of pp."""
     together, report = folder / "all", folder / "coverage.json"
     base = [sys.executable, "-m", "coverage"]
     quiet = {"cwd": ROOT, "check": True, "stdout": subprocess.DEVNULL}
@@ -103,9 +109,11 @@ def coverage_of(data: list[Path], folder: Path) -> dict[str, str]:
         if missing := entry["missing_branches"]:
             print(f"{name}: not taken {missing}")
     shares = {}
-    for package in ("core", "pp"):
+    for package, folders in COVERED.items():
         summaries = [
-            entry["summary"] for name, entry in files.items() if f"glfs_bio/{package}/" in name
+            entry["summary"]
+            for name, entry in files.items()
+            if any(f"glfs_bio/{folder}" in name for folder in folders)
         ]
         taken, branches, lines, statements = (
             sum(summary[key] for summary in summaries)
@@ -186,11 +194,13 @@ def main() -> int:
         data = {part: folder / f"part{i}" for i, part in enumerate(PARTS)}
         found = {part: run(part, data[part]) for part in PARTS}
         shares = coverage_of([path for path in data.values() if path.exists()], folder)
+    attacked, bad = fuzz.table(SEED, CASES)
+    print(attacked.to_markdown(), flush=True)
     vulnerabilities, flaws = audit.told_of("requirements/dev.txt")
     print(f"audit: {vulnerabilities}", flush=True)
     in_r = found["bad inputs"].of("rbridge")
     r_rows = sum(test.find("skipped") is None for test in in_r)
-    failed = sum(part.failed for part in found.values())
+    failed = sum(part.failed for part in found.values()) + bad
     rows = [
         (
             "bad inputs tried and refused",
@@ -199,8 +209,7 @@ def main() -> int:
         ("property examples run", str(sum(part.examples for part in found.values()))),
         ("faults injected and survived", faults(found["faults"])),
         ("Ctrl-C returns within", interrupts(found["faults"])),
-        ("coverage of core", shares["core"]),
-        ("coverage of pp", shares["pp"]),
+        *((f"coverage of {package}", shares[package]) for package in COVERED),
         ("mutants killed", mutants()),
         ("versions", other_versions()),
         ("known vulnerabilities", vulnerabilities),
@@ -218,6 +227,12 @@ def main() -> int:
             "| what | |",
             "|---|---|",
             *(f"| {what} | {value} |" for what, value in rows),
+            "",
+            f"Attacked with {CASES} drawn cases of each regime (`python tools/fuzz.py "
+            f"--seed {SEED} --cases {CASES}`), each in a process of its own. Right: accepted, and "
+            "as an oracle has it. Refused: by an error that names the argument. Foreign: another.",
+            "",
+            attacked.to_markdown(),
             "",
         ]
     )

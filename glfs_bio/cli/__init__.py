@@ -80,7 +80,6 @@ def imported(name: str) -> Any:
 app = typer.Typer(
     cls=_Commands,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=_MARKUP,
     context_settings=_SETTINGS,
@@ -89,7 +88,7 @@ app = typer.Typer(
 
 @app.callback(invoke_without_command=True)
 def main(
-    version: Annotated[bool, typer.Option(help="Print the version and stop.")] = False,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
 ) -> None:
     """Find the few genes that keep the structure of an expression matrix.
 

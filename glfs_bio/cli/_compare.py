@@ -119,8 +119,8 @@ def _summary(entry: dict[str, Any], pairs: pd.DataFrame) -> list[str]:
     told = []
     for name, row in entry["table"].iterrows():
         line = (
-            f"{name}: {row['n_genes']:.0f} genes keep {results.kept(entry, row['kept'])}, "
-            f"at least {results.percent(row['of_best_possible'])} of the best possible"
+            f"{name}: {row['n_genes']:.0f} genes keep {results.kept(entry, row['kept'])}"
+            f"{results.certified(row['of_best_possible'])}"
         )
         told.append(f"{line}; accuracy {row['accuracy']:.2f}" if "accuracy" in row else line)
     for _, row in pairs.iterrows():

@@ -102,8 +102,8 @@ def _summary(entry: dict[str, Any]) -> list[str]:
     random = entry["random_kept"]
     beside = f"; random panels keep {percent(random.mean())}" if len(random) else ""
     told = [
-        f"{entry['n_genes']} genes keep {results.kept(entry, entry['kept'])}, at least "
-        f"{percent(entry['of_best_possible'])} of the best possible{beside}"
+        f"{entry['n_genes']} genes keep {results.kept(entry, entry['kept'])}"
+        f"{results.certified(entry['of_best_possible'])}{beside}"
     ]
     if "kept_with_failures" in entry:
         told.append(f"with failures they keep {percent(entry['kept_with_failures'])} on average")
@@ -118,7 +118,8 @@ def _summary(entry: dict[str, Any]) -> list[str]:
         worst = entry["per_label"].sort_values("f1", kind="stable").head(_WORST)
         names = ", ".join(f"{name} ({f1:.2f})" for name, f1 in worst["f1"].items())
         told.append(
-            f"accuracy {entry['accuracy']:.2f}, macro-F1 {entry['macro_f1']:.2f}; least F1: {names}"
+            f"accuracy {entry['accuracy']:.2f} (all genes {entry['accuracy_all_genes']:.2f}), "
+            f"macro-F1 {entry['macro_f1']:.2f}; least F1: {names}"
         )
     told.append(
         f"{percent(entry['neighbors_kept'])} of the nearest cells kept; median R² of the "

@@ -16,7 +16,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 import glfs_bio
 
-from ..errors import NO_VALUE, FileMissing, FileRefused, InvalidValue, Refusal
+from .._gene_files import check_names
+from ..errors import NO_VALUE, FileMissing, FileRefused, InvalidValue, Refusal, naming, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -204,7 +205,19 @@ def replacing(target: Path, ending: str, *, overwrite: bool) -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as folder:
         name = Path(folder) / f"stdout{ending}"
         yield name
-        sys.stdout.buffer.write(name.read_bytes())
+        _stdout().buffer.write(name.read_bytes())
+
+
+def _digits(value: float) -> str:
+    """A number with seven digits, which is a decimal one whatever it is."""
+    return repr(float(f"{value:.7g}"))
+
+
+def _stdout() -> Any:
+    """Return stdout, or say that there is none, as after ``>&-``."""
+    if sys.stdout is None or sys.stdout.closed:
+        raise FileRefused("output", "-", "is stdout, which is closed", "name a file")
+    return sys.stdout
 
 
 def put_cells(adata: AnnData, target: Path, *, overwrite: bool) -> None:
@@ -236,19 +249,22 @@ def put_cells(adata: AnnData, target: Path, *, overwrite: bool) -> None:
 
 def put_table(frame: pd.DataFrame, target: Path | None, *, overwrite: bool) -> None:
     """Write a table to a file, or to stdout with tabs."""
+    frame = frame.map(lambda value: printable(value) if isinstance(value, str) else value)
     if target is None or is_one(target):
-        frame.to_csv(sys.stdout, sep="\t", index=False)
+        frame.to_csv(_stdout(), sep="\t", index=False, float_format=_digits)
         return
     with glfs_bio.io.replacing(target, overwrite=overwrite) as name:
         separator = TABLES[target.suffix.lower()]
-        frame.to_csv(name, sep=separator, index=False, encoding="utf-8")
+        frame.to_csv(name, sep=separator, index=False, encoding="utf-8", float_format=_digits)
 
 
 def put_names(names: Sequence[str], target: Path | None, *, overwrite: bool) -> None:
     """Write names of genes to a file or to stdout, one a line."""
-    listing = "".join(f"{name}\n" for name in names)
     if target is None or is_one(target):
-        sys.stdout.write(listing)
+        _stdout().write("".join(f"{printable(name)}\n" for name in names))
         return
+    with naming(path="genes"):
+        check_names(names, target)
+    listing = "".join(f"{name}\n" for name in names)
     with glfs_bio.io.replacing(target, overwrite=overwrite) as name:
         name.write_text(listing, encoding="utf-8")

@@ -28,6 +28,11 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
+def certified(share: float) -> str:
+    """The bound on a share of the best possible, in words; nothing where there is none."""
+    return "" if math.isnan(share) else f", at least {percent(share)} of the best possible"
+
+
 def _is_selection(panel: object, adata: AnnData) -> TypeGuard[str]:
     return isinstance(panel, str) and panel in adata.uns and f"{panel}_selected" in adata.var
 

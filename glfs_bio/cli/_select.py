@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
 import glfs_bio
 
 from ..errors import InvalidValue
@@ -53,7 +55,9 @@ class DataSets(options.Cells):
 class Asked:
     """Arguments of ``pp.select_genes``."""
 
-    n_genes: Annotated[int | None, "Genes to select; automatic if not given."] = None
+    n_genes: Annotated[
+        int | None, typer.Option("-n", "--n-genes", help="Genes to select; automatic if not given.")
+    ] = None
     method: options.Method = "glfs"
     objective: Annotated[str, "error, or the paper's: exact or printed."] = "error"
     lam: Annotated[

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING
 
+from ..errors import printable
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -31,7 +33,7 @@ def is_terminal() -> bool:
 
 def note(line: str, style: str | None = None) -> None:
     """Print a line to stderr as it is."""
-    _console().print(line, style=style, markup=False, highlight=False, soft_wrap=True)
+    _console().print(printable(line), style=style, markup=False, highlight=False, soft_wrap=True)
 
 
 @contextmanager

@@ -28,7 +28,7 @@ class Asked:
     ] = None
     n: Annotated[int, typer.Option("-n", "--n", help="Substitutes to list for a gene.")] = 5
     exclude: options.Genes = None
-    share: options.Share = 0.25
+    share: options.Share = 0.5
     symbols: options.Symbols = None
     key_added: options.KeyAdded = "glfs_substitutes"
 
@@ -51,6 +51,8 @@ def substitutes(
     with progress():
         glfs_bio.tl.substitutes(adata, panel, **given(asked), **preserve)
     frame = adata.uns[asked.key_added]["table"]
-    first = frame[frame["place"] == 1]
-    told = f"{first['stands_in'].sum()} of {len(first)} genes have a substitute that stands in"
-    written.put(adata, results.called(frame, adata, asked.symbols), told)
+    entry = adata.uns[asked.key_added]
+    none, every = entry["irreplaceable"], entry["groups"]["gene"]
+    told = f"{len(every) - len(none)} of {len(every)} genes have a substitute"
+    shown = results.called(frame, adata, asked.symbols)
+    written.put(adata, shown.replace({"substitute": {"": "none"}}), told)

@@ -1,0 +1,96 @@
+"""In a real shell: completion, closed streams, and names that a terminal would obey."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import anndata as ad
+import numpy as np
+import pytest
+
+PROGRAM = Path(sys.executable).with_name("glfs-bio")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.eye(3), 20, axis=0)
+    values = np.hstack([3 * groups + rng.random((60, 3)), rng.random((60, 17))])
+    adata = ad.AnnData(values)
+    adata.var_names = [f"g{i}" for i in range(20)]
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+    return tmp_path
+
+
+def run(shell, script, folder, **options):
+    environment = os.environ | {"PATH": f"{PROGRAM.parent}:{os.environ['PATH']}"}
+    if not shutil.which(shell):
+        pytest.skip(f"no {shell} here")
+    return subprocess.run(
+        [shell, "-c", script],
+        capture_output=True, text=True, check=False, cwd=folder, env=environment, timeout=300,
+        **options,
+    )  # fmt: skip
+
+
+BASH = """
+source <(_GLFS_BIO_COMPLETE=source_bash glfs-bio)
+COMP_WORDS=({words})
+COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))
+_glfs_bio_completion glfs-bio
+printf '%s\\n' "${{COMPREPLY[@]}}"
+"""
+ZSH = """
+autoload -U compinit && compinit -u -D
+compdef() {{ : }}
+_arguments() {{ print -l -- "$@" }}
+_describe() {{ shift; for one in "$@"; do print -l -- ${{(P)one}}; done }}
+env _TYPER_COMPLETE_ARGS="{words}" _GLFS_BIO_COMPLETE=complete_zsh glfs-bio > answer
+grep -o '"[^"]*"' answer
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [("glfs-bio sub", "substitutes"), ("glfs-bio select --n-g", "--n-genes")],
+)
+@pytest.mark.parametrize(("shell", "script"), [("bash", BASH), ("zsh", ZSH)])
+def test_completion(folder, shell, script, words, expected):
+    done = run(shell, script.format(words=words), folder)
+    assert expected in done.stdout, done.stderr
+
+
+def test_a_closed_stdout_is_said(folder):
+    done = run("bash", "glfs-bio select cells.h5ad -n 2 --n-comps 5 >&-", folder)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert "stdout" in done.stderr
+
+
+def test_short_options_and_version(folder):
+    done = run("bash", "glfs-bio select cells.h5ad -n 2 --n-comps 5 && glfs-bio --version", folder)
+    assert len(done.stdout.split()) == 3
+    assert run("bash", "glfs-bio --no-version", folder).returncode == 2
+
+
+def test_numbers_that_can_be_read(folder):
+    done = run("bash", "glfs-bio curve cells.h5ad --max-genes 3 --n-comps 5", folder)
+    cells = [cell for line in done.stdout.splitlines()[1:] for cell in line.split("\t")]
+    assert max(map(len, cells)) <= 12, done.stderr
+
+
+def test_names_that_a_terminal_would_obey(folder):
+    adata = ad.read_h5ad(folder / "cells.h5ad")
+    adata.var_names = [f"\x1b[31m{name}" for name in adata.var_names]
+    adata.write_h5ad(folder / "cells.h5ad")
+    done = run("bash", "glfs-bio select cells.h5ad -n 2 --n-comps 5 -o out.h5ad", folder)
+    assert done.returncode == 0, done.stderr
+    for command in ("curve out.h5ad --max-genes 2 --n-comps 5", "explain out.h5ad glfs",
+                    "select cells.h5ad -n 2 --n-comps 5",
+                    "select cells.h5ad -n 2 --include nothing"):  # fmt: skip
+        done = run("bash", f"glfs-bio {command}", folder)
+        assert "\x1b[31m" not in done.stdout + done.stderr
