@@ -70,6 +70,11 @@ class Question:
         checks.one_of("across", self.across, ACROSS)
 
     @property
+    def has_budget(self) -> bool:
+        """Whether a budget says how many genes there are."""
+        return self.rows is not None and self.rows.budget
+
+    @property
     def of_criterion(self) -> str | None:
         """The first argument that only the criterion for panels answers; None where none is set."""
         given = {

@@ -134,7 +134,8 @@ def select_genes(
     n_comps : int, default 50
         Principal components.  None: full rank, for up to some hundred samples, as in the paper.
     layer : str, default None
-        Layer to use instead of ``.X``.
+        Layer to use instead of ``.X``.  ``"raw"``, where no layer is called so: what ``.raw`` has
+        of these genes.
     symbols : str, default None
         Column of ``.var`` where names of genes are looked for too, next to ``.var_names``.
     missing : {"raise", "warn", "ignore"}, default "raise"
@@ -187,7 +188,8 @@ def select_genes(
     KeyError
         An unknown key, layer or column; unknown genes, all of them at once.
     TypeError, ValueError
-        A parameter, matrix or graph that cannot be used; `adata` is left as it was.
+        A parameter, matrix or graph that cannot be used; no structure, where the number of genes is
+        left open; `adata` is left as it was.
 
     References
     ----------
@@ -207,10 +209,10 @@ def select_genes(
     """
     params = {
         "n_genes": n_genes,
-        "preserve": preserve,
+        "preserve": names.held(preserve),
         "cell_weights": cell_weights,
-        "include": include,
-        "exclude": exclude,
+        "include": names.held(include),
+        "exclude": names.held(exclude),
         "limits": limits,
         "platform": platform,
         "batch_key": batch_key,
@@ -270,6 +272,8 @@ def _selected(
     several = not isinstance(adata, AnnData)
     sets = selection.data_sets(adata) if several else {"": adata}
     for one in sets.values():
+        if inplace:
+            read.writable(one)
         if params["subset"] and inplace and one.isbacked:
             raise InvalidValue(
                 "subset",
@@ -326,6 +330,9 @@ def _of_one(
         detection=detection,
     )
     answerable(question, options, adata.shape, one_set=given.batch is None)
+    cells = _cells(adata, asked, given, options.ranker, keep=keep)
+    if options.ranker.name == "error":
+        _something_to_preserve(cells, question)
     with naming(batch="batch_key"):
         ranking = rank_genes(
             given.data,
@@ -334,7 +341,7 @@ def _of_one(
             graph=given.graph,
             representation=given.representation,
             batch=given.batch,
-            cells=_cells(adata, asked, given, options.ranker, keep=keep),
+            cells=cells,
         )
     frame = write.table(ranking, genes, adata.var_names, params["key_added"])
     if detection is not None:
@@ -344,6 +351,20 @@ def _of_one(
     if genes.missing:
         entry["missing"] = write.storable(genes.missing)
     return frame, entry
+
+
+def _something_to_preserve(cells: Sequence[Cells] | None, question: Question) -> None:
+    """Refuse to look for the fewest genes that preserve a structure, where there is none."""
+    if question.n_genes is not None or question.has_budget or question.target is not None:
+        return
+    if not any(one.has_structure for one in cells or ()):
+        raise InvalidValue(
+            "n_genes",
+            None,
+            "asks for the fewest genes that preserve the structure of the cells, of which none "
+            "stands above the noise",
+            "give a number, or look whether these are logarithms of counts of enough cells",
+        )
 
 
 def _cells(
@@ -426,6 +447,7 @@ def structure(
     checks.keys(key_added=key_added)
     checks.seed(random_state)
     read.unique_names(adata)
+    read.writable(adata)
     asked = Parameters(
         layer=layer,
         batch_key=batch_key,

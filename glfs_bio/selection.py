@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,7 @@ from .criterion.criterion import Criterion
 from .criterion.failures import WithFailures
 from .data.memory import full_rank_fits
 from .data.threads import few_threads
-from .errors import NO_VALUE, Caution, InvalidValue, Message, warn
+from .errors import NO_VALUE, Caution, InvalidValue, warn
 from .methods import METHODS, OBJECTIVES, Method, Question
 from .ranking import Ranking, in_order, measured, without_ties
 from .solvers.constrained import select_within
@@ -35,9 +34,9 @@ if TYPE_CHECKING:
     from .data.matrix import RowMatrix
     from .solvers.constraints import Rows
 
-log = logging.getLogger(__name__)
-
 _FEWEST_CELLS = 3
+#: Less than this share of what should be preserved is nothing.
+_NOTHING = 1e-6
 
 
 @dataclass(frozen=True)
@@ -172,15 +171,6 @@ def rank_genes(
         "graph_components": max(one.graph_components for one in cells),
         "assay_noise": float(np.mean([one.assay_noise for one in cells])),
     }
-    if about["graph_components"] > 1:
-        log.warning(
-            Message(
-                "The graph of the cells has {n} connected components, parts that no similarity "
-                "joins: where they should be joined, more neighbours are needed; cells that stand "
-                "alone can be removed.",
-                n=about["graph_components"],
-            )
-        )
     if batch is not None:
         chosen = asked.candidates[ranking.order[: ranking.n_selected]]
         labels = [one.label for one in split(batch, data.shape[0])]
@@ -201,9 +191,25 @@ def criterion_of(
     worst: bool = False,
     detection: Array | None = None,
 ) -> Criterion:
-    """Return F of some cells, by the arguments of ``Criterion``."""
+    """Return F of some cells, by the arguments of ``Criterion``.
+
+    Raises
+    ------
+    InvalidValue
+        An assay that detects so little that even all genes preserve nothing.
+    """
     with few_threads(cells[0].basis.shape[1], len(cells[0].variance)):
-        return Criterion(cells, targets, worst=worst, detection=detection)
+        criterion = Criterion(cells, targets, worst=worst, detection=detection)
+        if detection is not None and criterion.reach < _NOTHING:
+            raise InvalidValue(
+                "platform",
+                NO_VALUE,
+                "detects so little that even all genes would preserve only {share:.1g} of what "
+                "should be preserved",
+                "correct its detection, which is a share of what is detected in {adata}",
+                share=criterion.reach,
+            )
+    return criterion
 
 
 def check_sizes(
@@ -279,6 +285,13 @@ def answerable(
             "leave one of them out",
             method=method.name,
         )
+    if asked.failure is not None and (asked.failure[asked.candidates] >= 1.0).all():
+        raise InvalidValue(
+            "platform",
+            NO_VALUE,
+            "lets every gene to choose from fail",
+            "correct its failure, a probability",
+        )
     if asked.detection is not None and options.reduction.standardize != "noise":
         raise InvalidValue(
             "platform",
@@ -309,38 +322,42 @@ class Error(Method):
 
         Where the cells have no structure above the noise, a warning says so, and so many genes of
         largest variance are chosen; as usual where their number is left open, where they must fit
-        limits, or may fail.
+        limits, or may fail.  Nothing is certified there.
         """
-        if not criterion.has_anything:
-            _warn_of_noise(criterion)
-            if question.n_genes is not None and question.rows is None and question.failure is None:
-                by_variance = METHODS.resolve("method", "variance")
-                ranking = by_variance.answer(question, criterion, reduction)
-                return replace(
-                    ranking,
-                    weights=(ranking.ranks <= ranking.n_selected).astype(float),
-                    info={**ranking.info, "of_best_possible": np.full(question.n_genes, np.nan)},
-                )
-        return best_panel(
-            criterion,
-            question.n_genes,
-            include=question.include,
-            candidates=question.candidates,
-            rows=question.rows,
-            failure=question.failure,
-            random_state=reduction.random_state,
+        warn_of_noise(criterion)
+        limited = question.rows is not None or question.failure is not None
+        if criterion.has_anything or limited or question.n_genes is None:
+            return best_panel(
+                criterion,
+                question.n_genes,
+                include=question.include,
+                candidates=question.candidates,
+                rows=question.rows,
+                failure=question.failure,
+                random_state=reduction.random_state,
+            )
+        by_variance = METHODS.resolve("method", "variance")
+        ranking = by_variance.answer(question, criterion, reduction)
+        return replace(
+            ranking,
+            weights=(ranking.ranks <= ranking.n_selected).astype(float),
+            info={**ranking.info, "of_best_possible": np.full(ranking.n_selected, np.nan)},
         )
 
 
-def _warn_of_noise(criterion: Criterion) -> None:
+def warn_of_noise(criterion: Criterion) -> None:
+    """Warn where no structure of any set of cells stands above the noise."""
+    if criterion.has_anything:
+        return
     first = max(criterion.sets, key=lambda one: one.axes.strengths[0])
     warn(
         Caution(
             "{X} has no structure above its noise: its leading axis is {lead:.2f} times the edge "
             "of the noise, and {chance:.2f} times where each gene is permuted over the cells. What "
-            "a panel preserves is noise, and genes are chosen by their variance. Are these "
-            "logarithms of normalised counts, of enough cells? {arg:objective=exact} with "
-            "{arg:n_comps=None} is for genes that stand out each by itself.",
+            "a panel preserves is noise: {call:pp.select_genes} chooses by variance, unless limits "
+            "or failures are given, and nothing is certified. Are these logarithms of normalised "
+            "counts, of enough cells? {arg:objective=exact} with {arg:n_comps=None} is for genes "
+            "that stand out each by itself.",
             lead=float(first.axes.strengths[0]),
             chance=float(first.chance),
         )
@@ -383,7 +400,8 @@ def best_panel(
             minimised = WithFailures(criterion, failure, random_state=random_state)
         choose = select if rows is None else partial(select_within, rows=rows)
         panel = choose(minimised, n_genes, include=include, candidates=candidates)
-        info["of_best_possible"] = panel.of_best_possible
+        nothing = np.full_like(panel.of_best_possible, np.nan)
+        info["of_best_possible"] = panel.of_best_possible if criterion.has_anything else nothing
         if failure is not None:
             info["kept_with_failures"] = panel.kept[: panel.n_selected]
         if n_genes is None and not (rows is not None and rows.budget):

@@ -184,7 +184,9 @@ def test_panels_are_judged_by_what_they_are_to_keep(run, cells, name):
         return
     table = found["table"] if name == "compare" else found
     column = "taken_over" if name == "substitutes" else "kept"
-    assert frame[column].to_numpy() == pytest.approx(table[column].to_numpy(), rel=1e-6)
+    assert frame[column].to_numpy() == pytest.approx(
+        table[column].to_numpy(), rel=1e-6, nan_ok=True
+    )
 
 
 def test_a_selection_is_judged_by_what_it_was_made_for(run):
@@ -306,7 +308,7 @@ def test_substitutes(run, cells):
     )
     assert list(frame["substitute"]) == list(table["substitute"])
     assert list(frame) == list(table)
-    assert "of 2 genes have a substitute that stands in" in result.stderr
+    assert "of 2 genes have a substitute" in result.stderr
     everyone = read_table(run("substitutes", "cells.h5ad", "catalogue", "--symbols", "id"))
     assert set(everyone["gene"]) == {f"id {gene}" for gene in CATALOGUE}
     assert everyone["substitute"].str.startswith("id ").all()

@@ -133,13 +133,14 @@ def numbers(
     Raises
     ------
     KeyError
-        No such column.
+        No such column; names in a dict that no gene has.
     TypeError, ValueError
         No numbers, numbers out of range, or genes without one.
     """
     if isinstance(given, str):
         values = _of_column(find(adata, "var", given, argument), argument, given)
     elif isinstance(given, Mapping):
+        _known(adata, given, argument)
         by_name = pd.Series(dict(given), dtype=object).reindex(adata.var_names)
         values = _of_column(by_name, argument, NO_VALUE)
     else:
@@ -173,16 +174,23 @@ def probabilities(adata: AnnData, given: PerGene, argument: str) -> Array:
         As :func:`numbers`.
     """
     if isinstance(given, Mapping):
-        strange = [name for name in given if name not in adata.var_names]
-        if strange:
-            raise NotFound(
-                argument,
-                NO_VALUE,
-                "names genes that are not in {var_names}: {genes}",
-                genes=listed(strange),
-            )
+        _known(adata, given, argument)
         given = dict.fromkeys(adata.var_names, 0.0) | dict(given)
     return numbers(adata, given, argument, most=1.0)
+
+
+def _known(adata: AnnData, given: Mapping[Any, Any], argument: str) -> None:
+    """Refuse names that no gene has."""
+    names = pd.Index(list(given), dtype=object)
+    strange = names[~names.isin(adata.var_names)]
+    if len(strange):
+        raise NotFound(
+            argument,
+            NO_VALUE,
+            "names genes that are not in {var_names}: {genes}",
+            "leave them out",
+            genes=listed(strange),
+        )
 
 
 def _tell_folds(classes: NDArray[Any], counts: NDArray[np.intp], cv: int) -> None:

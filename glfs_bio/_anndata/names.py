@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import csv
 import difflib
+import logging
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
     Item = str | re.Pattern[str]
     Genes = Item | Iterable[Item]
     Missing = Literal["raise", "warn", "ignore"]
+
+log = logging.getLogger(__name__)
 
 MISSING = ("raise", "warn", "ignore")
 #: How many genes of each group of ``sc.tl.rank_genes_groups`` are a panel.
@@ -199,6 +202,7 @@ class Lookup:
             self.where = Message("{var_names} or column {column!r} of {var}", column=symbols)
         self._symbols = symbols
         self._var = adata.var
+        self._raw = frozenset(() if adata.raw is None else adata.raw.var_names)
         self.by_name: dict[str, list[int]] = {}
         for column in columns:
             for row, name in enumerate(column):
@@ -233,7 +237,6 @@ class Lookup:
     def hints(self, absent: Collection[Item]) -> Message:
         """What may have been meant by what is not there: clauses after a semicolon, or nothing."""
         unknown = [item for item in absent if isinstance(item, str) and item not in SOURCES]
-        similar = self._similar(unknown)
         patterns = ids = Message("")
         if any(map(looks_like_a_pattern, unknown)):
             patterns = Message("; a pattern is written {pattern}")
@@ -242,7 +245,16 @@ class Lookup:
                 "; {var_names} holds Ensembl ids, so name the column of {var} that holds the "
                 "symbols with {arg:symbols}"
             )
-        return Message("{similar}{patterns}{ids}", similar=similar, patterns=patterns, ids=ids)
+        raw = Message("")
+        if elsewhere := [item for item in unknown if item in self._raw]:
+            raw = Message(
+                "; in {adata}.raw, and not among these genes: {names}", names=listed(elsewhere)
+            )
+            unknown = [item for item in unknown if item not in self._raw]
+        similar = self._similar(unknown)
+        return Message(
+            "{raw}{similar}{patterns}{ids}", raw=raw, similar=similar, patterns=patterns, ids=ids
+        )
 
     def _similar(self, unknown: Iterable[str]) -> str:
         """A clause about each name that has others like it."""
@@ -293,7 +305,9 @@ def choose(
     excluded, not_excluded = _mask(lookup, exclude, "exclude")
     included, not_included = _mask(lookup, include, "include")
     absent = [*not_included, *not_excluded]
-    _report("include" if not_included else "exclude", absent, lookup, missing)
+    argument = "include" if not_included else "exclude"
+    rest = _without_empty_families(argument, absent, lookup, missing)
+    _report(argument, rest, lookup, missing)
     allowed = ~excluded
     if (included & ~allowed).any():
         raise InvalidValue(
@@ -328,14 +342,15 @@ def gene_mask(
     TypeError
         Neither strings nor patterns.
     ValueError
-        Patterns and families without a gene.
+        Patterns without a gene.
     """
     checks.one_of("missing", missing, MISSING)
     if genes is None:
         return np.zeros(adata.n_vars, dtype=bool)
     lookup = Lookup(adata, symbols)
     found, absent = _mask(lookup, genes, argument)
-    _report(argument, absent, lookup, missing)
+    rest = _without_empty_families(argument, absent, lookup, missing)
+    _report(argument, rest, lookup, missing)
     return found
 
 
@@ -391,6 +406,16 @@ def panel(
     return Named(np.fromiter(genes, dtype=np.intp), names, absent)
 
 
+def is_several(names: Any) -> bool:
+    """Whether something can be gone through: an array of no dimension claims so, and cannot."""
+    return isinstance(names, Iterable) and getattr(names, "ndim", 1) > 0
+
+
+def held(names: Any) -> Any:
+    """Return what can be gone through again, and recorded: a list of what an iterator gives."""
+    return list(names) if isinstance(names, Iterator) else names
+
+
 def looks_like_a_pattern(text: str) -> bool:
     """Whether somebody may have meant a regular expression."""
     return text[:1] == "^" or text[-1:] == "$" or ".*" in text
@@ -401,10 +426,10 @@ def _mask(
 ) -> tuple[NDArray[np.bool_], list[Item]]:
     """Genes that are asked for, and what is not there."""
     found = np.zeros(lookup.n_genes, dtype=bool)
-    absent: list[Item] = []
     if genes is None:
-        return found, absent
-    if not isinstance(genes, str | re.Pattern | Iterable):
+        return found, []
+    absent: dict[Item, None] = {}
+    if not (isinstance(genes, str | re.Pattern) or is_several(genes)):
         raise InvalidType(
             argument, genes, "must be names of genes, patterns ({pattern}), or a list of these"
         )
@@ -419,9 +444,27 @@ def _mask(
         rows = lookup.rows(item)
         if rows is not None:
             found[rows] = True
-        elif item not in absent:
-            absent.append(item)
-    return found, absent
+        else:
+            absent[item] = None
+    return found, list(absent)
+
+
+def _without_empty_families(
+    argument: str, absent: Sequence[Item], lookup: Lookup, missing: Missing
+) -> list[Item]:
+    """The rest of what is not there, and a message of families that have no gene here."""
+    families = [item for item in absent if isinstance(item, str) and item in SOURCES]
+    if families and missing != "ignore":
+        log.warning(
+            Message(
+                "{arg:{argument}}: no gene of {where} is of a family: {names}{hints}.",
+                argument=argument,
+                where=lookup.where,
+                names=listed(families),
+                hints=lookup.hints(families),
+            )
+        )
+    return [item for item in absent if item not in families]
 
 
 def _report(argument: str, absent: Sequence[Item], lookup: Lookup, missing: Missing) -> None:
@@ -432,7 +475,7 @@ def _report(argument: str, absent: Sequence[Item], lookup: Lookup, missing: Miss
     KeyError
         Unknown names.
     ValueError
-        Nothing but patterns and families.
+        Nothing but patterns.
     """
     if missing == "ignore" or not absent:
         return
@@ -448,7 +491,7 @@ def _report(argument: str, absent: Sequence[Item], lookup: Lookup, missing: Miss
             )
         )
         return
-    unknown = any(isinstance(item, str) and item not in SOURCES for item in absent)
+    unknown = any(isinstance(item, str) for item in absent)
     raise (NotFound if unknown else InvalidValue)(
         argument,
         NO_VALUE,
@@ -467,7 +510,7 @@ def _names(panel: Any, argument: str) -> list[str]:
     if isinstance(panel, str | Path):
         with naming(path=argument):
             return _gene_files.read_panel(panel)
-    if isinstance(panel, Mapping) or not isinstance(panel, Iterable):
+    if isinstance(panel, Mapping) or not is_several(panel):
         raise InvalidType(
             argument,
             panel,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 #: Parameters of a selection that say where it is written, and not which genes it has.
-WHERE = frozenset({"key_added", "subset"})
+WHERE = frozenset({"key_added", "as_highly_variable", "subset"})
 #: The seed of a stability decides on the parts of the cells too.
 _FREE = WHERE | {"random_state"}
 #: What an object of several data sets calls its batches, its raw counts, and what names of cells
@@ -184,9 +184,10 @@ def difference(adata: AnnData, key: str, stability_key: str) -> str | None:
         for name, value in entry["params"].items()
         if name in chosen["params"]
         and name not in _FREE
-        and _plain(value) != _plain(chosen["params"][name])
+        and plain(value) != plain(chosen["params"][name])
     ]
-    if not told and entry["n_tested"] != chosen["n_tested"]:
+    limited = plain(chosen["params"].get("limits", "None")) != "None"  # parts admit other genes
+    if not told and not limited and entry["n_tested"] != chosen["n_tested"]:
         told.append(f"{entry['n_tested']} genes to choose from and not {chosen['n_tested']}")
     return ", ".join(told) or None
 
@@ -307,15 +308,15 @@ def _lean(
     return AnnData(data, obs=obs, var=one.var.loc[genes], obsm=dict(one.obsm), layers=layers)
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """A stored value, whether or not it has been in a file."""
     if isinstance(value, Mapping):
-        return {name: _plain(item) for name, item in value.items()}
+        return {name: plain(item) for name, item in value.items()}
     return np.asarray(value).tolist()
 
 
 def _told(value: Any) -> str:
-    plain = _plain(value)
-    if isinstance(plain, list) and len(plain) > 3:
-        return f"{len(plain)} values"
-    return "None" if plain == "None" else repr(plain)
+    found = plain(value)
+    if isinstance(found, list) and len(found) > 3:
+        return f"{len(found)} values"
+    return "None" if found == "None" else repr(found)

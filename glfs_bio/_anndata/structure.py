@@ -12,9 +12,10 @@ import numpy as np
 from scipy import sparse
 
 from .. import checks
+from ..cells import noise
 from ..cells.batches import split
 from ..cells.cells import Cells, build_problems
-from ..errors import InvalidValue, naming
+from ..errors import Caution, InvalidValue, Message, naming, warn
 from ..selection import Options, criterion_of
 from . import read, write
 
@@ -34,6 +35,11 @@ _NUMBERS = ("assay_noise", "noise_level", "graph_components", "chance")
 _ARRAYS = ("stiffness", "variance", "residuals", "units")
 #: Rows that are looked at of a matrix that is not in memory and in no file that is known.
 _ROWS_LOOK = 20
+#: A gene sets no more than this share of the noise of the platform, where there are so many genes:
+#: .16 of 33 genes of osmFISH, and .03 of whole transcriptomes.
+_MOST, _MANY_GENES = 0.5, 20
+#: Variances that are so near to 1 are 1, where so many are.
+_ALIKE, _NEARLY_ALL = 0.02, 0.8
 
 
 @dataclass(frozen=True)
@@ -159,6 +165,8 @@ def structure_of(
         As :func:`~glfs_bio._anndata.read.inputs`; nothing varies; a structure that is named and is
         of another matrix.
     """
+    if keep:
+        read.writable(adata)
     given = read.inputs(adata, asked) if given is None else given
     made_of = fingerprints(adata, given, asked)
     key = KEY if asked.kept is None else asked.kept
@@ -190,10 +198,46 @@ def compute(adata: AnnData, given: read.Inputs, asked: Parameters) -> Structure:
             graph=given.graph,
             batch=given.batch,
         )
+    if not (read.looks_like_counts(given.data) or read.looks_like_intensities(given.data)):
+        _warn_of_one_gene(adata, sets)
+        _warn_of_scaled(sets, has_raw=adata.raw is not None)
     rows: tuple[Any, ...] = (np.arange(adata.n_obs),)
     if given.batch is not None:
         rows = tuple(batch.cells for batch in split(given.batch, adata.n_obs))
     return Structure([one.without_matrix() for one in sets], rows, asked)
+
+
+def _warn_of_scaled(sets: Sequence[Cells], *, has_raw: bool) -> None:
+    """Warn where all genes have the variance 1, as ``sc.pp.scale`` leaves them."""
+    variance = np.mean([one.variance for one in sets], axis=0)
+    varying = variance[variance > 0]
+    alike = np.abs(varying - 1.0) < _ALIKE
+    if len(varying) >= _MANY_GENES and alike.mean() > _NEARLY_ALL:
+        warn(
+            Caution(
+                "Nearly all genes of the matrix have the variance 1, as if it was scaled: what "
+                "tells expressed genes from noise is gone. Select before scaling, or name a "
+                "log-normalised layer with {arg:layer}{raw}.",
+                raw=Message(", such as {arg:layer=raw}" if has_raw else ""),
+            )
+        )
+
+
+def _warn_of_one_gene(adata: AnnData, sets: Sequence[Cells]) -> None:
+    """Warn where one of many genes varies so much that the others hardly count beside it."""
+    if adata.n_vars < _MANY_GENES:
+        return
+    shares = np.mean([noise.shares_of_assay(one.variance, one.residuals) for one in sets], axis=0)
+    if shares.max() > _MOST:
+        warn(
+            Caution(
+                "{gene} varies so much more than the other genes that it sets {percent:.0f} % of "
+                "the noise that is assumed of the platform: is it in the same unit as they are? "
+                "Correct its unit, or remove it from {X}.",
+                gene=str(adata.var_names[int(shares.argmax())]),
+                percent=100.0 * float(shares.max()),
+            )
+        )
 
 
 def store(adata: AnnData, structure: Structure, made_of: Mapping[str, str], key: str) -> None:

@@ -15,6 +15,7 @@ from scipy import sparse
 from .. import _gene_files, checks
 from ..criterion.criterion import Structure, Target, Term
 from ..criterion.targets import Expression, Genes, Labels, Values
+from ..data.indices import check_indices
 from ..errors import NO_VALUE, InvalidType, InvalidValue, Message, NotFound, listed
 from ..options import Platform
 from . import columns, names, read, write
@@ -83,6 +84,8 @@ def wanted(
             )
         checks.number("preserve", share, above=0.0)
         terms.append((_term(adata, what, symbols=symbols, missing=missing), float(share)))
+    largest = max(share for _, share in terms)
+    terms = [(term, share / largest) for term, share in terms]
     if cell_weights is not None and list(shares) == [cell_weights]:
         log.warning(
             Message(
@@ -167,7 +170,7 @@ def _key(preserve: Any) -> str | tuple[str, ...]:
     """What stands for one thing: a string, or the names of genes."""
     if isinstance(preserve, str):
         return preserve
-    if not isinstance(preserve, Iterable):
+    if not names.is_several(preserve):
         raise InvalidType(
             "preserve",
             preserve,
@@ -212,6 +215,14 @@ def _of_column(adata: AnnData, name: str) -> Term:
     column = adata.obs[name]
     if pd.api.types.is_float_dtype(column):
         return _of_numbers(column.to_numpy(dtype=float, na_value=np.nan)[:, None], name)
+    if _is_time(column) or pd.api.types.is_complex_dtype(column):
+        raise InvalidType(
+            "preserve",
+            name,
+            "has dtype {dtype}, which is neither labels nor real numbers",
+            "convert it to one of these",
+            dtype=str(column.dtype),
+        )
     if pd.api.types.is_integer_dtype(column):
         raise InvalidType(
             "preserve",
@@ -235,9 +246,15 @@ def _of_column(adata: AnnData, name: str) -> Term:
     return Labels(codes)
 
 
+def _is_time(column: pd.Series) -> bool:
+    kinds = pd.api.types.is_datetime64_any_dtype, pd.api.types.is_timedelta64_dtype
+    return any(kind(column.dtype) for kind in kinds) or isinstance(column.dtype, pd.PeriodDtype)
+
+
 def _of_space(adata: AnnData, name: str) -> Term:
     """All columns of a matrix with a row a cell."""
     values = adata.obsm[name]
+    check_indices(values, "preserve", name)
     values = values.toarray() if sparse.issparse(values) else np.asarray(values)
     if values.dtype.kind not in "fiub":
         raise InvalidType(

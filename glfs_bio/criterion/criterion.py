@@ -299,6 +299,12 @@ class Criterion:
         ]
 
     @property
+    def reach(self) -> float:
+        """Share of what should be preserved that all genes preserve, of all sets together."""
+        whole = sum(weights.sum() for weights, _ in self._eigen)
+        return float(self._reach.sum() / whole) if whole > 0 else 0.0
+
+    @property
     def n_genes(self) -> int:
         """Number of genes."""
         return len(self.sets[0].variance)

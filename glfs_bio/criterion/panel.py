@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .criterion import Criterion
 
 #: A gene is a substitute for another if its substitution score is at least this.
-SHARE = 0.25
+SHARE = 0.5
 #: Less than this is nothing that could be taken over.
 _NOTHING = 1e-14
 #: An axis of a smaller share of the largest is none.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import checks
-from .._anndata import read, selection, target
+from .._anndata import provenance, read, selection, target
 from .._extras import needs
 from .._files import as_path, check_target, replacing
 from .._progress import progress
@@ -28,7 +28,7 @@ LINK = "https://www.ncbi.nlm.nih.gov/gene/?term={gene}"
 _WRITTEN_BY = {
     "evaluation": ("tl.evaluate_panel", "kept", "genes", "missed"),
     "explanation": ("tl.explain_panel", "table"),
-    "substitutes": ("tl.substitutes", "table", "panel"),
+    "substitutes": ("tl.substitutes", "table", "irreplaceable"),
     "stability": ("tl.stability", "jaccard"),
     "enrichment": ("tl.enrich", "table"),
 }
@@ -268,17 +268,16 @@ def _unlike(
     adata: AnnData, key: str, genes: pd.Index, what: str, where: str, entry: dict[str, Any]
 ) -> str | None:
     """Say why a result is not of the selection."""
+    why = provenance.outdated(adata, entry)
     if what == "stability":
-        return selection.difference(adata, key, where)
-    if what == "enrichment":
-        return None
-    own = {"evaluation": "genes", "substitutes": "panel"}.get(what)
-    names = entry["table"]["gene"] if own is None else entry[own]
-    others = np.setdiff1d(np.asarray(names, dtype=str), genes.astype(str))
-    lacking = np.setdiff1d(genes.astype(str), np.asarray(names, dtype=str))
-    if not len(others) and not len(lacking):
+        return selection.difference(adata, key, where) or why
+    if why is not None:
+        return why
+    names = provenance.genes(entry) or []
+    n_same = len(np.intersect1d(names, genes.astype(str)))
+    if n_same == len(names) == len(genes):
         return None
     return (
-        f"their panel is another (not selected: {len(others)} of its {len(names)} genes; not in "
-        f"it: {len(lacking)} of the {len(genes)} that are selected)"
+        f"their panel is another (not selected: {len(names) - n_same} of its {len(names)} genes; "
+        f"not in it: {len(genes) - n_same} of the {len(genes)} that are selected)"
     )

@@ -51,12 +51,13 @@ _OF_FACTS = {
 #: What a reader has to know of measures.
 _OF_MEASURES = {
     "kept": "0 without genes, 1 by all genes",
-    "of_best_possible": "of what the best panel of as many genes keeps",
+    "of_best_possible": "of what the best panel of as many genes keeps, limits aside",
     "kept_with_failures": "on average over genes that fail",
     "neighbors_kept": "of the 15 nearest cells by all genes, those that are nearest by the panel",
     "clusters_kept_coarse": "agreement of 5 to 10 clusters by the panel and by all genes (NMI)",
     "clusters_kept_fine": "agreement of 20 to 40 clusters by the panel and by all genes (NMI)",
     "accuracy": "cells whose label the 15 nearest cells of the panel tell",
+    "accuracy_all_genes": "the same in 50 principal components of all genes",
     "macro_f1": "every label counting alike",
     "rare_f1": "labels of at most 5 % of the cells",
     "imputed": "how well the panel predicts what the structure explains of a gene",
@@ -205,7 +206,7 @@ def substitutes(subject: Subject) -> dict[str, Any] | None:
     if result is None:
         return _another(subject, "substitutes")
     rows = []
-    for gene, table in result.entry["table"].groupby("gene", sort=False):
+    for gene, table in result.entry["table"].query("place > 0").groupby("gene", sort=False):
         best, *further = table.sort_values("place").to_dict("records")
         rows.append(
             {
@@ -222,7 +223,7 @@ def substitutes(subject: Subject) -> dict[str, Any] | None:
         "of_another": None,
         "share": result.entry["params"]["share"],
         "rows": rows,
-        "alone": [row["name"] for row in rows if not row["stands_in"]],
+        "alone": list(subject.called.loc[list(result.entry["irreplaceable"])]),
     }
 
 
@@ -359,12 +360,19 @@ def of_genes(subject: Subject) -> dict[str, pd.Series]:
         table = why.entry["table"].set_index("gene")
         if "serves" in table:
             columns["serves"] = table["serves"].fillna("")
-        columns["substitute"] = table["substitute"].map(subject.called)
+        columns["substitute"] = _offered(subject, table)
     elif instead is not None:
         table = instead.entry["table"]
-        best = table[table["place"] == 1].set_index("gene")["substitute"]
-        columns["substitute"] = best.map(subject.called).reindex(subject.frame.index).fillna("")
+        best = table[table["place"] <= 1].set_index("gene").reindex(subject.frame.index)
+        columns["substitute"] = _offered(subject, best)
     return columns
+
+
+def _offered(subject: Subject, table: pd.DataFrame) -> pd.Series:
+    """The best substitute of each gene, with how much it takes over; none where there is none."""
+    scores = table["taken_over"].map(" ({:.2f})".format)
+    texts = table["substitute"].map(subject.called) + scores
+    return texts.where(table["substitute"].fillna("") != "", "none")
 
 
 def _another(subject: Subject, what: str) -> dict[str, Any] | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._anndata import selection
+from .._anndata import provenance
 from ._figure import MEASURES, check_ends, documented, figure, finish, short
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def comparison(
     ['ours', 'theirs']
     """
     check_ends(show, save)
-    table = selection.record(adata, key, "tl.compare_panels", "table", "jaccard")["table"]
+    table = provenance.result(adata, key, "tl.compare_panels", "table", "jaccard")["table"]
     measures = [name for name in MEASURES if name in table and table[name].notna().any()]
     values = table[measures].to_numpy(dtype=float).T
     size = _PER_PANEL * len(table) + _WIDTH, _PER_MEASURE * len(measures) + _HEIGHT

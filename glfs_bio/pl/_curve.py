@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._anndata import selection, target
+from .._anndata import provenance, target
 from ._figure import BLUE, VERMILLION, check_ends, documented, figure, finish
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def curve(
     check_ends(show, save)
     from matplotlib import ticker
 
-    entry = selection.record(adata, key, "tl.curve", "table")
+    entry = provenance.result(adata, key, "tl.curve", "table")
     table = entry["table"]
     axes = figure(ax, [_WIDTH], _HEIGHT)
     where = axes[0]

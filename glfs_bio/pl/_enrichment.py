@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import checks
-from .._anndata import selection
+from .._anndata import provenance
 from ._figure import BLUE, GREY, check_ends, documented, figure, finish
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def enrichment(
     """
     check_ends(show, save)
     checks.whole_number("n_terms", n_terms, at_least=1)
-    entry = selection.record(adata, key, "tl.enrich", "table")
+    entry = provenance.result(adata, key, "tl.enrich", "table")
     table = entry["table"].head(n_terms)
     axes = figure(ax, [_WIDTH], _PER_TERM * len(table) + _MARGIN)
     _draw(axes[0], table, prerank="nes" in table)
@@ -89,7 +89,7 @@ def _draw(ax: Axes, table: pd.DataFrame, *, prerank: bool) -> None:
     colours = np.where(table["pvals_adj"] <= _LEVEL, BLUE, GREY)
     bars = ax.barh(place, values, height=0.7, color=colours)
     ax.bar_label(bars, counts, padding=3, fontsize=8)
-    ax.set_yticks(place, [_wrapped(term) for term in table.index], fontsize=8)
+    ax.set_yticks(place, [_wrapped(term) for term in table.index], fontsize=8, parse_math=False)
     ax.set(ylim=(len(table) - 0.4, -0.6))
     ax.set_xlabel("normalised enrichment score" if prerank else "−log₁₀ adjusted p-value")
     ax.margins(x=0.15)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import numpy as np
 
 from .. import checks
-from .._anndata import selection
+from .._anndata import provenance
 from .._extras import needs
 from .._files import as_path, replacing
 from ..errors import NO_VALUE, InvalidType, InvalidValue, NotFound
@@ -35,6 +35,16 @@ MUTED = (
     *("#DDCC77", "#CC6677", "#882255", "#AA4499", "#000000"),
 )
 _DPI = 150
+#: What figures have whatever ``scanpy.settings.set_figure_params`` chose: sizes are in inches, so
+#: that larger letters would collide, and a grid would lie over bars and numbers.
+_LOOK: dict[Any, Any] = {
+    "axes.grid": False,
+    "font.size": 10,
+    "axes.labelsize": "medium",
+    "axes.titlesize": "large",
+    "xtick.labelsize": "medium",
+    "ytick.labelsize": "medium",
+}
 _PAD = 0.1
 _POINTS_OF_INCH = 72.0
 #: Characters of a label that there is room for.
@@ -48,6 +58,7 @@ MEASURES = {
     "clusters_kept_coarse": "clusters kept, coarse",
     "clusters_kept_fine": "clusters kept, fine",
     "accuracy": "accuracy of labels",
+    "accuracy_all_genes": "accuracy of labels, by all genes",
     "macro_f1": "macro-F1 of labels",
     "rare_f1": "F1 of rare labels",
     "imputed": "R² of unmeasured genes, median",
@@ -138,14 +149,15 @@ def figure(ax: Any, widths: Sequence[float], height: float) -> list[Axes]:
     from matplotlib import pyplot as plt
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    _, axes = plt.subplots(
-        1,
-        len(widths),
-        figsize=(sum(widths), height),
-        layout=ConstrainedLayoutEngine(w_pad=_PAD),
-        squeeze=False,
-        width_ratios=widths,
-    )
+    with plt.rc_context(_LOOK):
+        _, axes = plt.subplots(
+            1,
+            len(widths),
+            figsize=(sum(widths), height),
+            layout=ConstrainedLayoutEngine(w_pad=_PAD),
+            squeeze=False,
+            width_ratios=widths,
+        )
     return list(axes.ravel())
 
 
@@ -287,7 +299,7 @@ def evaluation(adata: AnnData, key: str) -> dict[str, Any]:
     KeyError
         It is not there.
     """
-    return selection.record(adata, key, "tl.evaluate_panel", "n_genes", "kept", "most_kept")
+    return provenance.result(adata, key, "tl.evaluate_panel", "n_genes", "kept", "most_kept")
 
 
 def by_label(adata: AnnData, key: str) -> tuple[pd.DataFrame, Array]:

@@ -97,7 +97,7 @@ HEATMAP, DOTPLOT = Heatmap(), Dotplot()
 @documented
 def panel(
     adata: AnnData,
-    labels: str | None = None,
+    labels: str | Sequence[str] | None = None,
     *,
     kind: Literal["umap", "heatmap", "dotplot"] = "umap",
     key: str = "glfs",
@@ -115,8 +115,8 @@ def panel(
         Cells × genes, with a selection of :func:`~glfs_bio.pp.select_genes`; it may be backed.  It
         is not changed.
     labels
-        Column of ``.obs`` that colours the cells of a UMAP, or groups those of the other kinds,
-        which need one.
+        Column of ``.obs``, or gene, that colours the cells of a UMAP; of several each has maps of
+        its own.  The other kinds need a column, which groups the cells.
     kind
         ``"umap"``: two UMAPs, by all genes and by the panel, as :func:`~glfs_bio.tl.panel_umap`
         keeps them in `adata`; where they are not there, they are computed for this call only.
@@ -129,8 +129,8 @@ def panel(
         How many of the best genes.  None: every selected gene.
     <symbols>
     ax
-        An axes for each UMAP, the first for all genes.  scanpy draws the other kinds in figures of
-        their own.
+        An axes for each UMAP, first those by all genes and by the panel of the first of `labels`.
+        scanpy draws the other kinds in figures of their own.
     <show, save>
 
     Returns
@@ -158,7 +158,9 @@ def panel(
     check_ends(show, save)
     checks.one_of("kind", kind, _KINDS)
     checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
-    _check_labels(adata, labels, kind)
+    shown = [labels] if labels is None or isinstance(labels, str) else list(labels)
+    for one in shown:
+        _check_labels(adata, one, kind)
     if ax is not None and kind != "umap":
         raise InvalidValue(
             *("ax", NO_VALUE, "is for UMAPs, and scanpy draws {arg:kind={kind}} in a figure"),
@@ -168,16 +170,23 @@ def panel(
     genes = ranked[: len(ranked) if n_genes is None else n_genes]
     layer = adata.uns.get(key, {}).get("params", {}).get("layer", "None")
     layer = None if layer == "None" else layer  # in which the genes were selected
-    cells = _cells(adata, genes, labels, layer, symbols)
-    if kind == "umap" or labels is None:  # the others have groups
+    if kind == "umap":
         n_maps = 1 if len(genes) == adata.n_vars else 2
-        axes = figure(ax, [_SQUARE] * n_maps, _TALL)
+        every = [_cells(adata, genes, one, layer, symbols) for one in shown]
+        axes = figure(ax, [_SQUARE] * n_maps * len(shown), _TALL)
         panel_map, all_map = embedding.maps(adata, key, genes, layer)
         maps = {f"panel of {len(genes)} genes": panel_map}
         if all_map is not None:
             maps = {f"all {adata.n_vars} genes": all_map, **maps}
-        _umaps(axes, cells, labels, maps)
+        for place, (cells, name) in enumerate(every):
+            _umaps(axes[place * n_maps : (place + 1) * n_maps], cells, name, maps)
         return finish(axes, "panel_umap", axes, show=show, save=save, own=ax is None)
+    if len(shown) > 1:
+        raise InvalidValue(
+            *("labels", NO_VALUE, "are several, and {arg:kind={kind}} has one"), kind=kind
+        )
+    cells, groups = _cells(adata, genes, shown[0], layer, symbols)
+    labels = str(groups)
     order = _by_group(cells, labels)
     drawn: dict[str, Axes] | list[dict[str, Axes]]
     if kind == "heatmap":
@@ -195,7 +204,7 @@ def _check_labels(adata: AnnData, labels: str | None, kind: str) -> None:
             raise InvalidValue(
                 "kind", kind, "needs labels", "name a column of {obs} as {arg:labels}"
             )
-    elif labels not in adata.obs:
+    elif labels not in adata.obs and (kind != "umap" or labels not in adata.var_names):
         raise NotFound(
             *("labels", labels, "is not in {obs}", "choose from {names}"), names=listed(adata.obs)
         )
@@ -205,18 +214,25 @@ def _check_labels(adata: AnnData, labels: str | None, kind: str) -> None:
 
 def _cells(
     adata: AnnData, genes: pd.Index, labels: str | None, layer: str | None, symbols: str | None
-) -> AnnData:
-    """The cells with the genes of the panel only, under the names to show."""
+) -> tuple[AnnData, str | None]:
+    """The cells with the genes of the panel only, under the names to show; and of the labels."""
     called = selection.names(adata, symbols).fillna(adata.var_names.to_series()).loc[genes]
     cells = AnnData(
         embedding.values(adata, genes, layer),
-        obs=adata.obs[[] if labels is None else [labels]].copy(),
-        var=pd.DataFrame(index=pd.Index(called.to_numpy(dtype=str))),
+        obs=pd.DataFrame(index=adata.obs_names),
+        var=pd.DataFrame(index=pd.Index(called.to_numpy(dtype=str)).str.replace("$", r"\$")),
     )
     cells.var_names_make_unique()
-    if labels is not None:
-        _colour(cells, labels, adata.uns.get(f"{labels}_colors"))
-    return cells
+    if labels is None:
+        return cells, None
+    name = labels if labels not in cells.var_names else f"{labels} (cells)"
+    if labels in adata.obs:
+        cells.obs[name] = adata.obs[labels]
+        _colour(cells, name, adata.uns.get(f"{labels}_colors"))
+    else:
+        of_gene = embedding.values(adata, pd.Index([labels]), layer)
+        cells.obs[name] = of_gene.ravel().astype(np.float64)
+    return cells, name
 
 
 def _colour(cells: AnnData, labels: str, colours: Sequence[str] | None) -> None:
@@ -227,6 +243,10 @@ def _colour(cells: AnnData, labels: str, colours: Sequence[str] | None) -> None:
     if colours is None or len(colours) != len(groups.cat.categories):
         groups = groups.cat.remove_unused_categories()
         colours = MUTED[: len(groups.cat.categories)]
+    # with two dollars a name would be a formula
+    groups = groups.cat.rename_categories(
+        [str(one).replace("$", r"\$") for one in groups.cat.categories]
+    )
     cells.obs[labels] = groups
     if len(colours) == len(groups.cat.categories):
         cells.uns[f"{labels}_colors"] = list(colours)
@@ -238,6 +258,7 @@ def _umaps(
     labels: str | None,
     maps: dict[str, NDArray[np.float64]],
 ) -> None:
+    """One UMAP after the other; the last has the legend."""
     import scanpy as sc
 
     for i, (ax, (title, coordinates)) in enumerate(zip(axes, maps.items(), strict=True)):

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from .. import checks, options
-from .._anndata import names, write
+from .._anndata import names, provenance, write
 from .._progress import progress
 from ..criterion.panel import n_matched
 from ..errors import NO_VALUE, InvalidType, InvalidValue
@@ -110,7 +110,7 @@ def compare_panels(
     checks.flags(inplace=inplace)
     asked = Asked.of(adata, labels, counts_layer, 0, 1, random_state)
     named = {
-        str(name): names.panel(adata, panel, symbols=symbols, missing="warn")
+        str(name): names.panel(adata, panel, symbols=symbols, missing="warn", argument="panels")
         for name, panel in panels.items()
     }
     basis = _basis(adata, named, symbols, preserve)
@@ -133,6 +133,7 @@ def compare_panels(
         return tables
     adata.uns[key_added] = {
         **tables,
+        "made_of": provenance.made_of(adata, basis.structure.parameters.layer, named.values()),
         "params": write.parameters(params) | basis.record(),
         "versions": write.versions(),
     }

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import columns, constraints, names, read, write
+from .._anndata import columns, constraints, names, provenance, read, write
 from ..errors import NO_VALUE, InvalidValue
 from ..measures.cells import coordinates
 from ..measures.labels import label_scores
@@ -143,6 +143,7 @@ def curve(
         return table
     adata.uns[key_added] = {
         "table": table,
+        "made_of": provenance.made_of(adata, layer),
         "params": write.parameters(params) | basis.record(),
         "versions": write.versions("glfs-bio", "numpy", "scikit-learn", "anndata"),
     }

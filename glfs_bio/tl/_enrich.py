@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ from scipy import sparse
 from scipy.stats import false_discovery_control
 
 from .. import checks
-from .._anndata import read, selection, write
+from .._anndata import names, provenance, read, selection, write
 from .._extras import needs
 from ..data.matrix import RowMatrix
 from ..errors import NO_VALUE, Caution, InvalidValue, Message, listed, naming, warn
@@ -207,11 +207,18 @@ def enrich(
             "weight": weight,
             "random_state": random_state,
         },
+        "made_of": _made_of(adata, key),
         "n_selected": len(selected),
         "n_background": len(universe),
         "versions": write.versions("glfs-bio", "gseapy", "scipy", "anndata"),
     }
     return None
+
+
+def _made_of(adata: AnnData, key: str) -> dict[str, Any]:
+    record = adata.uns.get(key, {})
+    layer = write.restored(dict(record.get("structure", {})).get("layer", "None"))
+    return provenance.made_of(adata, layer, [names.panel(adata, key, argument="key")])
 
 
 def _sizes(method: str, min_size: int | None, max_size: int | None) -> tuple[int, int | None]:

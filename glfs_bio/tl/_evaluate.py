@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import columns, read, write
+from .._anndata import columns, provenance, read, write
 from .._progress import progress
 from ..cells.pca import principal_components
 from ..criterion.failures import WithFailures
@@ -109,8 +109,9 @@ def evaluate_panel(
         ``clusters_kept_coarse`` and ``clusters_kept_fine``: normalised mutual information of 5–10
         and of 20–40 clusters in both.  With `labels` ``accuracy``, ``macro_f1`` and ``rare_f1`` of
         leave-one-out prediction from the 15 nearest cells (rare: at most 5 % of the cells),
-        ``per_label`` (a table, with ``recall``, ``f1``, ``confused_with``) and ``confusion``,
-        numbers of cells, labels × predictions, in the order of ``per_label``.
+        ``accuracy_all_genes``, the same in 50 principal components of all genes, ``per_label`` (a
+        table, with ``recall``, ``f1``, ``confused_with``) and ``confusion``, numbers of cells,
+        labels × predictions, in the order of ``per_label``.
 
         Of the genes: ``imputed``, the median R² of the structure of unmeasured genes; of those of
         the panel ``mean_correlation`` and ``n_effective``, an effective number of genes.  With
@@ -163,6 +164,7 @@ def evaluate_panel(
             adata, found, asked, lambda what: bar.update(task, advance=1, description=what)
         )
     entry["params"] = write.parameters(params) | found.basis.record()
+    entry["made_of"] = provenance.made_of(adata, found.layer, [found.named])
     entry["versions"] = write.versions()
     entry["table"] = _table(entry)
     if not inplace:
@@ -260,6 +262,8 @@ def _structure(found: Panel, asked: Asked) -> dict[str, Any]:
         kept = float(criterion.kept(panel)[-1])
         best = select(criterion, len(panel), include=none, candidates=every)
         most = np.fmin(best.kept[-1] / best.of_best_possible[-1], 1.0)
+        if not criterion.has_anything:
+            most = np.nan
         varying = np.flatnonzero(np.any([one.variance > 0 for one in criterion.sets], axis=0))
         draw = np.random.default_rng(asked.random_state)
         size = min(len(panel), len(varying))
@@ -294,7 +298,8 @@ def _cells(found: Panel, data: Matrix, asked: Asked) -> dict[str, Any]:
     where = measures.coordinates(data, found.genes)
     everything = principal_components(data, measures.SETTINGS.n_comps, asked.random_state)
     near = measures.nearest(where)
-    kept = measures.neighbors_kept(near, measures.nearest(everything))
+    near_by_all = measures.nearest(everything)
+    kept = measures.neighbors_kept(near, near_by_all)
     clusters = measures.clusters_kept(
         measures.clusterings(where, random_state=asked.random_state),
         measures.clusterings(everything, random_state=asked.random_state),
@@ -305,8 +310,11 @@ def _cells(found: Panel, data: Matrix, asked: Asked) -> dict[str, Any]:
         "clusters_kept_fine": clusters.fine,
     }
     if asked.labels is not None:
-        scores = label_scores(where, asked.labels.codes, asked.labels.names, near=near)
+        codes, names = asked.labels.codes, asked.labels.names
+        scores = label_scores(where, codes, names, near=near)
         entry["accuracy"] = scores.accuracy
+        by_all = label_scores(everything, codes, names, near=near_by_all)
+        entry["accuracy_all_genes"] = by_all.accuracy
         entry["macro_f1"] = scores.macro_f1
         entry["rare_f1"] = scores.rare_f1
         entry["per_label"] = scores.per_label

@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import columns, write
-from ._panel import closed, find
+from .._anndata import columns, provenance, write
+from ..criterion.panel import SHARE
+from ._panel import find, offers
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -75,9 +76,10 @@ def explain_panel(
         gene, as a share of what all genes keep; ``direction`` and ``direction_share``: the
         direction of the structure that the gene serves most, named by the genes that vary most
         along it, and the share of the loss that lies along it; ``substitute``, ``taken_over`` and
-        ``lost``: its best substitute, as in :func:`~glfs_bio.tl.substitutes`.  With `labels`
-        ``serves``: the labels whose cells would be predicted worse without it, with their shares
-        of the growth of the error, the largest in proportion to the label's number of cells first.
+        ``lost``: its best substitute, as in :func:`~glfs_bio.tl.substitutes`, ``""`` where it has
+        none.  With `labels` ``serves``: the labels whose cells would be predicted worse without it,
+        with their shares of the growth of the error, the largest in proportion to the label's
+        number of cells first.
         ``served``, with `labels`: those shares, genes × labels, and ``labels``: which these are.
         ``pairs``, with `labels`, a row a pair of them, the pair that is told apart worst first:
         ``label`` and ``other``; ``kept``, the share of the distance between their means that the
@@ -106,10 +108,9 @@ def explain_panel(
     found = find(adata, panel, symbols=symbols, preserve=preserve)
     criterion, genes = found.basis.criterion, found.genes
     names = adata.var_names.to_numpy()
-    lost, taken_over = found.measured.substitutions()
-    barred = closed(adata, found, exclude, symbols=symbols)
-    best = np.where(barred, -np.inf, taken_over).argmax(axis=1)
-    none = bool(barred.all())
+    lost, taken_over = offers(adata, found, genes, exclude, symbols=symbols)
+    best = np.arange(len(genes)), taken_over.argmax(axis=1)
+    some = taken_over[best] >= SHARE
     direction, share = _directions(found.measured, names)
     table = pd.DataFrame(
         {
@@ -118,9 +119,9 @@ def explain_panel(
             "loss": criterion.losses(genes),
             "direction": direction,
             "direction_share": share,
-            "substitute": "" if none else names[best],
-            "taken_over": np.nan if none else taken_over[np.arange(len(genes)), best],
-            "lost": np.nan if none else lost[np.arange(len(genes)), best],
+            "substitute": np.where(some, names[best[1]], ""),
+            "taken_over": np.where(some, taken_over[best], np.nan),
+            "lost": np.where(some, lost[best], np.nan),
         }
     )
     entry: dict[str, Any] = {"table": table}
@@ -130,6 +131,7 @@ def explain_panel(
     if not inplace:
         return table
     entry["params"] = {"labels": write.storable(labels), **found.basis.record()}
+    entry["made_of"] = provenance.made_of(adata, found.layer, [found.named])
     entry["versions"] = write.versions("glfs-bio", "numpy", "anndata")
     adata.uns[key_added] = entry
     return None

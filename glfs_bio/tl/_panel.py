@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._anndata import names, read, target, write
+from .._anndata import constraints, names, read, target, write
 from .._anndata.structure import Parameters, parameters, structure_of
-from ..criterion.panel import MeasuredPanel
+from ..criterion.panel import MeasuredPanel, Substitutions
 from ..options import Platform, Preserve
 from ..pp import recorded_parameters
+from ..selection import warn_of_noise
 
 if TYPE_CHECKING:
     from anndata import AnnData
-    from numpy.typing import NDArray
 
     from .._anndata.names import Genes, Named
     from .._anndata.structure import Structure
@@ -68,6 +68,11 @@ class Panel:
 
     named: Named
     basis: Basis
+
+    @property
+    def layer(self) -> str | None:
+        """Layer that it is evaluated by."""
+        return self.basis.structure.parameters.layer
 
     @property
     def genes(self) -> Index:
@@ -142,7 +147,9 @@ def basis_of(
     wanted = target.wanted(adata, asked.target, asked.cell_weights, symbols=symbols, missing="warn")
     detection, failure = target.platform(adata, platform, own.layer)
     structure = structure_of(adata, own)
-    return Basis(structure, structure.criterion(wanted, detection=detection), asked, failure)
+    criterion = structure.criterion(wanted, detection=detection)
+    warn_of_noise(criterion)
+    return Basis(structure, criterion, asked, failure)
 
 
 def _kept(adata: AnnData, recorded: dict[str, Any]) -> str | None:
@@ -151,16 +158,27 @@ def _kept(adata: AnnData, recorded: dict[str, Any]) -> str | None:
     return name if name in adata.uns and name in adata.varm else None
 
 
-def closed(
-    adata: AnnData, found: Panel, exclude: Genes | None, *, symbols: str | None
-) -> NDArray[np.bool_]:
-    """Return which genes cannot be a substitute.
+def offers(
+    adata: AnnData, found: Panel, leaving: Index, exclude: Genes | None, *, symbols: str | None
+) -> Substitutions:
+    """Return what comes of replacing genes of a panel; the score is −∞ where that cannot be.
 
-    Those of the panel, those excluded, and where the panel is a selection those that could not be
-    selected.
+    A gene of the panel, or one that is excluded, is no substitute.  Where the panel is a selection,
+    neither is a gene that could not be selected, nor one with which its limits would not hold.
     """
+    lost, score = found.measured.substitutions(leaving)
     out = names.gene_mask(adata, exclude, "exclude", symbols=symbols, missing="warn")
-    if found.named.key is not None:
-        out |= adata.var[f"{found.named.key}_score"].isna().to_numpy()
+    key = found.named.key
+    limits = None
+    if key is not None:
+        out |= adata.var[f"{key}_score"].isna().to_numpy()
+        limits = recorded_parameters(adata, key)["limits"] if key in adata.uns else None
     out[found.genes] = True
-    return np.asarray(out)
+    score[:, out] = -np.inf
+    rows = constraints.rows(adata, limits, layer=found.layer, allowed=~out)
+    if rows is not None:
+        used = rows.sums(found.genes)
+        for place, gene in enumerate(leaving):
+            rest = used - rows.sums([gene])
+            score[place, ~(rows.within(rest) & rows.enough(rest))] = -np.inf
+    return Substitutions(lost, score)

@@ -19,12 +19,15 @@ from .._progress import progress
 from ..cells.pca import loadings
 from ..data import threads as pools
 from ..data.matrix import RowMatrix
+from ..errors import NO_VALUE, InvalidValue
 
 if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
 _COMPONENTS = 50
+#: Its two axes are found among eigenvectors of the graph, of which there are more.
+_FEWEST = 5
 #: Cells whose principal components are those of all: more change a picture no more.
 _CELLS = 10_000
 
@@ -200,7 +203,22 @@ def _kept(adata: AnnData, key: str, genes: pd.Index, params: dict[str, Any] | No
 
 
 def _umap(cells: AnnData, random_state: int) -> NDArray[np.float64]:
-    """By principal components, where these are there, or more genes than that."""
+    """By principal components, where these are there, or more genes than that.
+
+    Raises
+    ------
+    ValueError
+        Too few cells.
+    """
+    if cells.n_obs < _FEWEST:
+        raise InvalidValue(
+            "adata",
+            NO_VALUE,
+            "has {n} cells, and a UMAP needs {least}",
+            "look at the table",
+            n=cells.n_obs,
+            least=_FEWEST,
+        )
     pools.need_numba("UMAP")
     import scanpy as sc
 

@@ -14,10 +14,9 @@ import numpy as np
 import pandas as pd
 from anndata import AnnData
 from joblib import Parallel, delayed
-from threadpoolctl import threadpool_limits
 
 from .. import checks
-from .._anndata import read, selection, target, write
+from .._anndata import provenance, read, selection, target, write
 from .._anndata.structure import (
     Parameters,
     compute,
@@ -27,6 +26,7 @@ from .._anndata.structure import (
     structure_of,
 )
 from .._progress import progress
+from ..data.threads import one_thread
 from ..errors import Caution, InvalidType, InvalidValue, NotFound, listed, warn
 from ..measures import stability as over_parts
 from ..pp import recorded_parameters, select_genes
@@ -193,6 +193,7 @@ def stability(
             {"gene": adata.var_names[often], "frequency": chosen[:, often].mean(axis=0)}
         ),
         "of": key,
+        "made_of": provenance.made_of(adata, structure.layer),
         "jaccard": jaccard,
         "mean_jaccard": _mean(jaccard),
         "jaccard_with_substitutes": matched,
@@ -222,7 +223,14 @@ def _selections(
         options |= {"use_rep": _KEPT, "batch_key": None, "neighbors_key": None}
     tasks = (delayed(_selected)(cells, part, options, structure) for part in parts)
     bar = progress()
-    with bar, closing(Parallel(n_jobs=n_jobs, return_as="generator")(tasks)) as work:
+    with (
+        bar,
+        closing(
+            Parallel(
+                n_jobs=n_jobs if n_jobs is None else min(n_jobs, len(parts)), return_as="generator"
+            )(tasks)
+        ) as work,
+    ):
         results = list(bar.track(work, total=len(parts), description="selecting on parts"))
     told = {str(warning): warning for _, _, warned in results for warning in warned}
     for warning in told.values():
@@ -254,7 +262,7 @@ def _with_substitutes(
         criterion = structure_of(adata, asked).criterion(wanted)
     frequency = np.full(adata.n_vars, np.nan)
     genes = np.flatnonzero(panel)
-    with threadpool_limits(1):  # so that the result is that of any number of processes
+    with one_thread():  # so that the result is that of any number of processes
         frequency[genes] = over_parts.with_substitutes(criterion, genes, chosen)
         matched = over_parts.jaccard_with_substitutes(
             criterion, [np.flatnonzero(part) for part in chosen]
@@ -399,7 +407,7 @@ def _selected(
     One thread whatever the number of processes: more may round in another way.
     """
     cells = adata[part].copy()
-    with warnings.catch_warnings(record=True) as caught, _without_notes(), threadpool_limits(1):
+    with warnings.catch_warnings(record=True) as caught, _without_notes(), one_thread():
         warnings.simplefilter("always")
         if structure.kept is not None:  # with the knobs that select_genes does not have
             own = replace(structure, layer=None, kept=None)

@@ -9,10 +9,10 @@ import pandas as pd
 
 from .. import checks
 from .._anndata import names as names_of
-from .._anndata import write
+from .._anndata import provenance, write
 from ..criterion.panel import SHARE
 from ..errors import NO_VALUE, InvalidValue, listed
-from ._panel import closed, find
+from ._panel import find, offers
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -37,7 +37,7 @@ def substitutes(
     key_added: str = "glfs_substitutes",
     inplace: bool = True,
 ) -> pd.DataFrame | None:
-    """Find the genes that replace a gene of a panel.
+    """Find the genes that can replace a gene of a panel.
 
     A gene may fail: no probes fit it, or its supplier has none.  A substitute does for the panel
     what the gene did, beside all the other genes of the panel.  It need not be the gene that is
@@ -56,9 +56,10 @@ def substitutes(
         Substitutes to list for each gene.
     exclude
         Genes that cannot be a substitute, as in :func:`~glfs_bio.pp.select_genes`.  Genes that a
-        selection could not select (it excluded them, or a limit did) cannot be one either.
+        selection could not select (it excluded them, or a limit did) cannot be one either, nor
+        genes with which its limits would not hold.
     share
-        A substitute stands in for a gene if it takes over at least this share.
+        A substitute takes over at least this share of what the gene does.
     symbols
         Column of ``.var`` with names that genes may be given by.
     preserve
@@ -76,14 +77,15 @@ def substitutes(
     None, or with `inplace=False` the table.  Written:
 
     ``.uns[key_added]``
-        ``table``, `n` rows a gene, the best substitute first: ``gene``; ``substitute``; ``place``,
-        1 for the best; ``taken_over``, by which they are ordered: how much of what the gene does
-        for the panel the substitute does as well, where 1 is a copy of the gene (less its noise:
-        above 1); ``stands_in``, whether that is at least `share`; ``loss``, what the panel loses
-        without the gene, and ``lost``, what it loses when the substitute takes its place, both as
-        a share of what all genes keep (below zero: the panel is better with the substitute).
-        ``groups``, a row a gene: ``gene``; ``stand_in``: all genes that stand in for it, the best
-        first; ``n_stand_in``: how many.  ``params`` and ``versions``.
+        ``table``, up to `n` rows a gene, the best substitute first: ``gene``; ``substitute``, and
+        ``""`` in the one row of a gene that has none; ``place``, 1 for the best, 0 for none;
+        ``taken_over``, by which they are ordered: how much of what the gene does for the panel the
+        substitute does as well, where 1 is a copy of the gene (less its noise: above 1); ``loss``,
+        what the panel loses without the gene, and ``lost``, what it loses when the substitute takes
+        its place, both as a share of what all genes keep (below zero: the panel is better with the
+        substitute).  ``irreplaceable``: genes that have no substitute.  ``groups``, a row a gene:
+        ``gene``; ``stand_in``: all its substitutes, the best first; ``n_stand_in``: how many.
+        ``made_of``, ``params`` and ``versions``.
 
     Raises
     ------
@@ -106,31 +108,28 @@ def substitutes(
     checks.flags(inplace=inplace)
     found = find(adata, panel, symbols=symbols, preserve=preserve)
     leaving = found.genes if genes is None else _leaving(adata, found, genes, symbols)
-    barred = closed(adata, found, exclude, symbols=symbols)
-    criterion = found.basis.criterion
-    lost, taken_over = found.measured.substitutions(leaving)
-    taken_over[:, barred] = -np.inf
-    losses = pd.Series(criterion.losses(found.genes), index=found.genes)[leaving].to_numpy()
+    lost, taken_over = offers(adata, found, leaving, exclude, symbols=symbols)
+    losses = pd.Series(found.basis.criterion.losses(found.genes), index=found.genes)[leaving]
     names = adata.var_names.to_numpy()
     order = np.argsort(-taken_over, axis=1, kind="stable")
-    best = order[:, : min(n, np.sum(~barred))]
-    table = pd.DataFrame(
-        {
-            "gene": np.repeat(names[leaving], best.shape[1]),
-            "substitute": names[best].ravel(),
-            "place": np.tile(np.arange(1, best.shape[1] + 1), len(leaving)),
-            "taken_over": np.take_along_axis(taken_over, best, axis=1).ravel(),
-            "stands_in": np.take_along_axis(taken_over, best, axis=1).ravel() >= share,
-            "loss": np.repeat(losses, best.shape[1]),
-            "lost": np.take_along_axis(lost, best, axis=1).ravel(),
-        }
-    )
+    n_offered = (taken_over >= share).sum(axis=1)
+    rows: list[tuple[Any, ...]] = []
+    for place, (gene, loss) in enumerate(losses.items()):
+        best = order[place, : min(n, n_offered[place])]
+        if not len(best):
+            rows.append((names[gene], "", 0, np.nan, loss, np.nan))
+        for rank, other in enumerate(best, start=1):
+            gains = taken_over[place, other], loss, lost[place, other]
+            rows.append((names[gene], names[other], rank, *gains))
+    columns = ["gene", "substitute", "place", "taken_over", "loss", "lost"]
+    table = pd.DataFrame(rows, columns=columns)
     if not inplace:
         return table
     adata.uns[key_added] = {
         "table": table,
-        "groups": _groups(names, leaving, order, (taken_over >= share).sum(axis=1)),
-        "panel": np.array(adata.var_names[found.genes], dtype=object),
+        "groups": _groups(names, leaving, order, n_offered),
+        "irreplaceable": np.array(names[leaving[n_offered == 0]], dtype=object),
+        "made_of": provenance.made_of(adata, found.layer, [found.named]),
         "params": write.parameters(params) | found.basis.record(),
         "versions": write.versions("glfs-bio", "numpy", "anndata"),
     }
@@ -153,6 +152,6 @@ def _leaving(adata: AnnData, found: Panel, genes: Any, symbols: str | None) -> I
 
 
 def _groups(names: Any, leaving: Index, order: Index, n_stand_in: Array) -> pd.DataFrame:
-    """A row a gene, with all genes that stand in for it."""
+    """A row a gene, with all its substitutes."""
     stand_in = [", ".join(names[row[:n]]) for row, n in zip(order, n_stand_in, strict=True)]
     return pd.DataFrame({"gene": names[leaving], "stand_in": stand_in, "n_stand_in": n_stand_in})

@@ -62,7 +62,7 @@ DATA = [
     ("select panel.h5ad --include CD8a,x", "--include"),
     ("select panel.h5ad --include CD8a", "CD8A"),
     ("select panel.h5ad --exclude ^MT-", "^MT-"),
-    ("select panel.h5ad --exclude tcr", "tcr"),
+    ("select panel.h5ad --exclude tcrr", "tcrr"),
     ("select panel.h5ad --include @no.txt", "no.txt"),
     ("select panel.h5ad --include @panel.doc", "panel.doc"),
     ("select panel.h5ad --symbols nope", "--symbols nope"),

@@ -77,7 +77,7 @@ PARAMETERS = [
     ("exclude", 1.5, InvalidType),
     ("exclude", re.compile("^nope$"), InvalidValue),
     ("exclude", re.compile(""), InvalidValue),
-    ("exclude", "tcr", InvalidValue),
+    ("exclude", "tcrr", NotFound),
     ("exclude", "ribosmal", NotFound),
     ("exclude", "^MT-", NotFound),
     ("include", ["CD8a", "x", "CD3D"], NotFound),

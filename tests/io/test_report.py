@@ -347,7 +347,9 @@ def test_gene_by_gene(story, workbench):
     rows = every(section(story, "genes"), "tr")[1:]
     for row, gene in zip(rows, ranked.index, strict=True):
         assert text(row[5]) == table.loc[gene, "serves"]
-        assert text(row[6]) == f"<i>{table.loc[gene, 'substitute']}</i>"
+        best = table.loc[gene]
+        offered = f"<i>{best['substitute']}</i> ({best['taken_over']:.2f})"
+        assert text(row[6]) == (offered if best["substitute"] else "none")
     why = every(section(story, "explanation"), "tr")[1:]
     assert [float(row[2].get("data-value")) for row in why] == list(table["loss"])
     assert [text(row[5]) for row in why] == list(table["serves"])
@@ -359,13 +361,14 @@ def test_substitutes_and_limits(story, workbench):
     best = table[table["place"] == 1]
     assert [text(row[2]) for row in rows] == [f"<i>{name}</i>" for name in best["substitute"]]
     assert [float(row[3].get("data-value")) for row in rows] == list(best["taken_over"])
-    second = table[table["place"] == 2]
-    assert [text(row[5]) for row in rows] == [
-        f"<i>{one.substitute}</i> ({one.taken_over:.2f})" for one in second.itertuples()
-    ]
-    alone = [f"<i>{name}</i>" for name in best["gene"][~best["stands_in"]]]
-    assert alone
-    assert f"None of these stands in for {', '.join(alone)}." in text(section(story, "substitutes"))
+    second = table[table["place"] == 2].set_index("gene")
+    for row, gene in zip(rows, best["gene"], strict=True):
+        further = second.loc[gene] if gene in second.index else None
+        told = "" if further is None else f"<i>{further.substitute}</i> ({further.taken_over:.2f})"
+        assert text(row[5]) == told
+    alone = workbench.uns["glfs_substitutes"]["irreplaceable"]
+    assert len(alone)
+    assert all(f"<i>{name}</i>" in text(section(story, "substitutes")) for name in alone)
     words = text(section(story, "limits"))
     assert "max_mean2.5most mean expression of a gene" in words
     assert "CD3D: 2" in words
@@ -388,9 +391,12 @@ def test_results_of_another_panel_are_never_shown(workbench, tmp_path):
         assert "not set beside this selection: their panel is another" in text(section(tree, name))
         assert every(section(tree, name), "table") == every(section(tree, name), "img") == []
     assert "serves" not in [text(head) for head in every(tree, "th")]
-    best = cells.uns["glfs_substitutes"]["table"].query("place == 1")["substitute"]
+    best = cells.uns["glfs_substitutes"]["table"].query("place <= 1")
     rows = every(section(tree, "genes"), "tr")[1:]
-    assert {text(row[5]) for row in rows} == set(best)
+    told = [
+        f"{one.substitute} ({one.taken_over:.2f})" for one in best.query("place > 0").itertuples()
+    ]
+    assert {text(row[5]) for row in rows} == {*told, "none"}
 
 
 def test_judged_without_labels_or_embedding(workbench, tmp_path):

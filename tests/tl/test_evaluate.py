@@ -49,6 +49,7 @@ def test_labels(cells):
     assert entry["macro_f1"] == pytest.approx(table["f1"].mean())
     assert entry["confusion"].sum() == cells.n_obs
     assert entry["accuracy"] == pytest.approx(np.trace(entry["confusion"]) / cells.n_obs)
+    assert entry["accuracy"] < entry["accuracy_all_genes"] < 1.0
     assert "labels" in entry["missed"]
 
 

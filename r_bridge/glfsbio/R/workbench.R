@@ -176,21 +176,23 @@ glfs_extend_panel <- function(x, panel, n_extra = NULL, ..., assay = NULL) {
 #'   time.
 #' @param n Substitutes to list for each gene.
 #' @param ... Further arguments, by name: `exclude`, genes that cannot be a
-#'   substitute, as in [glfs_select_genes()]; `share`: a substitute stands in for a
-#'   gene if it takes over at least this share; and `preserve`, `cell_weights`,
+#'   substitute, as in [glfs_select_genes()]; `share`: a substitute takes over
+#'   at least this share of what the gene does; and `preserve`, `cell_weights`,
 #'   `symbols`, `key_added`, `use_rep` and the parameters of the structure, as in
 #'   [glfs_evaluate_panel()].
 #' @return The object, with a record in `metadata(x)$glfs_substitutes`, `notes(x)` or
-#'   `Misc(x)`; for a matrix, the record. Its `table` is a DataFrame with `n` rows a
-#'   gene, the best substitute first:
+#'   `Misc(x)`; for a matrix, the record. Its `table` is a DataFrame with up to `n`
+#'   rows a gene, the best substitute first; a gene without one has a row with `""`:
 #'
-#'   - `gene`, `substitute`, and `place`, 1 for the best.
+#'   - `gene`, `substitute`, and `place`, 1 for the best, 0 for none.
 #'   - `taken_over`: how much of what the gene does for the panel the substitute does
 #'     as well. 1 is a copy of the gene; a copy with less noise is above 1.
-#'   - `stands_in`: whether that is at least `share`.
 #'   - `loss`: what the panel loses without the gene, and `lost`: what it loses when
 #'     the substitute takes its place, both as a share of what all genes keep. Below
 #'     zero the panel is better with the substitute.
+#'
+#'   `irreplaceable` has the genes without a substitute, among those with which the limits
+#'   of the selection hold.
 #' @examples
 #' if (glfs_available()) {
 #'     x <- glfs_select_genes(glfs_example(), n_genes = 10)

@@ -87,7 +87,7 @@ test_that("a selection is explained by the structure that it was made by", {
     expect_equal(found$table$kept, record$kept)
     expect_identical(dimnames(found$served), list(found$table$gene, c("B", "NK", "T")))
     expect_identical(S4Vectors::metadata(out)$glfs, record)
-    out <- glfs_substitutes(sce, genes = found$table$gene[1], n = 3)
+    out <- glfs_substitutes(sce, genes = found$table$gene[1], n = 3, share = 0)
     table <- S4Vectors::metadata(out)$glfs_substitutes$table
     expect_identical(table$gene, rep(found$table$gene[1], 3))
     expect_identical(table$place, 1:3)

@@ -1,0 +1,130 @@
+"""What a result was made of, and whether that is still what there is.
+
+A result of :mod:`glfs_bio.tl` is kept with the cells, and is drawn and reported later.  Meanwhile
+the selection may have been made anew, or the matrix normalised.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from ..errors import InvalidValue
+from . import selection
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from anndata import AnnData
+
+    from .names import Named
+
+#: Rows whose sums stand for a matrix, and digits of these that do not depend on its container.
+_ROWS, _DIGITS = 200, 6
+#: A matrix that is not in memory is not looked at.
+_UNKNOWN = "unknown"
+
+
+def made_of(adata: AnnData, layer: str | None, panels: Iterable[Named] = ()) -> dict[str, Any]:
+    """Return what ``.uns`` keeps of what a result is of: the matrix, and panels.
+
+    Of a panel that is a selection also the parameters that it was made with.
+    """
+    return {
+        "layer": "None" if layer is None else layer,
+        "matrix": _matrix(adata, layer),
+        "panels": {str(place): _panel(adata, named) for place, named in enumerate(panels)},
+    }
+
+
+def outdated(adata: AnnData, entry: Mapping[str, Any]) -> str | None:
+    """Say, in words, why a result is not of what there is now; None where it is."""
+    made = entry.get("made_of")
+    if made is None:
+        return "it does not say what it was made of"
+    for panel in made["panels"].values():
+        key, genes = str(panel["key"]), set(map(str, np.ravel(panel["genes"])))
+        if f"{key}_selected" not in adata.var or key not in adata.uns:
+            continue
+        now = set(adata.var_names[adata.var[f"{key}_selected"].astype(bool)])
+        if genes != now:
+            return (
+                f"its panel was selected under {key!r}, where another is now: {len(genes & now)} "
+                f"of its {len(genes)} genes are among the {len(now)}"
+            )
+        if str(panel["params"]) != _params(adata, key):
+            return f"the selection under {key!r} was made again, with other parameters"
+    layer = None if str(made["layer"]) == "None" else str(made["layer"])
+    matrix, now_matrix = str(made["matrix"]), _matrix(adata, layer)
+    if _UNKNOWN not in (matrix, now_matrix) and matrix != now_matrix:
+        return "the matrix is another than it was"
+    return None
+
+
+def genes(entry: Mapping[str, Any]) -> list[str] | None:
+    """Return the names of the one panel that a result is of; None where it is of none or many."""
+    panels = list(entry.get("made_of", {}).get("panels", {}).values())
+    return list(map(str, np.ravel(panels[0]["genes"]))) if len(panels) == 1 else None
+
+
+def result(
+    adata: AnnData, key: str, writer: str, *needs: str, argument: str = "key"
+) -> dict[str, Any]:
+    """``.uns[key]``, as `writer` left it there, of the selection and the matrix that there are.
+
+    Raises
+    ------
+    KeyError
+        It is not there, or is something else.
+    ValueError
+        The selection or the matrix has changed since.
+    """
+    entry = selection.record(adata, key, writer, *needs, argument=argument)
+    why = outdated(adata, entry)
+    if why is not None:
+        raise InvalidValue(
+            argument,
+            key,
+            "is outdated: {why}",
+            "run {call:{writer}} again",
+            why=why,
+            writer=writer,
+        )
+    return entry
+
+
+def _panel(adata: AnnData, named: Named) -> dict[str, Any]:
+    key = named.key
+    return {
+        "key": "None" if key is None else key,
+        "genes": np.array(adata.var_names[named.genes], dtype=object),
+        "params": "None" if key is None else _params(adata, key),
+    }
+
+
+def _params(adata: AnnData, key: str) -> str:
+    """A checksum of the parameters of a selection, but for where it is written."""
+    record = adata.uns.get(key, {})
+    told = {
+        name: selection.plain(value)
+        for name, value in dict(record.get("params", {})).items()
+        if name not in selection.WHERE
+    }
+    told["structure"] = selection.plain(record.get("structure", {}))
+    return f"{zlib.crc32(json.dumps(told, sort_keys=True, default=str).encode()):08x}"
+
+
+def _matrix(adata: AnnData, layer: str | None) -> str:
+    """A checksum of the names of the genes and of sums of rows, whatever the container."""
+    data = adata.X if layer is None else adata.layers.get(layer)
+    if not (isinstance(data, np.ndarray) or sparse.issparse(data)):
+        return _UNKNOWN
+    rows = np.unique(np.linspace(0, adata.n_obs - 1, min(_ROWS, adata.n_obs)).astype(int))
+    sums = np.ravel(np.asarray(data[rows].astype(np.float64).sum(axis=1)))
+    told = [f"{value:.{_DIGITS}e}" for value in sums]
+    told += [str(adata.shape), *adata.var_names]
+    return f"{zlib.crc32(chr(0).join(told).encode()):08x}"

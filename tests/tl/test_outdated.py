@@ -1,0 +1,117 @@
+"""Results are drawn and reported beside the selection and the matrix that they are of."""
+
+from __future__ import annotations
+
+import anndata as ad
+import numpy as np
+import pytest
+from matplotlib import pyplot as plt
+from refusals import refused
+from scipy import sparse
+
+from glfs_bio import Limits, io, pl, pp, tl
+from glfs_bio._anndata import selection
+from glfs_bio.errors import InvalidValue
+
+SETS = {"T cells": ["CD3D", "CD3E"], "MHC II": ["HLA-DRA", "HLA-DRB1", "HLA-DPA1"]}
+PICTURES = {
+    pl.kept: "glfs_evaluation",
+    pl.labels: "glfs_evaluation",
+    pl.confusion: "glfs_evaluation",
+    pl.missed: "glfs_evaluation",
+    pl.imputation: "glfs_evaluation",
+    pl.enrichment: "glfs_enrichment",
+    pl.comparison: "glfs_comparison",
+}
+
+
+@pytest.fixture(autouse=True)
+def _closed():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def _done(_pbmc):
+    adata = _pbmc.copy()
+    pp.select_genes(adata, 20)
+    tl.evaluate_panel(adata, "glfs", "bulk_labels", n_random=2)
+    tl.explain_panel(adata, "glfs")
+    tl.enrich(adata, SETS)
+    tl.compare_panels(adata, {"ours": "glfs", "theirs": ["CD3D", "LYZ", "NKG7"]})
+    tl.curve(adata, max_genes=5)
+    return adata
+
+
+@pytest.fixture
+def done(_done):
+    return _done.copy()
+
+
+def test_what_holds_is_drawn(done, tmp_path):
+    done.write_h5ad(tmp_path / "cells.h5ad")
+    again = ad.read_h5ad(tmp_path / "cells.h5ad")
+    again.X = sparse.csc_matrix(again.X)  # another container of the same values
+    for adata in (done, again):
+        for draw in PICTURES:
+            draw(adata, show=False)
+        pl.curve(adata, show=False)
+        io.write_gene_list(
+            adata, tmp_path / "why.csv", explanation_key="glfs_explanation", overwrite=True
+        )
+
+
+def smaller(adata):
+    pp.select_genes(adata, 15)
+
+
+def for_labels(adata):
+    """The same genes, which were to preserve something else."""
+    genes = list(adata.var_names[adata.var["glfs_selected"]])
+    pp.select_genes(adata, 20, preserve="bulk_labels", include=genes)
+
+
+def scaled(adata):
+    adata.X = sparse.csr_matrix(adata.X.multiply(np.linspace(0.5, 2, adata.n_vars)))
+
+
+@pytest.mark.parametrize("change", [smaller, for_labels, scaled])
+@pytest.mark.parametrize("draw", PICTURES)
+def test_what_is_outdated_is_refused(done, change, draw):
+    change(done)
+    with refused(InvalidValue, "key"):
+        draw(done, show=False)
+
+
+@pytest.mark.parametrize("change", [smaller, for_labels, scaled])
+def test_no_explanation_of_another_panel_in_an_order(done, change, tmp_path):
+    change(done)
+    with refused(InvalidValue, "explanation_key"):
+        io.write_gene_list(done, tmp_path / "why.csv", explanation_key="glfs_explanation")
+
+
+def test_curves_are_of_the_matrix_alone(done):
+    smaller(done)
+    pl.curve(done, show=False)
+    scaled(done)
+    with refused(InvalidValue, "key"):
+        pl.curve(done, show=False)
+
+
+def test_a_report_has_nothing_of_an_earlier_selection(done, tmp_path, monkeypatch):
+    monkeypatch.setattr(io._sections, "picture", lambda *_, **__: "data:,")
+    smaller(done)
+    io.write_report(done, tmp_path / "report.html")
+    text = (tmp_path / "report.html").read_text("utf-8")
+    assert "20 selected genes" not in text
+    assert text.count("not set beside this selection") >= 2
+
+
+def test_stability_under_limits_on_expression(done):
+    """Parts of the cells admit other genes: it is the same procedure."""
+    mean = np.asarray(done.X.mean(axis=0)).ravel()
+    limits = Limits(min_mean=float(np.quantile(mean, 0.6)))
+    pp.select_genes(done, 8, limits=limits)
+    tl.stability(done, n_resamples=3)
+    assert done.uns["glfs_stability"]["n_tested"] != done.uns["glfs"]["n_tested"]
+    assert selection.difference(done, "glfs", "glfs_stability") is None
