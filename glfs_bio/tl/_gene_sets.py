@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 _SIMILAR = 5
+#: Where gseapy's libraries are, and seconds to wait for an answer.
+_LIBRARIES, _PATIENCE = "https://maayanlab.cloud/Enrichr/", 5.0
 
 
 def gene_sets(
@@ -60,6 +62,8 @@ def _library(name: str, organism: str) -> dict[str, list[str]]:
     import requests
 
     try:
+        # gseapy itself tries for half a minute to reach what cannot be reached
+        requests.head(_LIBRARIES, timeout=_PATIENCE)
         libraries = gseapy.get_library_name(organism=organism)
         if name in libraries:
             return _mapping(gseapy.parser.download_library(name, organism=organism))

@@ -262,7 +262,8 @@ def offline(*_args, **_kwargs):
 )
 @pytest.mark.filterwarnings("ignore::glfs_bio.errors.Caution")
 def test_bad_input_leaves_the_object_alone(panel, monkeypatch, options, kind, argument):
-    monkeypatch.setattr("gseapy.get_library_name", offline)
+    monkeypatch.setattr("requests.head", offline)
+    monkeypatch.setattr("gseapy.get_library_name", lambda _: pytest.fail("tried for long"))
     before = set(panel.uns)
     with refused(kind, argument):
         enrich(panel, **{"gene_sets": SETS, **options})
@@ -270,6 +271,7 @@ def test_bad_input_leaves_the_object_alone(panel, monkeypatch, options, kind, ar
 
 
 def test_libraries(panel, monkeypatch):
+    monkeypatch.setattr("requests.head", lambda *_, **__: None)
     monkeypatch.setattr("gseapy.get_library_name", lambda organism: ["Blood_2021", "KEGG_2021"])
     monkeypatch.setattr("gseapy.parser.download_library", lambda name, organism: SETS)
     table = enrich(panel, "Blood_2021", inplace=False)
