@@ -44,6 +44,8 @@ def test_a_file_keeps_the_classifier_to_the_bit_and_no_cells(classified, tmp_pat
         {"classes": ["a", "a", "b"]},
         {"genes": 5},
         {"typical_margin": 0.0},
+        {"typical_margin": 1e-320},
+        {"intercept": [10**400]},
         {"gene_means": [float("nan")] * 2},
     ],
 )
