@@ -110,12 +110,25 @@ def _params(adata: AnnData, key: str) -> str:
     """A checksum of the parameters of a selection, but for where it is written."""
     record = adata.uns.get(key, {})
     told = {
-        name: selection.plain(value)
+        name: _whatever_it_went_through(value)
         for name, value in dict(record.get("params", {})).items()
         if name not in selection.WHERE
     }
-    told["structure"] = selection.plain(record.get("structure", {}))
-    return f"{zlib.crc32(json.dumps(told, sort_keys=True, default=str).encode()):08x}"
+    told["structure"] = _whatever_it_went_through(record.get("structure", {}))
+    return f"{zlib.crc32(json.dumps(told, sort_keys=True).encode()):08x}"
+
+
+def _whatever_it_went_through(value: Any) -> Any:
+    """A parameter as it is in Python, after a file, and after R, where one is a list of one."""
+    found = selection.plain(value)
+    if isinstance(found, dict):
+        return {str(name): _whatever_it_went_through(item) for name, item in found.items()}
+    if isinstance(found, list):
+        items = [_whatever_it_went_through(item) for item in found]
+        return items[0] if len(items) == 1 else items
+    if isinstance(found, int | float) and not isinstance(found, bool):
+        return float(found)
+    return str(found)
 
 
 def _matrix(adata: AnnData, layer: str | None) -> str:

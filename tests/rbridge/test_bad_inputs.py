@@ -62,7 +62,7 @@ ROWS = [
     ("s(objective = 'exact', lam = Inf)", VALUE, "lam"),
     ("s(swaps = 1)", TYPE, "swaps"),
     ("s(mask_var = 'zz')", TYPE, "mask_var"),
-    ("s(as_highly_variable = TRUE)", TYPE, "as_highly_variable"),
+    ("s(as_highly_variable = 'yes')", TYPE, "as_highly_variable"),
     ("s(lambda1 = 20)", TYPE, "lambda1"),
     ("k(lambda1 = -1)", VALUE, "lambda1"),
     ("k(lambda1 = NaN)", R, "lambda1"),
