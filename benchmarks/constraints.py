@@ -105,7 +105,7 @@ def automatic(cells: Cells) -> dict[str, float]:
     kept = accuracy(Panel(cells, tuple(genes)))
     coordinates = sc.pp.pca(cells.adata.X, n_comps=30, random_state=0)
     whole = neighbour_accuracy(coordinates, cells.labels)
-    return {"genes": len(genes), "accuracy": kept, "all genes": whole, "kept": kept / whole}
+    return {"genes": len(genes), "accuracy": kept, "all genes": whole, "preserved": kept / whole}
 
 
 def main() -> None:

@@ -33,7 +33,7 @@ PLOTS = (
         "labels": "Which types are told apart?",
         "comparison": "Which panel is better?",
     },
-    {"kept": "How good is the panel?", "missed": "Which cells are missed?"},
+    {"preserved": "How good is the panel?", "unexplained": "Which cells are missed?"},
 )
 
 

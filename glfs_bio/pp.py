@@ -175,12 +175,12 @@ def select_genes(
         With such a platform: the detection efficiencies.
     ``.uns[key_added]`` : dict
         ``params``; ``structure``, what the structure was computed from; ``n_genes``, ``n_tested``,
-        genes selected and to choose from; ``kept``, shape (n_genes,), the share that the first 1,
-        2, … genes preserve; ``of_best_possible``, shape (n_genes,), a lower bound on ``kept`` over
-        that of the best panel of the size; ``curve`` with ``n_genes=None``;
-        ``kept_with_failures``; ``batches``, ``kept_in_batches``; ``data_sets``; ``missing``;
-        ``n_axes``, how many axes of the cells stand above the noise, of each batch, 0 where no
-        structure does; ``graph_components``; ``assay_noise``; ``method``, ``objective``;
+        genes selected and to choose from; ``preserved``, shape (n_genes,), the share that the first
+        1, 2, … genes preserve; ``optimality``, shape (n_genes,), a lower bound on ``preserved``
+        over that of the best panel of the size; ``curve`` with ``n_genes=None``;
+        ``preserved_with_failures``; ``batches``, ``preserved_in_batches``; ``data_sets``;
+        ``missing``; ``n_axes``, how many axes of the cells stand above the noise, of each batch, 0
+        where no structure does; ``graph_components``; ``assay_noise``; ``method``, ``objective``;
         ``versions``.
 
     Raises

@@ -57,8 +57,8 @@ def measured(ranking: Ranking, criterion: Criterion, candidates: Index) -> Ranki
     chosen = ranking.order[: ranking.n_selected]
     losses = np.zeros(len(candidates))
     losses[chosen] = criterion.losses(candidates[chosen])
-    kept = criterion.kept(candidates[chosen])
-    return replace(ranking, losses=losses, info={**ranking.info, "kept": kept})
+    preserved = criterion.preserved(candidates[chosen])
+    return replace(ranking, losses=losses, info={**ranking.info, "preserved": preserved})
 
 
 def by_value(values: Array, n_genes: int, include: Index, **info: Any) -> Ranking:

@@ -175,7 +175,7 @@ def rank_genes(
         chosen = asked.candidates[ranking.order[: ranking.n_selected]]
         labels = [one.label for one in split(batch, data.shape[0])]
         about["batches"] = np.array(labels, dtype=object)
-        about["kept_in_batches"] = criterion.kept_in_sets(chosen)
+        about["preserved_in_batches"] = criterion.preserved_in_sets(chosen)
     return replace(ranking, info={**ranking.info, **about})
 
 
@@ -341,7 +341,7 @@ class Error(Method):
         return replace(
             ranking,
             weights=(ranking.ranks <= ranking.n_selected).astype(float),
-            info={**ranking.info, "of_best_possible": np.full(ranking.n_selected, np.nan)},
+            info={**ranking.info, "optimality": np.full(ranking.n_selected, np.nan)},
         )
 
 
@@ -400,13 +400,13 @@ def best_panel(
             minimised = WithFailures(criterion, failure, random_state=random_state)
         choose = select if rows is None else partial(select_within, rows=rows)
         panel = choose(minimised, n_genes, include=include, candidates=candidates)
-        nothing = np.full_like(panel.of_best_possible, np.nan)
-        info["of_best_possible"] = panel.of_best_possible if criterion.has_anything else nothing
+        nothing = np.full_like(panel.optimality, np.nan)
+        info["optimality"] = panel.optimality if criterion.has_anything else nothing
         if failure is not None:
-            info["kept_with_failures"] = panel.kept[: panel.n_selected]
+            info["preserved_with_failures"] = panel.preserved[: panel.n_selected]
         if n_genes is None and not (rows is not None and rows.budget):
-            sizes = np.arange(1, len(panel.kept) + 1)
-            info["curve"] = {"n_genes": sizes, "kept": criterion.kept(panel.order)}
+            sizes = np.arange(1, len(panel.preserved) + 1)
+            info["curve"] = {"n_genes": sizes, "preserved": criterion.preserved(panel.order)}
         scores = in_order(np.searchsorted(candidates, panel.order), panel.waiting[candidates])
         ranking = Ranking(panel.beta[candidates], without_ties(scores), panel.n_selected, info)
         return measured(ranking, criterion, candidates)

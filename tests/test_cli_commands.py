@@ -94,11 +94,13 @@ def test_every_help_names_the_methods(run):
 def test_the_line_tells_what_the_panel_keeps(run, cells):
     told = run("select", cells, "--n-genes", "20", "-o", "panel.h5ad").stderr
     entry = ad.read_h5ad("panel.h5ad").uns["glfs"]
-    assert f"20 of 765 genes, {100 * entry['kept'][-1]:.0f} % of the structure kept" in told
-    assert f"at least {100 * entry['of_best_possible'][-1]:.0f} % of the best possible" in told
+    assert (
+        f"20 of 765 genes, {100 * entry['preserved'][-1]:.0f} % of the structure preserved" in told
+    )
+    assert f"optimality at least {100 * entry['optimality'][-1]:.0f} %" in told
     assert "λ" not in told
     told = run("select", cells, "--n-genes", "1", "--include", "CD3D").stderr
-    assert "of the structure kept" in told
+    assert "of the structure preserved" in told
     assert "best possible" not in told
 
 

@@ -116,19 +116,19 @@ def test_evaluate(run, cells):
     entry = expected(
         "evaluate", cells, "glfs", "louvain", counts_layer="counts", platform=Platform(failure=0.1)
     )
-    for name in ("kept", "of_best_possible", "accuracy", "counts_share", "kept_with_failures"):
+    for name in ("preserved", "optimality", "accuracy", "counts_share", "preserved_with_failures"):
         assert frame[name] == pytest.approx(entry[name], rel=1e-6), name
-    assert frame["random_kept_mean"] == pytest.approx(entry["random_kept"].mean())
+    assert frame["random_preserved_mean"] == pytest.approx(entry["random_preserved"].mean())
     assert frame["n_genes"] == 8
     told = result.stderr
-    assert f"8 genes keep {100 * entry['kept']:.0f} % of the structure" in told
-    assert f"{100 * entry['of_best_possible']:.0f} % of the best possible; random panels" in told
+    assert f"8 genes preserve {100 * entry['preserved']:.0f} % of the structure" in told
+    assert f"optimality at least {100 * entry['optimality']:.0f} %; random panels" in told
     worst = entry["per_label"]["f1"].idxmin()
     assert f"accuracy {entry['accuracy']:.2f}" in told
     assert f"least F1: {worst} (" in told
     assert "of all counts" in told
     assert "with failures" in told
-    assert f"it misses most {entry['missed']['genes_up'].iloc[0]}" in told
+    assert f"it misses most {entry['unexplained']['genes_up'].iloc[0]}" in told
     per_label = pd.read_csv("l.csv")
     assert list(per_label["label"].astype(str)) == list(entry["per_label"].index)
 
@@ -139,9 +139,9 @@ def test_evaluate_names_the_batch_of_which_least_is_kept(run, cells):
     own = {"n_comps": 20} if again.uns["glfs"]["structure"]["n_comps"] == 20 else {}
     glfs_bio.pp.structure(again, batch_key="phase", key_added="phases", **own)
     entry = expected("evaluate", again, "glfs", preserve=Preserve(use_rep="phases"))
-    least = entry["kept_in_batches"].argmin()
-    told = f"of the 3 batches least is kept of {entry['batches'][least]}: "
-    assert f"{told}{100 * entry['kept_in_batches'][least]:.0f} %" in result.stderr
+    least = entry["preserved_in_batches"].argmin()
+    told = f"of the 3 batches least is preserved of {entry['batches'][least]}: "
+    assert f"{told}{100 * entry['preserved_in_batches'][least]:.0f} %" in result.stderr
 
 
 #: Words of the command line, and what they are in Python.
@@ -160,11 +160,11 @@ PRESERVE = {
 def test_what_a_panel_is_to_keep(run, cells, words):
     given = {"preserve": PRESERVE[words], "cell_weights": "bulk_labels"}
     line = ("--n-genes", "6", "--n-comps", "20", *words.split(), "--cell-weights", "bulk_labels")
-    result = run("select", "cells.h5ad", *line, "--key-added", "kept", "-o", "out.h5ad")
+    result = run("select", "cells.h5ad", *line, "--key-added", "preserved", "-o", "out.h5ad")
     assert result.exit_code == 0, result.output
     selected = cells.copy()
-    glfs_bio.pp.select_genes(selected, 6, n_comps=20, key_added="kept", **given)
-    assert result.stdout.split() == list(ranked(selected, "kept").index)
+    glfs_bio.pp.select_genes(selected, 6, n_comps=20, key_added="preserved", **given)
+    assert result.stdout.split() == list(ranked(selected, "preserved").index)
 
 
 @pytest.mark.parametrize("name", JUDGING)
@@ -179,11 +179,11 @@ def test_panels_are_judged_by_what_they_are_to_keep(run, cells, name):
     more = {"extend": {"n_extra": 2}, "evaluate": {"n_random": 2}}.get(name, {})
     found = expected(name, cells, panels.get(name, "catalogue"), **more, **given)
     if name == "evaluate":
-        kept = frame.set_index("measure").loc["kept", "value"]
-        assert kept == pytest.approx(found["kept"], rel=1e-6)
+        kept = frame.set_index("measure").loc["preserved", "value"]
+        assert kept == pytest.approx(found["preserved"], rel=1e-6)
         return
     table = found["table"] if name == "compare" else found
-    column = "taken_over" if name == "substitutes" else "kept"
+    column = "substitution_score" if name == "substitutes" else "preserved"
     assert frame[column].to_numpy() == pytest.approx(
         table[column].to_numpy(), rel=1e-6, nan_ok=True
     )
@@ -192,11 +192,13 @@ def test_panels_are_judged_by_what_they_are_to_keep(run, cells, name):
 def test_a_selection_is_judged_by_what_it_was_made_for(run):
     line = ("--n-genes", "6", "--n-comps", "20", "--preserve", "louvain", "-o", "out.h5ad")
     told = run("select", "cells.h5ad", *line).stderr
-    share = re.search(r"(\d+ %) of louvain kept", told).group(1)
-    assert f"6 genes keep {share} of louvain" in run("explain", "out.h5ad", "glfs").stderr
+    share = re.search(r"(\d+ %) of louvain preserved", told).group(1)
+    assert f"6 genes preserve {share} of louvain" in run("explain", "out.h5ad", "glfs").stderr
     few = ("--preserve", "structure", "--n-random", "0")
     assert "% of the structure" in run("evaluate", "out.h5ad", "glfs", *few).stderr
-    assert "% of louvain, at least" in run("evaluate", "out.h5ad", "glfs", *few[2:]).stderr
+    assert (
+        "% of louvain, optimality at least" in run("evaluate", "out.h5ad", "glfs", *few[2:]).stderr
+    )
     result = run("stability", "out.h5ad", "--n-resamples", "2")
     assert result.exit_code == 0, result.output
 
@@ -205,7 +207,7 @@ def test_the_target_of_a_selection_stays_where_the_structure_is_asked_for(run):
     assert run("select", "cells.h5ad", "--n-genes", "6", "--preserve", "louvain", "-o", "s.h5ad")
     plain = read_table(run("explain", "s.h5ad", "glfs"))
     seeded = read_table(run("explain", "s.h5ad", "glfs", "--seed", "1"))
-    assert seeded["kept"].to_numpy() == pytest.approx(plain["kept"].to_numpy(), rel=0.05)
+    assert seeded["preserved"].to_numpy() == pytest.approx(plain["preserved"].to_numpy(), rel=0.05)
 
 
 def test_knobs_of_the_structure_are_for_one_data_set(run, cells):
@@ -224,7 +226,7 @@ def test_a_panel_is_a_column_a_file_or_names(run, cells, panel):
     assert (result.exit_code, result.stdout) == (0, ""), result.output
     frame = pd.read_csv("m.tsv", sep="\t", index_col="measure")["value"]
     entry = expected("evaluate", cells, CATALOGUE, n_random=0)
-    assert frame["kept"] == pytest.approx(entry["kept"])
+    assert frame["preserved"] == pytest.approx(entry["preserved"])
     assert "random" not in result.stderr
     assert len(pd.read_csv("missed.tsv", sep="\t")) == 2
 
@@ -238,7 +240,7 @@ def test_the_structure_is_kept_and_used_again(run, pbmc, monkeypatch):
     assert run("evaluate", "plain.h5ad", "glfs", *few, "-o", "out.h5ad").exit_code == 0
     out = ad.read_h5ad("out.h5ad")
     assert out.obsm["glfs_structure"].shape == (700, 12)
-    assert {"kept", "neighbors_kept"} <= out.uns["glfs_evaluation"].keys()
+    assert {"preserved", "knn_preservation"} <= out.uns["glfs_evaluation"].keys()
     words = ("--n-comps", "9", "--seed", "1", "-n", "1")
     assert run("substitutes", "plain.h5ad", "glfs", *words, "-o", "nine.h5ad").exit_code == 0
     out = ad.read_h5ad("nine.h5ad")
@@ -257,7 +259,7 @@ def test_extend(run, cells):
     result = run("extend", "cells.h5ad", "catalogue.csv", *words, "-o", "out.h5ad")
     frame = read_table(result)
     table = expected("extend", cells, CATALOGUE, 5, labels="louvain")
-    assert list(frame) == ["gene", "adds", "kept", "serves"]
+    assert list(frame) == ["gene", "adds", "preserved", "supports"]
     assert list(frame["gene"]) == list(table["gene"])
     assert "5 genes added: 9 of 765 genes" in result.stderr
     assert Path("order.txt").read_text().split() == [*CATALOGUE, *frame["gene"]]
@@ -319,7 +321,7 @@ def test_explain(run, cells):
     frame = read_table(result)
     table = expected("explain", cells, "glfs", "louvain", n_labels=1)
     assert list(frame) == list(table)
-    assert list(frame["serves"]) == list(table["serves"])
+    assert list(frame["supports"]) == list(table["supports"])
     most = table["gene"][table["loss"].idxmax()]
     assert f"most is lost without {most} (" in result.stderr
 
@@ -350,7 +352,7 @@ def test_compare(run, cells):
     pair = pd.read_csv("o.csv").iloc[0]
     assert pair["shared"] == tables["shared"].loc["ours", "theirs"]
     assert f"ours and theirs share {pair['shared']} genes" in result.stderr
-    assert "theirs: 4 genes keep" in result.stderr
+    assert "theirs: 4 genes preserve" in result.stderr
     assert "glfs_comparison" in ad.read_h5ad("out.h5ad").uns
 
 
@@ -361,7 +363,7 @@ def test_curve(run, cells):
     assert list(frame["n_genes"]) == list(range(1, 13))
     assert frame["gene"][0] == "CD3D"
     assert frame["accuracy"].notna().sum() == 2
-    assert f"12 genes keep {100 * frame['kept'].iloc[-1]:.0f} %" in result.stderr
+    assert f"12 genes preserve {100 * frame['preserved'].iloc[-1]:.0f} %" in result.stderr
     assert len(ad.read_h5ad("out.h5ad").uns["glfs_curve"]["table"]) == 12
 
 

@@ -35,11 +35,11 @@ def select(_):
 def evaluate(_):
     panel = list(cells.var_names[:20])
     judged = glfs_bio.tl.evaluate_panel(cells, panel, inplace=False)
-    return [judged[name] for name in ("kept", "neighbors_kept", "clusters_kept_fine")]
+    return [judged[name] for name in ("preserved", "knn_preservation", "cluster_preservation_fine")]
 
 def sizes(_):
     table = glfs_bio.tl.curve(cells, 20, "bulk_labels", sizes=[20], inplace=False)
-    return list(table["kept"]), table["accuracy"].iloc[-1]
+    return list(table["preserved"]), table["accuracy"].iloc[-1]
 
 def threads(_):
     before = [pool["num_threads"] for pool in threadpool_info()]

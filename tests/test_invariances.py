@@ -45,10 +45,10 @@ def same(one, other, order=slice(None), tolerance=1e-9):
     np.testing.assert_allclose(other.weights_, weights, rtol=0, atol=tolerance * weights.max())
     np.testing.assert_array_equal(other.ranking_, one.ranking_[order])
     np.testing.assert_array_equal(other.get_support(), one.get_support()[order])
-    np.testing.assert_allclose(other.kept_, one.kept_, rtol=tolerance)
+    np.testing.assert_allclose(other.preserved_, one.preserved_, rtol=tolerance)
     np.testing.assert_allclose(other.losses_, one.losses_[order], rtol=0, atol=tolerance)
-    if hasattr(one, "of_best_possible_"):
-        np.testing.assert_allclose(other.of_best_possible_, one.of_best_possible_, rtol=tolerance)
+    if hasattr(one, "optimality_"):
+        np.testing.assert_allclose(other.optimality_, one.optimality_, rtol=tolerance)
 
 
 @settings(deadline=None, max_examples=10, derandomize=True, phases=[Phase.explicit, Phase.generate])
@@ -145,7 +145,7 @@ def test_a_gene_twice_is_one_more_measurement(seed, shape):
     data = data_of(seed, shape)
     best = int(np.argmin(fitted(data, "error", 6).ranking_))
     twice = GLFS(n_genes=5, n_comps=6, n_neighbors=6).fit(np.hstack([data, data[:, [best]]]))
-    assert twice.kept_.shape == (5,)
+    assert twice.preserved_.shape == (5,)
     if {best, shape[1]} <= set(twice.get_support(indices=True)):
         np.testing.assert_allclose(twice.losses_[best], twice.losses_[-1], rtol=1e-6)
     np.testing.assert_allclose(twice.weights_[best], twice.weights_[-1], atol=1e-6)
@@ -162,9 +162,9 @@ def test_an_included_gene_that_no_cell_expresses(objective, n_comps, include):
     first = np.argsort(found.ranking_)[: len(include)]
     assert set(first) == set(include)
     assert np.isfinite(found.weights_).all()
-    assert np.isfinite(found.kept_).all()
+    assert np.isfinite(found.preserved_).all()
     assert found.losses_[20] == 0.0
     assert found.get_support().sum() == 6
     without = GLFS(5, **options).fit(data, include=include[:-1] or None)
     assert set(found.get_support(indices=True)) == {20, *without.get_support(indices=True)}
-    assert found.kept_[-1] == pytest.approx(without.kept_[-1], rel=1e-6)
+    assert found.preserved_[-1] == pytest.approx(without.preserved_[-1], rel=1e-6)

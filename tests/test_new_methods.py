@@ -68,7 +68,7 @@ def test_a_ranker_by_instance(clusters):
     np.testing.assert_allclose(ranking.weights, clusters.var(axis=0) ** 2, rtol=1e-9)
     assert ranking.info["method"] == "loudest"
     assert ranking.info["power"] == 2.0
-    assert len(ranking.info["kept"]) == 5
+    assert len(ranking.info["preserved"]) == 5
     with refused(InvalidValue, "n_genes"):
         rank_genes(clusters, None, Options(method=Loudest()))
 

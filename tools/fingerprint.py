@@ -52,8 +52,8 @@ def selection(adata, key="glfs"):
     """What a selection wrote."""
     entry = adata.uns[key]
     found = {name: adata.var[f"{key}_{name}"] for name in COLUMNS if f"{key}_{name}" in adata.var}
-    found["preserved"] = entry.get("kept", entry.get("preserved"))
-    found["optimality"] = entry.get("of_best_possible", entry.get("optimality"))
+    found["preserved"] = entry.get("preserved", entry.get("preserved"))
+    found["optimality"] = entry.get("optimality", entry.get("optimality"))
     return {name: value for name, value in found.items() if value is not None}
 
 
@@ -91,14 +91,14 @@ def evaluation(adata, labels, **options):
     glfs_bio.tl.evaluate_panel(adata, "glfs", labels, n_random=5, **options)
     entry = adata.uns["glfs_evaluation"]
     names = {  # of the result: before and after the names settle
-        "kept": "preserved",
-        "of_best_possible": "optimality",
+        "preserved": "preserved",
+        "optimality": "optimality",
         "imputed": "imputed",
-        "neighbors_kept": "knn_preservation",
+        "knn_preservation": "knn_preservation",
         "accuracy": "accuracy",
         "macro_f1": "macro_f1",
         "mean_correlation": "mean_correlation",
-        "random_kept": "random_preserved",
+        "random_preserved": "random_preserved",
     }
     return {new: entry[old] if old in entry else entry[new] for old, new in names.items()}
 

@@ -88,7 +88,7 @@ def certificate(rng: np.random.Generator) -> str:
     size = options.pop("n_genes", int(rng.integers(1, 5)))
     pp.select_genes(adata, size, **options)
     entry = adata.uns["glfs"]
-    kept, bound = float(entry["kept"][-1]), float(entry["of_best_possible"][-1])
+    kept, bound = float(entry["preserved"][-1]), float(entry["optimality"][-1])
     if np.isnan(bound):
         return "accepted"
     allowed = adata.var_names[adata.var["glfs_score"].notna()]
@@ -107,7 +107,7 @@ def certificate(rng: np.random.Generator) -> str:
         asked = {name: options[name] for name in options if name not in ("limits", "exclude")}
         asked["include"] = list(panel)
         pp.select_genes(adata, len(panel), **asked, key_added="one")
-        best = max(best, float(adata.uns["one"]["kept"][-1]))
+        best = max(best, float(adata.uns["one"]["preserved"][-1]))
     return "right" if kept >= bound * best - SLACK else "wrong"
 
 
@@ -119,7 +119,7 @@ def nothing(rng: np.random.Generator) -> str:
     pp.select_genes(adata, int(rng.integers(1, 20)))
     entry = adata.uns["glfs"]
     # chance is compared with permuted genes: one matrix in some hundred is above
-    certified = not np.isnan(entry["of_best_possible"]).all() and entry["kept"][-1] > 0.9
+    certified = not np.isnan(entry["optimality"]).all() and entry["preserved"][-1] > 0.9
     return "wrong" if certified else "right"
 
 
@@ -150,7 +150,7 @@ def regime(rng: np.random.Generator) -> str:
         "fortran": lambda: np.asfortranarray(values),
     }[str(form)]()
     pp.select_genes(adata, int(rng.integers(1, adata.n_vars + 1)))
-    kept = np.asarray(adata.uns["glfs"]["kept"])
+    kept = np.asarray(adata.uns["glfs"]["preserved"])
     whole = np.isfinite(kept).all() and (kept > -1e-6).all() and (kept < 1 + 1e-6).all()
     return "accepted" if whole else "wrong"
 

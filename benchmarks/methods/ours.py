@@ -90,13 +90,13 @@ def from_matrix(adata: AnnData, n_genes: int) -> tuple[AnnData, dict]:
     adata = ad.AnnData(adata.X, obs=adata.obs[[]], var=adata.var[[]])
     glfs_bio.pp.select_genes(adata, n_genes)
     told = adata.uns["glfs"]
-    return adata, {"preserved": told["kept"], "optimality": told["of_best_possible"]}
+    return adata, {"preserved": told["preserved"], "optimality": told["optimality"]}
 
 
 def preserved(adata: AnnData, genes: list[int]) -> float:
     """Return the share of the structure that a panel preserves."""
     names = adata.var_names[genes].tolist()
-    return float(glfs_bio.tl.explain_panel(adata, names, inplace=False)["kept"].iloc[-1])
+    return float(glfs_bio.tl.explain_panel(adata, names, inplace=False)["preserved"].iloc[-1])
 
 
 def class_graph(adata: AnnData, n_genes: int) -> np.ndarray:

@@ -66,16 +66,16 @@ def expected(adata) -> dict[str, np.ndarray]:
     tl.curve(adata, 20, key_added="curve")
     tl.classify(adata, "bulk_labels", n_genes=10, key_added="class")
     found = adata.uns["evaluation"]
-    names = ("kept", "best_kept", "random_kept", "neighbors_kept", "imputed")
+    names = ("preserved", "best_preserved", "random_preserved", "knn_preservation", "imputed")
     genes = list(adata.uns["class"]["genes"])
     return {
         "select_genes": np.sort(adata.var["glfs_score"].dropna())[::-1],
         "stability": adata.var["stability_frequency"],
         "evaluate_panel": np.concatenate([np.atleast_1d(found[name]) for name in names]),
-        "extend_panel": adata.uns["extended"]["kept"],
-        "substitutes": adata.uns["substitutes"]["table"]["taken_over"],
+        "extend_panel": adata.uns["extended"]["preserved"],
+        "substitutes": adata.uns["substitutes"]["table"]["substitution_score"],
         "explain_panel": adata.uns["explanation"]["table"]["loss"],
-        "curve": adata.uns["curve"]["table"]["kept"],
+        "curve": adata.uns["curve"]["table"]["preserved"],
         "classify": np.asarray(adata[:, genes].varm["class_coef"]).T.ravel(),
     }
 

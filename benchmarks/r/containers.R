@@ -48,14 +48,14 @@ operations <- list(
     },
     evaluate_panel = function(x) unlist(
         record(glfs_evaluate_panel(x, panel), "glfs_evaluation")[
-            c("kept", "best_kept", "random_kept", "neighbors_kept", "imputed")]
+            c("preserved", "best_preserved", "random_preserved", "knn_preservation", "imputed")]
     ),
     extend_panel = function(x) {
         x <- glfs_extend_panel(x, panel, 5)
         (if (is(x, "DataFrame")) metadata(x)$glfs_extended else record(x, "glfs_extended"))$kept
     },
     substitutes = function(x)
-        record(glfs_substitutes(x, panel, n = 3), "glfs_substitutes")$table$taken_over,
+        record(glfs_substitutes(x, panel, n = 3), "glfs_substitutes")$table$substitution_score,
     explain_panel = function(x)
         record(glfs_explain_panel(x, panel), "glfs_explanation")$table$loss,
     curve = function(x) record(glfs_curve(x, 20), "glfs_curve")$table$kept,

@@ -32,7 +32,7 @@ SUMMARIES = {
     ),
     "markers": "Say for every label which genes of a panel mark it, and how well.",
     "compare": "Judge two or more panels by the same measures; prints a row a panel, with tabs.",
-    "curve": "Say what panels of 1, 2, … genes keep; prints a row a size, with tabs.",
+    "curve": "Say what panels of 1, 2, … genes preserve; prints a row a size, with tabs.",
     "stability": (
         "Repeat a selection on parts of the cells; prints how often each gene is selected, with "
         "tabs."

@@ -119,8 +119,9 @@ def _summary(entry: dict[str, Any], pairs: pd.DataFrame) -> list[str]:
     told = []
     for name, row in entry["table"].iterrows():
         line = (
-            f"{name}: {row['n_genes']:.0f} genes keep {results.kept(entry, row['kept'])}"
-            f"{results.certified(row['of_best_possible'])}"
+            f"{name}: {row['n_genes']:.0f} genes preserve "
+            f"{results.preserved(entry, row['preserved'])}"
+            f"{results.certified(row['optimality'])}"
         )
         told.append(f"{line}; accuracy {row['accuracy']:.2f}" if "accuracy" in row else line)
     for _, row in pairs.iterrows():

@@ -44,7 +44,7 @@ def curve(
     limits: glfs_bio.Limits,
     written: options.Written,
 ) -> None:
-    """Say what panels of 1, 2, … genes keep; prints a row a size, with tabs.
+    """Say what panels of 1, 2, … genes preserve; prints a row a size, with tabs.
 
     Example: glfs-bio curve pbmc.h5ad --max-genes 100 --labels cell_type --table curve.tsv
     """
@@ -62,11 +62,14 @@ def curve(
 
 
 def _summary(frame: pd.DataFrame) -> str:
-    """How many genes keep some shares of the structure."""
+    """How many genes preserve some shares of the structure."""
     told = [
-        f"{frame['n_genes'][(frame['kept'] >= share).idxmax()]} genes keep {results.percent(share)}"
+        f"{frame['n_genes'][(frame['preserved'] >= share).idxmax()]} genes preserve "
+        f"{results.percent(share)}"
         for share in _SHARES
-        if (frame["kept"] >= share).any()
+        if (frame["preserved"] >= share).any()
     ]
     last = frame.iloc[-1]
-    return "; ".join([*told, f"{last['n_genes']} genes keep {results.percent(last['kept'])}"])
+    return "; ".join(
+        [*told, f"{last['n_genes']} genes preserve {results.percent(last['preserved'])}"]
+    )

@@ -79,7 +79,7 @@ def evaluate(
 
     entry = adata.uns[asked.key_added]
     measures = pd.DataFrame(_measures(entry), columns=["measure", "value"], dtype=object)
-    beside = {tables.missed: entry["missed"]}
+    beside = {tables.missed: entry["unexplained"]}
     if asked.labels is not None:
         beside[tables.per_label] = entry["per_label"].reset_index()
     tables.put(adata, measures, *_summary(entry), beside=beside)
@@ -91,27 +91,29 @@ def _measures(entry: dict[str, Any]) -> list[tuple[str, float]]:
     for name, value in entry.items():
         if isinstance(value, int | float):
             found.append((name, value))
-        elif name == "random_kept" and len(value):
-            found.append(("random_kept_mean", value.mean()))
+        elif name == "random_preserved" and len(value):
+            found.append(("random_preserved_mean", value.mean()))
     return found
 
 
 def _summary(entry: dict[str, Any]) -> list[str]:
     """What matters most, a line each."""
     percent = results.percent
-    random = entry["random_kept"]
-    beside = f"; random panels keep {percent(random.mean())}" if len(random) else ""
+    random = entry["random_preserved"]
+    beside = f"; random panels preserve {percent(random.mean())}" if len(random) else ""
     told = [
-        f"{entry['n_genes']} genes keep {results.kept(entry, entry['kept'])}"
-        f"{results.certified(entry['of_best_possible'])}{beside}"
+        f"{entry['n_genes']} genes preserve {results.preserved(entry, entry['preserved'])}"
+        f"{results.certified(entry['optimality'])}{beside}"
     ]
-    if "kept_with_failures" in entry:
-        told.append(f"with failures they keep {percent(entry['kept_with_failures'])} on average")
+    if "preserved_with_failures" in entry:
+        told.append(
+            f"with failures they preserve {percent(entry['preserved_with_failures'])} on average"
+        )
     if "batches" in entry:
-        kept = entry["kept_in_batches"]
+        kept = entry["preserved_in_batches"]
         least = int(np.nanargmin(kept))
         told.append(
-            f"of the {len(kept)} batches least is kept of {entry['batches'][least]}: "
+            f"of the {len(kept)} batches least is preserved of {entry['batches'][least]}: "
             f"{percent(kept[least])}"
         )
     if "accuracy" in entry:
@@ -122,12 +124,12 @@ def _summary(entry: dict[str, Any]) -> list[str]:
             f"macro-F1 {entry['macro_f1']:.2f}; least F1: {names}"
         )
     told.append(
-        f"{percent(entry['neighbors_kept'])} of the nearest cells kept; median R² of the "
+        f"{percent(entry['knn_preservation'])} of the nearest cells preserved; median R² of the "
         f"structure of unmeasured genes {entry['imputed']:.2f}"
     )
     if "counts_share" in entry:
         told.append(f"the panel takes {percent(entry['counts_share'])} of all counts")
-    first = entry["missed"].iloc[0]
+    first = entry["unexplained"].iloc[0]
     genes = " against ".join(first[side] for side in ("genes_up", "genes_down") if first[side])
     where = f", in {first['labels']}" if first.get("labels") else ""
     told.append(f"it misses most {genes}{where}")

@@ -45,8 +45,8 @@ def explain(
     frame = results.called(entry["table"], adata, asked.symbols)
     least, most = frame.loc[frame["loss"].idxmin()], frame.loc[frame["loss"].idxmax()]
     told = (
-        f"{len(frame)} genes keep {results.kept(entry, frame['kept'].iloc[-1])}; most is lost "
-        f"without {most['gene']} ({results.percent(most['loss'])}), "
+        f"{len(frame)} genes preserve {results.preserved(entry, frame['preserved'].iloc[-1])}; "
+        f"most is lost without {most['gene']} ({results.percent(most['loss'])}), "
         f"least without {least['gene']} ({results.percent(least['loss'])})"
     )
     written.put(adata, frame, told)

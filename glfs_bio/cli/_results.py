@@ -29,8 +29,8 @@ def percent(share: float) -> str:
 
 
 def certified(share: float) -> str:
-    """The bound on a share of the best possible, in words; nothing where there is none."""
-    return "" if math.isnan(share) else f", at least {percent(share)} of the best possible"
+    """The bound on optimality, in words; nothing where there is none."""
+    return "" if math.isnan(share) else f", optimality at least {percent(share)}"
 
 
 def _is_selection(panel: object, adata: AnnData) -> TypeGuard[str]:
@@ -54,8 +54,8 @@ def recorded_structure(adata: AnnData, panel: object) -> dict[str, Any]:
     return {name: restored(value) for name, value in adata.uns[panel]["structure"].items()}
 
 
-def kept(entry: dict[str, Any], share: float) -> str:
-    """How much of what was to be kept, in words."""
+def preserved(entry: dict[str, Any], share: float) -> str:
+    """How much of its target a panel preserves, in words."""
     from .._anndata import target
 
     return f"{percent(share)} of {target.told(entry)}"
@@ -72,11 +72,11 @@ def _axes(numbers: Any) -> str:
 def summary(entry: dict[str, Any]) -> str:
     """How a selection went, in one line."""
     told = [f"{entry['n_genes']} of {entry['n_tested']} genes"]
-    told.append(f"{kept(entry, entry['kept'][-1])} kept")
+    told.append(f"{preserved(entry, entry['preserved'][-1])} preserved")
     if "n_axes" in entry:
         told.append(f"{_axes(entry['n_axes'])} above the noise")
-    if "of_best_possible" in entry and not math.isnan(best := entry["of_best_possible"][-1]):
-        told.append(f"at least {percent(best)} of the best possible")
+    if "optimality" in entry and not math.isnan(best := entry["optimality"][-1]):
+        told.append(f"optimality at least {percent(best)}")
     if "lam" in entry:
         told.append(f"λ = {entry['lam']:.4g}")
     if "converged" in entry:

@@ -111,7 +111,7 @@ class View:
 
 
 class Term(ABC):
-    """Something to be kept."""
+    """Something to be preserved."""
 
     #: Whether it is a value of each cell, in place of what genes vary in.
     of_cells: ClassVar[bool] = False
@@ -179,7 +179,7 @@ class Target:
         return View(problem, length, weights)
 
     def matrix(self, view: View) -> Array:
-        """W of trace 1, shape (r, r); zero where these cells have nothing that is to be kept."""
+        """W of trace 1, shape (r, r); zero where these cells have nothing to preserve."""
         total = np.zeros_like(view.problem.stiffness)
         for term, share in self.terms:
             total += share * _of_trace_one(term.matrix(view))
@@ -197,9 +197,9 @@ class Criterion:
     problems
         One reduced problem per set of cells, over the same genes.
     targets
-        What is to be kept of each set of cells; None: the structure.
+        What is to be preserved of each set of cells; None: the structure.
     worst
-        Whether the set counts of which least is kept.
+        Whether the set counts of which least is preserved.
     detection
         How much of each gene the assay detects that will measure panels, as a share of what is
         detected here, shape (n_genes,); None: the same.
@@ -214,7 +214,7 @@ class Criterion:
     sets : tuple of Cells
         The sets of cells.
     targets : tuple of Target
-        What is kept of each.
+        What is preserved of each.
     worst, detection
         As they were given.
     """
@@ -245,7 +245,7 @@ class Criterion:
 
     @property
     def has_anything(self) -> bool:
-        """Whether any set of cells has what is to be kept, above the noise."""
+        """Whether any set of cells has what is to be preserved, above the noise."""
         return any(
             problem.has_structure or not what.of_structure
             for problem, what in zip(self.sets, self.targets, strict=True)
@@ -323,18 +323,18 @@ class Criterion:
         """F of no gene, of the first, of the first two, …, shape (len(order) + 1,)."""
         return self._joined(self._of_sets(order))
 
-    def kept(self, order: Index) -> Array:
+    def preserved(self, order: Index) -> Array:
         """Share that the first 1, 2, … genes keep of what all genes keep."""
         errors = self.errors(order)
         return np.asarray((errors[0] - errors[1:]) / self.scale)
 
-    def kept_in_sets(self, order: Index) -> Array:
+    def preserved_in_sets(self, order: Index) -> Array:
         """The same of each set of cells, shape (len(order), n_sets); NaN where there is nothing."""
         errors = self._of_sets(order)
         reach = (self._reach * self._shares)[:, None]
-        kept = np.full((len(self.sets), len(order)), np.nan)
-        np.divide(errors[:, :1] - errors[:, 1:], reach, out=kept, where=reach > 0)
-        return np.asarray(kept.T)
+        preserved = np.full((len(self.sets), len(order)), np.nan)
+        np.divide(errors[:, :1] - errors[:, 1:], reach, out=preserved, where=reach > 0)
+        return np.asarray(preserved.T)
 
     def _of_sets(self, order: Index) -> Array:
         """Errors of each set along an order, the mean over draws of failures."""
@@ -377,7 +377,7 @@ class Criterion:
         return np.asarray(problem.basis @ ((basis / np.sqrt(kappa)) @ self._eigen[block][1]))
 
     def losses(self, panel: Index) -> Array:
-        """Share that the panel loses without each of its genes, in units of :meth:`kept`."""
+        """Share that the panel loses without each of its genes, in units of :meth:`preserved`."""
         lost = [Posterior(block).losses() for block in self.on(panel)]
         of_sets = np.array(lost).reshape(-1, len(self.sets), len(panel)).sum(axis=0)
         if not self.worst:

@@ -66,7 +66,7 @@ class Pairs:
     ----------
     first, second
         Labels of the pairs, shape (n_pairs,).
-    kept
+    preserved
         Share of the distance of their means that is preserved, shape (n_pairs,): with
         ``d = μ_a − μ_b``, the mean rows of Z, it is ``1 − dᵀ E d / dᵀ d``.
     work
@@ -75,7 +75,7 @@ class Pairs:
 
     first: Index
     second: Index
-    kept: Array
+    preserved: Array
     work: Array
 
 

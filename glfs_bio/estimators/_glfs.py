@@ -48,10 +48,10 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     """Select the few genes that keep the structure of the cells.
 
     Genes are chosen one by one.  Each is the one that lowers most what is left unexplained,
-    ``F = Tr(W E)``, when it is measured beside those before it.  W stands for what is to be kept:
-    the structure of the cells above the noise of genes, or labels or numbers that `y` gives.
-    ``objective="exact"`` is the selection of the paper [1]_: the variance of Laplacian-regularised
-    least squares with a penalty on the weights, ``Q(β) + λ Σ β`` over β ≥ 0.
+    ``F = Tr(W E)``, when it is measured beside those before it.  W stands for what should be
+    preserved: the structure of the cells above the noise of genes, or labels or numbers that `y`
+    gives.  ``objective="exact"`` is the selection of the paper [1]_: the variance of
+    Laplacian-regularised least squares with a penalty on the weights, ``Q(β) + λ Σ β`` over β ≥ 0.
 
     Parameters
     ----------
@@ -95,13 +95,13 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         What the panel loses without the gene, as a share of what all genes keep.
     n_selected_ : int
         Number of selected genes.
-    kept_ : ndarray of shape (n_selected,)
+    preserved_ : ndarray of shape (n_selected,)
         Share of the structure that the first 1, 2, … genes keep of what all genes keep.
-    of_best_possible_ : ndarray of shape (n_selected,)
+    optimality_ : ndarray of shape (n_selected,)
         Panels of these sizes keep at least this share of what the best possible ones keep; with
         ``objective="error"`` only.
     curve_ : dict
-        Where the number of genes was chosen: ``n_genes`` and ``kept``, of larger panels too.
+        Where the number of genes was chosen: ``n_genes`` and ``preserved``, of larger panels too.
     lambda_, kkt_ : float
         With the paper's objectives only: λ of the solution, and the largest violation of the
         optimality conditions in units of λ.
@@ -272,7 +272,7 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.scores_ = ranking.scores
         self.ranking_ = ranking.ranks
         self.n_selected_ = ranking.n_selected
-        for name in ("kept", "of_best_possible", "curve", "path", "kkt", "converged", "n_iter"):
+        for name in ("preserved", "optimality", "curve", "path", "kkt", "converged", "n_iter"):
             if name in ranking.info:
                 setattr(self, f"{name}_", ranking.info[name])
         if "lam" in ranking.info:

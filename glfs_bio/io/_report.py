@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 LINK = "https://www.ncbi.nlm.nih.gov/gene/?term={gene}"
 #: Results that a report may show: who writes them, and with which entries.
 _WRITTEN_BY = {
-    "evaluation": ("tl.evaluate_panel", "kept", "genes", "missed"),
+    "evaluation": ("tl.evaluate_panel", "preserved", "genes", "unexplained"),
     "explanation": ("tl.explain_panel", "table"),
     "substitutes": ("tl.substitutes", "table", "irreplaceable"),
     "stability": ("tl.stability", "jaccard"),
@@ -181,7 +181,7 @@ def write_report(
         adata,
         key,
         frame=frame,
-        entry=selection.record(adata, key, "pp.select_genes", "kept"),
+        entry=selection.record(adata, key, "pp.select_genes", "preserved"),
         called=selection.names(adata, symbols).fillna(adata.var_names.to_series()),
         labels=labels,
         symbols=symbols,

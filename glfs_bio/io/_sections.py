@@ -32,7 +32,7 @@ _BARS, _FREQUENT = 50, 100
 #: Longest list that is told in full.
 _ITEMS = 20
 _ELSEWHERE = {
-    *("params", "versions", "path", "curve", "kept", "of_best_possible", "table", "absent")
+    *("params", "versions", "path", "curve", "preserved", "optimality", "table", "absent")
 }
 #: What a reader has to know of the facts of a selection.
 _OF_FACTS = {
@@ -50,12 +50,12 @@ _OF_FACTS = {
 }
 #: What a reader has to know of measures.
 _OF_MEASURES = {
-    "kept": "0 without genes, 1 by all genes",
-    "of_best_possible": "of what the best panel of as many genes keeps, limits aside",
-    "kept_with_failures": "on average over genes that fail",
-    "neighbors_kept": "of the 15 nearest cells by all genes, those that are nearest by the panel",
-    "clusters_kept_coarse": "agreement of 5 to 10 clusters by the panel and by all genes (NMI)",
-    "clusters_kept_fine": "agreement of 20 to 40 clusters by the panel and by all genes (NMI)",
+    "preserved": "0 without genes, 1 by all genes",
+    "optimality": "of what the best panel of as many genes keeps, limits aside",
+    "preserved_with_failures": "on average over genes that fail",
+    "knn_preservation": "of the 15 nearest cells by all genes, those that are nearest by the panel",
+    "cluster_preservation_coarse": "NMI of 5 to 10 clusters by the panel and by all genes",
+    "cluster_preservation_fine": "NMI of 20 to 40 clusters by the panel and by all genes",
     "accuracy": "cells whose label the 15 nearest cells of the panel tell",
     "accuracy_all_genes": "the same in 50 principal components of all genes",
     "macro_f1": "every label counting alike",
@@ -124,7 +124,7 @@ def genes(subject: Subject) -> dict[str, Any]:
         "rows": rows,
         "some_included": bool(subject.frame["included"].any()),
         "some_frequencies": "frequency" in rows[0],
-        "some_serve": "serves" in rows[0],
+        "some_serve": "supports" in rows[0],
         "some_substitutes": "substitute" in rows[0],
         "n_bars": min(_BARS, len(subject.frame)),
         "picture": picture(
@@ -140,7 +140,7 @@ def quality(subject: Subject) -> dict[str, Any] | None:
         return _another(subject, "evaluation")
     adata, key, entry = subject.adata, result.key, result.entry
     with_labels = "per_label" in entry
-    random = np.ravel(entry["random_kept"])
+    random = np.ravel(entry["random_preserved"])
     return {
         "of_another": None,
         "entry": entry,
@@ -154,7 +154,7 @@ def quality(subject: Subject) -> dict[str, Any] | None:
         "labels": str(entry["params"]["labels"]) if with_labels else None,
         "per_label": _per_label(entry) if with_labels else [],
         "some_counts": "counts_per_label" in entry,
-        "kept": picture(pl.kept, adata, key=key),
+        "preserved": picture(pl.preserved, adata, key=key),
         "recall": picture(pl.labels, adata, key=key) if with_labels else None,
         "confusion": picture(pl.confusion, adata, key=key) if with_labels else None,
         "imputation": picture(pl.imputation, adata, key=key)
@@ -168,7 +168,7 @@ def misses(subject: Subject) -> dict[str, Any] | None:
     result = subject.result("evaluation")
     if result is None:
         return None  # the section before has said why
-    adata, key, table = subject.adata, result.key, result.entry["missed"]
+    adata, key, table = subject.adata, result.key, result.entry["unexplained"]
     embedded = "X_umap" in adata.obsm or "X_pca" in adata.obsm
     sides = ("genes_up", "genes_down")
     return {
@@ -177,8 +177,8 @@ def misses(subject: Subject) -> dict[str, Any] | None:
             for row in table.to_dict("records")
         ],
         "some_labels": "labels" in table,
-        "picture": picture(pl.missed, adata, key=key)
-        if embedded and f"{key}_open" in adata.obs
+        "picture": picture(pl.unexplained, adata, key=key)
+        if embedded and f"{key}_unexplained" in adata.obs
         else None,
     }
 
@@ -196,7 +196,7 @@ def explanation(subject: Subject) -> dict[str, Any] | None:
     return {
         "of_another": None,
         "rows": rows.to_dict("records"),
-        "some_serve": "serves" in table,
+        "some_serve": "supports" in table,
     }
 
 
@@ -214,7 +214,7 @@ def substitutes(subject: Subject) -> dict[str, Any] | None:
                 "name": subject.called[gene],
                 "best": subject.called[best["substitute"]],
                 "further": ", ".join(
-                    f"{subject.called[one['substitute']]} ({one['taken_over']:.2f})"
+                    f"{subject.called[one['substitute']]} ({one['substitution_score']:.2f})"
                     for one in further
                 ),
             }
@@ -311,11 +311,11 @@ SECTIONS: dict[str, Callable[[Subject], dict[str, Any] | None]] = {
 
 def lead(subject: Subject) -> dict[str, Any]:
     """The first sentences of the page."""
-    best = float(subject.entry.get("of_best_possible", [np.nan])[-1])
+    best = float(subject.entry.get("optimality", [np.nan])[-1])
     return {
         "n_cells": subject.adata.n_obs,
         "entry": subject.entry,
-        "of_best_possible": best if np.isfinite(best) else None,
+        "optimality": best if np.isfinite(best) else None,
     }
 
 
@@ -358,8 +358,8 @@ def of_genes(subject: Subject) -> dict[str, pd.Series]:
     why, instead = subject.result("explanation"), subject.result("substitutes")
     if why is not None:
         table = why.entry["table"].set_index("gene")
-        if "serves" in table:
-            columns["serves"] = table["serves"].fillna("")
+        if "supports" in table:
+            columns["supports"] = table["supports"].fillna("")
         columns["substitute"] = _offered(subject, table)
     elif instead is not None:
         table = instead.entry["table"]
@@ -370,7 +370,7 @@ def of_genes(subject: Subject) -> dict[str, pd.Series]:
 
 def _offered(subject: Subject, table: pd.DataFrame) -> pd.Series:
     """The best substitute of each gene, with how much it takes over; none where there is none."""
-    scores = table["taken_over"].map(" ({:.2f})".format)
+    scores = table["substitution_score"].map(" ({:.2f})".format)
     texts = table["substitute"].map(subject.called) + scores
     return texts.where(table["substitute"].fillna("") != "", "none")
 

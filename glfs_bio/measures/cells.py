@@ -124,7 +124,7 @@ def nearest(where: Array, n_neighbors: int = SETTINGS.n_neighbors) -> Index:
     return np.asarray(finder.fit(where).kneighbors(return_distance=False))
 
 
-def neighbors_kept(near: Index, near_in_all: Index) -> Array:
+def knn_preservation(near: Index, near_in_all: Index) -> Array:
     """Share of the nearest cells in all genes that are nearest cells in the panel.
 
     By chance it is ``n_neighbors / (n_cells − 1)``.
@@ -189,7 +189,9 @@ def clusterings(where: Array, *, random_state: int | None = 0) -> dict[int, Inde
     }
 
 
-def clusters_kept(clusters: dict[int, Index], clusters_in_all: dict[int, Index]) -> ClustersKept:
+def cluster_preservation(
+    clusters: dict[int, Index], clusters_in_all: dict[int, Index]
+) -> ClustersKept:
     """Normalised mutual information of clusters in the panel and in all genes.
 
     Parameters

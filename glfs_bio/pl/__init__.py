@@ -7,12 +7,12 @@ from ._confusion import confusion
 from ._curve import curve
 from ._enrichment import enrichment
 from ._imputation import imputation
-from ._kept import kept
 from ._labels import labels
-from ._missed import missed
 from ._panel import panel
 from ._path import path
+from ._preserved import preserved
 from ._stability import stability
+from ._unexplained import unexplained
 from ._weights import weights
 
 __all__ = [
@@ -21,11 +21,11 @@ __all__ = [
     "curve",
     "enrichment",
     "imputation",
-    "kept",
     "labels",
-    "missed",
     "panel",
     "path",
+    "preserved",
     "stability",
+    "unexplained",
     "weights",
 ]

@@ -67,11 +67,11 @@ def curve(
     table = entry["table"]
     axes = figure(ax, [_WIDTH], _HEIGHT)
     where = axes[0]
-    sizes, kept = table["n_genes"].to_numpy(), table["kept"].to_numpy()
-    handles: list[Any] = where.plot(sizes, kept, color=BLUE, lw=2, label="kept", zorder=3)
-    most = np.minimum(kept / table["of_best_possible"].to_numpy(), 1.0)
+    sizes, preserved = table["n_genes"].to_numpy(), table["preserved"].to_numpy()
+    handles: list[Any] = where.plot(sizes, preserved, color=BLUE, lw=2, label="preserved", zorder=3)
+    most = np.minimum(preserved / table["optimality"].to_numpy(), 1.0)
     if np.isfinite(most).any():
-        band = where.fill_between(sizes, kept, most, color=BLUE, alpha=0.25, lw=0)
+        band = where.fill_between(sizes, preserved, most, color=BLUE, alpha=0.25, lw=0)
         band.set_label("no panel keeps more")
         handles.append(band)
     if "accuracy" in table:
@@ -90,7 +90,7 @@ def curve(
         right.tick_params(axis="y", colors=VERMILLION)
         right.set_ylim(0, 1.02)
         right.spines["top"].set_visible(False)
-    where.set_ylabel(f"share of {target.told(entry)} that is kept", color=BLUE)
+    where.set_ylabel(f"share of {target.told(entry)} that is preserved", color=BLUE)
     where.tick_params(axis="y", colors=BLUE)
     where.set(xlabel="genes, the best first", xlim=(0, 1.02 * sizes[-1]), ylim=(0, 1.02))
     where.xaxis.set_major_locator(ticker.MaxNLocator("auto", integer=True))

@@ -51,12 +51,12 @@ _POINTS_OF_INCH = 72.0
 _LETTERS = 32
 #: What the measures of a panel are called, in the order to show them.
 MEASURES = {
-    "kept": "share kept",
-    "kept_with_failures": "share kept as genes fail",
-    "of_best_possible": "of the best possible, at least",
-    "neighbors_kept": "nearest cells kept",
-    "clusters_kept_coarse": "clusters kept, coarse",
-    "clusters_kept_fine": "clusters kept, fine",
+    "preserved": "structure preserved",
+    "preserved_with_failures": "structure preserved as genes fail",
+    "optimality": "optimality, at least",
+    "knn_preservation": "kNN preservation",
+    "cluster_preservation_coarse": "cluster preservation, coarse",
+    "cluster_preservation_fine": "cluster preservation, fine",
     "accuracy": "accuracy of labels",
     "accuracy_all_genes": "accuracy of labels, by all genes",
     "macro_f1": "macro-F1 of labels",
@@ -299,7 +299,9 @@ def evaluation(adata: AnnData, key: str) -> dict[str, Any]:
     KeyError
         It is not there.
     """
-    return provenance.result(adata, key, "tl.evaluate_panel", "n_genes", "kept", "most_kept")
+    return provenance.result(
+        adata, key, "tl.evaluate_panel", "n_genes", "preserved", "most_preserved"
+    )
 
 
 def by_label(adata: AnnData, key: str) -> tuple[pd.DataFrame, Array]:

@@ -74,7 +74,7 @@ def path(
     'genes, the best first'
     """
     check_ends(show, save)
-    entry = selection.record(adata, key, "pp.select_genes", "n_genes", "kept")
+    entry = selection.record(adata, key, "pp.select_genes", "n_genes", "preserved")
     panels = _panels(entry)
     axes = figure(ax, [_WIDTH] * len(panels), _HEIGHT)
     for draw, where in zip(panels, axes, strict=True):
@@ -113,15 +113,15 @@ def _along_size(ax: Axes, entry: dict[str, Any]) -> None:
     from matplotlib import ticker
 
     count = int(entry["n_genes"])
-    kept = np.asarray(entry["curve"]["kept"] if "curve" in entry else entry["kept"])
-    lines = _shares(ax, kept, "o-", BLUE, f"of {target.told(entry)}")
-    best = np.asarray(entry.get("of_best_possible", np.nan))
+    preserved = np.asarray(entry["curve"]["preserved"] if "curve" in entry else entry["preserved"])
+    lines = _shares(ax, preserved, "o-", BLUE, f"of {target.told(entry)}")
+    best = np.asarray(entry.get("optimality", np.nan))
     if np.isfinite(best).any():
         lines += _shares(ax, best, "s--", VERMILLION, "of the best possible, at least")
     lines.append(ax.axvline(count, color="black", ls=":", label=f"chosen: {count} genes"))
-    ax.plot(count, kept[count - 1], "D", ms=7, mfc="none", mec="black")
-    ax.set(xlabel="genes, the best first", ylabel="share kept", ylim=(0, 1.05))
-    ax.set_xlim(0, 1.03 * len(kept) + 0.2)
+    ax.plot(count, preserved[count - 1], "D", ms=7, mfc="none", mec="black")
+    ax.set(xlabel="genes, the best first", ylabel="share preserved", ylim=(0, 1.05))
+    ax.set_xlim(0, 1.03 * len(preserved) + 0.2)
     ax.xaxis.set_major_locator(ticker.MaxNLocator("auto", integer=True))
     ax.spines[["top", "right"]].set_visible(False)
     _legend(ax, lines)

@@ -15,7 +15,7 @@ from ..errors import NO_VALUE, InvalidValue, Message
 from .bound import Relaxation, relax
 from .constrained_bound import relax_within
 from .constraints import check
-from .greedy import LARGEST, SHARE, Greedy, Panel, enough, of_best_possible
+from .greedy import LARGEST, SHARE, Greedy, Panel, enough, optimality
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -232,10 +232,10 @@ def select_within(
     fixed, rows = np.searchsorted(candidates, include), rows.only(candidates)
     greedy = _grown(criterion, candidates, blocks, rows, fixed, n_genes)
     order = candidates[greedy.picked]
-    kept = criterion.kept(order)
+    preserved = criterion.preserved(order)
     n_selected = len(order)
     if n_genes is None and not rows.budget:
-        n_selected = max(enough(kept, len(fixed), greedy.exhausted), rows.met(greedy.picked))
+        n_selected = max(enough(preserved, len(fixed), greedy.exhausted), rows.met(greedy.picked))
     elif n_genes is not None and n_selected < n_genes and greedy.exhausted is not None:
         log.warning(
             Message(
@@ -258,9 +258,9 @@ def select_within(
         bounding = [block.only(candidates) for block in bounding]
         free, relaxed = _relaxed(bounding, rows, chosen, len(fixed), size)
         errors = criterion.errors(candidates[chosen])[len(fixed) :]
-        share[len(fixed) :] = of_best_possible(errors, relaxed.lower - above)
+        share[len(fixed) :] = optimality(errors, relaxed.lower - above)
         beta[candidates[free]] = relaxed.beta
-    return Panel(order, n_selected, waiting, beta, kept, share)
+    return Panel(order, n_selected, waiting, beta, preserved, share)
 
 
 def _grown(
@@ -279,7 +279,7 @@ def _grown(
     if not greedy.complete:  # lower limits are met within the size that keeps enough without them
         free = Limited(blocks, rows.packing, fixed, across=criterion.across())
         free.fill(most)
-        enough = np.flatnonzero(criterion.kept(candidates[free.picked]) >= SHARE)
+        enough = np.flatnonzero(criterion.preserved(candidates[free.picked]) >= SHARE)
         greedy.fill(max(int(enough[0]) + 1 if len(enough) else most, greedy.fewest()))
     greedy.fill(most)
     return greedy

@@ -166,9 +166,9 @@ class Panel:
         What each gene would gain next, shape (n_genes,).
     beta
         Weights of the relaxed choice of as many genes, 0 ≤ β ≤ 1, shape (n_genes,).
-    kept
+    preserved
         Share that the first 1, 2, … genes of `order` keep.
-    of_best_possible
+    optimality
         Share of the best possible of the panels up to `n_selected`, at least; NaN up to the genes
         that had to be in, and where nothing is left to keep.  Under limits the best possible is
         that of all panels within them: of the whole panel with at most the number of genes asked
@@ -179,8 +179,8 @@ class Panel:
     n_selected: int
     waiting: Array
     beta: Array
-    kept: Array
-    of_best_possible: Array
+    preserved: Array
+    optimality: Array
 
 
 def select(
@@ -211,8 +211,8 @@ def select(
     greedy.grow(len(fixed), among=fixed)
     greedy.grow(max(min(LARGEST, len(candidates)), len(fixed)) if n_genes is None else n_genes)
     order = candidates[greedy.picked]
-    kept = criterion.kept(order)
-    n_selected = enough(kept, len(fixed)) if n_genes is None else n_genes
+    preserved = criterion.preserved(order)
+    n_selected = enough(preserved, len(fixed)) if n_genes is None else n_genes
     chosen = np.asarray(greedy.picked[:n_selected])
     waiting = np.zeros(criterion.n_genes)
     waiting[candidates] = greedy.waiting
@@ -224,12 +224,12 @@ def select(
         bounding = [block.only(candidates).cover(fixed) for block in bounding]
         relaxed = relax(bounding, n_selected - len(fixed))
         errors = criterion.errors(candidates[chosen])[len(fixed) :]
-        share[len(fixed) :] = of_best_possible(errors, relaxed.lower - above)
+        share[len(fixed) :] = optimality(errors, relaxed.lower - above)
         beta[candidates] += relaxed.beta
-    return Panel(order, n_selected, waiting, beta, kept, share)
+    return Panel(order, n_selected, waiting, beta, preserved, share)
 
 
-def of_best_possible(errors: Array, lower: Array) -> Array:
+def optimality(errors: Array, lower: Array) -> Array:
     """Share of the best possible of panels of 1, 2, … genes, at least; NaN where nothing is left.
 
     Parameters
@@ -246,17 +246,17 @@ def of_best_possible(errors: Array, lower: Array) -> Array:
     return np.asarray(np.minimum(share, 1.0))  # rounding, where the panel is the best
 
 
-def enough(kept: Array, at_least: int, exhausted: str | None = None) -> int:
+def enough(preserved: Array, at_least: int, exhausted: str | None = None) -> int:
     """The fewest genes that keep the share of an automatic panel; all, with a word, if none do."""
-    enough = np.flatnonzero(kept >= SHARE)
+    enough = np.flatnonzero(preserved >= SHARE)
     if len(enough):
         return max(int(enough[0]) + 1, at_least)
     log.warning(
         Message(
             "{n} genes preserve {share:.0%} of the structure, less than the {asked:.0%} that "
             "{arg:n_genes} asks for if it is not given: these are selected.",
-            n=len(kept),
-            share=kept[-1],
+            n=len(preserved),
+            share=preserved[-1],
             asked=SHARE,
         )
         if exhausted is None
@@ -264,10 +264,10 @@ def enough(kept: Array, at_least: int, exhausted: str | None = None) -> int:
             "{n} genes preserve {share:.0%} of the structure, less than the {asked:.0%} that "
             "{arg:n_genes} asks for if it is not given: these are selected, as {limit} lets no "
             "more in.",
-            n=len(kept),
-            share=kept[-1],
+            n=len(preserved),
+            share=preserved[-1],
             asked=SHARE,
             limit=exhausted,
         )
     )
-    return len(kept)
+    return len(preserved)

@@ -75,7 +75,7 @@ def curve(
 
     ``.uns[key_added]``
         ``table``, one row a size: ``n_genes``; ``gene``, which is added; ``adds``, the share of
-        the structure that it adds; ``kept``; ``of_best_possible``, at least; and with `labels`
+        the structure that it adds; ``preserved``; ``optimality``, at least; and with `labels`
         ``accuracy`` and ``macro_f1`` of leave-one-out prediction from the 15 nearest cells, NaN at
         other sizes than `sizes`.  ``params`` and ``versions``.
 
@@ -126,14 +126,14 @@ def curve(
         rows=constraints.rows(adata, limits, layer=layer, allowed=choice.allowed),
     )
     order = candidates[ranking.order[: ranking.n_selected]]
-    kept = ranking.info["kept"]
+    preserved = ranking.info["preserved"]
     table = pd.DataFrame(
         {
             "n_genes": np.arange(1, len(order) + 1),
             "gene": adata.var_names[order],
-            "adds": np.diff(kept, prepend=0.0),
-            "kept": kept,
-            "of_best_possible": ranking.info["of_best_possible"],
+            "adds": np.diff(preserved, prepend=0.0),
+            "preserved": preserved,
+            "optimality": ranking.info["optimality"],
         }
     )
     if known is not None:

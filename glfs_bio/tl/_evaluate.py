@@ -54,10 +54,10 @@ def evaluate_panel(
 ) -> dict[str, Any] | None:
     """Judge any panel of genes: what it keeps of the cells, and what it misses.
 
-    The share of the structure that is kept needs no labels and is on one scale for every panel of
-    the same cells.  It is 0 without genes and 1 with all of them.  A share of .3 can be good: few
-    genes do not keep what twenty thousand do.  The random panels and the best possible share of the
-    same size tell how good.
+    The share of the structure that is preserved needs no labels and is on one scale for every panel
+    of the same cells.  It is 0 without genes and 1 with all of them.  A share of .3 can be good:
+    few genes do not keep what twenty thousand do.  The random panels and the best possible share of
+    the same size tell how good.
 
     Parameters
     ----------
@@ -97,21 +97,21 @@ def evaluate_panel(
     None, or with `inplace=False` the dict.  Written:
 
     ``.uns[key_added]``
-        Of the structure: ``kept``, the share that the panel keeps; ``of_best_possible``, at least
-        that share of what the best panel of as many genes keeps; ``best_kept``, what the panel of
-        :func:`~glfs_bio.pp.select_genes` of that size keeps, and ``most_kept``, what no panel of
-        that size exceeds; ``random_kept``, of random panels, shape (n_random,);
-        ``kept_with_failures``, with such a platform; where the structure has batches ``batches``,
-        their names, and ``kept_in_batches``, the share that is kept of each.
+        Of the structure: ``preserved``, the share that the panel keeps; ``optimality``, at least
+        that share of what the best panel of as many genes keeps; ``best_preserved``, what the panel
+        of :func:`~glfs_bio.pp.select_genes` of that size keeps, and ``most_preserved``, what no
+        panel of that size exceeds; ``random_preserved``, of random panels, shape (n_random,);
+        ``preserved_with_failures``, with such a platform; where the structure has batches
+        ``batches``, their names, and ``preserved_in_batches``, the share that is preserved of each.
 
-        Of the cells as the panel shows them: ``neighbors_kept``, the share of the 15 nearest cells
-        in 50 principal components of all genes that are nearest cells in the panel;
-        ``clusters_kept_coarse`` and ``clusters_kept_fine``: normalised mutual information of 5–10
-        and of 20–40 clusters in both.  With `labels` ``accuracy``, ``macro_f1`` and ``rare_f1`` of
-        leave-one-out prediction from the 15 nearest cells (rare: at most 5 % of the cells),
-        ``accuracy_all_genes``, the same in 50 principal components of all genes, ``per_label`` (a
-        table, with ``recall``, ``f1``, ``confused_with``) and ``confusion``, numbers of cells,
-        labels × predictions, in the order of ``per_label``.
+        Of the cells as the panel shows them: ``knn_preservation``, the share of the 15 nearest
+        cells in 50 principal components of all genes that are nearest cells in the panel;
+        ``cluster_preservation_coarse`` and ``cluster_preservation_fine``: normalised mutual
+        information of 5–10 and of 20–40 clusters in both.  With `labels` ``accuracy``, ``macro_f1``
+        and ``rare_f1`` of leave-one-out prediction from the 15 nearest cells (rare: at most 5 % of
+        the cells), ``accuracy_all_genes``, the same in 50 principal components of all genes,
+        ``per_label`` (a table, with ``recall``, ``f1``, ``confused_with``) and ``confusion``,
+        numbers of cells, labels × predictions, in the order of ``per_label``.
 
         Of the genes: ``imputed``, the median R² of the structure of unmeasured genes; of those of
         the panel ``mean_correlation`` and ``n_effective``, an effective number of genes.  With
@@ -119,13 +119,13 @@ def evaluate_panel(
         total follows the total of the cell, and ``counts_per_label``, a table with ``ratio``: how
         much more of a label's counts than of all the panel takes.
 
-        What it misses: ``missed``, a table of directions, the worst first: ``share`` of what is
-        left open, the genes on both sides (``genes_up``, ``genes_down``), and with `labels` the
+        What it misses: ``unexplained``, a table of directions, the worst first: ``share`` of what
+        is left open, the genes on both sides (``genes_up``, ``genes_down``), and with `labels` the
         labels that vary most along it (``labels``).
 
         ``table``, all numbers, one row per ``measure``; ``n_genes``; ``genes``; ``absent``, names
         that are not in the data; ``params``; ``versions``.
-    ``.obs[f"{key_added}_open"]``
+    ``.obs[f"{key_added}_unexplained"]``
         The error that the panel leaves at each cell, in units of that of a mean cell without any
         gene.  A cell of which there is more to be known has more left open.
     ``.var[f"{key_added}_r2"]``
@@ -142,7 +142,7 @@ def evaluate_panel(
     >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
     >>> panel = ["CD3D", "CD79A", "NKG7", "LYZ", "FCER1A"]
     >>> found = glfs_bio.tl.evaluate_panel(adata, panel, "bulk_labels", inplace=False)
-    >>> bool(found["kept"] > found["random_kept"].max())
+    >>> bool(found["preserved"] > found["random_preserved"].max())
     True
     """
     params: dict[str, Any] = {
@@ -169,7 +169,7 @@ def evaluate_panel(
     entry["table"] = _table(entry)
     if not inplace:
         return entry
-    adata.obs[f"{key_added}_open"] = of_cells
+    adata.obs[f"{key_added}_unexplained"] = of_cells
     adata.var[f"{key_added}_r2"] = r2
     adata.uns[key_added] = entry
     return None
@@ -235,10 +235,10 @@ def evaluated(
         entry["absent"] = np.array(found.named.absent, dtype=object)
     if basis.failure is not None:
         mean = WithFailures(basis.criterion, basis.failure, random_state=asked.random_state)
-        entry["kept_with_failures"] = float(mean.kept(found.genes)[-1])
+        entry["preserved_with_failures"] = float(mean.preserved(found.genes)[-1])
     now("what it misses")
     of_cells = basis.structure.of_all_cells(found.measured.unexplained_cells(), adata.n_obs)
-    entry["missed"] = _missed(adata, found, asked)
+    entry["unexplained"] = _missed(adata, found, asked)
     r2 = imputed(basis.structure.sets, found.genes).of_structure
     entry["imputed"] = float(np.nanmedian(r2)) if np.isfinite(r2).any() else float("nan")
     now("nearest cells and clusters")
@@ -259,24 +259,24 @@ def _structure(found: Panel, asked: Asked) -> dict[str, Any]:
     criterion, panel = found.basis.criterion, found.genes
     every, none = np.arange(criterion.n_genes), np.empty(0, dtype=np.intp)
     with few_threads(criterion.rank, criterion.n_genes):
-        kept = float(criterion.kept(panel)[-1])
+        preserved = float(criterion.preserved(panel)[-1])
         best = select(criterion, len(panel), include=none, candidates=every)
-        most = np.fmin(best.kept[-1] / best.of_best_possible[-1], 1.0)
+        most = np.fmin(best.preserved[-1] / best.optimality[-1], 1.0)
         if not criterion.has_anything:
             most = np.nan
         varying = np.flatnonzero(np.any([one.variance > 0 for one in criterion.sets], axis=0))
         draw = np.random.default_rng(asked.random_state)
         size = min(len(panel), len(varying))
         random = [
-            criterion.kept(draw.choice(varying, size, replace=False))[-1]
+            criterion.preserved(draw.choice(varying, size, replace=False))[-1]
             for _ in range(asked.n_random)
         ]
     return {
-        "kept": kept,
-        "of_best_possible": float(kept / most),
-        "best_kept": float(best.kept[-1]),
-        "most_kept": float(most),
-        "random_kept": np.array(random),
+        "preserved": preserved,
+        "optimality": float(preserved / most),
+        "best_preserved": float(best.preserved[-1]),
+        "most_preserved": float(most),
+        "random_preserved": np.array(random),
     }
 
 
@@ -289,7 +289,7 @@ def _batches(adata: AnnData, found: Panel) -> dict[str, Any]:
     names = adata.obs[batch_key].iloc[[rows[0] for rows in structure.rows]]
     return {
         "batches": names.astype(str).to_numpy(dtype=object),
-        "kept_in_batches": found.basis.criterion.kept_in_sets(found.genes)[-1],
+        "preserved_in_batches": found.basis.criterion.preserved_in_sets(found.genes)[-1],
     }
 
 
@@ -299,15 +299,15 @@ def _cells(found: Panel, data: Matrix, asked: Asked) -> dict[str, Any]:
     everything = principal_components(data, measures.SETTINGS.n_comps, asked.random_state)
     near = measures.nearest(where)
     near_by_all = measures.nearest(everything)
-    kept = measures.neighbors_kept(near, near_by_all)
-    clusters = measures.clusters_kept(
+    preserved = measures.knn_preservation(near, near_by_all)
+    clusters = measures.cluster_preservation(
         measures.clusterings(where, random_state=asked.random_state),
         measures.clusterings(everything, random_state=asked.random_state),
     )
     entry: dict[str, Any] = {
-        "neighbors_kept": float(kept.mean()),
-        "clusters_kept_coarse": clusters.coarse,
-        "clusters_kept_fine": clusters.fine,
+        "knn_preservation": float(preserved.mean()),
+        "cluster_preservation_coarse": clusters.coarse,
+        "cluster_preservation_fine": clusters.fine,
     }
     if asked.labels is not None:
         codes, names = asked.labels.codes, asked.labels.names

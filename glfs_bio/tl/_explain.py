@@ -71,21 +71,20 @@ def explain_panel(
     None, or with `inplace=False` the table.  Written:
 
     ``.uns[key_added]``
-        ``table``, one row a gene in the panel's order: ``gene``; ``kept``, the share of the
+        ``table``, one row a gene in the panel's order: ``gene``; ``preserved``, the share of the
         structure that the genes up to this one keep; ``loss``, what the panel loses without the
         gene, as a share of what all genes keep; ``direction`` and ``direction_share``: the
         direction of the structure that the gene serves most, named by the genes that vary most
-        along it, and the share of the loss that lies along it; ``substitute``, ``taken_over`` and
-        ``lost``: its best substitute, as in :func:`~glfs_bio.tl.substitutes`, ``""`` where it has
-        none.  With `labels` ``serves``: the labels whose cells would be predicted worse without it,
-        with their shares of the growth of the error, the largest in proportion to the label's
-        number of cells first.
-        ``served``, with `labels`: those shares, genes × labels, and ``labels``: which these are.
-        ``pairs``, with `labels`, a row a pair of them, the pair that is told apart worst first:
-        ``label`` and ``other``; ``kept``, the share of the distance between their means that the
-        panel keeps; ``genes``: those that do most for it, with how much less would be kept without
-        each.
-        ``params`` and ``versions``.
+        along it, and the share of the loss that lies along it; ``substitute``,
+        ``substitution_score`` and ``loss_with_substitute``: its best substitute, as in
+        :func:`~glfs_bio.tl.substitutes`, ``""`` where it has none.  With `labels` ``supports``: the
+        labels whose cells would be predicted worse without it, with their shares of the growth of
+        the error, the largest in proportion to the label's number of cells first.  ``support``,
+        with `labels`: those shares, genes × labels, and ``labels``: which these are.  ``pairs``,
+        with `labels`, a row a pair of them, the pair that is told apart worst first: ``label`` and
+        ``other``; ``preserved``, the share of the distance between their means that the panel
+        keeps; ``genes``: those that do most for it, with how much less would be preserved without
+        each.  ``params`` and ``versions``.
 
     Raises
     ------
@@ -99,7 +98,7 @@ def explain_panel(
     >>> glfs_bio.pp.select_genes(adata, n_genes=10)
     >>> table = glfs_bio.tl.explain_panel(adata, "glfs", "bulk_labels", inplace=False)
     >>> list(table.columns[:3])
-    ['gene', 'kept', 'loss']
+    ['gene', 'preserved', 'loss']
     """
     checks.whole_number("n_labels", n_labels, at_least=1)
     checks.keys(key_added=key_added)
@@ -108,25 +107,25 @@ def explain_panel(
     found = find(adata, panel, symbols=symbols, preserve=preserve)
     criterion, genes = found.basis.criterion, found.genes
     names = adata.var_names.to_numpy()
-    lost, taken_over = offers(adata, found, genes, exclude, symbols=symbols)
-    best = np.arange(len(genes)), taken_over.argmax(axis=1)
-    some = taken_over[best] >= SHARE
+    lost, substitution_score = offers(adata, found, genes, exclude, symbols=symbols)
+    best = np.arange(len(genes)), substitution_score.argmax(axis=1)
+    some = substitution_score[best] >= SHARE
     direction, share = _directions(found.measured, names)
     table = pd.DataFrame(
         {
             "gene": names[genes],
-            "kept": criterion.kept(genes),
+            "preserved": criterion.preserved(genes),
             "loss": criterion.losses(genes),
             "direction": direction,
             "direction_share": share,
             "substitute": np.where(some, names[best[1]], ""),
-            "taken_over": np.where(some, taken_over[best], np.nan),
-            "lost": np.where(some, lost[best], np.nan),
+            "substitution_score": np.where(some, substitution_score[best], np.nan),
+            "loss_with_substitute": np.where(some, lost[best], np.nan),
         }
     )
     entry: dict[str, Any] = {"table": table}
     if known is not None:
-        table["serves"], of_labels = _served(found, known, names[genes], n_labels)
+        table["supports"], of_labels = _served(found, known, names[genes], n_labels)
         entry |= of_labels
     if not inplace:
         return table
@@ -148,7 +147,7 @@ def _served(
     cells = np.bincount(codes[codes >= 0], minlength=len(categories)) / max(len(codes), 1)
     apart = found.measured.pairs(of_sets, len(categories))
     told = [_told(row, cells, names, n_labels) for row in shares]
-    return told, {"served": shares, "labels": names, "pairs": _pairs(apart, genes, names)}
+    return told, {"support": shares, "labels": names, "pairs": _pairs(apart, genes, names)}
 
 
 def _told(shares: Array, cells: Array, categories: Any, most: int) -> str:
@@ -168,11 +167,11 @@ def _pairs(apart: Pairs, genes: Any, labels: Any) -> pd.DataFrame:
         {
             "label": labels[apart.first],
             "other": labels[apart.second],
-            "kept": apart.kept,
+            "preserved": apart.preserved,
             "genes": told,
         }
     )
-    return table.sort_values("kept", kind="stable", ignore_index=True)
+    return table.sort_values("preserved", kind="stable", ignore_index=True)
 
 
 def _directions(measured: MeasuredPanel, names: Any) -> tuple[list[str], Array]:

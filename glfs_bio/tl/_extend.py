@@ -90,8 +90,9 @@ def extend_panel(
 
     ``table``
         The table, one row a gene, in the order in which they are added: ``gene``; ``adds``, the
-        share of the structure that it adds to the genes before it; ``kept``, what is kept with it;
-        with `labels` ``serves``, the label whose cells gain most in proportion to their number.
+        share of the structure that it adds to the genes before it; ``preserved``, what is preserved
+        with it; with `labels` ``supports``, the label whose cells gain most in proportion to their
+        number.
     ``absent``
         Names of the panel that are not in the data, if any.
 
@@ -107,7 +108,7 @@ def extend_panel(
     >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
     >>> added = glfs_bio.tl.extend_panel(adata, ["CD3D", "LYZ", "NKG7"], 5, inplace=False)
     >>> list(added.columns)
-    ['gene', 'adds', 'kept']
+    ['gene', 'adds', 'preserved']
     """
     checks.whole_number("n_extra", n_extra, at_least=1, or_none=True)
     checks.keys(key_added=key_added)
@@ -143,7 +144,7 @@ def extend_panel(
         random_state=random_state,
     )
     order = candidates[ranking.order[: ranking.n_selected]]
-    added = _added(adata, found, order, ranking.info["kept"], known)
+    added = _added(adata, found, order, ranking.info["preserved"], known)
     if not inplace:
         return added
     own = basis.structure.parameters
@@ -182,15 +183,15 @@ def _choice(found: Panel, excluded: NDArray[np.bool_]) -> Choice:
 
 
 def _added(
-    adata: AnnData, found: Panel, order: Index, kept: Array, known: Labels | None
+    adata: AnnData, found: Panel, order: Index, preserved: Array, known: Labels | None
 ) -> pd.DataFrame:
     """A row a gene that is added, in the order in which they are."""
     basis, size = found.basis, len(found.genes)
     added = pd.DataFrame(
         {
             "gene": adata.var_names[order[size:]],
-            "adds": np.diff(kept)[size - 1 :],
-            "kept": kept[size:],
+            "adds": np.diff(preserved)[size - 1 :],
+            "preserved": preserved[size:],
         }
     )
     if known is not None:
@@ -198,7 +199,7 @@ def _added(
         of_sets = [codes[own] for own in basis.structure.rows]
         shares = MeasuredPanel(basis.criterion, order).supports(of_sets, len(categories))[size:]
         cells = np.bincount(codes[codes >= 0], minlength=len(categories))
-        added["serves"] = categories[(shares / np.maximum(cells, 1)).argmax(axis=1)].astype(str)
+        added["supports"] = categories[(shares / np.maximum(cells, 1)).argmax(axis=1)].astype(str)
     return added
 
 

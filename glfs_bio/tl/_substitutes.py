@@ -79,13 +79,13 @@ def substitutes(
     ``.uns[key_added]``
         ``table``, up to `n` rows a gene, the best substitute first: ``gene``; ``substitute``, and
         ``""`` in the one row of a gene that has none; ``place``, 1 for the best, 0 for none;
-        ``taken_over``, by which they are ordered: how much of what the gene does for the panel the
-        substitute does as well, where 1 is a copy of the gene (less its noise: above 1); ``loss``,
-        what the panel loses without the gene, and ``lost``, what it loses when the substitute takes
-        its place, both as a share of what all genes keep (below zero: the panel is better with the
-        substitute).  ``irreplaceable``: genes that have no substitute.  ``groups``, a row a gene:
-        ``gene``; ``stand_in``: all its substitutes, the best first; ``n_stand_in``: how many.
-        ``made_of``, ``params`` and ``versions``.
+        ``substitution_score``, by which they are ordered: how much of what the gene does for the
+        panel the substitute does as well, where 1 is a copy of the gene (less its noise: above 1);
+        ``loss``, what the panel loses without the gene, and ``loss_with_substitute``, what it loses
+        when the substitute takes its place, both as a share of what all genes keep (below zero: the
+        panel is better with the substitute).  ``irreplaceable``: genes that have no substitute.
+        ``groups``, a row a gene: ``gene``; ``substitutes``: all its substitutes, the best first;
+        ``n_substitutes``: how many.  ``made_of``, ``params`` and ``versions``.
 
     Raises
     ------
@@ -108,20 +108,20 @@ def substitutes(
     checks.flags(inplace=inplace)
     found = find(adata, panel, symbols=symbols, preserve=preserve)
     leaving = found.genes if genes is None else _leaving(adata, found, genes, symbols)
-    lost, taken_over = offers(adata, found, leaving, exclude, symbols=symbols)
+    lost, substitution_score = offers(adata, found, leaving, exclude, symbols=symbols)
     losses = pd.Series(found.basis.criterion.losses(found.genes), index=found.genes)[leaving]
     names = adata.var_names.to_numpy()
-    order = np.argsort(-taken_over, axis=1, kind="stable")
-    n_offered = (taken_over >= share).sum(axis=1)
+    order = np.argsort(-substitution_score, axis=1, kind="stable")
+    n_offered = (substitution_score >= share).sum(axis=1)
     rows: list[tuple[Any, ...]] = []
     for place, (gene, loss) in enumerate(losses.items()):
         best = order[place, : min(n, n_offered[place])]
         if not len(best):
             rows.append((names[gene], "", 0, np.nan, loss, np.nan))
         for rank, other in enumerate(best, start=1):
-            gains = taken_over[place, other], loss, lost[place, other]
+            gains = substitution_score[place, other], loss, lost[place, other]
             rows.append((names[gene], names[other], rank, *gains))
-    columns = ["gene", "substitute", "place", "taken_over", "loss", "lost"]
+    columns = ["gene", "substitute", "place", "substitution_score", "loss", "loss_with_substitute"]
     table = pd.DataFrame(rows, columns=columns)
     if not inplace:
         return table
@@ -151,7 +151,9 @@ def _leaving(adata: AnnData, found: Panel, genes: Any, symbols: str | None) -> I
     return asked.genes
 
 
-def _groups(names: Any, leaving: Index, order: Index, n_stand_in: Array) -> pd.DataFrame:
+def _groups(names: Any, leaving: Index, order: Index, n_substitutes: Array) -> pd.DataFrame:
     """A row a gene, with all its substitutes."""
-    stand_in = [", ".join(names[row[:n]]) for row, n in zip(order, n_stand_in, strict=True)]
-    return pd.DataFrame({"gene": names[leaving], "stand_in": stand_in, "n_stand_in": n_stand_in})
+    stand_in = [", ".join(names[row[:n]]) for row, n in zip(order, n_substitutes, strict=True)]
+    return pd.DataFrame(
+        {"gene": names[leaving], "substitutes": stand_in, "n_substitutes": n_substitutes}
+    )

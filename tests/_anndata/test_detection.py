@@ -47,7 +47,7 @@ def test_genes_that_are_not_seen_are_not_selected(counts, tmp_path):
     blind = {name: float(name not in before) for name in here.var_names}
     pp.select_genes(here, 10, n_comps=5, platform=Platform(detection=blind))
     assert not before & set(here.var_names[here.var["glfs_selected"]])
-    kept = here.uns["glfs"]["kept"][-1]
+    kept = here.uns["glfs"]["preserved"][-1]
     assert here.uns["glfs"]["params"]["platform"]["detection"] == "glfs_detection"
     assert here.var["glfs_detection"].to_dict() == blind
 
@@ -57,9 +57,11 @@ def test_genes_that_are_not_seen_are_not_selected(counts, tmp_path):
     pp.select_genes(again, **pp.recorded_parameters(again))
     assert (again.var["glfs_rank"] == ranks).all()
     judged = tl.evaluate_panel(again, n_random=0, inplace=False)
-    assert judged["kept"] == pytest.approx(kept)
+    assert judged["preserved"] == pytest.approx(kept)
     tl.extend_panel(again, "glfs", 2)
-    np.testing.assert_allclose(again.uns["glfs_extended"]["kept"][:10], again.uns["glfs"]["kept"])
+    np.testing.assert_allclose(
+        again.uns["glfs_extended"]["preserved"][:10], again.uns["glfs"]["preserved"]
+    )
     assert (again.var["glfs_extended_detection"] == again.var["glfs_detection"]).all()
 
     pp.select_genes(here, 10, n_comps=5, platform=Platform(detection=there))
@@ -71,10 +73,10 @@ def test_one_share_for_all_is_more_noise(counts):
     here, _ = counts
     pp.select_genes(here, 40, n_comps=5)
     pp.select_genes(here, 40, n_comps=5, platform=Platform(detection=0.1), key_added="low")
-    assert here.uns["low"]["kept"][-1] == pytest.approx(1.0)
-    assert here.uns["low"]["kept"][9] < here.uns["glfs"]["kept"][9]
+    assert here.uns["low"]["preserved"][-1] == pytest.approx(1.0)
+    assert here.uns["low"]["preserved"][9] < here.uns["glfs"]["preserved"][9]
     pp.select_genes(here, 40, n_comps=5, platform=Platform(detection=1.0), key_added="same")
-    np.testing.assert_allclose(here.uns["same"]["kept"], here.uns["glfs"]["kept"])
+    np.testing.assert_allclose(here.uns["same"]["preserved"], here.uns["glfs"]["preserved"])
 
 
 @pytest.mark.parametrize(

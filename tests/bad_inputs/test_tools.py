@@ -33,7 +33,7 @@ MODEL = {
     "typical_margin": 1.0,
 }
 
-JUDGED = (pl.kept, pl.labels, pl.confusion, pl.missed, pl.imputation)
+JUDGED = (pl.preserved, pl.labels, pl.confusion, pl.unexplained, pl.imputation)
 WORKBENCH = (*JUDGED, pl.curve, pl.comparison)
 PICTURES = (pl.path, pl.weights, pl.stability, pl.enrichment, pl.panel, *WORKBENCH)
 
@@ -122,7 +122,7 @@ CALLS = [
     ),
     *((draw, {"key": "x"}, NotFound) for draw in JUDGED),
     *((draw, {"ax": 5}, InvalidType) for draw in WORKBENCH),
-    (pl.missed, {"basis": "x"}, NotFound),
+    (pl.unexplained, {"basis": "x"}, NotFound),
     (pl.curve, {"key": "x"}, NotFound),
     (pl.comparison, {"key": "x"}, NotFound),
     (io.write_gene_list, {"path": "x.csv", "explanation_key": "x"}, NotFound),

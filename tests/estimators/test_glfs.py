@@ -48,7 +48,7 @@ def test_finds_the_signal(clusters, options):
     model = GLFS(n_genes=3, **options).fit(clusters)
     assert set(model.get_support(indices=True)) <= SIGNAL
     assert (model.weights_ >= 0).all()
-    assert model.kept_.shape == (3,)
+    assert model.preserved_.shape == (3,)
     assert ((model.losses_ > 0) == model.get_support()).all()
     assert model.transform(clusters).shape == (90, 3)
 
@@ -60,12 +60,12 @@ def test_the_papers_objectives_have_a_path(clusters, objective):
     assert model.kkt_ <= model.method.tol
     assert model.n_iter_ > 0
     assert model.lambda_ in model.path_["lam"]
-    assert not hasattr(model, "of_best_possible_")
+    assert not hasattr(model, "optimality_")
 
 
 def test_the_default_has_a_bound_and_no_path(clusters):
     model = GLFS(n_genes=4).fit(clusters)
-    assert ((model.of_best_possible_ > 0) & (model.of_best_possible_ <= 1 + 1e-9)).all()
+    assert ((model.optimality_ > 0) & (model.optimality_ <= 1 + 1e-9)).all()
     assert model.weights_.sum() == pytest.approx(4)
     assert model.weights_.max() <= 1
     assert not [name for name in ("lambda_", "path_", "kkt_", "curve_") if hasattr(model, name)]
@@ -167,7 +167,7 @@ def test_nothing_but_included_genes(clusters):
     clusters[:, 2:] = 1.0
     chosen = GLFS().fit(clusters, include=[0, 1])
     assert list(chosen.get_support(indices=True)) == [0, 1]
-    assert chosen.kept_[-1] == pytest.approx(1)
+    assert chosen.preserved_[-1] == pytest.approx(1)
     with refused(InvalidValue, "include"):
         GLFS(objective="exact").fit(clusters, include=[0, 1])
 

@@ -92,7 +92,7 @@ def test_explanations_stand_beside_the_genes(panel, tmp_path):
     assert list(table.index) == best_first(panel)
     offered = told["substitute"].loc[table.index].replace("", "none")
     assert list(table["substitute"].fillna("none")) == list(offered)
-    assert table.loc["CD79A", "serves"].startswith("CD19+ B")
+    assert table.loc["CD79A", "supports"].startswith("CD19+ B")
     with refused(InvalidValue, "explanation_key"):
         write_gene_list(panel, tmp_path / "b.csv", key="small", explanation_key="glfs_explanation")
     with refused(InvalidValue, "explanation_key"):

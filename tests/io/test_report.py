@@ -65,8 +65,8 @@ def test_it_tells_what_was_selected(tree, panel):
     assert "20 of 765 genes selected in 700 cells" in words
     assert "coloured by odd & label" in words
     entry = panel.uns["glfs"]
-    assert f"They keep {100 * entry['kept'][-1]:.1f} % of the structure" in words
-    assert f"at least {100 * entry['of_best_possible'][-1]:.1f} % of what the best" in words
+    assert f"They keep {100 * entry['preserved'][-1]:.1f} % of the structure" in words
+    assert f"at least {100 * entry['optimality'][-1]:.1f} % of what the best" in words
     assert "NOT converge" not in words
     for name, version in panel.uns["glfs"]["versions"].items():
         assert f"{name}{version}" in words.replace(" ", "")
@@ -318,10 +318,10 @@ def test_how_good_the_panel_is(story, workbench):
     entry = workbench.uns["mine_evaluation"]
     quality = section(story, "quality")
     words = text(quality)
-    assert f"The panel keeps {100 * entry['kept']:.1f} % of the structure" in words
-    low, high = 100 * entry["random_kept"].min(), 100 * entry["random_kept"].max()
+    assert f"The panel keeps {100 * entry['preserved']:.1f} % of the structure" in words
+    low, high = 100 * entry["random_preserved"].min(), 100 * entry["random_preserved"].max()
     assert f"20 random panels of as many genes keep {low:.1f} to {high:.1f} %" in words
-    assert f"no panel of 8 genes keeps more than {100 * entry['most_kept']:.1f} %" in words
+    assert f"no panel of 8 genes keeps more than {100 * entry['most_preserved']:.1f} %" in words
     assert f"accuracy of labels{entry['accuracy']:.4g}" in words.replace("labels ", "labels")
     assert len(every(quality, "img")) == 4
     rows = every(every(quality, "table")[1], "tr")[1:]
@@ -331,7 +331,7 @@ def test_how_good_the_panel_is(story, workbench):
 
 
 def test_what_it_misses(story, workbench):
-    misses, table = section(story, "misses"), workbench.uns["mine_evaluation"]["missed"]
+    misses, table = section(story, "misses"), workbench.uns["mine_evaluation"]["unexplained"]
     rows = every(misses, "tr")[1:]
     assert [float(row[0].get("data-value")) for row in rows] == list(table["share"])
     genes = ", ".join(f"<i>{name}</i>" for name in table["genes_up"][0].split(", "))
@@ -343,16 +343,16 @@ def test_gene_by_gene(story, workbench):
     table = workbench.uns["mine_explanation"]["table"].set_index("gene")
     ranked = workbench.var[workbench.var["mine_selected"]].sort_values("mine_rank")
     heads = [text(head) for head in every(section(story, "genes"), "th")]
-    assert heads == ["rank", "gene", "loss", "weight", "score", "serves", "substitute"]
+    assert heads == ["rank", "gene", "loss", "weight", "score", "supports", "substitute"]
     rows = every(section(story, "genes"), "tr")[1:]
     for row, gene in zip(rows, ranked.index, strict=True):
-        assert text(row[5]) == table.loc[gene, "serves"]
+        assert text(row[5]) == table.loc[gene, "supports"]
         best = table.loc[gene]
-        offered = f"<i>{best['substitute']}</i> ({best['taken_over']:.2f})"
+        offered = f"<i>{best['substitute']}</i> ({best['substitution_score']:.2f})"
         assert text(row[6]) == (offered if best["substitute"] else "none")
     why = every(section(story, "explanation"), "tr")[1:]
     assert [float(row[2].get("data-value")) for row in why] == list(table["loss"])
-    assert [text(row[5]) for row in why] == list(table["serves"])
+    assert [text(row[5]) for row in why] == list(table["supports"])
 
 
 def test_substitutes_and_limits(story, workbench):
@@ -360,11 +360,15 @@ def test_substitutes_and_limits(story, workbench):
     rows = every(section(story, "substitutes"), "tr")[1:]
     best = table[table["place"] == 1]
     assert [text(row[2]) for row in rows] == [f"<i>{name}</i>" for name in best["substitute"]]
-    assert [float(row[3].get("data-value")) for row in rows] == list(best["taken_over"])
+    assert [float(row[3].get("data-value")) for row in rows] == list(best["substitution_score"])
     second = table[table["place"] == 2].set_index("gene")
     for row, gene in zip(rows, best["gene"], strict=True):
         further = second.loc[gene] if gene in second.index else None
-        told = "" if further is None else f"<i>{further.substitute}</i> ({further.taken_over:.2f})"
+        told = (
+            ""
+            if further is None
+            else f"<i>{further.substitute}</i> ({further.substitution_score:.2f})"
+        )
         assert text(row[5]) == told
     alone = workbench.uns["glfs_substitutes"]["irreplaceable"]
     assert len(alone)
@@ -390,11 +394,12 @@ def test_results_of_another_panel_are_never_shown(workbench, tmp_path):
     for name in ("quality", "explanation"):
         assert "not set beside this selection: their panel is another" in text(section(tree, name))
         assert every(section(tree, name), "table") == every(section(tree, name), "img") == []
-    assert "serves" not in [text(head) for head in every(tree, "th")]
+    assert "supports" not in [text(head) for head in every(tree, "th")]
     best = cells.uns["glfs_substitutes"]["table"].query("place <= 1")
     rows = every(section(tree, "genes"), "tr")[1:]
     told = [
-        f"{one.substitute} ({one.taken_over:.2f})" for one in best.query("place > 0").itertuples()
+        f"{one.substitute} ({one.substitution_score:.2f})"
+        for one in best.query("place > 0").itertuples()
     ]
     assert {text(row[5]) for row in rows} == {*told, "none"}
 
@@ -403,9 +408,9 @@ def test_judged_without_labels_or_embedding(workbench, tmp_path):
     cells = workbench.copy()
     del cells.uns["mine_explanation"], cells.uns["glfs_substitutes"]
     glfs_bio.tl.evaluate_panel(cells, "mine", n_random=0, key_added="plain")
-    cells.obs = cells.obs.drop(columns="plain_open")
+    cells.obs = cells.obs.drop(columns="plain_unexplained")
     tree = written(cells, tmp_path / "x.html", results={"evaluation": "plain"})
     assert len(every(section(tree, "quality"), "img")) == 2
-    assert "random" not in text(section(tree, "quality")).split("What the panel keeps")[0]
+    assert "random" not in text(section(tree, "quality")).split("What the panel preserves")[0]
     assert every(section(tree, "misses"), "img") == []
     assert section(tree, "explanation") is None

@@ -14,7 +14,7 @@ from glfs_bio.errors import InvalidType, InvalidValue, NotFound
 from glfs_bio.pl._figure import BLUE, GREY, VERMILLION
 
 PANEL = ["CD3D", "CD79A", "NKG7", "LYZ", "FCER1A"]
-OF_EVALUATION = [pl.labels, pl.confusion, pl.missed, pl.imputation, pl.kept]
+OF_EVALUATION = [pl.labels, pl.confusion, pl.unexplained, pl.imputation, pl.preserved]
 EVERY = [*OF_EVALUATION, pl.curve, pl.comparison]
 
 
@@ -137,22 +137,24 @@ def test_thirty_labels_have_room(judged):
 
 def test_missed_on_umap_or_principal_components(judged):
     before = set(judged.uns), set(judged.obsm), list(judged.obs)
-    ax = pl.missed(judged, show=False)
+    ax = pl.unexplained(judged, show=False)
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("UMAP 1", "UMAP 2")
     points = ax.collections[0]
-    order = np.argsort(judged.obs["glfs_evaluation_open"], kind="stable")
+    order = np.argsort(judged.obs["glfs_evaluation_unexplained"], kind="stable")
     np.testing.assert_allclose(points.get_offsets(), judged.obsm["X_umap"][order], rtol=1e-5)
-    np.testing.assert_allclose(points.get_array(), judged.obs["glfs_evaluation_open"].iloc[order])
-    assert pl.missed(judged, basis="pca", show=False).get_xlabel() == "PC 1"
+    np.testing.assert_allclose(
+        points.get_array(), judged.obs["glfs_evaluation_unexplained"].iloc[order]
+    )
+    assert pl.unexplained(judged, basis="pca", show=False).get_xlabel() == "PC 1"
     judged.obsm["mine"] = judged.obsm["X_umap"]
-    assert pl.missed(judged, basis="mine", show=False).get_xlabel() == "mine 1"
+    assert pl.unexplained(judged, basis="mine", show=False).get_xlabel() == "mine 1"
     del judged.obsm["mine"]
     assert (set(judged.uns), set(judged.obsm), list(judged.obs)) == before
     del judged.obsm["X_umap"]
-    assert pl.missed(judged, show=False).get_xlabel() == "PC 1"
+    assert pl.unexplained(judged, show=False).get_xlabel() == "PC 1"
     del judged.obsm["X_pca"]
     with refused(NotFound, "basis"):
-        pl.missed(judged, show=False)
+        pl.unexplained(judged, show=False)
 
 
 def test_imputation_counts_unmeasured_genes(judged):
@@ -168,24 +170,28 @@ def test_imputation_counts_unmeasured_genes(judged):
 
 
 def test_kept_beside_random_and_best(judged):
-    ax = pl.kept(judged, show=False)
+    ax = pl.preserved(judged, show=False)
     entry = judged.uns["glfs_evaluation"]
     assert names(ax.get_yticklabels()) == [
         *("this panel", "this panel, as genes fail", "selected by GLFS", "20 random panels")
     ]
     own, failing, best, random, most = (line.get_xdata() for line in ax.lines)
-    assert (own, failing, best) == (entry["kept"], entry["kept_with_failures"], entry["best_kept"])
-    np.testing.assert_array_equal(random, entry["random_kept"])
-    assert most[0] == entry["most_kept"]
+    assert (own, failing, best) == (
+        entry["preserved"],
+        entry["preserved_with_failures"],
+        entry["best_preserved"],
+    )
+    np.testing.assert_array_equal(random, entry["random_preserved"])
+    assert most[0] == entry["most_preserved"]
     assert ax.get_xlim() == (0, 1)
     told = [text.get_text() for text in ax.texts]
-    assert told[0] == f"at most {entry['most_kept']:.2f} with 5 genes"
-    assert told[1] == f"{entry['kept']:.2f}"
+    assert told[0] == f"at most {entry['most_preserved']:.2f} with 5 genes"
+    assert told[1] == f"{entry['preserved']:.2f}"
     assert apart(ax)
-    plain = pl.kept(judged, key="plain", show=False)
+    plain = pl.preserved(judged, key="plain", show=False)
     assert names(plain.get_yticklabels()) == ["this panel", "selected by GLFS"]
-    judged.uns["plain"] |= {"batches": ["a", "b", "c"], "kept_in_batches": [0.1, np.nan, 0.3]}
-    several = pl.kept(judged, key="plain", show=False)
+    judged.uns["plain"] |= {"batches": ["a", "b", "c"], "preserved_in_batches": [0.1, np.nan, 0.3]}
+    several = pl.preserved(judged, key="plain", show=False)
     np.testing.assert_array_equal(np.sort(several.lines[1].get_xdata()), [0.1, 0.3])
     assert names(several.get_yticklabels())[1] == "this panel, in each of 2 batches"
 
@@ -193,22 +199,22 @@ def test_kept_beside_random_and_best(judged):
 def test_curve_with_band_and_accuracy(judged):
     ax = pl.curve(judged, show=False)
     table = judged.uns["glfs_curve"]["table"]
-    np.testing.assert_array_equal(ax.lines[0].get_data(), table[["n_genes", "kept"]].T)
+    np.testing.assert_array_equal(ax.lines[0].get_data(), table[["n_genes", "preserved"]].T)
     band = ax.collections[0].get_paths()[0].vertices
-    most = (table["kept"] / table["of_best_possible"]).clip(upper=1)
+    most = (table["preserved"] / table["optimality"]).clip(upper=1)
     assert band[:, 1].max() == pytest.approx(most.max())
     right = next(one for one in ax.figure.axes if one is not ax)
     np.testing.assert_array_equal(right.lines[0].get_xdata(), [5, 10, 20])
     np.testing.assert_array_equal(right.lines[0].get_ydata(), table["accuracy"].dropna())
     assert names(ax.get_legend().get_texts()) == [
-        *("kept", "no panel keeps more", "accuracy", "macro-F1")
+        *("preserved", "no panel keeps more", "accuracy", "macro-F1")
     ]
     assert apart(ax)
     plain = pl.curve(judged, key="short", show=False)
     assert plain.figure.axes == [plain]
-    judged.uns["short"]["table"]["of_best_possible"] = np.nan
+    judged.uns["short"]["table"]["optimality"] = np.nan
     told = pl.curve(judged, key="short", show=False).get_legend().get_texts()
-    assert names(told) == ["kept"]
+    assert names(told) == ["preserved"]
 
 
 def test_comparison_of_measures_and_panels(judged):
@@ -226,7 +232,9 @@ def test_comparison_of_measures_and_panels(judged):
     assert weights.count("bold") < 3
     assert [cells[panel, rows.index("genes")].get_text() for panel in range(3)] == ["5", "4", "1"]
     shares = np.asarray(ax.images[0].get_array().filled(np.nan))
-    np.testing.assert_allclose(shares[rows.index("share kept")], table["kept"].astype(float))
+    np.testing.assert_allclose(
+        shares[rows.index("structure preserved")], table["preserved"].astype(float)
+    )
     assert np.isnan(shares[rows.index("genes")]).all()
     assert apart(ax)
 
@@ -285,7 +293,7 @@ def test_judged_without_labels(judged, draw):
         draw(judged, key="plain")
 
 
-@pytest.mark.parametrize(("draw", "of"), [(pl.missed, "obs"), (pl.imputation, "var")])
+@pytest.mark.parametrize(("draw", "of"), [(pl.unexplained, "obs"), (pl.imputation, "var")])
 def test_columns_that_are_gone(judged, draw, of):
     frame = getattr(judged, of)
     frame.drop(columns=[name for name in frame if name.startswith("glfs_ev")], inplace=True)

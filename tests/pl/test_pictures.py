@@ -150,10 +150,10 @@ def test_path(panel):
     ax = pl.path(panel, show=False)
     entry = panel.uns["glfs"]
     kept, best = (line.get_data() for line in ax.lines[:2])
-    np.testing.assert_array_equal(kept, [np.arange(1, 11), entry["kept"]])
-    np.testing.assert_array_equal(best, [np.arange(1, 11), entry["of_best_possible"]])
+    np.testing.assert_array_equal(kept, [np.arange(1, 11), entry["preserved"]])
+    np.testing.assert_array_equal(best, [np.arange(1, 11), entry["optimality"]])
     assert ax.lines[2].get_xdata()[0] == 10
-    assert list(ax.lines[3].get_data()) == [[10], [entry["kept"][-1]]]
+    assert list(ax.lines[3].get_data()) == [[10], [entry["preserved"][-1]]]
     told = [text.get_text() for text in ax.get_legend().get_texts()]
     assert told == ["of the structure", "of the best possible, at least", "chosen: 10 genes"]
     assert ax.figure.axes == [ax]
@@ -179,7 +179,7 @@ def test_path_of_the_papers_objective(panel):
         low, high = axes.get_ylim()
         assert low == 0
         assert all(line.get_ydata()[-1] <= high for line in axes.lines)
-    np.testing.assert_array_equal(by_size.lines[0].get_ydata(), entry["kept"])
+    np.testing.assert_array_equal(by_size.lines[0].get_ydata(), entry["preserved"])
     told = [text.get_text() for text in by_size.get_legend().get_texts()]
     assert told == ["of the structure", "chosen: 10 genes"]
 
@@ -210,10 +210,12 @@ def test_path_goes_on_where_the_number_was_chosen(panel):
     entry = panel.uns["auto"]
     ax = pl.path(panel, key="auto", show=False)
     sizes = entry["curve"]["n_genes"], np.arange(1, entry["n_genes"] + 1)
-    kept = entry["curve"]["kept"], entry["of_best_possible"]
+    kept = entry["curve"]["preserved"], entry["optimality"]
     for line, size, share in zip(ax.lines, sizes, kept, strict=False):
         np.testing.assert_array_equal(line.get_data(), [size, share])
-    np.testing.assert_allclose(ax.lines[3].get_data(), [[entry["n_genes"]], [entry["kept"][-1]]])
+    np.testing.assert_allclose(
+        ax.lines[3].get_data(), [[entry["n_genes"]], [entry["preserved"][-1]]]
+    )
     assert ax.get_xlim()[1] > 500
 
 

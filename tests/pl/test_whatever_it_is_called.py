@@ -73,7 +73,7 @@ def test_settings_of_scanpy_change_no_picture(panel):
         with mpl.rc_context():
             if settings:
                 sc.settings.set_figure_params(fontsize=20)
-            for draw in (pl.kept, pl.labels, pl.confusion, pl.weights, pl.path):
+            for draw in (pl.preserved, pl.labels, pl.confusion, pl.weights, pl.path):
                 ax = np.ravel(draw(panel, show=False))[0]
                 lines = [line.get_visible() for line in ax.get_xgridlines()]
                 sizes = {text.get_fontsize() for text in ax.get_yticklabels()}

@@ -29,8 +29,8 @@ def test_totals_hold(counted):
     pp.select_genes(counted, 15, limits=limits, key_added="few")
     total = counted.layers["counts"][:, counted.var["few_selected"]].sum(axis=1).mean()
     assert total <= plain / 2
-    assert counted.uns["few"]["kept"][-1] <= counted.uns["glfs"]["kept"][-1]
-    share = counted.uns["few"]["of_best_possible"][-1]
+    assert counted.uns["few"]["preserved"][-1] <= counted.uns["glfs"]["preserved"][-1]
+    share = counted.uns["few"]["optimality"][-1]
     assert 0.5 < share <= 1
 
 
@@ -40,7 +40,7 @@ def test_limits_on_single_genes_exclude_them(pbmc):
     pp.select_genes(pbmc, 10, exclude=list(pbmc.var_names[means > 1.0]), key_added="other")
     for name in ("rank", "score", "loss", "weight"):
         np.testing.assert_array_equal(pbmc.var[f"glfs_{name}"], pbmc.var[f"other_{name}"])
-    for name in ("kept", "of_best_possible"):
+    for name in ("preserved", "optimality"):
         np.testing.assert_array_equal(pbmc.uns["glfs"][name], pbmc.uns["other"][name])
 
 
@@ -54,10 +54,10 @@ def test_a_budget_is_spent(counted):
 def test_failures(counted):
     pp.select_genes(counted, 10, platform=Platform(failure=0.3))
     entry = counted.uns["glfs"]
-    assert entry["kept_with_failures"].shape == (10,)
-    assert (entry["kept_with_failures"] < entry["kept"]).all()
+    assert entry["preserved_with_failures"].shape == (10,)
+    assert (entry["preserved_with_failures"] < entry["preserved"]).all()
     pp.select_genes(counted, 10, key_added="plain")
-    assert counted.uns["plain"]["kept"][-1] >= entry["kept"][-1]
+    assert counted.uns["plain"]["preserved"][-1] >= entry["preserved"][-1]
 
 
 def test_the_record_makes_the_same_selection(counted, tmp_path):

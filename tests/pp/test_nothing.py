@@ -24,7 +24,7 @@ def test_four_features_among_noise(shape, n_noise):
     assert var["informative"][var["glfs_selected"]].all()
     assert set(var["glfs_weight"]) == {0.0, 1.0}
     assert entry["n_axes"] == 0
-    assert np.isnan(entry["of_best_possible"]).all()
+    assert np.isnan(entry["optimality"]).all()
 
 
 def test_features_whose_clusters_can_be_seen_need_no_message():
@@ -47,7 +47,7 @@ def test_genes_permuted_over_the_cells(pbmc):
     shuffled = ad.AnnData(rng.permuted(pbmc.X.toarray(), axis=0), var=pbmc.var[[]])
     with pytest.warns(Caution):
         select_genes(shuffled, 10)
-    assert np.isnan(shuffled.uns["glfs"]["of_best_possible"]).all()
+    assert np.isnan(shuffled.uns["glfs"]["optimality"]).all()
     with pytest.warns(Caution):
         select_genes(shuffled, 10, include=list(shuffled.var_names[:2]))
     assert shuffled.var["glfs_included"][shuffled.var["glfs_rank"] <= 2].all()

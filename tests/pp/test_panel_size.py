@@ -34,12 +34,12 @@ def test_panels_are_nested(pbmc, options):
     for n_genes in (5, 25):
         select_genes(pbmc, n_genes, **options, key_added="small")
         assert best_first(pbmc, "small") == best_first(pbmc)[:n_genes]
-        np.testing.assert_allclose(pbmc.uns["small"]["kept"], large["kept"][:n_genes])
+        np.testing.assert_allclose(pbmc.uns["small"]["preserved"], large["preserved"][:n_genes])
 
 
 def test_a_panel_keeps_more_with_every_gene_and_all_genes_keep_all(pbmc):
     select_genes(pbmc, pbmc.n_vars)
-    kept = pbmc.uns["glfs"]["kept"]
+    kept = pbmc.uns["glfs"]["preserved"]
     assert kept[0] > 0
     assert (np.diff(kept) >= -1e-12).all()
     assert kept[-1] == pytest.approx(1, abs=1e-9)
@@ -53,17 +53,17 @@ def test_kept_is_of_the_panel_and_not_of_the_method(pbmc):
         same = {"include": best_first(pbmc), "use_rep": "noise"}
         select_genes(pbmc, 8, key_added="other", **options, **same)
         assert set(best_first(pbmc, "other")) == set(best_first(pbmc))
-        found, expected = pbmc.uns["other"]["kept"][-1], pbmc.uns["glfs"]["kept"][-1]
+        found, expected = pbmc.uns["other"]["preserved"][-1], pbmc.uns["glfs"]["preserved"][-1]
         assert found == pytest.approx(expected, rel=1e-6)
 
 
 def test_loss_is_what_the_panel_keeps_less_without_the_gene(pbmc):
     select_genes(pbmc, 6)
-    panel, kept = best_first(pbmc), pbmc.uns["glfs"]["kept"][-1]
+    panel, kept = best_first(pbmc), pbmc.uns["glfs"]["preserved"][-1]
     for gene in panel:
         others = [name for name in panel if name != gene]
         select_genes(pbmc, 5, include=others, key_added="without")
-        lost = kept - pbmc.uns["without"]["kept"][-1]
+        lost = kept - pbmc.uns["without"]["preserved"][-1]
         assert pbmc.var.loc[gene, "glfs_loss"] == pytest.approx(lost, rel=1e-6)
     assert (pbmc.var.loc[~pbmc.var["glfs_selected"], "glfs_loss"] == 0).all()
 
@@ -78,19 +78,19 @@ def test_no_panel_is_better_than_the_bound(pbmc):
         best = 0.0
         for panel in itertools.combinations(few, size):
             select_genes(pbmc, size, include=list(panel), exclude=rest, key_added="tried")
-            best = max(best, pbmc.uns["tried"]["kept"][-1])
-        share = entry["kept"][size - 1] / best
-        assert entry["of_best_possible"][size - 1] <= share + 1e-9
+            best = max(best, pbmc.uns["tried"]["preserved"][-1])
+        share = entry["preserved"][size - 1] / best
+        assert entry["optimality"][size - 1] <= share + 1e-9
         assert share <= 1 + 1e-9
 
 
 def test_the_best_possible_is_among_panels_with_the_included_genes(pbmc):
     select_genes(pbmc, 12, include=["CD79A", "CD3D"])
-    share = pbmc.uns["glfs"]["of_best_possible"]
+    share = pbmc.uns["glfs"]["optimality"]
     assert np.isnan(share[:2]).all()
     assert ((share[2:] > 0) & (share[2:] <= 1 + 1e-9)).all()
     select_genes(pbmc, 2, include=["CD79A", "CD3D"])
-    assert np.isnan(pbmc.uns["glfs"]["of_best_possible"]).all()
+    assert np.isnan(pbmc.uns["glfs"]["optimality"]).all()
 
 
 def test_included_genes_come_first_in_the_order_of_what_they_add(pbmc):
@@ -101,21 +101,21 @@ def test_included_genes_come_first_in_the_order_of_what_they_add(pbmc):
     kept = {}
     for gene in include:
         select_genes(pbmc, 1, include=[gene], key_added="alone")
-        kept[gene] = pbmc.uns["alone"]["kept"][0]
+        kept[gene] = pbmc.uns["alone"]["preserved"][0]
     assert best_first(pbmc)[0] == max(kept, key=kept.get)
-    assert pbmc.uns["glfs"]["kept"][0] == pytest.approx(max(kept.values()))
+    assert pbmc.uns["glfs"]["preserved"][0] == pytest.approx(max(kept.values()))
 
 
 def test_automatic_number(pbmc):
     """The fewest genes that keep 90 %; the curve goes on to larger panels."""
     select_genes(pbmc)
     entry = pbmc.uns["glfs"]
-    curve, kept = entry["curve"], entry["kept"]
+    curve, kept = entry["curve"], entry["preserved"]
     assert len(kept) == entry["n_genes"] == pbmc.var["glfs_selected"].sum()
     assert kept[-1] >= 0.9 > kept[-2]
     np.testing.assert_array_equal(curve["n_genes"], np.arange(1, 501))
-    np.testing.assert_allclose(curve["kept"][: len(kept)], kept)
-    assert entry["of_best_possible"].shape == kept.shape
+    np.testing.assert_allclose(curve["preserved"][: len(kept)], kept)
+    assert entry["optimality"].shape == kept.shape
     select_genes(pbmc, int(entry["n_genes"]), key_added="asked")
     assert best_first(pbmc, "asked") == best_first(pbmc)
     assert "curve" not in pbmc.uns["asked"]
@@ -125,7 +125,7 @@ def test_automatic_number_counts_the_included(pbmc):
     pbmc.var["wanted"] = np.arange(pbmc.n_vars) < 200
     select_genes(pbmc, include="wanted")
     assert pbmc.var.loc[pbmc.var["wanted"], "glfs_selected"].all()
-    assert pbmc.uns["glfs"]["kept"][-1] >= 0.9
+    assert pbmc.uns["glfs"]["preserved"][-1] >= 0.9
 
 
 def test_genes_that_cannot_keep_enough_are_all_taken_with_a_word(pbmc, caplog):

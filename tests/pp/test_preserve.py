@@ -42,9 +42,9 @@ def test_labels_tell_types_apart(adata):
     structure, types = panel(adata), panel(adata, preserve="type")
     assert structure != types
     assert accuracy(adata, types) > accuracy(adata, structure)
-    kept = adata.uns["x"]["kept"]
+    kept = adata.uns["x"]["preserved"]
     assert (np.diff(kept) > 0).all()
-    assert adata.uns["x"]["of_best_possible"][-1] > 0.9
+    assert adata.uns["x"]["optimality"][-1] > 0.9
     assert panel(adata, 6, preserve="type") == types[:6]
 
 
@@ -151,24 +151,24 @@ def test_batches_have_their_own_labels(adata):
 def test_the_workbench_judges_by_what_the_selection_was_made_for(adata):
     pp.structure(adata)
     pp.select_genes(adata, 8, preserve={"type": 1.0}, cell_weights="phase")
-    kept = adata.uns["glfs"]["kept"][-1]
+    kept = adata.uns["glfs"]["preserved"][-1]
     quick = {"inplace": False, "n_random": 0}
-    assert tl.evaluate_panel(adata, "glfs", **quick)["kept"] == pytest.approx(kept)
+    assert tl.evaluate_panel(adata, "glfs", **quick)["preserved"] == pytest.approx(kept)
     same = {"preserve": Preserve("type", cell_weights="phase")}
     names = list(adata.var_names[adata.var["glfs_selected"]])
-    assert tl.evaluate_panel(adata, names, **quick, **same)["kept"] == pytest.approx(kept)
-    assert tl.evaluate_panel(adata, names, **quick)["kept"] != pytest.approx(kept)
+    assert tl.evaluate_panel(adata, names, **quick, **same)["preserved"] == pytest.approx(kept)
+    assert tl.evaluate_panel(adata, names, **quick)["preserved"] != pytest.approx(kept)
     table = tl.explain_panel(adata, "glfs", inplace=False)
-    assert table["kept"].iloc[-1] == pytest.approx(kept)
+    assert table["preserved"].iloc[-1] == pytest.approx(kept)
     np.testing.assert_allclose(table["loss"], adata.var["glfs_loss"][table["gene"]])
     swaps = tl.substitutes(adata, "glfs", n=1, inplace=False)
     np.testing.assert_allclose(swaps["loss"], table["loss"])
     curve = tl.curve(adata, 8, **same, inplace=False)
-    assert curve["kept"].iloc[-1] == pytest.approx(kept)
+    assert curve["preserved"].iloc[-1] == pytest.approx(kept)
     added = tl.extend_panel(adata, table["gene"][:5].tolist(), 3, **same, inplace=False)
-    assert added["kept"].iloc[-1] == pytest.approx(kept)
+    assert added["preserved"].iloc[-1] == pytest.approx(kept)
     compared = tl.compare_panels(adata, {"a": "glfs", "b": names[:3]}, **same, inplace=False)
-    assert compared["table"]["kept"]["a"] == pytest.approx(kept)
+    assert compared["table"]["preserved"]["a"] == pytest.approx(kept)
 
 
 def test_an_extended_panel_and_a_file_remember(adata, tmp_path):
@@ -178,9 +178,9 @@ def test_an_extended_panel_and_a_file_remember(adata, tmp_path):
     again = ad.read_h5ad(tmp_path / "cells.h5ad")
     assert pp.recorded_parameters(again, "two")["preserve"] == ["CD3D", "LYZ"]
     assert pp.recorded_parameters(again, "two")["cell_weights"] is None
-    kept = again.uns["glfs_extended"]["kept"][-1]
+    kept = again.uns["glfs_extended"]["preserved"][-1]
     found = tl.evaluate_panel(again, "glfs_extended", n_random=0, inplace=False)
-    assert found["kept"] == pytest.approx(kept)
+    assert found["preserved"] == pytest.approx(kept)
 
 
 def test_stability_repeats_what_the_selection_was_made_for(adata):

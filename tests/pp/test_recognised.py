@@ -197,10 +197,10 @@ def test_noise_has_no_automatic_size():
     assert "glfs" not in noise.uns
     with pytest.warns(Caution):
         found = tl.evaluate_panel(noise, ["1", "2", "3"], n_random=2, inplace=False)
-    assert np.isnan(found["of_best_possible"])
+    assert np.isnan(found["optimality"])
     with pytest.warns(Caution):
         table = tl.curve(noise, max_genes=4, inplace=False)
-    assert table["of_best_possible"].isna().all()
+    assert table["optimality"].isna().all()
 
 
 def test_many_absent_names_take_no_time(pbmc):

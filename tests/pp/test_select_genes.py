@@ -42,7 +42,7 @@ def test_what_is_written(pbmc):
     entry = pbmc.uns["glfs"]
     assert (entry["method"], entry["objective"]) == ("glfs", "error")
     assert (entry["n_genes"], entry["n_tested"]) == (20, 765)
-    assert entry["kept"].shape == entry["of_best_possible"].shape == (20,)
+    assert entry["preserved"].shape == entry["optimality"].shape == (20,)
     assert entry["assay_noise"] > 0
     assert entry["structure"]["lambda1"] == 100.0
     assert entry["versions"]["glfs-bio"] == glfs_bio.__version__
@@ -57,8 +57,8 @@ def test_what_the_papers_objective_writes(pbmc):
     assert entry["n_iter"] > 0
     assert entry["lam"] in entry["path"]["lam"]
     assert len(entry["path"]["lam"]) == len(entry["path"]["n_genes"])
-    assert entry["kept"].shape == (20,)
-    assert not {"of_best_possible", "curve"} & set(entry)
+    assert entry["preserved"].shape == (20,)
+    assert not {"optimality", "curve"} & set(entry)
     assert (pbmc.var["glfs_weight"] >= 0).all()
     assert ((pbmc.var["glfs_loss"] > 0) == pbmc.var["glfs_selected"]).all()
 
@@ -251,7 +251,7 @@ def test_batches(pbmc):
     for objective in ("error", "exact"):
         select_genes(pbmc, 10, batch_key="phase", objective=objective)
         assert pbmc.var["glfs_selected"].sum() == 10
-        assert (np.diff(pbmc.uns["glfs"]["kept"]) > 0).all()
+        assert (np.diff(pbmc.uns["glfs"]["preserved"]) > 0).all()
     assert pbmc.uns["glfs"]["converged"]
 
 
@@ -262,10 +262,12 @@ def test_excluded_genes_do_not_change_the_scale(pbmc):
     others = pbmc.var_names[~pbmc.var["glfs_selected"] & (np.arange(765) % 2 == 0)]
     select_genes(pbmc, 20, exclude=list(others), key_added="without")
     assert best_first(pbmc, "without") == panel
-    np.testing.assert_allclose(pbmc.uns["without"]["kept"], pbmc.uns["glfs"]["kept"], rtol=1e-10)
+    np.testing.assert_allclose(
+        pbmc.uns["without"]["preserved"], pbmc.uns["glfs"]["preserved"], rtol=1e-10
+    )
     select_genes(pbmc, 20, exclude=panel[:5], key_added="worse")
     assert not set(panel[:5]) & selected(pbmc, "worse")
-    assert pbmc.uns["worse"]["kept"][-1] < pbmc.uns["glfs"]["kept"][-1]
+    assert pbmc.uns["worse"]["preserved"][-1] < pbmc.uns["glfs"]["preserved"][-1]
 
 
 def test_full_rank_of_a_small_set(pbmc):

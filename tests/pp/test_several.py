@@ -53,7 +53,7 @@ def test_data_sets_are_batches(halves, shared, options):
         pd.testing.assert_series_equal(ranks, shared.var["glfs_rank"].dropna().sort_index())
         assert list(one.uns["glfs"]["data_sets"]) == ["x", "y"]
         np.testing.assert_allclose(
-            one.uns["glfs"]["kept_in_batches"], shared.uns["glfs"]["kept_in_batches"]
+            one.uns["glfs"]["preserved_in_batches"], shared.uns["glfs"]["preserved_in_batches"]
         )
         assert one.var["glfs_selected"].dtype == bool
     outside = ~halves[0].var_names.isin(shared.var_names)
@@ -115,8 +115,8 @@ def test_small_batches_are_named(shared, caplog):
     assert named == ["one (1)", "three (3)"]
     assert list(shared.uns["glfs"]["batches"]) == ["three", "x"]
     pp.structure(shared, batch_key="half")
-    before = tl.evaluate_panel(shared, n_random=0, inplace=False)["kept"]
-    assert before == pytest.approx(shared.uns["glfs"]["kept"][-1])
+    before = tl.evaluate_panel(shared, n_random=0, inplace=False)["preserved"]
+    assert before == pytest.approx(shared.uns["glfs"]["preserved"][-1])
 
 
 def test_stability_needs_all_cells_of_the_selection(halves, shared):
@@ -138,5 +138,5 @@ def test_the_worst_batch_keeps_more(real):
     least = {}
     for across in ("mean", "worst"):
         pp.select_genes(cells, 25, batch_key="batch", across=across)
-        least[across] = cells.uns["glfs"]["kept_in_batches"].min(axis=1)[[9, 24]]
+        least[across] = cells.uns["glfs"]["preserved_in_batches"].min(axis=1)[[9, 24]]
     assert (least["worst"] > least["mean"] + 0.02).all()

@@ -52,7 +52,7 @@ def no_compute(monkeypatch):
 
 def kept(adata, **options):
     found = tl.explain_panel(adata, PANEL, inplace=False, **options)
-    return found[["kept", "loss", "lost"]].to_numpy()
+    return found[["preserved", "loss", "loss_with_substitute"]].to_numpy()
 
 
 def selection(adata, **options):
@@ -292,14 +292,14 @@ def test_one_that_is_named_holds_in_the_workbench(half, computed):
     assert entry["structure"]["n_neighbors"] == 7
     assert not np.array_equal(columns["glfs_weight"], selection(half.copy())[0]["glfs_weight"])
     found = tl.evaluate_panel(half, n_random=0, inplace=False)
-    assert found["kept"] == pytest.approx(entry["kept"][-1])
+    assert found["preserved"] == pytest.approx(entry["preserved"][-1])
     names = list(half.var_names[columns["glfs_selected"]])
     same = tl.evaluate_panel(
         half, names, n_random=0, inplace=False, preserve=Preserve(use_rep="mine")
     )
-    assert same["kept"] == pytest.approx(entry["kept"][-1])
+    assert same["preserved"] == pytest.approx(entry["preserved"][-1])
     table = tl.explain_panel(half, inplace=False)
-    assert table["kept"].iloc[-1] == pytest.approx(entry["kept"][-1])
+    assert table["preserved"].iloc[-1] == pytest.approx(entry["preserved"][-1])
     computed.clear()
     tl.evaluate_panel(half, n_random=0, inplace=False)
     assert not computed
@@ -376,7 +376,7 @@ def test_batches_have_a_subspace_each(pbmc):
     stored = structures.structure_of(pbmc, named)
     assert [len(rows) for rows in stored.rows] == [350, 350]
     np.testing.assert_array_equal(
-        stored.criterion().kept(np.arange(5)), computed.kept(np.arange(5))
+        stored.criterion().preserved(np.arange(5)), computed.preserved(np.arange(5))
     )
 
 
@@ -415,7 +415,7 @@ def test_cells_in_a_file(pbmc, tmp_path, computed):
     computed.clear()
     found = tl.extend_panel(backed, PANEL, 4, inplace=False)
     assert list(found["gene"]) == list(expected["gene"])
-    np.testing.assert_allclose(found["kept"], expected["kept"], rtol=1e-9)
+    np.testing.assert_allclose(found["preserved"], expected["preserved"], rtol=1e-9)
     selection(backed)
     assert len(computed) == 1
     with refused(InvalidType, "X"):

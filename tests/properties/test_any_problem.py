@@ -161,14 +161,14 @@ def answer_of(data, n_genes, options, **given):
     assert len(np.unique(ranking.scores)) == d, ranking.scores
     assert sorted(ranking.ranks) == list(range(1, d + 1))
     assert 1 <= ranking.n_selected <= d
-    assert info["kept"].shape == (ranking.n_selected,)
-    assert (np.diff(info["kept"]) >= -1e-9).all()
-    assert -1e-9 <= info["kept"][-1] <= 1.0 + 1e-9
+    assert info["preserved"].shape == (ranking.n_selected,)
+    assert (np.diff(info["preserved"]) >= -1e-9).all()
+    assert -1e-9 <= info["preserved"][-1] <= 1.0 + 1e-9
     assert ranking.losses.shape == (d,)
     assert (ranking.losses >= 0).all()  # rounding of a gene that loses nothing
     if options.ranker.by_criterion:
         assert (ranking.weights <= 1).all()
-        share = info["of_best_possible"]
+        share = info["optimality"]
         assert share.shape == (ranking.n_selected,)
         known = ~np.isnan(share)
         assert known.all() or info["n_axes"] == 0

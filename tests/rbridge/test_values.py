@@ -78,15 +78,15 @@ def test_a_record_keeps_its_nesting(ri):
     """As ``.uns`` has it: dictionaries in dictionaries, flags, and shares that are not known."""
     record = {
         "reused": {"representation": True, "graph": np.bool_(False)},
-        "of_best_possible": np.array([np.nan, 0.5, 1.0]),
-        "curve": {"n_genes": np.arange(1, 3), "kept": np.array([0.25, 0.5])},
+        "optimality": np.array([np.nan, 0.5, 1.0]),
+        "curve": {"n_genes": np.arange(1, 3), "preserved": np.array([0.25, 0.5])},
         "n_genes": np.int64(3),
         "assay_noise": np.nan,
         "params": {"include": np.array(["A", "B"], dtype=object), "none": {}},
     }
     expected = """list(
         reused = list(representation = TRUE, graph = FALSE),
-        of_best_possible = c(NA, 0.5, 1),
+        optimality = c(NA, 0.5, 1),
         curve = list(n_genes = 1:2, kept = c(0.25, 0.5)),
         n_genes = 3L,
         assay_noise = NA_real_,

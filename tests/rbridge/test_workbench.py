@@ -103,16 +103,16 @@ CALLS = {
         "limited",
     ),
     "what to keep": (
-        """glfs_select_genes(x, 8, key_added = 'kept', cell_weights = 'bulk_labels',
+        """glfs_select_genes(x, 8, key_added = 'preserved', cell_weights = 'bulk_labels',
             preserve = list(structure = 1, expression = 2, bulk_labels = 2, PCA = 0.5))""",
         lambda adata: pp.select_genes(
             adata,
             8,
-            key_added="kept",
+            key_added="preserved",
             cell_weights=GROUPS,
             preserve={"structure": 1, "expression": 2, GROUPS: 2, "X_pca": 0.5},
         ),
-        "kept",
+        "preserved",
     ),
     "one gene to keep": (
         """glfs_evaluate_panel(
@@ -437,12 +437,12 @@ def test_the_structure_comes_from_the_matrix(ri, objects):
         SingleCellExperiment::colPairs(y) <- SingleCellExperiment::reducedDims(y) <- NULL
         y
     })"""
-    of = "S4Vectors::metadata(glfs_select_genes({}, 4))$glfs$kept"
+    of = "S4Vectors::metadata(glfs_select_genes({}, 4))$glfs$preserved"
     assert ri.evalr(f"identical({of.format('x')}, {of.format(bare)})")[0]
     named = of.replace(", 4", ", 4, neighbors_key = 'neighbors'").format("x")
     ours = objects.copy()
     pp.select_genes(ours, 4, neighbors_key="neighbors")
-    np.testing.assert_allclose(ours.uns["glfs"]["kept"], list(ri.evalr(named)), rtol=1e-10)
+    np.testing.assert_allclose(ours.uns["glfs"]["preserved"], list(ri.evalr(named)), rtol=1e-10)
 
 
 def test_a_structure_that_was_kept_is_used(ri, objects, monkeypatch):
@@ -457,7 +457,7 @@ def test_matrix_gets_the_record_or_a_table(ri, objects):
     ri.evalr("out <- suppressWarnings(glfs_evaluate_panel(m, panel, n_random = 2))")
     assert list(ri.evalr("dim(out$rowData)")) == [objects.n_vars, 1]
     assert list(ri.evalr("dim(out$colData)")) == [objects.n_obs, 1]
-    assert len(ri.evalr("out$random_kept")) == 2
+    assert len(ri.evalr("out$random_preserved")) == 2
     added = "S4Vectors::metadata(table)$glfs_extended$table$gene"
     ri.evalr("table <- glfs_extend_panel(m, panel, 3)")
     assert set(ri.evalr(added)) | set(PANEL) == set(

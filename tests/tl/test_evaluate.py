@@ -26,19 +26,19 @@ def found(adata, panel=MARKERS, labels=None, **options):
 
 def test_a_panel_beside_random_ones_and_the_best(cells):
     entry = found(cells)
-    assert 0 < entry["random_kept"].max() < entry["kept"] < entry["best_kept"]
-    assert entry["best_kept"] <= entry["most_kept"] <= 1
+    assert 0 < entry["random_preserved"].max() < entry["preserved"] < entry["best_preserved"]
+    assert entry["best_preserved"] <= entry["most_preserved"] <= 1
     table = entry["table"].set_index("measure")["value"]
-    assert table["kept"] == entry["kept"]
-    assert entry["of_best_possible"] == pytest.approx(entry["kept"] / entry["most_kept"])
-    assert entry["random_kept"].shape == (20,)
+    assert table["preserved"] == entry["preserved"]
+    assert entry["optimality"] == pytest.approx(entry["preserved"] / entry["most_preserved"])
+    assert entry["random_preserved"].shape == (20,)
     assert list(entry["genes"]) == MARKERS
 
 
 def test_all_genes_keep_all(cells):
     entry = found(cells, cells.var_names, "bulk_labels", n_random=0)
-    assert entry["kept"] == pytest.approx(1.0)
-    assert entry["neighbors_kept"] > 0.95
+    assert entry["preserved"] == pytest.approx(1.0)
+    assert entry["knn_preservation"] > 0.95
     assert np.isnan(entry["imputed"])
 
 
@@ -50,7 +50,7 @@ def test_labels(cells):
     assert entry["confusion"].sum() == cells.n_obs
     assert entry["accuracy"] == pytest.approx(np.trace(entry["confusion"]) / cells.n_obs)
     assert entry["accuracy"] < entry["accuracy_all_genes"] < 1.0
-    assert "labels" in entry["missed"]
+    assert "labels" in entry["unexplained"]
 
 
 def test_what_is_written(cells, tmp_path):
@@ -61,23 +61,23 @@ def test_what_is_written(cells, tmp_path):
     )
     assert set(cells.uns) - before == {"glfs_evaluation"}
     entry = cells.uns["glfs_evaluation"]
-    assert entry["kept_with_failures"] < entry["kept"]
+    assert entry["preserved_with_failures"] < entry["preserved"]
     assert 0 < entry["counts_share"] < 1
     assert (entry["counts_per_label"]["ratio"] > 0).all()
     r2 = cells.var["glfs_evaluation_r2"]
     assert r2[MARKERS].isna().all()
     assert r2.drop(MARKERS).between(-1e-9, 1).all()
-    assert cells.obs["glfs_evaluation_open"].between(0, 10).all()
+    assert cells.obs["glfs_evaluation_unexplained"].between(0, 10).all()
     cells.write_h5ad(tmp_path / "x.h5ad")
     again = ad.read_h5ad(tmp_path / "x.h5ad").uns["glfs_evaluation"]
     assert again["accuracy"] == entry["accuracy"]
-    pd.testing.assert_frame_equal(again["missed"], entry["missed"], check_names=False)
+    pd.testing.assert_frame_equal(again["unexplained"], entry["unexplained"], check_names=False)
 
 
 def test_what_it_misses(cells):
     """Without a gene of B cells, the worst direction is theirs."""
     blind = ["CD3D", "LYZ", "NKG7", "FCER1A", "GNLY", "IL32", "S100A8", "FCGR3A"]
-    worst = found(cells, blind, "bulk_labels")["missed"].iloc[0]
+    worst = found(cells, blind, "bulk_labels")["unexplained"].iloc[0]
     assert "CD19+ B" in worst["labels"]
     assert {"CD79A", "MS4A1", "CD79B", "CD74"} & set(worst["genes_up"].split(", "))
 
@@ -90,7 +90,7 @@ def test_the_order_of_genes_and_the_container_change_nothing(cells):
     for name, value in one.items():
         if np.isscalar(value):
             assert other[name] == pytest.approx(value, rel=0.01), name
-    assert other["kept"] == pytest.approx(one["kept"], rel=1e-9)
+    assert other["preserved"] == pytest.approx(one["preserved"], rel=1e-9)
 
 
 def test_absent_genes_are_listed(cells):
@@ -104,8 +104,8 @@ def test_batches(pbmc):
     pbmc.obs["batch"] = np.tile(["a", "b"], 350)
     pp.structure(pbmc, batch_key="batch", key_added="mine")
     tl.evaluate_panel(pbmc, MARKERS, preserve=Preserve(use_rep="mine"))
-    assert pbmc.obs["glfs_evaluation_open"].notna().all()
-    assert 0 < pbmc.uns["glfs_evaluation"]["kept"] < 1
+    assert pbmc.obs["glfs_evaluation_unexplained"].notna().all()
+    assert 0 < pbmc.uns["glfs_evaluation"]["preserved"] < 1
 
 
 def test_batches_of_a_selection(pbmc):
@@ -115,10 +115,14 @@ def test_batches_of_a_selection(pbmc):
     entry = found(pbmc, "glfs", n_random=0)
     assert list(entry["batches"]) == list(pbmc.uns["glfs"]["batches"]) == ["cycle", "rest"]
     np.testing.assert_allclose(
-        entry["kept_in_batches"], pbmc.uns["glfs"]["kept_in_batches"][-1], rtol=1e-9
+        entry["preserved_in_batches"], pbmc.uns["glfs"]["preserved_in_batches"][-1], rtol=1e-9
     )
-    assert entry["kept_in_batches"].min() == pytest.approx(pbmc.uns["glfs"]["kept"][-1])
-    assert entry["kept_in_batches"].min() < entry["kept"] < entry["kept_in_batches"].max()
+    assert entry["preserved_in_batches"].min() == pytest.approx(pbmc.uns["glfs"]["preserved"][-1])
+    assert (
+        entry["preserved_in_batches"].min()
+        < entry["preserved"]
+        < entry["preserved_in_batches"].max()
+    )
     assert "batches" not in found(pbmc, MARKERS, n_random=0)
 
 

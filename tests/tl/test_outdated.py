@@ -15,10 +15,10 @@ from glfs_bio.errors import InvalidValue
 
 SETS = {"T cells": ["CD3D", "CD3E"], "MHC II": ["HLA-DRA", "HLA-DRB1", "HLA-DPA1"]}
 PICTURES = {
-    pl.kept: "glfs_evaluation",
+    pl.preserved: "glfs_evaluation",
     pl.labels: "glfs_evaluation",
     pl.confusion: "glfs_evaluation",
-    pl.missed: "glfs_evaluation",
+    pl.unexplained: "glfs_evaluation",
     pl.imputation: "glfs_evaluation",
     pl.enrichment: "glfs_enrichment",
     pl.comparison: "glfs_comparison",

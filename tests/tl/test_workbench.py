@@ -28,17 +28,17 @@ def test_extending_is_selecting_with_the_panel_included(cells):
             cells.var[f"glfs_extended_{name}"], cells.var[f"glfs_{name}"], check_names=False
         )
     entry, other = cells.uns["glfs_extended"], cells.uns["glfs"]
-    np.testing.assert_allclose(entry["kept"], other["kept"], rtol=1e-9)
-    np.testing.assert_allclose(entry["of_best_possible"], other["of_best_possible"], rtol=1e-9)
+    np.testing.assert_allclose(entry["preserved"], other["preserved"], rtol=1e-9)
+    np.testing.assert_allclose(entry["optimality"], other["optimality"], rtol=1e-9)
     added = entry["table"]
     assert len(added) == 6
     assert not set(added["gene"]) & set(PANEL)
-    np.testing.assert_allclose(added["adds"].cumsum() + entry["kept"][3], added["kept"])
+    np.testing.assert_allclose(added["adds"].cumsum() + entry["preserved"][3], added["preserved"])
 
 
 def test_an_extended_panel_is_a_selection(cells, tmp_path):
     tl.extend_panel(cells, PANEL, 3, labels="bulk_labels")
-    assert cells.uns["glfs_extended"]["table"]["serves"].isin(cells.obs["bulk_labels"]).all()
+    assert cells.uns["glfs_extended"]["table"]["supports"].isin(cells.obs["bulk_labels"]).all()
     cells.write_h5ad(tmp_path / "x.h5ad")
     again = ad.read_h5ad(tmp_path / "x.h5ad")
     assert len(tl.explain_panel(again, "glfs_extended", inplace=False)) == 7
@@ -48,8 +48,8 @@ def test_an_extended_panel_is_a_selection(cells, tmp_path):
 
 def test_extending_until_enough_is_kept(cells):
     tl.extend_panel(cells, PANEL)
-    assert cells.uns["glfs_extended"]["kept"][-1] >= 0.9
-    assert cells.uns["glfs_extended"]["kept"][-2] < 0.9
+    assert cells.uns["glfs_extended"]["preserved"][-1] >= 0.9
+    assert cells.uns["glfs_extended"]["preserved"][-2] < 0.9
 
 
 def test_extending_with_failures(cells):
@@ -83,7 +83,7 @@ def test_substitutes(cells):
     assert list(table["gene"].unique()) == PANEL
     assert (table.groupby("gene").size() == 3).all()
     for _, rows in table.groupby("gene"):
-        assert rows["taken_over"].is_monotonic_decreasing
+        assert rows["substitution_score"].is_monotonic_decreasing
         assert not set(rows["substitute"]) & set(PANEL)
     best = table[table["place"] == 1].set_index("gene")["substitute"]
     assert best["CD79A"] in {"MS4A1", "CD79B", "CD74", "HLA-DRA", "HLA-DQA1"}
@@ -95,8 +95,8 @@ def test_groups_of_genes_that_stand_in(cells):
     groups = entry["groups"].set_index("gene")
     first = entry["table"].set_index("gene")
     for gene in PANEL:
-        members = [name for name in groups.loc[gene, "stand_in"].split(", ") if name]
-        assert len(members) == groups.loc[gene, "n_stand_in"]
+        members = [name for name in groups.loc[gene, "substitutes"].split(", ") if name]
+        assert len(members) == groups.loc[gene, "n_substitutes"]
         assert bool(members) == (gene not in entry["irreplaceable"])
         assert (members or [""])[0] == first.loc[gene, "substitute"]
 
@@ -108,12 +108,12 @@ def test_only_genes_that_take_over_enough_are_offered(cells):
     offered = entry["table"][entry["table"]["place"] > 0]
     assert len(entry["irreplaceable"])
     pairs = list(zip(offered["gene"], offered["substitute"], strict=True))
-    enough = every[every["taken_over"] >= 0.5]
+    enough = every[every["substitution_score"] >= 0.5]
     assert pairs == list(zip(enough["gene"], enough["substitute"], strict=True))
     none = entry["table"][entry["table"]["place"] == 0]
     assert set(none["gene"]) == set(entry["irreplaceable"]) == set(PANEL) - set(offered["gene"])
     assert (none["substitute"] == "").all()
-    assert none["taken_over"].isna().all()
+    assert none["substitution_score"].isna().all()
     why = tl.explain_panel(cells, PANEL, inplace=False).set_index("gene")["substitute"]
     first = entry["table"][entry["table"]["place"] <= 1].set_index("gene")["substitute"]
     assert (why == first[why.index]).all()
@@ -163,31 +163,33 @@ def test_lost_is_what_the_exchanged_panel_keeps_less(cells):
     table = tl.substitutes(cells, PANEL, ["LYZ"], n=1, share=0.0, inplace=False)
     panels = {"before": PANEL, "after": [table["substitute"][0], *PANEL[:1], *PANEL[2:]]}
     kept = {
-        name: tl.explain_panel(cells, panel, inplace=False)["kept"].iloc[-1]
+        name: tl.explain_panel(cells, panel, inplace=False)["preserved"].iloc[-1]
         for name, panel in panels.items()
     }
-    assert kept["before"] - kept["after"] == pytest.approx(table["lost"][0], rel=1e-6)
+    assert kept["before"] - kept["after"] == pytest.approx(
+        table["loss_with_substitute"][0], rel=1e-6
+    )
 
 
 def test_explanations(cells, tmp_path):
     tl.explain_panel(cells, PANEL, "bulk_labels")
     table = cells.uns["glfs_explanation"]["table"].set_index("gene")
-    assert "CD19+ B" in table.loc["CD79A", "serves"]
+    assert "CD19+ B" in table.loc["CD79A", "supports"]
     assert (table["loss"] > 0).all()
     entry = cells.uns["glfs_explanation"]
-    np.testing.assert_allclose(entry["served"].sum(axis=1), 1.0)
-    assert entry["labels"][entry["served"][PANEL.index("CD79A")].argmax()] == "CD19+ B"
+    np.testing.assert_allclose(entry["support"].sum(axis=1), 1.0)
+    assert entry["labels"][entry["support"][PANEL.index("CD79A")].argmax()] == "CD19+ B"
     tl.substitutes(cells, PANEL)
     tl.curve(cells, 10)
     cells.write_h5ad(tmp_path / "x.h5ad")
     again = ad.read_h5ad(tmp_path / "x.h5ad").uns["glfs_explanation"]["table"]
-    assert list(again["serves"]) == list(table["serves"])
+    assert list(again["supports"]) == list(table["supports"])
 
 
 def test_no_gene_is_left_to_be_a_substitute(cells):
     table = tl.explain_panel(cells, PANEL, exclude=list(cells.var_names), inplace=False)
     assert (table["substitute"] == "").all()
-    assert table["lost"].isna().all()
+    assert table["loss_with_substitute"].isna().all()
     none = tl.substitutes(cells, PANEL, exclude=list(cells.var_names), share=0.0, inplace=False)
     assert (none["place"] == 0).all()
     assert list(none["gene"]) == PANEL
@@ -204,7 +206,7 @@ def test_comparison(cells):
     assert np.diag(matched) == pytest.approx(1.0)
     alone = tl.evaluate_panel(cells, PANEL, "bulk_labels", inplace=False)
     assert tables["table"].loc["one", "accuracy"] == alone["accuracy"]
-    assert tables["table"].loc["one", "kept"] == alone["kept"]
+    assert tables["table"].loc["one", "preserved"] == alone["preserved"]
     with refused(InvalidType, "panels"):
         tl.compare_panels(cells, {"one": PANEL})
 
@@ -225,7 +227,7 @@ def test_curve(cells):
     pp.select_genes(cells, 30)
     order = cells.var["glfs_rank"].sort_values().index[:30]
     assert list(table["gene"]) == list(order)
-    np.testing.assert_allclose(table["kept"], cells.uns["glfs"]["kept"], rtol=1e-9)
+    np.testing.assert_allclose(table["preserved"], cells.uns["glfs"]["preserved"], rtol=1e-9)
     assert list(table.loc[table["accuracy"].notna(), "n_genes"]) == [5, 30]
     with refused(InvalidValue, "sizes"):
         tl.curve(cells, 5, "bulk_labels", sizes=[10])

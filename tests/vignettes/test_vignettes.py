@@ -72,8 +72,8 @@ def test_scanpy(run):
     assert scores["25 genes of GLFS"] > scores["25 highly variable genes"] + 0.3
     chosen = defined["cells"].uns["auto"]
     assert 25 < chosen["n_genes"] < 100
-    assert chosen["kept"][-1] >= 0.9 > chosen["kept"][-2]
-    assert len(chosen["curve"]["kept"]) > chosen["n_genes"]
+    assert chosen["preserved"][-1] >= 0.9 > chosen["preserved"][-2]
+    assert len(chosen["curve"]["preserved"]) > chosen["n_genes"]
 
 
 def test_leukaemia(run):
@@ -137,7 +137,7 @@ def test_order_form(run):
     defined, printed = run("order_form")
     cells, curve, panel = defined["cells"], defined["curve"], defined["panel"]
     assert curve.loc[300, "accuracy"] < curve.loc[50, "accuracy"] + 0.02
-    assert curve.loc[300, "kept"] > curve.loc[50, "kept"] + 0.05
+    assert curve.loc[300, "preserved"] > curve.loc[50, "preserved"] + 0.05
     assert len(panel) == 100
     assert panel["price"].sum() <= 180
     assert defined["counts"] <= 150
@@ -148,9 +148,11 @@ def test_order_form(run):
     assert defined["of_best"] > 0.98
     assert "per_type=3" in defined["refused"]
     assert "24 genes" in defined["refused"]
-    assert found["random_kept"].max() < found["kept"] / 2
-    assert found["kept"] < found["best_kept"] <= found["most_kept"]
-    assert "RPS" in found["missed"].loc[0, "genes_up"] + found["missed"].loc[0, "genes_down"]
+    assert found["random_preserved"].max() < found["preserved"] / 2
+    assert found["preserved"] < found["best_preserved"] <= found["most_preserved"]
+    assert (
+        "RPS" in found["unexplained"].loc[0, "genes_up"] + found["unexplained"].loc[0, "genes_down"]
+    )
     assert found["counts_per_label"]["ratio"].max() > 2 * found["counts_per_label"]["ratio"].min()
     assert "CD8a, ADGRE1" in defined["unknown"]
     assert "CD8A" in defined["unknown"]
@@ -158,7 +160,12 @@ def test_order_form(run):
     measures = defined["compared"]["table"].astype(float)
     catalogue, extended = measures.loc["catalogue"], measures.loc["catalogue, extended"]
     assert abs(catalogue["accuracy"] - extended["accuracy"]) < 0.02
-    for measure in ("kept", "neighbors_kept", "clusters_kept_coarse", "clusters_kept_fine"):
+    for measure in (
+        "preserved",
+        "knn_preservation",
+        "cluster_preservation_coarse",
+        "cluster_preservation_fine",
+    ):
         assert catalogue[measure] < extended[measure] - 0.03
     overlaps = (
         defined["compared"][name].loc[defined["large"]]
@@ -166,11 +173,14 @@ def test_order_form(run):
     )
     assert next(overlaps) < next(overlaps) - 0.2
     assert 0 < defined["replaceable"].sum() < 50
-    assert defined["tolerant"]["kept"][-1] < defined["plain"]["kept"]
-    assert defined["tolerant"]["kept_with_failures"][-1] > defined["plain"]["kept_with_failures"]
+    assert defined["tolerant"]["preserved"][-1] < defined["plain"]["preserved"]
+    assert (
+        defined["tolerant"]["preserved_with_failures"][-1]
+        > defined["plain"]["preserved_with_failures"]
+    )
     assert 0.6 < defined["agreement"] < 1
     assert list(defined["form"]["gene"]) == list(panel.index)
-    assert (defined["form"]["stand_in"] != "").sum() == defined["replaceable"].sum()
+    assert (defined["form"]["substitutes"] != "").sum() == defined["replaceable"].sum()
     assert "100 genes, " in printed
 
 
@@ -201,6 +211,6 @@ def test_types(run):
     assert (
         shown["told"]["both"]["right of these"] > shown["told"]["control cells"]["right of these"]
     )
-    kept = shown["entry"]["kept_in_batches"][-1]
+    kept = shown["entry"]["preserved_in_batches"][-1]
     assert abs(kept[0] - kept[1]) < 0.03
     assert shown["control"].var["there_detection"].between(0, 1).all()

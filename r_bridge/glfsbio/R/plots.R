@@ -3,7 +3,7 @@
 #' ggplot objects of what the other functions wrote, so that scales, themes and labels
 #' can be added with `+`. Values of single cells are columns of `colData()`, which
 #' `scater::plotReducedDim()` and `scater::plotColData()` take by name, for example
-#' `scater::plotReducedDim(x, "UMAP", colour_by = "glfs_evaluation_open")`.
+#' `scater::plotReducedDim(x, "UMAP", colour_by = "glfs_evaluation_unexplained")`.
 #'
 #' @param x A result of [glfs_select_genes()] or [glfs_extend_panel()] for
 #'   `glfs_plot_panel()`, of [glfs_curve()] for `glfs_plot_curve()`, of
@@ -30,13 +30,13 @@
 #' }
 #' @export
 glfs_plot_panel <- function(x, key = "glfs") {
-    kept <- record_of(x, key, "glfs_select_genes", "kept")$kept
+    preserved <- record_of(x, key, "glfs_select_genes", "preserved")$preserved
     genes <- glfs_gene_sets(x, key)[[1L]]
-    table <- data.frame(gene = factor(genes, genes), kept = kept[seq_along(genes)])
-    plot_of(table, "gene", "kept") +
+    table <- data.frame(gene = factor(genes, genes), preserved = preserved[seq_along(genes)])
+    plot_of(table, "gene", "preserved") +
         ggplot2::geom_line(group = 1) +
         ggplot2::geom_point() +
-        share_axis("structure kept") +
+        share_axis("structure preserved") +
         ggplot2::labs(x = NULL) +
         ggplot2::theme(axis.text.x = ggplot2::element_text(angle = 90, hjust = 1, vjust = 0.5))
 }
@@ -46,7 +46,7 @@ glfs_plot_panel <- function(x, key = "glfs") {
 glfs_plot_curve <- function(x, key = "glfs_curve") {
     table <- record_of(x, key, "glfs_curve", "table")$table
     long <- long_table(table, "n_genes", c(
-        kept = "structure kept", accuracy = "labels predicted (accuracy)",
+        preserved = "structure preserved", accuracy = "labels predicted (accuracy)",
         macro_f1 = "labels predicted (macro-F1)"
     ))
     plot_of(long, "n_genes", "value", colour = "measure") +

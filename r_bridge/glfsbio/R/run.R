@@ -145,8 +145,8 @@ name_matrices <- function(record) {
         labels <- rownames(record$per_label)
         dimnames(record$confusion) <- list(label = labels, predicted = labels)
     }
-    if (!is.null(record$served))
-        dimnames(record$served) <- list(record$table$gene, record$labels)
+    if (!is.null(record$support))
+        dimnames(record$support) <- list(record$table$gene, record$labels)
     record
 }
 

@@ -120,12 +120,12 @@
 #'
 #' - `params`, `method`, `objective` and `versions`: how the selection was made.
 #' - `n_genes` and `n_tested`: how many genes were selected, and out of how many.
-#' - `kept`: the share of the structure that the first 1, 2, ... genes of the panel
+#' - `preserved`: the share of the structure that the first 1, 2, ... genes of the panel
 #'   keep, of what all genes keep.
-#' - `of_best_possible`: a share for panels of 1, 2, ... genes. Of what the best
+#' - `optimality`: a share for panels of 1, 2, ... genes. Of what the best
 #'   possible panel of that size keeps, the panel keeps at least this share. NA for
 #'   panels of included genes alone. The paper's objectives do not have it.
-#' - `curve`: `n_genes` and `kept` of panels larger than the selection too, where
+#' - `curve`: `n_genes` and `preserved` of panels larger than the selection too, where
 #'   `n_genes` was NULL.
 #' - `structure`: what the structure was computed from, the parameters of
 #'   [glfs_structure()].
@@ -134,9 +134,9 @@
 #' - `graph_components`: the number of connected components of the graph of the
 #'   samples. `assay_noise`: the variance of the noise of the assay that will
 #'   measure the panel, as it was assumed.
-#' - `kept_with_failures`: where genes may fail, the mean of what panels of 1, 2, ... genes
+#' - `preserved_with_failures`: where genes may fail, the mean of what panels of 1, 2, ... genes
 #'   keep over the failures. `missing`: names that are not there, if any.
-#' - `batches` and `kept_in_batches`: with `block`, their names, and what panels of 1, 2,
+#' - `batches` and `preserved_in_batches`: with `block`, their names, and what panels of 1, 2,
 #'   ... genes keep of each, a matrix of panels x batches.
 #' - `lam`, `path`, `kkt`, `converged` and `n_iter`: with the paper's objectives
 #'   only, the penalty, the path of solutions along it, the largest violation of the

@@ -39,23 +39,23 @@
 #' Names that are not in the data are left out with a warning.
 #'
 #' @return The object, with a record in `metadata(x)$glfs_evaluation`, `notes(x)` or
-#'   `Misc(x)`, and two columns: `glfs_evaluation_open` of the cells, the error that
+#'   `Misc(x)`, and two columns: `glfs_evaluation_unexplained` of the cells, the error that
 #'   the panel leaves there, in units of that of a mean cell without any gene; and
 #'   `glfs_evaluation_r2` of the genes, how well the panel predicts the structure of
 #'   an unmeasured gene. For a matrix, the record, a list, with DataFrames `rowData`
 #'   and `colData` of these columns.
 #'
 #' @section The record:
-#' - Of the structure: `kept`, the share that the panel keeps; `of_best_possible`, at
-#'   least that share of what the best panel of as many genes keeps; `best_kept`, what
-#'   the panel of [glfs_select_genes()] of that size keeps, and `most_kept`, what no
-#'   panel of that size exceeds; `random_kept`, of random panels;
-#'   `kept_with_failures`, with `failure`; with the batches of a structure or of a
-#'   selection `batches`, their names, and `kept_in_batches`, the share that is kept of
+#' - Of the structure: `preserved`, the share that the panel keeps; `optimality`, at
+#'   least that share of what the best panel of as many genes keeps; `best_preserved`, what
+#'   the panel of [glfs_select_genes()] of that size keeps, and `most_preserved`, what no
+#'   panel of that size exceeds; `random_preserved`, of random panels;
+#'   `preserved_with_failures`, with `failure`; with the batches of a structure or of a
+#'   selection `batches`, their names, and `preserved_in_batches`, the share that is kept of
 #'   each.
-#' - Of the cells as the panel shows them: `neighbors_kept`, the share of the 15
+#' - Of the cells as the panel shows them: `knn_preservation`, the share of the 15
 #'   nearest cells in 50 principal components of all genes that are nearest cells in
-#'   the panel; `clusters_kept_coarse` and `clusters_kept_fine`, normalised mutual
+#'   the panel; `cluster_preservation_coarse` and `cluster_preservation_fine`, normalised mutual
 #'   information of 5 to 10 and of 20 to 40 clusters in both. With `labels`
 #'   `accuracy`, `macro_f1` and `rare_f1` of leave-one-out prediction from the 15
 #'   nearest cells (rare: at most 5 % of the cells), `per_label`, a DataFrame, and
@@ -65,7 +65,7 @@
 #'   `counts_layer` `counts_share`, of all counts, `counts_spearman`, whether the
 #'   panel's total follows the total of the cell, and with `labels`
 #'   `counts_per_label`, a DataFrame.
-#' - What it misses: `missed`, a DataFrame of directions, the worst first: `share` of
+#' - What it misses: `unexplained`, a DataFrame of directions, the worst first: `share` of
 #'   what is left open, the genes on both sides (`genes_up`, `genes_down`), and with
 #'   `labels` the labels that vary most along it.
 #' - `table`, a DataFrame of all numbers of this list; `n_genes`, `genes`, `absent` (names
@@ -77,10 +77,10 @@
 #'     panel <- c("CD3D", "CD79A", "NKG7", "LYZ", "FCER1A")
 #'     x <- glfs_evaluate_panel(x, panel, "bulk_labels")
 #'     found <- S4Vectors::metadata(x)$glfs_evaluation
-#'     found$kept
-#'     summary(found$random_kept)
+#'     found$preserved
+#'     summary(found$random_preserved)
 #'     found$per_label
-#'     found$missed
+#'     found$unexplained
 #' }
 #' @export
 glfs_evaluate_panel <- function(x, panel, labels = NULL, ..., assay = NULL) {
@@ -150,7 +150,7 @@ glfs_structure <- function(x, ..., assay = NULL) {
 #'
 #'   - `table`: a DataFrame, one row a gene, in the order in which they are added:
 #'     `gene`; `adds`, the share of the structure that it adds to the genes before it;
-#'     `kept`, what is kept with it; with `labels` `serves`, the label whose cells gain
+#'     `preserved`, what is kept with it; with `labels` `supports`, the label whose cells gain
 #'     most in proportion to their number.
 #'   - `absent`: names of the panel that are not in the data, if any.
 #' @examples
@@ -185,9 +185,9 @@ glfs_extend_panel <- function(x, panel, n_extra = NULL, ..., assay = NULL) {
 #'   rows a gene, the best substitute first; a gene without one has a row with `""`:
 #'
 #'   - `gene`, `substitute`, and `place`, 1 for the best, 0 for none.
-#'   - `taken_over`: how much of what the gene does for the panel the substitute does
+#'   - `substitution_score`: how much of what the gene does for the panel the substitute does
 #'     as well. 1 is a copy of the gene; a copy with less noise is above 1.
-#'   - `loss`: what the panel loses without the gene, and `lost`: what it loses when
+#'   - `loss`: what the panel loses without the gene, and `loss_with_substitute`: what it loses when
 #'     the substitute takes its place, both as a share of what all genes keep. Below
 #'     zero the panel is better with the substitute.
 #'
@@ -220,21 +220,21 @@ glfs_substitutes <- function(x, panel, genes = NULL, n, ..., assay = NULL) {
 #'   `Misc(x)`; for a matrix, the record. Its `table` is a DataFrame, one row a gene in
 #'   the panel's order:
 #'
-#'   - `gene`, and `kept`: the share of the structure that the genes up to this one
+#'   - `gene`, and `preserved`: the share of the structure that the genes up to this one
 #'     keep.
 #'   - `loss`: what the panel loses without the gene, as a share of what all genes
 #'     keep.
 #'   - `direction` and `direction_share`: the direction of the structure that the gene
 #'     serves most, named by the genes that vary most along it, and the share of the
 #'     loss that lies along it.
-#'   - `substitute`, `taken_over` and `lost`: its best substitute, as in
+#'   - `substitute`, `substitution_score` and `loss_with_substitute`: its best substitute, as in
 #'     [glfs_substitutes()].
-#'   - `serves`, with `labels`: the labels whose cells would be predicted worse without
+#'   - `supports`, with `labels`: the labels whose cells would be predicted worse without
 #'     it, with their shares of the growth of the error.
 #'
-#'   `served`, with `labels`, is a matrix of all these shares, genes x labels. `pairs`, with
+#'   `support`, with `labels`, is a matrix of all these shares, genes x labels. `pairs`, with
 #'   `labels`, is a DataFrame, one row a pair of them, the pair that is told apart worst
-#'   first: `label` and `other`; `kept`, the share of the distance between their means
+#'   first: `label` and `other`; `preserved`, the share of the distance between their means
 #'   that the panel keeps; `genes`, those that do most for it.
 #' @examples
 #' if (glfs_available()) {
@@ -332,13 +332,13 @@ glfs_markers <- function(x, panel, labels, ..., assay = NULL) {
 #' @return The object, with a record in `metadata(x)$glfs_curve`, `notes(x)` or
 #'   `Misc(x)`; for a matrix, the record. Its `table` is a DataFrame, one row a size:
 #'   `n_genes`; `gene`, which is added; `adds`, the share of the structure that it adds;
-#'   `kept`; `of_best_possible`, at least; and with `labels` `accuracy` and `macro_f1` of
+#'   `preserved`; `optimality`, at least; and with `labels` `accuracy` and `macro_f1` of
 #'   leave-one-out prediction from the 15 nearest cells, NA at other sizes than `sizes`.
 #' @examples
 #' if (glfs_available()) {
 #'     x <- glfs_curve(glfs_example(), 20)
 #'     table <- S4Vectors::metadata(x)$glfs_curve$table
-#'     plot(table$n_genes, table$kept, type = "s")
+#'     plot(table$n_genes, table$preserved, type = "s")
 #' }
 #' @export
 glfs_curve <- function(x, max_genes, labels = NULL, ..., assay = NULL) {

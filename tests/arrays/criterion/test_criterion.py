@@ -24,7 +24,7 @@ def test_errors_are_the_definition(criterion, by_definition):
 
 
 def test_all_genes_keep_all(criterion):
-    kept = criterion.kept(EVERY)
+    kept = criterion.preserved(EVERY)
     assert kept[-1] == pytest.approx(1.0, rel=1e-9)
     assert (np.diff(kept) > 0).all()
     assert kept[0] > 0
@@ -33,11 +33,13 @@ def test_all_genes_keep_all(criterion):
 def test_share_that_is_kept(criterion, by_definition):
     scale = 1.0 - by_definition(EVERY)
     expected = [(1.0 - by_definition(ORDER[: size + 1])) / scale for size in range(len(ORDER))]
-    np.testing.assert_allclose(criterion.kept(ORDER), expected, rtol=1e-8)
+    np.testing.assert_allclose(criterion.preserved(ORDER), expected, rtol=1e-8)
 
 
 def test_kept_does_not_depend_on_the_order(criterion):
-    assert criterion.kept(ORDER)[-1] == pytest.approx(criterion.kept(ORDER[::-1])[-1], rel=1e-9)
+    assert criterion.preserved(ORDER)[-1] == pytest.approx(
+        criterion.preserved(ORDER[::-1])[-1], rel=1e-9
+    )
 
 
 def test_losses_are_differences(criterion, by_definition):
@@ -48,7 +50,7 @@ def test_losses_are_differences(criterion, by_definition):
         for out in ORDER
     ]
     np.testing.assert_allclose(criterion.losses(ORDER), expected, rtol=1e-7)
-    kept = criterion.kept(ORDER)
+    kept = criterion.preserved(ORDER)
     assert criterion.losses(ORDER)[-1] == pytest.approx(kept[-1] - kept[-2], rel=1e-7)
 
 
@@ -79,7 +81,9 @@ def test_cells_twice_are_the_same_as_once(clusters):
     once = Criterion(build_problems(clusters, options))
     batch = np.repeat(["a", "b"], len(clusters))
     twice = Criterion(build_problems(np.vstack([clusters, clusters]), options, batch=batch))
-    np.testing.assert_allclose(twice.kept(np.arange(8)), once.kept(np.arange(8)), rtol=1e-8)
+    np.testing.assert_allclose(
+        twice.preserved(np.arange(8)), once.preserved(np.arange(8)), rtol=1e-8
+    )
 
 
 def test_one_measurement_is_the_unit_of_weight(problems):
@@ -98,9 +102,9 @@ def test_genes_that_may_not_be_chosen_are_still_to_be_kept(clusters, method):
     ranking = rank_genes(clusters, Question(6, candidates=candidates), options)
     panel = candidates[ranking.order[:6]]
     criterion = Criterion(build_problems(clusters, options.reduction))
-    np.testing.assert_allclose(ranking.info["kept"], criterion.kept(panel), rtol=1e-9)
+    np.testing.assert_allclose(ranking.info["preserved"], criterion.preserved(panel), rtol=1e-9)
     np.testing.assert_allclose(
         ranking.losses[ranking.order[:6]], criterion.losses(panel), rtol=1e-9
     )
     fixed = rank_genes(clusters, Question(6, include=panel), options)
-    assert fixed.info["kept"][-1] == pytest.approx(ranking.info["kept"][-1], rel=1e-9)
+    assert fixed.info["preserved"][-1] == pytest.approx(ranking.info["preserved"][-1], rel=1e-9)

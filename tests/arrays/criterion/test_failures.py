@@ -16,12 +16,12 @@ EVERY = np.arange(12)
 
 def test_none_fails(criterion):
     never = WithFailures(criterion, np.zeros(12), n_draws=3)
-    np.testing.assert_allclose(never.kept(EVERY), criterion.kept(EVERY), rtol=1e-9)
+    np.testing.assert_allclose(never.preserved(EVERY), criterion.preserved(EVERY), rtol=1e-9)
 
 
 def test_all_fail(criterion):
     always = WithFailures(criterion, np.ones(12), n_draws=3)
-    np.testing.assert_allclose(always.kept(EVERY), 0.0, atol=1e-12)
+    np.testing.assert_allclose(always.preserved(EVERY), 0.0, atol=1e-12)
 
 
 def test_mean_over_draws_is_near_the_mean_over_all_failures(criterion, by_definition):
@@ -32,7 +32,7 @@ def test_mean_over_draws_is_near_the_mean_over_all_failures(criterion, by_defini
         share = np.prod([1 - chance if fine else chance for fine in works])
         expected += share * (1.0 - by_definition(left)) / criterion.scale
     many = WithFailures(criterion, np.full(12, chance), n_draws=2000)
-    assert many.kept(np.array(panel))[-1] == pytest.approx(expected, abs=0.02)
+    assert many.preserved(np.array(panel))[-1] == pytest.approx(expected, abs=0.02)
 
 
 def test_the_mean_weight_is_too_good(criterion):
@@ -58,5 +58,5 @@ def test_the_chosen_panel_bears_failures_better(criterion):
     fails = WithFailures(criterion, np.linspace(0.0, 0.9, 12)[::-1].copy(), n_draws=50)
     tolerant = select(fails, 4, include=NONE, candidates=EVERY)
     plain = select(criterion, 4, include=NONE, candidates=EVERY)
-    assert fails.kept(tolerant.order[:4])[-1] >= fails.kept(plain.order[:4])[-1] - 1e-9
-    assert (tolerant.of_best_possible <= 1.0 + 1e-9).all()
+    assert fails.preserved(tolerant.order[:4])[-1] >= fails.preserved(plain.order[:4])[-1] - 1e-9
+    assert (tolerant.optimality <= 1.0 + 1e-9).all()

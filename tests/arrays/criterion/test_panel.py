@@ -76,7 +76,7 @@ def test_pairs_of_labels_are_told_apart(problems, criterion):
                 whole[place] += d @ d
         return total / whole
 
-    np.testing.assert_allclose(found.kept, 1.0 - left(panel), rtol=1e-8)
+    np.testing.assert_allclose(found.preserved, 1.0 - left(panel), rtol=1e-8)
     for place in range(3):
         without = left(np.delete(panel, place))
         np.testing.assert_allclose(found.work[:, place], without - left(panel), atol=1e-10)
@@ -86,4 +86,4 @@ def test_pairs_of_labels_are_told_apart(problems, criterion):
 def test_a_label_of_no_cell_has_no_distance(criterion):
     codes = [np.full(len(one.basis), 0) for one in criterion.sets]
     found = MeasuredPanel(criterion, np.array([0, 1])).pairs(codes, 2)
-    assert np.isnan(found.kept).all()
+    assert np.isnan(found.preserved).all()

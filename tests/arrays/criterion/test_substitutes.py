@@ -14,14 +14,14 @@ PANEL = np.array([7, 0, 3, 5])
 
 
 def test_losses_are_differences(criterion, by_definition):
-    lost, taken_over = MeasuredPanel(criterion, PANEL).substitutions(PANEL[1:3])
-    assert lost.shape == taken_over.shape == (2, 12)
+    lost, substitution_score = MeasuredPanel(criterion, PANEL).substitutions(PANEL[1:3])
+    assert lost.shape == substitution_score.shape == (2, 12)
     before = by_definition(PANEL)
     for row, out in enumerate(PANEL[1:3]):
         for gene in range(12):
             if gene in PANEL:
                 assert lost[row, gene] == np.inf
-                assert taken_over[row, gene] == 0.0
+                assert substitution_score[row, gene] == 0.0
             else:
                 panel = [gene if old == out else old for old in PANEL]
                 expected = (by_definition(panel) - before) / criterion.scale
@@ -30,18 +30,18 @@ def test_losses_are_differences(criterion, by_definition):
                 beside = by_definition(panel) - by_definition([*PANEL, gene])
                 again = before - by_definition([*PANEL, out])
                 share = (without - beside) / (without - again)
-                assert taken_over[row, gene] == pytest.approx(share, rel=1e-5, abs=1e-9)
+                assert substitution_score[row, gene] == pytest.approx(share, rel=1e-5, abs=1e-9)
 
 
 def test_a_copy_replaces_its_original(clusters):
     data = np.hstack([clusters[:, :12], clusters[:, :1]])
     criterion = Criterion(build_problems(data, Reduction(n_comps=6, n_neighbors=5)))
     panel = np.array([0, 4, 8])
-    lost, taken_over = MeasuredPanel(criterion, panel).substitutions(panel)
+    lost, substitution_score = MeasuredPanel(criterion, panel).substitutions(panel)
     assert lost[0, 12] == pytest.approx(0.0, abs=1e-9)
     assert lost[0].argmin() == 12
-    assert taken_over[0].argmax() == 12
-    assert taken_over[0, 12] == pytest.approx(1.0)
+    assert substitution_score[0].argmax() == 12
+    assert substitution_score[0, 12] == pytest.approx(1.0)
 
 
 def test_matching_counts_each_gene_once():

@@ -32,17 +32,17 @@ def problems():
 
 
 def worst_by_definition(problems, panel):
-    return min(Criterion([one]).kept(np.array(panel))[-1] for one in problems)
+    return min(Criterion([one]).preserved(np.array(panel))[-1] for one in problems)
 
 
 def test_it_is_the_least_share(problems):
     worst = Criterion(problems, worst=True)
     order = np.array([3, 0, 7, 9])
     expected = [worst_by_definition(problems, order[:k]) for k in (1, 2, 3, 4)]
-    np.testing.assert_allclose(worst.kept(order), expected, rtol=1e-9)
-    each = [Criterion([one]).kept(order) for one in problems]
-    np.testing.assert_allclose(worst.kept_in_sets(order).T, each, rtol=1e-9)
-    np.testing.assert_allclose(Criterion(problems).kept_in_sets(order).T, each, rtol=1e-9)
+    np.testing.assert_allclose(worst.preserved(order), expected, rtol=1e-9)
+    each = [Criterion([one]).preserved(order) for one in problems]
+    np.testing.assert_allclose(worst.preserved_in_sets(order).T, each, rtol=1e-9)
+    np.testing.assert_allclose(Criterion(problems).preserved_in_sets(order).T, each, rtol=1e-9)
     without = [worst_by_definition(problems, np.delete(order, k)) for k in range(4)]
     np.testing.assert_allclose(worst.losses(order), expected[-1] - np.array(without), atol=1e-12)
 
@@ -52,10 +52,10 @@ def test_it_is_bounded_by_brute_force(problems):
     panel = select(worst, 4, include=NONE, candidates=EVERY)
     for size in (1, 2, 3, 4):
         best = max(worst_by_definition(problems, some) for some in combinations(range(12), size))
-        share = panel.of_best_possible[size - 1]
-        assert panel.kept[size - 1] <= best + 1e-12
-        assert share <= panel.kept[size - 1] / best + 1e-9
-    assert panel.of_best_possible[-1] > 0.5
+        share = panel.optimality[size - 1]
+        assert panel.preserved[size - 1] <= best + 1e-12
+        assert share <= panel.preserved[size - 1] / best + 1e-9
+    assert panel.optimality[-1] > 0.5
 
 
 def test_a_batch_without_anything_of_it_does_not_count(problems):
@@ -65,8 +65,8 @@ def test_a_batch_without_anything_of_it_does_not_count(problems):
     both = Criterion(problems, [known, unknown], worst=True)
     alone = Criterion(problems[:1], [known])
     order = np.array([3, 0, 7])
-    np.testing.assert_allclose(both.kept(order), alone.kept(order), rtol=1e-9)
-    assert np.isnan(both.kept_in_sets(order)[:, 1]).all()
+    np.testing.assert_allclose(both.preserved(order), alone.preserved(order), rtol=1e-9)
+    assert np.isnan(both.preserved_in_sets(order)[:, 1]).all()
     panels = (select(one, 10, include=NONE, candidates=EVERY) for one in (both, alone))
     np.testing.assert_array_equal(*(panel.order for panel in panels))
 
@@ -76,11 +76,11 @@ def test_failures_are_averaged_in_each_batch(problems):
     worst = Criterion(problems, worst=True)
     failing = WithFailures(worst, np.zeros(12), n_draws=3)
     order = np.array([3, 0, 7])
-    np.testing.assert_allclose(failing.kept(order), worst.kept(order), rtol=1e-9)
+    np.testing.assert_allclose(failing.preserved(order), worst.preserved(order), rtol=1e-9)
     panel = select(failing, 3, include=NONE, candidates=EVERY)
     assert list(panel.order) == list(select(worst, 3, include=NONE, candidates=EVERY).order)
     np.testing.assert_allclose(
-        panel.of_best_possible,
-        select(worst, 3, include=NONE, candidates=EVERY).of_best_possible,
+        panel.optimality,
+        select(worst, 3, include=NONE, candidates=EVERY).optimality,
         rtol=1e-6,
     )

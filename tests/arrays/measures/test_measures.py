@@ -10,11 +10,11 @@ from scipy.spatial.distance import cdist, pdist
 from glfs_bio.errors import InvalidValue
 from glfs_bio.measures.cells import (
     SETTINGS,
+    cluster_preservation,
     clusterings,
-    clusters_kept,
     coordinates,
+    knn_preservation,
     nearest,
-    neighbors_kept,
 )
 
 
@@ -65,23 +65,23 @@ def test_no_more_neighbors_than_cells():
     assert near[0].tolist() == [1, 2, 3]
 
 
-def test_neighbors_kept_are_intersections(pbmc, by_variance):
+def test_knn_preservation_are_intersections(pbmc, by_variance):
     full = nearest(pbmc.obsm["X_pca"])
     near = nearest(coordinates(pbmc.X, by_variance[:20]))
     expected = [len(np.intersect1d(a, b)) / 15 for a, b in zip(full, near, strict=True)]
-    np.testing.assert_allclose(neighbors_kept(near, full), expected)
-    assert (neighbors_kept(full, full) == 1).all()
+    np.testing.assert_allclose(knn_preservation(near, full), expected)
+    assert (knn_preservation(full, full) == 1).all()
 
 
 def test_neighbors_of_other_cells_are_refused(pbmc):
     full = nearest(pbmc.obsm["X_pca"])
     with refused(InvalidValue, "near"):
-        neighbors_kept(full, full[:, :10])
+        knn_preservation(full, full[:, :10])
 
 
 def test_clusters_of_the_same_cells_are_kept(pbmc):
     where = pbmc.obsm["X_pca"]
-    kept = clusters_kept(clusterings(where), clusterings(where))
+    kept = cluster_preservation(clusterings(where), clusterings(where))
     assert kept.numbers == SETTINGS.coarse + SETTINGS.fine
     np.testing.assert_allclose(kept.nmi, 1.0)
     assert kept.coarse == pytest.approx(1.0)
@@ -91,7 +91,7 @@ def test_clusters_of_the_same_cells_are_kept(pbmc):
 def test_more_genes_keep_more_clusters(pbmc, by_variance):
     full = clusterings(pbmc.obsm["X_pca"])
     small, large = (
-        clusters_kept(clusterings(coordinates(pbmc.X, by_variance[:size])), full)
+        cluster_preservation(clusterings(coordinates(pbmc.X, by_variance[:size])), full)
         for size in (3, 100)
     )
     assert small.coarse < large.coarse
@@ -102,7 +102,7 @@ def test_few_cells_have_few_clusters(clusters):
     """90 cells: too few for 10 or more clusters of ten."""
     found = clusterings(clusters)
     assert list(found) == [5, 7]
-    kept = clusters_kept(found, found)
+    kept = cluster_preservation(found, found)
     assert kept.coarse == pytest.approx(1.0)
     assert np.isnan(kept.fine)
 
@@ -113,4 +113,4 @@ def test_cells_that_a_panel_cannot_tell_apart():
     found = clusterings(on - on.mean())
     assert all(len(np.unique(cluster)) == 2 for cluster in found.values())
     off = clusterings(np.zeros((200, 1)))
-    assert clusters_kept(off, found).coarse == 0.0
+    assert cluster_preservation(off, found).coarse == 0.0

@@ -84,9 +84,9 @@ def test_columns_and_record_survive_a_file(pbmc, tmp_path, method):
     assert sorted(pbmc.var["rival_rank"]) == list(range(1, 766))
     entry = pbmc.uns["rival"]
     assert entry["method"] == entry["params"]["method"] == method
-    assert not {"lam", "kkt", "path", "objective", "of_best_possible"} & set(entry)
-    assert entry["kept"].shape == (10,)
-    assert (np.diff(entry["kept"]) > 0).all()
+    assert not {"lam", "kkt", "path", "objective", "optimality"} & set(entry)
+    assert entry["preserved"].shape == (10,)
+    assert (np.diff(entry["preserved"]) > 0).all()
     assert list(pbmc.var_names[pbmc.var["rival_included"]]) == ["CD3D"]
     assert pbmc.var.loc["CD3D", "rival_rank"] == 1
     assert ((pbmc.var["rival_loss"] > 0) == pbmc.var["rival_selected"]).all()

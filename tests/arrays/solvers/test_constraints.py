@@ -67,12 +67,12 @@ def test_limits_hold_and_the_share_is_no_more_than_the_true_one(criterion, name,
     start = criterion.errors(include)[-1]
     best = min(criterion.errors(other)[-1] for other in feasible(rows, 5, include))
     true = (start - errors[-1]) / (start - best)
-    assert 0 < panel.of_best_possible[-1] <= true + 1e-9
+    assert 0 < panel.optimality[-1] <= true + 1e-9
     for size in range(len(include) + 1, panel.n_selected):
         parts = feasible(rows.packing, size, include)
         best = min(criterion.errors(other)[-1] for other in parts)
         true = (start - errors[size]) / (start - best)
-        assert 0 < panel.of_best_possible[size - 1] <= true + 1e-9
+        assert 0 < panel.optimality[size - 1] <= true + 1e-9
     assert panel.beta.sum() <= 5 + 1e-9
 
 
@@ -81,9 +81,9 @@ def test_limits_that_do_not_bind_change_nothing(criterion):
     rows = Rows.of([budget(100.0), family(0, 1, 2, most=3), kind(*EVERY, least=2)], 12)
     same = select_within(criterion, 5, rows=rows, include=NONE, candidates=EVERY)
     np.testing.assert_array_equal(same.order, plain.order)
-    np.testing.assert_array_equal(same.kept, plain.kept)
+    np.testing.assert_array_equal(same.preserved, plain.preserved)
     np.testing.assert_allclose(same.waiting, plain.waiting)
-    assert (same.of_best_possible >= plain.of_best_possible - 1e-9).all()
+    assert (same.optimality >= plain.optimality - 1e-9).all()
 
 
 @pytest.mark.parametrize("upper", [0.1, 0.45, 1.0, 100.0])
@@ -96,8 +96,8 @@ def test_as_many_genes_as_the_budget_affords(criterion, upper):
     assert not len(rest) or COSTS[rest].min() > left
     best = min(criterion.errors(other)[-1] for other in feasible(rows, 12))
     errors = criterion.errors(panel.order)
-    assert panel.n_selected == len(panel.order) == len(panel.of_best_possible)
-    assert panel.of_best_possible[-1] <= (errors[0] - errors[-1]) / (errors[0] - best) + 1e-9
+    assert panel.n_selected == len(panel.order) == len(panel.optimality)
+    assert panel.optimality[-1] <= (errors[0] - errors[-1]) / (errors[0] - best) + 1e-9
 
 
 def test_gain_per_cost_where_it_is_better(criterion):
@@ -125,7 +125,7 @@ def test_the_fewest_genes_that_keep_enough_meet_lower_limits(criterion):
     panel = select_within(criterion, None, rows=rows, include=NONE, candidates=EVERY)
     chosen = panel.order[: panel.n_selected]
     assert np.isin(late, chosen).sum() == 2
-    assert panel.kept[panel.n_selected - 1] >= 0.9
+    assert panel.preserved[panel.n_selected - 1] >= 0.9
     assert len(panel.order) == 12
 
 

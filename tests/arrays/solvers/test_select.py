@@ -23,12 +23,12 @@ def test_panels_are_nested(criterion):
         panel = select(criterion, size, include=NONE, candidates=EVERY)
         assert panel.n_selected == size
         np.testing.assert_array_equal(panel.order, largest.order[:size])
-        np.testing.assert_array_equal(panel.kept, largest.kept[:size])
+        np.testing.assert_array_equal(panel.preserved, largest.preserved[:size])
 
 
 def test_kept_is_that_of_the_criterion(criterion):
     panel = select(criterion, 7, include=NONE, candidates=EVERY)
-    np.testing.assert_allclose(panel.kept, criterion.kept(panel.order), rtol=1e-12)
+    np.testing.assert_allclose(panel.preserved, criterion.preserved(panel.order), rtol=1e-12)
     gains = criterion.errors(panel.order)[-1] - [
         criterion.errors(np.append(panel.order, gene))[-1] for gene in EVERY
     ]
@@ -40,8 +40,8 @@ def test_genes_that_must_be_in_come_first(criterion):
     include = np.array([2, 9])
     panel = select(criterion, 6, include=include, candidates=EVERY)
     assert set(panel.order[:2]) == {2, 9}
-    assert np.isnan(panel.of_best_possible[:2]).all()
-    share = panel.of_best_possible[2:]
+    assert np.isnan(panel.optimality[:2]).all()
+    share = panel.optimality[2:]
     assert ((share > 0) & (share <= 1)).all()
     np.testing.assert_array_equal(panel.beta[include], 1.0)
     assert panel.beta.sum() == pytest.approx(6.0)
@@ -67,8 +67,8 @@ def test_share_of_the_best_possible_is_no_more_than_the_true_one(criterion, incl
             for some in combinations(others, size - len(include))
         )
         true = (start - errors[size]) / (start - best)
-        assert 0 < panel.of_best_possible[size - 1] <= true + 1e-9
-        assert panel.of_best_possible[size - 1] <= 1.0
+        assert 0 < panel.optimality[size - 1] <= true + 1e-9
+        assert panel.optimality[size - 1] <= 1.0
 
 
 def test_genes_that_may_not_be_chosen(criterion):
@@ -79,20 +79,20 @@ def test_genes_that_may_not_be_chosen(criterion):
     others = np.setdiff1d(EVERY, candidates)
     assert not panel.beta[others].any()
     assert not panel.waiting[others].any()
-    assert panel.kept[-1] < 1.0
-    assert panel.of_best_possible[-1] == pytest.approx(1.0, rel=1e-2)
+    assert panel.preserved[-1] < 1.0
+    assert panel.optimality[-1] == pytest.approx(1.0, rel=1e-2)
 
 
 def test_the_fewest_genes_that_keep_enough(criterion, caplog):
     panel = select(criterion, None, include=NONE, candidates=EVERY)
-    kept = criterion.kept(panel.order)
+    kept = criterion.preserved(panel.order)
     assert kept[panel.n_selected - 1] >= SHARE
     assert panel.n_selected == 1 or kept[panel.n_selected - 2] < SHARE
-    assert len(panel.of_best_possible) == panel.n_selected
-    assert len(panel.kept) == len(panel.order) == 12
+    assert len(panel.optimality) == panel.n_selected
+    assert len(panel.preserved) == len(panel.order) == 12
     same = select(criterion, panel.n_selected, include=NONE, candidates=EVERY)
     np.testing.assert_array_equal(same.order, panel.order[: panel.n_selected])
-    np.testing.assert_allclose(same.of_best_possible, panel.of_best_possible)
+    np.testing.assert_allclose(same.optimality, panel.optimality)
     assert not caplog.records
 
 
@@ -106,7 +106,7 @@ def test_too_few_candidates_are_said(criterion, caplog):
     with caplog.at_level(logging.WARNING):
         panel = select(criterion, None, include=NONE, candidates=candidates)
     assert panel.n_selected == 2
-    assert panel.kept[-1] < SHARE
+    assert panel.preserved[-1] < SHARE
     assert caplog.records[-1].msg.fields["n"] == 2
 
 
@@ -126,6 +126,6 @@ def test_what_is_in_keeps_everything(clusters, n_more):
     data = np.hstack([clusters[:, :6], np.ones((90, 4))])
     criterion = Criterion(build_problems(data, Reduction(n_comps=3, n_neighbors=5)))
     panel = select(criterion, 6 + n_more, include=np.arange(6), candidates=np.arange(10))
-    assert panel.kept[5:] == pytest.approx(1.0)
-    assert np.isnan(panel.of_best_possible[:6]).all()
-    assert not (panel.of_best_possible[6:] < 1.0).any()
+    assert panel.preserved[5:] == pytest.approx(1.0)
+    assert np.isnan(panel.optimality[:6]).all()
+    assert not (panel.optimality[6:] < 1.0).any()

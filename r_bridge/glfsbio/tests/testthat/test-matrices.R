@@ -14,8 +14,8 @@ test_that("a matrix gives a DataFrame with the parameters", {
     expect_true("limits" %in% names(entry$params))
     expect_null(entry$params$limits)
     expect_identical(entry$objective, "error")
-    expect_length(entry$kept, 6)
-    expect_false(is.unsorted(c(0, entry$kept, 1)))
+    expect_length(entry$preserved, 6)
+    expect_false(is.unsorted(c(0, entry$preserved, 1)))
     expect_identical(entry$structure$n_comps, 10L)
     expect_null(entry$curve)
     expect_null(entry$path)
@@ -28,8 +28,8 @@ test_that("panels are nested, and one without a size has the curve", {
     one <- glfs_select_genes(cells(), n_comps = 10)
     entry <- S4Vectors::metadata(one)$glfs
     expect_identical(sum(one$glfs_selected), entry$n_genes)
-    expect_identical(entry$kept, entry$curve$kept[seq_len(entry$n_genes)])
-    expect_identical(entry$curve$n_genes, seq_along(entry$curve$kept))
+    expect_identical(entry$preserved, entry$curve$preserved[seq_len(entry$n_genes)])
+    expect_identical(entry$curve$n_genes, seq_along(entry$curve$preserved))
 })
 
 test_that("what has no value is NA, in the record too", {
@@ -39,7 +39,7 @@ test_that("what has no value is NA, in the record too", {
     for (name in c("glfs_score", "glfs_rank"))
         expect_identical(which(is.na(one[[name]])), 4L)
     expect_identical(one["g4", "glfs_weight"], 0)
-    share <- S4Vectors::metadata(one)$glfs$of_best_possible
+    share <- S4Vectors::metadata(one)$glfs$optimality
     expect_identical(is.na(share) & !is.nan(share), rep(c(TRUE, FALSE), c(2, 4)))
 })
 
@@ -50,7 +50,7 @@ test_that("the paper's objectives have their solver's record", {
     entry <- S4Vectors::metadata(one)$glfs
     expect_true(entry$converged)
     expect_length(entry$path$lam, length(entry$path$n_genes))
-    expect_null(entry$of_best_possible)
+    expect_null(entry$optimality)
     again <- select(cells(), objective = "exact", lam = entry$lam)
     expect_identical(again$glfs_selected, one$glfs_selected)
 })

@@ -174,9 +174,9 @@ test_that("a block is a batch, as a column or as a vector", {
     expect_identical(scores(out), scores(one))
     expect_identical(select(cells(), block = sce$batch)$glfs_score, scores(one))
     expect_identical(out$glfs_block, factor(sce$batch))
-    kept <- S4Vectors::metadata(out)$glfs$kept
+    kept <- S4Vectors::metadata(out)$glfs$preserved
     judged <- S4Vectors::metadata(glfs_explain_panel(out))$glfs_explanation$table
-    expect_equal(judged$kept, kept)
+    expect_equal(judged$preserved, kept)
     expect_refused(select(sce, block = 1:3), "block")
     expect_error(select(sce, block = "batch", batch_key = "batch"), class = "glfs_error")
 })

@@ -12,9 +12,9 @@ test_that("plots are ggplot objects of what was written", {
         expect_gt(nrow(ggplot2::ggplot_build(plot)$data[[1]]), 0)
     }
     expect_identical(levels(plots[[1]]$data$gene), glfs_gene_sets(x)$glfs)
-    expect_identical(nrow(glfs_plot_comparison(x, measures = "kept")$data), 2L)
+    expect_identical(nrow(glfs_plot_comparison(x, measures = "preserved")$data), 2L)
     expect_refused(glfs_plot_comparison(x, measures = "none"), "measures")
     expect_refused(glfs_plot_labels(select(sce_of(cells()))), "x")
     # What scater takes by name
-    expect_true("glfs_evaluation_open" %in% names(SummarizedExperiment::colData(x)))
+    expect_true("glfs_evaluation_unexplained" %in% names(SummarizedExperiment::colData(x)))
 })

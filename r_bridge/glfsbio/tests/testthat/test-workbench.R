@@ -6,18 +6,18 @@ test_that("a panel is judged, and the columns of genes and cells come with it", 
     expect_s4_class(out, "SingleCellExperiment")
     found <- S4Vectors::metadata(out)$glfs_evaluation
     expect_identical(found$genes, panel)
-    expect_length(found$random_kept, 4)
-    expect_gt(found$kept, mean(found$random_kept))
+    expect_length(found$random_preserved, 4)
+    expect_gt(found$preserved, mean(found$random_preserved))
     expect_gt(found$accuracy, 0.95)
-    expect_s4_class(found$missed, "DataFrame")
-    expect_null(rownames(found$missed))
+    expect_s4_class(found$unexplained, "DataFrame")
+    expect_null(rownames(found$unexplained))
     expect_identical(rownames(found$per_label), c("B", "NK", "T"))
     expect_identical(dimnames(found$confusion), list(
         label = rownames(found$per_label), predicted = rownames(found$per_label)
     ))
     expect_identical(sum(found$confusion), 90)
-    expect_identical(names(SummarizedExperiment::colData(out)), c("group", "glfs_evaluation_open"))
-    expect_false(anyNA(out$glfs_evaluation_open))
+    expect_identical(names(SummarizedExperiment::colData(out)), c("group", "glfs_evaluation_unexplained"))
+    expect_false(anyNA(out$glfs_evaluation_unexplained))
     expect_identical(
         which(is.na(SummarizedExperiment::rowData(out)$glfs_evaluation_r2)), 1:3
     )
@@ -27,7 +27,7 @@ test_that("objects of all classes have what a matrix has", {
     need_python()
     ours <- glfs_evaluate_panel(cells(), panel, n_comps = 10, n_random = 2)
     expect_type(ours, "list")
-    open <- ours$colData$glfs_evaluation_open
+    open <- ours$colData$glfs_evaluation_unexplained
     r2 <- ours$rowData$glfs_evaluation_r2
     expect_identical(rownames(ours$rowData), paste0("g", 1:40))
     evaluate <- function(x) glfs_evaluate_panel(x, panel, n_comps = 10, n_random = 2)
@@ -35,11 +35,11 @@ test_that("objects of all classes have what a matrix has", {
 
     sce <- evaluate(sce_of(cells()))
     expect_equal(S4Vectors::metadata(sce)$glfs_evaluation, record)
-    expect_equal(sce$glfs_evaluation_open, open)
+    expect_equal(sce$glfs_evaluation_unexplained, open)
 
     set <- evaluate(Biobase::ExpressionSet(cells()))
     expect_equal(Biobase::notes(set)$glfs_evaluation, record)
-    expect_equal(Biobase::pData(set)$glfs_evaluation_open, open)
+    expect_equal(Biobase::pData(set)$glfs_evaluation_unexplained, open)
     expect_equal(Biobase::fData(set)$glfs_evaluation_r2, r2)
     expect_true(methods::validObject(set))
 
@@ -48,7 +48,7 @@ test_that("objects of all classes have what a matrix has", {
     object <- SeuratObject::CreateSeuratObject(x)
     object <- evaluate(SeuratObject::SetAssayData(object, slot = "data", new.data = x))
     expect_equal(SeuratObject::Misc(object, "glfs_evaluation"), record)
-    expect_equal(object$glfs_evaluation_open, open, ignore_attr = TRUE)
+    expect_equal(object$glfs_evaluation_unexplained, open, ignore_attr = TRUE)
     expect_equal(object[["RNA"]][[]]$glfs_evaluation_r2, r2)
     object <- SeuratObject::SetAssayData(object, slot = "counts", new.data = round(x))
     counted <- glfs_evaluate_panel(object, panel, counts_layer = "counts", n_comps = 10)
@@ -65,7 +65,7 @@ test_that("a panel is extended, and the result is a selection like any other", {
     expect_identical(names(data), sub("glfs", "glfs_extended", columns))
     expect_identical(which(data$glfs_extended_included), 1:3)
     added <- S4Vectors::metadata(out)$glfs_extended$table
-    expect_identical(names(added), c("gene", "adds", "kept", "serves"))
+    expect_identical(names(added), c("gene", "adds", "preserved", "supports"))
     expect_setequal(glfs_gene_sets(out, "glfs_extended")[[1]], c(panel, added$gene))
     table <- glfs_extend_panel(cells(), panel, 2, n_comps = 10)
     expect_identical(glfs_gene_sets(table, "glfs_extended"), glfs_gene_sets(out, "glfs_extended"))
@@ -84,14 +84,14 @@ test_that("a selection is explained by the structure that it was made by", {
     found <- S4Vectors::metadata(out)$glfs_explanation
     record <- S4Vectors::metadata(sce)$glfs
     expect_identical(found$table$gene, glfs_gene_sets(sce)$glfs)
-    expect_equal(found$table$kept, record$kept)
-    expect_identical(dimnames(found$served), list(found$table$gene, c("B", "NK", "T")))
+    expect_equal(found$table$preserved, record$preserved)
+    expect_identical(dimnames(found$support), list(found$table$gene, c("B", "NK", "T")))
     expect_identical(S4Vectors::metadata(out)$glfs, record)
     out <- glfs_substitutes(sce, genes = found$table$gene[1], n = 3, share = 0)
     table <- S4Vectors::metadata(out)$glfs_substitutes$table
     expect_identical(table$gene, rep(found$table$gene[1], 3))
     expect_identical(table$place, 1:3)
-    expect_false(is.unsorted(-table$taken_over))
+    expect_false(is.unsorted(-table$substitution_score))
 })
 
 test_that("panels are compared, and sizes", {
@@ -107,7 +107,7 @@ test_that("panels are compared, and sizes", {
     table <- S4Vectors::metadata(out)$glfs_curve$table
     expect_identical(table$n_genes, 1:8)
     expect_identical(which(!is.na(table$accuracy)), 6L)
-    expect_equal(table$kept[1:6], S4Vectors::metadata(sce)$glfs$kept)
+    expect_equal(table$preserved[1:6], S4Vectors::metadata(sce)$glfs$preserved)
 })
 
 test_that("limits, costs and families reach Python", {
@@ -131,7 +131,7 @@ test_that("limits, costs and families reach Python", {
     same <- glfs_select_genes(sce, n_comps = 10, limits = glfs_limits(cost = prices, budget = 4))
     expect_identical(chosen(same), chosen(out))
     out <- select(sce, platform = glfs_platform(failure = c(g1 = 1)))
-    expect_length(S4Vectors::metadata(out)$glfs$kept_with_failures, 6)
+    expect_length(S4Vectors::metadata(out)$glfs$preserved_with_failures, 6)
     rownames(sce)[7:8] <- c("MT-CO1", "RPL3")
     out <- select(sce, exclude = c("mitochondrial", "ribosomal"))
     expect_identical(which(is.na(SummarizedExperiment::rowData(out)$glfs_rank)), 7:8)
@@ -152,14 +152,14 @@ test_that("a panel keeps what it is asked to keep", {
     expect_length(genes, 6)
     same <- select(sce, preserve = list(structure = 1, group = 2), cell_weights = "group")
     expect_identical(glfs_gene_sets(same)$glfs, genes)
-    kept <- S4Vectors::metadata(out)$glfs$kept
+    kept <- S4Vectors::metadata(out)$glfs$preserved
     judged <- S4Vectors::metadata(glfs_explain_panel(out))$glfs_explanation$table
-    expect_equal(judged$kept, kept)
+    expect_equal(judged$preserved, kept)
     judged <- S4Vectors::metadata(glfs_explain_panel(out, preserve = "group"))
-    expect_false(isTRUE(all.equal(judged$glfs_explanation$table$kept, kept)))
+    expect_false(isTRUE(all.equal(judged$glfs_explanation$table$preserved, kept)))
     one <- select(sce, preserve = list("g1"))
     judged <- S4Vectors::metadata(glfs_explain_panel(one))$glfs_explanation$table
-    expect_equal(judged$kept, S4Vectors::metadata(one)$glfs$kept)
+    expect_equal(judged$preserved, S4Vectors::metadata(one)$glfs$preserved)
     expect_refused(check_preserve(c(group = "x")), "preserve")
 })
 

@@ -33,7 +33,7 @@ _SPREAD = 0.24
 
 
 @documented
-def kept(
+def preserved(
     adata: AnnData,
     *,
     key: str = "glfs_evaluation",
@@ -71,7 +71,7 @@ def kept(
     >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
     >>> panel = ["CD3D", "CD79A", "NKG7", "LYZ", "FCER1A"]
     >>> glfs_bio.tl.evaluate_panel(adata, panel)
-    >>> ax = glfs_bio.pl.kept(adata, show=False)
+    >>> ax = glfs_bio.pl.preserved(adata, show=False)
     >>> [name.get_text() for name in ax.get_yticklabels()]
     ['this panel', 'selected by GLFS', '20 random panels']
     """
@@ -85,7 +85,7 @@ def kept(
         # one beside the other, whatever their order
         across = place + np.random.default_rng(0).permutation(spread)
         where.plot(values, across, ls="", clip_on=False, zorder=3, **style)
-    most = float(entry["most_kept"])
+    most = float(entry["most_preserved"])
     where.axvspan(most, 1.0, color="#EBEBEB", lw=0)
     where.axvline(most, color="black", lw=1, ls="--")
     where.text(
@@ -96,26 +96,28 @@ def kept(
         fontsize=9,
     )
     rows(where, list(strips), [_value(values) for values, _ in strips.values()])
-    where.set(xlim=(0, 1), xlabel=f"share of {target.told(entry)} that is kept (1: by all genes)")
+    where.set(
+        xlim=(0, 1), xlabel=f"share of {target.told(entry)} that is preserved (1: by all genes)"
+    )
     where.spines[["top", "right", "left"]].set_visible(False)
-    return finish(axes, "kept", where, show=show, save=save, own=ax is None)
+    return finish(axes, "preserved", where, show=show, save=save, own=ax is None)
 
 
 def _strips(entry: dict[str, Any]) -> dict[str, tuple[Array, dict[str, Any]]]:
     """Rows of the picture: shares, and how their points look."""
     own = {"marker": "D", "ms": 9, "color": VERMILLION}
-    strips = {"this panel": (np.array([entry["kept"]]), own)}
-    if "kept_with_failures" in entry:
-        failing = np.array([entry["kept_with_failures"]])
+    strips = {"this panel": (np.array([entry["preserved"]]), own)}
+    if "preserved_with_failures" in entry:
+        failing = np.array([entry["preserved_with_failures"]])
         strips["this panel, as genes fail"] = failing, own | {"mfc": "none", "mew": 1.5}
     if "batches" in entry:
         each = {"marker": "D", "ms": 5, "color": VERMILLION, "alpha": 0.7, "mew": 0}
-        of_batches = np.ravel(entry["kept_in_batches"])
+        of_batches = np.ravel(entry["preserved_in_batches"])
         of_batches = of_batches[~np.isnan(of_batches)]  # of which there is nothing to keep
         strips[f"this panel, in each of {of_batches.size} batches"] = of_batches, each
     best = {"marker": "s", "ms": 8, "color": BLUE}
-    strips["selected by GLFS"] = np.array([entry["best_kept"]]), best
-    random = np.ravel(entry["random_kept"])
+    strips["selected by GLFS"] = np.array([entry["best_preserved"]]), best
+    random = np.ravel(entry["random_preserved"])
     if random.size:
         name = f"{random.size} random panel{'s' if random.size > 1 else ''}"
         strips[name] = random, {"marker": "o", "ms": 4, "color": GREY, "alpha": 0.7, "mew": 0}

@@ -23,7 +23,7 @@ _KINDS = {"X_umap": "UMAP", "X_pca": "PC"}
 
 
 @documented
-def missed(
+def unexplained(
     adata: AnnData,
     *,
     key: str = "glfs_evaluation",
@@ -63,14 +63,14 @@ def missed(
     >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
     >>> panel = ["CD3D", "CD79A", "NKG7", "LYZ", "FCER1A"]
     >>> glfs_bio.tl.evaluate_panel(adata, panel)
-    >>> ax = glfs_bio.pl.missed(adata, show=False)
+    >>> ax = glfs_bio.pl.unexplained(adata, show=False)
     >>> ax.get_xlabel()
     'UMAP 1'
     """
     check_ends(show, save)
     import scanpy as sc
 
-    error = column(adata, key, "obs", "open").to_numpy(dtype=float)
+    error = column(adata, key, "obs", "unexplained").to_numpy(dtype=float)
     name = _basis(adata, basis)
     axes = figure(ax, [_WIDTH], _HEIGHT)
     cells = AnnData(
@@ -93,7 +93,7 @@ def missed(
         )
     called = _KINDS.get(name, name.removeprefix("X_"))
     axes[0].set(xlabel=f"{called} 1", ylabel=f"{called} 2")
-    return finish(axes, "missed", axes[0], show=show, save=save, own=ax is None)
+    return finish(axes, "unexplained", axes[0], show=show, save=save, own=ax is None)
 
 
 def _basis(adata: AnnData, basis: str | None) -> str:
