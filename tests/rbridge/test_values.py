@@ -87,7 +87,7 @@ def test_a_record_keeps_its_nesting(ri):
     expected = """list(
         reused = list(representation = TRUE, graph = FALSE),
         optimality = c(NA, 0.5, 1),
-        curve = list(n_genes = 1:2, kept = c(0.25, 0.5)),
+        curve = list(n_genes = 1:2, preserved = c(0.25, 0.5)),
         n_genes = 3L,
         assay_noise = NA_real_,
         params = list(include = c("A", "B"), none = stats::setNames(list(), character()))
