@@ -27,6 +27,7 @@ import sys
 import tempfile
 import traceback
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -156,44 +157,73 @@ def regime(rng: np.random.Generator) -> str:
 
 
 def damaged(rng: np.random.Generator) -> str:
-    """Damage the indices of a sparse matrix, in memory or in a file that is backed."""
+    """Damage the indices of a sparse matrix, in memory or in a file that is backed.
+
+    A number that still is a place in the matrix makes another matrix, whose panel is asked for.
+    """
     adata = tiny(rng, 60, 40)
     adata.X = sparse.csr_matrix(adata.X) if rng.random() < 0.5 else sparse.csc_matrix(adata.X)
+    other, options = adata.copy(), {}
+    where = str(rng.choice(["memory", "file", "backed", "graph", "counts"]))
+    part = str(rng.choice(["indices", "indptr"]))
+    value = int(rng.choice([-1, -(2**31), 40, 60, 10**6, 2**31 - 1]))
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "cells.h5ad"
-        where = rng.choice(["memory", "file", "backed", "graph", "counts"])
-        part = str(rng.choice(["indices", "indptr"]))
-        value = int(rng.choice([-1, -(2**31), 40, 60, 10**6, 2**31 - 1]))
         if where in ("file", "backed"):
+            path = Path(folder) / "cells.h5ad"
             adata.X = sparse.csr_matrix(adata.X)
             adata.write_h5ad(path)
             with h5py.File(path, "r+") as file:
-                stored = file[f"X/{part}"]
-                stored[int(rng.integers(len(stored)))] = value
+                _spoil(file[f"X/{part}"], value, rng)
+                parts = [file[f"X/{one}"][:] for one in ("data", "indices", "indptr")]
+            plain, put = _plain(*parts, adata.shape), partial(setattr, other, "X")
             adata = io.read_cells(path) if where == "file" else ad.read_h5ad(path, backed="r")
-            pp.select_genes(adata, 4)
-            return "wrong"
-        if where == "graph":
+        elif where == "graph":
             graph = sparse.csr_matrix(np.ones((60, 60)))
-            _spoil(graph, part, value, rng)
+            _spoil(getattr(graph, part), value, rng)
             adata.obsp["connectivities"] = graph
-            adata.uns["neighbors"] = {"connectivities_key": "connectivities"}
-            pp.select_genes(adata, 4, neighbors_key="neighbors")
-            return "wrong"
-        if where == "counts":
-            adata.layers["counts"] = sparse.csr_matrix(adata.layers["counts"])
-            _spoil(adata.layers["counts"], part, value, rng)
-            limits = Limits(max_total_per_cell=50.0, counts_layer="counts")
-            pp.select_genes(adata, 4, limits=limits)
-            return "wrong"
-        _spoil(adata.X, part, value, rng)
-        pp.select_genes(adata, 4)
+            plain, put = _plain_of(graph), partial(other.obsp.__setitem__, "connectivities")
+            for one in (adata, other):
+                one.uns["neighbors"] = {"connectivities_key": "connectivities"}
+            options = {"neighbors_key": "neighbors"}
+        elif where == "counts":
+            counts = sparse.csr_matrix(adata.layers["counts"])
+            _spoil(getattr(counts, part), value, rng)
+            adata.layers["counts"] = counts
+            plain, put = _plain_of(counts), partial(other.layers.__setitem__, "counts")
+            options = {"limits": Limits(max_total_per_cell=50.0, counts_layer="counts")}
+        else:
+            _spoil(getattr(adata.X, part), value, rng)
+            plain, put = _plain_of(adata.X), partial(setattr, other, "X")
+        pp.select_genes(adata, 4, **options)
+    if plain is None:
         return "wrong"
+    put(plain)
+    pp.select_genes(other, 4, **options)
+    same = adata.var["glfs_selected"].equals(other.var["glfs_selected"])
+    return "right" if same else "wrong"
 
 
-def _spoil(matrix, part: str, value: int, rng: np.random.Generator) -> None:
-    numbers = getattr(matrix, part)
+def _spoil(numbers, value: int, rng: np.random.Generator) -> None:
     numbers[int(rng.integers(len(numbers)))] = value
+
+
+def _plain_of(matrix) -> sparse.csr_matrix | None:
+    turned = matrix.format == "csc"
+    shape = matrix.shape[::-1] if turned else matrix.shape
+    plain = _plain(matrix.data, matrix.indices, matrix.indptr, shape)
+    return plain.T.tocsr() if turned and plain is not None else plain
+
+
+def _plain(data, indices, indptr, shape: tuple[int, int]) -> sparse.csr_matrix | None:
+    """Return the matrix of such parts, added up one by one; None if a place is not in it."""
+    dense = np.zeros(shape)
+    ordered = indptr[0] == 0 and (np.diff(indptr) >= 0).all() and indptr[-1] <= len(data)
+    if not ordered or ((indices < 0) | (indices >= shape[1])).any():
+        return None
+    for row in range(shape[0]):
+        for place in range(indptr[row], indptr[row + 1]):
+            dense[row, indices[place]] += data[place]
+    return sparse.csr_matrix(dense)
 
 
 ODD_VALUES = [
