@@ -17,6 +17,12 @@ from .errors import LONGEST_VALUE, FileExists, FileMissing, InvalidType, Invalid
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+#: Ending of what is written as a folder, and what is in such a folder.
+_FOLDERS = ".zarr"
+_OF_ZARR = (".zgroup", ".zattrs", ".zarray", "zarr.json")
+#: Names of temporary folders: this, the machine, the process, and a number.
+_TEMPORARY = ".glfs-"
+
 
 def as_path(path: str | Path, argument: str = "path") -> Path:
     """Return the path, or say which argument is none.
@@ -183,13 +189,6 @@ def replacing(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
         _put(folder / path.name, final, overwrite=overwrite, aside=folder / "old")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-#: Ending of what is written as a folder, and what is in such a folder.
-_FOLDERS = ".zarr"
-_OF_ZARR = (".zgroup", ".zattrs", ".zarray", "zarr.json")
-#: Names of temporary folders: this, the machine, the process, and a number.
-_TEMPORARY = ".glfs-"
 
 
 def _is_zarr(path: Path) -> bool:

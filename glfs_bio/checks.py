@@ -25,7 +25,7 @@ _OF_SCANPY = frozenset(
 )
 _LARGEST: Any = sys.float_info.max
 #: Smaller numbers have lost digits, and their inverse may be infinite.
-_SMALLEST: Any = sys.float_info.min
+SMALLEST: Any = sys.float_info.min
 #: scikit-learn's.
 _LARGEST_SEED = 2**32 - 1
 
@@ -161,11 +161,11 @@ def number(name: str, value: Any, *, above: float | None = None, at_least: float
     if is_number:
         plain: Any = value.item() if hasattr(value, "item") else value  # float32's largest
         too_small = plain < at_least if above is None else plain <= above
-        if not too_small and (plain == 0 or _SMALLEST <= abs(plain) <= _LARGEST):
+        if not too_small and (plain == 0 or SMALLEST <= abs(plain) <= _LARGEST):
             return
     sign, limit = ("≥", at_least) if above is None else (">", above)
-    least = Message(" that is not below {least:.2g}, or 0", least=_SMALLEST)
-    tiny = is_number and abs(plain) < _SMALLEST and plain != 0
+    least = Message(" that is not below {least:.2g}, or 0", least=SMALLEST)
+    tiny = is_number and abs(plain) < SMALLEST and plain != 0
     allowed = Message(
         "a finite number {sign} {limit:g}{least}",
         sign=sign,

@@ -269,7 +269,7 @@ def test_report(run, selected, tmp_path):
 def test_demo(run, tmp_path):
     result = run("demo", "-o", "out")
     assert result.exit_code == 0, result.output
-    assert "25 genes selected by GLFS" in result.stdout
+    assert "25 genes selected by glfs_bio" in result.stdout
     assert len((tmp_path / "out" / "genes.txt").read_text().split()) == 25
     assert ad.read_h5ad(tmp_path / "out" / "pbmc68k_panel.h5ad").shape == (700, 25)
     assert (tmp_path / "out" / "panel.png").stat().st_size > 10_000

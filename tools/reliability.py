@@ -2,8 +2,8 @@
 
 Runs the tests of bad input, of faults and of properties, and those of arrays and pp, all but the
 faults under coverage.py; attacks with drawn input; asks for known vulnerabilities; reads what
-``make mutants``,
-``make test-lowest`` and ``make test-newest`` left; writes ``benchmarks/results/reliability.md``.
+``make mutants``, ``make test-lowest`` and ``make test-newest`` left; writes
+``benchmarks/results/reliability.md``.
 """
 
 from __future__ import annotations

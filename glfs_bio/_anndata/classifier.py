@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from .names import Missing
 
 _NUMBERS = ("coef", "intercept", "gene_means", "typical_margin")
-#: Numbers below it have lost digits, and their inverse may be infinite.
-_TINY = np.finfo(float).tiny
 #: What a record must have.
 PARTS = ("genes", "classes", *_NUMBERS)
 
@@ -88,7 +86,13 @@ class Classifier:
         shapes = (len(genes), outputs), (outputs,), (len(genes),), (), (len(genes),)
         given = tuple(part.shape for part in (coef, intercept, means, typical, symbols))
         doubled = any(len(set(part)) < len(part) for part in (genes, classes))
-        if given != shapes or doubled or len(classes) < 2 or not len(genes) or typical < _TINY:
+        if (
+            given != shapes
+            or doubled
+            or len(classes) < 2
+            or not len(genes)
+            or typical < checks.SMALLEST
+        ):
             raise InvalidValue(
                 *about,
                 "is damaged: {n_genes} genes and {n_classes} classes do not fit the shapes of what "

@@ -202,7 +202,7 @@ class Lookup:
             self.where = Message("{var_names} or column {column!r} of {var}", column=symbols)
         self._symbols = symbols
         self._var = adata.var
-        self._raw = frozenset(() if adata.raw is None else adata.raw.var_names)
+        self._raw = adata.raw
         self.by_name: dict[str, list[int]] = {}
         for column in columns:
             for row, name in enumerate(column):
@@ -246,11 +246,13 @@ class Lookup:
                 "symbols with {arg:symbols}"
             )
         raw = Message("")
-        if elsewhere := [item for item in unknown if item in self._raw]:
+        elsewhere = set() if self._raw is None else set(unknown).intersection(self._raw.var_names)
+        if elsewhere:
             raw = Message(
-                "; in {adata}.raw, and not among these genes: {names}", names=listed(elsewhere)
+                "; in {adata}.raw, and not among these genes: {names}",
+                names=listed([item for item in unknown if item in elsewhere]),
             )
-            unknown = [item for item in unknown if item not in self._raw]
+            unknown = [item for item in unknown if item not in elsewhere]
         similar = self._similar(unknown)
         return Message(
             "{raw}{similar}{patterns}{ids}", raw=raw, similar=similar, patterns=patterns, ids=ids
@@ -305,9 +307,7 @@ def choose(
     excluded, not_excluded = _mask(lookup, exclude, "exclude")
     included, not_included = _mask(lookup, include, "include")
     absent = [*not_included, *not_excluded]
-    argument = "include" if not_included else "exclude"
-    rest = _without_empty_families(argument, absent, lookup, missing)
-    _report(argument, rest, lookup, missing)
+    _report("include" if not_included else "exclude", absent, lookup, missing)
     allowed = ~excluded
     if (included & ~allowed).any():
         raise InvalidValue(
@@ -349,8 +349,7 @@ def gene_mask(
         return np.zeros(adata.n_vars, dtype=bool)
     lookup = Lookup(adata, symbols)
     found, absent = _mask(lookup, genes, argument)
-    rest = _without_empty_families(argument, absent, lookup, missing)
-    _report(argument, rest, lookup, missing)
+    _report(argument, absent, lookup, missing)
     return found
 
 
@@ -449,12 +448,10 @@ def _mask(
     return found, list(absent)
 
 
-def _without_empty_families(
-    argument: str, absent: Sequence[Item], lookup: Lookup, missing: Missing
-) -> list[Item]:
+def _without_families(argument: str, absent: Sequence[Item], lookup: Lookup) -> list[Item]:
     """The rest of what is not there, and a message of families that have no gene here."""
     families = [item for item in absent if isinstance(item, str) and item in SOURCES]
-    if families and missing != "ignore":
+    if families:
         log.warning(
             Message(
                 "{arg:{argument}}: no gene of {where} is of a family: {names}{hints}.",
@@ -468,7 +465,7 @@ def _without_empty_families(
 
 
 def _report(argument: str, absent: Sequence[Item], lookup: Lookup, missing: Missing) -> None:
-    """Raise, warn, or say nothing about what is not there.
+    """Raise, warn, or say nothing about what is not there; families without a gene are no error.
 
     Raises
     ------
@@ -478,6 +475,9 @@ def _report(argument: str, absent: Sequence[Item], lookup: Lookup, missing: Miss
         Nothing but patterns.
     """
     if missing == "ignore" or not absent:
+        return
+    absent = _without_families(argument, absent, lookup)
+    if not absent:
         return
     texts = [item.pattern if isinstance(item, re.Pattern) else item for item in absent]
     fields = {"names": listed(texts), "where": lookup.where, "hints": lookup.hints(absent)}

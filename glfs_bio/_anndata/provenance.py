@@ -11,10 +11,9 @@ import zlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
 
 from ..errors import InvalidValue
-from . import selection
+from . import read, selection, write
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -35,7 +34,7 @@ def made_of(adata: AnnData, layer: str | None, panels: Iterable[Named] = ()) -> 
     Of a panel that is a selection also the parameters that it was made with.
     """
     return {
-        "layer": "None" if layer is None else layer,
+        "layer": write.storable(layer),
         "matrix": _matrix(adata, layer),
         "panels": {str(place): _panel(adata, named) for place, named in enumerate(panels)},
     }
@@ -58,7 +57,7 @@ def outdated(adata: AnnData, entry: Mapping[str, Any]) -> str | None:
             )
         if str(panel["params"]) != _params(adata, key):
             return f"the selection under {key!r} was made again, with other parameters"
-    layer = None if str(made["layer"]) == "None" else str(made["layer"])
+    layer = write.restored(str(made["layer"]))
     matrix, now_matrix = str(made["matrix"]), _matrix(adata, layer)
     if _UNKNOWN not in (matrix, now_matrix) and matrix != now_matrix:
         return "the matrix is another than it was"
@@ -100,9 +99,9 @@ def result(
 def _panel(adata: AnnData, named: Named) -> dict[str, Any]:
     key = named.key
     return {
-        "key": "None" if key is None else key,
+        "key": write.storable(key),
         "genes": np.array(adata.var_names[named.genes], dtype=object),
-        "params": "None" if key is None else _params(adata, key),
+        "params": write.storable(None if key is None else _params(adata, key)),
     }
 
 
@@ -133,8 +132,8 @@ def _whatever_it_went_through(value: Any) -> Any:
 
 def _matrix(adata: AnnData, layer: str | None) -> str:
     """A checksum of the names of the genes and of sums of rows, whatever the container."""
-    data = adata.X if layer is None else adata.layers.get(layer)
-    if not (isinstance(data, np.ndarray) or sparse.issparse(data)):
+    data = read.in_memory(adata, layer)
+    if data is None:
         return _UNKNOWN
     rows = np.unique(np.linspace(0, adata.n_obs - 1, min(_ROWS, adata.n_obs)).astype(int))
     sums = np.ravel(np.asarray(data[rows].astype(np.float64).sum(axis=1)))

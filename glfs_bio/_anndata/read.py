@@ -14,7 +14,17 @@ from ..cells.graph import check_graph
 from ..cells.pca import check_coordinates
 from ..data.indices import check_indices
 from ..data.matrix import RowMatrix, no_rows
-from ..errors import NO_VALUE, Caution, InvalidType, InvalidValue, Message, NotFound, listed, warn
+from ..errors import (
+    NO_VALUE,
+    Caution,
+    InvalidType,
+    InvalidValue,
+    Message,
+    NotFound,
+    Refusal,
+    listed,
+    warn,
+)
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -249,6 +259,15 @@ def row_matrix(adata: AnnData, layer: str | None = None, argument: str = "layer"
     _check_shape(data, about)
     _check_real(data, about)
     return RowMatrix(data)
+
+
+def in_memory(adata: AnnData, layer: str | None) -> Any:
+    """``X`` or a layer, unchecked, if it is there and in memory; None otherwise."""
+    try:
+        data = _stored(adata, layer, "layer")
+    except Refusal:
+        return None
+    return data if isinstance(data, np.ndarray) or sparse.issparse(data) else None
 
 
 def counts(adata: AnnData, counts_layer: str) -> RowMatrix:

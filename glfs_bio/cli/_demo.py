@@ -63,7 +63,7 @@ def run(output: Path, *, overwrite: bool) -> None:
     typer.echo(f"\nCells whose 15 nearest neighbours have the cell's label ({cells.n_obs} cells)")
     for name, subset in {
         f"all {cells.n_vars} genes": cells,
-        f"{_N_GENES} genes selected by GLFS": panel,
+        f"{_N_GENES} genes selected by glfs_bio": panel,
         f"{_N_GENES} highly variable genes": cells[:, variable],
     }.items():
         typer.echo(f"  {name:<28}{_label_accuracy(subset):.3f}")

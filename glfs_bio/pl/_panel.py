@@ -11,7 +11,7 @@ import pandas as pd
 from anndata import AnnData
 
 from .. import checks
-from .._anndata import selection
+from .._anndata import selection, write
 from ..errors import NO_VALUE, InvalidType, InvalidValue, NotFound, listed
 from ..tl import _panel_umap as embedding
 from ._figure import MUTED, check_ends, documented, figure, finish
@@ -168,8 +168,8 @@ def panel(
         )
     ranked = selection.ranked(adata, key).index
     genes = ranked[: len(ranked) if n_genes is None else n_genes]
-    layer = adata.uns.get(key, {}).get("params", {}).get("layer", "None")
-    layer = None if layer == "None" else layer  # in which the genes were selected
+    # in which the genes were selected
+    layer = write.restored(adata.uns.get(key, {}).get("params", {}).get("layer"))
     if kind == "umap":
         n_maps = 1 if len(genes) == adata.n_vars else 2
         every = [_cells(adata, genes, one, layer, symbols) for one in shown]

@@ -117,7 +117,7 @@ def _along_size(ax: Axes, entry: dict[str, Any]) -> None:
     lines = _shares(ax, preserved, "o-", BLUE, f"of {target.told(entry)}")
     best = np.asarray(entry.get("optimality", np.nan))
     if np.isfinite(best).any():
-        lines += _shares(ax, best, "s--", VERMILLION, "of the best possible, at least")
+        lines += _shares(ax, best, "s--", VERMILLION, "optimality, at least")
     lines.append(ax.axvline(count, color="black", ls=":", label=f"chosen: {count} genes"))
     ax.plot(count, preserved[count - 1], "D", ms=7, mfc="none", mec="black")
     ax.set(xlabel="genes, the best first", ylabel="share preserved", ylim=(0, 1.05))

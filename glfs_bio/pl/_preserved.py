@@ -73,7 +73,7 @@ def preserved(
     >>> glfs_bio.tl.evaluate_panel(adata, panel)
     >>> ax = glfs_bio.pl.preserved(adata, show=False)
     >>> [name.get_text() for name in ax.get_yticklabels()]
-    ['this panel', 'selected by GLFS', '20 random panels']
+    ['this panel', 'selected by glfs_bio', '20 random panels']
     """
     check_ends(show, save)
     entry = evaluation(adata, key)
@@ -116,7 +116,7 @@ def _strips(entry: dict[str, Any]) -> dict[str, tuple[Array, dict[str, Any]]]:
         of_batches = of_batches[~np.isnan(of_batches)]  # of which there is nothing to keep
         strips[f"this panel, in each of {of_batches.size} batches"] = of_batches, each
     best = {"marker": "s", "ms": 8, "color": BLUE}
-    strips["selected by GLFS"] = np.array([entry["best_preserved"]]), best
+    strips["selected by glfs_bio"] = np.array([entry["best_preserved"]]), best
     random = np.ravel(entry["random_preserved"])
     if random.size:
         name = f"{random.size} random panel{'s' if random.size > 1 else ''}"

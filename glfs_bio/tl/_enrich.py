@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 from scipy.stats import false_discovery_control
 
 from .. import checks
@@ -280,12 +279,11 @@ def _expressed(adata: AnnData, key: str, symbols: str | None, min_cells: int | N
     Then only a matrix in memory is looked at, and a warning tells of genes that no cell expresses.
     """
     names = selection.names(adata, symbols)
-    recorded = adata.uns.get(key, {}).get("params", {}).get("layer", "None")
-    layer = None if recorded == "None" else str(recorded)
+    layer = write.restored(adata.uns.get(key, {}).get("params", {}).get("layer"))
     if min_cells is not None:
         return names[read.n_cells_with(read.row_matrix(adata, layer)) >= min_cells]
-    matrix = adata.X if layer is None else adata.layers.get(layer)
-    if not (isinstance(matrix, np.ndarray) or sparse.issparse(matrix)):
+    matrix = read.in_memory(adata, layer)
+    if matrix is None:
         return names
     tested = adata.var[f"{key}_score"].notna().to_numpy()
     silent = tested & (read.n_cells_with(RowMatrix(matrix)) == 0)

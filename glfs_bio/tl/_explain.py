@@ -108,8 +108,9 @@ def explain_panel(
     criterion, genes = found.basis.criterion, found.genes
     names = adata.var_names.to_numpy()
     lost, substitution_score = offers(adata, found, genes, exclude, symbols=symbols)
-    best = np.arange(len(genes)), substitution_score.argmax(axis=1)
-    some = substitution_score[best] >= SHARE
+    rows, best = np.arange(len(genes)), substitution_score.argmax(axis=1)
+    score = substitution_score[rows, best]
+    some = score >= SHARE
     direction, share = _directions(found.measured, names)
     table = pd.DataFrame(
         {
@@ -118,9 +119,9 @@ def explain_panel(
             "loss": criterion.losses(genes),
             "direction": direction,
             "direction_share": share,
-            "substitute": np.where(some, names[best[1]], ""),
-            "substitution_score": np.where(some, substitution_score[best], np.nan),
-            "loss_with_substitute": np.where(some, lost[best], np.nan),
+            "substitute": np.where(some, names[best], ""),
+            "substitution_score": np.where(some, score, np.nan),
+            "loss_with_substitute": np.where(some, lost[rows, best], np.nan),
         }
     )
     entry: dict[str, Any] = {"table": table}

@@ -12,8 +12,7 @@ from scipy import sparse
 from scipy.sparse import SparseEfficiencyWarning
 
 from .. import checks
-from .._anndata import read, selection
-from .._anndata.write import versions
+from .._anndata import read, selection, write
 from .._extras import needs
 from .._progress import progress
 from ..cells.pca import loadings
@@ -106,7 +105,7 @@ def panel_umap(
     adata.uns[f"umap_{key}"] = {
         "genes": genes.to_numpy(dtype=object),
         "params": _params(layer, random_state),
-        "versions": versions("glfs-bio", "numpy", "scanpy", "umap-learn"),
+        "versions": write.versions("glfs-bio", "numpy", "scanpy", "umap-learn"),
     }
 
 
@@ -188,7 +187,7 @@ def _scores(block: Any, rows: slice, weights: NDArray[np.float64]) -> tuple[tupl
 
 
 def _params(layer: str | None, random_state: int) -> dict[str, Any]:
-    return {"layer": "None" if layer is None else layer, "random_state": random_state}
+    return {"layer": write.storable(layer), "random_state": random_state}
 
 
 def _kept(adata: AnnData, key: str, genes: pd.Index, params: dict[str, Any] | None) -> bool:

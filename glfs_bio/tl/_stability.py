@@ -223,14 +223,8 @@ def _selections(
         options |= {"use_rep": _KEPT, "batch_key": None, "neighbors_key": None}
     tasks = (delayed(_selected)(cells, part, options, structure) for part in parts)
     bar = progress()
-    with (
-        bar,
-        closing(
-            Parallel(
-                n_jobs=n_jobs if n_jobs is None else min(n_jobs, len(parts)), return_as="generator"
-            )(tasks)
-        ) as work,
-    ):
+    n_jobs = n_jobs if n_jobs is None else min(n_jobs, len(parts))
+    with bar, closing(Parallel(n_jobs=n_jobs, return_as="generator")(tasks)) as work:
         results = list(bar.track(work, total=len(parts), description="selecting on parts"))
     told = {str(warning): warning for _, _, warned in results for warning in warned}
     for warning in told.values():

@@ -173,7 +173,7 @@ def test_kept_beside_random_and_best(judged):
     ax = pl.preserved(judged, show=False)
     entry = judged.uns["glfs_evaluation"]
     assert names(ax.get_yticklabels()) == [
-        *("this panel", "this panel, as genes fail", "selected by GLFS", "20 random panels")
+        *("this panel", "this panel, as genes fail", "selected by glfs_bio", "20 random panels")
     ]
     own, failing, best, random, most = (line.get_xdata() for line in ax.lines)
     assert (own, failing, best) == (
@@ -189,7 +189,7 @@ def test_kept_beside_random_and_best(judged):
     assert told[1] == f"{entry['preserved']:.2f}"
     assert apart(ax)
     plain = pl.preserved(judged, key="plain", show=False)
-    assert names(plain.get_yticklabels()) == ["this panel", "selected by GLFS"]
+    assert names(plain.get_yticklabels()) == ["this panel", "selected by glfs_bio"]
     judged.uns["plain"] |= {"batches": ["a", "b", "c"], "preserved_in_batches": [0.1, np.nan, 0.3]}
     several = pl.preserved(judged, key="plain", show=False)
     np.testing.assert_array_equal(np.sort(several.lines[1].get_xdata()), [0.1, 0.3])

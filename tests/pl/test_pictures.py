@@ -155,7 +155,7 @@ def test_path(panel):
     assert ax.lines[2].get_xdata()[0] == 10
     assert list(ax.lines[3].get_data()) == [[10], [entry["preserved"][-1]]]
     told = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert told == ["of the structure", "of the best possible, at least", "chosen: 10 genes"]
+    assert told == ["of the structure", "optimality, at least", "chosen: 10 genes"]
     assert ax.figure.axes == [ax]
     assert ax.get_ylim()[0] == 0
     assert all(place == int(place) for place in ax.get_xticks())

@@ -48,6 +48,16 @@ def done(_done):
     return _done.copy()
 
 
+def test_what_raw_holds_is_looked_at(pbmc):
+    pbmc.raw = pbmc.copy()
+    pp.select_genes(pbmc, 5, layer="raw")
+    tl.evaluate_panel(pbmc, "glfs", n_random=2)
+    pl.preserved(pbmc, show=False)
+    pbmc.raw = ad.AnnData(pbmc.X * 2.0, obs=pbmc.obs, var=pbmc.var)
+    with refused(InvalidValue, "key"):
+        pl.preserved(pbmc, show=False)
+
+
 def test_what_holds_is_drawn(done, tmp_path):
     done.write_h5ad(tmp_path / "cells.h5ad")
     again = ad.read_h5ad(tmp_path / "cells.h5ad")
