@@ -307,7 +307,8 @@ def choose(
     excluded, not_excluded = _mask(lookup, exclude, "exclude")
     included, not_included = _mask(lookup, include, "include")
     absent = [*not_included, *not_excluded]
-    _report("include" if not_included else "exclude", absent, lookup, missing)
+    argument = "include" if not_included else "exclude"
+    _report(argument, _without_families(argument, absent, lookup, missing), lookup, missing)
     allowed = ~excluded
     if (included & ~allowed).any():
         raise InvalidValue(
@@ -349,7 +350,7 @@ def gene_mask(
         return np.zeros(adata.n_vars, dtype=bool)
     lookup = Lookup(adata, symbols)
     found, absent = _mask(lookup, genes, argument)
-    _report(argument, absent, lookup, missing)
+    _report(argument, _without_families(argument, absent, lookup, missing), lookup, missing)
     return found
 
 
@@ -448,10 +449,12 @@ def _mask(
     return found, list(absent)
 
 
-def _without_families(argument: str, absent: Sequence[Item], lookup: Lookup) -> list[Item]:
+def _without_families(
+    argument: str, absent: Sequence[Item], lookup: Lookup, missing: Missing
+) -> list[Item]:
     """The rest of what is not there, and a message of families that have no gene here."""
     families = [item for item in absent if isinstance(item, str) and item in SOURCES]
-    if families:
+    if families and missing != "ignore":
         log.warning(
             Message(
                 "{arg:{argument}}: no gene of {where} is of a family: {names}{hints}.",
@@ -465,7 +468,7 @@ def _without_families(argument: str, absent: Sequence[Item], lookup: Lookup) -> 
 
 
 def _report(argument: str, absent: Sequence[Item], lookup: Lookup, missing: Missing) -> None:
-    """Raise, warn, or say nothing about what is not there; families without a gene are no error.
+    """Raise, warn, or say nothing about what is not there.
 
     Raises
     ------
@@ -475,9 +478,6 @@ def _report(argument: str, absent: Sequence[Item], lookup: Lookup, missing: Miss
         Nothing but patterns.
     """
     if missing == "ignore" or not absent:
-        return
-    absent = _without_families(argument, absent, lookup)
-    if not absent:
         return
     texts = [item.pattern if isinstance(item, re.Pattern) else item for item in absent]
     fields = {"names": listed(texts), "where": lookup.where, "hints": lookup.hints(absent)}
