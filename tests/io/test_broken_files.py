@@ -60,7 +60,10 @@ def tenx(tmp_path):
     counts.data = np.ceil(10 * counts.data)
     scipy_io.mmwrite(tmp_path / "matrix.mtx", counts.astype(int))
     features = pd.DataFrame({0: range(50), 1: [f"g{i}" for i in range(50)], 2: "Gene Expression"})
-    tables = {"features.tsv": features, "barcodes.tsv": pd.DataFrame({0: range(30)})}
+    tables = {
+        "features.tsv": features,
+        "barcodes.tsv": pd.DataFrame({0: [f"cell{i}" for i in range(30)]}),
+    }
     for name, table in tables.items():
         table.to_csv(tmp_path / f"{name}.gz", sep="\t", header=False, index=False)
     whole = (tmp_path / "matrix.mtx").read_bytes()
