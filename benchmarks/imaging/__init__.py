@@ -59,12 +59,11 @@ UNLABELLED = {
     "LapAOFS": METHODS["select_genes, lapaofs"],
     "LapAOFS, log counts": METHODS["select_genes, lapaofs, standardize=None"],
     **{name: one for name, one in METHODS.items() if one.group == "rivals" and name != "random"},
-    # SCMER compares every cell with every other: it was not run here.
-    **{name: replace(one, group=PEER) for name, one in TOOLS.items() if name != "SCMER"},
+    **{name: replace(one, group=PEER) for name, one in TOOLS.items()},
 }
 WITH_LABELS = {
     "glfs_bio, labels": LABELLED["glfs_bio, labels"],
-    **{name: LABELLED[name] for name in _LABELLED},
+    **{name: LABELLED[name] for name in (*_LABELLED, "Spapros")},
 }
 
 
