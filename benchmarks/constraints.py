@@ -102,10 +102,10 @@ def included(cells: Cells, draws: int) -> dict[str, float]:
 def automatic(cells: Cells) -> dict[str, float]:
     """Return the size that n_genes=None chooses, and its accuracy beside that of all genes."""
     genes = ours.select_genes(cells.adata, None)
-    kept = accuracy(Panel(cells, tuple(genes)))
+    found = accuracy(Panel(cells, tuple(genes)))
     coordinates = sc.pp.pca(cells.adata.X, n_comps=30, random_state=0)
     whole = neighbour_accuracy(coordinates, cells.labels)
-    return {"genes": len(genes), "accuracy": kept, "all genes": whole, "preserved": kept / whole}
+    return {"genes": len(genes), "accuracy": found, "all genes": whole, "ratio": found / whole}
 
 
 def main() -> None:
@@ -125,11 +125,11 @@ def main() -> None:
         mean.reset_index().set_index("method").round(3),
         changes(by_batch),
         f"## Clusters of several batches\n\n{MIXTURE}: agreement (NMI) of as many k-means clusters "
-        "as there are cell lines with these. Where a panel keeps batches, clusters are batches.\n\n"
-        + clusters().round(3).reset_index().to_markdown(index=False),
+        "as there are cell lines with these. Where a panel preserves batches, clusters are "
+        "batches.\n\n" + clusters().round(3).reset_index().to_markdown(index=False),
         f"## include\n\n{SIZE} genes, one of them a marker forced in: one of the {MARKERS} best "
-        f"genes of a label by Welch's t, {options.draws} draws a set; accuracy lost against the "
-        "free panel.\n\n" + pd.DataFrame(by_marker).T.round(4).to_markdown(),
+        f"genes of a label by Welch's t, {options.draws} draws a dataset; accuracy lost against "
+        "the free panel.\n\n" + pd.DataFrame(by_marker).T.round(4).to_markdown(),
         "## n_genes=None\n\nThe automatic size, its 15-NN accuracy, that of 30 principal "
         "components of all genes, and their ratio.\n\n"
         + pd.DataFrame(by_size).T.round(3).to_markdown(),

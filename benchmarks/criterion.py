@@ -54,7 +54,7 @@ def of_dataset(cells: Cells) -> tuple[dict, dict]:
         "of one size, mean": np.mean(within),
         "panels": len(rows),
     }
-    preserved = {f"kept by {size}": told["preserved"][size - 1] for size in SIZES}
+    preserved = {f"preserved, {size}": told["preserved"][size - 1] for size in SIZES}
     optimality = {size: told["optimality"][size - 1] for size in SIZES}
     return optimality | {"seconds": seconds}, orders | preserved
 
@@ -72,7 +72,7 @@ def main() -> None:
         "panels_criterion",
         pd.DataFrame(bounds).T.round(3),
         section(
-            "The kept share against 15-NN accuracy, over arbitrary panels: Spearman's ρ",
+            "Preserved structure against 15-NN accuracy, over arbitrary panels: Spearman's ρ",
             pd.DataFrame(orders).T.round(3),
         ),
         save=names == list(SETS),

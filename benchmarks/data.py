@@ -29,7 +29,7 @@ MIXTURE, KANG = "sc_mixology_singlets1021", "kang_ifnb13999"
 #: The five that the defaults were settled on.
 SETS = ("pbmc3k_2638", "baron_human1_1937", MIXTURE, KANG, "worm_neuron4186")
 BATCHES = {MIXTURE: "batch", KANG: "stim"}
-FIVE, QUARTERS, SIMULATED, MORE = "five sets", "quarters", "simulated sets", "more sets"
+FIVE, QUARTERS, SIMULATED, MORE = "five datasets", "quarters", "simulated datasets", "more datasets"
 #: Names the folder of further datasets.
 MORE_DATA = "GLFS_BIO_MORE_DATA"
 #: Measures compare every cell with every other: of more cells these many are drawn, with seed 0.

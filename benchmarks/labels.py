@@ -34,7 +34,7 @@ SIZES = (10, 25, 50, 100)
 SEEDS = range(5)
 MEASURES = ("accuracy", "logistic regression", "macro-F1", "rare-type F1")
 #: Columns that name a half.
-HALF = ["set", "seed"]
+HALF = ["dataset", "seed"]
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def collect(
     found = []
     for (dataset, seed), one in trials.items():
         for name, method in methods.items():
-            place = {"set": dataset, "seed": seed, "method": name}
+            place = {"dataset": dataset, "seed": seed, "method": name}
             found += [place | row for row in rows(name, method, one, run=name in asked)]
         say(f"{one.place}: measured")
     store.merge()
@@ -134,8 +134,8 @@ def by_size(values: pd.DataFrame, measure: str, *, complete: bool = True) -> pd.
 
     Nothing for a method without a panel on one of the datasets, unless they need not be complete.
     """
-    of_sets = values.groupby(["set", "method", "genes"])[measure].mean().reset_index()
-    known = of_sets[of_sets.groupby("set")[measure].transform("count") > 0]
+    of_sets = values.groupby(["dataset", "method", "genes"])[measure].mean().reset_index()
+    known = of_sets[of_sets.groupby("dataset")[measure].transform("count") > 0]
     table = known.pivot_table(
         measure, "method", "genes", aggfunc=lambda one: one.mean(skipna=not complete), dropna=False
     )
@@ -170,7 +170,7 @@ def sections(values: pd.DataFrame) -> list[str]:
         *(section(f"{measure}, mean", by_size(values, measure)) for measure in present(values)[1:]),
         *(
             section(f"{measure} on {name}", by_size(part, measure))
-            for name, part in values.groupby("set", sort=False)
+            for name, part in values.groupby("dataset", sort=False)
             for measure in present(part)
         ),
         "## Seconds, median\n\nOf the panels of all sizes together, but for SupervisedGLFS.\n\n"

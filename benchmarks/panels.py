@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 SIZES = (10, 25, 50, 100, 200)
 #: Mean ranks are taken up to this size.
 SMALL = 100
+#: Titles of the measures, and of those that are not in the ranks.
+TITLES = list(tables.titled(MEASURES))
+UNRANKED = list(tables.titled(OTHERS))
 
 
 def collect(names: list[str], sizes: list[int], asked: list[str]) -> pd.DataFrame:
@@ -42,35 +45,35 @@ def collect(names: list[str], sizes: list[int], asked: list[str]) -> pd.DataFram
             for size in sizes:
                 panel = entry.panel(size)
                 genes = panel.pop("genes", None)
-                row = {"set": dataset, "method": name, "group": method.group, "genes": size}
+                row = {"dataset": dataset, "method": name, "group": method.group, "genes": size}
                 if genes is not None:
-                    row |= measured(cells, genes)
+                    row |= tables.titled(measured(cells, genes))
                 elif not panel:
                     row["error"] = "not run"
                 rows.append(
                     row | panel | {"held": np.nan, "old": bool(genes) and not entry.current}
                 )
             say(f"{dataset}, {name}: measured")
-    columns = ["seconds", "error", *MEASURES, *OTHERS]
+    columns = ["seconds", "error", *TITLES, *UNRANKED]
     frame = pd.DataFrame(rows)
     return frame.reindex(columns=[*frame.columns.difference(columns, sort=False), *columns])
 
 
 def sections(values: pd.DataFrame) -> list[str]:
     """Return everything after the first table as Markdown."""
-    first, *others = sorted(MEASURES | OTHERS, key=_place)
+    first, *others = sorted([*TITLES, *UNRANKED], key=_place)
     packages = {name: one for name, one in METHODS.items() if one.group == RIVAL}
     return [
         f"## Mean ranks, up to {SMALL} genes\n\n"
-        "Over sets, sizes and measures; 1 is best; a method that failed comes last.\n\n"
+        "Over datasets, sizes and measures; 1 is best; a method that failed comes last.\n\n"
         + ranks(values).round(2).to_markdown(),
         *(section(f"{name}, mean", means(values, name).round(3)) for name in others),
         *(
-            section(f"Accuracy on {name}", means(part, first).round(3))
-            for name, part in values.groupby("set", sort=False)
+            section(f"accuracy on {name}", means(part, first).round(3))
+            for name, part in values.groupby("dataset", sort=False)
         ),
         section(
-            "Seconds for one selection, median over the sets",
+            "Seconds for one selection, median over the datasets",
             by_size(values, "seconds", "median").round(2),
         ),
         section("Failures", tables.failures(values)),
@@ -80,9 +83,8 @@ def sections(values: pd.DataFrame) -> list[str]:
 
 def _place(measure: str) -> int:
     """Return where a measure stands: in more components behind the same one in few."""
-    names = list(MEASURES)
     name = measure.partition(",")[0]
-    return names.index(name) if name in names else len(names)
+    return TITLES.index(name) if name in TITLES else len(TITLES)
 
 
 def by_size(values: pd.DataFrame, column: str, how: str) -> pd.DataFrame:
@@ -93,7 +95,7 @@ def by_size(values: pd.DataFrame, column: str, how: str) -> pd.DataFrame:
 
 def means(values: pd.DataFrame, measure: str) -> pd.DataFrame:
     """Return means over the datasets; nothing for a method that is missing on one of them."""
-    known = values[values.groupby("set")[measure].transform("count") > 0]
+    known = values[values.groupby("dataset")[measure].transform("count") > 0]
     complete = known.groupby(["method", "genes"])[measure].transform(lambda one: one.notna().all())
     return by_size(known.assign(**{measure: known[measure].where(complete)}), measure, "mean")
 
@@ -102,9 +104,9 @@ def ranks(values: pd.DataFrame) -> pd.DataFrame:
     """Return the mean rank of every method, measure by measure."""
     small = values[values["genes"] <= SMALL]
     found = {}
-    for measure in MEASURES:
-        known = small[small.groupby(["set", "genes"])[measure].transform("count") > 0]
-        of_case = known.groupby(["set", "genes"])[measure]
+    for measure in TITLES:
+        known = small[small.groupby(["dataset", "genes"])[measure].transform("count") > 0]
+        of_case = known.groupby(["dataset", "genes"])[measure]
         found[measure] = of_case.rank(ascending=False, na_option="bottom")
     table = values[["method"]].assign(**found)
     mean = table.groupby("method", sort=False).mean()
@@ -116,7 +118,7 @@ def plot(values: pd.DataFrame, path: Path) -> None:
     """Draw accuracy against the number of genes: the mean, then dataset by dataset."""
     figure = Figure(figsize=(13, 7.5), layout="constrained")
     axes = figure.subplots(2, 3, sharex=True)
-    parts = {"mean": values} | {name: values[values["set"] == name] for name in SETS}
+    parts = {"mean": values} | {name: values[values["dataset"] == name] for name in SETS}
     colours = mpl.colormaps["tab20"].colors
     for axis, (title, part) in zip(axes.flat, parts.items(), strict=True):
         for place, (name, row) in enumerate(means(part, "accuracy").iterrows()):

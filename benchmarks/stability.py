@@ -45,7 +45,7 @@ IN_HALVES = {
     if name != "random" and method.group in (methods.OURS, methods.BEFORE, methods.RIVAL)
 }
 PERTURBED = {name: method for name, method in COMPARED.items() if name != "random"}
-HALVES, OTHER_SEED = "two halves of the cells", "another seed"
+HALVES, OTHER_SEED = "split halves", "another seed"
 #: The others take no seed: their Pearson residuals, dispersions and autocorrelations are exact, and
 #: the scripts of the tools pass none.
 SEEDED = {methods.DEFAULT: partial(ours.select_genes, random_state=1)}
@@ -103,7 +103,7 @@ def write_halves(options: argparse.Namespace) -> None:
             errors = [one.get("error", NOT_RUN) for one in panels if str(SIZES[0]) not in one]
             for size in SIZES:
                 same = np.nan if errors else jaccard([set(one[str(size)]) for one in panels])
-                row = {"set": name, "method": title, "genes": size, "Jaccard": same}
+                row = {"dataset": name, "method": title, "genes": size, "Jaccard": same}
                 old = not (errors or entry.current)
                 rows.append(row | {"error": min(errors, default=None), "held": size, "old": old})
             say(f"{name}, {title}: compared")
@@ -124,13 +124,15 @@ def write_halves(options: argparse.Namespace) -> None:
 
 def by_dataset(rows: pd.DataFrame, among: Iterable[str], names: list[str]) -> pd.DataFrame:
     """Return methods by datasets, and their mean, in words where there is no number."""
-    complete = rows.groupby(["method", "set"])["Jaccard"].agg(lambda part: part.mean(skipna=False))
-    values = complete.unstack("set").reindex(list(among))[names]
+    complete = rows.groupby(["method", "dataset"])["Jaccard"].agg(
+        lambda part: part.mean(skipna=False)
+    )
+    values = complete.unstack("dataset").reindex(list(among))[names]
     values["mean"] = values.mean(axis=1, skipna=False)
     texts = values.map("{:.3f}".format)
     for row in rows.dropna(subset="error").itertuples():
         reason = row.error if row.error in (NOT_RUN, *NEVER) else "failed"
-        texts.loc[row.method, [row.set, "mean"]] = reason
+        texts.loc[row.method, [row.dataset, "mean"]] = reason
     return texts
 
 
@@ -237,7 +239,7 @@ def compared(name: str, asked: list[str], draws: int) -> list[dict]:
         reasons = [one["reason"] for one in panels if "reason" in one]
         rows.append(
             {
-                "set": name,
+                "dataset": name,
                 "perturbation": perturbation,
                 "method": method,
                 "genes": size,
@@ -291,13 +293,13 @@ def write_perturbed(options: argparse.Namespace) -> None:
     missing = rows.dropna(subset="error")
     missing = missing[~missing["error"].isin(NEVER)]
     waiting = [
-        f"{method} on {', '.join(part['set'].unique())}: {error}"
+        f"{method} on {', '.join(part['dataset'].unique())}: {error}"
         for (method, error), part in missing.groupby(["method", "error"], sort=False)
     ]
     tables.write(
         "peers_stability",
         means[50],
-        section("Panels of 10 genes, mean over the sets", means[10]),
+        section("Panels of 10 genes, mean over the datasets", means[10]),
         *(section(f"{title}, {size} genes", one) for (title, size), one in found.items()),
         save=options.datasets == list(SETS),
         incomplete=f"**Not complete.** {'; '.join(waiting)}." if waiting else "",

@@ -28,6 +28,15 @@ CACHE = HOME / ".cache"
 PACKAGES = ("glfs-bio", "numpy", "scipy", "scikit-learn", "scanpy", "anndata")
 #: Drawing of datasets.
 SEED = 0
+#: Titles of measures that are stored by another name.
+TITLES = {
+    "neighbours kept": "kNN preservation",
+    "genes that no other repeats": "genes correlated < 0.8",
+    "neighbours, independent noise": "kNN preservation, count splitting",
+    "imputation, independent noise": "imputation, count splitting",
+    "cell score, independent noise": "cell score, count splitting",
+    "true directions": "true axes",
+}
 
 
 def say(text: str) -> None:
@@ -127,11 +136,44 @@ def paragraphs(name: str, **values: object) -> list[str]:
     return [one.strip() for one in filled.split("\n\n") if one.strip()]
 
 
+def read(name: str, heading: str = "") -> dict[str, dict[str, str]]:
+    """Return a table of a page of the results: cells by row and column.
+
+    Parameters
+    ----------
+    name : str
+        Name of the page.
+    heading : str, default ""
+        Heading above the table; the first table of the page where it is empty.
+    """
+    text = (RESULTS / f"{name}.md").read_text(encoding="utf-8")
+    if heading:
+        text = re.split(rf"^#+ {re.escape(heading)}$", text, flags=re.MULTILINE)[1]
+    head, *rows = table_rows(re.search(r"(?:^\|.*\|\n)+", text, re.MULTILINE)[0])
+    return {row: dict(zip(head[1:], cells, strict=True)) for row, *cells in rows}
+
+
+def table_rows(text: str) -> list[list[str]]:
+    """Return the cells of a table in Markdown, its head first."""
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines()]
+    return [rows[0], *rows[2:]]
+
+
+def numbers(cell: str) -> list[float]:
+    """Return the numbers of a cell: a mean, and the ends of its interval where it has one."""
+    return [float(number) for number in re.findall(r"[-+]?\d*\.?\d+", cell)]
+
+
 def section(title: str, table: pd.DataFrame | str, level: int = 2) -> str:
     """Return a heading with a table or a text below it."""
     if not isinstance(table, str):
         table = "Not run yet." if table.empty else table.to_markdown()
     return f"{'#' * level} {title}\n\n{table}"
+
+
+def titled(found: Mapping) -> dict:
+    """Return measures by their titles."""
+    return {TITLES.get(name, name): value for name, value in found.items()}
 
 
 def failures(values: pd.DataFrame) -> str:
@@ -140,14 +182,14 @@ def failures(values: pd.DataFrame) -> str:
         f"- {method} on {name}: {error} ({', '.join(map(str, part['genes'].unique()))} genes, "
         f"{len(part)} panels)"
         for (method, name, error), part in values.dropna(subset="error").groupby(
-            ["method", "set", "error"], sort=False
+            ["method", "dataset", "error"], sort=False
         )
     ]
     small = values[values["held"] < values["genes"]]
     lines += [
         f"- {method} on {name}: names {part['held'].min():.0f} to {part['held'].max():.0f} genes "
         "where more are asked for"
-        for (method, name), part in small.groupby(["method", "set"], sort=False)
+        for (method, name), part in small.groupby(["method", "dataset"], sort=False)
     ]
     lines += [
         f"- {name}: some panels come from an earlier state of the code"
@@ -197,8 +239,8 @@ def over_cells(values: np.ndarray) -> Estimate:
 def paired(ours: np.ndarray, theirs: np.ndarray) -> Estimate:
     """Return the mean difference; its interval is over datasets and, within these, cells."""
     difference = ours - theirs
-    n_sets, n_resamples = len(difference), difference.shape[1] - 1
-    drawn = np.random.default_rng(SEED).integers(n_sets, size=(n_sets, n_resamples))
+    n_datasets, n_resamples = len(difference), difference.shape[1] - 1
+    drawn = np.random.default_rng(SEED).integers(n_datasets, size=(n_datasets, n_resamples))
     resampled = difference[drawn, 1 + np.arange(n_resamples)].mean(axis=0)
     return Estimate(float(difference[:, 0].mean()), *_limits(resampled))
 

@@ -156,7 +156,7 @@ def of_pairs(asked: list[str]) -> list[str]:
         source, target = reference(pair), cells(pair.instrument)
         of = [(source, target)]
         rows = {name: collect(name, shortened(METHODS[name]), of, pair.sizes) for name in asked}
-        name = f"{DEFAULT}, told what is detected"
+        name = f"{DEFAULT}, detection given"
         rows[name] = collect(name, detected(pair), of, pair.sizes)
         name = f"{DEFAULT}, structure of all genes"
         everything = reference(pair, measured_only=False)

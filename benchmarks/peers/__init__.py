@@ -38,7 +38,7 @@ SCORED = (
 FIGURES = {
     "cluster_similarity nmi_5_20": "NMI of 5 to 20 clusters",
     "cluster_similarity nmi_21_60": "NMI of 21 to 60 clusters",
-    "knn_overlap mean_overlap_AUC": "neighbours, AUC",
+    "knn_overlap mean_overlap_AUC": "kNN overlap, AUC",
     "forest_clfs accuracy": "forest accuracy",
     "forest_clfs perct acc > 0.8": "types with accuracy > 0.8",
     "gene_corr 1 - mean": "1 − mean gene correlation",
@@ -118,12 +118,12 @@ def evaluate(cells: Cells, chosen: list[list[int]]) -> None:
         return
     lines.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        file, wanted = Path(folder) / "cells.h5ad", Path(folder) / "panels.json"
+        file, panels_file = Path(folder) / "cells.h5ad", Path(folder) / "panels.json"
         cells.adata.write_h5ad(file)
-        wanted.write_text(json.dumps(missing), encoding="utf-8")
+        panels_file.write_text(json.dumps(missing), encoding="utf-8")
         python = COMPARED["Spapros PCA"].command()[:-1]
         allowed = PART_SECONDS + SECONDS_PER_CELL * cells.adata.n_obs
-        call = [*python, EVALUATOR, file, LABEL, wanted, lines, str(allowed)]
+        call = [*python, EVALUATOR, file, LABEL, panels_file, lines, str(allowed)]
         run = environments.run(call, folder, PARTS * allowed * (len(missing) + 1))
     _take_up(lines, entry)
     say(f"{cells.name}: Spapros scored {len(missing)} panels; {run.error or 'done'}")

@@ -5,8 +5,8 @@
 Steps: `panels` chooses genes and measures them; `clusters` adds the measures that cluster cells;
 `costs` measures processor time and memory; `spapros` has Spapros score the panels of some methods.
 Everything is stored by the code it comes from, so that a second run goes on where the first one
-ended.  At the end of every run `peers.md`, `peers_sets.md`, the pictures and `docs/comparison.md`
-are written from all that is there; without steps only that is done.
+ended.  At the end of every run `peers.md` and `peers_datasets.md` are written from all that is
+there; without steps only that is done.
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ import pandas as pd
 
 from .. import measures, resampled, tables
 from ..data import DATASETS, FIVE, MORE, QUARTERS, RESAMPLES, SIMULATED
-from ..methods import COMPARED, DEFAULT, EXPRESSION, RIVALS, Method
-from ..resampled import INDEPENDENT
+from ..methods import COMPARED, DEFAULT, RIVALS, Method
+from ..tables import TITLES
 from . import FIGURES, SIZES, cost_alone, key, panels, spapros_figures
 
 if TYPE_CHECKING:
@@ -26,49 +26,51 @@ MEASURES = (
     "accuracy",
     "macro-F1",
     "rare-type F1",
-    "neighbours kept",
+    "kNN preservation",
     "imputation",
     "cell score",
 )
+#: With panel and reference from disjoint halves of the molecules.
+SPLIT = tuple(TITLES[name] for name in resampled.INDEPENDENT)
 #: Of simulated cells.
-TRUTH = ("true genes", "true directions")
-RESAMPLED = (*MEASURES, *INDEPENDENT, *TRUTH)
-#: One number a set: the interval of a difference is over sets alone, of three at least.
+TRUTH = ("true genes", "true axes")
+RESAMPLED = (*MEASURES, *SPLIT, *TRUTH)
+#: One number a dataset: the interval of a difference is over datasets alone, of three at least.
 SCORES = tuple(FIGURES.values())
 CLUSTERS = ("Leiden ARI", "k-means NMI", "batch mixing")
-FEWEST_SETS = 3
+FEWEST_DATASETS = 3
 
 
 @dataclass
 class Results:
-    """A row a set, method and size; and the resampled measures by these three."""
+    """A row a dataset, method and size; and the resampled measures by these three."""
 
     table: pd.DataFrame
     values: dict[tuple[str, str, int], dict[str, np.ndarray]]
 
-    def sets(self, group: str) -> list[str]:
-        """Return the titles of the sets of a group."""
-        return list(self.table.loc[self.table["group"] == group, "set"].unique())
+    def datasets(self, group: str) -> list[str]:
+        """Return the titles of the datasets of a group."""
+        return list(self.table.loc[self.table["group"] == group, "dataset"].unique())
 
     def known(self, group: str, measure: str, size: int, *methods: str) -> list[str]:
-        """Return the sets of the group on which all these methods have the measure."""
+        """Return the datasets of the group on which all these methods have the measure."""
         return [
             title
-            for title in self.sets(group)
+            for title in self.datasets(group)
             if all(
                 np.isfinite(self.values.get((title, one, size), {}).get(measure, [np.nan])[0])
                 for one in methods
             )
         ]
 
-    def stack(self, sets: list[str], measure: str, size: int, method: str) -> np.ndarray:
-        """Return an array of sets × (1 + resamples)."""
-        return np.stack([self.values[title, method, size][measure] for title in sets])
+    def stack(self, datasets: list[str], measure: str, size: int, method: str) -> np.ndarray:
+        """Return an array of datasets × (1 + resamples)."""
+        return np.stack([self.values[title, method, size][measure] for title in datasets])
 
     def having(self, group: str, measure: str) -> list[str]:
-        """Return the sets on which any method has the measure: not all have rare types."""
+        """Return the datasets on which any method has the measure: not all have rare types."""
         part = self.table[self.table["group"] == group].dropna(subset=measure)
-        return list(part["set"].unique())
+        return list(part["dataset"].unique())
 
     @property
     def scored(self) -> list[str]:
@@ -77,35 +79,37 @@ class Results:
 
     @cached_property
     def against(self) -> pd.DataFrame:
-        """glfs_bio minus every other method, as `minus_others` has it."""
-        return self.minus_others(DEFAULT)
+        """glfs_bio minus every other method: an `Estimate` a group, measure, size and method.
 
-    @cached_property
-    def expression_against(self) -> pd.DataFrame:
-        """The same with panels that are chosen for the expression of all genes."""
-        return self.minus_others(EXPRESSION)
-
-    def minus_others(self, own: str) -> pd.DataFrame:
-        """Return an `Estimate` a group, measure, size and method of another package.
-
-        The interval of `difference` is over sets and cells, that of `cells` over cells alone.
-        `sets` says on how many sets both have the measure, and `whole` whether those are all.
+        The interval of `difference` is over datasets and cells, that of `cells` over cells alone.
+        `datasets` is the number of those where both have the measure, `whole` if those are all.
         """
         rows = []
         for group, measure, rival in product(GROUPS, (*RESAMPLED, *SCORES), RIVALS):
-            wanted = len(self.having(group, measure))
+            n_datasets = len(self.having(group, measure))
             for size in SIZES:
-                sets = self.known(group, measure, size, own, rival)
-                if measure in SCORES:  # the draws of sets depend on their order
-                    sets = sorted(sets)
-                if sets:
-                    ours, theirs = (self.stack(sets, measure, size, one) for one in (own, rival))
+                datasets = self.known(group, measure, size, DEFAULT, rival)
+                if measure in SCORES:  # the draws of datasets depend on their order
+                    datasets = sorted(datasets)
+                if datasets:
+                    ours, theirs = (
+                        self.stack(datasets, measure, size, one) for one in (DEFAULT, rival)
+                    )
                     paired, over = tables.paired(ours, theirs), tables.over_cells(ours - theirs)
-                    if measure in SCORES and len(sets) < FEWEST_SETS:
+                    if measure in SCORES and len(datasets) < FEWEST_DATASETS:
                         paired = tables.Estimate(paired.mean, np.nan, np.nan)
                     place = group, measure, rival, size
-                    rows.append((*place, paired, over, len(sets), len(sets) == wanted))
-        columns = ["group", "measure", "method", "genes", "difference", "cells", "sets", "whole"]
+                    rows.append((*place, paired, over, len(datasets), len(datasets) == n_datasets))
+        columns = [
+            "group",
+            "measure",
+            "method",
+            "genes",
+            "difference",
+            "cells",
+            "datasets",
+            "whole",
+        ]
         return pd.DataFrame(rows, columns=columns)
 
     @property
@@ -126,7 +130,7 @@ def read() -> Results:
             if isinstance(method, Method):
                 alone = cost_alone(name, cells).get(max(SIZES))
             for size in SIZES:
-                row = {"set": title, "group": cells.group, "method": name, "genes": size}
+                row = {"dataset": title, "group": cells.group, "method": name, "genes": size}
                 panel = entry.panel(size)
                 genes = panel.pop("genes", None)
                 row |= {"seconds": panel.get("seconds"), "memory": panel.get("memory")}
@@ -137,7 +141,7 @@ def read() -> Results:
                     row["error"] = panel.get("error", "not run")
                 else:
                     by_spapros = scored.get(key(genes)) if scored.current else {}
-                    found = resampled.measured(cells, genes, compute=False)
+                    found = tables.titled(resampled.measured(cells, genes, compute=False))
                     for figure, value in by_spapros.get("scores", {}).items():
                         found[FIGURES[figure]] = np.full(1 + RESAMPLES, value)
                     values[title, name, size] = found
@@ -147,15 +151,15 @@ def read() -> Results:
                     row |= {"by Spapros": by_spapros.get("error")}
                     row |= {"held": len(genes), "old": not entry.current}
                 rows.append(row)
-    texts = ["set", "group", "method", "genes", "error", "alone", "by Spapros", "old"]
+    texts = ["dataset", "group", "method", "genes", "error", "alone", "by Spapros", "old"]
     numbers = ["seconds", "memory", "held", *RESAMPLED, *SCORES, *CLUSTERS]
     table = pd.DataFrame(rows).reindex(columns=[*texts, *numbers])
     return Results(table.astype(dict.fromkeys(numbers, float)), values)
 
 
 def counted(row: pd.Series) -> str:
-    """Return a difference, with the number of its sets where the methods do not share all."""
-    return row["difference"].difference + ("" if row["whole"] else f" ({row['sets']})")
+    """Return a difference, with the number of its datasets where the methods do not share all."""
+    return row["difference"].difference + ("" if row["whole"] else f" ({row['datasets']})")
 
 
 def by_size(methods: list[str], cell: Callable[[str, int], str]) -> pd.DataFrame:
@@ -165,13 +169,13 @@ def by_size(methods: list[str], cell: Callable[[str, int], str]) -> pd.DataFrame
 
 
 def means(found: Results, group: str, measure: str) -> pd.DataFrame:
-    """Return means over the sets of a group, of methods that have all."""
-    sets = found.having(group, measure)
+    """Return means over the datasets of a group, of methods that have all."""
+    datasets = found.having(group, measure)
 
     def cell(name: str, size: int) -> str:
-        if not sets or found.known(group, measure, size, name) != sets:
+        if not datasets or found.known(group, measure, size, name) != datasets:
             return ""
-        return tables.over_cells(found.stack(sets, measure, size, name)).text
+        return tables.over_cells(found.stack(datasets, measure, size, name)).text
 
     return by_size(list(COMPARED), cell)
 
@@ -189,29 +193,14 @@ def differences(found: Results, group: str, measure: str) -> pd.DataFrame:
     return by_size(RIVALS, cell)
 
 
-def ranks(found: Results, group: str) -> pd.DataFrame:
-    """Return the mean rank over sets and sizes of methods that have all panels."""
-    table = found.table[found.table["group"] == group]
-    placed = {}
-    for measure in (*MEASURES, *CLUSTERS):
-        known = table[table.groupby("set")[measure].transform("count") > 0]
-        full = known.groupby("method")[measure].transform(lambda one: one.notna().all())
-        known = known[full.astype(bool)]
-        rank = known.groupby(["set", "genes"])[measure].rank(ascending=False)
-        placed[measure] = rank.groupby(known["method"]).mean()
-    found_ranks = pd.DataFrame(placed).reindex(list(COMPARED))
-    found_ranks = found_ranks.dropna(how="all").dropna(axis="columns", how="all")
-    return found_ranks.loc[found_ranks.mean(axis=1).sort_values().index].rename_axis("method")
-
-
 def plain(found: Results, group: str, measure: str) -> pd.DataFrame:
-    """Return means without intervals, of methods that have all sets."""
+    """Return means without intervals, of methods that have all datasets."""
     table = found.table[found.table["group"] == group]
-    sets = found.having(group, measure)
+    datasets = found.having(group, measure)
 
     def cell(name: str, size: int) -> str:
         part = table[(table["method"] == name) & (table["genes"] == size)]
-        part = part.loc[part["set"].isin(sets), measure]
+        part = part.loc[part["dataset"].isin(datasets), measure]
         return f"{part.mean():.3f}" if len(part) and part.notna().all() else ""
 
     return by_size(list(COMPARED), cell)
@@ -225,33 +214,21 @@ def clusters_lost(found: Results, group: str) -> pd.DataFrame:
         if DEFAULT in values.index:
             over = values.loc[DEFAULT] - values.loc[values.index.isin(RIVALS)]
             lost[measure] = over.map(lambda one: f"{one:+.3f}" if one < 0 else "")
-    return _rows(pd.concat(lost)) if lost else pd.DataFrame()
-
-
-def lost(found: Results, group: str) -> pd.DataFrame:
-    """Return differences below zero, a row a measure and a method that is ahead in the mean."""
-    behind = found.behind.query("group == @group")
-    texts = behind.assign(text=[counted(row) for _, row in behind.iterrows()])
-    texts = texts.set_index(["measure", "method"])
-    order = texts.index.unique()
-    table = texts.set_index("genes", append=True)["text"].unstack("genes")
-    return _rows(table.reindex(index=order, columns=SIZES).fillna(""))
-
-
-def _rows(table: pd.DataFrame) -> pd.DataFrame:
-    """With measure and method as columns, and no row without content."""
+    if not lost:
+        return pd.DataFrame()
+    table = pd.concat(lost)
     table = table[(table != "").any(axis=1)]
     return table.rename_axis(["measure", "method"]).reset_index().set_index("measure")
 
 
 def spent(found: Results) -> pd.DataFrame:
-    """Return the median over the five sets of processor time and peak memory."""
+    """Return the median over the five datasets of processor time and peak memory."""
     table = found.table[(found.table["group"] == FIVE) & (found.table["genes"] == max(SIZES))]
     return table.groupby("method", sort=False)[["seconds", "memory"]].median().dropna(how="all")
 
 
-def plain_of_set(found: Results, title: str, measure: str) -> pd.DataFrame:
-    """Return a measure on one set, with intervals over its cells."""
+def plain_of_dataset(found: Results, title: str, measure: str) -> pd.DataFrame:
+    """Return a measure on one dataset, with intervals over its cells."""
     group = DATASETS[title].group
 
     def cell(name: str, size: int) -> str:

@@ -123,8 +123,8 @@ def write_workers() -> None:
 
 def write_hvgs() -> None:
     """Compare panels of glfsbio and of scran's getTopHVGs on the same SingleCellExperiment."""
-    measures = ["accuracy", "macro-F1", "rare F1", "neighbours kept", "clusters kept"]
-    columns = ["genes", "method", "time (s)", *measures, "structure kept"]
+    measures = ["accuracy", "macro-F1", "rare F1", "kNN preservation", "cluster agreement"]
+    columns = ["genes", "method", "time (s)", *measures, "preserved"]
     data = Path(os.environ.get("GLFS_BIO_DATA", "../shared/data")) / "pbmc3k_2638.h5ad"
     table = printed("hvgs.R", columns, data)
     table = table.sort_values("genes", kind="stable").set_index("genes")

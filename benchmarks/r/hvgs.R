@@ -30,7 +30,7 @@ for (method in names(panels)) for (size in sizes) {
     )$glfs_evaluation
     cat(
         size, method, seconds[[method]], found$accuracy, found$macro_f1, found$rare_f1,
-        found$knn_preservation, found$cluster_preservation_fine, found$kept, sep = "\t"
+        found$knn_preservation, found$cluster_preservation_fine, found$preserved, sep = "\t"
     )
     cat("\n")
 }
