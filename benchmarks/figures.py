@@ -1,0 +1,320 @@
+"""Figures of README.md, the documentation and the paper, held to the tables that they are from.
+
+    python -m benchmarks.figures [--write]
+
+Prints every line whose figures are not those of `results`; `--write` puts those of the results in
+their place.  What a sentence says of the figures is for a person to read again.  The tests compare
+too, and find figures of three decimals that have no source here.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from . import tables
+from .tables import numbers, read
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ROOT = tables.HOME.parent
+NUMBER = r"[-+]?\d*\.?\d+"
+#: Figures that need a source.
+FIGURE = re.compile(r"(?<![\w.])\d*\.\d{3}(?!\d)")
+#: Code, targets of links, and front matter: no prose.
+ASIDE = re.compile(r"\A---\n.*?^---$|^```.*?^```$|`[^`\n]*`|\]\([^)]*\)", re.MULTILINE | re.DOTALL)
+
+WORM = "worm_neuron4186"
+#: The rest of the five, but for the first, whose table is on top.
+OTHERS = ("baron_human1_1937", "sc_mixology_singlets1021", "kang_ifnb13999")
+#: Methods of the results, as pages call them.
+CALLED = {
+    "glfs_bio": "`glfs_bio`",
+    "glfs_bio, labels": "`glfs_bio`, labels",
+    "GLFS (2014)": "GLFS (2014)",
+    "GLFS (2014), log counts": "GLFS (2014, log counts)",
+    "select_genes, lapaofs": "LapAOFS",
+    "geneBasis": "geneBasis",
+    "Spapros PCA": "Spapros PCA",
+    "GeneCover": "GeneCover",
+    "SCMER": "SCMER",
+    "hotspot, by C": "Hotspot",
+    "hotspot, by Z": "Hotspot, by Z",
+    "triku": "triku",
+    "scGeneFit": "scGeneFit",
+    "NS-Forest (24 of 25 halves)": "NS-Forest",
+    "SepSolve": "SepSolve",
+    "Pearson residuals": "Pearson residuals",
+    "HVG seurat_v3": "HVG seurat_v3",
+    "HVG cell_ranger": "HVG cell_ranger",
+    "variance": "largest variance",
+    "random": "random genes",
+    "logistic regression, in turn": "logistic-regression markers",
+    "t-test, in turn": "t-test markers",
+    "Wilcoxon, in turn": "Wilcoxon markers",
+}
+
+#: Measures of the table of methods that are ahead, by the headings of their tables.
+AHEAD = {
+    "accuracy": "",
+    **{
+        name: f"{name}, five datasets: mean"
+        for name in (
+            "macro-F1",
+            "rare-type F1",
+            "kNN preservation",
+            "kNN preservation, count splitting",
+            "imputation",
+            "imputation, count splitting",
+            "cell score",
+            "cell score, count splitting",
+            "Leiden ARI",
+            "k-means NMI",
+        )
+    },
+    "genes correlated < 0.8": "genes correlated < 0.8: mean",
+}
+OURS, LABELS, WILCOXON = "glfs_bio", "glfs_bio, labels", "Wilcoxon, in turn"
+INSTRUMENT, THINNED = "glfs_bio, from the instrument", "counts thinned to 50 %"
+RHO = "Preserved structure against 15-NN accuracy, over arbitrary panels: Spearman's ρ"
+
+Table = dict[str, dict[str, str]]
+
+
+def mean(cell: str) -> str:
+    """Return the mean of a cell; a dash where it is empty."""
+    return f"{numbers(cell)[0]:.3f}" if numbers(cell) else "–"
+
+
+def interval(cell: str) -> str:
+    """Return the mean of a cell with its interval; a dash where it is empty."""
+    return "{:.3f} [{:.3f}, {:.3f}]".format(*numbers(cell)[:3]) if numbers(cell) else "–"
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A table of a page: the cells of every row that it has, by row and column."""
+
+    cells: Table
+
+    def place(self, head: str, text: str) -> tuple[re.Match, str]:
+        """Return where the table stands, and its text with these cells."""
+        found = _once(rf"^{re.escape(head)}.*\n(?:^\|.*\|\n)+", text, head)
+        (_, *columns), *rows = tables.table_rows(found[0])
+        lines = [
+            " | ".join([name, *(self.cells[name].get(column, "–") for column in columns)])
+            for name, *_ in rows
+        ]
+        start = found[0].splitlines()[:2]
+        return found, "\n".join([*start, *(f"| {line} |" for line in lines), ""])
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """Words of a page, and the numbers that stand for `{}` in them."""
+
+    values: tuple[float, ...]
+
+    def place(self, words: str, text: str) -> tuple[re.Match, str]:
+        """Return where the words stand, and the same with these numbers."""
+        expression = re.escape(words).replace(r"\ ", r"\s+").replace(r"\{\}", f"({NUMBER})")
+        found = _once(expression, text, words)
+        new = found[0]
+        for group in reversed(range(len(self.values))):
+            shown = found[group + 1]
+            low, high = (place - found.start() for place in found.span(group + 1))
+            new = new[:low] + _like(shown, self.values[group]) + new[high:]
+        return found, new
+
+
+def _once(expression: str, text: str, words: str) -> re.Match:
+    found = list(re.finditer(expression, text, re.MULTILINE))
+    if len(found) != 1:
+        raise LookupError(f"found {len(found)} times, and not once: {words}")
+    return found[0]
+
+
+def _like(shown: str, value: float) -> str:
+    """Return a number with the sign and the decimals of another."""
+    sign = "+" if shown.startswith("+") else ""
+    return f"{value:{sign}.{len(shown.partition('.')[2])}f}"
+
+
+Claims = dict[str, Rows | Sentence]
+
+
+def held(text: str, claims: Claims) -> tuple[str, str]:
+    """Return a page with the figures of the results, and what is left of it without these."""
+    placed = [claim.place(words, text) for words, claim in claims.items()]
+    new = rest = ""
+    end = 0
+    for found, shown in sorted(placed, key=lambda one: one[0].start()):
+        between = text[end : found.start()]
+        new, rest, end = new + between + shown, rest + between, found.end()
+    return new + text[end:], ASIDE.sub("", rest + text[end:])
+
+
+def rows(table: Table, show: Callable[[str], str]) -> Rows:
+    """Return a table with the methods as pages call them."""
+    return Rows(
+        {
+            CALLED[name]: {column: show(cell) for column, cell in row.items()}
+            for name, row in table.items()
+            if name in CALLED
+        }
+    )
+
+
+def numbers_of(*cells: str | float) -> Sentence:
+    """Return the means of some cells, or numbers as they are."""
+    return Sentence(tuple(numbers(one)[0] if isinstance(one, str) else one for one in cells))
+
+
+def column(table: Table, name: str, *methods: str) -> Sentence:
+    """Return the means of some methods in a column."""
+    return numbers_of(*(table[one][name] for one in methods))
+
+
+def ahead_by(cell: str) -> list[float]:
+    """Return how far a method of `imaging` is ahead of glfs_bio, and the interval."""
+    _, difference, low, high = numbers(cell)
+    return [-difference, -high, -low]
+
+
+def ahead(table: Table, size: str) -> str:
+    """Return all other methods whose mean is above that of glfs_bio, the best first."""
+    means = {name: numbers(row[size])[0] for name, row in table.items() if row[size]}
+    best = sorted(means, key=lambda name: -means[name])
+    found = [name for name in best if means[name] > means[OURS] and OURS not in name]
+    return ", ".join(f"{CALLED[one]} {means[one]:.3f}" for one in found) or "none"
+
+
+def bounds(table: Table, column: str) -> tuple[float, float]:
+    """Return the smallest and the largest value of a column."""
+    values = [numbers(row[column])[0] for row in table.values()]
+    return min(values), max(values)
+
+
+def average(tables_of: list[Table], name: str, size: str) -> float:
+    """Return the mean of a method over some datasets."""
+    return sum(numbers(table[name][size])[0] for table in tables_of) / len(tables_of)
+
+
+def pages() -> dict[str, Claims]:
+    """Return the pages with figures, and where these are from."""
+    accuracy, labels = read("peers"), read("panels_labels")
+    over_all = read("peers", "accuracy, five datasets: glfs_bio minus others")
+    over_f1 = read("peers", "macro-F1, five datasets: glfs_bio minus others")
+    worm = read("peers_datasets", f"accuracy on {WORM}")
+    others = [read("peers_datasets"), *(read("peers_datasets", f"accuracy on {o}") for o in OTHERS)]
+    measures = {name: read("peers", heading) for name, heading in AHEAD.items()}
+    imaging, merfish = read("imaging"), read("imaging", "10x → MERFISH: accuracy")
+    halves, halves_10 = read("panels_stability"), read("panels_stability", "Panels of 10 genes")
+    perturbed = read("peers_stability")
+    optimality = {name: row for name, row in read("panels_criterion").items() if "_" in name}
+    orders = read("panels_criterion", RHO)
+    own, markers = labels[LABELS].values(), labels["logistic regression, in turn"].values()
+    pooled, one_size = bounds(orders, "all"), bounds(orders, "of one size, mean")
+    return {
+        "README.md": {
+            "take {} s on one core": numbers_of(read("speed")["select_genes"]["10,000"]),
+            "| genes |": rows(accuracy, interval),
+            "({} against {} with 50 genes)": column(worm, "50", OURS, "geneBasis"),
+            "{} of the genes in either are in both; largest variance {}, Pearson residuals {}, "
+            "Hotspot {}.": column(
+                halves, "mean", OURS, "variance", "Pearson residuals", "hotspot, by C"
+            ),
+            "{}, {}, {}, {}, {} with 5, 10, 20, 40, 80 genes": numbers_of(*imaging[OURS].values()),
+            "the original GLFS has {} at 5": column(imaging, "5", "GLFS (2014)"),
+            "by Wilcoxon {} to {}": numbers_of(imaging[WILCOXON]["5"], imaging[WILCOXON]["80"]),
+            "{}, {}, {}, {} on left-out cells": numbers_of(*own),
+            "logistic-regression markers {}, {}, {}, {}.": numbers_of(*markers),
+            "{} with 10 genes, where the instrument's own cells give {}.": column(
+                merfish, "10", OURS, INSTRUMENT
+            ),
+        },
+        "paper/paper.md": {
+            "| method |": rows(accuracy, mean),
+            "mean Jaccard index of {}; Pearson residuals have {}.": column(
+                halves, "mean", OURS, "Pearson residuals"
+            ),
+            "they are {}, {}, {} and {} accurate": numbers_of(*own),
+            "Markers from logistic regression are {}, {}, {} and {} accurate": numbers_of(*markers),
+            "{} or more with 10 genes, {} or more with 50, and {} or more with 200": numbers_of(
+                *(bounds(optimality, size)[0] for size in ("10", "50", "200"))
+            ),
+            "between {} and {} over panels of all sizes": numbers_of(*pooled),
+            "between {} and {} among panels of one size": numbers_of(*one_size),
+        },
+        "docs/benchmarks/index.md": {
+            "| method | 10 | 50 | 150 |": rows(accuracy, interval),
+            "over geneBasis with 50 genes, {} [{}, {}]": numbers_of(
+                *numbers(over_all["geneBasis"]["50"])
+            ),
+            "from the worm neurons ({} against {})": column(worm, "50", OURS, "geneBasis"),
+            "the other four datasets have {} and {}": numbers_of(
+                *(average(others, name, "50") for name in (OURS, "geneBasis"))
+            ),
+            "it is {} behind with 25": column(over_all, "25", "SCMER"),
+            "genes and {} with 50,": column(over_all, "50", "SCMER"),
+            "with 150 genes {} ahead in macro-F1": numbers_of(-numbers(over_f1["SCMER"]["150"])[0]),
+            "| measure |": Rows(
+                {
+                    name: {
+                        "50 genes": mean(table[OURS]["50"]),
+                        "methods ahead": ahead(table, "50"),
+                        "150 genes": mean(table[OURS]["150"]),
+                        "methods ahead with 150": ahead(table, "150"),
+                    }
+                    for name, table in measures.items()
+                }
+            ),
+            "| method | 5 |": rows(imaging, mean),
+            "GLFS (2014) is {} [{}, {}] ahead": numbers_of(*ahead_by(imaging["GLFS (2014)"]["5"])),
+            "Wilcoxon markers {} [{}, {}] with 10": numbers_of(*ahead_by(imaging[WILCOXON]["10"])),
+            "has {} on MERFISH cells; geneBasis has {}, GeneCover {}, t-test markers {}, and "
+            "`glfs_bio` from MERFISH cells {}.": column(
+                merfish, "10", OURS, "geneBasis", "GeneCover", "t-test, in turn", INSTRUMENT
+            ),
+            "| method | 10 | 25 |": rows(labels, mean),
+            "| method | 10, split": Rows(
+                {
+                    CALLED[name]: {
+                        "10, split halves": mean(halves_10[name]["mean"]),
+                        "50, split halves": mean(halves[name]["mean"]),
+                        "50, half of the molecules": mean(perturbed[name][THINNED]),
+                    }
+                    for name in CALLED
+                    if name in halves and name in perturbed
+                }
+            ),
+            "one pair of halves: Spapros PCA {}, geneBasis {}, GeneCover {}, `glfs_bio` {}": column(
+                perturbed, "split halves", "Spapros PCA", "geneBasis", "GeneCover", OURS
+            ),
+            "at least {} with 10 genes and {} with 50": numbers_of(
+                *(bounds(optimality, size)[0] for size in ("10", "50"))
+            ),
+            "is {} to {} over panels of all sizes": numbers_of(*pooled),
+            "{} to {} among panels of one size": numbers_of(*one_size),
+        },
+    }
+
+
+def main() -> None:
+    """Compare, print, and write where asked to."""
+    for name, claims in pages().items():
+        page = ROOT / name
+        text = page.read_text(encoding="utf-8")
+        new, _ = held(text, claims)
+        lines = difflib.unified_diff(text.splitlines(), new.splitlines(), name, name, "", "", 0, "")
+        sys.stdout.writelines(f"{line}\n" for line in lines)
+        if sys.argv[1:] == ["--write"]:
+            page.write_text(new, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
