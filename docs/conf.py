@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import tomllib
 import warnings
 from importlib.metadata import version as installed
 from pathlib import Path
@@ -63,6 +64,12 @@ suppress_warnings = [
 
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
+_project = tomllib.loads((HERE.parent / "pyproject.toml").read_text("utf-8"))["project"]
+# `repo:benchmarks/results/peers.md` is a file of the repository that has no page here
+myst_url_schemes = {
+    **dict.fromkeys(("http", "https", "mailto")),
+    "repo": f"{_project['urls']['Repository']}/blob/main/{{{{path}}}}",
+}
 nb_execution_mode = "cache"
 nb_execution_cache_path = str(HERE / "_build" / "notebooks")
 nb_execution_timeout = 600
