@@ -274,7 +274,7 @@ def pages() -> dict[str, Claims]:
             "between {} and {} among panels of one size": numbers_of(*one_size),
         },
         "docs/benchmarks/index.md": {
-            "| method | 10 | 50 | 150 |": rows(accuracy, interval),
+            "| genes | 10 | 50 | 150 |": rows(accuracy, interval),
             "over geneBasis with 50 genes, {} [{}, {}]": numbers_of(
                 *numbers(over_all["geneBasis"]["50"])
             ),
@@ -296,15 +296,15 @@ def pages() -> dict[str, Claims]:
                     for name, table in measures.items()
                 }
             ),
-            "| method | 5 |": rows(imaging, mean),
+            "| genes | 5 |": rows(imaging, mean),
             "GLFS (2014) is {} [{}, {}] ahead": numbers_of(*ahead_by(imaging["GLFS (2014)"]["5"])),
             "Wilcoxon markers {} [{}, {}] with 10": numbers_of(*ahead_by(imaging[WILCOXON]["10"])),
             "has {} on MERFISH cells; geneBasis has {}, GeneCover {}, t-test markers {}, and "
             "`glfs_bio` from MERFISH cells {}.": column(
                 merfish, "10", OURS, "geneBasis", "GeneCover", "t-test, in turn", INSTRUMENT
             ),
-            "| method | 10 | 25 |": rows(labels, mean),
-            "| method | 10, split": Rows(
+            "| genes | 10 | 25 |": rows(labels, mean),
+            "| genes | 10, split": Rows(
                 {
                     CALLED[name]: {
                         "10, split halves": mean(halves_10[name]["mean"]),
@@ -334,7 +334,8 @@ def run_time() -> Claims:
     tools, structure = read("peers", "Time and memory"), read("speed_structure")
     ours, backed = "select_genes", "select_genes, backed"
     return {
-        "take {} s on one core and {} GiB. A backed file of a million cells takes {} s and {} GiB.": (
+        "take {} s on one core and {} GiB. A backed file of a million cells takes {} s and {} "
+        "GiB.": (
             numbers_of(
                 *(one[ours]["10,000"] for one in (seconds, memory)),
                 *(one[backed]["1,000,000"] for one in (seconds, memory)),
