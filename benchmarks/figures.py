@@ -4,7 +4,7 @@
 
 Prints every line whose figures are not those of `results`; `--write` puts those of the results in
 their place.  What a sentence says of the figures is for a person to read again.  The tests compare
-too, and find figures of three decimals that have no source here.
+too, and look up every other figure of three decimals in the pages of results that its text names.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import difflib
 import re
 import sys
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 from . import tables
@@ -178,7 +179,27 @@ def held(text: str, claims: Claims) -> tuple[str, str]:
             raise LookupError(f"in two claims: {found[0]}")
         between = text[end : found.start()]
         new, rest, end = new + between + shown, rest + between, found.end()
-    return new + text[end:], ASIDE.sub("", rest + text[end:])
+    return new + text[end:], rest + text[end:]
+
+
+def unsourced(text: str) -> list[str]:
+    """Return the figures of prose that are not in the pages of results that it names.
+
+    A paragraph, an item of a list or a row of a table names pages as ``peers.md``; one without a
+    name has those of the text before it.
+    """
+    found, known = [], set()
+    for part in re.split(r"\n\s*\n|\n(?=- |\|)", text):
+        if pages_named := re.findall(r"(\w+)\.md\b", part):
+            known = set().union(*map(_figures_of, pages_named))
+        found += [one for one in FIGURE.findall(ASIDE.sub("", part)) if float(one) not in known]
+    return found
+
+
+@cache
+def _figures_of(name: str) -> frozenset[float]:
+    page = tables.RESULTS / f"{name}.md"
+    return frozenset(map(abs, numbers(page.read_text("utf-8")))) if page.exists() else frozenset()
 
 
 def rows(table: Table, show: Callable[[str], str]) -> Rows:
