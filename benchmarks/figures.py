@@ -45,10 +45,6 @@ CALLED = {
     "SCMER": "SCMER",
     "hotspot, by C": "Hotspot",
     "hotspot, by Z": "Hotspot, by Z",
-    "triku": "triku",
-    "scGeneFit": "scGeneFit",
-    "NS-Forest (24 of 25 halves)": "NS-Forest",
-    "SepSolve": "SepSolve",
     "Pearson residuals": "Pearson residuals",
     "HVG seurat_v3": "HVG seurat_v3",
     "HVG cell_ranger": "HVG cell_ranger",
@@ -234,7 +230,7 @@ def ahead(table: Table, size: str) -> str:
     means = {name: numbers(row[size])[0] for name, row in table.items() if row[size]}
     best = sorted(means, key=lambda name: -means[name])
     found = [name for name in best if means[name] > means[OURS] and OURS not in name]
-    return ", ".join(f"{CALLED[one]} {means[one]:.3f}" for one in found) or "none"
+    return ", ".join(f"{CALLED.get(one, one)} {means[one]:.3f}" for one in found) or "none"
 
 
 def bounds(table: Table, column: str) -> tuple[float, float]:
@@ -328,12 +324,12 @@ def pages() -> dict[str, Claims]:
             "| genes | 10, split": Rows(
                 {
                     CALLED[name]: {
-                        "10, split halves": mean(halves_10[name]["mean"]),
-                        "50, split halves": mean(halves[name]["mean"]),
+                        "10, split halves": mean(halves_10.get(name, {}).get("mean", "")),
+                        "50, split halves": mean(halves.get(name, {}).get("mean", "")),
                         "50, half of the molecules": mean(perturbed[name][THINNED]),
                     }
                     for name in CALLED
-                    if name in halves and name in perturbed
+                    if name in perturbed
                 }
             ),
             "one pair of halves: Spapros PCA {}, geneBasis {}, GeneCover {}, `glfs_bio` {}": column(
