@@ -75,27 +75,6 @@ AHEAD = {
     },
     "genes correlated < 0.8": "genes correlated < 0.8: mean",
 }
-#: Rows of the tables of run time, as the page calls them.
-TIMED = {
-    "select_genes": "`select_genes`",
-    "select_genes, PCA and graph present": "`select_genes`, PCA and graph named",
-    "select_genes, backed": "`select_genes`, backed file",
-    "sc.pp.pca": "`sc.pp.pca`",
-    "sc.pp.neighbors": "`sc.pp.neighbors`",
-    "HVG seurat_v3": "HVG seurat_v3",
-    "triku": "triku",
-    "hotspot": "hotspot",
-}
-ASKED = {
-    "a selection of 50 genes": "selection",
-    "another size (100)": "another size",
-    "limits (max_mean)": "constraints",
-    "labels (preserve=)": "labels as target",
-    "extension by 10 genes": "extension by 10 genes",
-    "substitutes": "substitutes",
-    "explanation": "explanation",
-    "evaluation": "evaluation",
-}
 OURS, LABELS, WILCOXON = "glfs_bio", "glfs_bio, labels", "Wilcoxon, in turn"
 INSTRUMENT, THINNED = "glfs_bio, from the instrument", "counts thinned to 50 %"
 RHO = "Preserved structure against 15-NN accuracy, over arbitrary panels: Spearman's ρ"
@@ -348,7 +327,7 @@ def pages() -> dict[str, Claims]:
 def run_time() -> Claims:
     """Return the figures of the page of run time."""
     seconds, memory = read("speed"), read("speed", "Peak memory of the process (GiB)")
-    tools, structure = read("peers", "Time and memory"), read("speed_structure")
+    tools = read("peers", "Time and memory")
     ours, backed = "select_genes", "select_genes, backed"
     return {
         "take {} s on one core and {} GiB. A backed file of a million cells takes {} s and {} "
@@ -358,15 +337,7 @@ def run_time() -> Claims:
                 *(one[backed]["1,000,000"] for one in (seconds, memory)),
             )
         ),
-        "| processor time (s) | 3,000": Rows(
-            {
-                called: {
-                    size: "–" if cell.startswith("not run") else cell or "–"
-                    for size, cell in seconds[name].items()
-                }
-                for name, called in TIMED.items()
-            }
-        ),
+        "| processor time (s) | 3,000": Rows(seconds),
         "peaks at {}, {}, {}, {} and {} GiB": numbers_of(
             *(cell for cell in memory[ours].values() if cell)
         ),
@@ -374,15 +345,7 @@ def run_time() -> Claims:
         "geneBasis and {} s with SCMER": column(
             tools, "seconds", OURS, "Spapros PCA", "GeneCover", "geneBasis", "SCMER"
         ),
-        "| processor time (s) | first": Rows(
-            {
-                called: {
-                    "first call": structure[name]["from nothing (s)"],
-                    "structure stored": structure[name]["with the structure (s)"],
-                }
-                for name, called in ASKED.items()
-            }
-        ),
+        "| processor time (s) | from": Rows(read("speed_structure")),
     }
 
 
