@@ -2,15 +2,14 @@
 
 In closed form, by equations (2), (3) and (11) of the paper,
 
-    min over w, b:  Σ_i j_i (y_i − b − wᵀx_i)² + λ1 fᵀLf + λ2 ‖w‖²,    f_i = wᵀ(x_i − x̄)
+    min over w, w_0:  Σ_i j_i (y_i − w_0 − wᵀx_i)² + λ1 wᵀXᵀLXw + λ2 ‖w‖²
 
 The weights j are 1, or 0 for samples without a label, which are in L and not in the squares.  With
-J their diagonal, x̄ and ȳ the means weighted by them, X the centred samples × features and
-``B = J + λ1 L``,
+J their diagonal, x̄ and ȳ the means weighted by them, and X the samples × features x_i − x̄,
 
-    w = (XᵀBX + λ2 I)⁻¹ Xᵀ J(y − ȳ)          primal, n_features equations
-      = Xᵀ (BXXᵀ + λ2 I)⁻¹ J(y − ȳ)          dual, n_samples equations (push-through)
-    b = ȳ − wᵀx̄.
+    w = (Xᵀ(J + λ1 L)X + λ2 I)⁻¹ Xᵀ J(y − ȳ)     primal, n_features equations
+      = Xᵀ ((J + λ1 L)XXᵀ + λ2 I)⁻¹ J(y − ȳ)     dual, n_samples equations (push-through)
+    w_0 = ȳ − wᵀx̄.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ def solve(
     coef
         w, shape (n_features, n_targets).
     intercept
-        b, shape (n_targets,).
+        w_0, shape (n_targets,).
     """
     n_samples, n_features = data.shape
     j = np.ones(n_samples) if sample_weight is None else sample_weight
@@ -84,7 +83,7 @@ def solve(
 
 
 def _primal(data: Matrix, mean: Array, b: sparse.csr_array, lambda2: float, errors: Array) -> Array:
-    """``(XᵀBX + λ2 I)⁻¹ Xᵀe`` for ``X = data − 1 meanᵀ``; the errors sum to zero."""
+    """``(XᵀbX + λ2 I)⁻¹ Xᵀe`` for ``X = data − 1 meanᵀ`` and `b`; the errors sum to zero."""
     ones = b @ np.ones(b.shape[0])
     left = _dense(data.T @ (b @ data))
     cross = np.outer(data.T @ ones, mean)
@@ -94,7 +93,7 @@ def _primal(data: Matrix, mean: Array, b: sparse.csr_array, lambda2: float, erro
 
 
 def _dual(data: Matrix, mean: Array, b: sparse.csr_array, lambda2: float, errors: Array) -> Array:
-    """``Xᵀ (BXXᵀ + λ2 I)⁻¹ e`` for ``X = data − 1 meanᵀ``."""
+    """``Xᵀ (bXXᵀ + λ2 I)⁻¹ e`` for ``X = data − 1 meanᵀ`` and ``b = J + λ1 L``."""
     shift = data @ mean
     gram = _dense(data @ data.T) - shift[:, None] - shift + mean @ mean
     left = b @ gram
@@ -108,7 +107,7 @@ def _dense(product: Matrix) -> Array:
 
 
 def class_graph(labels: npt.NDArray[Any]) -> sparse.csr_array:
-    """``S_ij = 1`` for two samples of one class, 0 for all others and on the diagonal.
+    """Similarity 1 of two samples of one class, 0 of all others and on the diagonal.
 
     Parameters
     ----------

@@ -91,8 +91,8 @@ class Whitened(NamedTuple):
 class Axes(NamedTuple):
     """Axes of the cells along which genes vary, the largest first.
 
-    With ``Σ c_j c_jᵀ = U diag(s) Uᵀ`` over the genes in their units: `strengths` is s in units of
-    what noise alone gives along its largest axis, `directions` is U, both of r axes.
+    With ``Σ u_j² c_j c_jᵀ = U diag(α) Uᵀ``: `strengths` is α in units of what noise alone gives
+    along its largest axis, ``α/ν_edge``, `directions` is U, both of r axes.
     """
 
     strengths: Array
@@ -153,7 +153,7 @@ class Cells:
 
     @cached_property
     def scatter(self) -> Array:
-        """``Σ c_j c_jᵀ`` over the genes in `units`, shape (r, r)."""
+        """``Σ u_j² c_j c_jᵀ`` with the `units` u, shape (r, r)."""
         in_units = self.projections * self.units[:, None]
         return np.asarray(in_units.T @ in_units)
 
@@ -176,10 +176,10 @@ class Cells:
 
     @cached_property
     def above_noise(self) -> Array:
-        """H, symmetric, (r, r): genes ``c_j`` become ``H c_j``, and ``Σ c_j c_jᵀ`` less its noise.
+        """H, symmetric, (r, r), takes the noise off ``Σ u_j² c_j c_jᵀ``: genes become ``H c_j``.
 
-        ``H = U diag(√(1 − 1/s)) Uᵀ``, where s > 1, of :class:`Axes`; zero along other axes.  It is
-        the identity where there is no structure.
+        ``H = U diag(√(1 − ν_edge/α)) Uᵀ`` where ``α > ν_edge`` (:class:`Axes`), and zero along
+        other axes.  It is the identity where there is no structure.
         """
         strengths, directions = self.axes
         if not self.has_structure:
@@ -209,7 +209,7 @@ class Problem(Cells):
     data_graph
         Similarities of the cells of `data`.
     graph
-        Similarities S, shape (n_cells, n_cells).
+        Similarities, shape (n_cells, n_cells).
     full_rank
         Whether V spans all that the genes span.
     """

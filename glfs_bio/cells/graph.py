@@ -47,8 +47,8 @@ def knn_graph(
     """Nearest-neighbour graph with heat-kernel weights (He, Cai & Niyogi 2005).
 
     Two cells are joined when either is among the `n_neighbors` nearest of the other, with weight
-    ``exp(−‖z_i − z_j‖² / t)``; t is the mean squared distance of the joined cells, so that the
-    weights do not depend on the unit of the representation.  Neighbours are exact up to
+    ``exp(−distance² / bandwidth)``; the latter is the mean squared distance of joined cells, and
+    the weights do not depend on the unit of the representation.  Neighbours are exact up to
     :data:`MOST_EXACT` cells, and nearly all are found beyond (:mod:`.neighbors`).
 
     Parameters
@@ -130,7 +130,7 @@ def n_components(graph: sparse.csr_array) -> int:
 
 
 def laplacian(graph: sparse.csr_array, kind: str = "normalized") -> sparse.csr_array:
-    """``L = D − S``, or its symmetric normalised form ``I − D^(-1/2) S D^(-1/2)``.
+    """``L = D − Γ`` of similarities Γ and degrees D, or normalised ``I − D^(-1/2) Γ D^(-1/2)``.
 
     A cell without neighbours has a zero row in both.
     """
@@ -151,7 +151,7 @@ def quadratic_form(graph: sparse.csr_array, vectors: Array, kind: str = "normali
 def _form_of_rows(
     block: sparse.csr_array, rows: slice, vectors: Array, degrees: Array, inverse: Array | None
 ) -> tuple[Sums, Matrix]:
-    """``V_iᵀ (D V − S V)_i`` over some rows i, with D and S both scaled by `inverse`, if there."""
+    """``V_iᵀ (D V − Γ V)_i`` over some rows i, with D and Γ both scaled by `inverse`, if there."""
     if inverse is not None:
         of_rows = np.repeat(inverse[rows], np.diff(block.indptr))
         block = with_values(block, block.data * of_rows * inverse[block.indices])

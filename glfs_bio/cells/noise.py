@@ -128,13 +128,13 @@ def gene_units(variance: Array, residuals: Array, assay: float | None = None) ->
 def edge(noise: Array, n_cells: int) -> float:
     """What the noise of all genes gives along the largest axis of the cells (Marchenko–Pastur).
 
-    ``ν (1 + √(n/d))²`` with ``ν = Σ v_i``, what it gives along any fixed axis, and
-    ``d = (Σ v_i)² / Σ v_i²``, the number of genes of equal noise that it would be.
+    ``ν (1 + √(n/d_eff))²`` with ``ν = Σ ν_i``, what it gives along any fixed axis, and
+    ``d_eff = (Σ ν_i)² / Σ ν_i²``, the number of genes of equal noise that it would be.
 
     Parameters
     ----------
     noise
-        ``v_i``, the variance of every gene that is noise, in the units of the genes.
+        ``ν_i``, the variance of every gene that is noise, in the units of the genes.
     n_cells
         n.
     """
@@ -145,7 +145,7 @@ def edge(noise: Array, n_cells: int) -> float:
 
 
 def inverse_root(squares: Array) -> Array:
-    """Return ``1/√v`` of every gene, zero where there is nothing."""
+    """Return one over the root of every square, zero where there is nothing."""
     roots = np.sqrt(squares)
     return np.divide(1.0, roots, out=np.zeros_like(roots), where=roots > 0)
 
@@ -153,7 +153,7 @@ def inverse_root(squares: Array) -> Array:
 def elsewhere(variance: Array, residuals: Array, detection: Array) -> Array:
     """How much longer genes are, in units of noise, in an assay with another detection of each.
 
-    The noise ``σ_i²`` becomes ``σ_i²/d_i`` for the detection d, with which counts shrink, and the
+    The noise ``σ_i²`` becomes ``σ_i²/ε_i`` for the detection ε, with which counts shrink, and the
     structure stays: the :func:`gene_units` that follow, as a share of those here.
 
     Parameters
@@ -161,7 +161,7 @@ def elsewhere(variance: Array, residuals: Array, detection: Array) -> Array:
     variance, residuals
         ``var_i`` and ``σ_i²`` of every gene here.
     detection
-        d ≥ 0 of every gene; 0 is a gene that the assay does not see.
+        ε ≥ 0 of every gene; 0 is a gene that the assay does not see.
     """
     structure = reliability(variance, residuals) * variance
     noise = np.divide(
@@ -176,10 +176,10 @@ def elsewhere(variance: Array, residuals: Array, detection: Array) -> Array:
 
 
 def _quadratic_forms(data: sparse.csr_array, form: sparse.csr_array) -> Array:
-    """``x_iᵀ F x_i`` for every column of a CSR matrix; F is symmetric, in CSR.
+    """``x_iᵀ form x_i`` for every column of a CSR matrix; the form is symmetric, in CSR.
 
-    Takes ``nnz(F)`` times the entries of a row, where a product of sparse matrices would sort them.
-    The sums of some rows are added up in the order of these, whatever the threads.
+    Takes ``nnz(form)`` times the entries of a row, where a product of sparse matrices would sort
+    them.  The sums of some rows are added up in the order of these, whatever the threads.
     """
     n_rows, n_columns = data.shape
     begins = range(0, n_rows, SETTINGS.rows)
@@ -207,7 +207,7 @@ def _forms_of_rows(
     end: int,
     forms: Array,
 ) -> None:
-    """``Σ_i x_i · (F x)_i`` over some rows i of every column x, added to `forms`."""
+    """``Σ_i x_i · (form x)_i`` over some rows i of every column x, added to `forms`."""
     product = np.empty(len(forms))
     for i in range(begin, end):
         product[:] = 0.0

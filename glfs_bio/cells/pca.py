@@ -287,9 +287,9 @@ def spread(
 ) -> tuple[NDArray[np.float32], Array, Array]:
     """Principal components of many cells from those of a sample, in one pass.
 
-    With ``X̃ = (X − mean) diag(scale)`` these are the leading components of ``QQᵀX̃``, where Q is an
-    orthonormal basis of the cells' scores on the sample's components (Halko, Martinsson & Tropp
-    2011, with these components in place of random ones).
+    With ``X̃ = (X − mean) diag(scale)`` these are the leading components of X̃ projected onto the
+    span of the cells' scores on the sample's components (Halko, Martinsson & Tropp 2011, with these
+    components instead of random ones).
 
     Parameters
     ----------

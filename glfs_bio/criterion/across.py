@@ -3,10 +3,10 @@
 The largest error ``max_b e_b`` has no use for what a gene gains on the other sets.  Genes are
 chosen by the convex
 
-    Φ(e) = log(Σ_b exp(p e_b)) / p,        max_b e_b ≤ Φ(e) ≤ max_b e_b + log(n)/p,
+    Ψ(e) = log(Σ_b exp(γ e_b)) / γ,        max_b e_b ≤ Ψ(e) ≤ max_b e_b + log(n_sets)/γ,
 
-in which a set counts by ``w_b ∝ exp(p e_b)``.  From e to e + d it moves by
-``log(Σ_b w_b exp(p d_b)) / p``.
+in which a set counts by ``π_b ∝ exp(γ e_b)``.  From e to e + Δ it moves by
+``log(Σ_b π_b exp(γ Δ_b)) / γ``.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _STEEP = -0.5
 
 
 class Largest:
-    """Φ, which genes are chosen by where the worst set of cells counts.
+    """Ψ, which genes are chosen by where the worst set of cells counts.
 
     Parameters
     ----------
     levels
         Errors e of the sets of cells to begin with, shape (n_sets,).
     sharpness
-        p.
+        γ.
     """
 
     def __init__(self, levels: Array, sharpness: float) -> None:
@@ -45,7 +45,7 @@ class Largest:
         return np.asarray(softmax(self.sharpness * self.levels))
 
     def moved(self, changes: Array) -> Array:
-        """By how much Φ changes; several blocks of one set, one in n_sets, add up."""
+        """By how much Ψ changes; several blocks of one set, one in n_sets, add up."""
         changes = changes.reshape(-1, len(self.levels), *changes.shape[1:]).sum(axis=0)
         powers = self.sharpness * changes
         grown = np.tensordot(self.weights, np.expm1(powers), axes=1)
@@ -56,7 +56,7 @@ class Largest:
         return np.asarray(moved / self.sharpness)
 
     def move(self, changes: Array) -> Array:
-        """Move the levels, and return by how much Φ changes."""
+        """Move the levels, and return by how much Ψ changes."""
         moved = self.moved(changes)
         self.levels += changes.reshape(-1, len(self.levels)).sum(axis=0)
         return moved

@@ -53,7 +53,7 @@ SETTINGS = Settings()
 NOTHING = 1e-20
 #: An eigenvalue of a smaller share of the largest is zero.
 _ROUNDING = 1e-12
-#: p of :mod:`.across`, for errors between 1 and 0;
+#: γ of :mod:`.across`, for errors between 1 and 0;
 #: ``benchmarks/ARCHIVE.md`` has the trials.
 SHARPNESS = 100.0
 
@@ -91,7 +91,7 @@ class View:
         return self._whitened(self.problem.scatter) / self.length**2
 
     def counted(self, scatter: Array) -> Array:
-        """``Σ c_j c_jᵀ`` of genes, whitened, as if a cell of weight 2 were two cells."""
+        """``Σ u_j² c_j c_jᵀ`` of genes, whitened, as if a cell of weight 2 were two cells."""
         if self.weights is None:
             return self._whitened(scatter)
         cells = self.problem.basis
@@ -104,7 +104,7 @@ class View:
         return np.asarray(whitening.T @ scatter @ whitening)
 
     def coordinates(self, values: Array) -> Array:
-        """``ZᵀT`` of values of the cells, shape (r, n_values)."""
+        """``ZᵀY`` of values of the cells, shape (r, n_values)."""
         _, kappa, basis = self.problem.whitened
         within = np.asarray(self.problem.basis.T @ values)
         return np.asarray((basis / np.sqrt(kappa)).T @ within)
@@ -369,7 +369,7 @@ class Criterion:
     def cells(self, block: int) -> Array:
         """Z of a set of cells, shape (n_cells, r): takes the coordinates of E to the cells.
 
-        ``Z = V Q diag(1/√κ) R``, where ``K = Q diag(κ) Qᵀ`` and R is the eigenbasis of W.
+        ``Z = V Q diag(1/√κ)``, where ``K = Q diag(κ) Qᵀ``, turned into the eigenbasis of W.
         ``Z E Zᵀ`` is the covariance of what the panel leaves open of a function of the cells.
         """
         problem = self.sets[block]

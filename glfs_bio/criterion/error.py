@@ -94,7 +94,7 @@ class Block:
 class Posterior:
     """E of one set of cells given a panel, and what each gene of the panel does for it.
 
-    Without gene i, ``E ← E + u uᵀ/(1 − g_iᵀ u)`` with ``u = E g_i`` (Sherman & Morrison).
+    Without gene i, ``E ← E + E g_i g_iᵀ E/(1 − g_iᵀ E g_i)`` (Sherman & Morrison).
 
     Parameters
     ----------
@@ -121,12 +121,12 @@ class Posterior:
         self.unique = 1.0 - np.sum(self.seen * self.genes, axis=1)
 
     def contributions(self, directions: Array) -> Array:
-        """``(dᵀ E g_i)²/(1 − g_iᵀ E g_i)``: by how much ``dᵀ E d`` grows without each gene.
+        """``(zᵀ E g_i)²/(1 − g_iᵀ E g_i)``: by how much ``zᵀ E z`` grows without each gene.
 
         Parameters
         ----------
         directions
-            d, one a row, shape (n, r).
+            z, one a row, shape (n, r).
 
         Returns
         -------

@@ -1,7 +1,7 @@
 """A panel, measured: all that E says of its genes, and of what it leaves unexplained.
 
-Given the panel, whitened coordinates a of a function on the cells have the covariance E, so that
-``F = Tr(W E)`` is the variance of ``W^½ a``.  Its principal axes are the eigenvectors v of
+Given the panel, whitened coordinates θ of a function on the cells have the covariance E, so that
+``F = Tr(W E)`` is the variance of ``W^½ θ``.  Its principal axes are the eigenvectors v of
 ``W^½ E W^½``, with eigenvalues μ that sum to F.  Gene j and the cells vary along one of them by
 
     g_jᵀ E W^½ v / √μ        and        Z E W^½ v / √μ.
@@ -68,7 +68,7 @@ class Pairs:
         Labels of the pairs, shape (n_pairs,).
     preserved
         Share of the distance of their means that is preserved, shape (n_pairs,): with
-        ``d = μ_a − μ_b``, the mean rows of Z, it is ``1 − dᵀ E d / dᵀ d``.
+        the difference δ of the mean rows of Z it is ``1 − δᵀ E δ / δᵀ δ``.
     work
         By how much less is preserved without each gene, shape (n_pairs, len(panel)).
     """
@@ -231,7 +231,7 @@ class MeasuredPanel:
     def substitutions(self, leaving: Index | None = None) -> Substitutions:
         """Replace genes of the panel, one at a time, by every other gene.
 
-        Gene i leaves, ``E ← E + u uᵀ/(1 − g_iᵀ u)`` with ``u = E g_i``, and gene j enters.
+        Gene i leaves, ``E ← E + E g_i g_iᵀ E/(1 − g_iᵀ E g_i)``, and gene j enters.
 
         Parameters
         ----------

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class Expression(Term):
     """The expression of all genes, which is to be predicted: ``Σ_j c_j c_jᵀ``.
 
-    ``c_j = g_j / u_j`` is gene j in the units of the matrix: genes count by how much they vary.
+    ``c_j`` is gene j in the units of the matrix: genes count by how much they vary.
     Noise is left in: it hardly weighs at exponent 1, and taking it off predicted no better.
     """
 
@@ -51,7 +51,7 @@ class Genes(Term):
 class Labels(Term):
     """Classes of cells, to be told apart.
 
-    ``(Σ_{a<b} d_ab d_abᵀ)^½`` with ``d_ab ∝ μ_a − μ_b`` of norm 1, μ the mean rows of Z of the
+    ``(Σ_{m<m'} δ_mm' δ_mm'ᵀ)^½`` with the differences δ, of norm 1, of the mean rows of Z of the
     classes, so that every pair of classes counts alike, however many cells they have.
 
     Attributes
@@ -82,7 +82,7 @@ class Labels(Term):
 
 @dataclass(frozen=True)
 class Values(Term):
-    """Numbers of the cells: T has a column each, centred, with squares that sum to 1.
+    """Numbers of the cells: Y has a column each, centred, with squares that sum to 1.
 
     Attributes
     ----------

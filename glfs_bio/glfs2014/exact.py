@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Exact(Original):
-    """``Q = Tr(A (M+A)⁻¹ M (M+A)⁻¹ M)``, the trace of the covariance of w.
+    """``φ = Tr(A (M+A)⁻¹ M (M+A)⁻¹ M)``, the trace of the covariance of w.
 
     Equation (6) of the paper, fourth line: the original GLFS.
 

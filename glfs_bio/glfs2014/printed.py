@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Printed(Original):
-    """``Tr(A (M+A)⁻² M²)``, equation (7) of the paper, which is Q only where A and M commute.
+    """``Tr(A (M+A)⁻² M²)``, equation (7) of the paper, which is φ only where A and M commute.
 
     It is no function of the subspace that the genes span: it needs all directions of the cells.
 

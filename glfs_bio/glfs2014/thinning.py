@@ -5,7 +5,7 @@ On the branch of selections φ is nearly homogeneous of degree −1 (it falls li
     β_i ← β_i · (−(∂φ/∂β_i)/λ)^½
 
 has the stationary points of ``φ + λ Σ β`` as its fixed points.  It is the multiplicative algorithm
-for A-optimal designs (Silvey, Titterington & Torsney 1978), which Q becomes where all directions
+for A-optimal designs (Silvey, Titterington & Torsney 1978), which φ becomes where all directions
 are far out on the branch.  An update costs one gradient over the genes that are left, and takes
 care of thousands at once, where a Newton step would need a Hessian of that size.  λ grows while it
 runs, fast as long as φ is homogeneous and nothing but the weights' size changes; where directions

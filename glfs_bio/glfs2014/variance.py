@@ -16,18 +16,17 @@ gene ``c_i`` (row of ``C = XᵀV``) becomes ``g_i = M^(-1/2) c_i``.  With ``A' =
 so that one gradient and one Hessian serve both (equation (9) of the paper is the gradient where
 matrices commute):
 
-    K_φ = E (N₁ E N₂ + N₂ E N₁ − N) E
-    ∂φ/∂β_i      = g_iᵀ K_φ g_i
-    ∂²φ/∂β_i∂β_j = −2 [ (g_iᵀEg_j)(g_iᵀK_φ g_j) + (g_iᵀEN₁Eg_j)(g_iᵀEN₂Eg_j) ].
+    Φ = E (N₁ E N₂ + N₂ E N₁ − N) E
+    ∂φ/∂β_i      = g_iᵀ Φ g_i
+    ∂²φ/∂β_i∂β_j = −2 [ (g_iᵀEg_j)(g_iᵀΦ g_j) + (g_iᵀEN₁Eg_j)(g_iᵀEN₂Eg_j) ].
 
 For fewer genes than directions the same follows from inner products of genes.  With the genes of a
-support as the rows of G, D the diagonal of their β, and
-``C = D^½ (I + D^½ G Gᵀ D^½)⁻¹ D^½``, the Woodbury formula is ``E = I − GᵀCG``, and so ``G E = T G``
-with ``T = I − G Gᵀ C``.  All that a Newton step needs is then products of T with inner products of
-genes that do not change with β,
+support as the rows of G, b the diagonal of their √β, and ``Ω = b (I + b G Gᵀ b)⁻¹ b``, the Woodbury
+formula is ``E = I − GᵀΩG``, and so ``G E = Θ G`` with ``Θ = I − G Gᵀ Ω``.  All that a Newton step
+needs is then products of Θ with inner products of genes that do not change with β,
 
-    G E Gᵀ = T (G Gᵀ),    G E N₁ E Gᵀ = T (G N₁ Gᵀ) Tᵀ,
-    G E N₁ E N₂ E Gᵀ = T (G N Gᵀ − G N₁ Gᵀ C G N₂ Gᵀ) Tᵀ,
+    G E Gᵀ = Θ (G Gᵀ),    G E N₁ E Gᵀ = Θ (G N₁ Gᵀ) Θᵀ,
+    G E N₁ E N₂ E Gᵀ = Θ (G N Gᵀ − G N₁ Gᵀ Ω G N₂ Gᵀ) Θᵀ,
 
 at the cost of a cube of the number of genes; the directions are nowhere in it.
 """
@@ -123,7 +122,7 @@ class _DensePoint:
 
     @cached_property
     def kernel(self) -> Array:
-        """``K_φ``, the matrix of the gradient's quadratic form."""
+        """``Φ``, the matrix of the gradient's quadratic form."""
         e = self.inverse
         turn = (e * self.block.left) @ self.sandwich
         return np.asarray(turn + turn.T - _gram(e, self.block.outer))
@@ -139,7 +138,7 @@ class _DensePoint:
         return self.gradient(self.on_support)
 
     def gradient(self, genes: Array) -> Array:
-        # With K_φ = R + Rᵀ, R triangular, gᵀK_φg = 2 gᵀRg: half the work.
+        # With Φ = half + halfᵀ, half triangular, gᵀΦg = 2 gᵀ half g: half the work.
         half = np.triu(self.kernel)
         cholesky.diagonal(half)[:] /= 2.0
         forms = np.empty(len(genes))
@@ -156,7 +155,7 @@ class _DensePoint:
         curved = _gram(seen, block.outer)  # G E N E Gᵀ
         weighed = curved if block.outer is block.left else _gram(seen, block.left)
         turn = ((seen * block.left) @ (e * block.right)) @ seen.T  # G E N₁ E N₂ E Gᵀ
-        exact = turn + turn.T  # G K_φ Gᵀ, and on: new arrays would take longer than these products
+        exact = turn + turn.T  # G Φ Gᵀ, and on: new arrays would take longer than these products
         exact -= curved
         exact *= gram
         exact += weighed * _gram(seen, block.right)
@@ -235,12 +234,12 @@ class GramPoint:
         root = np.sqrt(beta)
         gram = grams.plain * root * root[:, None]
         gram[np.diag_indices_from(gram)] += 1.0
-        within = inverse(gram)  # (I + D^½ G Gᵀ D^½)⁻¹
-        self.covering = within * root * root[:, None]  # C
-        # T = D^(-½) (I + D^½ G Gᵀ D^½)⁻¹ D^½ where β > 0: nothing cancels in that.
+        within = inverse(gram)  # (I + b G Gᵀ b)⁻¹
+        self.covering = within * root * root[:, None]  # Ω
+        # Θ = b⁻¹ (I + b G Gᵀ b)⁻¹ b where β > 0: nothing cancels in that.
         light = beta <= 0
         root[light] = 1.0
-        self.turn = within * root / root[:, None]  # T
+        self.turn = within * root / root[:, None]  # Θ
         self.turn[:, light] = 0.0
         self.turn[light] = -grams.plain[light] @ self.covering
         self.turn[light, light] = 1.0
@@ -257,7 +256,7 @@ class GramPoint:
 
     @cached_property
     def _crossed(self) -> Array:
-        """``G N Gᵀ − G N₁ Gᵀ C G N₂ Gᵀ``, which is ``G N₁ E N₂ Gᵀ``."""
+        """``G N Gᵀ − G N₁ Gᵀ Ω G N₂ Gᵀ``, which is ``G N₁ E N₂ Gᵀ``."""
         grams = self.grams
         return np.asarray(grams.outer - grams.left @ (self.covering @ grams.right))
 
@@ -280,7 +279,7 @@ class GramPoint:
 
     @cached_property
     def _kernel(self) -> Array:
-        """``G K_φ Gᵀ``."""
+        """``G Φ Gᵀ``."""
         if self.grams.flat:
             turned = self._weighed @ self.turn.T
             return np.asarray(turned + turned.T - self._weighed)

@@ -193,7 +193,7 @@ def totals(
 def imputed(sets: Sequence[Cells], panel: Index) -> Imputed:
     """R² of every gene that the panel does not measure, without a regression.
 
-    ``R_j² = 1 − c_jᵀ P c_j / c_jᵀ c_j`` with ``P = (I + Σ_{i in S} c_i c_iᵀ / (n σ_i²))⁻¹``:  gene
+    ``R_j² = 1 − c_jᵀ Ẽ c_j / c_jᵀ c_j`` with ``Ẽ = (I + Σ_{i in S} c_i c_iᵀ / (n σ_i²))⁻¹``:  gene
     i is ``V c_i`` and noise of variance ``σ_i²``, V has orthonormal columns, and what is predicted
     is the mean of V after the panel has been measured.  All is in the units of the data.
 

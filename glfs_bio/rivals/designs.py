@@ -29,11 +29,10 @@ class LapAOFS(Method):
     def rank(
         self, problems: Sequence[Problem], n_genes: int, *, include: Index, reduction: Reduction
     ) -> Ranking:
-        """Pick genes one by one so that ``Tr Z⁻¹``, the approximate variance, falls most.
+        """Pick genes one by one so that ``Tr Λ⁻¹``, the approximate variance, falls most.
 
-        With ``B_k = (M + A)⁻¹`` the next gene is ``argmax fᵀB_k M B_k f / (1 + fᵀB_k f)``; in
-        whitened genes ``g = M^(-1/2) f`` that is :class:`~glfs_bio.solvers.greedy.Greedy` on
-        ``Tr E``.  λ2 is that of :func:`pick`.
+        ``Λ = XᵀBX + λ2 I`` is the normal matrix of LapRLS.  With whitened genes that is
+        :class:`~glfs_bio.solvers.greedy.Greedy` on ``Tr E``.  λ2 is that of :func:`pick`.
 
         Gains add up over batches.
 
@@ -55,11 +54,9 @@ class LapDOFS(Method):
     def rank(
         self, problems: Sequence[Problem], n_genes: int, *, include: Index, reduction: Reduction
     ) -> Ranking:
-        """Pick genes one by one so that ``log det Z``, which is that of M + A, grows most.
+        """Pick genes one by one so that ``log det Λ``, which is that of I + A', grows most.
 
-        With ``B_k = (M + A)⁻¹`` the next gene is ``argmax fᵀB_k f``.  λ2 is that of :func:`pick`.
-
-        Gains ``log(1 + fᵀB_k f)`` add up over batches.
+        λ2 is that of :func:`pick`.  Gains ``log(1 + gᵀEg)`` add up over batches.
 
         Returns
         -------

@@ -36,7 +36,7 @@ class LaplacianScore(Method):
     ) -> Ranking:
         """Rank genes by how little they vary along the graph, beside how much they vary at all.
 
-        ``L_i = f̃ᵀLf̃ / f̃ᵀDf̃`` with ``f̃`` centred by the degrees D of the cells and ``L = D − S``,
+        ``L_i = f̃ᵀLf̃ / f̃ᵀDf̃`` with ``f̃`` centred by the degrees D of the cells and ``L = D − Γ``,
         whatever Laplacian the problem has.  Small is good: the score is ``−L_i``.
 
         Numerators and denominators are summed over batches, which is the score on the union of

@@ -4,13 +4,14 @@ F is convex, so that at any β and for every panel s
 
     F(s) ≥ F(β) + ∇F(β)ᵀ(s − β),
 
-which is smallest at a vertex of the polytope ``0 ≤ s ≤ 1, Σ s ≤ k, lower ≤ A s ≤ upper``.  It is
-found by a linear programme.  The bound is taken from the multipliers y, z ≥ 0 of the programme, as
+which is smallest at a vertex of the polytope ``0 ≤ s ≤ 1, Σ s ≤ k, lower ≤ P s ≤ upper``.  It is
+found by a linear programme.  The bound is taken from the multipliers ζ⁺, ζ⁻ ≥ 0 of the programme,
+as
 
-    ∇Fᵀs ≥ (∇F + Aᵀ(y − z))ᵀs − yᵀupper + zᵀlower
+    ∇Fᵀs ≥ (∇F + Pᵀ(ζ⁺ − ζ⁻))ᵀs − ζ⁺ᵀupper + ζ⁻ᵀlower
 
-holds for every panel within the limits, however well the programme was solved.  With z = 0 the same
-multipliers bound smaller panels too, which need not meet lower limits.  β is improved by fully
+holds for every panel within the limits, however well the programme was solved.  With ζ⁻ = 0 the
+same multipliers bound smaller panels too, which need not meet lower limits.  β is improved by fully
 corrective Frank–Wolfe steps (Holloway 1974): it is the best mean of all vertices so far.
 """
 

@@ -1,4 +1,4 @@
-"""Linear limits on a panel: ``lower ≤ A s ≤ upper`` for the panel s, with A ≥ 0.
+"""Linear limits on a panel: ``lower ≤ P s ≤ upper`` for the panel s, with P ≥ 0.
 
 An upper limit (a budget, a sum of counts, genes of one family) that holds for a panel holds for
 every part of it.  A lower limit (genes of one type) holds for whole panels.  Whether a part of a
@@ -61,9 +61,9 @@ class Rows:
     Attributes
     ----------
     matrix
-        A ≥ 0, shape (n_rows, n_genes), sparse.
+        P ≥ 0, shape (n_rows, n_genes), sparse.
     lower, upper
-        Of ``A s``, shape (n_rows,); 0 and ∞ where there is no limit.
+        Of ``P s``, shape (n_rows,); 0 and ∞ where there is no limit.
     limits, names
         Of every row: the limit that asks for it, and what it is called in messages.
     priority
@@ -142,7 +142,7 @@ class Rows:
         return shares
 
     def sums(self, genes: Index | Sequence[int]) -> Array:
-        """``A s`` for some genes, shape (n_rows,)."""
+        """``P s`` for some genes, shape (n_rows,)."""
         if not self.matrix.shape[0]:  # slices of nothing take time all the same
             return np.zeros(0)
         return np.asarray(self.matrix[:, np.asarray(genes, dtype=np.intp)].sum(axis=1))
@@ -230,7 +230,7 @@ class Rows:
         Parameters
         ----------
         used
-            ``A s`` of the genes that are in, shape (n_rows,).
+            ``P s`` of the genes that are in, shape (n_rows,).
         open_
             Whether each gene could be one of them, shape (n_genes,).
         places

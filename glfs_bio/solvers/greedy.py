@@ -1,8 +1,8 @@
 """Greedy selection of genes by rank-one updates (He, Ji, Zhang & Bao 2011).
 
-A gene enters with weight 1.  With ``u = E g`` the Sherman–Morrison formula gives
+A gene enters with weight 1.  By the formula of Sherman and Morrison
 
-    E ← E − u uᵀ/(1 + gᵀu),
+    E ← E − E g gᵀE/(1 + gᵀE g),
 
 and what gene i would gain is known for all genes at once, at the cost of one product of the genes
 with two vectors for each that enters:
