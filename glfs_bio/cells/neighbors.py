@@ -56,6 +56,19 @@ SETTINGS = Settings()
 def distances(cells: Array, n_neighbors: int, random_state: int | None) -> sparse.csr_array:
     """Distances to nearly the nearest cells, shape (n_cells, n_cells), in single precision.
 
+    Parameters as of :func:`nearest`.
+    """
+    near, far = nearest(cells, n_neighbors, random_state)
+    other = near != np.arange(len(cells), dtype=np.int32)[:, None]
+    ends = np.concatenate([[0], np.cumsum(other.sum(axis=1))])
+    graph = sparse.csr_array((far[other], near[other], ends), shape=(len(cells),) * 2)
+    graph.sort_indices()
+    return graph
+
+
+def nearest(cells: Array, n_neighbors: int, random_state: int | None) -> tuple[Index, Array]:
+    """Nearly the nearest cells of every cell and their distances, the nearest first.
+
     Cells are put into clusters.  For the cells of a cluster all distances are computed to those of
     the clusters nearest to it, as by an inverted file (Sivic and Zisserman 2003).
 
@@ -67,11 +80,17 @@ def distances(cells: Array, n_neighbors: int, random_state: int | None) -> spars
         Neighbours of a cell, itself not counted.
     random_state
         Seed of the clusters.
+
+    Returns
+    -------
+    Two of shape (n_cells, n_neighbors + 1), in single precision.  Of several cells in one place the
+    cell itself may be missing.
     """
     cells = np.asarray(cells, dtype=np.float32)
     wanted = max(SETTINGS.looked_at, SETTINGS.per_neighbor * n_neighbors)
     shape = len(cells), n_neighbors + 1
-    near, far = np.empty(shape, dtype=np.int32), np.empty(shape, dtype=np.float32)
+    near: Index = np.empty(shape, dtype=np.int32)
+    far: Array = np.empty(shape, dtype=np.float32)
     members, centers = _clusters(cells, random_state)
     sizes = np.array([len(of_cluster) for of_cluster in members])
 
@@ -89,11 +108,7 @@ def distances(cells: Array, n_neighbors: int, random_state: int | None) -> spars
         done += len(own)
         progress = {"stage": "finding neighbours", "n_done": done, "n_all": len(cells)}
         log.info("neighbours of %d of %d cells found", done, len(cells), extra=progress)
-    other = near != np.arange(len(cells), dtype=np.int32)[:, None]
-    ends = np.concatenate([[0], np.cumsum(other.sum(axis=1))])
-    graph = sparse.csr_array((far[other], near[other], ends), shape=(len(cells),) * 2)
-    graph.sort_indices()
-    return graph
+    return near, far
 
 
 def _clusters(cells: Array, random_state: int | None) -> tuple[list[Index], Array]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,8 @@ from sklearn.decomposition import PCA
 from sklearn.metrics import normalized_mutual_info_score
 from sklearn.neighbors import NearestNeighbors
 
+from ..cells import neighbors
+from ..cells.graph import MOST_EXACT
 from ..data import threads as pools
 from ..errors import NO_VALUE, InvalidValue
 
@@ -46,6 +49,34 @@ class Settings:
 
 
 SETTINGS = Settings()
+#: Threads of scikit-learn share the cells, but of fewer a thread the neighbours: then the order of
+#: neighbours at equal distances depends on the threads.
+_CELLS_OF_THREAD = 1024
+
+
+@dataclass(frozen=True)
+class View:
+    """The cells as some genes show them.
+
+    Attributes
+    ----------
+    coordinates
+        Shape (n_cells, r).
+    nearest
+        What :func:`nearest` returns for them.
+    clusters
+        What :func:`clusterings` returns for them.
+    """
+
+    coordinates: Array
+    nearest: Index
+    clusters: dict[int, Index]
+
+    @classmethod
+    def of(cls, where: Array, random_state: int | None) -> View:
+        """Return the view of cells with these coordinates."""
+        near = nearest(where, random_state=random_state)
+        return cls(where, near, clusterings(where, random_state=random_state))
 
 
 @dataclass(frozen=True)
@@ -104,10 +135,13 @@ def coordinates(data: Matrix, panel: Index, *, n_comps: int = SETTINGS.n_comps) 
 
 
 @pools.one_thread_if_forked
-def nearest(where: Array, n_neighbors: int = SETTINGS.n_neighbors) -> Index:
-    """Exactly the nearest other cells of every cell, the nearest first.
+def nearest(
+    where: Array, n_neighbors: int = SETTINGS.n_neighbors, *, random_state: int | None = 0
+) -> Index:
+    """Nearest other cells of every cell, the nearest first.
 
-    The time grows with the square of the number of cells.
+    They are exact up to :data:`~glfs_bio.cells.graph.MOST_EXACT` cells, and nearly all are found
+    beyond, as in the graph of the cells (:mod:`glfs_bio.cells.neighbors`).
 
     Parameters
     ----------
@@ -115,13 +149,23 @@ def nearest(where: Array, n_neighbors: int = SETTINGS.n_neighbors) -> Index:
         Coordinates of the cells, shape (n_cells, r).
     n_neighbors
         At most ``n_cells − 1`` are used.
+    random_state
+        Seed of the approximate search.
 
     Returns
     -------
     Shape (n_cells, n_neighbors).
     """
-    finder = NearestNeighbors(n_neighbors=min(n_neighbors, len(where) - 1), algorithm="brute")
-    return np.asarray(finder.fit(where).kneighbors(return_distance=False))
+    n_neighbors = min(n_neighbors, len(where) - 1)
+    if len(where) <= MOST_EXACT:
+        few = len(where) <= _CELLS_OF_THREAD * pools.n_threads()
+        with pools.one_thread() if few else nullcontext():
+            finder = NearestNeighbors(n_neighbors=n_neighbors, algorithm="brute").fit(where)
+            return np.asarray(finder.kneighbors(return_distance=False))
+    near, _ = neighbors.nearest(where, n_neighbors, random_state)
+    itself = near == np.arange(len(where))[:, None]
+    last = np.argsort(itself, axis=1, kind="stable")
+    return np.asarray(np.take_along_axis(near, last, axis=1)[:, :n_neighbors])
 
 
 def knn_preservation(near: Index, near_in_all: Index) -> Array:
@@ -179,14 +223,13 @@ def clusterings(where: Array, *, random_state: int | None = 0) -> dict[int, Inde
         k for k in SETTINGS.coarse + SETTINGS.fine if k * SETTINGS.cells_of_cluster <= len(where)
     ]
     n_different = len(np.unique(where, axis=0))
-    return {
-        k: np.asarray(
-            KMeans(
-                min(k, n_different), n_init=SETTINGS.starts, random_state=random_state
-            ).fit_predict(where)
-        )
-        for k in enough
-    }
+
+    def clusters(k: int) -> Index:
+        model = KMeans(min(k, n_different), n_init=SETTINGS.starts, random_state=random_state)
+        with pools.one_thread():  # of several one waits for another, and they add in any order
+            return np.asarray(model.fit_predict(where))
+
+    return dict(zip(enough, pools.in_order(clusters, enough), strict=True))
 
 
 def cluster_preservation(

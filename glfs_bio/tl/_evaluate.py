@@ -10,11 +10,12 @@ import pandas as pd
 
 from .. import checks
 from .._anndata import columns, provenance, read, write
+from .._anndata.all_genes import view_of_all_genes
 from .._progress import progress
-from ..cells.pca import principal_components
 from ..criterion.failures import WithFailures
 from ..data.threads import few_threads
 from ..measures import cells as measures
+from ..measures.cells import View
 from ..measures.genes import imputed, redundancy, totals
 from ..measures.labels import label_scores
 from ..solvers.greedy import select
@@ -242,7 +243,8 @@ def evaluated(
     r2 = imputed(basis.structure.sets, found.genes).of_structure
     entry["imputed"] = float(np.nanmedian(r2)) if np.isfinite(r2).any() else float("nan")
     now("nearest cells and clusters")
-    entry |= _cells(found, data, asked)
+    all_genes = view_of_all_genes(adata, found.layer, asked.random_state)
+    entry |= _cells(found, data, asked, all_genes)
     now("the panel's genes")
     entry |= _genes(found, data, asked)
     return entry, of_cells, r2
@@ -293,17 +295,11 @@ def _batches(adata: AnnData, found: Panel) -> dict[str, Any]:
     }
 
 
-def _cells(found: Panel, data: Matrix, asked: Asked) -> dict[str, Any]:
-    """The cells as the panel shows them, beside the principal components of all genes."""
-    where = measures.coordinates(data, found.genes)
-    everything = principal_components(data, measures.SETTINGS.n_comps, asked.random_state)
-    near = measures.nearest(where)
-    near_by_all = measures.nearest(everything)
-    preserved = measures.knn_preservation(near, near_by_all)
-    clusters = measures.cluster_preservation(
-        measures.clusterings(where, random_state=asked.random_state),
-        measures.clusterings(everything, random_state=asked.random_state),
-    )
+def _cells(found: Panel, data: Matrix, asked: Asked, all_genes: View) -> dict[str, Any]:
+    """The cells as the panel shows them, compared with all genes."""
+    panel = View.of(measures.coordinates(data, found.genes), asked.random_state)
+    preserved = measures.knn_preservation(panel.nearest, all_genes.nearest)
+    clusters = measures.cluster_preservation(panel.clusters, all_genes.clusters)
     entry: dict[str, Any] = {
         "knn_preservation": float(preserved.mean()),
         "cluster_preservation_coarse": clusters.coarse,
@@ -311,9 +307,9 @@ def _cells(found: Panel, data: Matrix, asked: Asked) -> dict[str, Any]:
     }
     if asked.labels is not None:
         codes, names = asked.labels.codes, asked.labels.names
-        scores = label_scores(where, codes, names, near=near)
+        scores = label_scores(panel.coordinates, codes, names, near=panel.nearest)
         entry["accuracy"] = scores.accuracy
-        by_all = label_scores(everything, codes, names, near=near_by_all)
+        by_all = label_scores(all_genes.coordinates, codes, names, near=all_genes.nearest)
         entry["accuracy_all_genes"] = by_all.accuracy
         entry["macro_f1"] = scores.macro_f1
         entry["rare_f1"] = scores.rare_f1

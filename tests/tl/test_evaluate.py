@@ -7,8 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from refusals import refused
+from threadpoolctl import threadpool_limits
 
 from glfs_bio import Platform, Preserve, pp, tl
+from glfs_bio._anndata import all_genes
 from glfs_bio.errors import Caution, InvalidType, InvalidValue, NotFound
 
 MARKERS = ["CD3D", "LYZ", "NKG7", "CD79A", "FCER1A"]
@@ -59,7 +61,7 @@ def test_what_is_written(cells, tmp_path):
     tl.evaluate_panel(
         cells, MARKERS, "bulk_labels", counts_layer="counts", platform=Platform(failure=0.2)
     )
-    assert set(cells.uns) - before == {"glfs_evaluation"}
+    assert set(cells.uns) - before == {"glfs_evaluation", all_genes.KEY}
     entry = cells.uns["glfs_evaluation"]
     assert entry["preserved_with_failures"] < entry["preserved"]
     assert 0 < entry["counts_share"] < 1
@@ -147,3 +149,25 @@ def test_bad_input_changes_nothing(cells, options, kind):
     with refused(kind, [*options][-1]):
         tl.evaluate_panel(cells, **{"panel": MARKERS, **options})
     assert (set(cells.uns), set(cells.obs), set(cells.var)) == before
+
+
+def test_the_view_of_all_genes_is_of_the_matrix_that_there_is(cells):
+    first = found(cells, labels="bulk_labels", n_random=0)
+    kept = cells.uns[all_genes.KEY]["nearest"]
+    again = found(cells, labels="bulk_labels", n_random=0)
+    assert cells.uns[all_genes.KEY]["nearest"] is kept
+    assert again["accuracy_all_genes"] == first["accuracy_all_genes"]
+    some = cells[::2].copy()
+    fresh = cells[::2].copy()
+    del fresh.uns[all_genes.KEY], fresh.obsm[all_genes.KEY]
+    for entry in (found(one, n_random=0) for one in (some, fresh)):
+        assert entry["knn_preservation"] == found(fresh, n_random=0)["knn_preservation"]
+    assert len(some.uns[all_genes.KEY]["nearest"]) == some.n_obs
+
+
+def test_threads_change_nothing(cells):
+    with threadpool_limits(1):
+        one = found(cells.copy(), labels="bulk_labels")
+    with threadpool_limits(2):
+        two = found(cells.copy(), labels="bulk_labels")
+    pd.testing.assert_frame_equal(one["table"], two["table"], check_exact=True)

@@ -8,6 +8,7 @@ from refusals import refused
 from scipy.spatial.distance import cdist, pdist
 
 from glfs_bio.errors import InvalidValue
+from glfs_bio.measures import cells as measures
 from glfs_bio.measures.cells import (
     SETTINGS,
     cluster_preservation,
@@ -114,3 +115,13 @@ def test_cells_that_a_panel_cannot_tell_apart():
     assert all(len(np.unique(cluster)) == 2 for cluster in found.values())
     off = clusterings(np.zeros((200, 1)))
     assert cluster_preservation(off, found).coarse == 0.0
+
+
+def test_of_many_cells_nearly_all_of_the_nearest_are_found(monkeypatch):
+    where = np.random.default_rng(0).normal(size=(9000, 3))
+    exact = nearest(where)
+    monkeypatch.setattr(measures, "MOST_EXACT", 1000)
+    found = nearest(where)
+    assert found.shape == exact.shape
+    assert not (found == np.arange(len(where))[:, None]).any()
+    assert knn_preservation(found, exact).mean() > 0.9

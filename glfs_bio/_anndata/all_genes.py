@@ -1,0 +1,51 @@
+"""The cells as all genes show them, which panels are compared with: kept with the cells."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..cells.pca import principal_components
+from ..data.matrix import RowMatrix
+from ..measures.cells import SETTINGS, View
+from . import read, write
+from .structure import fingerprint
+
+if TYPE_CHECKING:
+    from anndata import AnnData
+
+#: Where it is kept, in ``.obsm`` and ``.uns``.
+KEY = "glfs_all_genes"
+
+
+def view_of_all_genes(adata: AnnData, layer: str | None, random_state: int | None) -> View:
+    """Return the view in principal components of all genes: the one that is kept, or a new one.
+
+    Parameters
+    ----------
+    adata
+        Cells × genes.
+    layer
+        Layer to use instead of ``.X``.
+    random_state
+        Seed of components and clusters.
+    """
+    data = read.matrix(adata, layer)
+    made_of = {
+        "matrix": fingerprint(adata, RowMatrix(data), layer),
+        **write.parameters({"random_state": random_state}),
+    }
+    entry = adata.uns.get(KEY)
+    if entry is not None and entry["made_of"] == made_of and KEY in adata.obsm:
+        clusters = {int(k): np.asarray(own) for k, own in entry["clusters"].items()}
+        return View(np.asarray(adata.obsm[KEY]), np.asarray(entry["nearest"]), clusters)
+    where = principal_components(data, SETTINGS.n_comps, random_state)
+    view = View.of(where, random_state)
+    adata.obsm[KEY] = view.coordinates
+    adata.uns[KEY] = {
+        "made_of": made_of,
+        "nearest": view.nearest,
+        "clusters": {str(k): own for k, own in view.clusters.items()},
+    }
+    return view
