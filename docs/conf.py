@@ -86,22 +86,23 @@ copybutton_prompt_is_regexp = True
 
 _NOT_RUN = """
 ```{note}
-This page was built without its data: the code is shown and was not run. {doc}`index` says what is
-missing and where it goes.
+This page was built without its data: the code is shown and was not run. {doc}`/vignettes/index` lists
+the files.
 ```
 """
 
 
-def _lacks_data(vignette: Path) -> bool:
+def _lacks_data(page: Path) -> bool:
     folder = os.environ.get("GLFS_BIO_DATA")
-    wanted = jupytext.read(vignette).metadata.get("data", [])
-    return bool(wanted) and not (folder and all((Path(folder) / name).exists() for name in wanted))
+    files = jupytext.read(page).metadata.get("data", [])
+    return bool(files) and not (folder and all((Path(folder) / name).exists() for name in files))
 
 
 _not_run = {
-    f"vignettes/{path.stem}"
-    for path in (HERE / "vignettes").glob("*.md")
-    if path.stem != "index" and _lacks_data(path)
+    f"{folder}/{path.stem}"
+    for folder in ("vignettes", "howto")
+    for path in (HERE / folder).glob("*.md")
+    if _lacks_data(path)
 }
 nb_execution_excludepatterns = [f"{name}.md" for name in sorted(_not_run)]
 
