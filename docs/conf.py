@@ -86,8 +86,8 @@ copybutton_prompt_is_regexp = True
 
 _NOT_RUN = """
 ```{note}
-This page was built without its data: the code is shown and was not run. {doc}`/vignettes/index` lists
-the files.
+This page was built without its data: the code is shown and was not run. {doc}`/vignettes/index`
+lists the files.
 ```
 """
 
