@@ -58,7 +58,7 @@ def preserved(entry: dict[str, Any], share: float) -> str:
     """How much of its target a panel preserves, in words."""
     from .._anndata import target
 
-    return f"{percent(share)} of {target.told(entry)}"
+    return f"{percent(share)} of {target.describe(entry)}"
 
 
 def _axes(numbers: Any) -> str:

@@ -205,7 +205,7 @@ def _page(subject: Subject, title: str) -> str:
         lstrip_blocks=True,
     )
     environment.filters["told"] = _sections.told
-    environment.filters["goal"] = target.told
+    environment.filters["goal"] = target.describe
 
     def filled(name: str, content: dict[str, Any]) -> str:
         return environment.get_template(f"report/{name}.html").render(content)

@@ -17,7 +17,7 @@ import numpy as np
 
 from .. import pl
 from .._anndata import write
-from ..pl._figure import MEASURES
+from ..pl._results import MEASURES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
