@@ -94,7 +94,6 @@ def labels(
         where.set(xlim=(0, 1), xlabel=f"recall and F1, panel of {adata.uns[key]['n_genes']} genes")
         where.spines[["top", "right"]].set_visible(False)
         size = name_places(where, list(table.index.astype(str)))
-        beside(where, [f"{n:,}" for n in table["n_cells"]], size)
-        where.text(1.02, 1.0, "cells", transform=where.transAxes, va="bottom", fontsize=size)
+        beside(where, [f"{n:,} cells" for n in table["n_cells"]], size)
         legend(where, handles)
     return frame.finish([where], where)

@@ -87,7 +87,7 @@ def test_labels_from_the_best_to_the_worst(judged):
     np.testing.assert_allclose([bar.get_width() for bar in bars], ranked["recall"])
     (points,) = ax.lines
     np.testing.assert_allclose(points.get_xdata(), ranked["f1"])
-    assert [text.get_text() for text in ax.texts] == [*map(str, ranked["n_cells"]), "cells"]
+    assert [text.get_text() for text in ax.texts] == [f"{n} cells" for n in ranked["n_cells"]]
     for bar, (_, one) in zip(bars, ranked.iterrows(), strict=True):
         colour = GREY if one["too_few"] else VERMILLION if one["rare"] else BLUE
         assert same_color(bar.get_facecolor(), colour)
