@@ -21,6 +21,7 @@ FLOORS = (
     *({"solvers"}, {"ranking"}, {"methods"}, {"glfs2014", "rivals", "laprls"}, {"measures"}),
     *({"selection"}, {"estimators"}, {"_files", "_extras", "_progress"}, {"_gene_files"}),
     *({"datasets"}, {"_anndata"}, {"pp"}, {"tl"}, {"pl"}, {"io"}, {"cli", "rbridge"}),
+    {"_on_import", "_accessor"},
     {"__init__", "__main__"},
 )
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
