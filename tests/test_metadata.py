@@ -49,13 +49,13 @@ def test_the_version_is_the_same_everywhere(file, pattern):
     ],
 )
 def test_addresses_are_those_of_pyproject(file):
-    """Of the project, that is: on the host of its source."""
+    """Of the project, that is: on the host of its repository."""
     urls = tomllib.loads(read("pyproject.toml"))["project"]["urls"]
-    host = re.match(r"https://[^/]+/", urls["Source"])[0]
+    host = re.match(r"https://[^/]+/", urls["Repository"])[0]
     found = re.findall(rf"{re.escape(host)}[^\s\"',]*", read(file))
     assert found
     for address in found:
-        assert address == urls["Source"] or address.startswith(
+        assert address == urls["Repository"] or address.startswith(
             (urls["Documentation"], urls["Issues"])
         ), address
 
