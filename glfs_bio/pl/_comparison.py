@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._anndata import provenance
+from ._colours import colour_map
 from ._figure import Frame, documented
 from ._heatmap import heat_map
 from ._results import MEASURES
@@ -76,6 +77,7 @@ def comparison(
     ['ours', 'theirs']
     """
     frame = Frame("comparison", ax, title, figsize, show, save)
+    colours = colour_map(cmap)
     table = provenance.result(adata, key, "tl.compare_panels", "table", "jaccard")["table"]
     measures = [name for name in MEASURES if name in table and table[name].notna().any()]
     values = table[measures].to_numpy(dtype=float).T
@@ -93,7 +95,7 @@ def comparison(
             [MEASURES[name] for name in measures],
             short(list(table.index.astype(str)), _LETTERS),
             texts,
-            cmap,
+            colours,
             bar="measure",
             bold=best,
         )

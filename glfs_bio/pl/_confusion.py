@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ._colours import colour_map
 from ._figure import Frame, documented
 from ._heatmap import heat_map
 from ._results import by_label
@@ -70,6 +71,7 @@ def confusion(
     (10, 10)
     """
     frame = Frame("confusion", ax, title, figsize, show, save)
+    colours = colour_map(cmap)
     table, counts = by_label(adata, key)
     names = list(table.index.astype(str))
     shares = counts / counts.sum(axis=1, keepdims=True)
@@ -77,5 +79,5 @@ def confusion(
     size = max(_CELL * len(counts), _SMALLEST)
     with frame.axes([size + _WIDTH], size + _HEIGHT) as (where,):
         where.set(xlabel="predicted label, % of the cells", ylabel="label")
-        heat_map(where, shares, names, names, texts, cmap, bar="share of the cells of a label")
+        heat_map(where, shares, names, names, texts, colours, bar="share of the cells of a label")
     return frame.finish([where], where)

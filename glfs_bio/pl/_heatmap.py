@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._colours import colour_map
 from ._figure import LOOK, colour_bar, extent
 from ._rows import name_places
 
@@ -28,7 +27,7 @@ def heat_map(
     rows: Sequence[str],
     columns: Sequence[str],
     texts: Sequence[Sequence[str]],
-    cmap: str | Colormap,
+    cmap: Colormap,
     *,
     bar: str,
     bold: Sequence[Sequence[bool]] | None = None,
@@ -52,8 +51,7 @@ def heat_map(
     bold
         Cells whose text is bold.
     """
-    colours = colour_map(cmap)
-    image = ax.imshow(shares, vmin=0, vmax=1, cmap=colours, aspect="auto")
+    image = ax.imshow(shares, vmin=0, vmax=1, cmap=cmap, aspect="auto")
     for _ in range(2):  # the names along one axis take room from the other
         size = min(name_places(ax, rows), name_places(ax, columns, axis="x"))
     ax.set_ylim(len(rows) - 0.5, -0.5)
@@ -73,7 +71,7 @@ def heat_map(
         return
     for (i, j), share in np.ndenumerate(shares):
         options: dict[str, Any] = {"fontweight": "bold"} if bold and bold[i][j] else {}
-        dark = np.isfinite(share) and _luminance(colours(share)) < _DARK
+        dark = np.isfinite(share) and _luminance(cmap(share)) < _DARK
         ax.text(
             *(j, i, texts[i][j]),
             ha="center",

@@ -195,9 +195,9 @@ def panel(
         maps = embedding.maps(adata, key, genes, layer)
         if keep:
             embedding.keep(adata, key, maps)
-        titled = {f"panel of {len(genes)} genes": maps.panel}
+        titled = {f"panel of {len(genes):,} genes": maps.panel}
         if maps.all_genes is not None:
-            titled = {f"all {adata.n_vars} genes": maps.all_genes, **titled}
+            titled = {f"all {adata.n_vars:,} genes": maps.all_genes, **titled}
         with frame.axes([_SQUARE] * len(titled) * len(every), _TALL) as axes:
             for place, (cells, name) in enumerate(every):
                 some = axes[place * len(titled) : (place + 1) * len(titled)]

@@ -35,6 +35,11 @@ MODEL = {
 
 JUDGED = (pl.preserved, pl.labels, pl.confusion, pl.unexplained, pl.imputation)
 WORKBENCH = (*JUDGED, pl.curve, pl.comparison)
+MAPPED = (pl.comparison, pl.confusion, pl.unexplained, pl.stability, pl.panel)
+COLOURED = (
+    *(pl.preserved, pl.labels, pl.imputation, pl.curve, pl.path, pl.weights, pl.enrichment),
+    pl.stability,
+)
 PICTURES = (pl.path, pl.weights, pl.stability, pl.enrichment, pl.panel, *WORKBENCH)
 
 #: Arguments that all functions of the workbench have, and what is wrong with them.
@@ -238,6 +243,14 @@ CALLS = [
     *((draw, {"save": ".nope"}, InvalidValue) for draw in PICTURES),
     *((draw, {"save": "a\0.png"}, InvalidValue) for draw in PICTURES),
     *((draw, {"show": "x"}, InvalidType) for draw in PICTURES),
+    *((draw, {"title": 5}, InvalidType) for draw in PICTURES),
+    *((draw, {"figsize": 5}, InvalidType) for draw in PICTURES),
+    *((draw, {"figsize": (0, 1)}, InvalidValue) for draw in PICTURES),
+    *((draw, {"palette": 5}, InvalidType) for draw in COLOURED),
+    *((draw, {"palette": ["x"]}, InvalidValue) for draw in COLOURED),
+    *((draw, {"cmap": "x"}, InvalidValue) for draw in MAPPED),
+    (pl.panel, {"labels": "louvain", "palette": 5}, InvalidType),
+    (pl.panel, {"keep": 1}, InvalidType),
     (pl.enrichment, {"ax": 5}, InvalidType),
     (pl.panel, {"key": "x"}, NotFound),
     (pl.panel, {"ax": 5}, InvalidType),
