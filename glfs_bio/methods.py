@@ -276,14 +276,14 @@ class Registry(UserDict[str, Any]):
 
 #: Objectives of ``method="glfs"``.
 OBJECTIVES = Registry(
-    error="glfs_bio.selection:Error",
+    error="glfs_bio.selection:PosteriorVariance",
     exact="glfs_bio.glfs2014.exact:Exact",
     printed="glfs_bio.glfs2014.printed:Printed",
 )
 
 #: Methods; ``"glfs"``, the default, ranks by an objective.
 METHODS = Registry(
-    glfs="glfs_bio.selection:Error",
+    glfs="glfs_bio.selection:PosteriorVariance",
     lapaofs="glfs_bio.rivals.designs:LapAOFS",
     lapdofs="glfs_bio.rivals.designs:LapDOFS",
     laplacian_score="glfs_bio.rivals.laplacian_score:LaplacianScore",

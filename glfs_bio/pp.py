@@ -13,13 +13,14 @@ import numpy as np
 from anndata import AnnData
 
 from . import checks
-from ._anndata import constraints, names, read, selection, target, write
+from ._anndata import constraints, names, read, selection, write
+from ._anndata import target as targets
 from ._anndata.structure import (
     KEY,
     Parameters,
     compute,
     fingerprints,
-    parameters,
+    parameters_of,
     store,
     structure_of,
 )
@@ -268,7 +269,7 @@ def _selected(
     `adata` is left as it is, but for a structure that is kept.
     """
     named = {name: params[name] for name in ("layer", "batch_key", "use_rep", "neighbors_key")}
-    asked = dict(params)
+    requested = dict(params)
     several = not isinstance(adata, AnnData)
     sets = selection.data_sets(adata) if several else {"": adata}
     for one in sets.values():
@@ -285,10 +286,10 @@ def _selected(
     if several:
         whole = selection.join(sets, **named, limits=params["limits"])
         named |= selection.JOINED
-        asked["limits"] = selection.limits_of_joined(params["limits"])
+        requested["limits"] = selection.limits_of_joined(params["limits"])
     how = {name: params[name] for name in ("n_comps", "random_state")}
     frame, entry = _of_one(
-        whole, asked, parameters(whole, **named, **how), keep=inplace and not several
+        whole, requested, parameters_of(whole, **named, **how), keep=inplace and not several
     )
     recorded, detection = dict(params), f"{params['key_added']}_detection"
     if detection in frame:
@@ -301,53 +302,53 @@ def _selected(
 
 
 def _of_one(
-    adata: AnnData, params: Mapping[str, Any], asked: Parameters, *, keep: bool
+    adata: AnnData, params: Mapping[str, Any], parameters: Parameters, *, keep: bool
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
     """A selection from one object."""
-    options = asked.options(method=params["method"], objective=params["objective"])
+    options = parameters.options(method=params["method"], objective=params["objective"])
     checks.seed(options.random_state)
     read.unique_names(adata)
     called = {name: params[name] for name in ("symbols", "missing")}
     genes = names.choose(adata, params["include"], params["exclude"], **called)
-    given = read.inputs(adata, asked)
-    rows = wanted = detection = failure = None
+    inputs = read.inputs(adata, parameters)
+    rows = target = detection = failure = None
     if params["limits"] is not None:
         genes, rows = constraints.within(
-            adata, genes, params["limits"], params["n_genes"], asked.layer
+            adata, genes, params["limits"], params["n_genes"], parameters.layer
         )
-    if params["preserve"] is not target.STRUCTURE or params["cell_weights"] is not None:
-        wanted = target.wanted(adata, params["preserve"], params["cell_weights"], **called)
+    if params["preserve"] is not targets.STRUCTURE or params["cell_weights"] is not None:
+        target = targets.resolve(adata, params["preserve"], params["cell_weights"], **called)
     if params["platform"] is not None:
-        detection, failure = target.platform(adata, params["platform"], asked.layer)
+        detection, failure = targets.platform(adata, params["platform"], parameters.layer)
     question = Question(
         params["n_genes"],
         include=np.flatnonzero(genes.included),
         candidates=np.flatnonzero(genes.allowed),
         rows=rows,
         failure=failure,
-        target=wanted,
+        target=target,
         across=params["across"],
         detection=detection,
     )
-    answerable(question, options, adata.shape, one_set=given.batch is None)
-    cells = _cells(adata, asked, given, options.ranker, keep=keep)
+    answerable(question, options, adata.shape, one_set=inputs.batch is None)
+    cells = _cells(adata, parameters, inputs, options.ranker, keep=keep)
     if options.ranker.name == "error":
         _something_to_preserve(cells, question)
     with naming(batch="batch_key"):
         ranking = rank_genes(
-            given.data,
+            inputs.data,
             question,
             options,
-            graph=given.graph,
-            representation=given.representation,
-            batch=given.batch,
+            graph=inputs.graph,
+            representation=inputs.representation,
+            batch=inputs.batch,
             cells=cells,
         )
     frame = write.table(ranking, genes, adata.var_names, params["key_added"])
     if detection is not None:
         frame[f"{params['key_added']}_detection"] = detection
     entry = write.record(ranking)
-    entry["structure"] = asked.record()
+    entry["structure"] = parameters.record()
     if genes.missing:
         entry["missing"] = write.storable(genes.missing)
     return frame, entry
@@ -368,12 +369,12 @@ def _something_to_preserve(cells: Sequence[Cells] | None, question: Question) ->
 
 
 def _cells(
-    adata: AnnData, asked: Parameters, given: Inputs, ranker: Method, *, keep: bool
+    adata: AnnData, parameters: Parameters, inputs: Inputs, ranker: Method, *, keep: bool
 ) -> Sequence[Cells] | None:
     """The structure, where the method needs no more of the cells; else None."""
     if not ranker.by_criterion:
         return None
-    return structure_of(adata, asked, given, keep=keep).sets
+    return structure_of(adata, parameters, inputs, keep=keep).sets
 
 
 def structure(
@@ -448,7 +449,7 @@ def structure(
     checks.seed(random_state)
     read.unique_names(adata)
     read.writable(adata)
-    asked = Parameters(
+    parameters = Parameters(
         layer=layer,
         batch_key=batch_key,
         use_rep=use_rep,
@@ -459,9 +460,14 @@ def structure(
         standardize=standardize,
         random_state=random_state,
     )
-    asked.options()  # checks the parameters
-    given = read.inputs(adata, asked)
-    store(adata, compute(adata, given, asked), fingerprints(adata, given, asked), key_added)
+    parameters.options()  # checks the parameters
+    inputs = read.inputs(adata, parameters)
+    store(
+        adata,
+        compute(adata, inputs, parameters),
+        fingerprints(adata, inputs, parameters),
+        key_added,
+    )
 
 
 _LISTS = ("include", "exclude")

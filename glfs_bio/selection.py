@@ -144,14 +144,14 @@ def rank_genes(
     InvalidType, InvalidValue
         Naming the parameter, its value and what it should be.
     """
-    how = Options() if options is None else options
-    asked = question if isinstance(question, Question) else Question(question)
-    asked = answerable(asked, how, data.shape, one_set=batch is None)
+    options = Options() if options is None else options
+    question = question if isinstance(question, Question) else Question(question)
+    question = answerable(question, options, data.shape, one_set=batch is None)
     if cells is None:
         n_cells = data.shape[0]
         cells = build_problems(
             data,
-            how.reduction,
+            options.reduction,
             representation=None
             if representation is None
             else check_coordinates(representation, n_cells),
@@ -159,20 +159,20 @@ def rank_genes(
             batch=batch,
         )
     targets = None
-    if asked.target is not None:
-        targets = [asked.target.rows(one.cells) for one in split(batch, data.shape[0])]
+    if question.target is not None:
+        targets = [question.target.rows(one.cells) for one in split(batch, data.shape[0])]
     criterion = criterion_of(
-        cells, targets, worst=asked.across == "worst", detection=asked.detection
+        cells, targets, worst=question.across == "worst", detection=question.detection
     )
-    ranking = how.ranker.answer(asked, criterion, how.reduction)
+    ranking = options.ranker.answer(question, criterion, options.reduction)
     about: dict[str, Any] = {
-        **how.names,
+        **options.names,
         "n_axes": _of_sets([one.n_axes for one in cells]),
         "graph_components": max(one.graph_components for one in cells),
         "assay_noise": float(np.mean([one.assay_noise for one in cells])),
     }
     if batch is not None:
-        chosen = asked.candidates[ranking.order[: ranking.n_selected]]
+        chosen = question.candidates[ranking.order[: ranking.n_selected]]
         labels = [one.label for one in split(batch, data.shape[0])]
         about["batches"] = np.array(labels, dtype=object)
         about["preserved_in_batches"] = criterion.preserved_in_sets(chosen)
@@ -259,10 +259,10 @@ def answerable(
     InvalidType, InvalidValue
         What this method cannot answer, or these cells, naming the parameter.
     """
-    asked = question.among(shape[1])
-    check_sizes(shape, options, [asked.n_genes], len(asked.candidates))
+    question = question.among(shape[1])
+    check_sizes(shape, options, [question.n_genes], len(question.candidates))
     method = options.ranker
-    if asked.n_genes is None and not method.chooses_size:
+    if question.n_genes is None and not method.chooses_size:
         raise InvalidValue(
             "n_genes",
             None,
@@ -270,39 +270,39 @@ def answerable(
             "give one",
             method=method.name,
         )
-    if asked.across != "mean" and one_set:
+    if question.across != "mean" and one_set:
         raise InvalidValue(
             "across",
-            asked.across,
+            question.across,
             "compares batches",
             "name them with {arg:batch_key}, or give several data sets",
         )
-    if asked.of_criterion and not method.by_criterion:
+    if question.of_criterion and not method.by_criterion:
         raise InvalidValue(
-            asked.of_criterion,
+            question.of_criterion,
             NO_VALUE,
             "is for {arg:objective=error}, the default, and the selection is by {method}",
             "leave one of them out",
             method=method.name,
         )
-    if asked.failure is not None and (asked.failure[asked.candidates] >= 1.0).all():
+    if question.failure is not None and (question.failure[question.candidates] >= 1.0).all():
         raise InvalidValue(
             "platform",
             NO_VALUE,
             "lets every gene to choose from fail",
             "correct its failure, a probability",
         )
-    if asked.detection is not None and options.reduction.standardize != "noise":
+    if question.detection is not None and options.reduction.standardize != "noise":
         raise InvalidValue(
             "platform",
             NO_VALUE,
             "changes the noise of genes, and with this {arg:standardize} genes have none",
             "leave one of them out",
         )
-    return asked
+    return question
 
 
-class Error(Method):
+class PosteriorVariance(Method):
     """``F = Tr(W E)``, the weighted posterior variance of a cell function given the panel.
 
     It has no options: W is what should be preserved.

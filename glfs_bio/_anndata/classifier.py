@@ -163,8 +163,8 @@ class Classifier:
         there = there[np.argsort(columns[there])]
         absent = np.flatnonzero(columns < 0)
         constant = self.intercept + self.gene_means[absent] @ self.coef[absent]
-        seen = RowMatrix(data, genes=columns[there])
-        return np.asarray(seen.sweep(_times, self.coef[there])[1]) + constant
+        data_of_genes = RowMatrix(data, genes=columns[there])
+        return np.asarray(data_of_genes.sweep(_times, self.coef[there])[1]) + constant
 
 
 def best(decision: Array) -> NDArray[np.intp]:

@@ -74,7 +74,7 @@ def labels(adata: AnnData, name: str, argument: str = "labels") -> Labels:
     return Labels(codes, values.cat.categories.to_numpy())
 
 
-def tell(labels: NDArray[Any], cv: int | None) -> None:
+def log_labels(labels: NDArray[Any], cv: int | None) -> None:
     """Log which values are classes, those that may mean a missing label, and those with few cells.
 
     `cv` is the number of folds that is asked for; None: none.
@@ -101,7 +101,7 @@ def tell(labels: NDArray[Any], cv: int | None) -> None:
             )
         )
     if cv is not None and counts.max() > 1:
-        _tell_folds(classes, counts, cv)
+        _log_folds(classes, counts, cv)
 
 
 def numbers(
@@ -193,7 +193,7 @@ def _known(adata: AnnData, given: Mapping[Any, Any], argument: str) -> None:
         )
 
 
-def _tell_folds(classes: NDArray[Any], counts: NDArray[np.intp], cv: int) -> None:
+def _log_folds(classes: NDArray[Any], counts: NDArray[np.intp], cv: int) -> None:
     """Log how many folds there are, and classes with fewer cells."""
     number = n_folds(counts, cv)
     if number < cv:

@@ -279,8 +279,8 @@ class Lookup:
     def _needs_symbols(self, absent: Iterable[object]) -> bool:
         """Whether symbols are asked for, and the data has ids."""
         have = sum(_ENSEMBL.fullmatch(name) is not None for name in self.by_name)
-        asked = all(isinstance(one, str) and _ENSEMBL.fullmatch(one) for one in absent)
-        return self._symbols is None and not asked and 2 * have > len(self.by_name)
+        are_ids = all(isinstance(one, str) and _ENSEMBL.fullmatch(one) for one in absent)
+        return self._symbols is None and not are_ids and 2 * have > len(self.by_name)
 
 
 def choose(

@@ -108,22 +108,22 @@ def _panel(adata: AnnData, named: Named) -> dict[str, Any]:
 def _params(adata: AnnData, key: str) -> str:
     """A checksum of the parameters of a selection, but for where it is written."""
     record = adata.uns.get(key, {})
-    told = {
-        name: _whatever_it_went_through(value)
+    recorded = {
+        name: _canonical(value)
         for name, value in dict(record.get("params", {})).items()
         if name not in selection.WHERE
     }
-    told["structure"] = _whatever_it_went_through(record.get("structure", {}))
-    return f"{zlib.crc32(json.dumps(told, sort_keys=True).encode()):08x}"
+    recorded["structure"] = _canonical(record.get("structure", {}))
+    return f"{zlib.crc32(json.dumps(recorded, sort_keys=True).encode()):08x}"
 
 
-def _whatever_it_went_through(value: Any) -> Any:
+def _canonical(value: Any) -> Any:
     """A parameter as it is in Python, after a file, and after R, where one is a list of one."""
     found = selection.plain(value)
     if isinstance(found, dict):
-        return {str(name): _whatever_it_went_through(item) for name, item in found.items()}
+        return {str(name): _canonical(item) for name, item in found.items()}
     if isinstance(found, list):
-        items = [_whatever_it_went_through(item) for item in found]
+        items = [_canonical(item) for item in found]
         return items[0] if len(items) == 1 else items
     if isinstance(found, int | float) and not isinstance(found, bool):
         return float(found)
@@ -137,6 +137,6 @@ def _matrix(adata: AnnData, layer: str | None) -> str:
         return _UNKNOWN
     rows = np.unique(np.linspace(0, adata.n_obs - 1, min(_ROWS, adata.n_obs)).astype(int))
     sums = np.ravel(np.asarray(data[rows].astype(np.float64).sum(axis=1)))
-    told = [f"{value:.{_DIGITS}e}" for value in sums]
-    told += [str(adata.shape), *adata.var_names]
-    return f"{zlib.crc32(chr(0).join(told).encode()):08x}"
+    content = [f"{value:.{_DIGITS}e}" for value in sums]
+    content += [str(adata.shape), *adata.var_names]
+    return f"{zlib.crc32(chr(0).join(content).encode()):08x}"

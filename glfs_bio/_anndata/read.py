@@ -48,15 +48,15 @@ _PARTS = {
 
 
 @dataclass(frozen=True)
-class Look:
-    """How a matrix is told from its first values.
+class Recognition:
+    """How the content of a matrix is recognised from its first values.
 
     Attributes
     ----------
     values
-        Values that are looked at.
+        Number of values.
     rows
-        Rows that they are taken from, where the matrix is not in memory.
+        Number of rows that they are taken from, where the matrix is not in memory.
     largest_logarithm
         No logarithm exceeds it: that of 1e9 to the base of 2.
     largest
@@ -77,7 +77,7 @@ class Look:
     nearly_all: float = 0.95
 
 
-LOOK = Look()
+RECOGNITION = Recognition()
 
 
 @dataclass(frozen=True)
@@ -321,7 +321,7 @@ def may_be_counts(data: Any) -> bool:
     if not len(values):
         return True
     whole = (values == np.round(values)).all()
-    return bool(values.min() >= 0 and (whole or values.max() > LOOK.largest_logarithm))
+    return bool(values.min() >= 0 and (whole or values.max() > RECOGNITION.largest_logarithm))
 
 
 def logged_twice(data: Any) -> bool:
@@ -330,11 +330,13 @@ def logged_twice(data: Any) -> bool:
     Counts of a cell are whole multiples of its smallest, whatever they are normalised by.
     """
     if isinstance(data, RowMatrix):
-        data = data.first(LOOK.rows)
+        data = data.first(RECOGNITION.rows)
     if sparse.issparse(data):
         data = np.split(data.data, data.tocsr().indptr[1:-1])
     rows = [row[row > 0] for row in data]
-    rows = [row.astype(np.float64) for row in rows if len(row) > 1 and row.max() < LOOK.twice]
+    rows = [
+        row.astype(np.float64) for row in rows if len(row) > 1 and row.max() < RECOGNITION.twice
+    ]
     if not rows:
         return False
     once = [np.expm1(row) for row in rows]
@@ -344,15 +346,15 @@ def logged_twice(data: Any) -> bool:
 def _multiples(rows: list[Array]) -> bool:
     """Whether nearly all numbers of nearly all rows are whole multiples of their smallest."""
     ratios = np.concatenate([row / row.min() for row in rows])
-    ratios = ratios[(ratios > 1.0 + LOOK.whole) & (ratios < LOOK.largest)]
-    whole = np.abs(ratios - np.round(ratios)) < LOOK.whole
-    return bool(len(ratios) >= LOOK.rows and whole.mean() > LOOK.nearly_all)
+    ratios = ratios[(ratios > 1.0 + RECOGNITION.whole) & (ratios < RECOGNITION.largest)]
+    whole = np.abs(ratios - np.round(ratios)) < RECOGNITION.whole
+    return bool(len(ratios) >= RECOGNITION.rows and whole.mean() > RECOGNITION.nearly_all)
 
 
 def looks_like_intensities(data: Any) -> bool:
     """Whether the first values are too far from zero for logarithms, and for units of noise."""
     values = _first_values(data)
-    return bool(len(values) and np.abs(values).max() > LOOK.largest)
+    return bool(len(values) and np.abs(values).max() > RECOGNITION.largest)
 
 
 def mask(
@@ -540,8 +542,10 @@ def _is_lazy(data: Any) -> bool:
 def _first_values(data: Any) -> NDArray[Any]:
     """Some values; of a sparse matrix those that are stored."""
     if isinstance(data, RowMatrix):
-        data = data.first(LOOK.rows)
-    values: NDArray[Any] = (data.data if sparse.issparse(data) else data).ravel()[: LOOK.values]
+        data = data.first(RECOGNITION.rows)
+    values: NDArray[Any] = (data.data if sparse.issparse(data) else data).ravel()[
+        : RECOGNITION.values
+    ]
     return values
 
 

@@ -48,8 +48,8 @@ def ranked(adata: AnnData, key: str, *, only: str = "selected") -> pd.DataFrame:
     """
     read.unique_names(adata)
     checks.texts(key=key)
-    wanted = ("weight", "loss", "score", "rank", "selected", "included")
-    for name in wanted:
+    columns = ("weight", "loss", "score", "rank", "selected", "included")
+    for name in columns:
         if f"{key}_{name}" not in adata.var:
             raise NotFound(
                 "key",
@@ -58,7 +58,7 @@ def ranked(adata: AnnData, key: str, *, only: str = "selected") -> pd.DataFrame:
                 "run {call:pp.select_genes} first",
                 column=f"{key}_{name}",
             )
-    frame = pd.DataFrame({name: adata.var[f"{key}_{name}"] for name in wanted})
+    frame = pd.DataFrame({name: adata.var[f"{key}_{name}"] for name in columns})
     flags = ["selected", "included"]
     frame[flags] = frame[flags].astype(bool)
     frame = frame[frame["selected"] if only == "selected" else frame["score"].notna()]
@@ -179,17 +179,17 @@ def difference(adata: AnnData, key: str, stability_key: str) -> str | None:
     entry = record(adata, stability_key, "tl.stability", "jaccard", "n_genes")
     if "of" not in entry:
         return "an earlier version did not record which selection it examined"
-    told = [
-        f"{name}={_told(value)} and not {_told(chosen['params'][name])}"
+    differences = [
+        f"{name}={_text(value)} and not {_text(chosen['params'][name])}"
         for name, value in entry["params"].items()
         if name in chosen["params"]
         and name not in _FREE
         and plain(value) != plain(chosen["params"][name])
     ]
     limited = plain(chosen["params"].get("limits", "None")) != "None"  # parts admit other genes
-    if not told and not limited and entry["n_tested"] != chosen["n_tested"]:
-        told.append(f"{entry['n_tested']} genes to choose from and not {chosen['n_tested']}")
-    return ", ".join(told) or None
+    if not differences and not limited and entry["n_tested"] != chosen["n_tested"]:
+        differences.append(f"{entry['n_tested']} genes to choose from and not {chosen['n_tested']}")
+    return ", ".join(differences) or None
 
 
 def data_sets(adata: Any) -> dict[str, AnnData]:
@@ -315,7 +315,7 @@ def plain(value: Any) -> Any:
     return np.asarray(value).tolist()
 
 
-def _told(value: Any) -> str:
+def _text(value: Any) -> str:
     found = plain(value)
     if isinstance(found, list) and len(found) > 3:
         return f"{len(found)} values"

@@ -40,7 +40,7 @@ _FEW_CELLS = 3
 _HALF = 0.5
 
 
-def wanted(
+def resolve(
     adata: AnnData,
     preserve: Preserve,
     cell_weights: str | None,
@@ -150,7 +150,7 @@ def shares(adata: AnnData, given: Detection, layer: str | None) -> Array:
     return np.minimum(found, 1.0)
 
 
-def told(entry: Mapping[str, Any]) -> str:
+def described(entry: Mapping[str, Any]) -> str:
     """What the shares of a record are shares of, for text."""
     preserve = write.restored(entry.get("params", {}).get("preserve", STRUCTURE))
     if isinstance(preserve, str):

@@ -15,7 +15,7 @@ from ._command import command, given
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class Arguments:
     """Arguments of ``tl.classify``."""
 
     labels: Annotated[str, "Column of obs with the labels, empty where they are not known."]
@@ -44,7 +44,7 @@ class Asked:
 @command
 def classify(
     cells: options.Cells,
-    asked: Asked,
+    arguments: Arguments,
     written: options.Written,
     model: Annotated[
         Path | None,
@@ -57,26 +57,28 @@ def classify(
     Example: glfs-bio classify pbmc.h5ad --labels cell_type --n-genes 25 --table predicted.csv
     """
     adata = cells.load()
-    arguments = given(asked) | {"n_comps": asked.n_comps or None}
-    glfs_bio.tl.classify(adata, **arguments)
+    keywords = given(arguments) | {"n_comps": arguments.n_comps or None}
+    glfs_bio.tl.classify(adata, **keywords)
     import pandas as pd
 
     predictions = pd.DataFrame(
         {
             "cell": adata.obs_names,
-            "label": adata.obs[asked.labels].to_numpy(),
-            "predicted": adata.obs[f"{asked.key_added}_predicted"].to_numpy(),
+            "label": adata.obs[arguments.labels].to_numpy(),
+            "predicted": adata.obs[f"{arguments.key_added}_predicted"].to_numpy(),
         }
     )
     if model is not None:
-        glfs_bio.io.write_classifier(adata, model, key=asked.key_added, overwrite=written.overwrite)
-    written.put(adata, predictions, _summary(adata.uns[asked.key_added]))
+        glfs_bio.io.write_classifier(
+            adata, model, key=arguments.key_added, overwrite=written.overwrite
+        )
+    written.put(adata, predictions, _summary(adata.uns[arguments.key_added]))
 
 
 def _summary(entry: dict[str, Any]) -> str:
-    told = [f"{entry['n_genes']} genes: {', '.join(entry['genes'])}"]
+    parts = [f"{entry['n_genes']} genes: {', '.join(entry['genes'])}"]
     if "cv_errors" in entry:
-        told.append(f"{min(entry['cv_errors'])}/{entry['n_tested']} errors in cross-validation")
+        parts.append(f"{min(entry['cv_errors'])}/{entry['n_tested']} errors in cross-validation")
     if "test_errors" in entry:
-        told.append(f"{entry['test_errors']}/{entry['n_test']} errors outside --train")
-    return "; ".join(told)
+        parts.append(f"{entry['test_errors']}/{entry['n_test']} errors outside --train")
+    return "; ".join(parts)

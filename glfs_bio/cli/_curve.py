@@ -20,7 +20,7 @@ _SHARES = (0.25, 0.5, 0.9)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class Arguments:
     """Arguments of ``tl.curve``."""
 
     max_genes: Annotated[int, "Genes of the largest panel."] = 200
@@ -39,7 +39,7 @@ class Asked:
 def curve(
     cells: options.Cells,
     target: options.Target,
-    asked: Asked,
+    arguments: Arguments,
     structure: options.Structure,
     limits: glfs_bio.Limits,
     written: options.Written,
@@ -53,17 +53,17 @@ def curve(
     with progress():
         glfs_bio.tl.curve(
             adata,
-            **given(asked),
+            **given(arguments),
             **preserve,
             limits=limits,
         )
-    frame = results.called(adata.uns[asked.key_added]["table"], adata, asked.symbols)
+    frame = results.called(adata.uns[arguments.key_added]["table"], adata, arguments.symbols)
     written.put(adata, frame, _summary(frame))
 
 
 def _summary(frame: pd.DataFrame) -> str:
     """How many genes preserve some shares of the structure."""
-    told = [
+    parts = [
         f"{frame['n_genes'][(frame['preserved'] >= share).idxmax()]} genes preserve "
         f"{results.percent(share)}"
         for share in _SHARES
@@ -71,5 +71,5 @@ def _summary(frame: pd.DataFrame) -> str:
     ]
     last = frame.iloc[-1]
     return "; ".join(
-        [*told, f"{last['n_genes']} genes preserve {results.percent(last['preserved'])}"]
+        [*parts, f"{last['n_genes']} genes preserve {results.percent(last['preserved'])}"]
     )

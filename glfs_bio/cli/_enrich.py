@@ -16,7 +16,7 @@ from ._command import command, given
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class Arguments:
     """Arguments of ``tl.enrich``."""
 
     gene_sets: Annotated[
@@ -42,22 +42,24 @@ class Asked:
 
 
 @command
-def enrich(source: options.Source, asked: Asked, written: options.Written) -> None:
+def enrich(source: options.Source, arguments: Arguments, written: options.Written) -> None:
     """Find the gene sets that a selection is rich in; prints a table with tabs.
 
     IN holds a selection: what `glfs-bio select -o` wrote.
 
     Example: glfs-bio enrich panel.h5ad --gene-sets reactome.gmt --table terms.csv
     """
-    if asked.gene_sets.lower().endswith(".gmt"):
-        glfs_bio.io.read_gmt(asked.gene_sets)  # what is wrong with it is told before cells are read
+    if arguments.gene_sets.lower().endswith(".gmt"):
+        glfs_bio.io.read_gmt(
+            arguments.gene_sets
+        )  # what is wrong with it is told before cells are read
     adata = files.load(source)
-    where = f"{asked.key}_enrichment" if asked.key_added is None else asked.key_added
-    glfs_bio.tl.enrich(adata, **given(asked) | {"key_added": where})
+    where = f"{arguments.key}_enrichment" if arguments.key_added is None else arguments.key_added
+    glfs_bio.tl.enrich(adata, **given(arguments) | {"key_added": where})
     entry = adata.uns[where]
     terms = entry["table"].rename_axis("term").reset_index()
-    told = (
+    summary = (
         f"{(terms['pvals_adj'] <= 0.05).sum()} of {len(terms)} gene sets with an adjusted "
         f"p-value up to 0.05; {entry['n_selected']} of {entry['n_background']} genes selected"
     )
-    written.put(adata, terms, told)
+    written.put(adata, terms, summary)

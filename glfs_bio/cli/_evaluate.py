@@ -21,7 +21,7 @@ _WORST = 3
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class Arguments:
     """Arguments of ``tl.evaluate_panel``."""
 
     labels: options.Labels = None
@@ -53,7 +53,7 @@ def evaluate(
     cells: options.Cells,
     panel: options.Panel,
     target: options.Target,
-    asked: Asked,
+    arguments: Arguments,
     structure: options.Structure,
     platform: glfs_bio.Platform,
     tables: Tables,
@@ -62,7 +62,7 @@ def evaluate(
 
     Example: glfs-bio evaluate pbmc.h5ad catalogue.csv --labels cell_type --table measures.tsv
     """
-    if tables.per_label is not None and asked.labels is None:
+    if tables.per_label is not None and arguments.labels is None:
         raise InvalidValue(
             "per_label", tables.per_label, "needs {arg:labels}", "name their column of {obs}"
         )
@@ -70,17 +70,17 @@ def evaluate(
     glfs_bio.tl.evaluate_panel(
         adata,
         panel,
-        **given(asked),
+        **given(arguments),
         **target.of_panel(adata, panel, structure),
         platform=platform,
         random_state=structure.seed,
     )
     import pandas as pd
 
-    entry = adata.uns[asked.key_added]
+    entry = adata.uns[arguments.key_added]
     measures = pd.DataFrame(_measures(entry), columns=["measure", "value"], dtype=object)
     beside = {tables.missed: entry["unexplained"]}
-    if asked.labels is not None:
+    if arguments.labels is not None:
         beside[tables.per_label] = entry["per_label"].reset_index()
     tables.put(adata, measures, *_summary(entry), beside=beside)
 
@@ -101,36 +101,36 @@ def _summary(entry: dict[str, Any]) -> list[str]:
     percent = results.percent
     random = entry["random_preserved"]
     beside = f"; random panels preserve {percent(random.mean())}" if len(random) else ""
-    told = [
+    lines = [
         f"{entry['n_genes']} genes preserve {results.preserved(entry, entry['preserved'])}"
         f"{results.certified(entry['optimality'])}{beside}"
     ]
     if "preserved_with_failures" in entry:
-        told.append(
+        lines.append(
             f"with failures they preserve {percent(entry['preserved_with_failures'])} on average"
         )
     if "batches" in entry:
         kept = entry["preserved_in_batches"]
         least = int(np.nanargmin(kept))
-        told.append(
+        lines.append(
             f"of the {len(kept)} batches least is preserved of {entry['batches'][least]}: "
             f"{percent(kept[least])}"
         )
     if "accuracy" in entry:
         worst = entry["per_label"].sort_values("f1", kind="stable").head(_WORST)
         names = ", ".join(f"{name} ({f1:.2f})" for name, f1 in worst["f1"].items())
-        told.append(
+        lines.append(
             f"accuracy {entry['accuracy']:.2f} (all genes {entry['accuracy_all_genes']:.2f}), "
             f"macro-F1 {entry['macro_f1']:.2f}; least F1: {names}"
         )
-    told.append(
+    lines.append(
         f"{percent(entry['knn_preservation'])} of the nearest cells preserved; median R² of the "
         f"structure of unmeasured genes {entry['imputed']:.2f}"
     )
     if "counts_share" in entry:
-        told.append(f"the panel takes {percent(entry['counts_share'])} of all counts")
+        lines.append(f"the panel takes {percent(entry['counts_share'])} of all counts")
     first = entry["unexplained"].iloc[0]
     genes = " against ".join(first[side] for side in ("genes_up", "genes_down") if first[side])
     where = f", in {first['labels']}" if first.get("labels") else ""
-    told.append(f"it misses most {genes}{where}")
-    return told
+    lines.append(f"it misses most {genes}{where}")
+    return lines

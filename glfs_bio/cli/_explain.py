@@ -14,7 +14,7 @@ from ._stderr import progress
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class Arguments:
     """Arguments of ``tl.explain_panel``."""
 
     labels: options.Labels = None
@@ -29,7 +29,7 @@ def explain(
     cells: options.Cells,
     panel: options.Panel,
     target: options.Target,
-    asked: Asked,
+    arguments: Arguments,
     structure: options.Structure,
     written: options.Written,
 ) -> None:
@@ -40,13 +40,13 @@ def explain(
     adata = cells.load()
     preserve = target.of_panel(adata, panel, structure)
     with progress():
-        glfs_bio.tl.explain_panel(adata, panel, **given(asked), **preserve)
-    entry = adata.uns[asked.key_added]
-    frame = results.called(entry["table"], adata, asked.symbols)
+        glfs_bio.tl.explain_panel(adata, panel, **given(arguments), **preserve)
+    entry = adata.uns[arguments.key_added]
+    frame = results.called(entry["table"], adata, arguments.symbols)
     least, most = frame.loc[frame["loss"].idxmin()], frame.loc[frame["loss"].idxmax()]
-    told = (
+    summary = (
         f"{len(frame)} genes preserve {results.preserved(entry, frame['preserved'].iloc[-1])}; "
         f"most is lost without {most['gene']} ({results.percent(most['loss'])}), "
         f"least without {least['gene']} ({results.percent(least['loss'])})"
     )
-    written.put(adata, frame, told)
+    written.put(adata, frame, summary)

@@ -23,7 +23,7 @@ _ENDINGS = (".txt", ".csv", ".tsv", ".xlsx", ".gmt", ".rnk")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class Arguments:
     """Arguments of the functions that write genes."""
 
     key: Annotated[
@@ -57,7 +57,7 @@ def export(
         ),
         files.Writes(_ENDINGS),
     ],
-    asked: Asked,
+    arguments: Arguments,
     overwrite: options.Overwrite = False,
 ) -> None:
     """Write the selected genes; the endings of the files say in which formats.
@@ -67,48 +67,48 @@ def export(
 
     Example: glfs-bio export panel.h5ad genes.txt genes.csv genes.gmt genes.rnk
     """
-    _check({target.suffix.lower() for target in targets}, asked)
+    _check({target.suffix.lower() for target in targets}, arguments)
     adata = files.load(source)
     for target in targets:
         with files.replacing(target, ".txt", overwrite=overwrite) as name:
-            _write(adata, name, asked)
+            _write(adata, name, arguments)
 
 
-def _write(adata: AnnData, file: Path, asked: Asked) -> None:
+def _write(adata: AnnData, file: Path, arguments: Arguments) -> None:
     """Write one file, in the format that its ending says."""
-    keys, ending = asked.key or ["glfs"], file.suffix.lower()
+    keys, ending = arguments.key or ["glfs"], file.suffix.lower()
     if ending == ".gmt":
         glfs_bio.io.write_gmt(
             adata,
             file,
             key=keys,
-            thresholds=asked.thresholds or (),
-            stability_key=asked.stability_key,
-            symbols=asked.symbols,
+            thresholds=arguments.thresholds or (),
+            stability_key=arguments.stability_key,
+            symbols=arguments.symbols,
         )
     elif ending == ".rnk":
-        glfs_bio.io.write_rnk(adata, file, key=keys[0], symbols=asked.symbols)
+        glfs_bio.io.write_rnk(adata, file, key=keys[0], symbols=arguments.symbols)
     else:
         of_tables: dict[str, Any] = {
-            "columns": asked.columns or (),
-            "explanation_key": asked.explanation_key,
+            "columns": arguments.columns or (),
+            "explanation_key": arguments.explanation_key,
         }
         glfs_bio.io.write_gene_list(
             adata,
             file,
             key=keys[0],
-            symbols=asked.symbols,
-            selected_only=not asked.every,
+            symbols=arguments.symbols,
+            selected_only=not arguments.every,
             **(of_tables if ending in _TABLES else {}),
         )
 
 
-def _check(endings: set[str], asked: Asked) -> None:
+def _check(endings: set[str], arguments: Arguments) -> None:
     """Refuse, before anything is read, endings and options that do not go together."""
-    if len(asked.key or ()) > 1 and endings != {".gmt"}:
-        raise InvalidValue("key", asked.key, "is for .gmt alone", "name one selection")
+    if len(arguments.key or ()) > 1 and endings != {".gmt"}:
+        raise InvalidValue("key", arguments.key, "is for .gmt alone", "name one selection")
     for name in ("columns", "explanation_key"):
-        if (value := getattr(asked, name)) and not endings & _TABLES:
+        if (value := getattr(arguments, name)) and not endings & _TABLES:
             raise InvalidValue(name, value, "needs a file that ends with .csv, .tsv or .xlsx")
-    if asked.thresholds and ".gmt" not in endings:
+    if arguments.thresholds and ".gmt" not in endings:
         raise InvalidValue("thresholds", NO_VALUE, "needs a file that ends with .gmt")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class Arguments:
     """Arguments of ``tl.extend_panel``."""
 
     n_extra: Annotated[
@@ -46,7 +46,7 @@ def extend(
     cells: options.Cells,
     panel: options.Panel,
     target: options.Target,
-    asked: Asked,
+    arguments: Arguments,
     structure: options.Structure,
     limits: glfs_bio.Limits,
     platform: glfs_bio.Platform,
@@ -64,19 +64,19 @@ def extend(
         glfs_bio.tl.extend_panel(
             adata,
             panel,
-            **given(asked),
+            **given(arguments),
             **preserve,
             limits=limits,
             platform=platform,
             random_state=structure.seed,
         )
-    entry = adata.uns[asked.key_added]
+    entry = adata.uns[arguments.key_added]
     added = entry["table"]
     if written.genes is not None:
-        names = _panel(adata, panel, added["gene"], asked.symbols)
+        names = _panel(adata, panel, added["gene"], arguments.symbols)
         files.put_names(names, written.genes, overwrite=written.overwrite)
-    told = f"{len(added)} genes added: {results.summary(entry)}"
-    written.put(adata, results.called(added, adata, asked.symbols), told)
+    summary = f"{len(added)} genes added: {results.summary(entry)}"
+    written.put(adata, results.called(added, adata, arguments.symbols), summary)
 
 
 def _panel(adata: AnnData, given: Any, added: pd.Series, symbols: str | None) -> list[str]:

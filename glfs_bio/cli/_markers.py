@@ -12,7 +12,7 @@ from ._command import command, given
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class Arguments:
     """Arguments of ``tl.markers``."""
 
     labels: Annotated[str, "Column of obs with labels, such as cell types."]
@@ -25,18 +25,18 @@ class Asked:
 
 @command
 def markers(
-    cells: options.Cells, panel: options.Panel, asked: Asked, written: options.Written
+    cells: options.Cells, panel: options.Panel, arguments: Arguments, written: options.Written
 ) -> None:
     """Say for every label which genes of a panel mark it, and how well.
 
     Example: glfs-bio markers pbmc.h5ad panel.txt --labels cell_type --table markers.tsv
     """
     adata = cells.load()
-    glfs_bio.tl.markers(adata, panel, **given(asked))
-    frame = adata.uns[asked.key_added]["table"]
+    glfs_bio.tl.markers(adata, panel, **given(arguments))
+    frame = adata.uns[arguments.key_added]["table"]
     worst = frame.loc[frame["f_beta"].idxmin()]
-    told = (
+    summary = (
         f"F-beta of {len(frame)} labels {frame['f_beta'].mean():.2f} in the mean; least of "
         f"{worst['label']} ({worst['f_beta']:.2f})"
     )
-    written.put(adata, frame, told)
+    written.put(adata, frame, summary)

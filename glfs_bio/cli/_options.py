@@ -72,9 +72,9 @@ Backed = Annotated[bool, "Leave the matrix of an .h5ad in the file while working
 Overwrite = Annotated[bool, "Replace existing files."]
 
 
-def seed(told: str) -> Any:
+def seed(text: str) -> Any:
     """The option of ``random_state``."""
-    return typer.Option("--seed", help=told)
+    return typer.Option("--seed", help=text)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,13 +109,13 @@ class Written:
         self,
         adata: AnnData,
         table: pd.DataFrame,
-        *told: str,
+        *summary: str,
         beside: dict[Path | None, pd.DataFrame] | None = None,
     ) -> None:
         """Write the cells, say some lines on stderr, and write the table after those beside it."""
         if self.output is not None:
             files.put_cells(adata, self.output, overwrite=self.overwrite)
-        for line in told:
+        for line in summary:
             note(line)
         for file, frame in (beside or {}).items():
             if file is not None:
@@ -169,10 +169,10 @@ class Structure:
         KeyError, TypeError, ValueError
             As ``pp.structure``.
         """
-        asked = self.arguments()
+        found = self.arguments()
         if not self.knobs():
-            return asked
-        glfs_bio.pp.structure(adata, **asked, key_added=_NAMED)
+            return found
+        glfs_bio.pp.structure(adata, **found, key_added=_NAMED)
         return {"use_rep": _NAMED, "random_state": self.seed}
 
     def of_panel(self, adata: AnnData, panel: object) -> str | None:
@@ -186,12 +186,12 @@ class Structure:
         KeyError, TypeError, ValueError
             As ``pp.structure``.
         """
-        asked = self.arguments()
-        if not asked:
+        found = self.arguments()
+        if not found:
             return None
         with progress():
             recorded = results.recorded_structure(adata, panel)
-            glfs_bio.pp.structure(adata, **(recorded | asked), key_added=_NAMED)
+            glfs_bio.pp.structure(adata, **(recorded | found), key_added=_NAMED)
         return _NAMED
 
 

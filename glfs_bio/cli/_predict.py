@@ -16,7 +16,7 @@ from ._command import command, given
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class Arguments:
     """Arguments of ``tl.predict``."""
 
     layer: options.Layer = None
@@ -35,7 +35,7 @@ def predict(
         typer.Argument(metavar="MODEL", help="What glfs-bio classify --model wrote."),
         files.Reads(),
     ],
-    asked: Asked,
+    arguments: Arguments,
     written: options.Written,
     backed: options.Backed = False,
 ) -> None:
@@ -45,21 +45,21 @@ def predict(
     """
     classifier = glfs_bio.io.read_classifier(model)
     adata = cells.load(backed=backed)
-    glfs_bio.tl.predict(adata, classifier, **given(asked))
+    glfs_bio.tl.predict(adata, classifier, **given(arguments))
     import pandas as pd
 
     predictions = pd.DataFrame(
         {
             "cell": adata.obs_names,
-            "predicted": adata.obs[f"{asked.key_added}_predicted"].to_numpy(),
-            "margin": adata.obs[f"{asked.key_added}_margin"].to_numpy(),
+            "predicted": adata.obs[f"{arguments.key_added}_predicted"].to_numpy(),
+            "margin": adata.obs[f"{arguments.key_added}_margin"].to_numpy(),
         }
     )
-    written.put(adata, predictions, _summary(adata.uns[asked.key_added], adata.n_obs))
+    written.put(adata, predictions, _summary(adata.uns[arguments.key_added], adata.n_obs))
 
 
 def _summary(entry: dict[str, Any], n_cells: int) -> str:
-    told = entry["prediction"]
-    absent = len(told.get("absent", ()))
+    prediction = entry["prediction"]
+    absent = len(prediction.get("absent", ()))
     genes = f"{len(entry['genes']) - absent} of {len(entry['genes'])} genes"
-    return f"{genes}, {n_cells - told['n_unsure']} of {n_cells} cells labelled"
+    return f"{genes}, {n_cells - prediction['n_unsure']} of {n_cells} cells labelled"

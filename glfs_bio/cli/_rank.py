@@ -18,7 +18,7 @@ _KEY = "ranking"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class Arguments:
     """Arguments of ``pp.select_genes``."""
 
     method: options.Method = "glfs"
@@ -31,7 +31,7 @@ class Asked:
 @command
 def rank(
     cells: options.Cells,
-    asked: Asked,
+    arguments: Arguments,
     structure: options.Structure,
     table: options.Table = None,
     overwrite: options.Overwrite = False,
@@ -40,16 +40,16 @@ def rank(
     from .._anndata import selection
 
     adata = cells.load()
-    called = selection.names(adata, asked.symbols).fillna(adata.var_names.to_series())
+    called = selection.names(adata, arguments.symbols).fillna(adata.var_names.to_series())
     with progress():
         glfs_bio.pp.select_genes(
-            adata, **given(asked), **structure.of_selection(adata), key_added=_KEY
+            adata, **given(arguments), **structure.of_selection(adata), key_added=_KEY
         )
     frame = selection.ranked(adata, _KEY, only="tested")
     frame.insert(0, "gene", called.loc[frame.index])
     frame["rank"] = frame["rank"].astype(int)
     columns = ["gene", "score", "rank", "weight", "loss"]
-    note(f"{asked.method}: {results.summary(adata.uns[_KEY])}")
+    note(f"{arguments.method}: {results.summary(adata.uns[_KEY])}")
     files.put_table(frame[columns], table, overwrite=overwrite)
 
 

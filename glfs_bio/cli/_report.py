@@ -18,7 +18,7 @@ _NO_LINKS = "none"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class Arguments:
     """Arguments of ``io.write_report``."""
 
     key: options.Key = "glfs"
@@ -51,7 +51,7 @@ def report(
         typer.Option("-o", "--output", help="File to write: .html."),
         files.Writes((".html", ".htm")),
     ],
-    asked: Asked,
+    arguments: Arguments,
     keep: Annotated[
         Path | None,
         "Also write IN with the UMAPs, which later reports use: .h5ad or .zarr.",
@@ -66,28 +66,32 @@ def report(
     Example: glfs-bio report panel.h5ad -o report.html --labels cell_type
     """
     adata = files.load(source)
-    if keep is not None or asked.layer is not None or asked.random_state:
-        glfs_bio.tl.panel_umap(adata, asked.key, layer=asked.layer, random_state=asked.random_state)
+    if keep is not None or arguments.layer is not None or arguments.random_state:
+        glfs_bio.tl.panel_umap(
+            adata, arguments.key, layer=arguments.layer, random_state=arguments.random_state
+        )
     if keep is not None:
         files.put_cells(adata, keep, overwrite=overwrite)
     results = {
-        "stability": asked.stability_key,
-        "enrichment": asked.enrichment_key,
-        "evaluation": asked.evaluation_key,
-        "explanation": asked.explanation_key,
-        "substitutes": asked.substitutes_key,
+        "stability": arguments.stability_key,
+        "enrichment": arguments.enrichment_key,
+        "evaluation": arguments.evaluation_key,
+        "explanation": arguments.explanation_key,
+        "substitutes": arguments.substitutes_key,
     }
     link: dict[str, Any] = (
-        {} if asked.link is None else {"link": None if asked.link == _NO_LINKS else asked.link}
+        {}
+        if arguments.link is None
+        else {"link": None if arguments.link == _NO_LINKS else arguments.link}
     )
     with files.replacing(output, ".html", overwrite=overwrite) as name:
         glfs_bio.io.write_report(
             adata,
             name,
-            key=asked.key,
-            labels=asked.labels,
-            symbols=asked.symbols,
+            key=arguments.key,
+            labels=arguments.labels,
+            symbols=arguments.symbols,
             results={what: key for what, key in results.items() if key is not None},
-            title=asked.title,
+            title=arguments.title,
             **link,
         )

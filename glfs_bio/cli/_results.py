@@ -58,7 +58,7 @@ def preserved(entry: dict[str, Any], share: float) -> str:
     """How much of its target a panel preserves, in words."""
     from .._anndata import target
 
-    return f"{percent(share)} of {target.told(entry)}"
+    return f"{percent(share)} of {target.described(entry)}"
 
 
 def _axes(numbers: Any) -> str:
@@ -71,14 +71,14 @@ def _axes(numbers: Any) -> str:
 
 def summary(entry: dict[str, Any]) -> str:
     """How a selection went, in one line."""
-    told = [f"{entry['n_genes']} of {entry['n_tested']} genes"]
-    told.append(f"{preserved(entry, entry['preserved'][-1])} preserved")
+    parts = [f"{entry['n_genes']} of {entry['n_tested']} genes"]
+    parts.append(f"{preserved(entry, entry['preserved'][-1])} preserved")
     if "n_axes" in entry:
-        told.append(f"{_axes(entry['n_axes'])} above the noise")
+        parts.append(f"{_axes(entry['n_axes'])} above the noise")
     if "optimality" in entry and not math.isnan(best := entry["optimality"][-1]):
-        told.append(f"optimality at least {percent(best)}")
+        parts.append(f"optimality at least {percent(best)}")
     if "lam" in entry:
-        told.append(f"λ = {entry['lam']:.4g}")
+        parts.append(f"λ = {entry['lam']:.4g}")
     if "converged" in entry:
-        told.append("converged" if entry["converged"] else "NOT converged")
-    return ", ".join(told)
+        parts.append("converged" if entry["converged"] else "NOT converged")
+    return ", ".join(parts)

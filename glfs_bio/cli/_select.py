@@ -52,7 +52,7 @@ class DataSets(options.Cells):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class Arguments:
     """Arguments of ``pp.select_genes``."""
 
     n_genes: Annotated[
@@ -91,7 +91,7 @@ class Selected:
 @command
 def select(
     cells: DataSets,
-    asked: Asked,
+    arguments: Arguments,
     target: options.Target,
     structure: options.Structure,
     limits: glfs_bio.Limits,
@@ -108,22 +108,22 @@ def select(
         )
     sets = cells.load_all()
     adata = sets[str(cells.source)]
-    arguments = given(asked, target)
-    lam = arguments.pop("lam", None)
-    arguments["objective"] = OBJECTIVES.made("objective", asked.objective, lam=lam)
+    keywords = given(arguments, target)
+    lam = keywords.pop("lam", None)
+    keywords["objective"] = OBJECTIVES.made("objective", arguments.objective, lam=lam)
     with progress():
         glfs_bio.pp.select_genes(
             sets if cells.also else adata,
-            **arguments,
+            **keywords,
             **(structure.arguments() if cells.also else structure.of_selection(adata)),
             limits=limits,
             platform=platform,
         )
     from .._anndata import selection
 
-    key = asked.key_added
+    key = arguments.key_added
     ranked = adata.var[adata.var[f"{key}_selected"]].sort_values(f"{key}_rank")
-    called = selection.names(adata, asked.symbols).fillna(adata.var_names.to_series())
+    called = selection.names(adata, arguments.symbols).fillna(adata.var_names.to_series())
     if selected.output is not None:
         files.put_cells(adata, selected.output, overwrite=selected.overwrite)
     note(results.summary(adata.uns[key]))

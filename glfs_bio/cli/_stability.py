@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class Arguments:
     """Arguments of ``tl.stability``."""
 
     key: options.Key = "glfs"
@@ -31,7 +31,7 @@ class Asked:
 
 
 @command
-def stability(source: options.Source, asked: Asked, written: options.Written) -> None:
+def stability(source: options.Source, arguments: Arguments, written: options.Written) -> None:
     """Repeat a selection on parts of the cells; prints how often each gene is selected, with tabs.
 
     IN holds a selection: what `glfs-bio select -o` wrote.  Its parameters are used again.
@@ -39,20 +39,20 @@ def stability(source: options.Source, asked: Asked, written: options.Written) ->
     Example: glfs-bio stability panel.h5ad -o stable.h5ad --table frequencies.csv
     """
     adata = files.load(source)
-    key_added = asked.key_added
-    if key_added is None or key_added == asked.key:
-        key_added = f"{asked.key}_stability"
-    arguments = {"random_state": "recorded"} | given(asked) | {"key_added": key_added}
-    glfs_bio.tl.stability(adata, **arguments)
-    frame = _frequencies(adata, asked.key, key_added)
+    key_added = arguments.key_added
+    if key_added is None or key_added == arguments.key:
+        key_added = f"{arguments.key}_stability"
+    keywords = {"random_state": "recorded"} | given(arguments) | {"key_added": key_added}
+    glfs_bio.tl.stability(adata, **keywords)
+    frame = _frequencies(adata, arguments.key, key_added)
     entry = adata.uns[key_added]
-    told = (
-        f"{asked.n_resamples} selections on {entry['n_cells']} of {adata.n_obs} cells, "
+    summary = (
+        f"{arguments.n_resamples} selections on {entry['n_cells']} of {adata.n_obs} cells, "
         f"mean Jaccard index {entry['mean_jaccard']:.2f}, "
         f"{(frame['selected'] & frame['consensus']).sum()} of {frame['selected'].sum()} genes "
         "in the consensus panel"
     )
-    written.put(adata, frame, told)
+    written.put(adata, frame, summary)
 
 
 def _frequencies(adata: AnnData, key: str, key_added: str) -> pd.DataFrame:

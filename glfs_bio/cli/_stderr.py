@@ -86,13 +86,13 @@ class _Stages(logging.Handler):
         self.most: int | None = None
 
     def emit(self, record: logging.LogRecord) -> None:
-        told = vars(record)
-        if "stage" in told:
-            self._show(told["stage"], told["n_done"], told["n_all"])
+        fields = vars(record)
+        if "stage" in fields:
+            self._show(fields["stage"], fields["n_done"], fields["n_all"])
         elif record.name == _BOUND:
-            self._show(f"comparing with the best possible: {told['n_genes']} genes", 0, None)
-        elif "n_genes" in told:
-            self._left(told["n_genes"])
+            self._show(f"comparing with the best possible: {fields['n_genes']} genes", 0, None)
+        elif "n_genes" in fields:
+            self._left(fields["n_genes"])
 
     def _left(self, left: int) -> None:
         self.most = self.most or left

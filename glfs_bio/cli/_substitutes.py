@@ -17,7 +17,7 @@ from ._stderr import progress
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class Arguments:
     """Arguments of ``tl.substitutes``."""
 
     genes: Annotated[
@@ -38,7 +38,7 @@ def substitutes(
     cells: options.Cells,
     panel: options.Panel,
     target: options.Target,
-    asked: Asked,
+    arguments: Arguments,
     structure: options.Structure,
     written: options.Written,
 ) -> None:
@@ -49,10 +49,10 @@ def substitutes(
     adata = cells.load()
     preserve = target.of_panel(adata, panel, structure)
     with progress():
-        glfs_bio.tl.substitutes(adata, panel, **given(asked), **preserve)
-    frame = adata.uns[asked.key_added]["table"]
-    entry = adata.uns[asked.key_added]
+        glfs_bio.tl.substitutes(adata, panel, **given(arguments), **preserve)
+    frame = adata.uns[arguments.key_added]["table"]
+    entry = adata.uns[arguments.key_added]
     none, every = entry["irreplaceable"], entry["groups"]["gene"]
-    told = f"{len(every) - len(none)} of {len(every)} genes have a substitute"
-    shown = results.called(frame, adata, asked.symbols)
-    written.put(adata, shown.replace({"substitute": {"": "none"}}), told)
+    summary = f"{len(every) - len(none)} of {len(every)} genes have a substitute"
+    shown = results.called(frame, adata, arguments.symbols)
+    written.put(adata, shown.replace({"substitute": {"": "none"}}), summary)

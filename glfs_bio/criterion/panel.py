@@ -254,13 +254,13 @@ class MeasuredPanel:
             u, v = g @ inverse, g @ curved
             rest = 1.0 - np.sum(u * g, axis=1)[:, None]
             loss = np.sum(v * g, axis=1)[:, None] / rest
-            seen, bent = u @ block.genes.T, v @ block.genes.T
-            squares = seen**2 / rest
+            covariances, bent = u @ block.genes.T, v @ block.genes.T
+            squares = covariances**2 / rest
             lengths = np.einsum("ij,ij->i", block.genes @ inverse, block.genes)
             gains = np.einsum("ij,ij->i", block.genes @ curved, block.genes)
             losses += loss
             alone += gains / (1.0 + lengths)
-            bent = gains + 2.0 * seen * bent / rest + loss * squares
+            bent = gains + 2.0 * covariances * bent / rest + loss * squares
             instead += bent / (1.0 + lengths + squares)
         lost = (losses - instead) / criterion.scale
         repeated = losses - alone[leaving][:, None]

@@ -202,7 +202,7 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             Question(
                 self.n_genes,
                 include=() if include is None else include,
-                target=self._wanted(y, X.shape[0]),
+                target=self._target(y, X.shape[0]),
             ),
             self._options(),
             graph=graph,
@@ -241,7 +241,7 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             )
         return super().fit_transform(X, y, **fit_params)
 
-    def _wanted(self, y: ArrayLike | None, n_cells: int) -> Target | None:
+    def _target(self, y: ArrayLike | None, n_cells: int) -> Target | None:
         if self.preserve == "structure":
             return None
         if self.preserve == "expression":

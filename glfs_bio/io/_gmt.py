@@ -128,9 +128,9 @@ def write_gmt(
 
 
 def _selections(adata: AnnData, keys: list[str]) -> Iterator[GeneSet]:
-    told = f"selected by glfs-bio {version('glfs-bio')}"
+    description = f"selected by glfs-bio {version('glfs-bio')}"
     for key in keys:
-        yield "key", key, told, selection.ranked(adata, key).index
+        yield "key", key, description, selection.ranked(adata, key).index
 
 
 def _groups(adata: AnnData, groups: Mapping[str, Iterable[str]]) -> Iterator[GeneSet]:
@@ -167,5 +167,5 @@ def _frequent(adata: AnnData, thresholds: list[float], key: str) -> Iterator[Gen
                 "the largest frequency is {largest:g}",
                 largest=float(frequency.max()),
             )
-        told = f"selected in at least {threshold:g} of resamples"
-        yield "thresholds", f"{key}_{threshold:g}", told, genes
+        description = f"selected in at least {threshold:g} of resamples"
+        yield "thresholds", f"{key}_{threshold:g}", description, genes

@@ -264,8 +264,8 @@ def _mtx_folder(path: Path) -> ad.AnnData:
         raise InvalidValue(
             "path",
             str(path),
-            "must be a folder with one of {wanted}, and has {n} of them",
-            wanted=_MATRIX,
+            "must be a folder with one of {names}, and has {n} of them",
+            names=_MATRIX,
             n=len(found),
         )
     return _mtx(found[0])

@@ -204,8 +204,8 @@ def _page(subject: Subject, title: str) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["told"] = _sections.told
-    environment.filters["goal"] = target.told
+    environment.filters["text"] = _sections.text_of
+    environment.filters["goal"] = target.described
 
     def filled(name: str, content: dict[str, Any]) -> str:
         return environment.get_template(f"report/{name}.html").render(content)
@@ -238,16 +238,16 @@ def _results(
     """
     found = {}
     for what, written in _WRITTEN_BY.items():
-        asked = named.get(what)
-        where = _where(adata, key, what) if asked is None else asked
+        given = named.get(what)
+        where = _where(adata, key, what) if given is None else given
         if where is None:
             continue
         entry = selection.record(adata, where, *written, argument="results")
         unlike = _unlike(adata, key, genes, what, where, entry)
-        if asked is not None and unlike is not None:
+        if given is not None and unlike is not None:
             raise InvalidValue(
                 "results",
-                asked,
+                given,
                 "is not of the selection under {arg:key={key}} ({unlike})",
                 "run {call:{writer}} again",
                 writer=written[0],

@@ -319,14 +319,14 @@ def lead(subject: Subject) -> dict[str, Any]:
     }
 
 
-def told(value: Any) -> str:
+def text_of(value: Any) -> str:
     """A parameter or a result as a reader wants to see it."""
     if isinstance(value, Mapping):
-        return ", ".join(f"{name}: {told(item)}" for name, item in value.items())
+        return ", ".join(f"{name}: {text_of(item)}" for name, item in value.items())
     if isinstance(value, np.ndarray) and value.dtype == np.bool_:
         return f"{value.sum()} of {value.size}"
     if isinstance(value, np.ndarray | list | tuple):
-        items = [told(item) for item in np.ravel(value)[:_ITEMS]]
+        items = [text_of(item) for item in np.ravel(value)[:_ITEMS]]
         return ", ".join(items) + (f", … ({np.size(value)})" if np.size(value) > _ITEMS else "")
     if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"

@@ -89,10 +89,10 @@ def comparison(
     )
     where.tick_params(length=0)
     where.spines[:].set_visible(False)
-    for i, told in enumerate(_texts(values)):
-        best = coloured[i] and len(set(told)) > 1
-        top = told[int(np.nanargmax(values[i]))]
-        for j, text in enumerate(told):
+    for i, texts in enumerate(_texts(values)):
+        best = coloured[i] and len(set(texts)) > 1
+        top = texts[int(np.nanargmax(values[i]))]
+        for j, text in enumerate(texts):
             where.text(
                 *(j, i, text),
                 ha="center",

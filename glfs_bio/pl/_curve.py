@@ -75,11 +75,11 @@ def curve(
         band.set_label("no panel keeps more")
         handles.append(band)
     if "accuracy" in table:
-        right, told = where.twinx(), table.dropna(subset="accuracy")
+        right, predicted = where.twinx(), table.dropna(subset="accuracy")
         for name, style in {"accuracy": "o-", "macro_f1": "s--"}.items():
             face = VERMILLION if name == "accuracy" else "white"
             handles += right.plot(
-                *(told["n_genes"], told[name], style),
+                *(predicted["n_genes"], predicted[name], style),
                 ms=4,
                 lw=1,
                 color=VERMILLION,
@@ -90,7 +90,7 @@ def curve(
         right.tick_params(axis="y", colors=VERMILLION)
         right.set_ylim(0, 1.02)
         right.spines["top"].set_visible(False)
-    where.set_ylabel(f"share of {target.told(entry)} that is preserved", color=BLUE)
+    where.set_ylabel(f"share of {target.described(entry)} that is preserved", color=BLUE)
     where.tick_params(axis="y", colors=BLUE)
     where.set(xlabel="genes, the best first", xlim=(0, 1.02 * sizes[-1]), ylim=(0, 1.02))
     where.xaxis.set_major_locator(ticker.MaxNLocator("auto", integer=True))

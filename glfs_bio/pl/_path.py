@@ -114,7 +114,7 @@ def _along_size(ax: Axes, entry: dict[str, Any]) -> None:
 
     count = int(entry["n_genes"])
     preserved = np.asarray(entry["curve"]["preserved"] if "curve" in entry else entry["preserved"])
-    lines = _shares(ax, preserved, "o-", BLUE, f"of {target.told(entry)}")
+    lines = _shares(ax, preserved, "o-", BLUE, f"of {target.described(entry)}")
     best = np.asarray(entry.get("optimality", np.nan))
     if np.isfinite(best).any():
         lines += _shares(ax, best, "s--", VERMILLION, "optimality, at least")

@@ -97,7 +97,8 @@ def preserved(
     )
     rows(where, list(strips), [_value(values) for values, _ in strips.values()])
     where.set(
-        xlim=(0, 1), xlabel=f"share of {target.told(entry)} that is preserved (1: by all genes)"
+        xlim=(0, 1),
+        xlabel=f"share of {target.described(entry)} that is preserved (1: by all genes)",
     )
     where.spines[["top", "right", "left"]].set_visible(False)
     return finish(axes, "preserved", where, show=show, save=save, own=ax is None)

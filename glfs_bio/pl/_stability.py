@@ -100,9 +100,9 @@ def _of_which(
     """Tell which genes are in the panel, or why that cannot be told."""
     different = selection.difference(adata, key, stability_key)
     if different is not None:
-        told = f"not of the selection under {key!r}: {different}"
+        title = f"not of the selection under {key!r}: {different}"
         axes[0].set_title(
-            textwrap.fill(told, _LETTERS), fontsize="small", loc="left", parse_math=False
+            textwrap.fill(title, _LETTERS), fontsize="small", loc="left", parse_math=False
         )
         return
     selected = adata.var[f"{key}_selected"].loc[genes].astype(bool)

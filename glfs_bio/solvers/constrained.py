@@ -239,9 +239,9 @@ def select_within(
     elif n_genes is not None and n_selected < n_genes and greedy.exhausted is not None:
         log.warning(
             Message(
-                "{n} of the {asked} genes are selected: {limit} lets no more in.",
+                "{n} of {requested} genes are selected: {limit} admits no more.",
                 n=n_selected,
-                asked=n_genes,
+                requested=n_genes,
                 limit=greedy.exhausted,
             )
         )

@@ -211,8 +211,8 @@ def classify(
     used = genes[model.genes_]
     if called is not None:
         report["symbols"] = called.fillna("").to_numpy(dtype=object)[used]
-    seen = RowMatrix(data[learn][:, used])
-    report["gene_means"], report["typical_margin"] = moments(seen)[0].mean, typical
+    measured = RowMatrix(data[learn][:, used])
+    report["gene_means"], report["typical_margin"] = moments(measured)[0].mean, typical
     report |= _tested(predicted, codes, ~learn & (codes >= 0), model.classes_, categories)
     _store(adata, key_added, model, genes, decision, predicted, categories)
     adata.obs[f"{key_added}_margin"] = margins / typical
@@ -241,7 +241,7 @@ def _check_labels(known: NDArray[Any], labels: str, folds: int | None) -> None:
             "fill some in, or learn from others",
         )
     check_classes(known.astype(str), name="labels")
-    columns.tell(known, folds)
+    columns.log_labels(known, folds)
 
 
 def _tested(

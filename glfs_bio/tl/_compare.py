@@ -13,7 +13,7 @@ from .._anndata import names, provenance, write
 from .._progress import progress
 from ..criterion.panel import n_matched
 from ..errors import NO_VALUE, InvalidType, InvalidValue
-from ._evaluate import N_STEPS, Asked, evaluated
+from ._evaluate import N_STEPS, Inputs, evaluated
 from ._panel import Panel, basis_of
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def compare_panels(
         )
     checks.keys(key_added=key_added)
     checks.flags(inplace=inplace)
-    asked = Asked.of(adata, labels, counts_layer, 0, 1, random_state)
+    inputs = Inputs.of(adata, labels, counts_layer, 0, 1, random_state)
     named = {
         str(name): names.panel(adata, panel, symbols=symbols, missing="warn", argument="panels")
         for name, panel in panels.items()
@@ -122,7 +122,7 @@ def compare_panels(
             entry, _, _ = evaluated(
                 adata,
                 one,
-                asked,
+                inputs,
                 lambda what, name=name: bar.update(  # type: ignore[misc]
                     task, advance=1, description=f"{name}: {what}"
                 ),
@@ -164,8 +164,8 @@ def _basis(
                 first=first,
                 other=key,
             )
-    asked = "structure" if preserve is None else preserve
-    return basis_of(adata, first, symbols=symbols, preserve=asked)
+    preserve = "structure" if preserve is None else preserve
+    return basis_of(adata, first, symbols=symbols, preserve=preserve)
 
 
 def _overlaps(panels: Mapping[str, Panel]) -> dict[str, pd.DataFrame]:

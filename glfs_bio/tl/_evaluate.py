@@ -157,12 +157,12 @@ def evaluate_panel(
     }
     checks.keys(key_added=key_added)
     checks.flags(inplace=inplace)
-    asked = Asked.of(adata, labels, counts_layer, n_random, n_directions, random_state)
+    inputs = Inputs.of(adata, labels, counts_layer, n_random, n_directions, random_state)
     with progress() as bar:
         task = bar.add_task("the structure of the cells", total=N_STEPS)
         found = find(adata, panel, symbols=symbols, preserve=preserve, platform=platform)
         entry, of_cells, r2 = evaluated(
-            adata, found, asked, lambda what: bar.update(task, advance=1, description=what)
+            adata, found, inputs, lambda what: bar.update(task, advance=1, description=what)
         )
     entry["params"] = write.parameters(params) | found.basis.record()
     entry["made_of"] = provenance.made_of(adata, found.layer, [found.named])
@@ -177,7 +177,7 @@ def evaluate_panel(
 
 
 @dataclass(frozen=True)
-class Asked:
+class Inputs:
     """What is asked of a panel, read and checked: see :func:`evaluate_panel`."""
 
     labels: Labels | None
@@ -195,7 +195,7 @@ class Asked:
         n_random: int,
         n_directions: int,
         random_state: int | None,
-    ) -> Asked:
+    ) -> Inputs:
         """Read the columns and the layer.
 
         Raises
@@ -217,7 +217,7 @@ class Asked:
 
 
 def evaluated(
-    adata: AnnData, found: Panel, asked: Asked, now: Callable[[str], None]
+    adata: AnnData, found: Panel, inputs: Inputs, now: Callable[[str], None]
 ) -> tuple[dict[str, Any], Array, Array]:
     """What :func:`evaluate_panel` writes to ``.uns``, ``.obs`` and ``.var``.
 
@@ -229,24 +229,24 @@ def evaluated(
     entry: dict[str, Any] = {
         "n_genes": len(found.genes),
         "genes": adata.var_names[found.genes].to_numpy(dtype=object),
-        **_structure(found, asked),
+        **_structure(found, inputs),
         **_batches(adata, found),
     }
     if found.named.absent:
         entry["absent"] = np.array(found.named.absent, dtype=object)
     if basis.failure is not None:
-        mean = WithFailures(basis.criterion, basis.failure, random_state=asked.random_state)
+        mean = WithFailures(basis.criterion, basis.failure, random_state=inputs.random_state)
         entry["preserved_with_failures"] = float(mean.preserved(found.genes)[-1])
     now("what it misses")
     of_cells = basis.structure.of_all_cells(found.measured.unexplained_cells(), adata.n_obs)
-    entry["unexplained"] = _missed(adata, found, asked)
+    entry["unexplained"] = _missed(adata, found, inputs)
     r2 = imputed(basis.structure.sets, found.genes).of_structure
     entry["imputed"] = float(np.nanmedian(r2)) if np.isfinite(r2).any() else float("nan")
     now("nearest cells and clusters")
-    all_genes = view_of_all_genes(adata, found.layer, asked.random_state)
-    entry |= _cells(found, data, asked, all_genes)
+    all_genes = view_of_all_genes(adata, found.layer, inputs.random_state)
+    entry |= _cells(found, data, inputs, all_genes)
     now("the panel's genes")
-    entry |= _genes(found, data, asked)
+    entry |= _genes(found, data, inputs)
     return entry, of_cells, r2
 
 
@@ -256,7 +256,7 @@ def _table(entry: dict[str, Any]) -> pd.DataFrame:
     return pd.DataFrame({"measure": list(numbers), "value": list(numbers.values())})
 
 
-def _structure(found: Panel, asked: Asked) -> dict[str, Any]:
+def _structure(found: Panel, inputs: Inputs) -> dict[str, Any]:
     """What the panel keeps beside the best, and beside random ones."""
     criterion, panel = found.basis.criterion, found.genes
     every, none = np.arange(criterion.n_genes), np.empty(0, dtype=np.intp)
@@ -267,11 +267,11 @@ def _structure(found: Panel, asked: Asked) -> dict[str, Any]:
         if not criterion.has_anything:
             most = np.nan
         varying = np.flatnonzero(np.any([one.variance > 0 for one in criterion.sets], axis=0))
-        draw = np.random.default_rng(asked.random_state)
+        draw = np.random.default_rng(inputs.random_state)
         size = min(len(panel), len(varying))
         random = [
             criterion.preserved(draw.choice(varying, size, replace=False))[-1]
-            for _ in range(asked.n_random)
+            for _ in range(inputs.n_random)
         ]
     return {
         "preserved": preserved,
@@ -295,9 +295,9 @@ def _batches(adata: AnnData, found: Panel) -> dict[str, Any]:
     }
 
 
-def _cells(found: Panel, data: Matrix, asked: Asked, all_genes: View) -> dict[str, Any]:
+def _cells(found: Panel, data: Matrix, inputs: Inputs, all_genes: View) -> dict[str, Any]:
     """The cells as the panel shows them, compared with all genes."""
-    panel = View.of(measures.coordinates(data, found.genes), asked.random_state)
+    panel = View.of(measures.coordinates(data, found.genes), inputs.random_state)
     preserved = measures.knn_preservation(panel.nearest, all_genes.nearest)
     clusters = measures.cluster_preservation(panel.clusters, all_genes.clusters)
     entry: dict[str, Any] = {
@@ -305,8 +305,8 @@ def _cells(found: Panel, data: Matrix, asked: Asked, all_genes: View) -> dict[st
         "cluster_preservation_coarse": clusters.coarse,
         "cluster_preservation_fine": clusters.fine,
     }
-    if asked.labels is not None:
-        codes, names = asked.labels.codes, asked.labels.names
+    if inputs.labels is not None:
+        codes, names = inputs.labels.codes, inputs.labels.names
         scores = label_scores(panel.coordinates, codes, names, near=panel.nearest)
         entry["accuracy"] = scores.accuracy
         by_all = label_scores(all_genes.coordinates, codes, names, near=all_genes.nearest)
@@ -318,18 +318,18 @@ def _cells(found: Panel, data: Matrix, asked: Asked, all_genes: View) -> dict[st
     return entry
 
 
-def _genes(found: Panel, data: Matrix, asked: Asked) -> dict[str, Any]:
+def _genes(found: Panel, data: Matrix, inputs: Inputs) -> dict[str, Any]:
     """What the panel's genes repeat, and what share of the counts they take."""
     repeated = redundancy(data, found.genes)
     entry: dict[str, Any] = {
         "mean_correlation": repeated.mean_correlation,
         "n_effective": repeated.n_effective,
     }
-    if asked.counts is not None:
+    if inputs.counts is not None:
         codes, names = (
-            (None, ()) if asked.labels is None else (asked.labels.codes, asked.labels.names)
+            (None, ()) if inputs.labels is None else (inputs.labels.codes, inputs.labels.names)
         )
-        taken = totals(asked.counts, found.genes, codes, names)
+        taken = totals(inputs.counts, found.genes, codes, names)
         entry["counts_share"] = taken.share
         entry["counts_spearman"] = taken.spearman
         if taken.per_label is not None:
@@ -337,25 +337,25 @@ def _genes(found: Panel, data: Matrix, asked: Asked) -> dict[str, Any]:
     return entry
 
 
-def _missed(adata: AnnData, found: Panel, asked: Asked) -> pd.DataFrame:
+def _missed(adata: AnnData, found: Panel, inputs: Inputs) -> pd.DataFrame:
     """Directions that stay open, named by their genes and labels."""
     names = adata.var_names.to_numpy()
     rows = []
-    for one in found.measured.unexplained_axes(asked.n_directions):
+    for one in found.measured.unexplained_axes(inputs.n_directions):
         order = np.argsort(-one.genes)
         row: dict[str, Any] = {
             "share": one.share,
-            "genes_up": _told(names, order, one.genes),
-            "genes_down": _told(names, order[::-1], -one.genes),
+            "genes_up": _leading_genes(names, order, one.genes),
+            "genes_down": _leading_genes(names, order[::-1], -one.genes),
         }
-        if asked.labels is not None:
-            codes = asked.labels.codes[found.basis.structure.rows[one.block]]
-            row["labels"] = _labels(one.cells, codes, asked.labels.names)
+        if inputs.labels is not None:
+            codes = inputs.labels.codes[found.basis.structure.rows[one.block]]
+            row["labels"] = _labels(one.cells, codes, inputs.labels.names)
         rows.append(row)
     return pd.DataFrame(rows)
 
 
-def _told(names: Any, order: Index, along: Array) -> str:
+def _leading_genes(names: Any, order: Index, along: Array) -> str:
     """The first genes on one side."""
     return ", ".join(names[gene] for gene in order[:_GENES] if along[gene] > 0)
 

@@ -126,7 +126,7 @@ def explain_panel(
     )
     entry: dict[str, Any] = {"table": table}
     if known is not None:
-        table["supports"], of_labels = _served(found, known, names[genes], n_labels)
+        table["supports"], of_labels = _supports(found, known, names[genes], n_labels)
         entry |= of_labels
     if not inplace:
         return table
@@ -137,7 +137,7 @@ def explain_panel(
     return None
 
 
-def _served(
+def _supports(
     found: Panel, known: Labels, genes: Any, n_labels: int
 ) -> tuple[list[str], dict[str, Any]]:
     """Labels that each gene serves, in words, and what the record holds of labels."""
@@ -147,11 +147,11 @@ def _served(
     shares = found.measured.supports(of_sets, len(categories))
     cells = np.bincount(codes[codes >= 0], minlength=len(categories)) / max(len(codes), 1)
     apart = found.measured.pairs(of_sets, len(categories))
-    told = [_told(row, cells, names, n_labels) for row in shares]
-    return told, {"support": shares, "labels": names, "pairs": _pairs(apart, genes, names)}
+    texts = [_supported(row, cells, names, n_labels) for row in shares]
+    return texts, {"support": shares, "labels": names, "pairs": _pairs(apart, genes, names)}
 
 
-def _told(shares: Array, cells: Array, categories: Any, most: int) -> str:
+def _supported(shares: Array, cells: Array, categories: Any, most: int) -> str:
     """Labels that a gene serves more than their number of cells would make, with their shares."""
     more = shares / np.maximum(cells, np.finfo(float).tiny)
     order = [code for code in np.argsort(-more)[:most] if more[code] > 1.0]
@@ -160,16 +160,16 @@ def _told(shares: Array, cells: Array, categories: Any, most: int) -> str:
 
 def _pairs(apart: Pairs, genes: Any, labels: Any) -> pd.DataFrame:
     """A row a pair of labels, the worst first."""
-    told = []
+    texts = []
     for work in apart.work:
         order = [gene for gene in np.argsort(-work)[:_NAMED_BY] if work[gene] > 0]
-        told.append(", ".join(f"{genes[gene]} ({100 * work[gene]:.0f} %)" for gene in order))
+        texts.append(", ".join(f"{genes[gene]} ({100 * work[gene]:.0f} %)" for gene in order))
     table = pd.DataFrame(
         {
             "label": labels[apart.first],
             "other": labels[apart.second],
             "preserved": apart.preserved,
-            "genes": told,
+            "genes": texts,
         }
     )
     return table.sort_values("preserved", kind="stable", ignore_index=True)

@@ -157,7 +157,7 @@ def extend_panel(
         "limits": limits,
         "platform": _platform(basis, platform, key_added),
         "batch_key": own.batch_key,
-        "use_rep": own.use_rep if own.kept is None else own.kept,
+        "use_rep": own.use_rep if own.stored_key is None else own.stored_key,
         "neighbors_key": own.neighbors_key,
         "n_comps": own.n_comps,
         "layer": own.layer,

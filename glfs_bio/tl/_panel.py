@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._anndata import constraints, names, read, target, write
-from .._anndata.structure import Parameters, parameters, structure_of
+from .._anndata import constraints, names, read, write
+from .._anndata import target as targets
+from .._anndata.structure import Parameters, parameters_of, structure_of
 from ..criterion.panel import MeasuredPanel, Substitutions
 from ..options import Platform, Preserve
 from ..pp import recorded_parameters
@@ -125,7 +126,7 @@ def basis_of(
     Raises
     ------
     KeyError, TypeError, ValueError
-        As :func:`~glfs_bio._anndata.target.wanted`, ``platform`` and
+        As :func:`~glfs_bio._anndata.target.resolve`, ``platform`` and
         :func:`~glfs_bio._anndata.structure.structure_of`.
     """
     read.unique_names(adata)
@@ -133,26 +134,30 @@ def basis_of(
     own = Parameters()
     if key is not None and key in adata.uns:
         recorded = recorded_parameters(adata, key)
-        own = Parameters.restored(adata.uns[key]["structure"], kept=_kept(adata, recorded))
+        own = Parameters.restored(
+            adata.uns[key]["structure"], stored_key=_stored_key(adata, recorded)
+        )
     if preserve is None:
-        asked = Preserve(recorded.get("preserve", target.STRUCTURE), recorded.get("cell_weights"))
-    elif isinstance(preserve, Preserve):
-        asked = preserve
-    else:
-        asked = Preserve(preserve)
-    if asked.use_rep is not None:
-        own = parameters(adata, use_rep=asked.use_rep)
+        preserve = Preserve(
+            recorded.get("preserve", targets.STRUCTURE), recorded.get("cell_weights")
+        )
+    elif not isinstance(preserve, Preserve):
+        preserve = Preserve(preserve)
+    if preserve.use_rep is not None:
+        own = parameters_of(adata, use_rep=preserve.use_rep)
     if platform is None:
         platform = recorded.get("platform")
-    wanted = target.wanted(adata, asked.target, asked.cell_weights, symbols=symbols, missing="warn")
-    detection, failure = target.platform(adata, platform, own.layer)
+    target = targets.resolve(
+        adata, preserve.target, preserve.cell_weights, symbols=symbols, missing="warn"
+    )
+    detection, failure = targets.platform(adata, platform, own.layer)
     structure = structure_of(adata, own)
-    criterion = structure.criterion(wanted, detection=detection)
+    criterion = structure.criterion(target, detection=detection)
     warn_of_noise(criterion)
-    return Basis(structure, criterion, asked, failure)
+    return Basis(structure, criterion, preserve, failure)
 
 
-def _kept(adata: AnnData, recorded: dict[str, Any]) -> str | None:
+def _stored_key(adata: AnnData, recorded: dict[str, Any]) -> str | None:
     """Key of the structure that a selection named, if it is still there."""
     name = recorded["use_rep"]
     return name if name in adata.uns and name in adata.varm else None

@@ -125,8 +125,8 @@ def maps(
     expression = values(adata, genes, layer)  # refuses a layer, before anything is computed
     with progress() as bar:
         task = bar.add_task("UMAP by the panel", total=None)
-        wanted = None if random_state is None else _params(layer, random_state)
-        if _kept(adata, key, genes, wanted):
+        params = None if random_state is None else _params(layer, random_state)
+        if _is_stored(adata, key, genes, params):
             panel = np.asarray(adata.obsm[f"X_umap_{key}"])
         else:
             panel = _umap(AnnData(expression), random_state or 0)
@@ -190,7 +190,7 @@ def _params(layer: str | None, random_state: int) -> dict[str, Any]:
     return {"layer": write.storable(layer), "random_state": random_state}
 
 
-def _kept(adata: AnnData, key: str, genes: pd.Index, params: dict[str, Any] | None) -> bool:
+def _is_stored(adata: AnnData, key: str, genes: pd.Index, params: dict[str, Any] | None) -> bool:
     """Whether there is a UMAP of these genes, with these parameters unless they are None."""
     entry = adata.uns.get(f"umap_{key}")
     return (

@@ -131,12 +131,12 @@ def predict(
         )
     margin = classifier.margins(decision) / learnt.typical_margin
     best = classifier.best(decision)
-    told: dict[str, Any] = {"unsure": "None" if unsure is None else float(unsure), "n_unsure": 0}
+    about: dict[str, Any] = {"unsure": "None" if unsure is None else float(unsure), "n_unsure": 0}
     if unsure is not None:
         best[margin < unsure] = -1
-        told["n_unsure"] = int((margin < unsure).sum())
+        about["n_unsure"] = int((margin < unsure).sum())
     if (columns < 0).any():
-        told["absent"] = learnt.genes[columns < 0]
+        about["absent"] = learnt.genes[columns < 0]
 
     adata.obs.drop(columns=f"{key_added}_decision", errors="ignore", inplace=True)
     adata.obsm.pop(f"{key_added}_decision", None)
@@ -146,4 +146,4 @@ def predict(
         adata.obs[f"{key_added}_decision"] = decision[:, 0]
     else:
         adata.obsm[f"{key_added}_decision"] = decision
-    adata.uns[key_added] = {**record, "prediction": told}
+    adata.uns[key_added] = {**record, "prediction": about}

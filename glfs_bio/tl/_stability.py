@@ -16,12 +16,13 @@ from anndata import AnnData
 from joblib import Parallel, delayed
 
 from .. import checks
-from .._anndata import provenance, read, selection, target, write
+from .._anndata import provenance, read, selection, write
+from .._anndata import target as targets
 from .._anndata.structure import (
     Parameters,
     compute,
     fingerprints,
-    parameters,
+    parameters_of,
     store,
     structure_of,
 )
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 #: Layer of raw counts in what the parts are taken from.
 _COUNTS = "counts"
 #: Structure of a part where the selection named one that was kept.
-_KEPT = "structure_of_part"
+_OF_PART = "structure_of_part"
 _FEWEST_RESAMPLES = 2
 _FEWEST_CELLS = 3
 _DEFAULTS = {
@@ -219,15 +220,15 @@ def _selections(
     limits = params["limits"]
     if limits is not None and limits.counts_layer is not None:
         options["limits"] = replace(limits, counts_layer=_COUNTS)
-    if structure.kept is not None:
-        options |= {"use_rep": _KEPT, "batch_key": None, "neighbors_key": None}
+    if structure.stored_key is not None:
+        options |= {"use_rep": _OF_PART, "batch_key": None, "neighbors_key": None}
     tasks = (delayed(_selected)(cells, part, options, structure) for part in parts)
     bar = progress()
     n_jobs = n_jobs if n_jobs is None else min(n_jobs, len(parts))
     with bar, closing(Parallel(n_jobs=n_jobs, return_as="generator")(tasks)) as work:
         results = list(bar.track(work, total=len(parts), description="selecting on parts"))
-    told = {str(warning): warning for _, _, warned in results for warning in warned}
-    for warning in told.values():
+    messages = {str(warning): warning for _, _, warned in results for warning in warned}
+    for warning in messages.values():
         warn(warning)
     chosen = np.stack([selected for selected, _, _ in results])
     return chosen, np.stack([ranked for _, ranked, _ in results])
@@ -236,7 +237,7 @@ def _selections(
 def _with_substitutes(
     adata: AnnData,
     params: dict[str, Any],
-    asked: Parameters,
+    parameters: Parameters,
     panel: NDArray[np.bool_],
     chosen: NDArray[np.bool_],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -246,14 +247,14 @@ def _with_substitutes(
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", Caution)  # the selections have said it
-        wanted = target.wanted(
+        target = targets.resolve(
             adata,
             params["preserve"],
             params["cell_weights"],
             symbols=params["symbols"],
             missing="ignore",
         )
-        criterion = structure_of(adata, asked).criterion(wanted)
+        criterion = structure_of(adata, parameters).criterion(target)
     frequency = np.full(adata.n_vars, np.nan)
     genes = np.flatnonzero(panel)
     with one_thread():  # so that the result is that of any number of processes
@@ -339,9 +340,9 @@ def _structure(
     own = ("layer", "batch_key", "use_rep", "neighbors_key", "n_comps", "random_state")
     if key in adata.uns and not given.keys() & set(own[:-1]):
         recorded = Parameters.restored(adata.uns[key]["structure"])
-        kept = params["use_rep"] if params["use_rep"] != recorded.use_rep else None
-        return replace(recorded, random_state=params["random_state"], kept=kept)
-    return parameters(adata, **{name: params[name] for name in own})
+        stored_key = params["use_rep"] if params["use_rep"] != recorded.use_rep else None
+        return replace(recorded, random_state=params["random_state"], stored_key=stored_key)
+    return parameters_of(adata, **{name: params[name] for name in own})
 
 
 def _lean(adata: AnnData, params: dict[str, Any], structure: Parameters) -> AnnData:
@@ -360,7 +361,7 @@ def _lean(adata: AnnData, params: dict[str, Any], structure: Parameters) -> AnnD
     if limits is not None and limits.counts_layer is not None:
         layer = None if limits.counts_layer == "X" else limits.counts_layer
         lean.layers[_COUNTS] = read.matrix(adata, layer, "counts_layer")
-    for name in target.sources(params["preserve"], params["cell_weights"]):
+    for name in targets.sources(params["preserve"], params["cell_weights"]):
         if name in adata.obs:
             lean.obs[name] = adata.obs[name]
         if name in adata.obsm:
@@ -403,13 +404,13 @@ def _selected(
     cells = adata[part].copy()
     with warnings.catch_warnings(record=True) as caught, _without_notes(), one_thread():
         warnings.simplefilter("always")
-        if structure.kept is not None:  # with the knobs that select_genes does not have
-            own = replace(structure, layer=None, kept=None)
-            given = read.inputs(cells, own)
-            store(cells, compute(cells, given, own), fingerprints(cells, given, own), _KEPT)
+        if structure.stored_key is not None:  # with the knobs that select_genes does not have
+            own = replace(structure, layer=None, stored_key=None)
+            inputs = read.inputs(cells, own)
+            store(cells, compute(cells, inputs, own), fingerprints(cells, inputs, own), _OF_PART)
         frame = cast("pd.DataFrame", select_genes(cells, **options))
-    told = [cast("Warning", entry.message) for entry in caught]
-    return frame["glfs_selected"].to_numpy(), frame["glfs_rank"].to_numpy(dtype=float), told
+    warned = [cast("Warning", entry.message) for entry in caught]
+    return frame["glfs_selected"].to_numpy(), frame["glfs_rank"].to_numpy(dtype=float), warned
 
 
 @contextmanager

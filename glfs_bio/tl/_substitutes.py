@@ -138,8 +138,8 @@ def substitutes(
 
 def _leaving(adata: AnnData, found: Panel, genes: Any, symbols: str | None) -> Index:
     """Places of the genes to replace, which are of the panel."""
-    asked = names_of.panel(adata, genes, symbols=symbols, missing="raise", argument="genes")
-    strange = np.setdiff1d(asked.genes, found.genes)
+    named = names_of.panel(adata, genes, symbols=symbols, missing="raise", argument="genes")
+    strange = np.setdiff1d(named.genes, found.genes)
     if len(strange):
         raise InvalidValue(
             "genes",
@@ -148,7 +148,7 @@ def _leaving(adata: AnnData, found: Panel, genes: Any, symbols: str | None) -> I
             "name genes of it",
             names=listed(adata.var_names[strange]),
         )
-    return asked.genes
+    return named.genes
 
 
 def _groups(names: Any, leaving: Index, order: Index, n_substitutes: Array) -> pd.DataFrame:
