@@ -210,10 +210,10 @@ def select_genes(
     """
     params = {
         "n_genes": n_genes,
-        "preserve": names.held(preserve),
+        "preserve": names.as_list(preserve),
         "cell_weights": cell_weights,
-        "include": names.held(include),
-        "exclude": names.held(exclude),
+        "include": names.as_list(include),
+        "exclude": names.as_list(exclude),
         "limits": limits,
         "platform": platform,
         "batch_key": batch_key,
@@ -234,7 +234,7 @@ def select_genes(
     checks.keys(key_added=key_added)
     checks.flags(as_highly_variable=as_highly_variable, subset=subset, inplace=inplace)
     if as_highly_variable:
-        _few_enough(n_genes)
+        _check_size(n_genes)
     frame, entry, sets = _selected(adata, params, inplace=inplace)
     chosen = frame[f"{key_added}_selected"].to_numpy()
     if as_highly_variable:
@@ -248,7 +248,7 @@ def select_genes(
     return None
 
 
-def _few_enough(n_genes: int | None) -> None:
+def _check_size(n_genes: int | None) -> None:
     checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
     if n_genes is not None and n_genes > LARGEST:
         raise InvalidValue(
@@ -333,7 +333,7 @@ def _of_one(
     answerable(question, options, adata.shape, one_set=inputs.batch is None)
     cells = _cells(adata, parameters, inputs, options.ranker, keep=keep)
     if options.ranker.name == "error":
-        _something_to_preserve(cells, question)
+        _check_structure(cells, question)
     with naming(batch="batch_key"):
         ranking = rank_genes(
             inputs.data,
@@ -354,7 +354,7 @@ def _of_one(
     return frame, entry
 
 
-def _something_to_preserve(cells: Sequence[Cells] | None, question: Question) -> None:
+def _check_structure(cells: Sequence[Cells] | None, question: Question) -> None:
     """Refuse to look for the fewest genes that preserve a structure, where there is none."""
     if question.n_genes is not None or question.has_budget or question.target is not None:
         return

@@ -221,14 +221,14 @@ def test_knobs_of_the_structure_are_for_one_data_set(run, cells):
     "panel", ["catalogue", "catalogue.csv", "@catalogue.csv", "LYZ,CD3D, CD79A,NKG7"]
 )
 def test_a_panel_is_a_column_a_file_or_names(run, cells, panel):
-    few = ("--n-random", "0", "--n-directions", "2", "--missed", "missed.tsv")
+    few = ("--n-random", "0", "--n-axes", "2", "--unexplained", "unexplained.tsv")
     result = run("evaluate", "cells.h5ad", panel, *few, "--table", "m.tsv", "--overwrite")
     assert (result.exit_code, result.stdout) == (0, ""), result.output
     frame = pd.read_csv("m.tsv", sep="\t", index_col="measure")["value"]
     entry = expected("evaluate", cells, CATALOGUE, n_random=0)
     assert frame["preserved"] == pytest.approx(entry["preserved"])
     assert "random" not in result.stderr
-    assert len(pd.read_csv("missed.tsv", sep="\t")) == 2
+    assert len(pd.read_csv("unexplained.tsv", sep="\t")) == 2
 
 
 def test_the_structure_is_kept_and_used_again(run, pbmc, monkeypatch):
@@ -302,11 +302,11 @@ def test_limits_by_type_and_family(run, cells, tmp_path):
 
 
 def test_substitutes(run, cells):
-    words = ("--genes", "CD3D,LYZ", "-n", "2", "--share", "0.3")
+    words = ("--genes", "CD3D,LYZ", "-n", "2", "--min-score", "0.3")
     result = run("substitutes", "cells.h5ad", "catalogue", *words, "--exclude", "CD3E")
     frame = read_table(result)
     table = expected(
-        "substitutes", cells, "catalogue", ["CD3D", "LYZ"], 2, share=0.3, exclude=["CD3E"]
+        "substitutes", cells, "catalogue", ["CD3D", "LYZ"], 2, min_score=0.3, exclude=["CD3E"]
     )
     assert list(frame["substitute"]) == list(table["substitute"])
     assert list(frame) == list(table)

@@ -411,7 +411,7 @@ def is_several(names: Any) -> bool:
     return isinstance(names, Iterable) and getattr(names, "ndim", 1) > 0
 
 
-def held(names: Any) -> Any:
+def as_list(names: Any) -> Any:
     """Return what can be gone through again, and recorded: a list of what an iterator gives."""
     return list(names) if isinstance(names, Iterator) else names
 

@@ -27,7 +27,7 @@ class Arguments:
     labels: options.Labels = None
     counts_layer: options.CountsLayer = None
     n_random: Annotated[int, "Random panels of the same size."] = 20
-    n_directions: Annotated[int, "Directions that --missed lists."] = 5
+    n_axes: Annotated[int, "Axes that --unexplained lists."] = 5
     symbols: options.Symbols = None
     key_added: options.KeyAdded = "glfs_evaluation"
 
@@ -41,9 +41,9 @@ class Tables(options.Written):
         "Table of the labels, with --labels: .csv or .tsv.",
         files.Writes(tuple(files.TABLES)),
     ] = None
-    missed: Annotated[
+    unexplained: Annotated[
         Path | None,
-        "Table of what the panel misses: .csv or .tsv.",
+        "Table of the unexplained axes: .csv or .tsv.",
         files.Writes(tuple(files.TABLES)),
     ] = None
 
@@ -79,7 +79,7 @@ def evaluate(
 
     entry = adata.uns[arguments.key_added]
     measures = pd.DataFrame(_measures(entry), columns=["measure", "value"], dtype=object)
-    beside = {tables.missed: entry["unexplained"]}
+    beside = {tables.unexplained: entry["unexplained"]}
     if arguments.labels is not None:
         beside[tables.per_label] = entry["per_label"].reset_index()
     tables.put(adata, measures, *_summary(entry), beside=beside)

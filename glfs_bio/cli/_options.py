@@ -62,7 +62,7 @@ Genes = Annotated[
 ]
 Labels = Annotated[str | None, "Column of obs with labels, such as cell types."]
 CountsLayer = Annotated[str | None, "Layer of raw counts, or X."]
-Share = Annotated[float, "A substitute takes over at least this share of what the gene does."]
+MinScore = Annotated[float, "A substitute takes over at least this share of what the gene does."]
 Missing = Annotated[str, "Genes that are not there: raise an error, warn, or ignore."]
 Symbols = Annotated[str | None, "Column of var with the names of the genes."]
 Key = Annotated[str, "Which selection: its --key-added."]

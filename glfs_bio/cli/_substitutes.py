@@ -28,7 +28,7 @@ class Arguments:
     ] = None
     n: Annotated[int, typer.Option("-n", "--n", help="Substitutes to list for a gene.")] = 5
     exclude: options.Genes = None
-    share: options.Share = 0.5
+    min_score: options.MinScore = 0.5
     symbols: options.Symbols = None
     key_added: options.KeyAdded = "glfs_substitutes"
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .criterion import Criterion
 
 #: A gene is a substitute for another if its substitution score is at least this.
-SHARE = 0.5
+MIN_SCORE = 0.5
 #: Less than this is nothing that could be taken over.
 _NOTHING = 1e-14
 #: An axis of a smaller share of the largest is none.
@@ -271,12 +271,12 @@ class MeasuredPanel:
         score[:, self.genes] = 0.0
         return Substitutions(lost, score)
 
-    def substitutes(self, share: float = SHARE) -> sparse.csr_array:
+    def substitutes(self, min_score: float = MIN_SCORE) -> sparse.csr_array:
         """Return which genes (columns) are substitutes for which of the panel (rows).
 
         Boolean, shape (n_genes, n_genes).
         """
-        place, other = np.nonzero(self.substitutions().score >= share)
+        place, other = np.nonzero(self.substitutions().score >= min_score)
         shape = (self.criterion.n_genes, self.criterion.n_genes)
         stored = np.ones(len(place), dtype=bool), (self.genes[place], other)
         return sparse.csr_array(stored, shape=shape)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 _TABLES = {*_SEPARATORS, ".xlsx"}
 #: Columns of an explanation that a gene list does not have of its own.
-_EXPLAINED = ("direction", "supports", "substitute", "substitution_score", "loss_with_substitute")
+_EXPLAINED = ("axis", "supports", "substitute", "substitution_score", "loss_with_substitute")
 
 
 def write_gene_list(

@@ -109,7 +109,7 @@ def read_cells(
     reader = partial(ad.read_h5ad, backed="r") if backed else _reader(path, ending)
     with reading(path, ending or "a folder of 10x"):
         if ending in _HDF5 and path.is_file():
-            _nothing_elsewhere(path)
+            _refuse_external_links(path)
         adata = reader(path)
     for matrix in (None if backed else adata.X, *adata.layers.values()):
         check_indices(matrix, "path", str(path))
@@ -195,7 +195,7 @@ def _has_semicolons(path: Path) -> bool:
     return line.count(b";") > line.count(b",")
 
 
-def _nothing_elsewhere(path: Path) -> None:
+def _refuse_external_links(path: Path) -> None:
     """Refuse an HDF5 file with links to other files, whose contents would come along.
 
     Raises

@@ -191,7 +191,7 @@ def explanation(subject: Subject) -> dict[str, Any] | None:
     table = result.entry["table"]
     rows = table.assign(
         name=subject.called.loc[table["gene"]].to_numpy(),
-        direction=[subject.renamed(str(text), "/") for text in table["direction"]],
+        axis=[subject.renamed(str(text), "/") for text in table["axis"]],
     )
     return {
         "of_another": None,
@@ -221,7 +221,7 @@ def substitutes(subject: Subject) -> dict[str, Any] | None:
         )
     return {
         "of_another": None,
-        "share": result.entry["params"]["share"],
+        "min_score": result.entry["params"]["min_score"],
         "rows": rows,
         "alone": list(subject.called.loc[list(result.entry["irreplaceable"])]),
     }

@@ -313,7 +313,7 @@ def _relaxed(
 ) -> tuple[Index, Relaxation]:
     """Genes that may join those that had to be in, and their relaxed choice."""
     fixed, more = chosen[:n_fixed], chosen[n_fixed:]
-    left = rows.beside(rows.sums(fixed))
+    left = rows.remaining(rows.sums(fixed))
     may = left.allowed
     may[fixed] = False
     free = np.flatnonzero(may)

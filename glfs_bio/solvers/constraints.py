@@ -216,7 +216,7 @@ class Rows:
             names=tuple(self.names[row] for row in rows),
         )
 
-    def beside(self, used: Array) -> Rows:
+    def remaining(self, used: Array) -> Rows:
         """What the limits leave beside genes that sum to `used`."""
         return replace(
             self,

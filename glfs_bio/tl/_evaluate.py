@@ -46,7 +46,7 @@ def evaluate_panel(
     counts_layer: str | None = None,
     platform: Platform | None = None,
     n_random: int = 20,
-    n_directions: int = 5,
+    n_axes: int = 5,
     symbols: str | None = None,
     preserve: Preserve | Given | None = None,
     key_added: str = "glfs_evaluation",
@@ -76,8 +76,8 @@ def evaluate_panel(
         a selection.
     n_random
         Random panels of the same size, of genes that vary.
-    n_directions
-        Directions to list that the panel misses.
+    n_axes
+        Unexplained axes to list.
     symbols
         Column of ``.var`` with names that genes may be given by.
     preserve
@@ -151,13 +151,13 @@ def evaluate_panel(
         "counts_layer": counts_layer,
         "platform": platform,
         "n_random": n_random,
-        "n_directions": n_directions,
+        "n_axes": n_axes,
         "symbols": symbols,
         "random_state": random_state,
     }
     checks.keys(key_added=key_added)
     checks.flags(inplace=inplace)
-    inputs = Inputs.of(adata, labels, counts_layer, n_random, n_directions, random_state)
+    inputs = Inputs.of(adata, labels, counts_layer, n_random, n_axes, random_state)
     with progress() as bar:
         task = bar.add_task("the structure of the cells", total=N_STEPS)
         found = find(adata, panel, symbols=symbols, preserve=preserve, platform=platform)
@@ -183,7 +183,7 @@ class Inputs:
     labels: Labels | None
     counts: Matrix | None
     n_random: int
-    n_directions: int
+    n_axes: int
     random_state: int | None
 
     @classmethod
@@ -193,7 +193,7 @@ class Inputs:
         labels: str | None,
         counts_layer: str | None,
         n_random: int,
-        n_directions: int,
+        n_axes: int,
         random_state: int | None,
     ) -> Inputs:
         """Read the columns and the layer.
@@ -204,14 +204,14 @@ class Inputs:
             A column, layer or number that cannot be used.
         """
         checks.whole_number("n_random", n_random, at_least=0)
-        checks.whole_number("n_directions", n_directions, at_least=1)
+        checks.whole_number("n_axes", n_axes, at_least=1)
         checks.seed(random_state)
         read.unique_names(adata)
         return cls(
             None if labels is None else columns.labels(adata, labels, "labels"),
             None if counts_layer is None else read.counts(adata, counts_layer).source,
             n_random,
-            n_directions,
+            n_axes,
             random_state,
         )
 
@@ -239,7 +239,7 @@ def evaluated(
         entry["preserved_with_failures"] = float(mean.preserved(found.genes)[-1])
     now("what it misses")
     of_cells = basis.structure.of_all_cells(found.measured.unexplained_cells(), adata.n_obs)
-    entry["unexplained"] = _missed(adata, found, inputs)
+    entry["unexplained"] = _unexplained(adata, found, inputs)
     r2 = imputed(basis.structure.sets, found.genes).of_structure
     entry["imputed"] = float(np.nanmedian(r2)) if np.isfinite(r2).any() else float("nan")
     now("nearest cells and clusters")
@@ -337,11 +337,11 @@ def _genes(found: Panel, data: Matrix, inputs: Inputs) -> dict[str, Any]:
     return entry
 
 
-def _missed(adata: AnnData, found: Panel, inputs: Inputs) -> pd.DataFrame:
+def _unexplained(adata: AnnData, found: Panel, inputs: Inputs) -> pd.DataFrame:
     """Directions that stay open, named by their genes and labels."""
     names = adata.var_names.to_numpy()
     rows = []
-    for one in found.measured.unexplained_axes(inputs.n_directions):
+    for one in found.measured.unexplained_axes(inputs.n_axes):
         order = np.argsort(-one.genes)
         row: dict[str, Any] = {
             "share": one.share,

@@ -9,8 +9,8 @@ import pandas as pd
 
 from .. import checks
 from .._anndata import columns, provenance, write
-from ..criterion.panel import SHARE
-from ._panel import find, offers
+from ..criterion.panel import MIN_SCORE
+from ._panel import find, substitutions
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -107,18 +107,18 @@ def explain_panel(
     found = find(adata, panel, symbols=symbols, preserve=preserve)
     criterion, genes = found.basis.criterion, found.genes
     names = adata.var_names.to_numpy()
-    lost, substitution_score = offers(adata, found, genes, exclude, symbols=symbols)
+    lost, substitution_score = substitutions(adata, found, genes, exclude, symbols=symbols)
     rows, best = np.arange(len(genes)), substitution_score.argmax(axis=1)
     score = substitution_score[rows, best]
-    some = score >= SHARE
-    direction, share = _directions(found.measured, names)
+    some = score >= MIN_SCORE
+    axis, share = _axes(found.measured, names)
     table = pd.DataFrame(
         {
             "gene": names[genes],
             "preserved": criterion.preserved(genes),
             "loss": criterion.losses(genes),
-            "direction": direction,
-            "direction_share": share,
+            "axis": axis,
+            "axis_share": share,
             "substitute": np.where(some, names[best], ""),
             "substitution_score": np.where(some, score, np.nan),
             "loss_with_substitute": np.where(some, lost[rows, best], np.nan),
@@ -175,7 +175,7 @@ def _pairs(apart: Pairs, genes: Any, labels: Any) -> pd.DataFrame:
     return table.sort_values("preserved", kind="stable", ignore_index=True)
 
 
-def _directions(measured: MeasuredPanel, names: Any) -> tuple[list[str], Array]:
+def _axes(measured: MeasuredPanel, names: Any) -> tuple[list[str], Array]:
     """The direction of the structure that each gene serves most, by its genes, and its share."""
     shares = np.hstack(measured.losses_by_axis())
     of_genes = np.hstack([block.genes for block in measured.criterion.blocks])

@@ -163,7 +163,7 @@ def _stored_key(adata: AnnData, recorded: dict[str, Any]) -> str | None:
     return name if name in adata.uns and name in adata.varm else None
 
 
-def offers(
+def substitutions(
     adata: AnnData, found: Panel, leaving: Index, exclude: Genes | None, *, symbols: str | None
 ) -> Substitutions:
     """Return what comes of replacing genes of a panel; the score is −∞ where that cannot be.

@@ -10,9 +10,9 @@ import pandas as pd
 from .. import checks
 from .._anndata import names as names_of
 from .._anndata import provenance, write
-from ..criterion.panel import SHARE
+from ..criterion.panel import MIN_SCORE
 from ..errors import NO_VALUE, InvalidValue, listed
-from ._panel import find, offers
+from ._panel import find, substitutions
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -31,7 +31,7 @@ def substitutes(
     n: int = 5,
     *,
     exclude: Genes | None = None,
-    share: float = SHARE,
+    min_score: float = MIN_SCORE,
     symbols: str | None = None,
     preserve: Preserve | Given | None = None,
     key_added: str = "glfs_substitutes",
@@ -58,7 +58,7 @@ def substitutes(
         Genes that cannot be a substitute, as in :func:`~glfs_bio.pp.select_genes`.  Genes that a
         selection could not select (it excluded them, or a limit did) cannot be one either, nor
         genes with which its limits would not hold.
-    share
+    min_score
         A substitute takes over at least this share of what the gene does.
     symbols
         Column of ``.var`` with names that genes may be given by.
@@ -101,18 +101,18 @@ def substitutes(
     >>> len(table)
     10
     """
-    params = {"n": n, "share": share}
+    params = {"n": n, "min_score": min_score}
     checks.whole_number("n", n, at_least=1)
-    checks.number("share", share)
+    checks.number("min_score", min_score)
     checks.keys(key_added=key_added)
     checks.flags(inplace=inplace)
     found = find(adata, panel, symbols=symbols, preserve=preserve)
     leaving = found.genes if genes is None else _leaving(adata, found, genes, symbols)
-    lost, substitution_score = offers(adata, found, leaving, exclude, symbols=symbols)
+    lost, substitution_score = substitutions(adata, found, leaving, exclude, symbols=symbols)
     losses = pd.Series(found.basis.criterion.losses(found.genes), index=found.genes)[leaving]
     names = adata.var_names.to_numpy()
     order = np.argsort(-substitution_score, axis=1, kind="stable")
-    n_offered = (substitution_score >= share).sum(axis=1)
+    n_offered = (substitution_score >= min_score).sum(axis=1)
     rows: list[tuple[Any, ...]] = []
     for place, (gene, loss) in enumerate(losses.items()):
         best = order[place, : min(n, n_offered[place])]

@@ -57,8 +57,8 @@ CALLS = {
         "glfs_extended",
     ),
     "substitutes": (
-        "glfs_substitutes(x, panel, 'LYZ', 3, share = 0.5)",
-        lambda adata: tl.substitutes(adata, PANEL, ["LYZ"], 3, share=0.5),
+        "glfs_substitutes(x, panel, 'LYZ', 3, min_score = 0.5)",
+        lambda adata: tl.substitutes(adata, PANEL, ["LYZ"], 3, min_score=0.5),
         "glfs_substitutes",
     ),
     "explain": (
