@@ -1,4 +1,4 @@
-"""How good a panel is, and what it misses."""
+"""Quality of a panel, and the variation that it leaves unexplained."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pandas as pd
 from .. import checks
 from .._anndata import columns, provenance, read, write
 from .._anndata.all_genes import view_of_all_genes
+from .._docs import documented
 from .._progress import progress
 from ..criterion.failures import WithFailures
 from ..data.threads import few_threads
@@ -19,7 +20,7 @@ from ..measures.cells import View
 from ..measures.genes import imputed, redundancy, totals
 from ..measures.labels import label_scores
 from ..solvers.greedy import select
-from ._panel import find
+from ._panel import SHARED, find
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,6 +39,7 @@ N_STEPS = 4
 _GENES, _LABELS = 6, 3
 
 
+@documented(SHARED)
 def evaluate_panel(
     adata: AnnData,
     panel: Any = "glfs",
@@ -53,89 +55,119 @@ def evaluate_panel(
     inplace: bool = True,
     random_state: int | None = 0,
 ) -> dict[str, Any] | None:
-    """Judge any panel of genes: what it keeps of the cells, and what it misses.
+    """Evaluate a panel: the structure it preserves, and the variation it leaves unexplained.
 
-    The share of the structure that is preserved needs no labels and is on one scale for every panel
-    of the same cells.  It is 0 without genes and 1 with all of them.  A share of .3 can be good:
-    few genes do not keep what twenty thousand do.  The random panels and the best possible share of
-    the same size tell how good.
+    The preserved share of the structure needs no labels.  It is 0 without genes and 1 for all
+    genes, on one scale for all panels of the same cells.  A share of 0.3 can be good, since a few
+    genes cannot preserve the variation of thousands: compare it with random panels and with the
+    bound for this size.
 
     Parameters
     ----------
-    adata
-        Cells × genes, logarithmised.
-    panel
-        Names of genes, one name, a file of them, or the key of a selection, of a boolean column of
-        ``.var``, or of what ``sc.tl.rank_genes_groups`` wrote: the first 10 genes of each group.
-    labels
-        Column of ``.obs`` with labels of the cells, such as types; cells without one are left out.
-    counts_layer
-        Layer of raw counts, or ``"X"``: what share of the counts the panel takes.
-    platform
-        The assay that measures the panel, as in :func:`~glfs_bio.pp.select_genes`.  None: that of
-        a selection.
-    n_random
-        Random panels of the same size, of genes that vary.
-    n_axes
-        Unexplained axes to list.
-    symbols
-        Column of ``.var`` with names that genes may be given by.
-    preserve
-        What the panel should preserve: what :func:`~glfs_bio.pp.select_genes` takes, or a
-        :class:`~glfs_bio.Preserve`.  None: what a selection was made for, and the structure for
-        other panels.
-    key_added
-        Key of ``.uns``, and prefix of the columns of ``.obs`` and ``.var``.
-    inplace
-        Write to `adata`; otherwise return what ``.uns`` gets.  There is no `copy`: to keep an
-        object, pass ``adata.copy()``.
-    random_state
-        Seed of the random panels, of clusters, and of failures.  An interrupt leaves `adata` as it
-        was.
+    adata : AnnData
+        <adata>
+    panel : str, list or path, default "glfs"
+        <panel>
+    labels : str, default None
+        Column of ``.obs`` with labels of the cells; cells without a label are left out.
+    counts_layer : str, default None
+        Layer of raw counts, or ``"X"``, for the share of the counts that the panel takes.
+    platform : Platform, default None
+        Target platform, as in :func:`~glfs_bio.pp.select_genes`.  None: the platform of the
+        selection.
+    n_random : int, default 20
+        Number of random panels of the same size, from genes that vary.
+    n_axes : int, default 5
+        Number of unexplained axes to list.
+    symbols : str, default None
+        <symbols>
+    preserve : str, list, dict or Preserve, default None
+        <preserve>
+    key_added : str, default "glfs_evaluation"
+        Key of ``.uns``, and prefix of the columns in ``.obs`` and ``.var``.
+    inplace : bool, default True
+        <inplace>
+    random_state : int, default 0
+        Seed of the random panels, the clusters and the failures.
 
     Returns
     -------
-    None, or with `inplace=False` the dict.  Written:
+    None, or with ``inplace=False`` the dict of ``.uns[key_added]``.  Written:
 
-    ``.uns[key_added]``
-        Of the structure: ``preserved``, the share that the panel keeps; ``optimality``, at least
-        that share of what the best panel of as many genes keeps; ``best_preserved``, what the panel
-        of :func:`~glfs_bio.pp.select_genes` of that size keeps, and ``most_preserved``, what no
-        panel of that size exceeds; ``random_preserved``, of random panels, shape (n_random,);
-        ``preserved_with_failures``, with such a platform; where the structure has batches
-        ``batches``, their names, and ``preserved_in_batches``, the share that is preserved of each.
-
-        Of the cells as the panel shows them: ``knn_preservation``, the share of the 15 nearest
-        cells in 50 principal components of all genes that are nearest cells in the panel;
-        ``cluster_preservation_coarse`` and ``cluster_preservation_fine``: normalised mutual
-        information of 5–10 and of 20–40 clusters in both.  With `labels` ``accuracy``, ``macro_f1``
-        and ``rare_f1`` of leave-one-out prediction from the 15 nearest cells (rare: at most 5 % of
-        the cells), ``accuracy_all_genes``, the same in 50 principal components of all genes,
-        ``per_label`` (a table, with ``recall``, ``f1``, ``confused_with``) and ``confusion``,
-        numbers of cells, labels × predictions, in the order of ``per_label``.
-
-        Of the genes: ``imputed``, the median R² of the structure of unmeasured genes; of those of
-        the panel ``mean_correlation`` and ``n_effective``, an effective number of genes.  With
-        `counts_layer` ``counts_share``, of all counts, ``counts_spearman``: whether the panel's
-        total follows the total of the cell, and ``counts_per_label``, a table with ``ratio``: how
-        much more of a label's counts than of all the panel takes.
-
-        What it misses: ``unexplained``, a table of directions, the worst first: ``share`` of what
-        is left open, the genes on both sides (``genes_up``, ``genes_down``), and with `labels` the
-        labels that vary most along it (``labels``).
-
-        ``table``, all numbers, one row per ``measure``; ``n_genes``; ``genes``; ``absent``, names
-        that are not in the data; ``params``; ``versions``.
-    ``.obs[f"{key_added}_unexplained"]``
-        The error that the panel leaves at each cell, in units of that of a mean cell without any
-        gene.  A cell of which there is more to be known has more left open.
-    ``.var[f"{key_added}_r2"]``
-        R² of the structure of each unmeasured gene, as the panel predicts it; NaN for the panel.
+    ``.uns[key_added]["preserved"]`` : float
+        Preserved share of the target.
+    ``.uns[key_added]["optimality"]`` : float
+        Lower bound on ``preserved`` relative to the best panel of this size.
+    ``.uns[key_added]["best_preserved"]`` : float
+        Preserved share of the selection of :func:`~glfs_bio.pp.select_genes` of this size.
+    ``.uns[key_added]["most_preserved"]`` : float
+        Upper bound on the preserved share of any panel of this size.
+    ``.uns[key_added]["random_preserved"]`` : float, shape (n_random,)
+        Preserved shares of the random panels.
+    ``.uns[key_added]["preserved_with_failures"]`` : float
+        Mean preserved share over failures, with a `platform` that has them.
+    ``.uns[key_added]["batches"]`` : str, shape (n_batches,)
+        Names of the batches, if the structure has batches.
+    ``.uns[key_added]["preserved_in_batches"]`` : float, shape (n_batches,)
+        Preserved share of each batch.
+    ``.uns[key_added]["knn_preservation"]`` : float
+        Share of the 15 nearest cells in 50 principal components of all genes that are also nearest
+        cells in the panel.
+    ``.uns[key_added]["cluster_preservation_coarse"]`` : float
+        Normalised mutual information of 5 to 10 clusters in the panel and in all genes.
+    ``.uns[key_added]["cluster_preservation_fine"]`` : float
+        Normalised mutual information of 20 to 40 clusters.
+    ``.uns[key_added]["accuracy"]`` : float
+        With `labels`: accuracy of leave-one-out prediction from the 15 nearest cells.
+    ``.uns[key_added]["accuracy_all_genes"]`` : float
+        The same in 50 principal components of all genes.
+    ``.uns[key_added]["macro_f1"]`` : float
+        Mean F1 of the labels.
+    ``.uns[key_added]["rare_f1"]`` : float
+        Mean F1 of labels with at most 5 % of the cells.
+    ``.uns[key_added]["per_label"]`` : DataFrame, one row per label
+        ``recall``, ``f1`` and ``confused_with``.
+    ``.uns[key_added]["confusion"]`` : int, shape (n_labels, n_labels)
+        Number of cells by label (rows) and prediction (columns).
+    ``.uns[key_added]["imputed"]`` : float
+        Median R² of the structure of unmeasured genes, predicted from the panel.
+    ``.uns[key_added]["mean_correlation"]`` : float
+        Mean absolute correlation of the genes of the panel.
+    ``.uns[key_added]["n_effective"]`` : float
+        Effective number of genes of the panel.
+    ``.uns[key_added]["counts_share"]`` : float
+        With `counts_layer`: share of the panel in all counts.
+    ``.uns[key_added]["counts_spearman"]`` : float
+        Rank correlation of the total counts of the panel and of all genes.
+    ``.uns[key_added]["counts_per_label"]`` : DataFrame, one row per label
+        ``ratio``, the share of the label's counts relative to ``counts_share``.
+    ``.uns[key_added]["unexplained"]`` : DataFrame, one row per axis
+        Unexplained axes, the largest first: ``share`` of the unexplained variation; ``genes_up``
+        and ``genes_down``, the genes at both ends; with `labels`, ``labels`` that vary most along
+        it.
+    ``.uns[key_added]["table"]`` : DataFrame
+        All numbers, in the columns ``measure`` and ``value``.
+    ``.uns[key_added]["genes"]`` : str, shape (n_genes,)
+        Genes of the panel.
+    ``.uns[key_added]["absent"]`` : str
+        Names that are missing in the data, if any.
+    ``.obs[f"{key_added}_unexplained"]`` : float
+        Posterior variance at each cell, relative to the mean cell without genes.
+    ``.var[f"{key_added}_r2"]`` : float
+        R² of the structure of each unmeasured gene; NaN for genes of the panel.
 
     Raises
     ------
-    KeyError, TypeError, ValueError
-        A parameter, gene, column or matrix that cannot be used; `adata` is left as it was.
+    KeyError
+        If a gene, column or layer is missing.
+    TypeError, ValueError
+        If an argument or the matrix is invalid; `adata` is unchanged.
+
+    See Also
+    --------
+    compare_panels : Evaluate several panels.
+    explain_panel : Explain each gene of a panel.
+    glfs_bio.pl.preserved, glfs_bio.pl.labels, glfs_bio.pl.unexplained
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Why each gene is in a panel."""
+"""The contribution of each gene of a panel."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import pandas as pd
 
 from .. import checks
 from .._anndata import columns, provenance, write
+from .._docs import documented
 from ..criterion.panel import MIN_SCORE
-from ._panel import find, substitutions
+from ._panel import SHARED, find, substitutions
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 _NAMED_BY = 3
 
 
+@documented(SHARED)
 def explain_panel(
     adata: AnnData,
     panel: Any = "glfs",
@@ -39,57 +41,66 @@ def explain_panel(
     key_added: str = "glfs_explanation",
     inplace: bool = True,
 ) -> pd.DataFrame | None:
-    """Say for every gene of a panel what is lost without it, whom it serves, and what replaces it.
+    """Explain each gene of a panel: contribution, supported cell types and substitute.
 
     Parameters
     ----------
-    adata
-        Cells × genes, logarithmised.
-    panel
-        Names of genes, one name, a file of them, or the key of a selection, of a boolean column of
-        ``.var``, or of what ``sc.tl.rank_genes_groups`` wrote: the first 10 genes of each group.
-    labels
-        Column of ``.obs`` with labels of the cells, such as types: which of them each gene serves.
-    n_labels
-        Most labels to name for a gene.
-    exclude
-        Genes that cannot be a substitute, as in :func:`~glfs_bio.tl.substitutes`.
-    preserve
-        What the panel should preserve: what :func:`~glfs_bio.pp.select_genes` takes, or a
-        :class:`~glfs_bio.Preserve`.  None: what a selection was made for, and the structure for
-        other panels.
-    symbols
-        Column of ``.var`` with names that genes may be given by.
-    key_added
+    adata : AnnData
+        <adata>
+    panel : str, list or path, default "glfs"
+        <panel>
+    labels : str, default None
+        <labels>
+    n_labels : int, default 3
+        Maximum number of labels to name per gene.
+    exclude : str, pattern or list, default None
+        Genes that cannot be a substitute, as in :func:`substitutes`.
+    symbols : str, default None
+        <symbols>
+    preserve : str, list, dict or Preserve, default None
+        <preserve>
+    key_added : str, default "glfs_explanation"
         Key of ``.uns``.
-    inplace
-        Write to `adata`; otherwise return the table.  There is no `copy`: to keep an object, pass
-        ``adata.copy()``.
+    inplace : bool, default True
+        <inplace>
 
     Returns
     -------
-    None, or with `inplace=False` the table.  Written:
+    None, or with ``inplace=False`` the table.  Written:
 
-    ``.uns[key_added]``
-        ``table``, one row a gene in the panel's order: ``gene``; ``preserved``, the share of the
-        structure that the genes up to this one keep; ``loss``, what the panel loses without the
-        gene, as a share of what all genes keep; ``direction`` and ``direction_share``: the
-        direction of the structure that the gene serves most, named by the genes that vary most
-        along it, and the share of the loss that lies along it; ``substitute``,
-        ``substitution_score`` and ``loss_with_substitute``: its best substitute, as in
-        :func:`~glfs_bio.tl.substitutes`, ``""`` where it has none.  With `labels` ``supports``: the
-        labels whose cells would be predicted worse without it, with their shares of the growth of
-        the error, the largest in proportion to the label's number of cells first.  ``support``,
-        with `labels`: those shares, genes × labels, and ``labels``: which these are.  ``pairs``,
-        with `labels`, a row a pair of them, the pair that is told apart worst first: ``label`` and
-        ``other``; ``preserved``, the share of the distance between their means that the panel
-        keeps; ``genes``: those that do most for it, with how much less would be preserved without
-        each.  ``params`` and ``versions``.
+    ``.uns[key_added]["table"]`` : DataFrame, one row per gene in the order of the panel
+        - ``gene``: name of the gene
+        - ``preserved``: preserved share of the genes up to this one
+        - ``loss``: contribution, the preserved share that is lost without the gene
+        - ``axis``: axis of the structure with the largest contribution, named by its genes
+        - ``axis_share``: share of the contribution along this axis
+        - ``substitute``: best substitute, or ``""``
+        - ``substitution_score``: its score, see :func:`substitutes`; NaN without a substitute
+        - ``loss_with_substitute``: preserved share that is lost with the substitute instead
+        - ``supports``: with `labels`, the labels that the gene supports, with their shares
+    ``.uns[key_added]["support"]`` : float, shape (n_genes, n_labels)
+        Share of the contribution of each gene that falls on the cells of each label.
+    ``.uns[key_added]["labels"]`` : str, shape (n_labels,)
+        Labels of the columns of ``support``.
+    ``.uns[key_added]["pairs"]`` : DataFrame, one row per pair of labels, the worst separated first
+        ``label`` and ``other``; ``preserved``, the preserved share of the distance between their
+        means; ``genes``, the genes with the largest contribution to it.
+    ``.uns[key_added]["params"]`` : dict
+        Arguments of the call.
+    ``.uns[key_added]["versions"]`` : dict of str
+        Versions of the packages.
 
     Raises
     ------
-    KeyError, TypeError, ValueError
-        A parameter, gene, column or matrix that cannot be used.
+    KeyError
+        If a gene, column or layer is missing.
+    TypeError, ValueError
+        If an argument or the matrix is invalid.
+
+    See Also
+    --------
+    substitutes : List the substitutes of each gene.
+    markers : Find the markers of each label in a panel.
 
     Examples
     --------

@@ -39,46 +39,51 @@ def panel_umap(
     layer: str | None = None,
     random_state: int = 0,
 ) -> None:
-    """Compute the UMAP of the cells by a panel alone, and keep it.
+    """Compute the UMAP of the cells by a panel alone, and store it in `adata`.
 
-    :func:`~glfs_bio.pl.panel` and :func:`~glfs_bio.io.write_report` draw this UMAP beside that of
-    all genes.  They compute both at each call unless they find them in `adata`, which takes minutes
-    for many cells.  What is there already, for the same genes, layer and seed, is not computed
-    again.
+    :func:`~glfs_bio.pl.panel` and :func:`~glfs_bio.io.write_report` use the stored UMAP; without it
+    they compute it at each call, in minutes for many cells.  A stored UMAP of the same genes, layer
+    and seed is not computed again.
 
     Parameters
     ----------
-    adata
+    adata : AnnData
         Cells × genes, log-normalised, with a selection of :func:`~glfs_bio.pp.select_genes`.
-    key
-        Which selection: its `key_added`.
-    n_genes
-        How many of the best genes.  None: every selected gene.
-    layer
-        Layer to use in place of ``.X``.
-    random_state
-        Seed of the UMAPs.
+    key : str, default "glfs"
+        Key of the selection.
+    n_genes : int, default None
+        Number of genes, the best first.  None: all selected genes.
+    layer : str, default None
+        Layer to use instead of ``.X``.
+    random_state : int, default 0
+        Seed of the UMAP.
 
     Returns
     -------
     None.  Written:
 
-    ``.obsm[f"X_umap_{key}"]``
-        Coordinates by the panel, shape (cells, 2).  Above 50 genes its principal components are
-        used.
-    ``.uns[f"umap_{key}"]``
-        ``genes``: those of the panel; ``params``: `layer` and `random_state`; ``versions``.
-    ``.obsm["X_umap"]``
-        Coordinates by all genes, where there are none: from the graph of ``sc.pp.neighbors``, else
-        from ``X_pca``, else from principal components that are computed.  They are not computed
-        where the panel has all genes of `adata`.
+    ``.obsm[f"X_umap_{key}"]`` : float, shape (n_cells, 2)
+        Coordinates by the panel; above 50 genes, by its principal components.
+    ``.uns[f"umap_{key}"]["genes"]`` : str, shape (n_genes,)
+        Genes of the panel.
+    ``.uns[f"umap_{key}"]["params"]`` : dict
+        `layer` and `random_state`.
+    ``.uns[f"umap_{key}"]["versions"]`` : dict of str
+        Versions of the packages.
+    ``.obsm["X_umap"]`` : float, shape (n_cells, 2)
+        If missing: coordinates by all genes, from the graph of ``sc.pp.neighbors``, else from
+        ``X_pca``, else from principal components.
 
     Raises
     ------
     KeyError
-        No such selection or layer.
+        If the selection or layer is missing.
     TypeError, ValueError
-        A parameter or matrix that cannot be used; `adata` is left as it was.
+        If an argument or the matrix is invalid; `adata` is unchanged.
+
+    See Also
+    --------
+    glfs_bio.pl.panel : Plot the UMAP of the panel next to that of all genes.
 
     References
     ----------

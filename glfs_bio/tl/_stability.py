@@ -1,4 +1,4 @@
-"""How much of a selection hangs on the cells that happened to be sampled."""
+"""Stability of a selection over subsamples of the cells."""
 
 from __future__ import annotations
 
@@ -62,74 +62,84 @@ def stability(
     random_state: int | Literal["recorded"] | None = "recorded",
     **select: Any,
 ) -> None:
-    """Repeat a selection on random parts of the cells, and count how often each gene is selected.
+    """Repeat a selection on subsamples of the cells, and count how often each gene is selected.
 
-    The selection is the one under `key`, with the parameters that it was made with.  Parameters
-    that are named here take the place of those.
+    The parameters are those of the selection under `key`; arguments that are given here replace
+    them.
 
-    Every part is drawn without replacement, within each batch where there is a `batch_key`.  Its
-    structure is computed from its own cells, as that of the selection was from all.  What `use_rep`
-    and `neighbors_key` name is used, the rows of the part.
+    Subsamples are drawn without replacement, within each batch if there is a `batch_key`.  Each has
+    a structure of its own, computed from its cells.  A named `use_rep` or `neighbors_key` is used
+    with the rows of the subsample.
 
     Parameters
     ----------
-    adata
-        Cells × genes, logarithmised.  ``adata.X`` is never changed.
-    n_genes
-        Genes to select in each part; None: an automatic number in each.  ``"recorded"``: as in the
+    adata : AnnData
+        Cells × genes, log-normalised.  ``adata.X`` is never changed.
+    n_genes : int, None or "recorded", default "recorded"
+        Number of genes in each subsample.  None: chosen in each.  ``"recorded"``: as in the
         selection.
-    key
-        Which selection: its `key_added`.  Where there is none, the parameters given are examined,
-        with the defaults of ``select_genes``.
-    n_resamples
-        Number of parts.
-    fraction
-        Share of the cells in a part, above 0 and below 1.
-    n_jobs
-        Processes; −1: one a core.  None: 1, or what :func:`joblib.parallel_config` says.  The
-        result does not depend on it.
-    key_added
-        Prefix of the columns written to ``.var``, and key of ``.uns``.  None, or `key`, which keeps
-        its record: ``f"{key}_stability"``.
-    random_state
-        Seed of the parts and of the principal components.  ``"recorded"``: that of the selection.
-        An interrupt leaves `adata` as it was.
-    **select
-        Parameters of :func:`~glfs_bio.pp.select_genes` in place of those of the selection.  What
-        :func:`~glfs_bio.pp.recorded_parameters` returns can be given as it is: `subset` has no
-        effect on which genes are selected, and none here.
+    key : str, default "glfs"
+        Key of the selection.  If it is missing, the given parameters are used, with the defaults of
+        :func:`~glfs_bio.pp.select_genes`.
+    n_resamples : int, default 20
+        Number of subsamples.
+    fraction : float, default 0.5
+        Share of the cells in a subsample, above 0 and below 1.
+    n_jobs : int, default None
+        Number of processes; −1 for one per core.  None: 1, or the value of
+        :func:`joblib.parallel_config`.  The result does not depend on it.
+    key_added : str, default None
+        Prefix of the columns in ``.var``, and key of ``.uns``.  None: ``f"{key}_stability"``.
+    random_state : int, None or "recorded", default "recorded"
+        Seed of the subsamples and the principal components.  ``"recorded"``: as in the selection.
+    **select : optional
+        Parameters of :func:`~glfs_bio.pp.select_genes` that replace those of the selection, such as
+        the result of :func:`~glfs_bio.pp.recorded_parameters`.
 
     Returns
     -------
     None.  Written:
 
-    ``.var[f"{key_added}_frequency"]``
-        Share of the parts in which the gene is selected; NaN for genes that were not tested.
-    ``.var[f"{key_added}_frequency_with_substitutes"]``
-        For the genes of the selection (without one, of the consensus): share of the parts in which
-        the gene or one that stands in for it is selected, see :func:`~glfs_bio.tl.substitutes`;
-        NaN for the others.
-    ``.var[f"{key_added}_consensus"]``
-        The panel of the genes that are selected most often, as many as a part selects on average.
-        Of genes selected equally often those of the best mean rank are in it.
-    ``.uns[key_added]``
-        ``of``: `key`; ``jaccard``, shape (n_resamples, n_resamples): genes that two selections
-        share, over those that are in either; ``mean_jaccard``, over the pairs;
-        ``jaccard_with_substitutes`` and its mean: the same where a gene may be matched with one
-        that stands in for it; ``n_genes``, shape (n_resamples,): sizes of the selections;
-        ``n_tested``: genes to choose from; ``n_cells``: size of a part; ``structure``, the
-        parameters of the structure; ``params``: every parameter that was examined; ``versions``;
-        ``table``, a row a gene that is selected in any part: its frequency.
+    ``.var[f"{key_added}_frequency"]`` : float
+        Share of the subsamples in which the gene is selected; NaN for excluded genes.
+    ``.var[f"{key_added}_frequency_with_substitutes"]`` : float
+        Share of the subsamples in which the gene or a substitute is selected, for genes of the
+        selection (without one, of the consensus); NaN for other genes.
+    ``.var[f"{key_added}_consensus"]`` : bool
+        Genes that are selected most often, as many as in an average subsample.
+    ``.uns[key_added]["jaccard"]`` : float, shape (n_resamples, n_resamples)
+        Jaccard index of each pair of selections.
+    ``.uns[key_added]["mean_jaccard"]`` : float
+        Mean over the pairs.
+    ``.uns[key_added]["jaccard_with_substitutes"]`` : float, shape (n_resamples, n_resamples)
+        Jaccard index, if a gene also matches its substitutes.
+    ``.uns[key_added]["mean_jaccard_with_substitutes"]`` : float
+        Mean over the pairs.
+    ``.uns[key_added]["table"]`` : DataFrame, one row per gene that is selected at least once
+        ``gene`` and ``frequency``.
+    ``.uns[key_added]["n_genes"]`` : int, shape (n_resamples,)
+        Sizes of the selections.
+    ``.uns[key_added]["n_tested"]``, ``["n_cells"]`` : int
+        Number of candidate genes, and of cells in a subsample.
+    ``.uns[key_added]["of"]`` : str
+        Key of the selection.
+    ``.uns[key_added]["params"]``, ``["structure"]`` : dict
+        Parameters of the selections, and of their structure.
+    ``.uns[key_added]["versions"]`` : dict of str
+        Versions of the packages.
 
     Raises
     ------
     KeyError
-        There is no selection under `key`, and no parameter is given; or a parameter names what is
-        not there.
+        If there is no selection under `key` and no parameter is given, or if a name is missing.
     TypeError, ValueError
-        A parameter, matrix or graph that cannot be used; `adata` has fewer genes than the selection
-        had to choose from, or is one of several data sets that it was made from.  `adata` is left
-        as it was.
+        If an argument, the matrix or the graph is invalid, if `adata` has fewer genes than the
+        selection had, or if the selection is from several datasets; `adata` is unchanged.
+
+    See Also
+    --------
+    glfs_bio.pp.select_genes : Select genes.
+    glfs_bio.pl.stability : Plot the frequencies.
 
     References
     ----------
