@@ -1,4 +1,4 @@
-"""Gradient-based Laplacian feature selection of genes."""
+"""Select gene panels from single-cell data by Laplacian feature selection."""
 
 from __future__ import annotations
 

@@ -49,36 +49,39 @@ _FEWEST = 3
 def read_cells(
     path: str | Path, *, transpose: bool | None = None, backed: bool = False
 ) -> ad.AnnData:
-    r"""Read a matrix of cells × genes; the ending of `path` says how.
+    r"""Read a matrix of cells × genes from a file.
 
     Parameters
     ----------
-    path
-        ``.h5ad``; ``.zarr``; ``.loom``, which needs the package ``loompy``; ``.h5`` of 10x Genomics
-        (genes only); a folder of 10x Genomics with ``matrix.mtx``, or that file, with or without
-        ``.gz`` and a prefix; or a table, ``.csv`` with commas or semicolons, ``.tsv`` or ``.txt``
-        with tabs, with or without ``.gz``, whose first row and column are names.  Where semicolons
-        stand between columns, a comma may be the decimal point.
-    transpose
-        Whether the table has genes in its rows, as bulk data often have.  None: it has cells there,
-        and a table whose names say otherwise is refused.
-    backed
-        Leave the matrix of an ``.h5ad`` in the file, which may be larger than memory.
+    path : str or path
+        File or folder; its ending is the format:
+
+        - ``.h5ad``, ``.zarr``: AnnData
+        - ``.loom``: loom, with the package ``loompy``
+        - ``.h5``, or a folder or file ``matrix.mtx``, with or without a prefix and ``.gz``: 10x
+          Genomics, genes only
+        - ``.csv``, ``.tsv``, ``.txt``, with or without ``.gz``: a table with names in its first row
+          and column; with semicolons between columns, a comma can be the decimal point
+    transpose : bool, default None
+        The table has genes in its rows, as bulk data often have.  None: it has cells in its rows,
+        or it is refused if the names look otherwise.
+    backed : bool, default False
+        Leave the matrix of an ``.h5ad`` in the file.
 
     Returns
     -------
-    The cells, in memory unless `backed`.  Gene names of 10x Genomics and of loom files are made
-    unique.
+    AnnData
+        The cells, with unique gene names.
 
     Raises
     ------
     FileNotFoundError
-        No such file or folder.
+        If the file or folder does not exist.
     ImportError
-        A loom file without ``loompy``, or a file of 10x Genomics without ``scanpy``.
+        If ``loompy`` or ``scanpy`` is missing.
     ValueError
-        A file of another kind, or one that cannot be read; a table that seems to have genes in its
-        rows; `transpose` for what is not a table, `backed` for what is not ``.h5ad``.
+        If the file is of another kind or cannot be read, if a table seems to have genes in its
+        rows, or if `transpose` or `backed` does not fit the format.
 
     Examples
     --------

@@ -92,57 +92,55 @@ def write_report(
     title: str = "Selected genes",
     overwrite: bool = False,
 ) -> None:
-    """Write what was selected, and how, as one HTML file that opens without network.
+    """Write a selection as one HTML file that needs no network.
 
-    It holds a summary; the UMAP of the panel beside that of all genes; the selected genes, a table
-    to sort; how good the panel is and what it misses; why each gene is in it; substitutes; limits;
-    what panels of every size keep, and the path along λ where there is one; stability; enrichment;
-    parameters and versions.  What :func:`~glfs_bio.tl.evaluate_panel`,
-    :func:`~glfs_bio.tl.explain_panel` and other functions compute is there if it is in `adata`.
+    The report has a summary, the UMAP of the panel next to that of all genes, the table of genes,
+    and the sections for which `adata` has results: evaluation, explanation, substitutes, stability
+    and enrichment; then constraints, preserved structure against size, parameters and versions.
     The same `adata` gives the same file.
 
-    UMAPs take most of the time.  Call :func:`~glfs_bio.tl.panel_umap` first to keep them in `adata`
-    and use them in every report and picture.
+    The UMAPs take most of the time: call :func:`~glfs_bio.tl.panel_umap` first to store them.
 
     Parameters
     ----------
-    adata
+    adata : AnnData
         Cells × genes, with a selection of :func:`~glfs_bio.pp.select_genes`.  It is not changed.
-    path
+    path : str or path
         File to write, ``.html``.
-    key
-        Which selection: the `key_added` of ``select_genes``.
-    labels
+    key : str, default "glfs"
+        Key of the selection.
+    labels : str, default None
         Column of ``.obs`` that colours the cells.
-    symbols
-        Column of ``.var`` with the names to show; genes without one go by their ``.var_names``.
-    results
-        Keys of further results, the `key_added` of :func:`~glfs_bio.tl.evaluate_panel`,
-        :func:`~glfs_bio.tl.explain_panel`, :func:`~glfs_bio.tl.substitutes`,
-        :func:`~glfs_bio.tl.stability` and :func:`~glfs_bio.tl.enrich`, by the names
-        ``"evaluation"``, ``"explanation"``, ``"substitutes"``, ``"stability"`` and
-        ``"enrichment"``.  For a result that is not named: ``f"{key}_evaluation"`` and so on, or for
-        the first three else ``"glfs_evaluation"`` and so on, where these are there.  Results of a
-        panel with other genes, and frequencies of a selection with other parameters, are never
-        shown: the report says so instead.
-    link
-        Address of a page about a gene, with ``{gene}`` in the place of its name.  None: no links.
-    title
+    symbols : str, default None
+        Column of ``.var`` with the names to show.  None: ``.var_names``, as for genes without a
+        name.
+    results : dict of str to str, default None
+        Keys of the results, by ``"evaluation"``, ``"explanation"``, ``"substitutes"``,
+        ``"stability"`` and ``"enrichment"``.  None, or without a key: ``f"{key}_evaluation"`` and
+        so on; for the first three else ``"glfs_evaluation"`` and so on, if they exist.  Results of
+        another panel or of other parameters are not shown, and the report says so.
+    link : str, default the search of NCBI Gene
+        Web address of a page on a gene, with ``{gene}`` instead of its name.  None: no links.
+    title : str, default "Selected genes"
         Heading.
-    overwrite
-        Whether a file that is there may be replaced.
+    overwrite : bool, default False
+        Replace an existing file.
 
     Raises
     ------
     KeyError
-        No such selection, result or column.
+        If the selection, a result or a column is missing.
     FileExistsError, FileNotFoundError
-        `path` exists and `overwrite` is not set, or its folder does not exist.
+        If the file exists and `overwrite` is False, or if its folder is missing.
     ImportError
-        No ``jinja2`` or ``scanpy``, which come with the extra ``report``.
+        If ``jinja2`` or ``scanpy`` is missing, from the extra ``report``.
     ValueError
-        Another ending, a `link` that is no web address or has no ``{gene}``, no gene selected, or a
-        result that is named and is of another selection.
+        If the file has another ending, if `link` is not a web address with ``{gene}``, if no gene
+        is selected, or if a named result is of another selection.
+
+    See Also
+    --------
+    write_gene_list : Write the genes alone.
 
     Examples
     --------
