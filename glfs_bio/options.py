@@ -36,16 +36,22 @@ class Limits:
 
     Attributes
     ----------
-    min_mean, max_mean : float, default None
-        Minimum or maximum mean expression of a gene over all cells, in the matrix of the selection.
-    min_cells, max_cells : float, default None
-        Minimum or maximum share of all cells that express a gene, from 0 to 1.
-    min_mean_in_type, max_mean_in_type : float, default None
-        Minimum or maximum of the largest mean expression of a gene in a cell type.  They need
-        `groupby`.
-    min_cells_in_type, max_cells_in_type : float, default None
-        Minimum or maximum of the largest share of the cells of a type that express a gene.  They
-        need `groupby`.
+    min_mean : float, default None
+        Minimum mean expression of a gene over all cells, in the matrix of the selection.
+    max_mean : float, default None
+        Maximum mean expression of a gene over all cells, in the matrix of the selection.
+    min_cells : float, default None
+        Minimum share of all cells that express a gene, from 0 to 1.
+    max_cells : float, default None
+        Maximum share of all cells that express a gene, from 0 to 1.
+    min_mean_in_type : float, default None
+        Minimum mean expression of a gene in at least one cell type.  It needs `groupby`.
+    max_mean_in_type : float, default None
+        Maximum mean expression of a gene in each cell type.  It needs `groupby`.
+    min_cells_in_type : float, default None
+        Minimum share of the cells of at least one type that express a gene.  It needs `groupby`.
+    max_cells_in_type : float, default None
+        Maximum share of the cells of each type that express a gene.  It needs `groupby`.
     max_total_per_cell : float, default None
         Maximum raw counts of the whole panel in a cell, as a mean over all cells.  It needs
         `counts_layer`.  In imaging, crowded molecules cannot be resolved.

@@ -120,15 +120,13 @@ def test_evaluate(run, cells):
         assert frame[name] == pytest.approx(entry[name], rel=1e-6), name
     assert frame["random_preserved_mean"] == pytest.approx(entry["random_preserved"].mean())
     assert frame["n_genes"] == 8
-    told = result.stderr
-    assert f"8 genes preserve {100 * entry['preserved']:.0f} % of the structure" in told
-    assert f"optimality at least {100 * entry['optimality']:.0f} %; random panels" in told
     worst = entry["per_label"]["f1"].idxmin()
-    assert f"accuracy {entry['accuracy']:.2f}" in told
-    assert f"least F1: {worst} (" in told
-    assert "of all counts" in told
-    assert "with failures" in told
-    assert f"it misses most {entry['unexplained']['genes_up'].iloc[0]}" in told
+    for shown in (
+        *(f"{100 * entry[name]:.0f} %" for name in ("preserved", "optimality", "counts_share")),
+        *(f"{100 * entry['preserved_with_failures']:.0f} %", f"{entry['accuracy']:.2f}"),
+        *(f"{worst} (", entry["unexplained"]["genes_up"].iloc[0]),
+    ):
+        assert shown in result.stderr
     per_label = pd.read_csv("l.csv")
     assert list(per_label["label"].astype(str)) == list(entry["per_label"].index)
 
@@ -140,8 +138,9 @@ def test_evaluate_names_the_batch_of_which_least_is_kept(run, cells):
     glfs_bio.pp.structure(again, batch_key="phase", key_added="phases", **own)
     entry = expected("evaluate", again, "glfs", preserve=Preserve(use_rep="phases"))
     least = entry["preserved_in_batches"].argmin()
-    told = f"of the 3 batches least is preserved of {entry['batches'][least]}: "
-    assert f"{told}{100 * entry['preserved_in_batches'][least]:.0f} %" in result.stderr
+    (line,) = [line for line in result.stderr.splitlines() if "batches" in line]
+    assert entry["batches"][least] in line
+    assert f"{100 * entry['preserved_in_batches'][least]:.0f} %" in line
 
 
 #: Words of the command line, and what they are in Python.
@@ -323,7 +322,7 @@ def test_explain(run, cells):
     assert list(frame) == list(table)
     assert list(frame["supports"]) == list(table["supports"])
     most = table["gene"][table["loss"].idxmax()]
-    assert f"most is lost without {most} (" in result.stderr
+    assert f"{most} (" in result.stderr
 
 
 def test_markers(run, cells):
@@ -335,7 +334,7 @@ def test_markers(run, cells):
     assert list(frame["markers"]) == list(table["markers"])
     assert frame["f_beta"].to_numpy() == pytest.approx(table["f_beta"].to_numpy(), rel=1e-6)
     worst = table.loc[table["f_beta"].idxmin()]
-    assert f"least of {worst['label']} ({worst['f_beta']:.2f})" in result.stderr
+    assert f"{worst['label']} ({worst['f_beta']:.2f})" in result.stderr
 
 
 def test_compare(run, cells):

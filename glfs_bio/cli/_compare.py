@@ -34,11 +34,11 @@ class Arguments:
 
 @dataclass(frozen=True, kw_only=True)
 class Written(options.Written):
-    """Where cells and tables go."""
+    """Files for cells and tables."""
 
     overlaps: Annotated[
         Path | None,
-        "Table of what every two panels share: .csv or .tsv.",
+        "File for the overlap of each pair of panels: .csv or .tsv.",
         files.Writes(tuple(files.TABLES)),
     ] = None
 
@@ -75,7 +75,7 @@ def compare(
         Any,
         typer.Argument(
             metavar="NAME=PANEL...",
-            help="What to call each panel, and the panel as in `evaluate`; at least two.",
+            help="Name and panel, as in `evaluate`; at least two.",
         ),
         values.As(list[str], _named),
     ],
@@ -84,7 +84,7 @@ def compare(
     structure: options.Structure,
     written: Written,
 ) -> None:
-    """Judge two or more panels by the same measures; prints a row a panel, with tabs.
+    """Evaluate several panels by the same measures; prints one row per panel as TSV.
 
     Example: glfs-bio compare panel.h5ad ours=glfs theirs=catalogue.csv --labels cell_type
     """
@@ -103,7 +103,7 @@ def compare(
 
 
 def _pairs(found: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    """What every two panels share, a row a pair."""
+    """Return the overlap of each pair of panels, one row per pair."""
     import pandas as pd
 
     names = ("shared", "jaccard", "jaccard_with_substitutes")

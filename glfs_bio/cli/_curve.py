@@ -15,7 +15,7 @@ from ._stderr import progress
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Shares of the structure that the summary gives sizes for.
+#: Preserved shares for which the summary has the panel size.
 _SHARES = (0.25, 0.5, 0.9)
 
 
@@ -23,11 +23,11 @@ _SHARES = (0.25, 0.5, 0.9)
 class Arguments:
     """Arguments of ``tl.curve``."""
 
-    max_genes: Annotated[int, "Genes of the largest panel."] = 200
+    max_genes: Annotated[int, "Number of genes of the largest panel."] = 200
     labels: options.Labels = None
     sizes: Annotated[
         list[int] | None,
-        "Size at which labels are predicted; may be repeated. Default: some from 5 to --max-genes.",
+        "Panel size for the prediction of labels; may be repeated. Default: 5 to --max-genes.",
     ] = None
     include: options.Genes = None
     exclude: options.Genes = None
@@ -44,7 +44,7 @@ def curve(
     limits: glfs_bio.Limits,
     written: options.Written,
 ) -> None:
-    """Say what panels of 1, 2, … genes preserve; prints a row a size, with tabs.
+    """Compute the preserved structure of every panel size; prints a table as TSV.
 
     Example: glfs-bio curve pbmc.h5ad --max-genes 100 --labels cell_type --table curve.tsv
     """
@@ -62,7 +62,7 @@ def curve(
 
 
 def _summary(frame: pd.DataFrame) -> str:
-    """How many genes preserve some shares of the structure."""
+    """Return the panel sizes for some preserved shares."""
     parts = [
         f"{frame['n_genes'][(frame['preserved'] >= share).idxmax()]} genes preserve "
         f"{results.percent(share)}"

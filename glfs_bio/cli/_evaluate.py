@@ -26,24 +26,24 @@ class Arguments:
 
     labels: options.Labels = None
     counts_layer: options.CountsLayer = None
-    n_random: Annotated[int, "Random panels of the same size."] = 20
-    n_axes: Annotated[int, "Axes that --unexplained lists."] = 5
+    n_random: Annotated[int, "Number of random panels of the same size."] = 20
+    n_axes: Annotated[int, "Number of axes for --unexplained."] = 5
     symbols: options.Symbols = None
     key_added: options.KeyAdded = "glfs_evaluation"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tables(options.Written):
-    """Where cells and tables go."""
+    """Files for cells and tables."""
 
     per_label: Annotated[
         Path | None,
-        "Table of the labels, with --labels: .csv or .tsv.",
+        "File for the table of labels, with --labels: .csv or .tsv.",
         files.Writes(tuple(files.TABLES)),
     ] = None
     unexplained: Annotated[
         Path | None,
-        "Table of the unexplained axes: .csv or .tsv.",
+        "File for the unexplained axes: .csv or .tsv.",
         files.Writes(tuple(files.TABLES)),
     ] = None
 
@@ -58,7 +58,7 @@ def evaluate(
     platform: glfs_bio.Platform,
     tables: Tables,
 ) -> None:
-    """Judge a panel: what it keeps of the cells, and what it misses; prints measures, with tabs.
+    """Evaluate a panel: preserved structure, unexplained axes; prints measures as TSV.
 
     Example: glfs-bio evaluate pbmc.h5ad catalogue.csv --labels cell_type --table measures.tsv
     """
@@ -86,7 +86,7 @@ def evaluate(
 
 
 def _measures(entry: dict[str, Any]) -> list[tuple[str, float]]:
-    """Every number, and of the random panels the mean."""
+    """Return all numbers, and the mean of the random panels."""
     found = []
     for name, value in entry.items():
         if isinstance(value, int | float):
@@ -97,7 +97,7 @@ def _measures(entry: dict[str, Any]) -> list[tuple[str, float]]:
 
 
 def _summary(entry: dict[str, Any]) -> list[str]:
-    """What matters most, a line each."""
+    """Return the most important results, one line each."""
     percent = results.percent
     random = entry["random_preserved"]
     beside = f"; random panels preserve {percent(random.mean())}" if len(random) else ""
@@ -113,7 +113,7 @@ def _summary(entry: dict[str, Any]) -> list[str]:
         kept = entry["preserved_in_batches"]
         least = int(np.nanargmin(kept))
         lines.append(
-            f"of the {len(kept)} batches least is preserved of {entry['batches'][least]}: "
+            f"of {len(kept)} batches, {entry['batches'][least]} is preserved least: "
             f"{percent(kept[least])}"
         )
     if "accuracy" in entry:
@@ -121,16 +121,16 @@ def _summary(entry: dict[str, Any]) -> list[str]:
         names = ", ".join(f"{name} ({f1:.2f})" for name, f1 in worst["f1"].items())
         lines.append(
             f"accuracy {entry['accuracy']:.2f} (all genes {entry['accuracy_all_genes']:.2f}), "
-            f"macro-F1 {entry['macro_f1']:.2f}; least F1: {names}"
+            f"macro-F1 {entry['macro_f1']:.2f}; lowest F1: {names}"
         )
     lines.append(
         f"{percent(entry['knn_preservation'])} of the nearest cells preserved; median R² of the "
         f"structure of unmeasured genes {entry['imputed']:.2f}"
     )
     if "counts_share" in entry:
-        lines.append(f"the panel takes {percent(entry['counts_share'])} of all counts")
+        lines.append(f"{percent(entry['counts_share'])} of all counts are of the panel")
     first = entry["unexplained"].iloc[0]
     genes = " against ".join(first[side] for side in ("genes_up", "genes_down") if first[side])
     where = f", in {first['labels']}" if first.get("labels") else ""
-    lines.append(f"it misses most {genes}{where}")
+    lines.append(f"largest unexplained axis: {genes}{where}")
     return lines

@@ -18,7 +18,7 @@ class Arguments:
     """Arguments of ``tl.explain_panel``."""
 
     labels: options.Labels = None
-    n_labels: Annotated[int, "Most labels to name for a gene."] = 3
+    n_labels: Annotated[int, "Maximum number of labels per gene."] = 3
     exclude: options.Genes = None
     symbols: options.Symbols = None
     key_added: options.KeyAdded = "glfs_explanation"
@@ -33,7 +33,7 @@ def explain(
     structure: options.Structure,
     written: options.Written,
 ) -> None:
-    """Say why each gene is in a panel: what is lost without it, whom it serves, its substitute.
+    """Explain each gene of a panel: contribution, labels, substitute; prints TSV.
 
     Example: glfs-bio explain pbmc.h5ad panel.txt --labels cell_type --table why.tsv
     """
@@ -46,7 +46,7 @@ def explain(
     least, most = frame.loc[frame["loss"].idxmin()], frame.loc[frame["loss"].idxmax()]
     summary = (
         f"{len(frame)} genes preserve {results.preserved(entry, frame['preserved'].iloc[-1])}; "
-        f"most is lost without {most['gene']} ({results.percent(most['loss'])}), "
-        f"least without {least['gene']} ({results.percent(least['loss'])})"
+        f"largest contribution {most['gene']} ({results.percent(most['loss'])}), "
+        f"smallest {least['gene']} ({results.percent(least['loss'])})"
     )
     written.put(adata, frame, summary)

@@ -27,24 +27,26 @@ class Arguments:
     """Arguments of the functions that write genes."""
 
     key: Annotated[
-        list[str] | None, "Which selection; repeated for several sets in .gmt. Default: glfs."
+        list[str] | None, "Key of the selection; may be repeated for .gmt. Default: glfs."
     ] = None
     symbols: options.Symbols = None
     columns: Annotated[
         list[str] | None,
-        typer.Option("--column", help="Further column of var for tables; repeatable."),
+        typer.Option("--column", help="Further column of var for tables; may be repeated."),
     ] = None
     explanation_key: Annotated[
-        str | None, "Explanation for tables: what each gene serves, and what replaces it."
+        str | None, "Key of the explanation, for tables: supported labels and substitutes."
     ] = None
-    every: Annotated[bool, typer.Option("--all", help="Every tested gene in .txt and tables.")] = (
-        False
-    )
+    every: Annotated[
+        bool, typer.Option("--all", help="Write all candidate genes to .txt and tables.")
+    ] = False
     thresholds: Annotated[
         list[float] | None,
-        typer.Option("--threshold", help="A further set in .gmt: genes so stable; repeatable."),
+        typer.Option(
+            "--threshold", help="Minimum frequency of a further set in .gmt; may be repeated."
+        ),
     ] = None
-    stability_key: Annotated[str, "Where the stability is, for --threshold."] = "glfs_stability"
+    stability_key: Annotated[str, "Key of the stability, for --threshold."] = "glfs_stability"
 
 
 @command
@@ -60,10 +62,10 @@ def export(
     arguments: Arguments,
     overwrite: options.Overwrite = False,
 ) -> None:
-    """Write the selected genes; the endings of the files say in which formats.
+    """Write the selected genes to files; their endings are the formats.
 
-    .txt is a list, .csv, .tsv and .xlsx are tables, .gmt is gene sets, .rnk is every tested gene
-    with its score.  IN holds a selection: what `glfs-bio select -o` wrote.
+    .txt is a list, .csv, .tsv and .xlsx are tables, .gmt has gene sets, .rnk has the scores of all
+    candidate genes.  IN is an output of `glfs-bio select -o`.
 
     Example: glfs-bio export panel.h5ad genes.txt genes.csv genes.gmt genes.rnk
     """
@@ -75,7 +77,7 @@ def export(
 
 
 def _write(adata: AnnData, file: Path, arguments: Arguments) -> None:
-    """Write one file, in the format that its ending says."""
+    """Write one file, in the format of its ending."""
     keys, ending = arguments.key or ["glfs"], file.suffix.lower()
     if ending == ".gmt":
         glfs_bio.io.write_gmt(
@@ -104,7 +106,7 @@ def _write(adata: AnnData, file: Path, arguments: Arguments) -> None:
 
 
 def _check(endings: set[str], arguments: Arguments) -> None:
-    """Refuse, before anything is read, endings and options that do not go together."""
+    """Refuse endings and options that do not fit together, before any file is read."""
     if len(arguments.key or ()) > 1 and endings != {".gmt"}:
         raise InvalidValue("key", arguments.key, "is for .gmt alone", "name one selection")
     for name in ("columns", "explanation_key"):

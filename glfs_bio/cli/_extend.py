@@ -24,7 +24,8 @@ class Arguments:
     """Arguments of ``tl.extend_panel``."""
 
     n_extra: Annotated[
-        int | None, "Genes to add. Default: until 90 % are kept, or --budget is spent."
+        int | None,
+        "Number of genes to add. Default: until 90 % are preserved, or --budget is spent.",
     ] = None
     labels: options.Labels = None
     exclude: options.Genes = None
@@ -34,11 +35,11 @@ class Arguments:
 
 @dataclass(frozen=True, kw_only=True)
 class Written(options.Written):
-    """Where cells, table and panel go."""
+    """Files for cells, table and panel."""
 
-    genes: Annotated[Path | None, "The panel with the genes added, one a line.", files.Writes()] = (
-        None
-    )
+    genes: Annotated[
+        Path | None, "File for the extended panel, one gene per line.", files.Writes()
+    ] = None
 
 
 @command
@@ -52,9 +53,9 @@ def extend(
     platform: glfs_bio.Platform,
     written: Written,
 ) -> None:
-    """Find the genes that add most to a panel; prints gene, what it adds and what is kept.
+    """Add genes to a panel; prints gene, added share and preserved share as TSV.
 
-    Genes of PANEL that are not in the data stay in the panel, and count for nothing.
+    Genes of PANEL that are missing in the data stay in the panel, without a contribution.
 
     Example: glfs-bio extend pbmc.h5ad catalogue.csv --n-extra 20 --genes order.txt
     """
@@ -80,7 +81,7 @@ def extend(
 
 
 def _panel(adata: AnnData, given: Any, added: pd.Series, symbols: str | None) -> list[str]:
-    """The genes that were given, with those that are not in the data, and then those added."""
+    """Return the genes of the given panel, missing ones too, and then the added genes."""
     from .._anndata import names as named
     from .._anndata import selection
 

@@ -16,8 +16,8 @@ class Arguments:
     """Arguments of ``tl.markers``."""
 
     labels: Annotated[str, "Column of obs with labels, such as cell types."]
-    n_markers: Annotated[int, "Most genes to tell a label by."] = 3
-    beta: Annotated[float, "Of F-beta: below 1 favours precision."] = 0.5
+    n_markers: Annotated[int, "Maximum number of markers per label."] = 3
+    beta: Annotated[float, "β of the F-beta score; below 1 favours precision."] = 0.5
     layer: options.Layer = None
     symbols: options.Symbols = None
     key_added: options.KeyAdded = "glfs_markers"
@@ -27,7 +27,7 @@ class Arguments:
 def markers(
     cells: options.Cells, panel: options.Panel, arguments: Arguments, written: options.Written
 ) -> None:
-    """Say for every label which genes of a panel mark it, and how well.
+    """Find the markers of each label in a panel; prints them with their scores as TSV.
 
     Example: glfs-bio markers pbmc.h5ad panel.txt --labels cell_type --table markers.tsv
     """
@@ -36,7 +36,7 @@ def markers(
     frame = adata.uns[arguments.key_added]["table"]
     worst = frame.loc[frame["f_beta"].idxmin()]
     summary = (
-        f"F-beta of {len(frame)} labels {frame['f_beta'].mean():.2f} in the mean; least of "
+        f"mean F-beta of {len(frame)} labels {frame['f_beta'].mean():.2f}; lowest "
         f"{worst['label']} ({worst['f_beta']:.2f})"
     )
     written.put(adata, frame, summary)

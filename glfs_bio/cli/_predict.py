@@ -21,9 +21,7 @@ class Arguments:
 
     layer: options.Layer = None
     symbols: options.Symbols = None
-    unsure: Annotated[
-        float | None, "Leave cells with a smaller margin without a label; 1 is typical."
-    ] = None
+    unsure: Annotated[float | None, "Minimum margin of a predicted label; 1 is typical."] = None
     key_added: options.KeyAdded = "glfs_class"
 
 
@@ -32,14 +30,14 @@ def predict(
     cells: options.Cells,
     model: Annotated[
         Path,
-        typer.Argument(metavar="MODEL", help="What glfs-bio classify --model wrote."),
+        typer.Argument(metavar="MODEL", help="Classifier: a file of glfs-bio classify --model."),
         files.Reads(),
     ],
     arguments: Arguments,
     written: options.Written,
     backed: options.Backed = False,
 ) -> None:
-    """Predict labels of other cells by a classifier; prints cell, prediction and margin, with tabs.
+    """Predict labels by a classifier; prints cell, prediction and margin as TSV.
 
     Example: glfs-bio predict new.h5ad blood.json --unsure 0.1 --table predicted.csv
     """

@@ -22,7 +22,9 @@ class Arguments:
     """Arguments of ``pp.select_genes``."""
 
     method: options.Method = "glfs"
-    n_genes: Annotated[int | None, "Genes of the panel that the ranking is for."] = None
+    n_genes: Annotated[int | None, "Number of genes of the panel for which genes are ranked."] = (
+        None
+    )
     exclude: options.Genes = None
     symbols: options.Symbols = None
     missing: options.Missing = "raise"
@@ -36,7 +38,7 @@ def rank(
     table: options.Table = None,
     overwrite: options.Overwrite = False,
 ) -> None:
-    """Rank every gene by one method; prints gene, score, rank, weight and loss, best first."""
+    """Rank all genes by one method; prints gene, score, rank, weight and loss, best first."""
     from .._anndata import selection
 
     adata = cells.load()

@@ -1,4 +1,4 @@
-"""What commands tell of a selection, and under which names of genes."""
+"""Results of a selection in words, and gene names of the tables."""
 
 from __future__ import annotations
 

@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class DataSets(options.Cells):
-    """One data set, or several."""
+    """One dataset, or several."""
 
     backed: options.Backed = False
     also: Annotated[
         list[Path] | None,
-        "Another data set; may be repeated. Genes are matched by name, and each set is a "
-        "batch. The columns of --output, which has the first set, are for all.",
+        "Another dataset; may be repeated. Genes are matched by name, and each dataset is a "
+        "batch. --output has the first dataset, with results for all.",
         files.Reads(),
     ] = None
 
@@ -45,9 +45,7 @@ class DataSets(options.Cells):
         """
         every = dict.fromkeys(map(str, (self.source, *(self.also or ()))))
         if len(every) <= len(self.also or ()):
-            raise InvalidValue(
-                "also", self.also, "names a file that is given already", "name each data set once"
-            )
+            raise InvalidValue("also", self.also, "repeats a file", "name each dataset once")
         return {name: replace(self, source=Path(name)).load(backed=self.backed) for name in every}
 
 
@@ -56,35 +54,38 @@ class Arguments:
     """Arguments of ``pp.select_genes``."""
 
     n_genes: Annotated[
-        int | None, typer.Option("-n", "--n-genes", help="Genes to select; automatic if not given.")
+        int | None,
+        typer.Option("-n", "--n-genes", help="Number of genes. Default: chosen automatically."),
     ] = None
     method: options.Method = "glfs"
-    objective: Annotated[str, "error, or the paper's: exact or printed."] = "error"
+    objective: Annotated[str, "Objective: error, or for the original GLFS exact or printed."] = (
+        "error"
+    )
     lam: Annotated[
         Any,
-        "Of the paper's: a value of λ, or line_search.",
+        "λ of the original GLFS: a number, or line_search.",
         values.As(str | None, values.number_or_search),
     ] = None
     include: options.Genes = None
     exclude: options.Genes = None
     symbols: options.Symbols = None
     missing: options.Missing = "raise"
-    across: Annotated[str, "mean over the batches or data sets, or worst: the least of them."] = (
-        "mean"
-    )
-    key_added: Annotated[str, "Prefix of what is written."] = "glfs"
+    across: Annotated[str, "Batches that count: mean (all) or worst."] = "mean"
+    key_added: Annotated[str, "Key of uns, and prefix of the columns."] = "glfs"
     as_highly_variable: Annotated[
-        bool, "Write the selection to highly_variable of var too, for scanpy."
+        bool, "Write the selection to var[highly_variable] too, for scanpy."
     ] = False
-    subset: Annotated[bool, "Keep only selected genes."] = False
+    subset: Annotated[bool, "Remove genes that are not selected."] = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class Selected:
-    """Where cells and genes go."""
+    """Files for cells and genes."""
 
     output: options.Output = None
-    genes: Annotated[Path | None, "Selected genes, best first, one a line.", files.Writes()] = None
+    genes: Annotated[
+        Path | None, "File for the selected genes, one per line, best first.", files.Writes()
+    ] = None
     overwrite: options.Overwrite = False
 
 
@@ -104,7 +105,7 @@ def select(
     """
     if cells.also and (knobs := structure.knobs()):
         raise InvalidValue(
-            knobs[0], getattr(structure, knobs[0]), "is for one data set", "leave out {arg:also}"
+            knobs[0], getattr(structure, knobs[0]), "is for one dataset", "leave out {arg:also}"
         )
     sets = cells.load_all()
     adata = sets[str(cells.source)]

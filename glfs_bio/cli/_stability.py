@@ -21,20 +21,22 @@ class Arguments:
     """Arguments of ``tl.stability``."""
 
     key: options.Key = "glfs"
-    n_resamples: Annotated[int, "Number of parts of the cells."] = 20
-    fraction: Annotated[float, "Share of the cells in a part."] = 0.5
-    n_jobs: Annotated[int, "Processes; -1 is one a core."] = 1
-    key_added: Annotated[str | None, "Prefix of what is written. Default: KEY_stability."] = None
+    n_resamples: Annotated[int, "Number of subsamples."] = 20
+    fraction: Annotated[float, "Share of the cells in a subsample."] = 0.5
+    n_jobs: Annotated[int, "Number of processes; -1 for one per core."] = 1
+    key_added: Annotated[
+        str | None, "Key of uns, and prefix of the columns. Default: KEY_stability."
+    ] = None
     random_state: Annotated[
-        int | None, options.seed("Seed of the parts. Default: that of the selection.")
+        int | None, options.seed("Seed of the subsamples. Default: as in the selection.")
     ] = None
 
 
 @command
 def stability(source: options.Source, arguments: Arguments, written: options.Written) -> None:
-    """Repeat a selection on parts of the cells; prints how often each gene is selected, with tabs.
+    """Repeat a selection on subsamples of the cells; prints frequencies as TSV.
 
-    IN holds a selection: what `glfs-bio select -o` wrote.  Its parameters are used again.
+    IN is an output of `glfs-bio select -o`, whose parameters are used.
 
     Example: glfs-bio stability panel.h5ad -o stable.h5ad --table frequencies.csv
     """
@@ -56,7 +58,7 @@ def stability(source: options.Source, arguments: Arguments, written: options.Wri
 
 
 def _frequencies(adata: AnnData, key: str, key_added: str) -> pd.DataFrame:
-    """Tested genes, the most frequent first, of equals the best of the selection first."""
+    """Return the candidate genes, the most frequent first; ties by rank."""
     import pandas as pd
 
     frame = pd.DataFrame(

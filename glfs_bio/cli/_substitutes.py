@@ -22,11 +22,11 @@ class Arguments:
 
     genes: Annotated[
         Any,
-        "Genes of the panel to replace, with commas between them, or @files of them; may "
-        "be repeated. Default: each of them, one at a time.",
+        "Genes of the panel to replace, separated by commas, or @files; may be repeated. "
+        "Default: each gene, one at a time.",
         values.As(list[str] | None, values.genes),
     ] = None
-    n: Annotated[int, typer.Option("-n", "--n", help="Substitutes to list for a gene.")] = 5
+    n: Annotated[int, typer.Option("-n", "--n", help="Maximum number of substitutes per gene.")] = 5
     exclude: options.Genes = None
     min_score: options.MinScore = 0.5
     symbols: options.Symbols = None
@@ -42,7 +42,7 @@ def substitutes(
     structure: options.Structure,
     written: options.Written,
 ) -> None:
-    """Find genes that can replace a gene of a panel; prints them for every gene, the best first.
+    """Find genes that can replace a gene of a panel; prints them as TSV, best first.
 
     Example: glfs-bio substitutes pbmc.h5ad panel.txt --genes CD3D,LYZ
     """

@@ -51,7 +51,7 @@ def written(name: str, hint: Any) -> As:
         return As(str | None, number_or_name)
     values = {get_args(kind)[1] for kind in kinds if get_origin(kind) is Mapping}
     if float in values:
-        help = "Numbers by name: NAME=NUMBER, repeated."
+        help = "Numbers by name: NAME=NUMBER, may be repeated."
         return As(list[str] | None, _texts if str in kinds else _numbers, help)
     if any(get_origin(value) is Collection for value in values):
         return As(str | None, _lists if str in kinds else _file_of_lists, "Lists: a .gmt file.")
@@ -246,7 +246,7 @@ _OTHERWISE = {
     "preserve": As(
         list[str] | None,
         preserve,
-        "Genes: a file, or names with commas between them. Several targets: repeat the option, "
-        "each with its weight as NAME=WEIGHT.",
+        "Genes: a file, or names separated by commas. Several targets: repeat the option, each "
+        "with its weight as NAME=WEIGHT.",
     ),
 }
