@@ -25,12 +25,12 @@ _TEMPORARY = ".glfs-"
 
 
 def as_path(path: str | Path, argument: str = "path") -> Path:
-    """Return the path, or say which argument is none.
+    """Return the path, or refuse the argument.
 
     Raises
     ------
     TypeError, ValueError
-        Not a path, or an empty one.
+        If it is not a path, or empty.
     """
     if not isinstance(path, str | os.PathLike):
         raise InvalidType(argument, path, "must be a path")
@@ -40,14 +40,14 @@ def as_path(path: str | Path, argument: str = "path") -> Path:
 
 
 def existing(path: str | Path) -> Path:
-    """Return the path of a file that is there to be read.
+    """Return the path of an existing file.
 
     Raises
     ------
     FileNotFoundError
-        There is none, or it is a folder.
+        If it does not exist, or is a folder.
     TypeError, ValueError
-        Not a path.
+        If it is not a path.
     """
     path = as_path(path)
     if path.is_dir():
@@ -96,7 +96,7 @@ def reading(path: str | Path, kind: str, argument: str = "path") -> Iterator[Non
         raise InvalidValue(
             argument,
             str(path),
-            "cannot be read as {kind} ({reason})",
+            "is not a valid {kind} ({reason})",
             "give a file that is whole, and of this kind",
             kind=kind,
             reason=reason(error) or type(error).__name__,
@@ -236,7 +236,7 @@ def _runs(process: int) -> bool:
 
 
 def _put(new: Path, path: Path, *, overwrite: bool, aside: Path) -> None:
-    """Put `new` at `path`: in the place of what is there, or where nothing is."""
+    """Put `new` at `path`, which may exist."""
     if not overwrite:
         _put_where_nothing_is(new, path)
         return

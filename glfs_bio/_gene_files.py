@@ -149,7 +149,7 @@ def read_panel(
         names = _of_table(rows, column, path)
     names = list(dict.fromkeys(name for name in map(str.strip, names) if name))
     if not names:
-        raise InvalidValue("path", str(path), "holds no names of genes")
+        raise InvalidValue("path", str(path), "has no gene names")
     return names
 
 

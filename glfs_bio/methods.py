@@ -71,7 +71,7 @@ class Question:
 
     @property
     def has_budget(self) -> bool:
-        """Whether a budget says how many genes there are."""
+        """Whether a budget determines the number of genes."""
         return self.rows is not None and self.rows.budget
 
     @property
@@ -195,7 +195,7 @@ class Method:
 
     @property
     def walks(self) -> bool:
-        """Whether :meth:`panels` is there: selections of all sizes at the cost of one."""
+        """Whether :meth:`panels` gives selections of all sizes at the cost of one."""
         return False
 
     def panels(self, problem: Problem, numbers: Sequence[int]) -> list[Ranking]:

@@ -153,17 +153,17 @@ class Limits:
 
     @property
     def needs_types(self) -> bool:
-        """Whether a limit is on types of cells."""
+        """Whether a limit needs cell types."""
         of_types = any(getattr(self, name) is not None for name in _OF_TYPES)
         return of_types or (self.per_type is not None and self.markers is None)
 
     @property
     def needs_counts(self) -> bool:
-        """Whether a limit is on raw counts."""
+        """Whether a limit needs raw counts."""
         return self.max_total_per_cell is not None or self.max_total_per_type is not None
 
     def record(self) -> dict[str, str | int | float]:
-        """The limits that are set, as ``.uns`` can keep them; dicts and lists as JSON."""
+        """Return the limits that are set, for ``.uns``; dicts and lists as JSON."""
         kept: dict[str, str | int | float] = {}
         for field in fields(self):
             value = getattr(self, field.name)
@@ -222,7 +222,10 @@ class Limits:
                     )
         if self.markers is not None and self.per_type is None:
             raise InvalidValue(
-                "markers", self.markers, "is for {arg:per_type}", "say how many each type needs"
+                "markers",
+                self.markers,
+                "needs {arg:per_type}",
+                "give the number of markers per type",
             )
         if self.needs_counts and self.counts_layer is None:
             raise InvalidValue(
@@ -243,12 +246,12 @@ class Limits:
             raise InvalidValue(
                 names[0],
                 getattr(self, names[0]),
-                "is for types of cells",
+                "needs cell types",
                 "name their column with {arg:groupby}",
             )
         if self.groupby is not None and not self.needs_types:
             raise InvalidValue(
-                "groupby", self.groupby, "changes nothing: no limit is on types of cells"
+                "groupby", self.groupby, "has no effect, since no limit is on cell types"
             )
 
 
@@ -353,7 +356,7 @@ def _check_lists(name: str, lists: Mapping[Any, Any]) -> None:
     for key, genes in lists.items():
         if isinstance(genes, str) or not isinstance(genes, Collection):
             raise InvalidType(
-                name, genes, "must hold lists of names of genes: see {key}", key=str(key)
+                name, genes, "must hold lists of gene names, but {key} does not", key=str(key)
             )
         if not len(genes):
             raise InvalidValue(name, lists, "has no gene for {key}", "leave it out", key=str(key))

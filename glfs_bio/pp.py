@@ -250,9 +250,8 @@ def _check_size(n_genes: int | None) -> None:
         raise InvalidValue(
             "n_genes",
             n_genes,
-            "is more than {largest}, which {arg:as_highly_variable} is limited to: beyond, highly "
-            "variable genes are a better input for what follows",
-            "ask for fewer, or use scanpy's highly_variable_genes with the batches",
+            "is more than {largest}, the maximum with {arg:as_highly_variable}",
+            "reduce it, or use scanpy's highly_variable_genes with the batches",
             largest=LARGEST,
         )
 
@@ -260,9 +259,9 @@ def _check_size(n_genes: int | None) -> None:
 def _selected(
     adata: Any, params: dict[str, Any], *, inplace: bool
 ) -> tuple[pd.DataFrame, dict[str, Any], list[AnnData]]:
-    """What is written of every gene, what is recorded, and the objects to write to.
+    """Return the table of all genes, the record, and the objects to write to.
 
-    `adata` is left as it is, but for a structure that is kept.
+    `adata` stays unchanged, except for a stored structure.
     """
     named = {name: params[name] for name in ("layer", "batch_key", "use_rep", "neighbors_key")}
     requested = dict(params)
@@ -275,8 +274,8 @@ def _selected(
             raise InvalidValue(
                 "subset",
                 True,
-                "cannot cut a backed file",
-                "leave it out, and take the selected genes to memory afterwards",
+                "is not possible for a backed file",
+                "leave it out, and load the selected genes afterwards",
             )
     whole, of_each = adata, dict(named)
     if several:
@@ -300,7 +299,7 @@ def _selected(
 def _of_one(
     adata: AnnData, params: Mapping[str, Any], parameters: Parameters, *, keep: bool
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """A selection from one object."""
+    """Select genes of one object."""
     options = parameters.options(method=params["method"], objective=params["objective"])
     checks.seed(options.random_state)
     read.unique_names(adata)
@@ -351,23 +350,22 @@ def _of_one(
 
 
 def _check_structure(cells: Sequence[Cells] | None, question: Question) -> None:
-    """Refuse to look for the fewest genes that preserve a structure, where there is none."""
+    """Refuse an automatic panel size if the cells have no structure."""
     if question.n_genes is not None or question.has_budget or question.target is not None:
         return
     if not any(one.has_structure for one in cells or ()):
         raise InvalidValue(
             "n_genes",
             None,
-            "asks for the fewest genes that preserve the structure of the cells, of which none "
-            "stands above the noise",
-            "give a number, or look whether these are logarithms of counts of enough cells",
+            "needs a structure above the noise, which these cells do not have",
+            "give a number, or check that the matrix is log-normalised and has enough cells",
         )
 
 
 def _cells(
     adata: AnnData, parameters: Parameters, inputs: Inputs, ranker: Method, *, keep: bool
 ) -> Sequence[Cells] | None:
-    """The structure, where the method needs no more of the cells; else None."""
+    """Return the structure; None for methods that need the matrix."""
     if not ranker.by_criterion:
         return None
     return structure_of(adata, parameters, inputs, keep=keep).sets

@@ -229,7 +229,7 @@ def check_sizes(
             raise InvalidValue(
                 "n_genes",
                 n_genes,
-                "is more than the {n} genes to choose from",
+                "is more than the {n} candidate genes",
                 "ask for fewer",
                 n=n_candidates,
             )
@@ -266,23 +266,23 @@ def answerable(
         raise InvalidValue(
             "n_genes",
             None,
-            "leaves the number to the method, and {method} chooses none",
-            "give one",
+            "needs a number, since {method} does not choose one",
+            "give a number",
             method=method.name,
         )
     if question.across != "mean" and one_set:
         raise InvalidValue(
             "across",
             question.across,
-            "compares batches",
-            "name them with {arg:batch_key}, or give several data sets",
+            "needs batches",
+            "name them with {arg:batch_key}, or give several datasets",
         )
     if question.of_criterion and not method.by_criterion:
         raise InvalidValue(
             question.of_criterion,
             NO_VALUE,
-            "is for {arg:objective=error}, the default, and the selection is by {method}",
-            "leave one of them out",
+            "needs {arg:objective=error}, the default, but the selection is by {method}",
+            "remove one of the two",
             method=method.name,
         )
     if question.failure is not None and (question.failure[question.candidates] >= 1.0).all():
@@ -297,7 +297,7 @@ def answerable(
             "platform",
             NO_VALUE,
             "changes the noise of genes, and with this {arg:standardize} genes have none",
-            "leave one of them out",
+            "remove one of the two",
         )
     return question
 
@@ -352,12 +352,12 @@ def warn_of_noise(criterion: Criterion) -> None:
     first = max(criterion.sets, key=lambda one: one.axes.strengths[0])
     warn(
         Caution(
-            "{X} has no structure above its noise: its leading axis is {lead:.2f} times the edge "
-            "of the noise, and {chance:.2f} times where each gene is permuted over the cells. What "
-            "a panel preserves is noise: {call:pp.select_genes} chooses by variance, unless limits "
-            "or failures are given, and nothing is certified. Are these logarithms of normalised "
-            "counts, of enough cells? {arg:objective=exact} with {arg:n_comps=None} is for genes "
-            "that stand out each by itself.",
+            "{X} has no structure above the noise: its leading axis is {lead:.2f} times the "
+            "noise edge, and {chance:.2f} times after permuting each gene over the cells. "
+            "{call:pp.select_genes} therefore selects by variance, unless there are limits or "
+            "failures, and gives no bound on optimality. Check that the matrix is "
+            "log-normalised and has enough cells. For single informative genes, try "
+            "{arg:objective=exact} with {arg:n_comps=None}.",
             lead=float(first.axes.strengths[0]),
             chance=float(first.chance),
         )

@@ -44,7 +44,7 @@ def outdated(adata: AnnData, entry: Mapping[str, Any]) -> str | None:
     """Say, in words, why a result is not of what there is now; None where it is."""
     made = entry.get("made_of")
     if made is None:
-        return "it does not say what it was made of"
+        return "its input is not recorded"
     for panel in made["panels"].values():
         key, genes = str(panel["key"]), set(map(str, np.ravel(panel["genes"])))
         if f"{key}_selected" not in adata.var or key not in adata.uns:
@@ -52,15 +52,15 @@ def outdated(adata: AnnData, entry: Mapping[str, Any]) -> str | None:
         now = set(adata.var_names[adata.var[f"{key}_selected"].astype(bool)])
         if genes != now:
             return (
-                f"its panel was selected under {key!r}, where another is now: {len(genes & now)} "
-                f"of its {len(genes)} genes are among the {len(now)}"
+                f"the selection under {key!r} has changed: {len(genes & now)} of the {len(genes)} "
+                f"genes of the panel are among its {len(now)}"
             )
         if str(panel["params"]) != _params(adata, key):
-            return f"the selection under {key!r} was made again, with other parameters"
+            return f"the selection under {key!r} has other parameters now"
     layer = write.restored(str(made["layer"]))
     matrix, now_matrix = str(made["matrix"]), _matrix(adata, layer)
     if _UNKNOWN not in (matrix, now_matrix) and matrix != now_matrix:
-        return "the matrix is another than it was"
+        return "the matrix has changed"
     return None
 
 

@@ -100,28 +100,28 @@ def inputs(adata: AnnData, named: Parameters) -> Inputs:
     """
     data = row_matrix(adata, named.layer)
     if looks_like_counts(data):
-        warn(Caution("The matrix holds whole numbers, like raw counts: {log_normalise}."))
+        warn(Caution("The matrix looks like raw counts (whole numbers): {log_normalise}."))
     elif logged_twice(data):
         warn(
             Caution(
-                "The matrix holds logarithms of logarithms of counts: take them once, or name a "
+                "The matrix looks log-transformed twice: transform it once, or name a "
                 "log-normalised layer with {arg:layer}."
             )
         )
     elif looks_like_intensities(data):
         warn(
             Caution(
-                "The matrix holds values that are too large for logarithms, like raw intensities "
-                "of microarrays: take logarithms to the base of 2 first, of 20 where an intensity "
-                "is below it, or name a log-normalised layer with {arg:layer}."
+                "The matrix has values that are too large for log-normalised expression, like "
+                "raw microarray intensities: set values below 20 to 20 and take log2 first, "
+                "or name a log-normalised layer with {arg:layer}."
             )
         )
     if named.batch_key is not None and named.neighbors_key is not None:
         raise InvalidValue(
             "neighbors_key",
             named.neighbors_key,
-            "names a graph of all cells, and each batch of {arg:batch_key} has one of its own",
-            "leave one of them out",
+            "is a graph of all cells, but each batch of {arg:batch_key} has its own",
+            "remove one of the two",
         )
     return Inputs(
         data,
@@ -158,7 +158,7 @@ def unique_names(adata: AnnData) -> None:
         raise InvalidValue(
             "adata",
             NO_VALUE,
-            "has gene names that occur twice in {var_names} ({names})",
+            "has duplicate gene names in {var_names} ({names})",
             "make them unique first",
             names=listed(doubled),
         )
@@ -170,8 +170,8 @@ def writable(adata: AnnData) -> None:
         raise InvalidValue(
             "adata",
             NO_VALUE,
-            "is a part of a backed object, and nothing can be written to it",
-            "take it to memory first, with to_memory()",
+            "is a view of a backed object, which is read-only",
+            "load it first, with to_memory()",
         )
 
 
@@ -193,8 +193,8 @@ def find(
         raise NotFound(
             argument,
             name,
-            "is not in {part} ({names})",
-            "name another",
+            "is not in {part}",
+            "choose from {names}",
             part=_PARTS[part],
             names=listed(names),
         )
@@ -218,7 +218,7 @@ def matrix(adata: AnnData, layer: str | None = None, argument: str = "layer") ->
     if data is None:
         raise InvalidValue(
             *about,
-            "is {none}, so that there is no expression matrix",
+            "is {none}, but an expression matrix is needed",
             "name one with {arg:layer}",
         )
     _check_shape(data, about)
@@ -283,8 +283,8 @@ def counts(adata: AnnData, counts_layer: str) -> RowMatrix:
         raise InvalidValue(
             "counts_layer",
             counts_layer,
-            "does not look like raw counts, which are whole numbers ≥ 0",
-            "name a layer that was not normalised",
+            "does not look like raw counts (whole numbers ≥ 0)",
+            "name a layer of raw counts",
         )
     return found
 
@@ -388,7 +388,7 @@ def mask(
             shape=str(values.shape),
         )
     if not values.any():
-        raise InvalidValue(argument, NO_VALUE, "leaves nothing: every entry is {false}")
+        raise InvalidValue(argument, NO_VALUE, "selects nothing, since all entries are {false}")
     return values
 
 
@@ -425,15 +425,13 @@ def graph(adata: AnnData, neighbors_key: str | None) -> Any:
     checks.texts(neighbors_key=neighbors_key)
     key = neighbors_key
     if key not in adata.uns:
-        raise NotFound(
-            "neighbors_key", key, "is not in {uns}", "compute the graph of the cells under it first"
-        )
+        raise NotFound("neighbors_key", key, "is not in {uns}", "compute the graph first")
     if not isinstance(adata.uns[key], Mapping):
         raise InvalidType(
             "neighbors_key",
             key,
-            "is {kind} in {uns}, and no graph of cells",
-            "compute the graph anew",
+            "is {kind} in {uns}, not a graph of cells",
+            "compute the graph again",
             kind=type(adata.uns[key]).__name__,
         )
     connectivities = adata.uns[key].get("connectivities_key", "connectivities")
@@ -441,8 +439,8 @@ def graph(adata: AnnData, neighbors_key: str | None) -> Any:
         raise NotFound(
             "neighbors_key",
             key,
-            "names {connectivities!r}, which is not in {obsp}",
-            "compute the graph anew",
+            "refers to {connectivities!r}, which is missing in {obsp}",
+            "compute the graph again",
             connectivities=connectivities,
         )
     return check_graph(adata.obsp[connectivities], adata.n_obs, "neighbors_key")
@@ -497,8 +495,8 @@ def _of_raw(adata: AnnData) -> Any:
         raise NotFound(
             "layer",
             RAW,
-            "has not all genes of {var_names}, but lacks {names}",
-            "leave these genes out of {adata}",
+            "lacks genes of {var_names}: {names}",
+            "remove these genes from {adata}",
             names=listed(adata.var_names[lacks]),
         )
     return adata.raw[:, adata.var_names].X
@@ -526,7 +524,7 @@ def _check_real(values: Any, about: tuple[str, object]) -> None:
     if values.dtype.kind == "f" and values.dtype.itemsize not in _PRECISIONS:
         raise InvalidType(
             *about,
-            "has dtype {dtype}, which is not computed with",
+            "has the unsupported dtype {dtype}",
             "convert it to float32 or float64",
             dtype=str(values.dtype),
         )

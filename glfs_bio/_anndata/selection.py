@@ -54,7 +54,7 @@ def ranked(adata: AnnData, key: str, *, only: str = "selected") -> pd.DataFrame:
             raise NotFound(
                 "key",
                 key,
-                "is no selection, as {var} has no column {column}",
+                "is not a selection, since {var} has no column {column}",
                 "run {call:pp.select_genes} first",
                 column=f"{key}_{name}",
             )
@@ -66,8 +66,8 @@ def ranked(adata: AnnData, key: str, *, only: str = "selected") -> pd.DataFrame:
         raise InvalidValue(
             "key",
             key,
-            "has no gene that is selected",
-            "run {call:pp.select_genes} again, or name another selection",
+            "has no selected gene",
+            "run {call:pp.select_genes} again, or choose another selection",
         )
     return frame.sort_values("rank", kind="stable")
 
@@ -94,8 +94,8 @@ def record(
         raise NotFound(
             argument,
             key,
-            "is not what {call:{writer}} writes to {uns}: it has no {missing}",
-            "run it, or name another key",
+            "is not a result of {call:{writer}}, since {missing} is missing",
+            "run it, or choose another key",
             writer=writer,
             missing=", ".join(missing),
         )
@@ -138,7 +138,7 @@ def scores(adata: AnnData, key: str, symbols: str | None) -> pd.Series:
     series = series[~series.index.duplicated()]
     if series.empty:
         raise InvalidValue(
-            "symbols", symbols, "has no name for any gene that was tested", "name another column"
+            "symbols", symbols, "has no name for any candidate gene", "choose another column"
         )
     return series
 
@@ -157,7 +157,7 @@ def frequency(adata: AnnData, key: str) -> pd.Series:
         raise NotFound(
             "key",
             key,
-            "is no stability, as {var} has no column {column}",
+            "is not a stability, since {var} has no column {column}",
             "run {call:tl.stability} first",
             column=f"{key}_frequency",
         )
@@ -206,13 +206,13 @@ def data_sets(adata: Any) -> dict[str, AnnData]:
         read.check(adata)
     sets = dict(adata) if isinstance(adata, Mapping) else dict(enumerate(adata))
     if not sets:
-        raise InvalidValue("adata", NO_VALUE, "is empty", "give one data set, or several")
+        raise InvalidValue("adata", NO_VALUE, "is empty", "give one dataset, or several")
     found = {str(name): one for name, one in sets.items()}
     for name, one in found.items():
         try:
             read.unique_names(one)
         except Refusal as refusal:
-            raise refusal.within(f"data set {name!r}") from None
+            raise refusal.within(f"dataset {name!r}") from None
     if len({id(one) for one in found.values()}) < len(sets):
         raise InvalidValue(
             "adata", NO_VALUE, "holds the same object, or the same name, twice", "give each once"
@@ -246,8 +246,8 @@ def join(
             raise InvalidValue(
                 name,
                 value,
-                "cannot be used with several data sets, of which each has a subspace and a graph "
-                "that are computed here",
+                "is not possible with several datasets, whose subspaces and graphs are "
+                "computed here",
                 "leave it out",
             )
     counts = limits.counts_layer if isinstance(limits, Limits) else None
@@ -272,14 +272,14 @@ def _in_common(sets: Mapping[str, AnnData]) -> pd.Index:
         raise InvalidValue(
             "adata",
             NO_VALUE,
-            "has no gene that is in all data sets ({names})",
+            "has no gene that is in all datasets ({names})",
             "give genes the same names, such as symbols, in {var_names}",
             names=listed(sets),
         )
     most = max(one.n_vars for one in sets.values())
     if len(genes) < most:
         log.info(
-            Message("{n} genes are in all data sets, of {most} at most.", n=len(genes), most=most)
+            Message("{n} genes are in all datasets, of at most {most}.", n=len(genes), most=most)
         )
     return genes
 
@@ -302,7 +302,7 @@ def _lean(
             named = None if counts == "X" else counts
             layers[_COUNTS] = read.matrix(one, named, "counts_layer")[:, places]
     except Refusal as refusal:
-        raise refusal.within(f"data set {name!r}") from None
+        raise refusal.within(f"dataset {name!r}") from None
     obs = one.obs.copy()
     obs[_BATCH] = name if batches is None else [f"{name}: {batch}" for batch in batches]
     return AnnData(data, obs=obs, var=one.var.loc[genes], obsm=dict(one.obsm), layers=layers)

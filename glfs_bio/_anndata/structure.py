@@ -139,8 +139,8 @@ def parameters_of(adata: AnnData, **given: Any) -> Parameters:
             raise InvalidValue(
                 name,
                 getattr(parameters, name),
-                "is named beside the structure that {arg:use_rep} names, which has one of its own",
-                "leave one of them out",
+                "conflicts with the structure of {arg:use_rep}, which has its own",
+                "remove one of the two",
             )
     return Parameters.restored(
         adata.uns[parameters.use_rep]["params"], stored_key=parameters.use_rep
@@ -182,7 +182,7 @@ def structure_of(
         raise InvalidValue(
             "use_rep",
             parameters.stored_key,
-            "is the structure of another matrix, representation or graph than there is now",
+            "is the structure of another matrix, representation or graph",
             "run {call:pp.structure} again",
         )
     structure = compute(adata, inputs, parameters)
@@ -219,9 +219,9 @@ def _warn_of_scaled(sets: Sequence[Cells], *, has_raw: bool) -> None:
     if len(varying) >= _MANY_GENES and alike.mean() > _NEARLY_ALL:
         warn(
             Caution(
-                "Nearly all genes of the matrix have the variance 1, as if it was scaled: what "
-                "tells expressed genes from noise is gone. Select before scaling, or name a "
-                "log-normalised layer with {arg:layer}{raw}.",
+                "Nearly all genes have variance 1, as after scaling, which hides the "
+                "difference between expressed genes and noise. Select before scaling, or name "
+                "a log-normalised layer with {arg:layer}{raw}.",
                 raw=Message(", such as {arg:layer=raw}" if has_raw else ""),
             )
         )
@@ -235,9 +235,9 @@ def _warn_of_one_gene(adata: AnnData, sets: Sequence[Cells]) -> None:
     if shares.max() > _MOST:
         warn(
             Caution(
-                "{gene} varies so much more than the other genes that it sets {percent:.0f} % of "
-                "the noise that is assumed of the platform: is it in the same unit as they are? "
-                "Correct its unit, or remove it from {X}.",
+                "{gene} varies much more than the other genes and makes {percent:.0f} % of "
+                "the assumed noise of the platform: is it in the same unit? Correct its unit, "
+                "or remove it from {X}.",
                 gene=str(adata.var_names[int(shares.argmax())]),
                 percent=100.0 * float(shares.max()),
             )

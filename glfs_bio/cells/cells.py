@@ -339,7 +339,10 @@ def build_problems(
         )
     if graph is not None:
         raise InvalidValue(
-            "graph", NO_VALUE, "is of all cells, and each batch has one of its own", "leave one out"
+            "graph",
+            NO_VALUE,
+            "is a graph of all cells, but each batch has its own",
+            "remove one of the two",
         )
     batches = split(batch, data.shape[0])
     warn_of_few(batch, data.shape[0])
@@ -363,9 +366,8 @@ def _with_components_logged(sets: list[Problem]) -> list[Problem]:
     if most > 1:
         log.warning(
             Message(
-                "The graph of the cells has {n} connected components, parts that no similarity "
-                "joins, as of types that have nothing in common: where they should be joined, more "
-                "neighbours are needed; cells that stand alone can be removed.",
+                "The graph of the cells has {n} connected components. If they should be "
+                "connected, use more neighbours, or remove isolated cells.",
                 n=most,
             )
         )

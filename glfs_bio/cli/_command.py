@@ -44,7 +44,7 @@ class _Option:
 
     @property
     def parameter(self) -> inspect.Parameter:
-        """What typer makes an option of."""
+        """Parameter from which typer makes an option."""
         return inspect.Parameter(
             self.name,
             inspect.Parameter.KEYWORD_ONLY,
@@ -54,7 +54,7 @@ class _Option:
 
     @property
     def called(self) -> words.Option:
-        """What it is called in messages."""
+        """Name of the option in messages."""
         if isinstance(self.info, ArgumentInfo):
             return words.Option((self.info.metavar or self.name).upper())
         declared = [self.info.default, *(self.info.param_decls or ())]  # typer: the first is there
@@ -63,7 +63,7 @@ class _Option:
         return words.Option(positive, "bool" in str(self.kind), negative or None)
 
     def read(self, given: Any) -> Any:
-        """The value that Python has for what was given."""
+        """Return the Python value of a given value."""
         if given is None or given == [] or self.written is None:
             return given if given != [] else None
         return self.written.read(given, self.name)
@@ -169,7 +169,7 @@ def _help_of_fields(record: type) -> dict[str, str]:
 
 @contextmanager
 def _reported(door: Door, *, debug: bool) -> Iterator[None]:
-    """Turn what a user can cause into one line on stderr and exit code 1; warnings likewise."""
+    """Print errors of a user as one line on stderr, with exit code 1, and warnings as lines."""
 
     def warn(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
         if isinstance(message, Caution):
@@ -193,7 +193,7 @@ def _reported(door: Door, *, debug: bool) -> Iterator[None]:
 
 
 def _reason(error: Exception, door: Door) -> object:
-    """What went wrong, in the words of the error."""
+    """Return the message of an error."""
     if isinstance(error, Refusal):
         return error.render(door)
     if isinstance(error, MemoryError):
@@ -207,7 +207,7 @@ def _reason(error: Exception, door: Door) -> object:
 
 @contextmanager
 def _notes(door: Door) -> Iterator[None]:
-    """Tell what the package logs as worth a note."""
+    """Print notes that the package logs."""
     logger, handler = logging.getLogger("glfs_bio"), _Notes(door)
     logger.addHandler(handler)
     try:
@@ -217,7 +217,7 @@ def _notes(door: Door) -> Iterator[None]:
 
 
 class _Notes(logging.Handler):
-    """Says what is logged, as warnings are said."""
+    """Prints log messages like warnings."""
 
     def __init__(self, door: Door) -> None:
         super().__init__(logging.WARNING)

@@ -29,7 +29,7 @@ def percent(share: float) -> str:
 
 
 def certified(share: float) -> str:
-    """The bound on optimality, in words; nothing where there is none."""
+    """Return the bound on optimality, as text; empty for NaN."""
     return "" if math.isnan(share) else f", optimality at least {percent(share)}"
 
 
@@ -55,7 +55,7 @@ def recorded_structure(adata: AnnData, panel: object) -> dict[str, Any]:
 
 
 def preserved(entry: dict[str, Any], share: float) -> str:
-    """How much of its target a panel preserves, in words."""
+    """Return the preserved share of the target, as text."""
     from .._anndata import target
 
     return f"{percent(share)} of {target.described(entry)}"
@@ -70,7 +70,7 @@ def _axes(numbers: Any) -> str:
 
 
 def summary(entry: dict[str, Any]) -> str:
-    """How a selection went, in one line."""
+    """Return the result of a selection, as one line."""
     parts = [f"{entry['n_genes']} of {entry['n_tested']} genes"]
     parts.append(f"{preserved(entry, entry['preserved'][-1])} preserved")
     if "n_axes" in entry:

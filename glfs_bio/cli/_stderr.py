@@ -27,7 +27,7 @@ def _console() -> Console:
 
 
 def is_terminal() -> bool:
-    """Whether stderr is a terminal."""
+    """Return whether stderr is a terminal."""
     return _console().is_terminal
 
 

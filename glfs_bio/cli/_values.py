@@ -1,4 +1,4 @@
-"""What the words of a command mean: genes, patterns, panels, targets, and numbers."""
+"""Values of options: genes, patterns, panels, targets and numbers."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def _pattern(text: str, argument: str) -> re.Pattern[str]:
 
 
 def _is_list(text: str) -> bool:
-    """Whether it is names of genes with commas between them, or a file that is read as such."""
+    """Return whether a text is a list of names separated by commas, or ``@`` and a file."""
     return "," in text or text[:1] == "@"
 
 

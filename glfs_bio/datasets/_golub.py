@@ -78,7 +78,7 @@ def golub() -> AnnData:
 
 
 def _local(folder: str | None, name: str) -> Path | None:
-    """The file in the folder, if it is there and is what was published."""
+    """Return the file of the folder, if it exists and is the published one."""
     if folder is None or not (file := Path(folder) / "raw" / name).exists():
         return None
     found = pooch.file_hash(str(file))
@@ -86,8 +86,8 @@ def _local(folder: str | None, name: str) -> Path | None:
         raise InvalidValue(
             _FOLDER,
             folder,
-            "holds another file raw/{name} than was published: its sha256 is {found}",
-            "remove it, and it will be downloaded",
+            "has a file raw/{name} that differs from the published one (sha256 {found})",
+            "remove it to download it again",
             name=name,
             found=found,
         )
@@ -104,7 +104,7 @@ def _download(name: str) -> str:
         raise Unreachable(
             _FOLDER,
             NO_VALUE,
-            "is no folder with raw/{name}, and {url} cannot be downloaded ({error})",
+            "is not a folder with raw/{name}, and {url} cannot be downloaded ({error})",
             "go online, or name such a folder in the environment variable",
             name=name,
             url=url,
@@ -114,7 +114,7 @@ def _download(name: str) -> str:
         raise InvalidValue(
             _FOLDER,
             NO_VALUE,
-            "is no folder with raw/{name}, and {url} is not what was published ({reason})",
+            "is not a folder with raw/{name}, and {url} differs from the published file ({reason})",
             "name such a folder in the environment variable",
             name=name,
             url=url,
@@ -153,7 +153,7 @@ def _assemble(parts: list[tuple[pd.DataFrame, pd.DataFrame, pd.Series]]) -> AnnD
 
 
 def _common(adata: AnnData) -> AnnData:
-    """What both sources have, alike."""
+    """Return the same object from both sources."""
     obs = adata.obs[["label", "split", "sample"]].copy()
     obs["label"], obs["split"] = obs["label"].astype("category"), obs["split"].astype("category")
     var = pd.DataFrame({"description": adata.var["description"].astype(str)})

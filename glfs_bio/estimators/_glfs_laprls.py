@@ -269,7 +269,7 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return X[:, self.genes_]
 
     def _numbers(self, n_features: int, n_included: int) -> Index:
-        """Numbers of genes to try, growing, so that the first best one is the smallest."""
+        """Return the numbers of genes to try, in ascending order."""
         if self.n_genes is None:
             fewest = max(1, n_included)
             return np.arange(fewest, max(fewest, min(_MOST_GENES, n_features)) + 1)
@@ -360,7 +360,7 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
 
 def _beta(selector: GLFS) -> Array:
-    """Weights of the solution that the panel is taken from: whole genes but with the paper's."""
+    """Return the weights of the genes: 1 for the default criterion, β for the original GLFS."""
     whole = selector.method.by_criterion
     return np.ones_like(selector.weights_) if whole else selector.weights_
 
@@ -390,15 +390,15 @@ def _fitted(
 def _in_cliques(
     X: Matrix, y: NDArray[np.generic], batch: NDArray[np.generic] | None
 ) -> tuple[Matrix, NDArray[np.generic]]:
-    """Samples that a graph of the classes joins to others, and the group of each.
+    """Return the samples that a graph of the classes joins to others, and the group of each.
 
-    Groups are classes, or the classes of every batch.  With batches genes are centred within each,
-    so that nothing is left of what only separates batches.
+    Groups are classes, or the classes of each batch.  With batches genes are centred within each,
+    which removes differences between batches.
 
     Raises
     ------
     ValueError
-        No two classes with two samples each, of one batch.
+        If no batch has two classes with two samples each.
     """
     known = np.flatnonzero(is_labelled(y))
     classes, code = np.unique(y[known], return_inverse=True)

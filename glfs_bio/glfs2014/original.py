@@ -120,7 +120,7 @@ class Original(Method):
         objective = Variance(*(block.cover(include, fixed) for block in whole))
         if not objective.squared_norms.any():
             raise InvalidValue(
-                "include", NO_VALUE, "holds every gene that varies", "leave some to select"
+                "include", NO_VALUE, "has all genes that vary", "include fewer genes"
             )
         solutions, chosen = self._walk(objective, n_genes, len(include), full_rank=full_rank)
         chosen = _share_among_twins(objective, chosen)

@@ -158,14 +158,14 @@ def _without_formula(value: Any) -> Any:
 
 
 def _explained(adata: AnnData, key: str, explanation_key: str) -> pd.DataFrame:
-    """What an explanation says of the genes of a selection, by gene.
+    """Return the columns of an explanation of the genes of a selection.
 
     Raises
     ------
     KeyError
-        It is not there.
+        If it is missing.
     ValueError
-        It is of another panel, or outdated.
+        If it is of another panel, or outdated.
     """
     entry = provenance.result(
         adata, explanation_key, "tl.explain_panel", "table", argument="explanation_key"
@@ -176,7 +176,7 @@ def _explained(adata: AnnData, key: str, explanation_key: str) -> pd.DataFrame:
         raise InvalidValue(
             "explanation_key",
             explanation_key,
-            "is of another panel than {arg:key={key}}",
+            "is not of the panel {arg:key={key}}",
             "run {call:tl.explain_panel} for this one",
             key=key,
         )

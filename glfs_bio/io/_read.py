@@ -174,7 +174,7 @@ def _table(path: Path) -> ad.AnnData:
         )
     if words := _words(frame):
         raise InvalidValue(
-            *("path", str(path), "has columns that are not numbers", "remove {names}"),
+            *("path", str(path), "has columns that are not numeric", "remove {names}"),
             names=listed(words),
         )
     frame.index, frame.columns = frame.index.astype(str), frame.columns.astype(str)
@@ -186,12 +186,12 @@ def _table(path: Path) -> ad.AnnData:
 
 
 def _words(frame: pd.DataFrame) -> list[str]:
-    """Columns that are not numbers."""
+    """Return the columns that are not numeric."""
     return list(frame.select_dtypes(exclude=["number", "bool"]))
 
 
 def _has_semicolons(path: Path) -> bool:
-    """Whether the first line is to be split at semicolons, as where commas are decimal points."""
+    """Return whether the first line has more semicolons than commas."""
     opened = _PACKED.get(path.suffix.lower(), FileIO)
     with BufferedReader(opened(path, "rb")) as file:
         line = file.readline()
@@ -253,7 +253,7 @@ def _tenx_h5(path: Path) -> ad.AnnData:
 
 
 def _unique(reader: Callable[..., ad.AnnData], path: Path, **options: str) -> ad.AnnData:
-    """What it reads, with names of genes that are unique."""
+    """Read a file, and make gene names unique."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Variable names are not unique", UserWarning)
         adata = reader(path, **options)
@@ -283,9 +283,9 @@ def _mtx(path: Path) -> ad.AnnData:
 
 
 def genes_in_rows(rows: Iterable[str], columns: Iterable[str]) -> bool:
-    """Whether the names of the rows look like genes, or those of the columns like cells.
+    """Return whether row names look like genes, or column names like cells.
 
-    Names that look like neither say nothing.
+    Names of neither kind do not count.
     """
     rows, columns = list(rows), list(columns)
     genes = _share(rows, _is_gene), _share(columns, _is_gene)

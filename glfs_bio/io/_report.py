@@ -47,10 +47,10 @@ class Result:
 
 @dataclass(frozen=True)
 class Subject:
-    """The selection that the report is about, and how to show it.
+    """Selection of a report, and how to show it.
 
-    `frame` has the selected genes, the best first.  `called` is what every gene is called.
-    `results` has the further results that are there.
+    `frame` has the selected genes, the best first; `called` the names of all genes; `results`
+    further results.
     """
 
     adata: AnnData
@@ -64,19 +64,19 @@ class Subject:
     results: Mapping[str, Result]
 
     def result(self, what: str) -> Result | None:
-        """A result of this selection, and of no other."""
+        """Return a result of this selection; None if it is missing or of another one."""
         found = self.results.get(what)
         return None if found is None or found.unlike is not None else found
 
     def of_another(self, what: str) -> dict[str, str] | None:
-        """What to say of a result that is of another selection."""
+        """Return the note on a result of another selection; None without one."""
         found = self.results.get(what)
         if found is None or found.unlike is None:
             return None
         return {"key": found.key, "unlike": found.unlike}
 
     def renamed(self, text: str, separator: str) -> str:
-        """Names of genes in a text, as they are called."""
+        """Return a text with gene names replaced by their symbols."""
         return separator.join(self.called.get(name, name) for name in text.split(separator))
 
 
@@ -225,14 +225,14 @@ def _page(subject: Subject, title: str) -> str:
 def _results(
     adata: AnnData, key: str, genes: pd.Index, named: Mapping[str, str]
 ) -> dict[str, Result]:
-    """Return the results that are there; `genes` are the selected ones.
+    """Return the results in the object; `genes` are the selected genes.
 
     Raises
     ------
     KeyError
-        A result that is named is not there.
+        If a named result is missing.
     ValueError
-        A result that is named is of another selection.
+        If a named result is of another selection.
     """
     found = {}
     for what, written in _WRITTEN_BY.items():

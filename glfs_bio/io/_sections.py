@@ -134,7 +134,7 @@ def genes(subject: Subject) -> dict[str, Any]:
 
 
 def quality(subject: Subject) -> dict[str, Any] | None:
-    """What the panel keeps, beside others of its size; with labels, which of them it tells."""
+    """Return the quality of the panel, compared with other panels of its size."""
     result = subject.result("evaluation")
     if result is None:
         return _another(subject, "evaluation")
@@ -164,7 +164,7 @@ def quality(subject: Subject) -> dict[str, Any] | None:
 
 
 def misses(subject: Subject) -> dict[str, Any] | None:
-    """Directions that the panel leaves open, and the cells that they concern."""
+    """Return the unexplained axes, and the map of unexplained cells."""
     result = subject.result("evaluation")
     if result is None:
         return None  # the section before has said why
@@ -184,7 +184,7 @@ def misses(subject: Subject) -> dict[str, Any] | None:
 
 
 def explanation(subject: Subject) -> dict[str, Any] | None:
-    """What each gene is there for."""
+    """Return the explanation of each gene."""
     result = subject.result("explanation")
     if result is None:
         return _another(subject, "explanation")
@@ -201,7 +201,7 @@ def explanation(subject: Subject) -> dict[str, Any] | None:
 
 
 def substitutes(subject: Subject) -> dict[str, Any] | None:
-    """What can replace each gene."""
+    """Return the substitutes of each gene."""
     result = subject.result("substitutes")
     if result is None:
         return _another(subject, "substitutes")
@@ -228,7 +228,7 @@ def substitutes(subject: Subject) -> dict[str, Any] | None:
 
 
 def limits(subject: Subject) -> dict[str, Any] | None:
-    """What the panel had to stay within."""
+    """Return the constraints of the selection."""
     params = subject.entry.get("params", {})
     stated = params.get("limits", "None")
     every = {**({} if isinstance(stated, str) else stated), **params}
@@ -241,7 +241,7 @@ def limits(subject: Subject) -> dict[str, Any] | None:
 
 
 def how(subject: Subject) -> dict[str, Any]:
-    """The number of genes, and what the selection went through."""
+    """Return the panel sizes, and the facts of the selection."""
     return {
         "entry": subject.entry,
         "picture": picture(pl.path, subject.adata, key=subject.key),
@@ -254,7 +254,7 @@ def how(subject: Subject) -> dict[str, Any]:
 
 
 def stability(subject: Subject) -> dict[str, Any] | None:
-    """How often parts of the cells have the genes; or why this cannot be said."""
+    """Return the selection frequencies, or the reason why they are not shown."""
     result = subject.result("stability")
     if result is None:
         another = subject.of_another("stability")
@@ -273,7 +273,7 @@ def stability(subject: Subject) -> dict[str, Any] | None:
 
 
 def enrichment(subject: Subject) -> dict[str, Any] | None:
-    """Gene sets that the panel has many genes of."""
+    """Return the enriched gene sets."""
     result = subject.result("enrichment")
     if result is None:
         return None
@@ -287,7 +287,7 @@ def enrichment(subject: Subject) -> dict[str, Any] | None:
 
 
 def parameters(subject: Subject) -> dict[str, Any]:
-    """What everything on the page was made with."""
+    """Return the parameters and versions of all results."""
     found = {what: subject.result(what) for what in subject.results}
     of_results = {what: one.entry for what, one in found.items() if one is not None}
     return {"records": {"selection": subject.entry, **of_results}}
@@ -320,7 +320,7 @@ def lead(subject: Subject) -> dict[str, Any]:
 
 
 def text_of(value: Any) -> str:
-    """A parameter or a result as a reader wants to see it."""
+    """Return a parameter or a result as text."""
     if isinstance(value, Mapping):
         return ", ".join(f"{name}: {text_of(item)}" for name, item in value.items())
     if isinstance(value, np.ndarray) and value.dtype == np.bool_:
@@ -353,7 +353,7 @@ def _rows(subject: Subject) -> list[dict[str, Any]]:
 
 
 def of_genes(subject: Subject) -> dict[str, pd.Series]:
-    """Columns of the table of genes: whom a gene serves, and what replaces it."""
+    """Return columns of the table of genes: supported labels and substitute."""
     columns = {}
     why, instead = subject.result("explanation"), subject.result("substitutes")
     if why is not None:
@@ -369,7 +369,7 @@ def of_genes(subject: Subject) -> dict[str, pd.Series]:
 
 
 def _offered(subject: Subject, table: pd.DataFrame) -> pd.Series:
-    """The best substitute of each gene, with how much it takes over; none where there is none."""
+    """Return the best substitute of each gene with its score, or ``"none"``."""
     scores = table["substitution_score"].map(" ({:.2f})".format)
     texts = table["substitute"].map(subject.called) + scores
     return texts.where(table["substitute"].fillna("") != "", "none")

@@ -75,8 +75,7 @@ class QAlpha(Method):
         if not converged:
             warnings.warn(
                 Caution(
-                    "Q−α did not settle in {rounds} rounds: its ranking depends on where it "
-                    "stopped.",
+                    "Q−α did not converge in {rounds} rounds: its ranking is approximate.",
                     rounds=rounds,
                 ),
                 stacklevel=2,

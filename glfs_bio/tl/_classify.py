@@ -244,13 +244,13 @@ def _check_parameters(params: dict[str, Any]) -> None:
 
 
 def _check_labels(known: NDArray[Any], labels: str, folds: int | None) -> None:
-    """Refuse labels of the cells to learn from that leave nothing to tell apart; log the others."""
+    """Refuse training labels with fewer than two classes; log the others."""
     if not len(known):
         raise InvalidValue(
             "labels",
             labels,
-            "has no label in the cells to learn from",
-            "fill some in, or learn from others",
+            "is missing for all training cells",
+            "add labels, or train on other cells",
         )
     check_classes(known.astype(str), name="labels")
     columns.log_labels(known, folds)
@@ -263,7 +263,7 @@ def _tested(
     classes: Index,
     categories: NDArray[Any],
 ) -> dict[str, int]:
-    """Errors among the cells that were not learnt from, where there are some with a label."""
+    """Return the errors among labelled cells outside the training cells."""
     unseen = np.setdiff1d(codes[held_out], classes)
     if len(unseen):
         warn(
@@ -330,7 +330,7 @@ def _store(
 
 
 def _plain(value: Any) -> Any:
-    """What files can hold."""
+    """Return a parameter in a form that files can store."""
     if not isinstance(value, str) and np.ndim(value) == 1:
         array = np.asarray(value)
         if array.dtype.kind in "biuf":

@@ -117,7 +117,7 @@ def compare_panels(
         raise InvalidValue(
             "panels",
             NO_VALUE,
-            "has the name {name!r}, with a slash, which files cannot keep",
+            "has the name {name!r} with a slash, which files cannot store",
             "choose another name",
             name=slashed[0],
         )
@@ -158,12 +158,12 @@ def compare_panels(
 def _basis(
     adata: AnnData, panels: Mapping[str, Named], symbols: str | None, preserve: Any
 ) -> Basis:
-    """What all panels are evaluated by: the structure that the selections among them have.
+    """Return the criterion for all panels, by the structure that their selections have.
 
     Raises
     ------
     InvalidValue
-        Selections by different structures, and none is named.
+        If the selections have different structures, and none is named.
     """
     keys = [one.key for one in panels.values() if one.key is not None and one.key in adata.uns]
     own = {key: adata.uns[key]["structure"] for key in keys}
@@ -184,7 +184,7 @@ def _basis(
 
 
 def _overlaps(panels: Mapping[str, Panel]) -> dict[str, pd.DataFrame]:
-    """Genes that every two panels share, by name and by substitutes."""
+    """Count the genes that each pair of panels shares, by name and by substitutes."""
     called = pd.Index(panels, name="panel")
     shared = pd.DataFrame(0, index=called, columns=list(panels))
     matched = shared.copy()

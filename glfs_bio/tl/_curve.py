@@ -131,7 +131,7 @@ def curve(
         raise InvalidValue(
             "max_genes",
             max_genes,
-            "is more than the {n} genes to choose from",
+            "is more than the {n} candidate genes",
             "ask for fewer",
             n=len(candidates),
         )
@@ -183,9 +183,7 @@ def _check_sizes(sizes: Sequence[int] | None, max_genes: int, labels: str | None
                 most=max_genes,
             )
     if labels is None:
-        raise InvalidValue(
-            "sizes", NO_VALUE, "is for labels", "name their column with {arg:labels}"
-        )
+        raise InvalidValue("sizes", NO_VALUE, "needs labels", "name their column with {arg:labels}")
 
 
 def _predict(

@@ -181,7 +181,7 @@ def enrich(
             "background",
             NO_VALUE,
             "is empty",
-            "give the genes that the selection could have been drawn from",
+            "give the candidate genes of the selection",
         )
     if method == "prerank":  # a set of all genes has no place in the ranking
         most = len(universe) - 1
@@ -236,7 +236,7 @@ def _sizes(method: str, min_size: int | None, max_size: int | None) -> tuple[int
 
 
 def _check_background(background: Iterable[str] | None, method: str, min_cells: int | None) -> None:
-    """Refuse a background that is no list, or beside what it does not go with."""
+    """Refuse a background that is not a list, or that does not fit other arguments."""
     if background is None:
         return
     if method != "ora" or isinstance(background, str) or not isinstance(background, Iterable):
@@ -247,7 +247,7 @@ def _check_background(background: Iterable[str] | None, method: str, min_cells: 
         raise InvalidValue(
             "min_cells",
             min_cells,
-            "is for the tested genes",
+            "is for the candidate genes",
             "leave it out, or {arg:background}",
         )
 
@@ -263,7 +263,7 @@ def _inside(selected: pd.Index, universe: list[str], min_cells: int | None) -> p
                 n_all=len(selected),
                 where=Message("{arg:background}")
                 if min_cells is None
-                else Message("{n_cells} cells", n_cells=min_cells),
+                else Message("at least {n_cells} cells", n_cells=min_cells),
                 genes=listed(outside),
             )
         )
@@ -279,9 +279,9 @@ def _inside(selected: pd.Index, universe: list[str], min_cells: int | None) -> p
 
 
 def _expressed(adata: AnnData, key: str, symbols: str | None, min_cells: int | None) -> pd.Series:
-    """Names of the genes that enough cells express; all, where nothing is said of it.
+    """Return the names of genes that at least `min_cells` cells express; None: of all genes.
 
-    Then only a matrix in memory is looked at, and a warning tells of genes that no cell expresses.
+    With None, a matrix in memory is checked for genes that no cell expresses, with a warning.
     """
     names = selection.names(adata, symbols)
     layer = write.restored(adata.uns.get(key, {}).get("params", {}).get("layer"))
@@ -295,8 +295,8 @@ def _expressed(adata: AnnData, key: str, symbols: str | None, min_cells: int | N
     if silent.any() and not (silent == tested).all():  # else the matrix is left out
         warn(
             Caution(
-                "No cell expresses {n} of the {n_all} tested genes, which make p-values too small: "
-                "{arg:min_cells=1} leaves them out; or remove them before the selection.",
+                "No cell expresses {n} of {n_all} candidate genes, which makes p-values too "
+                "small. Remove them before the selection, or pass {arg:min_cells=1}.",
                 n=int(silent.sum()),
                 n_all=int(tested.sum()),
             )
@@ -313,7 +313,7 @@ def _selected(adata: AnnData, key: str, symbols: str | None) -> pd.Index:
             "symbols",
             symbols,
             "has no name for any of the {n} selected genes",
-            "name another column",
+            "choose another column",
             n=len(genes),
         )
     return named

@@ -210,7 +210,7 @@ def evaluate_panel(
 
 @dataclass(frozen=True)
 class Inputs:
-    """What is asked of a panel, read and checked: see :func:`evaluate_panel`."""
+    """Labels, counts and numbers of an evaluation, read and checked: see :func:`evaluate_panel`."""
 
     labels: Labels | None
     counts: Matrix | None
@@ -251,9 +251,9 @@ class Inputs:
 def evaluated(
     adata: AnnData, found: Panel, inputs: Inputs, now: Callable[[str], None]
 ) -> tuple[dict[str, Any], Array, Array]:
-    """What :func:`evaluate_panel` writes to ``.uns``, ``.obs`` and ``.var``.
+    """Return the results of :func:`evaluate_panel` for ``.uns``, ``.obs`` and ``.var``.
 
-    `now` is told what comes next, :data:`N_STEPS` times.
+    `now` is called with the name of each of the :data:`N_STEPS` steps.
     """
     basis = found.basis
     data = read.matrix(adata, basis.structure.parameters.layer)
@@ -283,13 +283,13 @@ def evaluated(
 
 
 def _table(entry: dict[str, Any]) -> pd.DataFrame:
-    """All numbers, a row each."""
+    """Return all numbers, one row each."""
     numbers = {name: value for name, value in entry.items() if np.isscalar(value)}
     return pd.DataFrame({"measure": list(numbers), "value": list(numbers.values())})
 
 
 def _structure(found: Panel, inputs: Inputs) -> dict[str, Any]:
-    """What the panel keeps beside the best, and beside random ones."""
+    """Return the preserved share, with the bound and random panels for comparison."""
     criterion, panel = found.basis.criterion, found.genes
     every, none = np.arange(criterion.n_genes), np.empty(0, dtype=np.intp)
     with few_threads(criterion.rank, criterion.n_genes):
@@ -315,7 +315,7 @@ def _structure(found: Panel, inputs: Inputs) -> dict[str, Any]:
 
 
 def _batches(adata: AnnData, found: Panel) -> dict[str, Any]:
-    """What the panel keeps of each batch, where there are several."""
+    """Return the preserved share of each batch, if there are several."""
     structure = found.basis.structure
     if len(structure.rows) == 1:
         return {}
@@ -328,7 +328,7 @@ def _batches(adata: AnnData, found: Panel) -> dict[str, Any]:
 
 
 def _cells(found: Panel, data: Matrix, inputs: Inputs, all_genes: View) -> dict[str, Any]:
-    """The cells as the panel shows them, compared with all genes."""
+    """Compare the cells in the panel with the cells in all genes."""
     panel = View.of(measures.coordinates(data, found.genes), inputs.random_state)
     preserved = measures.knn_preservation(panel.nearest, all_genes.nearest)
     clusters = measures.cluster_preservation(panel.clusters, all_genes.clusters)
@@ -351,7 +351,7 @@ def _cells(found: Panel, data: Matrix, inputs: Inputs, all_genes: View) -> dict[
 
 
 def _genes(found: Panel, data: Matrix, inputs: Inputs) -> dict[str, Any]:
-    """What the panel's genes repeat, and what share of the counts they take."""
+    """Return the redundancy of the panel, and its share of the counts."""
     repeated = redundancy(data, found.genes)
     entry: dict[str, Any] = {
         "mean_correlation": repeated.mean_correlation,
@@ -370,7 +370,7 @@ def _genes(found: Panel, data: Matrix, inputs: Inputs) -> dict[str, Any]:
 
 
 def _unexplained(adata: AnnData, found: Panel, inputs: Inputs) -> pd.DataFrame:
-    """Directions that stay open, named by their genes and labels."""
+    """Return the unexplained axes, named by their genes and labels."""
     names = adata.var_names.to_numpy()
     rows = []
     for one in found.measured.unexplained_axes(inputs.n_axes):
@@ -388,12 +388,12 @@ def _unexplained(adata: AnnData, found: Panel, inputs: Inputs) -> pd.DataFrame:
 
 
 def _leading_genes(names: Any, order: Index, along: Array) -> str:
-    """The first genes on one side."""
+    """Return the first genes on one side of an axis."""
     return ", ".join(names[gene] for gene in order[:_GENES] if along[gene] > 0)
 
 
 def _labels(cells: Array, codes: Index, categories: list[str]) -> str:
-    """Labels whose cells hold most of what is open in proportion to their number."""
+    """Return the labels with the largest share of an axis relative to their number of cells."""
     squares = cells**2
     share = np.array([squares[codes == code].sum() for code in range(len(categories))])
     share = share / squares.sum()

@@ -151,7 +151,7 @@ def explain_panel(
 def _supports(
     found: Panel, known: Labels, genes: Any, n_labels: int
 ) -> tuple[list[str], dict[str, Any]]:
-    """Labels that each gene serves, in words, and what the record holds of labels."""
+    """Return the labels that each gene supports, as text, and the records of labels."""
     codes, categories = known
     names = np.array(known.names, dtype=object)
     of_sets = [codes[rows] for rows in found.basis.structure.rows]
@@ -163,14 +163,14 @@ def _supports(
 
 
 def _supported(shares: Array, cells: Array, categories: Any, most: int) -> str:
-    """Labels that a gene serves more than their number of cells would make, with their shares."""
+    """Return the labels with the largest share relative to their size, as text."""
     more = shares / np.maximum(cells, np.finfo(float).tiny)
     order = [code for code in np.argsort(-more)[:most] if more[code] > 1.0]
     return ", ".join(f"{categories[code]} ({100 * shares[code]:.0f} %)" for code in order)
 
 
 def _pairs(apart: Pairs, genes: Any, labels: Any) -> pd.DataFrame:
-    """A row a pair of labels, the worst first."""
+    """Return one row per pair of labels, the worst separated first."""
     texts = []
     for work in apart.work:
         order = [gene for gene in np.argsort(-work)[:_NAMED_BY] if work[gene] > 0]
@@ -187,7 +187,7 @@ def _pairs(apart: Pairs, genes: Any, labels: Any) -> pd.DataFrame:
 
 
 def _axes(measured: MeasuredPanel, names: Any) -> tuple[list[str], Array]:
-    """The direction of the structure that each gene serves most, by its genes, and its share."""
+    """Return the axis with the largest contribution of each gene, named by genes, and its share."""
     shares = np.hstack(measured.losses_by_axis())
     of_genes = np.hstack([block.genes for block in measured.criterion.blocks])
     most = shares.argmax(axis=1)

@@ -129,7 +129,7 @@ def extend_panel(
         raise InvalidValue(
             "n_extra",
             n_extra,
-            "is more than the {n} genes that could be added",
+            "is more than the {n} candidate genes",
             "ask for fewer",
             n=len(candidates) - len(found.genes),
         )

@@ -118,7 +118,7 @@ def markers(
     named = names.panel(adata, panel, symbols=symbols, missing="warn")
     codes, categories = columns.labels(adata, labels, "labels")
     if len(categories) < 2:
-        raise InvalidValue("labels", labels, "has fewer than two labels", "name another column")
+        raise InvalidValue("labels", labels, "has fewer than two labels", "choose another column")
     values = measures.columns(read.matrix(adata, layer), named.genes)
     if values.min() < 0:
         raise InvalidValue(
@@ -144,7 +144,7 @@ def markers(
 def _found(
     values: Array, codes: Index, categories: NDArray[Any], n_markers: int, beta: float
 ) -> tuple[Single, pd.DataFrame]:
-    """Every gene alone, and a row a label, with places of genes as its markers."""
+    """Return all single genes, and one row per label, with indices of its markers."""
     single = singles(values, codes, len(categories), beta)
     rows = []
     for label, name in enumerate(categories):
@@ -166,7 +166,7 @@ def _found(
 
 
 def _every(single: Single, genes: NDArray[np.object_], categories: NDArray[Any]) -> pd.DataFrame:
-    """A row a label and gene, the best first."""
+    """Return one row per label and gene, the best first."""
     names = categories.astype(str).astype(object)
     measures = {name: values.ravel() for name, values in vars(single).items()}
     frame = pd.DataFrame(

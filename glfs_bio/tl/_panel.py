@@ -1,4 +1,4 @@
-"""A panel, however it is named, and the criterion that it is evaluated by."""
+"""A panel, from any of its forms, and the criterion for its evaluation."""
 
 from __future__ import annotations
 

@@ -122,9 +122,9 @@ def maps(
     layer: str | None,
     random_state: int | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
-    """Return coordinates by these genes, and by all genes: None where they are these.
+    """Return coordinates by the given genes, and by all genes, or None if these are all.
 
-    `random_state` None: those that are kept, whatever their layer and seed, or else of seed 0.
+    With `random_state` None, a stored UMAP with any parameters is used, else one with the seed 0.
     """
     needs("A UMAP", "scanpy")
     expression = values(adata, genes, layer)  # refuses a layer, before anything is computed
@@ -196,7 +196,7 @@ def _params(layer: str | None, random_state: int) -> dict[str, Any]:
 
 
 def _is_stored(adata: AnnData, key: str, genes: pd.Index, params: dict[str, Any] | None) -> bool:
-    """Whether there is a UMAP of these genes, with these parameters unless they are None."""
+    """Return whether a UMAP of these genes is stored, with `params` unless None."""
     entry = adata.uns.get(f"umap_{key}")
     return (
         isinstance(entry, Mapping)
@@ -207,19 +207,19 @@ def _is_stored(adata: AnnData, key: str, genes: pd.Index, params: dict[str, Any]
 
 
 def _umap(cells: AnnData, random_state: int) -> NDArray[np.float64]:
-    """By principal components, where these are there, or more genes than that.
+    """Compute a UMAP from ``X_pca``, from principal components above 50 genes, or from the genes.
 
     Raises
     ------
     ValueError
-        Too few cells.
+        If there are too few cells.
     """
     if cells.n_obs < _FEWEST:
         raise InvalidValue(
             "adata",
             NO_VALUE,
-            "has {n} cells, and a UMAP needs {least}",
-            "look at the table",
+            "has {n} cells, but a UMAP needs at least {least}",
+            "use more cells",
             n=cells.n_obs,
             least=_FEWEST,
         )

@@ -120,8 +120,8 @@ def predict(
     if read.looks_like_counts(data):
         warn(
             Caution(
-                "The matrix holds whole numbers, like raw counts: prepare it as the cells that "
-                "were learnt from, or name a layer with {arg:layer}."
+                "The matrix looks like raw counts (whole numbers): prepare it as the training "
+                "cells, or name a layer with {arg:layer}."
             )
         )
     decision = learnt.decision(data, columns)

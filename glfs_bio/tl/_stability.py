@@ -164,7 +164,7 @@ def stability(
         raise InvalidValue(
             "fraction",
             fraction,
-            "must be below 1, as all cells give the same genes every time",
+            "must be below 1, since all cells always give the same genes",
         )
     read.unique_names(adata)
     key_added = _target(adata, key, key_added)
@@ -179,8 +179,8 @@ def stability(
         raise InvalidValue(
             "fraction",
             fraction,
-            "leaves {n} of {n_cells} cells, which are too few",
-            "take a larger share",
+            "leaves {n} of {n_cells} cells, too few for a selection",
+            "increase it",
             n=len(parts[0]),
             n_cells=adata.n_obs,
         )
@@ -225,7 +225,7 @@ def _selections(
     structure: Parameters,
     n_jobs: int | None,
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
-    """Selected genes and ranks of all genes, a row a part; each warning is shown once."""
+    """Return selected genes and ranks, one row per subsample; show each warning once."""
     options = {**params, "layer": None, "inplace": False}
     limits = params["limits"]
     if limits is not None and limits.counts_layer is not None:
@@ -251,9 +251,9 @@ def _with_substitutes(
     panel: NDArray[np.bool_],
     chosen: NDArray[np.bool_],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Frequencies of the panel's genes, and Jaccard indices, where substitutes count as the gene.
+    """Return frequencies and Jaccard indices in which a substitute counts as the gene.
 
-    What stands in for what is a matter of all cells.
+    Substitutes are determined by all cells.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", Caution)  # the selections have said it
@@ -276,7 +276,7 @@ def _with_substitutes(
 
 
 def _mean(jaccard: NDArray[np.float64]) -> float:
-    """Over the pairs."""
+    """Return the mean over the pairs."""
     return float(jaccard[np.triu_indices(len(jaccard), 1)].mean())
 
 
@@ -293,14 +293,14 @@ def _target(adata: AnnData, key: str, key_added: str | None) -> str:
         raise InvalidValue(
             "key_added",
             key_added,
-            "is the name of a selection, whose record would be lost",
-            "choose another, or name the selection with {arg:key} to examine it",
+            "is the key of a selection, which would be overwritten",
+            "choose another, or name the selection with {arg:key}",
         )
     return key_added
 
 
 def _parameters(adata: AnnData, key: str, given: dict[str, Any]) -> dict[str, Any]:
-    """Everything that decides on the genes: as given, else as recorded, else the default."""
+    """Return all parameters that determine the genes: given, else recorded, else default."""
     given = {name: value for name, value in given.items() if name not in selection.WHERE}
     recorded: dict[str, Any] = {}
     if key in adata.uns:
@@ -309,17 +309,17 @@ def _parameters(adata: AnnData, key: str, given: dict[str, Any]) -> dict[str, An
             raise InvalidValue(
                 "key",
                 key,
-                "is a selection from several data sets ({names}), and {adata} is one of them",
-                "join them, with their names in a column of {obs}, select with {arg:batch_key}, "
-                "and examine that selection",
+                "is a selection from several datasets ({names}), but {adata} is one of them",
+                "concatenate them, select with their names as {arg:batch_key}, and use that "
+                "selection",
                 names=listed(names),
             )
         if adata.n_vars < (n_tested := adata.uns[key]["n_tested"]):
             raise InvalidValue(
                 "key",
                 key,
-                "is a selection from {n_tested} genes, and {adata} has {n}",
-                "examine it in the object that has all of them",
+                "is a selection from {n_tested} genes, but {adata} has {n}",
+                "use the object with all genes",
                 n_tested=int(n_tested),
                 n=adata.n_vars,
             )
@@ -328,7 +328,7 @@ def _parameters(adata: AnnData, key: str, given: dict[str, Any]) -> dict[str, An
             "key",
             key,
             "is not in {uns}",
-            "run {call:pp.select_genes} first, or name what to examine, such as {arg:n_genes}",
+            "run {call:pp.select_genes} first, or give parameters, such as {arg:n_genes}",
         )
     recorded = {name: value for name, value in recorded.items() if name not in selection.WHERE}
     for name, value in (recorded | given).items():
@@ -336,8 +336,8 @@ def _parameters(adata: AnnData, key: str, given: dict[str, Any]) -> dict[str, An
             raise InvalidType(
                 name,
                 value,
-                "is not known",
-                "take one of {known}",
+                "is unknown",
+                "choose one of {known}",
                 known=", ".join(_DEFAULTS),
             )
     return _DEFAULTS | recorded | given
@@ -346,7 +346,7 @@ def _parameters(adata: AnnData, key: str, given: dict[str, Any]) -> dict[str, An
 def _structure(
     adata: AnnData, key: str, params: dict[str, Any], given: dict[str, Any]
 ) -> Parameters:
-    """What the structure of the selection was computed from, or that of what is given."""
+    """Return the parameters of the structure of the selection, or of the given ones."""
     own = ("layer", "batch_key", "use_rep", "neighbors_key", "n_comps", "random_state")
     if key in adata.uns and not given.keys() & set(own[:-1]):
         recorded = Parameters.restored(adata.uns[key]["structure"])
@@ -356,7 +356,7 @@ def _structure(
 
 
 def _lean(adata: AnnData, params: dict[str, Any], structure: Parameters) -> AnnData:
-    """What a selection reads, and nothing that it would re-use without being told to."""
+    """Return the parts of an object that a selection reads, without stored structures."""
     lean = AnnData(
         read.matrix(adata, structure.layer),
         obs=adata.obs[[]].copy(),
@@ -387,7 +387,7 @@ def _lean(adata: AnnData, params: dict[str, Any], structure: Parameters) -> AnnD
 def _drawn(
     adata: AnnData, batch_key: str | None, fraction: float, n_resamples: int, seed: int | None
 ) -> list[NDArray[np.intp]]:
-    """Cells of every part, in their own order: the same share of each batch."""
+    """Draw the cells of all subsamples, the same share of each batch, in their order."""
     rng = np.random.default_rng(seed)
     batch = np.zeros(adata.n_obs) if batch_key is None else adata.obs[batch_key].to_numpy()
     members = [np.flatnonzero(batch == name) for name in np.unique(batch)]
@@ -407,9 +407,9 @@ def _drawn(
 def _selected(
     adata: AnnData, part: NDArray[np.intp], options: dict[str, Any], structure: Parameters
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64], list[Warning]]:
-    """Selected genes, ranks of all genes, and what select_genes warned of.
+    """Return selected genes, ranks of all genes, and the warnings of one subsample.
 
-    One thread whatever the number of processes: more may round in another way.
+    One thread is used for any number of processes: more may round differently.
     """
     cells = adata[part].copy()
     with warnings.catch_warnings(record=True) as caught, _without_notes(), one_thread():
@@ -425,7 +425,7 @@ def _selected(
 
 @contextmanager
 def _without_notes() -> Iterator[None]:
-    """What a selection of all cells has to note, it has noted."""
+    """Silence notes, which the selection of all cells has shown."""
     logger = logging.getLogger("glfs_bio")
     before = logger.level
     logger.setLevel(logging.ERROR)

@@ -153,7 +153,7 @@ def _leaving(adata: AnnData, found: Panel, genes: Any, symbols: str | None) -> I
             "genes",
             NO_VALUE,
             "has genes that are not in the panel: {names}",
-            "name genes of it",
+            "choose genes of the panel",
             names=listed(adata.var_names[strange]),
         )
     return named.genes
