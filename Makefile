@@ -122,7 +122,7 @@ lock: | $(BIN)/uv
 		--output-file r_bridge/glfsbio/inst/python/requirements.txt pyproject.toml
 
 clean:
-	rm -rf $(VENV) .venv-lowest .venv-newest demo/output dist docs/_build docs/api/generated .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) .venv-lowest .venv-newest demo/output dist docs/_build docs/reference/generated .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find glfs_bio tests tools demo -name __pycache__ -exec rm -rf {} +
 
 # Every version and hash comes from the lock; the package itself is editable.

@@ -103,11 +103,11 @@ def imputation(adata: AnnData, genes: np.ndarray) -> float:
     """Return the mean R² of unmeasured genes by ridge regression, in samples left out."""
     spread = adata.X.var(axis=0)
     spread[genes] = -np.inf
-    wanted = adata.X[:, np.argsort(-spread, kind="stable")[:IMPUTED]]
+    imputed = adata.X[:, np.argsort(-spread, kind="stable")[:IMPUTED]]
     model = make_pipeline(StandardScaler(), RidgeCV(ALPHAS))
     folds = KFold(5, shuffle=True, random_state=0)
-    told = cross_val_predict(model, adata.X[:, genes], wanted, cv=folds)
-    of_genes = r2_score(wanted, told, multioutput="raw_values")
+    predicted = cross_val_predict(model, adata.X[:, genes], imputed, cv=folds)
+    of_genes = r2_score(imputed, predicted, multioutput="raw_values")
     return float(np.mean(np.maximum(of_genes, 0.0)))
 
 

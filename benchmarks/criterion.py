@@ -39,7 +39,7 @@ def arbitrary(cells: Cells) -> list[list[int]]:
 def of_dataset(cells: Cells) -> tuple[dict, dict]:
     """Return optimality by size, and rank correlations, of one dataset."""
     begin = time.perf_counter()
-    adata, told = ours.from_matrix(cells.adata, max(SIZES))
+    adata, entry = ours.from_matrix(cells.adata, max(SIZES))
     seconds = time.perf_counter() - begin
     rows = pd.DataFrame(
         [
@@ -54,8 +54,8 @@ def of_dataset(cells: Cells) -> tuple[dict, dict]:
         "of one size, mean": np.mean(within),
         "panels": len(rows),
     }
-    preserved = {f"preserved, {size}": told["preserved"][size - 1] for size in SIZES}
-    optimality = {size: told["optimality"][size - 1] for size in SIZES}
+    preserved = {f"preserved, {size}": entry["preserved"][size - 1] for size in SIZES}
+    optimality = {size: entry["optimality"][size - 1] for size in SIZES}
     return optimality | {"seconds": seconds}, orders | preserved
 
 

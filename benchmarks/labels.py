@@ -103,14 +103,14 @@ def rows(name: str, method: Method | Tool, trial: Trial, *, run: bool) -> list[d
 
 
 def collect(
-    trials: dict[tuple[str, int], Trial], methods: dict[str, Method | Tool], asked: list[str]
+    trials: dict[tuple[str, int], Trial], methods: dict[str, Method | Tool], to_run: list[str]
 ) -> pd.DataFrame:
     """Return one row a half, method and size."""
     found = []
     for (dataset, seed), one in trials.items():
         for name, method in methods.items():
             place = {"dataset": dataset, "seed": seed, "method": name}
-            found += [place | row for row in rows(name, method, one, run=name in asked)]
+            found += [place | row for row in rows(name, method, one, run=name in to_run)]
         say(f"{one.place}: measured")
     store.merge()
     columns = [*HALF, "method", "genes", *MEASURES, "seconds", "error", "held", "old"]
@@ -187,8 +187,8 @@ def main() -> None:
         "--seeds", nargs="+", type=int, choices=SEEDS, default=list(SEEDS), metavar="SEED"
     )
     options = parser.parse_args()
-    asked = tables.named(options.only, LABELLED)
-    values = collect(halves(options.datasets, options.seeds), LABELLED, asked)
+    to_run = tables.named(options.only, LABELLED)
+    values = collect(halves(options.datasets, options.seeds), LABELLED, to_run)
     tables.write(
         "panels_labels",
         by_size(values, MEASURES[0]),

@@ -151,9 +151,9 @@ def imputed(panel: Panel) -> tuple[np.ndarray, np.ndarray]:
     values = panel.cells.adata.X
     spread = variances(values)
     spread[list(panel.genes)] = -np.inf
-    wanted = np.argsort(-spread, kind="stable")[:IMPUTED]
+    imputed = np.argsort(-spread, kind="stable")[:IMPUTED]
     fitted, tested = held_out(values.shape[0])
-    measured, others = values[:, list(panel.genes)].toarray(), values[:, wanted].toarray()
+    measured, others = values[:, list(panel.genes)].toarray(), values[:, imputed].toarray()
     model = Ridge(alpha=1.0).fit(measured[fitted], others[fitted])
     return others[tested], model.predict(measured[tested])
 

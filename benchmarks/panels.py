@@ -33,13 +33,13 @@ TITLES = list(tables.titled(MEASURES))
 UNRANKED = list(tables.titled(OTHERS))
 
 
-def collect(names: list[str], sizes: list[int], asked: list[str]) -> pd.DataFrame:
+def collect(names: list[str], sizes: list[int], to_run: list[str]) -> pd.DataFrame:
     """Return one row a dataset, method and size, with every measure."""
     rows = []
     for dataset in names:
         cells = DATASETS[dataset]
         for name, method in METHODS.items():
-            if name in asked:
+            if name in to_run:
                 choose(name, method, cells.name, cells.adata, sizes)
             entry = store.entry_of(name, cells.name, method)
             for size in sizes:

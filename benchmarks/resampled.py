@@ -71,10 +71,10 @@ class CellScore:
         """
         scores = np.empty(len(panel))
         for cells, n_comps, distances, least in self.parts:
-            seen = panel[cells]
-            if seen.shape[1] > n_comps:
-                seen = sc.pp.pca(seen, n_comps=n_comps, random_state=0)
-            found = median_distance(distances, data.nearest(seen, AROUND))
+            coordinates = panel[cells]
+            if coordinates.shape[1] > n_comps:
+                coordinates = sc.pp.pca(coordinates, n_comps=n_comps, random_state=0)
+            found = median_distance(distances, data.nearest(coordinates, AROUND))
             mean = distances.sum(axis=1) / (len(cells) - 1)
             scores[cells] = (mean - found) / (mean - least)
         return scores
@@ -87,11 +87,11 @@ def median_distance(distances: np.ndarray, neighbours: np.ndarray) -> np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class Halves:
-    """The cells twice, with half of the counts each; `wanted` are genes to be predicted."""
+    """The cells twice, with half of the counts each; `imputed` are genes to be predicted."""
 
     panel: Cells
     whole: Cells
-    wanted: np.ndarray
+    imputed: np.ndarray
     cell_score: CellScore
 
 
@@ -106,9 +106,9 @@ def halves(cells: Cells) -> Halves:
         Cells(cells.name, lambda half=half: _normalised(half)) for half in (first, counts - first)
     )
     values = whole.adata.X
-    wanted = np.argsort(-measures.variances(values), kind="stable")[: measures.IMPUTED]
+    imputed = np.argsort(-measures.variances(values), kind="stable")[: measures.IMPUTED]
     score = CellScore(values, cells.batches)
-    return Halves(panel, whole, values[:, wanted].toarray(), score)
+    return Halves(panel, whole, values[:, imputed].toarray(), score)
 
 
 def _normalised(counts: csr_matrix) -> ad.AnnData:
@@ -169,14 +169,14 @@ def with_independent_noise(cells: Cells, genes: list[int]) -> dict[str, np.ndarr
     """Return neighbours, imputation and cell score with the panel in one half of the counts."""
     both = halves(cells)
     fitted, tested = measures.held_out(cells.adata.n_obs)
-    seen = both.panel.adata.X[:, genes].toarray()
-    model = RidgeCV(STRENGTHS).fit(seen[fitted], both.wanted[fitted])
-    residuals = both.wanted[tested] - model.predict(seen[tested])
+    coordinates = both.panel.adata.X[:, genes].toarray()
+    model = RidgeCV(STRENGTHS).fit(coordinates[fitted], both.imputed[fitted])
+    residuals = both.imputed[tested] - model.predict(coordinates[tested])
     near = measures.neighbours_of_cells(Panel(both.panel, tuple(genes)), both.whole)
     values = (
         mean_of(cells, near),
-        r_squared(cells, both.wanted[tested], residuals).mean(axis=1),
-        mean_of(cells, both.cell_score.of(seen)),
+        r_squared(cells, both.imputed[tested], residuals).mean(axis=1),
+        mean_of(cells, both.cell_score.of(coordinates)),
     )
     return dict(zip(INDEPENDENT, values, strict=True))
 

@@ -91,13 +91,13 @@ def choose_in_halves(
 def write_halves(options: argparse.Namespace) -> None:
     """Compare panels from many pairs of halves."""
     rows = []
-    asked = tables.named(options.only, IN_HALVES)
+    to_run = tables.named(options.only, IN_HALVES)
     for name in options.datasets:
         adata = load(name)
         parts = halves(adata.n_obs, options.pairs)
         for title, method in IN_HALVES.items():
             entry = store.entry_of(title, f"{name}/halves", method)
-            if title in asked and method.select:
+            if title in to_run and method.select:
                 choose_in_halves(adata, parts, method, entry, options.jobs)
             panels = [entry.get(number) for number in range(len(parts))]
             errors = [one.get("error", NOT_RUN) for one in panels if str(SIZES[0]) not in one]
@@ -231,7 +231,7 @@ def with_other_seed(title: str, name: str, size: int, *, compute: bool) -> dict:
     return names_of(entry, cells, size)
 
 
-def compared(name: str, asked: list[str], draws: int) -> list[dict]:
+def compared(name: str, to_run: list[str], draws: int) -> list[dict]:
     """Return a row a perturbation, draw, method and size: the Jaccard index, or why none."""
     rows = []
 
@@ -256,7 +256,7 @@ def compared(name: str, asked: list[str], draws: int) -> list[dict]:
                     add(title, method, size, {"reason": REFUSED})
                 continue
             sizes = list(SIZES)
-            for cells in both if method in asked else ():
+            for cells in both if method in to_run else ():
                 entry = on(method, cells, sizes)
                 # Without the first panel there is nothing to compare the second with.
                 sizes = [size for size in SIZES if "genes" in names_of(entry, cells, size)]
@@ -264,7 +264,7 @@ def compared(name: str, asked: list[str], draws: int) -> list[dict]:
                 add(title, method, size, *(names_of(on(method, c), c, size) for c in both))
     for method, size in product(PERTURBED, SIZES):
         cells = DATASETS[name]
-        other = with_other_seed(method, name, size, compute=method in asked)
+        other = with_other_seed(method, name, size, compute=method in to_run)
         add(OTHER_SEED, method, size, names_of(on(method, cells), cells, size), other)
     say(f"{name}: compared")
     return rows
@@ -272,9 +272,9 @@ def compared(name: str, asked: list[str], draws: int) -> list[dict]:
 
 def write_perturbed(options: argparse.Namespace) -> None:
     """Compare panels of perturbed data with those of the data as they are."""
-    asked = tables.named(options.only, PERTURBED)
+    to_run = tables.named(options.only, PERTURBED)
     rows = pd.DataFrame(
-        row for name in options.datasets for row in compared(name, asked, options.draws)
+        row for name in options.datasets for row in compared(name, to_run, options.draws)
     )
     titles = [HALVES, *PERTURBATIONS, OTHER_SEED]
     found = {

@@ -1,4 +1,4 @@
-"""Gene panels from single-cell data, by Laplacian feature selection."""
+"""Select gene panels from single-cell data by Laplacian feature selection."""
 
 from __future__ import annotations
 

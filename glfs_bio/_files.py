@@ -25,12 +25,12 @@ _TEMPORARY = ".glfs-"
 
 
 def as_path(path: str | Path, argument: str = "path") -> Path:
-    """Return the path, or say which argument is none.
+    """Return the path, or refuse the argument.
 
     Raises
     ------
     TypeError, ValueError
-        Not a path, or an empty one.
+        If it is not a path, or empty.
     """
     if not isinstance(path, str | os.PathLike):
         raise InvalidType(argument, path, "must be a path")
@@ -40,14 +40,14 @@ def as_path(path: str | Path, argument: str = "path") -> Path:
 
 
 def existing(path: str | Path) -> Path:
-    """Return the path of a file that is there to be read.
+    """Return the path of an existing file.
 
     Raises
     ------
     FileNotFoundError
-        There is none, or it is a folder.
+        If it does not exist, or is a folder.
     TypeError, ValueError
-        Not a path.
+        If it is not a path.
     """
     path = as_path(path)
     if path.is_dir():
@@ -96,7 +96,7 @@ def reading(path: str | Path, kind: str, argument: str = "path") -> Iterator[Non
         raise InvalidValue(
             argument,
             str(path),
-            "cannot be read as {kind} ({reason})",
+            "is not a valid {kind} ({reason})",
             "give a file that is whole, and of this kind",
             kind=kind,
             reason=reason(error) or type(error).__name__,
@@ -104,22 +104,27 @@ def reading(path: str | Path, kind: str, argument: str = "path") -> Iterator[Non
 
 
 def check_target(path: str | Path, *, overwrite: bool) -> None:
-    """Refuse a file that must not be replaced, or whose folder is missing.
+    """Check that a file can be written, before any work.
 
     Parameters
     ----------
-    path
-        File that will be written; what ends in ``.zarr`` is a folder.
-    overwrite
-        Whether one that is there may be replaced.  A folder is replaced by a folder only, and if it
-        is a zarr store.
+    path : str or path
+        File to write; ``.zarr`` is a folder.
+    overwrite : bool
+        Allow an existing file, or for ``.zarr`` an existing zarr folder.
 
     Raises
     ------
-    FileExistsError, FileNotFoundError
-        Naming the file or the folder.
+    FileExistsError
+        If the file exists and `overwrite` is False, or if it is a folder.
+    FileNotFoundError
+        If its folder is missing.
     TypeError, ValueError
-        Not a path.
+        If `path` is not a path.
+
+    See Also
+    --------
+    replacing : Write a file completely or not at all.
 
     Examples
     --------
@@ -147,24 +152,34 @@ def check_target(path: str | Path, *, overwrite: bool) -> None:
 
 @contextmanager
 def replacing(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
-    """Yield a temporary name beside `path`, which takes its place when the block ends well.
+    """Write a file completely or not at all, through a temporary file next to it.
 
-    A file that is replaced keeps its permissions, and a link to a file stays one.  What a process
-    left behind that was killed while it wrote is removed by the next one that writes there.
+    The temporary file takes the name of `path` at the end of a block without errors.  A replaced
+    file keeps its permissions, and a link to a file stays a link.  Temporary files of processes
+    that were killed are removed.
 
     Parameters
     ----------
-    path
-        File to write; what ends in ``.zarr`` is a folder.
-    overwrite
-        Whether a file that is there may be replaced.
+    path : str or path
+        File to write; ``.zarr`` is a folder.
+    overwrite : bool, default False
+        Replace an existing file.
+
+    Yields
+    ------
+    Path
+        Temporary file to write to.
 
     Raises
     ------
     FileExistsError
-        `path` exists and `overwrite` is not set, or came into being meanwhile; or it is a folder.
+        If the file exists and `overwrite` is False, or if it is a folder.
     FileNotFoundError
-        The folder does not exist.
+        If its folder is missing.
+
+    See Also
+    --------
+    check_target : Check the file before any work.
 
     Examples
     --------
@@ -221,7 +236,7 @@ def _runs(process: int) -> bool:
 
 
 def _put(new: Path, path: Path, *, overwrite: bool, aside: Path) -> None:
-    """Put `new` at `path`: in the place of what is there, or where nothing is."""
+    """Put `new` at `path`, which may exist."""
     if not overwrite:
         _put_where_nothing_is(new, path)
         return

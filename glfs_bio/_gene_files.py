@@ -72,39 +72,44 @@ def read_panel(
     sheet: str | None = None,
     set_name: str | None = None,
 ) -> list[str]:
-    r"""Read the genes of a panel: a list, a table, or gene sets.
+    r"""Read the genes of a panel from a list, a table or gene sets.
 
     Parameters
     ----------
-    path
-        ``.txt``: one name a line, and ``#`` begins a comment.  ``.csv`` (with commas or
-        semicolons), ``.tsv``, and the sheets of ``.xlsx``: a table with a header, or one column.
-        ``.gmt``: gene sets, see :func:`read_gmt`.
-    column
-        Column of a table.  None: the first whose header says so (symbol, gene, gene_name, name and
-        the like), else that of ids, else the only column, or the row names of a table that R or
-        pandas wrote.
-    sheet
+    path : str or path
+        File to read:
+
+        - ``.txt``: one name per line; ``#`` begins a comment
+        - ``.csv`` (commas or semicolons), ``.tsv``, ``.xlsx``: a table with a header, or one column
+        - ``.gmt``: gene sets, see :func:`read_gmt`
+    column : str, default None
+        Column of a table.  None: the first with a header such as symbol, gene or name, else a
+        column of ids, else the only column, or the row names of a table from R or pandas.
+    sheet : str, default None
         Sheet of an ``.xlsx``.  None: the first.
-    set_name
-        Gene set of a ``.gmt``.  None: all of them, one after another.
+    set_name : str, default None
+        Gene set of a ``.gmt``.  None: all sets.
 
     Returns
     -------
-    Names in the order of the file, each once, without blanks.
+    list of str
+        Names in the order of the file, each once.
 
     Raises
     ------
     FileNotFoundError
-        No such file.
+        If the file does not exist.
     ImportError
-        An ``.xlsx``, and openpyxl is not installed.
+        If the file is ``.xlsx`` and openpyxl is missing.
     KeyError
-        No such column, sheet or gene set.
+        If the column, sheet or gene set is missing.
     ValueError
-        Another ending, no text file, no names, several names in a line, a table where no column
-        says that it holds the genes, a formula or a date among them, or an argument that is for
-        other files.
+        If the file has another ending, cannot be read or has no names, if no column is recognised,
+        if a name is a formula or a date, or if an argument is for other files.
+
+    See Also
+    --------
+    write_gene_list : Write a selection.
 
     Examples
     --------
@@ -144,7 +149,7 @@ def read_panel(
         names = _of_table(rows, column, path)
     names = list(dict.fromkeys(name for name in map(str.strip, names) if name))
     if not names:
-        raise InvalidValue("path", str(path), "holds no names of genes")
+        raise InvalidValue("path", str(path), "has no gene names")
     return names
 
 
@@ -153,19 +158,25 @@ def read_gmt(path: str | Path) -> dict[str, list[str]]:
 
     Parameters
     ----------
-    path
-        Text file: name, description and genes of a set on one line, separated by tabs.
+    path : str or path
+        Text file with one set per line: name, description and genes, separated by tabs.
 
     Returns
     -------
-    Genes of every set by its name, in the order of the file, each gene once.
+    dict of str to list
+        Genes of each set by its name, in the order of the file, each gene once.
 
     Raises
     ------
     FileNotFoundError
-        No such file.
+        If the file does not exist.
     ValueError
-        Not a text file, a line without genes, a name that occurs twice, or no line at all.
+        If the file is not text, if a line has no genes, if a name occurs twice, or if it has no
+        sets.
+
+    See Also
+    --------
+    write_gmt : Write selections as gene sets.
 
     Examples
     --------

@@ -44,7 +44,7 @@ def one_of(name: str, value: object, choices: Collection[object]) -> None:
     """Refuse a value that is not among `choices`, which are strings, or None."""
     if not isinstance(value, str | None) or value not in choices:
         raise InvalidValue(
-            name, value, "is not known", "choose one of {choices}", choices=tuple(choices)
+            name, value, "is unknown", "choose one of {choices}", choices=tuple(choices)
         )
 
 
@@ -62,12 +62,10 @@ def keys(**arguments: object) -> None:
     texts(or_none=False, **arguments)
     for name, value in arguments.items():
         if value in _OF_SCANPY:
-            raise InvalidValue(
-                name, value, "is where other packages keep their results", "choose another name"
-            )
+            raise InvalidValue(name, value, "is a key of scanpy", "choose another name")
         if "/" in str(value):
             raise InvalidValue(
-                name, value, "has a slash, which files cannot keep", "choose another name"
+                name, value, "has a slash, which files cannot store", "choose another name"
             )
 
 
@@ -83,7 +81,7 @@ def no_anndata(values: object, name: str = "X") -> None:
 
 
 def _is_flag(value: object) -> bool:
-    """Whether it is a logical value, of Python or of numpy, which is not imported for that."""
+    """Return whether a value is a bool of Python or numpy, without importing numpy."""
     return isinstance(value, bool) or type(value).__name__ in {"bool", "bool_"}
 
 

@@ -235,7 +235,7 @@ class Refusal(Exception):
     Attributes
     ----------
     place : str
-        Which of several objects it is about, such as ``data set 'a'``; empty for the only one.
+        Which of several objects it is about, such as ``dataset 'a'``; empty for the only one.
     """
 
     def __init__(

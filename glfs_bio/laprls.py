@@ -126,10 +126,9 @@ def class_graph(labels: npt.NDArray[Any]) -> sparse.csr_array:
 
 
 def is_labelled(labels: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Samples with a label: for numbers all but −1, unless the labels are −1 and 1.
+    """Return samples with a label: numbers except −1, unless the labels are −1 and 1.
 
-    Those two are the other usual coding of two classes; read as one class and no label, they would
-    leave nothing to tell apart.
+    These two are another coding of two classes, which would otherwise leave one class.
     """
     if not np.issubdtype(labels.dtype, np.number) or np.array_equal(np.unique(labels), (-1, 1)):
         return np.ones(len(labels), dtype=bool)
@@ -182,7 +181,7 @@ def n_folds(counts: npt.NDArray[np.intp], at_most: int) -> int:
         raise InvalidValue(
             "n_genes",
             NO_VALUE,
-            "needs folds, and no class has two samples, one to be held out",
-            "give one number, which needs none",
+            "needs cross-validation, but no class has two samples",
+            "give one number, which needs no cross-validation",
         )
     return min(at_most, largest)

@@ -71,7 +71,7 @@ class Question:
 
     @property
     def has_budget(self) -> bool:
-        """Whether a budget says how many genes there are."""
+        """Whether a budget determines the number of genes."""
         return self.rows is not None and self.rows.budget
 
     @property
@@ -195,7 +195,7 @@ class Method:
 
     @property
     def walks(self) -> bool:
-        """Whether :meth:`panels` is there: selections of all sizes at the cost of one."""
+        """Whether :meth:`panels` gives selections of all sizes at the cost of one."""
         return False
 
     def panels(self, problem: Problem, numbers: Sequence[int]) -> list[Ranking]:
@@ -276,14 +276,14 @@ class Registry(UserDict[str, Any]):
 
 #: Objectives of ``method="glfs"``.
 OBJECTIVES = Registry(
-    error="glfs_bio.selection:Error",
+    error="glfs_bio.selection:PosteriorVariance",
     exact="glfs_bio.glfs2014.exact:Exact",
     printed="glfs_bio.glfs2014.printed:Printed",
 )
 
 #: Methods; ``"glfs"``, the default, ranks by an objective.
 METHODS = Registry(
-    glfs="glfs_bio.selection:Error",
+    glfs="glfs_bio.selection:PosteriorVariance",
     lapaofs="glfs_bio.rivals.designs:LapAOFS",
     lapdofs="glfs_bio.rivals.designs:LapDOFS",
     laplacian_score="glfs_bio.rivals.laplacian_score:LaplacianScore",

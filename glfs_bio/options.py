@@ -1,7 +1,7 @@
-"""Options of a selection that users make: limits, the target platform, and what to preserve.
+"""Options of a selection: limits on the panel, the target platform, and the target of the panel.
 
-Each is a frozen record that refuses a wrong value when it is made.  The command line and R take
-their options from these records: a new field is an option there too.
+Each is a frozen record that refuses invalid values.  The command line and R take their options from
+these records: a new field is an option there too.
 """
 
 from __future__ import annotations
@@ -31,57 +31,66 @@ _OF_TYPES = (
 class Limits:
     """Constraints on a panel, for ``glfs_bio.pp.select_genes(..., limits=Limits(...))``.
 
-    Every limit holds exactly, or an error says which of them conflict.  None is no limit.
+    All constraints hold exactly; infeasible constraints raise an error that names them.  None is no
+    constraint.
 
     Attributes
     ----------
-    min_mean, max_mean
-        Least and most mean expression of a gene over all cells, in the matrix that genes are
-        selected from.
-    min_cells, max_cells
-        Least and most share of all cells that express a gene, from 0 to 1.
-    min_mean_in_type, max_mean_in_type
-        Least and most of the largest of a gene's means over the types of cells: a gene must reach
-        the one, and must not exceed the other, in any one type.  They need `groupby`.
-    min_cells_in_type, max_cells_in_type
-        The same for the share of the cells of a type that express it.
-    max_total_per_cell
-        Most raw counts of the whole panel in a cell, as a mean over all cells.  It needs
-        `counts_layer`.  Imaging instruments cannot tell molecules apart where there are too many.
-    max_total_per_type
-        The same mean over the cells of each type: one number, or one for some types by name.  It
-        needs `groupby` and `counts_layer`.
-    families
-        Families of genes: name of a column of ``.var`` (a gene without a value is in none), or a
-        dict of names of families to lists of genes.
-    per_family
-        Most genes of one family.
-    per_type
-        Least number of genes that are markers of each type.  It needs `groupby` or `markers`.  A
-        gene is a marker of the type in which its mean is highest, if at least a quarter of the
-        cells of that type express it and its mean there is at least twice that in all other cells
-        together.  Means are compared as scanpy compares them, after ``expm1`` of their logarithms.
-    markers
-        Markers of each type instead: a dict of names of types to lists of genes.
-    priority
-        Factor ≥ 0 by which the gain of a gene is multiplied when genes are chosen: name of a column
-        of ``.var``, or a dict of genes to factors, where others have 1.  A gene of factor 0 enters
-        last.
-    groupby
-        Column of ``.obs`` with the type of each cell.  A cell without a type is in none.
-    counts_layer
-        Layer of raw counts, for limits on totals; ``"X"`` for ``.X``.
-    cost
-        What a gene costs: one number, the name of a column of ``.var``, or a dict of genes to
-        numbers.  It needs `budget`.
-    budget
-        What the panel may cost.  With ``n_genes=None`` as many genes are selected as it affords and
-        as gain something.  It needs `cost`.
+    min_mean : float, default None
+        Minimum mean expression of a gene over all cells, in the matrix of the selection.
+    max_mean : float, default None
+        Maximum mean expression of a gene over all cells, in the matrix of the selection.
+    min_cells : float, default None
+        Minimum share of all cells that express a gene, from 0 to 1.
+    max_cells : float, default None
+        Maximum share of all cells that express a gene, from 0 to 1.
+    min_mean_in_type : float, default None
+        Minimum mean expression of a gene in at least one cell type.  It needs `groupby`.
+    max_mean_in_type : float, default None
+        Maximum mean expression of a gene in each cell type.  It needs `groupby`.
+    min_cells_in_type : float, default None
+        Minimum share of the cells of at least one type that express a gene.  It needs `groupby`.
+    max_cells_in_type : float, default None
+        Maximum share of the cells of each type that express a gene.  It needs `groupby`.
+    max_total_per_cell : float, default None
+        Maximum raw counts of the whole panel in a cell, as a mean over all cells.  It needs
+        `counts_layer`.  In imaging, crowded molecules cannot be resolved.
+    max_total_per_type : float or dict of str to float, default None
+        Maximum raw counts of the whole panel in a cell, as a mean over the cells of each type: one
+        number, or numbers by type.  It needs `groupby` and `counts_layer`.
+    families : str or dict of str to list, default None
+        Gene families: column of ``.var``, missing for genes without a family, or lists of genes by
+        name.
+    per_family : int, default None
+        Maximum number of genes of a family.
+    per_type : int, default None
+        Minimum number of markers of each cell type.  It needs `groupby` or `markers`.  A gene is a
+        marker of the type with its highest mean, if at least a quarter of its cells express the
+        gene and its mean there is at least twice the mean in all other cells, compared as in
+        scanpy, after ``expm1``.
+    markers : dict of str to list, default None
+        Markers of each cell type, as lists of genes by type.
+    priority : str or dict of str to float, default None
+        Factor ≥ 0 of the gain of a gene during selection: column of ``.var``, or numbers by gene,
+        otherwise 1.  A gene with the factor 0 enters last.
+    groupby : str, default None
+        Column of ``.obs`` with the cell types.
+    counts_layer : str, default None
+        Layer of raw counts for limits on totals; ``"X"`` for ``.X``.
+    cost : float, str or dict of str to float, default None
+        Cost of a gene: one number, a column of ``.var``, or numbers by gene.  It needs `budget`.
+    budget : float, default None
+        Maximum cost of the panel.  With ``n_genes=None`` as many genes are selected as it affords
+        and as gain something.  It needs `cost`.
 
     Raises
     ------
     TypeError, ValueError
-        A value out of range, or one that needs another.
+        If a value is out of range, or needs another one.
+
+    See Also
+    --------
+    glfs_bio.pp.select_genes : Select genes within the limits.
 
     Examples
     --------
@@ -144,17 +153,17 @@ class Limits:
 
     @property
     def needs_types(self) -> bool:
-        """Whether a limit is on types of cells."""
+        """Whether a limit needs cell types."""
         of_types = any(getattr(self, name) is not None for name in _OF_TYPES)
         return of_types or (self.per_type is not None and self.markers is None)
 
     @property
     def needs_counts(self) -> bool:
-        """Whether a limit is on raw counts."""
+        """Whether a limit needs raw counts."""
         return self.max_total_per_cell is not None or self.max_total_per_type is not None
 
     def record(self) -> dict[str, str | int | float]:
-        """The limits that are set, as ``.uns`` can keep them; dicts and lists as JSON."""
+        """Return the limits that are set, for ``.uns``; dicts and lists as JSON."""
         kept: dict[str, str | int | float] = {}
         for field in fields(self):
             value = getattr(self, field.name)
@@ -213,7 +222,10 @@ class Limits:
                     )
         if self.markers is not None and self.per_type is None:
             raise InvalidValue(
-                "markers", self.markers, "is for {arg:per_type}", "say how many each type needs"
+                "markers",
+                self.markers,
+                "needs {arg:per_type}",
+                "give the number of markers per type",
             )
         if self.needs_counts and self.counts_layer is None:
             raise InvalidValue(
@@ -234,37 +246,38 @@ class Limits:
             raise InvalidValue(
                 names[0],
                 getattr(self, names[0]),
-                "is for types of cells",
+                "needs cell types",
                 "name their column with {arg:groupby}",
             )
         if self.groupby is not None and not self.needs_types:
             raise InvalidValue(
-                "groupby", self.groupby, "changes nothing: no limit is on types of cells"
+                "groupby", self.groupby, "has no effect, since no limit is on cell types"
             )
 
 
 @dataclass(frozen=True)
 class Platform:
-    """The assay that will measure the panel, for ``select_genes(..., platform=Platform(...))``.
+    """Target platform of a panel, for ``glfs_bio.pp.select_genes(..., platform=Platform(...))``.
 
     Attributes
     ----------
-    detection
-        Relative detection efficiency of each gene, from 0 to 1: what the assay detects, as a share
-        of what is detected in the reference.  One number, the name of a column of ``.var``, or a
-        dict of genes to numbers.  Or cells that were measured by that assay, an AnnData object: the
-        efficiencies are then estimated from how many cells express each gene there and here, which
-        should be cells of the same kinds.  The noise of a gene grows accordingly; what is to be
-        preserved stays.
-    failure
-        Probability that a gene fails: one number, the name of a column of ``.var``, or a dict of
-        genes to numbers (other genes do not fail).  The panel is chosen that preserves most in the
-        mean over failures, of which 20 sets are drawn.
+    detection : float, str, dict of str to float or AnnData, default None
+        Relative detection efficiency of each gene, from 0 to 1, as a share of the detection in the
+        reference: one number, a column of ``.var``, or numbers by gene.  An AnnData object has
+        similar cells measured on the platform; the efficiency is estimated from the shares of cells
+        that express each gene.  A lower efficiency is more noise; the target stays the same.
+    failure : float, str or dict of str to float, default None
+        Probability that a gene fails: one number, a column of ``.var``, or numbers by gene,
+        otherwise 0.  The panel is optimised for the mean over 20 draws of failures.
 
     Raises
     ------
     InvalidValue
-        Neither is given: such a platform would change nothing.
+        If neither is given.
+
+    See Also
+    --------
+    glfs_bio.pp.select_genes : Select genes for the platform.
 
     Examples
     --------
@@ -285,20 +298,24 @@ class Platform:
 
 @dataclass(frozen=True)
 class Preserve:
-    """What a panel should preserve, of which cells and which structure, in one argument.
+    """Target of a panel, with the weights of the cells and the structure, in one argument.
 
-    For ``preserve=`` of the functions of :mod:`glfs_bio.tl`, where what a selection was made for
-    does not say it.
+    It is for ``preserve=`` of the functions of :mod:`glfs_bio.tl`, to evaluate a panel by another
+    target than that of the selection.
 
     Attributes
     ----------
-    target
-        What `preserve` of :func:`~glfs_bio.pp.select_genes` takes.
-    cell_weights
-        Column of ``.obs``: how much each cell counts.
-    use_rep
-        Key of a structure that :func:`~glfs_bio.pp.structure` kept, or of ``.obsm``.  None: the
-        structure comes from the matrix.
+    target : str, list or dict, default "structure"
+        A value of `preserve` of :func:`~glfs_bio.pp.select_genes`.
+    cell_weights : str, default None
+        Column of ``.obs`` with the weights of the cells, or with labels that get equal weights.
+    use_rep : str, default None
+        Key of a stored :func:`~glfs_bio.pp.structure`, or of ``.obsm``.  None: the structure of the
+        matrix.
+
+    See Also
+    --------
+    glfs_bio.tl.evaluate_panel : Evaluate a panel.
 
     Examples
     --------
@@ -339,7 +356,7 @@ def _check_lists(name: str, lists: Mapping[Any, Any]) -> None:
     for key, genes in lists.items():
         if isinstance(genes, str) or not isinstance(genes, Collection):
             raise InvalidType(
-                name, genes, "must hold lists of names of genes: see {key}", key=str(key)
+                name, genes, "must hold lists of gene names, but {key} does not", key=str(key)
             )
         if not len(genes):
             raise InvalidValue(name, lists, "has no gene for {key}", "leave it out", key=str(key))

@@ -1,7 +1,6 @@
-"""Preprocessing: choose genes before or beside a principal component analysis.
+"""Preprocessing: select genes, alone or before a principal component analysis.
 
-Functions write to the object that they are given and have no `copy`: to keep it, pass
-``adata.copy()``.
+Functions write to the object that they get and have no `copy`: pass ``adata.copy()`` to keep it.
 """
 
 from __future__ import annotations
@@ -13,13 +12,14 @@ import numpy as np
 from anndata import AnnData
 
 from . import checks
-from ._anndata import constraints, names, read, selection, target, write
+from ._anndata import constraints, names, read, selection, write
+from ._anndata import target as targets
 from ._anndata.structure import (
     KEY,
     Parameters,
     compute,
     fingerprints,
-    parameters,
+    parameters_of,
     store,
     structure_of,
 )
@@ -70,133 +70,130 @@ def select_genes(
 ) -> pd.DataFrame | None:
     """Select the few genes that preserve the structure of the cells.
 
-    A panel is chosen gene by gene: each gene is the one that lowers ``F = Tr(W E)`` most, the
-    posterior variance of a function on the cells once it is measured beside the genes before it.  W
-    is the structure of the cells above; no labels are needed.  Panels are nested: the first k genes
-    of a larger panel are the panel of k genes, so that one call ranks all sizes.
+    Genes are selected one by one.  Each is the gene that lowers ``F = Tr(W E)`` most, the posterior
+    variance of an unknown function on the cells once the gene is measured.  W weights the structure
+    of the cells; labels are not needed.  Panels are nested: the first k genes are the panel of size
+    k.
 
-    It expects log-normalised expression, as ``sc.pp.log1p`` leaves it.  The structure is computed
-    from the matrix alone, with noise-standardised genes, whatever was run before, and is kept with
-    the cells: later calls re-use it while matrix and parameters are the same.
+    Expression must be log-normalised.  The structure is computed from the matrix alone, with
+    noise-standardised genes, and stored in `adata`; later calls use it again while matrix and
+    parameters are the same.
 
     Parameters
     ----------
     adata : AnnData, or a list or dict of these
-        Cells × genes, in memory, backed, zarr or dask.  ``adata.X`` is never changed, and never
-        made dense.  Of several data sets, which must be in memory, genes are matched by their names
-        and each set is a batch.
+        Cells × genes, in memory, backed, zarr or dask.  ``adata.X`` is neither changed nor made
+        dense.  Several datasets must be in memory; genes are matched by name, and each dataset is a
+        batch.
     n_genes : int, default None
-        Genes to select.  None: the fewest that preserve 90 % of what all genes preserve (at most
-        500), or as many as a budget affords; with another objective, those of its solution.
-        More than 500 are possible and not what F is for: as features of an integration or a mapping
-        of queries, ``sc.pp.highly_variable_genes`` with `batch_key` does better.
-    preserve : str, list, dict, default "structure"
-        What the panel should preserve:
+        Number of genes.  None: the fewest genes (at most 500) that preserve 90 % of what all genes
+        preserve, or as many as the budget allows.
+    preserve : str, list or dict, default "structure"
+        Target of the panel:
 
         - ``"structure"``: variation between cells above the noise of single genes
-        - ``"expression"``: all genes, as for imputation
-        - a column of ``.obs``: labels are to be separated, each pair alike; decimal numbers, such
-          as a pseudotime, are to be predicted
-        - a key of ``.obsm``: a space of the cells, such as proteins
-        - a list or file of genes, or a boolean column of ``.var``: genes to be predicted
-        - a dict of such names with weights: all of them
+        - ``"expression"``: expression of all genes, for imputation
+        - column of ``.obs``: labels to separate, with equal weight per pair, or a decimal number,
+          such as a pseudotime
+        - key of ``.obsm``: a space of the cells, such as proteins
+        - list or file of genes, or boolean column of ``.var``: genes to predict
+        - dict of names to weights: a sum of such targets
     cell_weights : str, default None
-        Column of ``.obs``: how much each cell counts.  Of labels, all labels count alike.
-    include, exclude : str, pattern, list, default None
-        Genes that must be, or cannot be, in the panel: names, compiled patterns, boolean columns of
-        ``.var``, or the families ``"mitochondrial"``, ``"ribosomal"``, ``"haemoglobin"``,
-        ``"tcr"``, ``"bcr"``, ``"sex"``, ``"cell_cycle"`` [2]_, ``"heat_shock"`` [3]_ and
-        ``"dissociation"`` [4]_.  Included genes come first.  Excluded genes still count as
-        structure.
+        Column of ``.obs`` with the weights of the cells, or with labels that get equal weights.
+    include, exclude : str, pattern or list, default None
+        Genes that must, or cannot, be selected: names, compiled patterns, boolean columns of
+        ``.var``, or families: ``"mitochondrial"``, ``"ribosomal"``, ``"haemoglobin"``, ``"tcr"``,
+        ``"bcr"``, ``"sex"``, ``"cell_cycle"``, ``"heat_shock"``, ``"dissociation"``.  Excluded
+        genes still belong to the structure.
     limits : Limits, default None
-        Constraints on expression, total counts, families, genes per type, cost.
+        Constraints on expression, total counts, families, markers per type and cost.
     platform : Platform, default None
-        The assay that will measure the panel: detection efficiencies and failures of genes.
+        Target platform: detection efficiency and failure of genes.
     batch_key : str, default None
-        Column of ``.obs``.  Every batch gets its own subspace and graph, so that genes which only
-        separate batches gain nothing.
+        Column of ``.obs`` with the batch; genes that only separate batches gain nothing.
     across : {"mean", "worst"}, default "mean"
-        Whether F is the mean over the batches or data sets, or the panel preserves as much as can
-        be of the batch of which it preserves least.
+        Batches that count:
+
+        - ``"mean"``: all
+        - ``"worst"``: the batch with the lowest preserved share (maximin)
     method : str, default "glfs"
-        ``"glfs"``, or a method that it is compared with: ``"lapaofs"``, ``"lapdofs"``,
-        ``"laplacian_score"``, ``"q_alpha"``, ``"sparse_pca"``, ``"variance"``.
+        ``"glfs"``, or for comparison ``"lapaofs"``, ``"lapdofs"``, ``"laplacian_score"``,
+        ``"q_alpha"``, ``"sparse_pca"``, ``"variance"``.
     objective : str or instance, default "error"
-        Of ``method="glfs"``: ``"error"`` is F.  ``"exact"`` is the original GLFS [1]_, the variance
-        of LapRLS with an ℓ1 penalty; ``"printed"`` is the last formula for it in the paper, which
-        equals it only for matrices that commute.  Instances such as ``Exact(lam="line_search")`` of
-        :mod:`glfs_bio.glfs2014` have its λ, solver and tolerance.
+        Objective of ``method="glfs"``, or an instance of a class of :mod:`glfs_bio.glfs2014`:
+
+        - ``"error"``: F, the default criterion
+        - ``"exact"``: the original GLFS [1]_, the variance of LapRLS with an ℓ1 penalty
+        - ``"printed"``: the last formula of that paper
     use_rep : str, default None
-        Key of ``.obsm`` that spans the subspace of the cells, or of a structure that
-        :func:`structure` kept.  None, or ``"X"``: principal components of the matrix.
+        Key of ``.obsm`` that spans the subspace of the cells, or key of a stored :func:`structure`.
+        None or ``"X"``: principal components of the matrix.
     neighbors_key : str, default None
-        Key of ``.uns`` that ``sc.pp.neighbors`` wrote.  None: nearest neighbours in the subspace.
+        Key of ``.uns`` with a graph of ``sc.pp.neighbors``.  None: neighbours in the subspace.
     n_comps : int, default 50
-        Principal components.  None: full rank, for up to some hundred samples, as in the paper.
+        Number of principal components.  None: full rank, for at most some hundred samples.
     layer : str, default None
-        Layer to use instead of ``.X``.  ``"raw"``, where no layer is called so: what ``.raw`` has
-        of these genes.
+        Layer to use instead of ``.X``.  ``"raw"``: ``.raw``, unless a layer has that name.
     symbols : str, default None
-        Column of ``.var`` where names of genes are looked for too, next to ``.var_names``.
+        Column of ``.var`` with gene names, searched after ``.var_names``.
     missing : {"raise", "warn", "ignore"}, default "raise"
-        What to do about names of genes that are not there.
+        Action if a gene name is missing.
     key_added : str, default "glfs"
-        Prefix of the columns written to ``.var``, and key of ``.uns``.
+        Prefix of the columns in ``.var``, and key of ``.uns``.
     as_highly_variable : bool, default False
-        Write the selection to ``.var["highly_variable"]`` too, where ``sc.pp.pca`` looks for the
-        genes that it takes.  At most 500 genes.
+        Write ``.var["highly_variable"]`` too, which ``sc.pp.pca`` reads.
     subset : bool, default False
-        Keep only the selected genes in `adata` (or in the returned table).
+        Remove the genes that are not selected from `adata`, or from the returned table.
     inplace : bool, default True
-        Write to `adata`; otherwise return a table and leave `adata` as it is.
+        Write to `adata`.  False: return a table and leave `adata` unchanged.
     random_state : int, default 0
-        Seed of principal components, of graph and sample of many cells, and of failures.
+        Seed of all random steps.
 
     Returns
     -------
     None, or with ``inplace=False`` a table with one row per gene.  Written:
 
     ``.var[f"{key_added}_selected"]`` : bool
-        Whether the gene is selected.
+        Selected genes.
     ``.var[f"{key_added}_rank"]`` : float
-        1 is the best gene; NaN for genes that could not be selected.
+        Rank, 1 for the best; NaN for excluded genes.
     ``.var[f"{key_added}_score"]`` : float
-        Larger is better, no ties; NaN for genes that could not be selected.
+        Score without ties, larger is better; NaN for excluded genes.
     ``.var[f"{key_added}_loss"]`` : float
-        Share that is lost if the gene is removed; 0 for genes that are not selected.
+        Preserved share that is lost if the gene is removed; 0 for genes that are not selected.
     ``.var[f"{key_added}_weight"]`` : float
-        β, from 0 to 1: the best panel of so many genes if genes could be taken in part.  Of the
-        original GLFS its β ≥ 0; of another method what it ranks by.
+        β of the convex relaxation, from 0 to 1; β ≥ 0 of the original GLFS.
     ``.var[f"{key_added}_included"]`` : bool
-        Whether `include` put the gene in.
-    ``.var["highly_variable"]`` : bool
-        With `as_highly_variable`: the same as ``.var[f"{key_added}_selected"]``.
+        Genes of `include`.
     ``.var[f"{key_added}_detection"]`` : float
-        With such a platform: the detection efficiencies.
-    ``.uns[key_added]`` : dict
-        ``params``; ``structure``, what the structure was computed from; ``n_genes``, ``n_tested``,
-        genes selected and to choose from; ``preserved``, shape (n_genes,), the share that the first
-        1, 2, … genes preserve; ``optimality``, shape (n_genes,), a lower bound on ``preserved``
-        over that of the best panel of the size; ``curve`` with ``n_genes=None``;
-        ``preserved_with_failures``; ``batches``, ``preserved_in_batches``; ``data_sets``;
-        ``missing``; ``n_axes``, how many axes of the cells stand above the noise, of each batch, 0
-        where no structure does; ``graph_components``; ``assay_noise``; ``method``, ``objective``;
-        ``versions``.
+        Detection efficiency, with a `platform`.
+    ``.uns[key_added]["preserved"]`` : float, shape (n_genes,)
+        Share of the target that the first 1, 2, … genes preserve, relative to all genes.
+    ``.uns[key_added]["optimality"]`` : float, shape (n_genes,)
+        Lower bound on ``preserved`` relative to the best panel of the same size.
+    ``.uns[key_added]["n_axes"]`` : int, or int of shape (n_batches,)
+        Number of axes above the noise; 0 if there is no structure.
+    ``.uns[key_added]["params"]`` : dict
+        Arguments of the call.
+
+    Further keys of ``.uns[key_added]``: see the outputs in the reference.
 
     Raises
     ------
     KeyError
-        An unknown key, layer or column; unknown genes, all of them at once.
+        If a key, layer, column or gene is missing.
     TypeError, ValueError
-        A parameter, matrix or graph that cannot be used; no structure, where the number of genes is
-        left open; `adata` is left as it was.
+        If an argument, the matrix or the graph is invalid; `adata` is unchanged.
+
+    See Also
+    --------
+    glfs_bio.tl.evaluate_panel : Evaluate a panel.
+    glfs_bio.tl.extend_panel : Add genes to a panel.
+    glfs_bio.tl.stability : Repeat the selection on subsamples.
 
     References
     ----------
-    .. [1] B. Wang and A. Goldenberg, Gradient-based Laplacian Feature Selection.
-    .. [2] I. Tirosh et al., Science 352, 189 (2016).
-    .. [3] H. H. Kampinga et al., Cell Stress and Chaperones 14, 105 (2009).
-    .. [4] S. C. van den Brink et al., Nature Methods 14, 935 (2017).
+    .. [1] B. Wang and A. Goldenberg, Gradient-based Laplacian Feature Selection, arXiv:1404.2948.
 
     Examples
     --------
@@ -209,10 +206,10 @@ def select_genes(
     """
     params = {
         "n_genes": n_genes,
-        "preserve": names.held(preserve),
+        "preserve": names.as_list(preserve),
         "cell_weights": cell_weights,
-        "include": names.held(include),
-        "exclude": names.held(exclude),
+        "include": names.as_list(include),
+        "exclude": names.as_list(exclude),
         "limits": limits,
         "platform": platform,
         "batch_key": batch_key,
@@ -233,7 +230,7 @@ def select_genes(
     checks.keys(key_added=key_added)
     checks.flags(as_highly_variable=as_highly_variable, subset=subset, inplace=inplace)
     if as_highly_variable:
-        _few_enough(n_genes)
+        _check_size(n_genes)
     frame, entry, sets = _selected(adata, params, inplace=inplace)
     chosen = frame[f"{key_added}_selected"].to_numpy()
     if as_highly_variable:
@@ -247,15 +244,14 @@ def select_genes(
     return None
 
 
-def _few_enough(n_genes: int | None) -> None:
+def _check_size(n_genes: int | None) -> None:
     checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
     if n_genes is not None and n_genes > LARGEST:
         raise InvalidValue(
             "n_genes",
             n_genes,
-            "is more than {largest}, which {arg:as_highly_variable} is limited to: beyond, highly "
-            "variable genes are a better input for what follows",
-            "ask for fewer, or use scanpy's highly_variable_genes with the batches",
+            "is more than {largest}, the maximum with {arg:as_highly_variable}",
+            "reduce it, or use scanpy's highly_variable_genes with the batches",
             largest=LARGEST,
         )
 
@@ -263,12 +259,12 @@ def _few_enough(n_genes: int | None) -> None:
 def _selected(
     adata: Any, params: dict[str, Any], *, inplace: bool
 ) -> tuple[pd.DataFrame, dict[str, Any], list[AnnData]]:
-    """What is written of every gene, what is recorded, and the objects to write to.
+    """Return the table of all genes, the record, and the objects to write to.
 
-    `adata` is left as it is, but for a structure that is kept.
+    `adata` stays unchanged, except for a stored structure.
     """
     named = {name: params[name] for name in ("layer", "batch_key", "use_rep", "neighbors_key")}
-    asked = dict(params)
+    requested = dict(params)
     several = not isinstance(adata, AnnData)
     sets = selection.data_sets(adata) if several else {"": adata}
     for one in sets.values():
@@ -278,17 +274,17 @@ def _selected(
             raise InvalidValue(
                 "subset",
                 True,
-                "cannot cut a backed file",
-                "leave it out, and take the selected genes to memory afterwards",
+                "is not possible for a backed file",
+                "leave it out, and load the selected genes afterwards",
             )
     whole, of_each = adata, dict(named)
     if several:
         whole = selection.join(sets, **named, limits=params["limits"])
         named |= selection.JOINED
-        asked["limits"] = selection.limits_of_joined(params["limits"])
+        requested["limits"] = selection.limits_of_joined(params["limits"])
     how = {name: params[name] for name in ("n_comps", "random_state")}
     frame, entry = _of_one(
-        whole, asked, parameters(whole, **named, **how), keep=inplace and not several
+        whole, requested, parameters_of(whole, **named, **how), keep=inplace and not several
     )
     recorded, detection = dict(params), f"{params['key_added']}_detection"
     if detection in frame:
@@ -301,79 +297,78 @@ def _selected(
 
 
 def _of_one(
-    adata: AnnData, params: Mapping[str, Any], asked: Parameters, *, keep: bool
+    adata: AnnData, params: Mapping[str, Any], parameters: Parameters, *, keep: bool
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """A selection from one object."""
-    options = asked.options(method=params["method"], objective=params["objective"])
+    """Select genes of one object."""
+    options = parameters.options(method=params["method"], objective=params["objective"])
     checks.seed(options.random_state)
     read.unique_names(adata)
     called = {name: params[name] for name in ("symbols", "missing")}
     genes = names.choose(adata, params["include"], params["exclude"], **called)
-    given = read.inputs(adata, asked)
-    rows = wanted = detection = failure = None
+    inputs = read.inputs(adata, parameters)
+    rows = target = detection = failure = None
     if params["limits"] is not None:
         genes, rows = constraints.within(
-            adata, genes, params["limits"], params["n_genes"], asked.layer
+            adata, genes, params["limits"], params["n_genes"], parameters.layer
         )
-    if params["preserve"] is not target.STRUCTURE or params["cell_weights"] is not None:
-        wanted = target.wanted(adata, params["preserve"], params["cell_weights"], **called)
+    if params["preserve"] is not targets.STRUCTURE or params["cell_weights"] is not None:
+        target = targets.resolve(adata, params["preserve"], params["cell_weights"], **called)
     if params["platform"] is not None:
-        detection, failure = target.platform(adata, params["platform"], asked.layer)
+        detection, failure = targets.platform(adata, params["platform"], parameters.layer)
     question = Question(
         params["n_genes"],
         include=np.flatnonzero(genes.included),
         candidates=np.flatnonzero(genes.allowed),
         rows=rows,
         failure=failure,
-        target=wanted,
+        target=target,
         across=params["across"],
         detection=detection,
     )
-    answerable(question, options, adata.shape, one_set=given.batch is None)
-    cells = _cells(adata, asked, given, options.ranker, keep=keep)
+    answerable(question, options, adata.shape, one_set=inputs.batch is None)
+    cells = _cells(adata, parameters, inputs, options.ranker, keep=keep)
     if options.ranker.name == "error":
-        _something_to_preserve(cells, question)
+        _check_structure(cells, question)
     with naming(batch="batch_key"):
         ranking = rank_genes(
-            given.data,
+            inputs.data,
             question,
             options,
-            graph=given.graph,
-            representation=given.representation,
-            batch=given.batch,
+            graph=inputs.graph,
+            representation=inputs.representation,
+            batch=inputs.batch,
             cells=cells,
         )
     frame = write.table(ranking, genes, adata.var_names, params["key_added"])
     if detection is not None:
         frame[f"{params['key_added']}_detection"] = detection
     entry = write.record(ranking)
-    entry["structure"] = asked.record()
+    entry["structure"] = parameters.record()
     if genes.missing:
         entry["missing"] = write.storable(genes.missing)
     return frame, entry
 
 
-def _something_to_preserve(cells: Sequence[Cells] | None, question: Question) -> None:
-    """Refuse to look for the fewest genes that preserve a structure, where there is none."""
+def _check_structure(cells: Sequence[Cells] | None, question: Question) -> None:
+    """Refuse an automatic panel size if the cells have no structure."""
     if question.n_genes is not None or question.has_budget or question.target is not None:
         return
     if not any(one.has_structure for one in cells or ()):
         raise InvalidValue(
             "n_genes",
             None,
-            "asks for the fewest genes that preserve the structure of the cells, of which none "
-            "stands above the noise",
-            "give a number, or look whether these are logarithms of counts of enough cells",
+            "needs a structure above the noise, which these cells do not have",
+            "give a number, or check that the matrix is log-normalised and has enough cells",
         )
 
 
 def _cells(
-    adata: AnnData, asked: Parameters, given: Inputs, ranker: Method, *, keep: bool
+    adata: AnnData, parameters: Parameters, inputs: Inputs, ranker: Method, *, keep: bool
 ) -> Sequence[Cells] | None:
-    """The structure, where the method needs no more of the cells; else None."""
+    """Return the structure; None for methods that need the matrix."""
     if not ranker.by_criterion:
         return None
-    return structure_of(adata, asked, given, keep=keep).sets
+    return structure_of(adata, parameters, inputs, keep=keep).sets
 
 
 def structure(
@@ -390,50 +385,72 @@ def structure(
     key_added: str = KEY,
     random_state: int | None = 0,
 ) -> None:
-    """Compute the structure that panels are selected and evaluated by, and keep it with the cells.
+    """Compute the structure of the cells, and store it in `adata`.
 
-    :func:`select_genes` and the functions of :mod:`glfs_bio.tl` compute it from the matrix where it
-    is not there, and keep it under the default key.  Under a key of its own a structure with other
-    parameters can be named by ``use_rep=`` of these functions.  It stays valid as long as the
-    matrix is the same, in files too.
+    :func:`select_genes` and the functions of :mod:`glfs_bio.tl` compute a missing structure and
+    store it under the default key.  A structure with other parameters needs its own `key_added`;
+    name it with ``use_rep=`` of these functions.  A stored structure is valid while the matrix is
+    the same, also after writing and reading a file.
 
     Parameters
     ----------
     adata : AnnData
         Cells × genes, log-normalised.  ``adata.X`` is never changed.
-    n_comps, use_rep, neighbors_key, layer, batch_key
-        As in :func:`select_genes`.
+    n_comps : int, default 50
+        Number of principal components.  None: full rank.
+    use_rep : str, default None
+        Key of ``.obsm`` that spans the subspace of the cells.  None: principal components.
+    neighbors_key : str, default None
+        Key of ``.uns`` with a graph of ``sc.pp.neighbors``.  None: neighbours in the subspace.
     n_neighbors : int, default None
-        Neighbours of a cell where the graph is computed here.  None: 15, of fewer than 300 cells a
-        twentieth of them, and at least 8.
+        Number of neighbours of a cell, if the graph is computed.  None: 15; below 300 cells, 5 % of
+        the cells, at least 8.
     lambda1 : float, default 100.0
-        Weight λ1 of the graph in ``B = I + λ1 L``, L the symmetric normalised Laplacian.
+        Weight λ1 of the graph in ``B = I + λ1 L``, with the symmetric normalised Laplacian L.
     standardize : {"auto", "noise", "unit"} or None, default "auto"
-        ``"noise"``: noise-standardised genes, ``h_i/√(σ_i² + σ_0²)``, with the noise σ_i² and the
-        reliability h_i of the gene measured on the graph and the noise σ_0² of the target platform.
-        ``"unit"``: unit variance.  None: genes as they are.  ``"auto"``: what suits the objective.
+        Unit of the genes:
+
+        - ``"noise"``: noise-standardised, ``h_i/√(σ_i² + σ_0²)``, with the technical noise σ_i² and
+          the reliability h_i of the gene on the graph, and the noise σ_0² of the target platform
+        - ``"unit"``: unit variance
+        - ``None``: as in the matrix
+        - ``"auto"``: ``"noise"`` for the default criterion
+    layer : str, default None
+        Layer to use instead of ``.X``.
+    batch_key : str, default None
+        Column of ``.obs`` with the batch.  Each batch has its own subspace and graph.
     key_added : str, default "glfs_structure"
-        Where it is kept.
+        Key of ``.obsm``, ``.varm`` and ``.uns``.
     random_state : int, default 0
-        Seed of the principal components, of a graph of many cells, and of their sample.
+        Seed of the principal components, the neighbours and the sampling of cells.
 
     Returns
     -------
     None.  Written:
 
     ``.obsm[key_added]`` : float, shape (n_cells, r)
-        V, an orthonormal basis of the cells' subspace; of each batch its own.
-    ``.varm[key_added]`` : float, shape (n_genes, r) for each batch
-        ``XᵀV``, projections of the centred genes.
-    ``.uns[key_added]`` : dict
-        ``params``; ``made_of``, checksums of matrix, representation, graph and batches;
-        ``set_of_cell``, the batch of every cell; ``sets``: for each batch K, and of every gene
-        variance, noise and unit.
+        Orthonormal basis V of the subspace of the cells, for each batch its own.
+    ``.varm[key_added]`` : float, shape (n_genes, n_batches × r)
+        Projections ``XᵀV`` of the centred genes, one block of columns per batch.
+    ``.uns[key_added]["params"]`` : dict
+        Arguments of the call.
+    ``.uns[key_added]["made_of"]`` : dict of str
+        Checksums of the matrix, representation, graph and batches.
+    ``.uns[key_added]["set_of_cell"]`` : int, shape (n_cells,)
+        Batch of each cell.
+    ``.uns[key_added]["sets"]`` : dict of dict
+        For each batch K, and the variance, noise and unit of each gene.
 
     Raises
     ------
-    KeyError, TypeError, ValueError
-        A parameter, matrix or graph that cannot be used; `adata` is left as it was.
+    KeyError
+        If a key, layer or column is missing.
+    TypeError, ValueError
+        If an argument, the matrix or the graph is invalid; `adata` is unchanged.
+
+    See Also
+    --------
+    select_genes : Select genes by the structure.
 
     Examples
     --------
@@ -448,7 +465,7 @@ def structure(
     checks.seed(random_state)
     read.unique_names(adata)
     read.writable(adata)
-    asked = Parameters(
+    parameters = Parameters(
         layer=layer,
         batch_key=batch_key,
         use_rep=use_rep,
@@ -459,9 +476,14 @@ def structure(
         standardize=standardize,
         random_state=random_state,
     )
-    asked.options()  # checks the parameters
-    given = read.inputs(adata, asked)
-    store(adata, compute(adata, given, asked), fingerprints(adata, given, asked), key_added)
+    parameters.options()  # checks the parameters
+    inputs = read.inputs(adata, parameters)
+    store(
+        adata,
+        compute(adata, inputs, parameters),
+        fingerprints(adata, inputs, parameters),
+        key_added,
+    )
 
 
 _LISTS = ("include", "exclude")
@@ -472,25 +494,29 @@ _METHODS = {"method": METHODS, "objective": OBJECTIVES}
 def recorded_parameters(adata: AnnData, key: str = "glfs") -> dict[str, Any]:
     """Return the arguments of the call of :func:`select_genes` that wrote ``.uns[key]``.
 
-    ``.uns`` holds what files can: ``"None"`` for None, and ``"re:…"`` for a compiled pattern.  Here
-    they are what they were, so that the call can be made again, in another session too.
+    The arguments have their Python types again, also after a file: ``"None"`` is None, and
+    ``"re:…"`` a compiled pattern.  Flags of patterns are lost.
 
     Parameters
     ----------
     adata : AnnData
         Cells × genes, with a selection of :func:`select_genes`.
     key : str, default "glfs"
-        Which selection: its `key_added`.
+        Key of the selection.
 
     Returns
     -------
     dict
-        Every argument but `adata`.  Flags of compiled patterns are not recorded.
+        All arguments except `adata` and `inplace`.
 
     Raises
     ------
     KeyError
-        No such selection.
+        If there is no such selection.
+
+    See Also
+    --------
+    select_genes : Select genes.
 
     Examples
     --------

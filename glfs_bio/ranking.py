@@ -53,7 +53,7 @@ class Ranking:
 
 
 def measured(ranking: Ranking, criterion: Criterion, candidates: Index) -> Ranking:
-    """The same ranking of the candidates, with what its panels keep and lose."""
+    """Return the ranking of the candidates with preserved shares and losses."""
     chosen = ranking.order[: ranking.n_selected]
     losses = np.zeros(len(candidates))
     losses[chosen] = criterion.losses(candidates[chosen])

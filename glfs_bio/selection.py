@@ -144,14 +144,14 @@ def rank_genes(
     InvalidType, InvalidValue
         Naming the parameter, its value and what it should be.
     """
-    how = Options() if options is None else options
-    asked = question if isinstance(question, Question) else Question(question)
-    asked = answerable(asked, how, data.shape, one_set=batch is None)
+    options = Options() if options is None else options
+    question = question if isinstance(question, Question) else Question(question)
+    question = answerable(question, options, data.shape, one_set=batch is None)
     if cells is None:
         n_cells = data.shape[0]
         cells = build_problems(
             data,
-            how.reduction,
+            options.reduction,
             representation=None
             if representation is None
             else check_coordinates(representation, n_cells),
@@ -159,20 +159,20 @@ def rank_genes(
             batch=batch,
         )
     targets = None
-    if asked.target is not None:
-        targets = [asked.target.rows(one.cells) for one in split(batch, data.shape[0])]
+    if question.target is not None:
+        targets = [question.target.rows(one.cells) for one in split(batch, data.shape[0])]
     criterion = criterion_of(
-        cells, targets, worst=asked.across == "worst", detection=asked.detection
+        cells, targets, worst=question.across == "worst", detection=question.detection
     )
-    ranking = how.ranker.answer(asked, criterion, how.reduction)
+    ranking = options.ranker.answer(question, criterion, options.reduction)
     about: dict[str, Any] = {
-        **how.names,
+        **options.names,
         "n_axes": _of_sets([one.n_axes for one in cells]),
         "graph_components": max(one.graph_components for one in cells),
         "assay_noise": float(np.mean([one.assay_noise for one in cells])),
     }
     if batch is not None:
-        chosen = asked.candidates[ranking.order[: ranking.n_selected]]
+        chosen = question.candidates[ranking.order[: ranking.n_selected]]
         labels = [one.label for one in split(batch, data.shape[0])]
         about["batches"] = np.array(labels, dtype=object)
         about["preserved_in_batches"] = criterion.preserved_in_sets(chosen)
@@ -229,7 +229,7 @@ def check_sizes(
             raise InvalidValue(
                 "n_genes",
                 n_genes,
-                "is more than the {n} genes to choose from",
+                "is more than the {n} candidate genes",
                 "ask for fewer",
                 n=n_candidates,
             )
@@ -259,50 +259,50 @@ def answerable(
     InvalidType, InvalidValue
         What this method cannot answer, or these cells, naming the parameter.
     """
-    asked = question.among(shape[1])
-    check_sizes(shape, options, [asked.n_genes], len(asked.candidates))
+    question = question.among(shape[1])
+    check_sizes(shape, options, [question.n_genes], len(question.candidates))
     method = options.ranker
-    if asked.n_genes is None and not method.chooses_size:
+    if question.n_genes is None and not method.chooses_size:
         raise InvalidValue(
             "n_genes",
             None,
-            "leaves the number to the method, and {method} chooses none",
-            "give one",
+            "needs a number, since {method} does not choose one",
+            "give a number",
             method=method.name,
         )
-    if asked.across != "mean" and one_set:
+    if question.across != "mean" and one_set:
         raise InvalidValue(
             "across",
-            asked.across,
-            "compares batches",
-            "name them with {arg:batch_key}, or give several data sets",
+            question.across,
+            "needs batches",
+            "name them with {arg:batch_key}, or give several datasets",
         )
-    if asked.of_criterion and not method.by_criterion:
+    if question.of_criterion and not method.by_criterion:
         raise InvalidValue(
-            asked.of_criterion,
+            question.of_criterion,
             NO_VALUE,
-            "is for {arg:objective=error}, the default, and the selection is by {method}",
-            "leave one of them out",
+            "needs {arg:objective=error}, the default, but the selection is by {method}",
+            "remove one of the two",
             method=method.name,
         )
-    if asked.failure is not None and (asked.failure[asked.candidates] >= 1.0).all():
+    if question.failure is not None and (question.failure[question.candidates] >= 1.0).all():
         raise InvalidValue(
             "platform",
             NO_VALUE,
             "lets every gene to choose from fail",
             "correct its failure, a probability",
         )
-    if asked.detection is not None and options.reduction.standardize != "noise":
+    if question.detection is not None and options.reduction.standardize != "noise":
         raise InvalidValue(
             "platform",
             NO_VALUE,
             "changes the noise of genes, and with this {arg:standardize} genes have none",
-            "leave one of them out",
+            "remove one of the two",
         )
-    return asked
+    return question
 
 
-class Error(Method):
+class PosteriorVariance(Method):
     """``F = Tr(W E)``, the weighted posterior variance of a cell function given the panel.
 
     It has no options: W is what should be preserved.
@@ -352,12 +352,12 @@ def warn_of_noise(criterion: Criterion) -> None:
     first = max(criterion.sets, key=lambda one: one.axes.strengths[0])
     warn(
         Caution(
-            "{X} has no structure above its noise: its leading axis is {lead:.2f} times the edge "
-            "of the noise, and {chance:.2f} times where each gene is permuted over the cells. What "
-            "a panel preserves is noise: {call:pp.select_genes} chooses by variance, unless limits "
-            "or failures are given, and nothing is certified. Are these logarithms of normalised "
-            "counts, of enough cells? {arg:objective=exact} with {arg:n_comps=None} is for genes "
-            "that stand out each by itself.",
+            "{X} has no structure above the noise: its leading axis is {lead:.2f} times the "
+            "noise edge, and {chance:.2f} times after permuting each gene over the cells. "
+            "{call:pp.select_genes} therefore selects by variance, unless there are limits or "
+            "failures, and gives no bound on optimality. Check that the matrix is "
+            "log-normalised and has enough cells. For single informative genes, try "
+            "{arg:objective=exact} with {arg:n_comps=None}.",
             lead=float(first.axes.strengths[0]),
             chance=float(first.chance),
         )

@@ -11,7 +11,13 @@ from pathlib import Path
 import pytest
 
 MODULES = ("", "datasets", "estimators", "glfs2014", "io", "pl", "pp", "rbridge", "tl")
-PAGE = Path(__file__).parents[1] / "docs" / "api.md"
+PAGE = Path(__file__).parents[1] / "docs" / "reference" / "api.md"
+#: Sections of a docstring, in their order.
+SECTIONS = (
+    *("Parameters", "Attributes", "Returns", "Yields", "Raises", "Warns", "See Also", "Notes"),
+    *("References", "Examples"),
+)
+MOST_WORDS = 900
 #: What runs in no plain session: two need R, one the published file.
 SKIPPED = {"rbridge.from_sce", "rbridge.register", "datasets.golub"}
 
@@ -57,16 +63,25 @@ def test_there_is_an_example(name):
         assert calls
 
 
-@pytest.mark.parametrize("name", public())
-def test_parameters_are_described(name):
+@pytest.mark.parametrize("name", [name for name in public() if not name.startswith("pl.")])
+def test_parameters_have_a_type_and_a_default(name):
     thing = public()[name]
     text = inspect.getdoc(thing)
     if "Parameters and attributes are those of" in text:
         return
-    for parameter in inspect.signature(thing).parameters:
-        assert re.search(rf"^(\S+, )*\*{{0,2}}{parameter}(, \S+)*( : .+)?$", text, re.MULTILINE), (
-            parameter
-        )
+    for parameter in inspect.signature(thing).parameters.values():
+        line = re.search(rf"^(\S+, )*\*{{0,2}}{parameter.name}(, \S+)* : (.+)$", text, re.MULTILINE)
+        assert line, parameter
+        assert ("default " in line[3]) == (parameter.default is not parameter.empty), parameter
+
+
+@pytest.mark.parametrize("name", public())
+def test_the_sections_are_those_of_numpydoc(name):
+    text = inspect.getdoc(public()[name])
+    headings = re.findall(r"^(.+)\n-{3,}$", text, re.MULTILINE)
+    order = [SECTIONS.index(heading) for heading in headings]
+    assert order == sorted(order)
+    assert len(text.split()) < MOST_WORDS
 
 
 @pytest.mark.parametrize("name", [name for name in public() if name.startswith(("pp.", "tl."))])

@@ -126,7 +126,7 @@ def test_progress_of_every_stage():
     assert stages.bar.tasks[0].start_time > begun  # what is left is told from the new stage alone
     assert shown(n_genes=100) == ("100 genes left", 0, 100)
     assert shown(n_genes=30) == ("30 genes left", 70, 100)
-    bound = "comparing with the best possible: 12 genes"
+    bound = "computing the bound on optimality: 12 genes"
     assert shown("glfs_bio.solvers.bound", n_genes=12) == (bound, 0, None)
 
 
@@ -142,7 +142,7 @@ def test_the_bar_follows_a_selection(pbmc, options):
         logger.removeHandler(stages)
         logger.setLevel(logging.NOTSET)
     told = stages.bar.tasks[0].description
-    assert ("left" if options else "best possible") in told
+    assert ("left" if options else "bound") in told
 
 
 def test_zarr_in_and_out(run, cells, tmp_path):

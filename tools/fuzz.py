@@ -247,7 +247,7 @@ FUNCTIONS = {
         "layer", "symbols", "missing", "key_added", "as_highly_variable", "random_state",
     )),
     "evaluate_panel": (tl.evaluate_panel, "glfs", ("panel", "labels", "counts_layer", "preserve",
-        "platform", "n_random", "n_directions", "symbols", "key_added", "random_state")),
+        "platform", "n_random", "n_axes", "symbols", "key_added", "random_state")),
     "substitutes": (tl.substitutes, "glfs", ("panel", "genes", "n", "exclude", "share")),
     "extend_panel": (tl.extend_panel, "glfs", ("panel", "n_extra", "exclude", "limits")),
     "explain_panel": (tl.explain_panel, "glfs", ("panel", "labels", "n_labels", "exclude")),

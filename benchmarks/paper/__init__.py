@@ -89,7 +89,7 @@ def collect(
         file.unlink(missing_ok=True)
     done = set(pd.read_csv(file, usecols=["task"])["task"]) if file.exists() else set()
     waiting = [task for task in tasks if repr(task) not in done]
-    calls = (joblib.delayed(_told)(run, task) for task in waiting)
+    calls = (joblib.delayed(_timed)(run, task) for task in waiting)
     for task, rows in joblib.Parallel(jobs, return_as="generator_unordered")(calls):
         frame = pd.DataFrame([{"task": repr(task), **row} for row in rows])
         frame.to_csv(file, mode="a", index=False, header=not file.exists())
@@ -126,7 +126,7 @@ def complete(rows: pd.DataFrame, repeated: str) -> pd.DataFrame:
     return rows[rows[repeated].isin(ran.index[ran == ran.max()])]
 
 
-def _told(run: Callable[..., list[dict]], task: tuple) -> tuple[tuple, list[dict]]:
+def _timed(run: Callable[..., list[dict]], task: tuple) -> tuple[tuple, list[dict]]:
     return task, run(*task)
 
 

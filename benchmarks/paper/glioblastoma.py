@@ -118,7 +118,7 @@ def main() -> None:
         runs=options.runs,
         n_held=N_HELD,
         n_subtypes=N_SUBTYPES,
-        n_directions=len(tumours()[1]) - 1,
+        n_axes=len(tumours()[1]) - 1,
         n_few=N_FEW,
     )
 

@@ -66,16 +66,16 @@ class Classifier:
         if not isinstance(record, Mapping):
             raise InvalidType(
                 *about,
-                "must be what {call:tl.classify} writes to {uns}, or a file of "
-                "{call:io.write_classifier}, and is {kind}",
+                "must be a result of {call:tl.classify} in {uns}, or a file of "
+                "{call:io.write_classifier}, not {kind}",
                 kind=type(record).__name__,
             )
         absent = [part for part in PARTS if part not in record]
         if absent:
             raise InvalidValue(
                 *about,
-                "is not what {call:tl.classify} writes, or comes from an earlier version: it lacks "
-                "{absent}",
+                "is not a result of {call:tl.classify}, or of an earlier version, since "
+                "{absent} is missing",
                 "classify again",
                 absent=", ".join(absent),
             )
@@ -95,8 +95,8 @@ class Classifier:
         ):
             raise InvalidValue(
                 *about,
-                "is damaged: {n_genes} genes and {n_classes} classes do not fit the shapes of what "
-                "else it holds, or are named twice",
+                "is damaged, since {n_genes} genes and {n_classes} classes do not fit its "
+                "arrays or are not unique",
                 "classify again",
                 n_genes=len(genes),
                 n_classes=len(classes),
@@ -132,8 +132,8 @@ class Classifier:
             raise InvalidValue(
                 "model",
                 NO_VALUE,
-                "has no gene that is in {where}, but {names}",
-                "name genes as they were named where it was learnt{hints}",
+                "has no gene of {where}, but {names}",
+                "use the gene names of the training data{hints}",
                 **fields,
             )
         sizes = {"n": len(absent), "n_all": len(rows)}
@@ -141,16 +141,15 @@ class Classifier:
             raise NotFound(
                 "model",
                 NO_VALUE,
-                "has {n} of {n_all} genes that are not in {where}: {names}",
-                "{arg:missing='warn'} takes them at their mean over the cells that were learnt "
-                "from{hints}",
+                "has {n} of {n_all} genes that are missing in {where}: {names}",
+                "pass {arg:missing='warn'} to use their mean over the training cells{hints}",
                 **fields,
                 **sizes,
             )
         warn(
             Caution(
-                "{n} of {n_all} genes of {arg:model} are not in {where}, and are taken at their "
-                "mean over the cells that were learnt from: {names}{hints}.",
+                "{n} of {n_all} genes of {arg:model} are missing in {where}, and their mean "
+                "over the training cells is used: {names}{hints}.",
                 **fields,
                 **sizes,
             )
@@ -163,8 +162,8 @@ class Classifier:
         there = there[np.argsort(columns[there])]
         absent = np.flatnonzero(columns < 0)
         constant = self.intercept + self.gene_means[absent] @ self.coef[absent]
-        seen = RowMatrix(data, genes=columns[there])
-        return np.asarray(seen.sweep(_times, self.coef[there])[1]) + constant
+        data_of_genes = RowMatrix(data, genes=columns[there])
+        return np.asarray(data_of_genes.sweep(_times, self.coef[there])[1]) + constant
 
 
 def best(decision: Array) -> NDArray[np.intp]:
@@ -199,8 +198,8 @@ def _row(adata: AnnData, lookup: Lookup, called: tuple[str, str]) -> int:
             raise InvalidValue(
                 "model",
                 NO_VALUE,
-                "has a gene {name!r} that is {n} genes of {adata}: {genes}",
-                "keep one",
+                "has a gene {name!r} that matches {n} genes of {adata}: {genes}",
+                "remove all but one",
                 name=name,
                 n=len(rows),
                 genes=listed(adata.var_names[rows]),
@@ -214,6 +213,8 @@ def _names(names: Any, about: tuple[str, object]) -> NDArray[Any]:
     array = np.asarray(names, dtype=object)
     if array.ndim != 1 or not all(isinstance(name, str) for name in array):
         raise InvalidValue(
-            *about, "is damaged: its genes and classes must be lists of names", "classify again"
+            *about,
+            "is damaged, since its genes and classes must be lists of names",
+            "classify again",
         )
     return array

@@ -27,34 +27,35 @@ _ABOUT = ("symbols", "n_genes", "n_labelled", "n_unlabelled", "lam", "versions")
 def write_classifier(
     adata: AnnData, path: str | Path, *, key: str = "glfs_class", overwrite: bool = False
 ) -> None:
-    """Write a classifier of a few genes to one file, for other data and other computers.
+    """Write a classifier of a few genes to a JSON file.
 
-    The file is JSON: names of the genes, coefficients, classes, parameters and versions.  It holds
-    no cells, but for the means of the genes over those that were learnt from.
+    The file has the genes, coefficients, classes, parameters and versions.  It has no cells, except
+    for the means of the genes over the training cells.
 
     Parameters
     ----------
-    adata
-        Cells × genes, classified by :func:`~glfs_bio.tl.classify`.
-    path
+    adata : AnnData
+        Cells × genes, with a classifier of :func:`~glfs_bio.tl.classify`.
+    path : str or path
         File to write, ``.json``.
-    key
-        The `key_added` of ``classify``.
-    overwrite
-        Whether a file that is there may be replaced.
+    key : str, default "glfs_class"
+        Key of the classifier.
+    overwrite : bool, default False
+        Replace an existing file.
 
     Raises
     ------
     KeyError
-        Nothing was classified under `key`.
+        If there is no classifier under `key`.
     FileExistsError, FileNotFoundError
-        `path` exists and `overwrite` is not set, or its folder does not exist.
+        If the file exists and `overwrite` is False, or if its folder is missing.
     ValueError
-        Another ending.
+        If the file has another ending.
 
     See Also
     --------
-    read_classifier, glfs_bio.tl.predict
+    read_classifier : Read the file.
+    glfs_bio.tl.predict : Predict the labels of other cells.
 
     Examples
     --------
@@ -91,25 +92,30 @@ def write_classifier(
 
 
 def read_classifier(path: str | Path) -> dict[str, Any]:
-    """Read a classifier that :func:`write_classifier` wrote.
+    """Read a classifier of a few genes from a file of :func:`write_classifier`.
 
     Parameters
     ----------
-    path
-        The file.
+    path : str or path
+        File to read.
 
     Returns
     -------
-    What ``adata.uns[key]`` of :func:`~glfs_bio.tl.classify` holds of the classifier, for
-    :func:`~glfs_bio.tl.predict`: ``genes``, ``classes``, ``coef``, ``intercept``, ``gene_means``,
-    ``typical_margin``, ``params``, ``versions`` and more.
+    dict
+        The keys of ``adata.uns[key]`` of :func:`~glfs_bio.tl.classify` that describe the
+        classifier: ``genes``, ``classes``, ``coef``, ``intercept``, ``gene_means``,
+        ``typical_margin``, ``params`` and ``versions``.
 
     Raises
     ------
     FileNotFoundError
-        There is no such file.
+        If the file does not exist.
     ValueError
-        It is no such file, is damaged, or was written by a later version.
+        If the file is of another kind, damaged, or written by a later version.
+
+    See Also
+    --------
+    glfs_bio.tl.predict : Predict the labels of other cells.
 
     Examples
     --------

@@ -64,8 +64,8 @@ def labels(adata: AnnData, name: str, argument: str = "labels") -> Labels:
         raise InvalidType(
             argument,
             name,
-            "holds measurements (dtype {dtype}), and labels are categories, texts, integers or "
-            "{boolean}",
+            "holds measurements (dtype {dtype}), but labels must be categories, strings, "
+            "integers or {boolean}",
             "convert it with {categorical}",
             dtype=str(column.dtype),
         )
@@ -74,7 +74,7 @@ def labels(adata: AnnData, name: str, argument: str = "labels") -> Labels:
     return Labels(codes, values.cat.categories.to_numpy())
 
 
-def tell(labels: NDArray[Any], cv: int | None) -> None:
+def log_labels(labels: NDArray[Any], cv: int | None) -> None:
     """Log which values are classes, those that may mean a missing label, and those with few cells.
 
     `cv` is the number of folds that is asked for; None: none.
@@ -86,8 +86,8 @@ def tell(labels: NDArray[Any], cv: int | None) -> None:
     if suspect:
         log.warning(
             Message(
-                "{arg:labels}: {names} is a class like the others. If it means that the label is "
-                "missing, remove the label from these cells.",
+                "{arg:labels}: {names} is used as a class. If it stands for a missing label, "
+                "set the label of these cells to missing.",
                 names=listed(map(repr, suspect)),
             )
         )
@@ -95,13 +95,13 @@ def tell(labels: NDArray[Any], cv: int | None) -> None:
     if len(alone):
         log.warning(
             Message(
-                "{arg:labels}: {names} has one labelled cell: it is learnt from, and is in no "
-                "test fold and not in the graph of the classes.",
+                "{arg:labels}: {names} has one labelled cell, which is used for training "
+                "only: it is in no test fold and not in the graph of the classes.",
                 names=listed(map(repr, alone.tolist())),
             )
         )
     if cv is not None and counts.max() > 1:
-        _tell_folds(classes, counts, cv)
+        _log_folds(classes, counts, cv)
 
 
 def numbers(
@@ -187,20 +187,20 @@ def _known(adata: AnnData, given: Mapping[Any, Any], argument: str) -> None:
         raise NotFound(
             argument,
             NO_VALUE,
-            "names genes that are not in {var_names}: {genes}",
+            "has genes that are missing in {var_names}: {genes}",
             "leave them out",
             genes=listed(strange),
         )
 
 
-def _tell_folds(classes: NDArray[Any], counts: NDArray[np.intp], cv: int) -> None:
+def _log_folds(classes: NDArray[Any], counts: NDArray[np.intp], cv: int) -> None:
     """Log how many folds there are, and classes with fewer cells."""
     number = n_folds(counts, cv)
     if number < cv:
         log.warning(
             Message(
-                "{arg:labels}: the largest class has {n_cells} labelled cells, so that there are "
-                "{n_folds} folds in place of {arg:cv={cv}}.",
+                "{arg:labels}: the largest class has {n_cells} labelled cells, and {n_folds} "
+                "folds are used instead of {arg:cv={cv}}.",
                 n_cells=int(counts.max()),
                 n_folds=number,
                 cv=cv,
@@ -210,8 +210,8 @@ def _tell_folds(classes: NDArray[Any], counts: NDArray[np.intp], cv: int) -> Non
     if len(few):
         log.warning(
             Message(
-                "{arg:labels}: {names} has fewer labelled cells than there are folds ({n_folds}), "
-                "and is in as many test folds as it has cells.",
+                "{arg:labels}: {names} has fewer labelled cells than folds ({n_folds}), and "
+                "is in as many test folds as it has cells.",
                 names=listed(map(repr, few.tolist())),
                 n_folds=number,
             )

@@ -168,8 +168,8 @@ def narrowed(adata: AnnData, genes: Choice, rows: Rows, n_genes: int | None) -> 
         raise InvalidValue(
             "n_genes",
             n_genes,
-            "is more than the {n} genes that limits leave to choose from ({limits})",
-            "ask for fewer, or relax them",
+            "is more than the {n} candidate genes within the limits ({limits})",
+            "reduce it, or relax the limits",
             n=int(allowed.sum()),
             limits=", ".join(dict.fromkeys(rows.limits)),
         )
@@ -221,8 +221,8 @@ def _totals(counts: RowMatrix, limits: Limits, types: _Types) -> Iterator[Row]:
             raise NotFound(
                 "max_total_per_type",
                 NO_VALUE,
-                "names {kind}, which is not among the types of {column!r} in {obs}",
-                "name one of these: {names}",
+                "has the type {kind}, which is missing in column {column!r} of {obs}",
+                "choose from {names}",
                 kind=(kind,),
                 column=limits.groupby,
                 names=listed(types.names),
@@ -289,7 +289,7 @@ def _types(adata: AnnData, groupby: str | None) -> _Types:
         return _Types([], every)
     codes, names = columns.labels(adata, groupby, "groupby")
     if not len(names):
-        raise InvalidValue("groupby", groupby, "has no value for any cell", "fill it in")
+        raise InvalidValue("groupby", groupby, "is missing for all cells", "choose another column")
     each = codes[:, None] == np.arange(len(names))
     return _Types([str(name) for name in names], np.hstack([every, each]))
 
@@ -343,14 +343,14 @@ def _listed(
         raise NotFound(
             argument,
             NO_VALUE,
-            "has no gene that is in {var_names}, but {names}",
-            "name genes as they are named there",
+            "has no gene of {var_names}, but {names}",
+            "use the names in {var_names}",
             names=listed(absent),
         )
     if absent:
         log.warning(
             Message(
-                "{n} genes of {arg:{argument}} are not in {var_names}: {names}.",
+                "{n} genes of {arg:{argument}} are missing in {var_names}: {names}.",
                 n=len(absent),
                 argument=argument,
                 names=listed(absent),

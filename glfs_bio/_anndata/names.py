@@ -239,17 +239,17 @@ class Lookup:
         unknown = [item for item in absent if isinstance(item, str) and item not in SOURCES]
         patterns = ids = Message("")
         if any(map(looks_like_a_pattern, unknown)):
-            patterns = Message("; a pattern is written {pattern}")
+            patterns = Message("; write a pattern as {pattern}")
         if self._needs_symbols(absent):
             ids = Message(
-                "; {var_names} holds Ensembl ids, so name the column of {var} that holds the "
-                "symbols with {arg:symbols}"
+                "; {var_names} has Ensembl ids, so name the column of {var} with symbols in "
+                "{arg:symbols}"
             )
         raw = Message("")
         elsewhere = set() if self._raw is None else set(unknown).intersection(self._raw.var_names)
         if elsewhere:
             raw = Message(
-                "; in {adata}.raw, and not among these genes: {names}",
+                "; {adata}.raw has genes that are missing in {adata}: {names}",
                 names=listed([item for item in unknown if item in elsewhere]),
             )
             unknown = [item for item in unknown if item not in elsewhere]
@@ -279,8 +279,8 @@ class Lookup:
     def _needs_symbols(self, absent: Iterable[object]) -> bool:
         """Whether symbols are asked for, and the data has ids."""
         have = sum(_ENSEMBL.fullmatch(name) is not None for name in self.by_name)
-        asked = all(isinstance(one, str) and _ENSEMBL.fullmatch(one) for one in absent)
-        return self._symbols is None and not asked and 2 * have > len(self.by_name)
+        are_ids = all(isinstance(one, str) and _ENSEMBL.fullmatch(one) for one in absent)
+        return self._symbols is None and not are_ids and 2 * have > len(self.by_name)
 
 
 def choose(
@@ -314,12 +314,12 @@ def choose(
         raise InvalidValue(
             "include",
             NO_VALUE,
-            "has genes that {arg:exclude} rules out: {genes}",
-            "leave them out of one of these",
+            "has genes that {arg:exclude} has too: {genes}",
+            "remove them from one of the two",
             genes=listed(adata.var_names[included & ~allowed]),
         )
     if not allowed.any():
-        raise InvalidValue("exclude", NO_VALUE, "leaves no gene to choose from", "exclude fewer")
+        raise InvalidValue("exclude", NO_VALUE, "leaves no candidate gene", "exclude fewer genes")
     return Choice(allowed, included, absent)
 
 
@@ -396,8 +396,8 @@ def panel(
         raise InvalidValue(
             argument,
             NO_VALUE,
-            "has no gene that is in {where}, but {names}",
-            "name genes that are there{hints}",
+            "has no gene of {where}, but {names}",
+            "use the names in {where}{hints}",
             where=lookup.where,
             names=listed(names),
             hints=lookup.hints(absent),
@@ -411,7 +411,7 @@ def is_several(names: Any) -> bool:
     return isinstance(names, Iterable) and getattr(names, "ndim", 1) > 0
 
 
-def held(names: Any) -> Any:
+def as_list(names: Any) -> Any:
     """Return what can be gone through again, and recorded: a list of what an iterator gives."""
     return list(names) if isinstance(names, Iterator) else names
 
@@ -431,14 +431,14 @@ def _mask(
     absent: dict[Item, None] = {}
     if not (isinstance(genes, str | re.Pattern) or is_several(genes)):
         raise InvalidType(
-            argument, genes, "must be names of genes, patterns ({pattern}), or a list of these"
+            argument, genes, "must be gene names, patterns ({pattern}), or a list of these"
         )
     for item in [genes] if isinstance(genes, str | re.Pattern) else genes:
         if not isinstance(item, str | re.Pattern):
             raise InvalidType(
                 argument,
                 NO_VALUE,
-                "has {item}, which is neither the name of a gene nor a pattern ({pattern})",
+                "has {item}, which is neither a gene name nor a pattern ({pattern})",
                 item=(item,),
             )
         rows = lookup.rows(item)
@@ -457,7 +457,7 @@ def _without_families(
     if families and missing != "ignore":
         log.warning(
             Message(
-                "{arg:{argument}}: no gene of {where} is of a family: {names}{hints}.",
+                "{arg:{argument}}: {where} has no gene of these families: {names}{hints}.",
                 argument=argument,
                 where=lookup.where,
                 names=listed(families),
@@ -484,7 +484,7 @@ def _report(argument: str, absent: Sequence[Item], lookup: Lookup, missing: Miss
     if missing == "warn":
         warn(
             Caution(
-                "{arg:{argument}} has what matches no gene of {where}, and is left out: {names}"
+                "{arg:{argument}} has names that are missing in {where} and are ignored: {names}"
                 "{hints}.",
                 argument=argument,
                 **fields,
@@ -495,8 +495,8 @@ def _report(argument: str, absent: Sequence[Item], lookup: Lookup, missing: Miss
     raise (NotFound if unknown else InvalidValue)(
         argument,
         NO_VALUE,
-        "has what matches no gene of {where}: {names}",
-        "{arg:missing='warn'} leaves them out{hints}",
+        "has names that are missing in {where}: {names}",
+        "correct them, or ignore them with {arg:missing='warn'}{hints}",
         **fields,
     )
 
@@ -514,16 +514,16 @@ def _names(panel: Any, argument: str) -> list[str]:
         raise InvalidType(
             argument,
             panel,
-            "must be a list of names of genes, one name, a file, or a key",
+            "must be a list of gene names, one name, a file, or a key",
         )
     names = list(panel)
     for name in names:
         if not isinstance(name, str):
             raise InvalidType(
-                argument, NO_VALUE, "has {name}, which is no name of a gene", name=(name,)
+                argument, NO_VALUE, "has {name}, which is not a gene name", name=(name,)
             )
     if not names:
-        raise InvalidValue(argument, NO_VALUE, "is empty", "give names of genes")
+        raise InvalidValue(argument, NO_VALUE, "is empty", "give gene names")
     return list(dict.fromkeys(map(str, names)))
 
 
@@ -545,9 +545,9 @@ def _stored(adata: AnnData, lookup: Lookup, panel: str, argument: str) -> Named 
     raise NotFound(
         argument,
         panel,
-        "is no file, no key of a selection ({keys}) or of ranked genes of groups, no {boolean} "
-        "column of {var} ({flags}), and no gene of {where}",
-        "name one of these, or give names as a list{hints}",
+        "is not a file, a key of a selection ({keys}) or of ranked genes, a {boolean} column "
+        "of {var} ({flags}), or a gene of {where}",
+        "choose one of these, or give gene names as a list{hints}",
         where=lookup.where,
         hints=lookup.hints([panel]),
         keys=listed(

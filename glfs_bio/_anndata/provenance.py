@@ -44,7 +44,7 @@ def outdated(adata: AnnData, entry: Mapping[str, Any]) -> str | None:
     """Say, in words, why a result is not of what there is now; None where it is."""
     made = entry.get("made_of")
     if made is None:
-        return "it does not say what it was made of"
+        return "its input is not recorded"
     for panel in made["panels"].values():
         key, genes = str(panel["key"]), set(map(str, np.ravel(panel["genes"])))
         if f"{key}_selected" not in adata.var or key not in adata.uns:
@@ -52,15 +52,15 @@ def outdated(adata: AnnData, entry: Mapping[str, Any]) -> str | None:
         now = set(adata.var_names[adata.var[f"{key}_selected"].astype(bool)])
         if genes != now:
             return (
-                f"its panel was selected under {key!r}, where another is now: {len(genes & now)} "
-                f"of its {len(genes)} genes are among the {len(now)}"
+                f"the selection under {key!r} has changed: {len(genes & now)} of the {len(genes)} "
+                f"genes of the panel are among its {len(now)}"
             )
         if str(panel["params"]) != _params(adata, key):
-            return f"the selection under {key!r} was made again, with other parameters"
+            return f"the selection under {key!r} has other parameters now"
     layer = write.restored(str(made["layer"]))
     matrix, now_matrix = str(made["matrix"]), _matrix(adata, layer)
     if _UNKNOWN not in (matrix, now_matrix) and matrix != now_matrix:
-        return "the matrix is another than it was"
+        return "the matrix has changed"
     return None
 
 
@@ -108,22 +108,22 @@ def _panel(adata: AnnData, named: Named) -> dict[str, Any]:
 def _params(adata: AnnData, key: str) -> str:
     """A checksum of the parameters of a selection, but for where it is written."""
     record = adata.uns.get(key, {})
-    told = {
-        name: _whatever_it_went_through(value)
+    recorded = {
+        name: _canonical(value)
         for name, value in dict(record.get("params", {})).items()
         if name not in selection.WHERE
     }
-    told["structure"] = _whatever_it_went_through(record.get("structure", {}))
-    return f"{zlib.crc32(json.dumps(told, sort_keys=True).encode()):08x}"
+    recorded["structure"] = _canonical(record.get("structure", {}))
+    return f"{zlib.crc32(json.dumps(recorded, sort_keys=True).encode()):08x}"
 
 
-def _whatever_it_went_through(value: Any) -> Any:
+def _canonical(value: Any) -> Any:
     """A parameter as it is in Python, after a file, and after R, where one is a list of one."""
     found = selection.plain(value)
     if isinstance(found, dict):
-        return {str(name): _whatever_it_went_through(item) for name, item in found.items()}
+        return {str(name): _canonical(item) for name, item in found.items()}
     if isinstance(found, list):
-        items = [_whatever_it_went_through(item) for item in found]
+        items = [_canonical(item) for item in found]
         return items[0] if len(items) == 1 else items
     if isinstance(found, int | float) and not isinstance(found, bool):
         return float(found)
@@ -137,6 +137,6 @@ def _matrix(adata: AnnData, layer: str | None) -> str:
         return _UNKNOWN
     rows = np.unique(np.linspace(0, adata.n_obs - 1, min(_ROWS, adata.n_obs)).astype(int))
     sums = np.ravel(np.asarray(data[rows].astype(np.float64).sum(axis=1)))
-    told = [f"{value:.{_DIGITS}e}" for value in sums]
-    told += [str(adata.shape), *adata.var_names]
-    return f"{zlib.crc32(chr(0).join(told).encode()):08x}"
+    content = [f"{value:.{_DIGITS}e}" for value in sums]
+    content += [str(adata.shape), *adata.var_names]
+    return f"{zlib.crc32(chr(0).join(content).encode()):08x}"

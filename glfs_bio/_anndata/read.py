@@ -48,15 +48,15 @@ _PARTS = {
 
 
 @dataclass(frozen=True)
-class Look:
-    """How a matrix is told from its first values.
+class Recognition:
+    """How the content of a matrix is recognised from its first values.
 
     Attributes
     ----------
     values
-        Values that are looked at.
+        Number of values.
     rows
-        Rows that they are taken from, where the matrix is not in memory.
+        Number of rows that they are taken from, where the matrix is not in memory.
     largest_logarithm
         No logarithm exceeds it: that of 1e9 to the base of 2.
     largest
@@ -77,7 +77,7 @@ class Look:
     nearly_all: float = 0.95
 
 
-LOOK = Look()
+RECOGNITION = Recognition()
 
 
 @dataclass(frozen=True)
@@ -100,28 +100,28 @@ def inputs(adata: AnnData, named: Parameters) -> Inputs:
     """
     data = row_matrix(adata, named.layer)
     if looks_like_counts(data):
-        warn(Caution("The matrix holds whole numbers, like raw counts: {log_normalise}."))
+        warn(Caution("The matrix looks like raw counts (whole numbers): {log_normalise}."))
     elif logged_twice(data):
         warn(
             Caution(
-                "The matrix holds logarithms of logarithms of counts: take them once, or name a "
+                "The matrix looks log-transformed twice: transform it once, or name a "
                 "log-normalised layer with {arg:layer}."
             )
         )
     elif looks_like_intensities(data):
         warn(
             Caution(
-                "The matrix holds values that are too large for logarithms, like raw intensities "
-                "of microarrays: take logarithms to the base of 2 first, of 20 where an intensity "
-                "is below it, or name a log-normalised layer with {arg:layer}."
+                "The matrix has values that are too large for log-normalised expression, like "
+                "raw microarray intensities: set values below 20 to 20 and take log2 first, "
+                "or name a log-normalised layer with {arg:layer}."
             )
         )
     if named.batch_key is not None and named.neighbors_key is not None:
         raise InvalidValue(
             "neighbors_key",
             named.neighbors_key,
-            "names a graph of all cells, and each batch of {arg:batch_key} has one of its own",
-            "leave one of them out",
+            "is a graph of all cells, but each batch of {arg:batch_key} has its own",
+            "remove one of the two",
         )
     return Inputs(
         data,
@@ -158,7 +158,7 @@ def unique_names(adata: AnnData) -> None:
         raise InvalidValue(
             "adata",
             NO_VALUE,
-            "has gene names that occur twice in {var_names} ({names})",
+            "has duplicate gene names in {var_names} ({names})",
             "make them unique first",
             names=listed(doubled),
         )
@@ -170,8 +170,8 @@ def writable(adata: AnnData) -> None:
         raise InvalidValue(
             "adata",
             NO_VALUE,
-            "is a part of a backed object, and nothing can be written to it",
-            "take it to memory first, with to_memory()",
+            "is a view of a backed object, which is read-only",
+            "load it first, with to_memory()",
         )
 
 
@@ -193,8 +193,8 @@ def find(
         raise NotFound(
             argument,
             name,
-            "is not in {part} ({names})",
-            "name another",
+            "is not in {part}",
+            "choose from {names}",
             part=_PARTS[part],
             names=listed(names),
         )
@@ -218,7 +218,7 @@ def matrix(adata: AnnData, layer: str | None = None, argument: str = "layer") ->
     if data is None:
         raise InvalidValue(
             *about,
-            "is {none}, so that there is no expression matrix",
+            "is {none}, but an expression matrix is needed",
             "name one with {arg:layer}",
         )
     _check_shape(data, about)
@@ -283,8 +283,8 @@ def counts(adata: AnnData, counts_layer: str) -> RowMatrix:
         raise InvalidValue(
             "counts_layer",
             counts_layer,
-            "does not look like raw counts, which are whole numbers ≥ 0",
-            "name a layer that was not normalised",
+            "does not look like raw counts (whole numbers ≥ 0)",
+            "name a layer of raw counts",
         )
     return found
 
@@ -321,7 +321,7 @@ def may_be_counts(data: Any) -> bool:
     if not len(values):
         return True
     whole = (values == np.round(values)).all()
-    return bool(values.min() >= 0 and (whole or values.max() > LOOK.largest_logarithm))
+    return bool(values.min() >= 0 and (whole or values.max() > RECOGNITION.largest_logarithm))
 
 
 def logged_twice(data: Any) -> bool:
@@ -330,11 +330,13 @@ def logged_twice(data: Any) -> bool:
     Counts of a cell are whole multiples of its smallest, whatever they are normalised by.
     """
     if isinstance(data, RowMatrix):
-        data = data.first(LOOK.rows)
+        data = data.first(RECOGNITION.rows)
     if sparse.issparse(data):
         data = np.split(data.data, data.tocsr().indptr[1:-1])
     rows = [row[row > 0] for row in data]
-    rows = [row.astype(np.float64) for row in rows if len(row) > 1 and row.max() < LOOK.twice]
+    rows = [
+        row.astype(np.float64) for row in rows if len(row) > 1 and row.max() < RECOGNITION.twice
+    ]
     if not rows:
         return False
     once = [np.expm1(row) for row in rows]
@@ -344,15 +346,15 @@ def logged_twice(data: Any) -> bool:
 def _multiples(rows: list[Array]) -> bool:
     """Whether nearly all numbers of nearly all rows are whole multiples of their smallest."""
     ratios = np.concatenate([row / row.min() for row in rows])
-    ratios = ratios[(ratios > 1.0 + LOOK.whole) & (ratios < LOOK.largest)]
-    whole = np.abs(ratios - np.round(ratios)) < LOOK.whole
-    return bool(len(ratios) >= LOOK.rows and whole.mean() > LOOK.nearly_all)
+    ratios = ratios[(ratios > 1.0 + RECOGNITION.whole) & (ratios < RECOGNITION.largest)]
+    whole = np.abs(ratios - np.round(ratios)) < RECOGNITION.whole
+    return bool(len(ratios) >= RECOGNITION.rows and whole.mean() > RECOGNITION.nearly_all)
 
 
 def looks_like_intensities(data: Any) -> bool:
     """Whether the first values are too far from zero for logarithms, and for units of noise."""
     values = _first_values(data)
-    return bool(len(values) and np.abs(values).max() > LOOK.largest)
+    return bool(len(values) and np.abs(values).max() > RECOGNITION.largest)
 
 
 def mask(
@@ -386,7 +388,7 @@ def mask(
             shape=str(values.shape),
         )
     if not values.any():
-        raise InvalidValue(argument, NO_VALUE, "leaves nothing: every entry is {false}")
+        raise InvalidValue(argument, NO_VALUE, "selects nothing, since all entries are {false}")
     return values
 
 
@@ -423,15 +425,13 @@ def graph(adata: AnnData, neighbors_key: str | None) -> Any:
     checks.texts(neighbors_key=neighbors_key)
     key = neighbors_key
     if key not in adata.uns:
-        raise NotFound(
-            "neighbors_key", key, "is not in {uns}", "compute the graph of the cells under it first"
-        )
+        raise NotFound("neighbors_key", key, "is not in {uns}", "compute the graph first")
     if not isinstance(adata.uns[key], Mapping):
         raise InvalidType(
             "neighbors_key",
             key,
-            "is {kind} in {uns}, and no graph of cells",
-            "compute the graph anew",
+            "is {kind} in {uns}, not a graph of cells",
+            "compute the graph again",
             kind=type(adata.uns[key]).__name__,
         )
     connectivities = adata.uns[key].get("connectivities_key", "connectivities")
@@ -439,8 +439,8 @@ def graph(adata: AnnData, neighbors_key: str | None) -> Any:
         raise NotFound(
             "neighbors_key",
             key,
-            "names {connectivities!r}, which is not in {obsp}",
-            "compute the graph anew",
+            "refers to {connectivities!r}, which is missing in {obsp}",
+            "compute the graph again",
             connectivities=connectivities,
         )
     return check_graph(adata.obsp[connectivities], adata.n_obs, "neighbors_key")
@@ -495,8 +495,8 @@ def _of_raw(adata: AnnData) -> Any:
         raise NotFound(
             "layer",
             RAW,
-            "has not all genes of {var_names}, but lacks {names}",
-            "leave these genes out of {adata}",
+            "lacks genes of {var_names}: {names}",
+            "remove these genes from {adata}",
             names=listed(adata.var_names[lacks]),
         )
     return adata.raw[:, adata.var_names].X
@@ -524,7 +524,7 @@ def _check_real(values: Any, about: tuple[str, object]) -> None:
     if values.dtype.kind == "f" and values.dtype.itemsize not in _PRECISIONS:
         raise InvalidType(
             *about,
-            "has dtype {dtype}, which is not computed with",
+            "has the unsupported dtype {dtype}",
             "convert it to float32 or float64",
             dtype=str(values.dtype),
         )
@@ -540,8 +540,10 @@ def _is_lazy(data: Any) -> bool:
 def _first_values(data: Any) -> NDArray[Any]:
     """Some values; of a sparse matrix those that are stored."""
     if isinstance(data, RowMatrix):
-        data = data.first(LOOK.rows)
-    values: NDArray[Any] = (data.data if sparse.issparse(data) else data).ravel()[: LOOK.values]
+        data = data.first(RECOGNITION.rows)
+    values: NDArray[Any] = (data.data if sparse.issparse(data) else data).ravel()[
+        : RECOGNITION.values
+    ]
     return values
 
 

@@ -48,17 +48,17 @@ def ranked(adata: AnnData, key: str, *, only: str = "selected") -> pd.DataFrame:
     """
     read.unique_names(adata)
     checks.texts(key=key)
-    wanted = ("weight", "loss", "score", "rank", "selected", "included")
-    for name in wanted:
+    columns = ("weight", "loss", "score", "rank", "selected", "included")
+    for name in columns:
         if f"{key}_{name}" not in adata.var:
             raise NotFound(
                 "key",
                 key,
-                "is no selection, as {var} has no column {column}",
+                "is not a selection, since {var} has no column {column}",
                 "run {call:pp.select_genes} first",
                 column=f"{key}_{name}",
             )
-    frame = pd.DataFrame({name: adata.var[f"{key}_{name}"] for name in wanted})
+    frame = pd.DataFrame({name: adata.var[f"{key}_{name}"] for name in columns})
     flags = ["selected", "included"]
     frame[flags] = frame[flags].astype(bool)
     frame = frame[frame["selected"] if only == "selected" else frame["score"].notna()]
@@ -66,8 +66,8 @@ def ranked(adata: AnnData, key: str, *, only: str = "selected") -> pd.DataFrame:
         raise InvalidValue(
             "key",
             key,
-            "has no gene that is selected",
-            "run {call:pp.select_genes} again, or name another selection",
+            "has no selected gene",
+            "run {call:pp.select_genes} again, or choose another selection",
         )
     return frame.sort_values("rank", kind="stable")
 
@@ -94,8 +94,8 @@ def record(
         raise NotFound(
             argument,
             key,
-            "is not what {call:{writer}} writes to {uns}: it has no {missing}",
-            "run it, or name another key",
+            "is not a result of {call:{writer}}, since {missing} is missing",
+            "run it, or choose another key",
             writer=writer,
             missing=", ".join(missing),
         )
@@ -138,7 +138,7 @@ def scores(adata: AnnData, key: str, symbols: str | None) -> pd.Series:
     series = series[~series.index.duplicated()]
     if series.empty:
         raise InvalidValue(
-            "symbols", symbols, "has no name for any gene that was tested", "name another column"
+            "symbols", symbols, "has no name for any candidate gene", "choose another column"
         )
     return series
 
@@ -157,7 +157,7 @@ def frequency(adata: AnnData, key: str) -> pd.Series:
         raise NotFound(
             "key",
             key,
-            "is no stability, as {var} has no column {column}",
+            "is not a stability, since {var} has no column {column}",
             "run {call:tl.stability} first",
             column=f"{key}_frequency",
         )
@@ -179,17 +179,17 @@ def difference(adata: AnnData, key: str, stability_key: str) -> str | None:
     entry = record(adata, stability_key, "tl.stability", "jaccard", "n_genes")
     if "of" not in entry:
         return "an earlier version did not record which selection it examined"
-    told = [
-        f"{name}={_told(value)} and not {_told(chosen['params'][name])}"
+    differences = [
+        f"{name}={_text(value)} and not {_text(chosen['params'][name])}"
         for name, value in entry["params"].items()
         if name in chosen["params"]
         and name not in _FREE
         and plain(value) != plain(chosen["params"][name])
     ]
     limited = plain(chosen["params"].get("limits", "None")) != "None"  # parts admit other genes
-    if not told and not limited and entry["n_tested"] != chosen["n_tested"]:
-        told.append(f"{entry['n_tested']} genes to choose from and not {chosen['n_tested']}")
-    return ", ".join(told) or None
+    if not differences and not limited and entry["n_tested"] != chosen["n_tested"]:
+        differences.append(f"{entry['n_tested']} genes to choose from and not {chosen['n_tested']}")
+    return ", ".join(differences) or None
 
 
 def data_sets(adata: Any) -> dict[str, AnnData]:
@@ -206,13 +206,13 @@ def data_sets(adata: Any) -> dict[str, AnnData]:
         read.check(adata)
     sets = dict(adata) if isinstance(adata, Mapping) else dict(enumerate(adata))
     if not sets:
-        raise InvalidValue("adata", NO_VALUE, "is empty", "give one data set, or several")
+        raise InvalidValue("adata", NO_VALUE, "is empty", "give one dataset, or several")
     found = {str(name): one for name, one in sets.items()}
     for name, one in found.items():
         try:
             read.unique_names(one)
         except Refusal as refusal:
-            raise refusal.within(f"data set {name!r}") from None
+            raise refusal.within(f"dataset {name!r}") from None
     if len({id(one) for one in found.values()}) < len(sets):
         raise InvalidValue(
             "adata", NO_VALUE, "holds the same object, or the same name, twice", "give each once"
@@ -246,8 +246,8 @@ def join(
             raise InvalidValue(
                 name,
                 value,
-                "cannot be used with several data sets, of which each has a subspace and a graph "
-                "that are computed here",
+                "is not possible with several datasets, whose subspaces and graphs are "
+                "computed here",
                 "leave it out",
             )
     counts = limits.counts_layer if isinstance(limits, Limits) else None
@@ -272,14 +272,14 @@ def _in_common(sets: Mapping[str, AnnData]) -> pd.Index:
         raise InvalidValue(
             "adata",
             NO_VALUE,
-            "has no gene that is in all data sets ({names})",
+            "has no gene that is in all datasets ({names})",
             "give genes the same names, such as symbols, in {var_names}",
             names=listed(sets),
         )
     most = max(one.n_vars for one in sets.values())
     if len(genes) < most:
         log.info(
-            Message("{n} genes are in all data sets, of {most} at most.", n=len(genes), most=most)
+            Message("{n} genes are in all datasets, of at most {most}.", n=len(genes), most=most)
         )
     return genes
 
@@ -302,7 +302,7 @@ def _lean(
             named = None if counts == "X" else counts
             layers[_COUNTS] = read.matrix(one, named, "counts_layer")[:, places]
     except Refusal as refusal:
-        raise refusal.within(f"data set {name!r}") from None
+        raise refusal.within(f"dataset {name!r}") from None
     obs = one.obs.copy()
     obs[_BATCH] = name if batches is None else [f"{name}: {batch}" for batch in batches]
     return AnnData(data, obs=obs, var=one.var.loc[genes], obsm=dict(one.obsm), layers=layers)
@@ -315,7 +315,7 @@ def plain(value: Any) -> Any:
     return np.asarray(value).tolist()
 
 
-def _told(value: Any) -> str:
+def _text(value: Any) -> str:
     found = plain(value)
     if isinstance(found, list) and len(found) > 3:
         return f"{len(found)} values"

@@ -34,7 +34,7 @@ KEY = "glfs_structure"
 _NUMBERS = ("assay_noise", "noise_level", "graph_components", "chance")
 _ARRAYS = ("stiffness", "variance", "residuals", "units")
 #: Rows that are looked at of a matrix that is not in memory and in no file that is known.
-_ROWS_LOOK = 20
+_FIRST_ROWS = 20
 #: A gene sets no more than this share of the noise of the platform, where there are so many genes:
 #: .16 of 33 genes of osmFISH, and .03 of whole transcriptomes.
 _MOST, _MANY_GENES = 0.5, 20
@@ -48,7 +48,7 @@ class Parameters:
 
     Attributes
     ----------
-    kept
+    stored_key
         Key of a structure that ``pp.structure`` kept, which has these parameters; None: it is
         looked for under :data:`KEY`.
     """
@@ -62,18 +62,20 @@ class Parameters:
     lambda1: float = 100.0
     standardize: str | None = "auto"
     random_state: int | None = 0
-    kept: str | None = None
+    stored_key: str | None = None
 
     def record(self) -> dict[str, Any]:
         """Return the arguments, as ``.uns`` can keep them."""
         values = asdict(self)
-        del values["kept"]
+        del values["stored_key"]
         return write.parameters(values)
 
     @classmethod
-    def restored(cls, record: Mapping[str, Any], kept: str | None = None) -> Parameters:
+    def restored(cls, record: Mapping[str, Any], stored_key: str | None = None) -> Parameters:
         """Return the parameters that :meth:`record` wrote."""
-        return cls(kept=kept, **{name: write.restored(value) for name, value in record.items()})
+        return cls(
+            stored_key=stored_key, **{name: write.restored(value) for name, value in record.items()}
+        )
 
     def options(self, **methods: Any) -> Options:
         """Return options of a selection with these parameters, and a method and an objective."""
@@ -120,7 +122,7 @@ class Structure:
         return every
 
 
-def parameters(adata: AnnData, **given: Any) -> Parameters:
+def parameters_of(adata: AnnData, **given: Any) -> Parameters:
     """Return the parameters that arguments name; `use_rep` may name a structure that is kept.
 
     Raises
@@ -128,23 +130,25 @@ def parameters(adata: AnnData, **given: Any) -> Parameters:
     InvalidValue
         A structure that is kept, and something else that it has of its own.
     """
-    asked = Parameters(**given)
-    checks.texts(or_none=True, use_rep=asked.use_rep)
-    if asked.use_rep is None or not _is_structure(adata.uns.get(asked.use_rep)):
-        return asked
+    parameters = Parameters(**given)
+    checks.texts(or_none=True, use_rep=parameters.use_rep)
+    if parameters.use_rep is None or not _is_structure(adata.uns.get(parameters.use_rep)):
+        return parameters
     for name in ("layer", "batch_key", "neighbors_key"):
-        if getattr(asked, name) is not None:
+        if getattr(parameters, name) is not None:
             raise InvalidValue(
                 name,
-                getattr(asked, name),
-                "is named beside the structure that {arg:use_rep} names, which has one of its own",
-                "leave one of them out",
+                getattr(parameters, name),
+                "conflicts with the structure of {arg:use_rep}, which has its own",
+                "remove one of the two",
             )
-    return Parameters.restored(adata.uns[asked.use_rep]["params"], kept=asked.use_rep)
+    return Parameters.restored(
+        adata.uns[parameters.use_rep]["params"], stored_key=parameters.use_rep
+    )
 
 
 def structure_of(
-    adata: AnnData, asked: Parameters, given: read.Inputs | None = None, *, keep: bool = True
+    adata: AnnData, parameters: Parameters, inputs: read.Inputs | None = None, *, keep: bool = True
 ) -> Structure:
     """Return the structure with some parameters: the one that is kept, where it fits, or a new one.
 
@@ -152,10 +156,10 @@ def structure_of(
     ----------
     adata
         Cells × genes.
-    asked
-        The parameters.
-    given
-        What they name, if it was read.
+    parameters
+        What the structure is computed from, and how.
+    inputs
+        The arrays that they name; None: they are read here.
     keep
         Keep a new one with the cells, under :data:`KEY`.
 
@@ -167,44 +171,44 @@ def structure_of(
     """
     if keep:
         read.writable(adata)
-    given = read.inputs(adata, asked) if given is None else given
-    made_of = fingerprints(adata, given, asked)
-    key = KEY if asked.kept is None else asked.kept
+    inputs = read.inputs(adata, parameters) if inputs is None else inputs
+    made_of = fingerprints(adata, inputs, parameters)
+    key = KEY if parameters.stored_key is None else parameters.stored_key
     entry = adata.uns.get(key)
     fits = _is_structure(entry) and key in adata.obsm and entry["made_of"] == made_of
-    if fits and entry["params"] == asked.record():
-        return _stored(adata, key, asked)
-    if asked.kept is not None:
+    if fits and entry["params"] == parameters.record():
+        return _stored(adata, key, parameters)
+    if parameters.stored_key is not None:
         raise InvalidValue(
             "use_rep",
-            asked.kept,
-            "is the structure of another matrix, representation or graph than there is now",
+            parameters.stored_key,
+            "is the structure of another matrix, representation or graph",
             "run {call:pp.structure} again",
         )
-    structure = compute(adata, given, asked)
+    structure = compute(adata, inputs, parameters)
     if keep:
         store(adata, structure, made_of, KEY)
     return structure
 
 
-def compute(adata: AnnData, given: read.Inputs, asked: Parameters) -> Structure:
+def compute(adata: AnnData, inputs: read.Inputs, parameters: Parameters) -> Structure:
     """Compute the structure, from what was read."""
-    reduction = asked.options().reduction
+    reduction = parameters.options().reduction
     with naming(batch="batch_key"):
         sets = build_problems(
-            given.data,
+            inputs.data,
             reduction,
-            representation=given.representation,
-            graph=given.graph,
-            batch=given.batch,
+            representation=inputs.representation,
+            graph=inputs.graph,
+            batch=inputs.batch,
         )
-    if not (read.looks_like_counts(given.data) or read.looks_like_intensities(given.data)):
+    if not (read.looks_like_counts(inputs.data) or read.looks_like_intensities(inputs.data)):
         _warn_of_one_gene(adata, sets)
         _warn_of_scaled(sets, has_raw=adata.raw is not None)
     rows: tuple[Any, ...] = (np.arange(adata.n_obs),)
-    if given.batch is not None:
-        rows = tuple(batch.cells for batch in split(given.batch, adata.n_obs))
-    return Structure([one.without_matrix() for one in sets], rows, asked)
+    if inputs.batch is not None:
+        rows = tuple(batch.cells for batch in split(inputs.batch, adata.n_obs))
+    return Structure([one.without_matrix() for one in sets], rows, parameters)
 
 
 def _warn_of_scaled(sets: Sequence[Cells], *, has_raw: bool) -> None:
@@ -215,9 +219,9 @@ def _warn_of_scaled(sets: Sequence[Cells], *, has_raw: bool) -> None:
     if len(varying) >= _MANY_GENES and alike.mean() > _NEARLY_ALL:
         warn(
             Caution(
-                "Nearly all genes of the matrix have the variance 1, as if it was scaled: what "
-                "tells expressed genes from noise is gone. Select before scaling, or name a "
-                "log-normalised layer with {arg:layer}{raw}.",
+                "Nearly all genes have variance 1, as after scaling, which hides the "
+                "difference between expressed genes and noise. Select before scaling, or name "
+                "a log-normalised layer with {arg:layer}{raw}.",
                 raw=Message(", such as {arg:layer=raw}" if has_raw else ""),
             )
         )
@@ -231,9 +235,9 @@ def _warn_of_one_gene(adata: AnnData, sets: Sequence[Cells]) -> None:
     if shares.max() > _MOST:
         warn(
             Caution(
-                "{gene} varies so much more than the other genes that it sets {percent:.0f} % of "
-                "the noise that is assumed of the platform: is it in the same unit as they are? "
-                "Correct its unit, or remove it from {X}.",
+                "{gene} varies much more than the other genes and makes {percent:.0f} % of "
+                "the assumed noise of the platform: is it in the same unit? Correct its unit, "
+                "or remove it from {X}.",
                 gene=str(adata.var_names[int(shares.argmax())]),
                 percent=100.0 * float(shares.max()),
             )
@@ -269,10 +273,10 @@ def _is_structure(entry: Any) -> bool:
     return isinstance(entry, Mapping) and "set_of_cell" in entry and "made_of" in entry
 
 
-def _stored(adata: AnnData, key: str, asked: Parameters) -> Structure:
+def _stored(adata: AnnData, key: str, parameters: Parameters) -> Structure:
     entry = adata.uns[key]
     number = np.asarray(entry["set_of_cell"])
-    every, seen = np.asarray(adata.obsm[key]), np.asarray(adata.varm[key])
+    every, projections = np.asarray(adata.obsm[key]), np.asarray(adata.varm[key])
     rank = every.shape[1]
     sets, places = [], []
     for place in range(len(entry["sets"])):
@@ -280,7 +284,7 @@ def _stored(adata: AnnData, key: str, asked: Parameters) -> Structure:
         r = int(block["rank"])
         own = Cells(
             basis=np.ascontiguousarray(every[rows, :r]),
-            projections=np.ascontiguousarray(seen[:, place * rank : place * rank + r]),
+            projections=np.ascontiguousarray(projections[:, place * rank : place * rank + r]),
             **{name: np.asarray(block[name]) for name in _ARRAYS},
             assay_noise=float(block["assay_noise"]),
             noise_level=float(block["noise_level"]),
@@ -289,16 +293,18 @@ def _stored(adata: AnnData, key: str, asked: Parameters) -> Structure:
         )
         sets.append(own)
         places.append(rows)
-    return Structure(sets, tuple(places), asked)
+    return Structure(sets, tuple(places), parameters)
 
 
-def fingerprints(adata: AnnData, given: read.Inputs, asked: Parameters) -> dict[str, str]:
+def fingerprints(adata: AnnData, inputs: read.Inputs, parameters: Parameters) -> dict[str, str]:
     """Return what tells matrix, representation, graph and batches from others: checksums."""
     return {
-        "matrix": fingerprint(adata, given.data, asked.layer),
-        "representation": of_values(given.representation),
-        "graph": of_values(given.graph),
-        "batch": "None" if given.batch is None else _told([repr(given.batch.tolist()).encode()]),
+        "matrix": fingerprint(adata, inputs.data, parameters.layer),
+        "representation": of_values(inputs.representation),
+        "graph": of_values(inputs.graph),
+        "batch": "None"
+        if inputs.batch is None
+        else _checksum([repr(inputs.batch.tolist()).encode()]),
     }
 
 
@@ -309,12 +315,12 @@ def fingerprint(adata: AnnData, data: RowMatrix, layer: str | None) -> str:
     It is by the values in memory, by the file of a backed object, by dask's name of an array, else
     by the first rows.
     """
-    return _told([repr((adata.shape, layer)).encode(), *_content(adata, data)])
+    return _checksum([repr((adata.shape, layer)).encode(), *_content(adata, data)])
 
 
 def of_values(values: Matrix | None) -> str:
     """Return a checksum of numbers in memory; ``"None"`` where there are none."""
-    return "None" if values is None else _told(_parts(values))
+    return "None" if values is None else _checksum(_parts(values))
 
 
 def _content(adata: AnnData, data: RowMatrix) -> list[Any]:
@@ -324,7 +330,7 @@ def _content(adata: AnnData, data: RowMatrix) -> list[Any]:
     if hasattr(source, "dask"):
         return [str(source.name).encode()]
     if adata.filename is None:
-        return [repr(source).encode(), *_parts(data.first(_ROWS_LOOK))]
+        return [repr(source).encode(), *_parts(data.first(_FIRST_ROWS))]
     about = Path(adata.filename).stat()
     return [repr((str(adata.filename), about.st_mtime_ns, about.st_size)).encode()]
 
@@ -340,5 +346,5 @@ def _bytes(values: Array) -> Array:
     return np.ascontiguousarray(values).ravel().view(np.uint8)
 
 
-def _told(parts: Iterable[Any]) -> str:
+def _checksum(parts: Iterable[Any]) -> str:
     return "-".join(f"{zlib.crc32(part):08x}" for part in parts)

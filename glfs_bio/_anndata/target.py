@@ -40,7 +40,7 @@ _FEW_CELLS = 3
 _HALF = 0.5
 
 
-def wanted(
+def resolve(
     adata: AnnData,
     preserve: Preserve,
     cell_weights: str | None,
@@ -71,15 +71,15 @@ def wanted(
         return None
     shares = preserve if isinstance(preserve, Mapping) else {_key(preserve): 1.0}
     if not shares or () in shares:
-        raise InvalidValue("preserve", NO_VALUE, "is empty", "name what the panel is to keep")
+        raise InvalidValue("preserve", NO_VALUE, "is empty", "name a target")
     terms = []
     for what, share in shares.items():
         if isinstance(preserve, Mapping) and not isinstance(what, str):
             raise InvalidType(
                 "preserve",
                 NO_VALUE,
-                "has the name {what}, which is no text",
-                "for genes beside other things name a {boolean} column of {var}, or a file",
+                "has the key {what}, which is not a string",
+                "for genes, use a {boolean} column of {var}, or a file",
                 what=(what,),
             )
         checks.number("preserve", share, above=0.0)
@@ -89,8 +89,8 @@ def wanted(
     if cell_weights is not None and list(shares) == [cell_weights]:
         log.warning(
             Message(
-                "{arg:cell_weights} changes nothing where {arg:preserve} is the same column "
-                "({name}): all pairs of labels count alike.",
+                "{arg:cell_weights} has no effect if {arg:preserve} is the same column "
+                "({name}): all pairs of labels have equal weights.",
                 name=cell_weights,
             )
         )
@@ -174,8 +174,8 @@ def _key(preserve: Any) -> str | tuple[str, ...]:
         raise InvalidType(
             "preserve",
             preserve,
-            "must be 'structure', 'expression', a name in {obs} or {obsm}, names of genes, or a "
-            "{mapping} of these with weights",
+            "must be 'structure', 'expression', a name in {obs} or {obsm}, gene names, or a "
+            "{mapping} of these to weights",
         )
     return tuple(preserve)
 
@@ -197,8 +197,8 @@ def _term(adata: AnnData, what: Any, *, symbols: str | None, missing: names.Miss
             raise NotFound(
                 "preserve",
                 what,
-                "is neither 'structure' nor 'expression' nor in {obs} ({columns}) nor in {obsm} "
-                "({spaces}) nor a {boolean} column of {var} nor a file of genes",
+                "is not 'structure', 'expression', in {obs} ({columns}), in {obsm} "
+                "({spaces}), a {boolean} column of {var}, or a file of genes",
                 "give genes as a list",
                 columns=listed(adata.obs.columns),
                 spaces=listed(adata.obsm.keys()),
@@ -233,13 +233,13 @@ def _of_column(adata: AnnData, name: str) -> Term:
     codes, categories = columns.labels(adata, name, "preserve")
     n_cells = np.bincount(codes[codes >= 0], minlength=len(categories))
     if len(categories) < 2:
-        raise InvalidValue("preserve", name, "has fewer than two labels", "name another column")
+        raise InvalidValue("preserve", name, "has fewer than two labels", "choose another column")
     few = [str(label) for label, n in zip(categories, n_cells, strict=True) if n < _FEW_CELLS]
     if few:
         log.warning(
             Message(
-                "{arg:preserve}: labels of one or two cells say little of the cells like them: "
-                "{few}.",
+                "{arg:preserve}: these labels have only one or two cells, too few for a "
+                "reliable mean: {few}.",
                 few=listed(few),
             )
         )
@@ -273,8 +273,8 @@ def _of_numbers(values: Array, name: str) -> Values:
         raise InvalidValue(
             "preserve",
             name,
-            "does not vary over the {n_cells} cells that have it",
-            "name something else",
+            "is constant over the {n_cells} cells that have it",
+            "choose another target",
             n_cells=len(known),
         )
     return Values(values)
@@ -292,7 +292,7 @@ def _weights(adata: AnnData, name: str) -> Array:
     known = codes >= 0
     if not known.any():
         raise InvalidValue(
-            "cell_weights", name, "has no label for any cell", "name another column of {obs}"
+            "cell_weights", name, "has no label for any cell", "choose another column of {obs}"
         )
     n_cells = np.bincount(codes[known], minlength=len(categories))
     weights = np.ones(adata.n_obs)
@@ -306,8 +306,8 @@ def _molecules(data: RowMatrix, name: str) -> Array:
         raise InvalidValue(
             name,
             NO_VALUE,
-            "has negative values, so that cells that express a gene cannot be told",
-            "use counts, or logarithms of them",
+            "has negative values, for which the cells that express a gene are unknown",
+            "use counts, or log-normalised counts",
         )
     share = (read.n_cells_with(data) + _HALF) / (data.shape[0] + 2.0 * _HALF)
     return np.asarray(-np.log1p(-share))

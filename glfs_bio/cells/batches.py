@@ -72,8 +72,7 @@ def warn_of_few(batch: ArrayLike | None, n_cells: int) -> None:
     if few.any():
         log.warning(
             Message(
-                "Batches of few cells say little and count as much as others: {names}; merge or "
-                "remove them.",
+                "Batches with few cells count as much as others: {names}. Merge or remove them.",
                 names=_with_sizes(names[few], sizes[few]),
             )
         )

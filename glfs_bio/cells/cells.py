@@ -334,14 +334,19 @@ def build_problems(
     """
     whole = in_range(dense_if_flat(RowMatrix(data)))
     if batch is None:
-        return _told([_reduced(whole, reduction, representation, graph, "the cells")])
+        return _with_components_logged(
+            [_reduced(whole, reduction, representation, graph, "the cells")]
+        )
     if graph is not None:
         raise InvalidValue(
-            "graph", NO_VALUE, "is of all cells, and each batch has one of its own", "leave one out"
+            "graph",
+            NO_VALUE,
+            "is a graph of all cells, but each batch has its own",
+            "remove one of the two",
         )
     batches = split(batch, data.shape[0])
     warn_of_few(batch, data.shape[0])
-    return _told(
+    return _with_components_logged(
         [
             _reduced(
                 RowMatrix(whole, one.cells),
@@ -355,15 +360,14 @@ def build_problems(
     )
 
 
-def _told(sets: list[Problem]) -> list[Problem]:
+def _with_components_logged(sets: list[Problem]) -> list[Problem]:
     """The same, and a message where a graph has parts that are not joined."""
     most = max(one.graph_components for one in sets)
     if most > 1:
         log.warning(
             Message(
-                "The graph of the cells has {n} connected components, parts that no similarity "
-                "joins, as of types that have nothing in common: where they should be joined, more "
-                "neighbours are needed; cells that stand alone can be removed.",
+                "The graph of the cells has {n} connected components. If they should be "
+                "connected, use more neighbours, or remove isolated cells.",
                 n=most,
             )
         )
@@ -493,15 +497,15 @@ def _components(
     if reduction.standardize == "unit":
         scale = noise.inverse_root(every.variance)
     if reduction.standardize == "noise":
-        seen, near, first = sample, graph, None
+        used, near, first = sample, graph, None
         if near is None or sample.chosen is not None:
-            seen = sample.part(FIRST_LOOK, seed)
-            first = _coordinates(seen, scale, n_comps, seed, pca.RULES.leading)
+            used = sample.part(FIRST_LOOK, seed)
+            first = _coordinates(used, scale, n_comps, seed, pca.RULES.leading)
             near = graphs.knn_graph(first, reduction.n_neighbors, seed)
-        residuals = noise.measure(seen.data, every.variance, near, seen.variance)
+        residuals = noise.measure(used.data, every.variance, near, used.variance)
         scale = noise.inverse_root(residuals)
         if first is not None and n_comps is not None:
-            start = ScaledGenes.of(seen.products, scale).weights(first - first.mean(axis=0))
+            start = ScaledGenes.of(used.products, scale).weights(first - first.mean(axis=0))
     if n_comps is None or sample.chosen is None:
         return _coordinates(sample, scale, n_comps, seed, pca.RULES.every, start), None
     start = pca.loadings(sample.products, n_comps + _SPARE, scale, seed, start)

@@ -46,7 +46,7 @@ class Settings:
     sample: int = 64
     most: int = 50_000
     rounds: int = 15
-    looked_at: int = 5000
+    candidates: int = 5000
     per_neighbor: int = 100
 
 
@@ -87,7 +87,7 @@ def nearest(cells: Array, n_neighbors: int, random_state: int | None) -> tuple[I
     cell itself may be missing.
     """
     cells = np.asarray(cells, dtype=np.float32)
-    wanted = max(SETTINGS.looked_at, SETTINGS.per_neighbor * n_neighbors)
+    n_candidates = max(SETTINGS.candidates, SETTINGS.per_neighbor * n_neighbors)
     shape = len(cells), n_neighbors + 1
     near: Index = np.empty(shape, dtype=np.int32)
     far: Array = np.empty(shape, dtype=np.float32)
@@ -96,7 +96,7 @@ def nearest(cells: Array, n_neighbors: int, random_state: int | None) -> tuple[I
 
     def look(own: Index, apart: Array) -> tuple[Index, Array, Index]:
         nearest = np.argsort(apart, kind="stable")
-        enough = 1 + np.searchsorted(np.cumsum(sizes[nearest]), wanted)
+        enough = 1 + np.searchsorted(np.cumsum(sizes[nearest]), n_candidates)
         others = np.concatenate([members[cluster] for cluster in nearest[:enough]])
         finder = NearestNeighbors(n_neighbors=n_neighbors + 1, algorithm="brute")
         lengths, places = finder.fit(cells[others]).kneighbors(cells[own])
@@ -114,16 +114,16 @@ def nearest(cells: Array, n_neighbors: int, random_state: int | None) -> tuple[I
 def _clusters(cells: Array, random_state: int | None) -> tuple[list[Index], Array]:
     """Cells of each cluster, and the centres, by k-means on some of the cells."""
     n_clusters = max(1, len(cells) // SETTINGS.cells_of_cluster)
-    n_seen = min(SETTINGS.sample * n_clusters, SETTINGS.most, len(cells))
-    n_seen = max(n_seen, n_clusters)
-    seen = np.random.default_rng(random_state).choice(len(cells), n_seen, replace=False)
+    n_sampled = min(SETTINGS.sample * n_clusters, SETTINGS.most, len(cells))
+    n_sampled = max(n_sampled, n_clusters)
+    sample = np.random.default_rng(random_state).choice(len(cells), n_sampled, replace=False)
     model = KMeans(
         n_clusters, init="random", n_init=1, max_iter=SETTINGS.rounds, random_state=random_state
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # identical cells: fewer clusters
         with threads.one_thread():  # threads would add up in any order
-            model.fit(cells[seen])
+            model.fit(cells[sample])
     chunks = np.split(cells, range(_CHUNK, len(cells), _CHUNK))
     found = np.concatenate(list(threads.in_order(model.predict, chunks)))
     filled, found = np.unique(found, return_inverse=True)

@@ -169,9 +169,9 @@ def elsewhere(variance: Array, residuals: Array, detection: Array) -> Array:
     )
     assay = of_assay(variance, residuals)
     found = np.zeros_like(variance)
-    seen = (structure > 0) & np.isfinite(noise)
-    there = gene_units(structure[seen] + noise[seen], noise[seen], assay)
-    found[seen] = there / gene_units(variance[seen], residuals[seen], assay)
+    known = (structure > 0) & np.isfinite(noise)
+    there = gene_units(structure[known] + noise[known], noise[known], assay)
+    found[known] = there / gene_units(variance[known], residuals[known], assay)
     return found
 
 

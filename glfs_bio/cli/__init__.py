@@ -14,40 +14,24 @@ _SETTINGS = {"help_option_names": ["-h", "--help"]}
 #: How the help of all commands is written.
 _MARKUP: Final = "markdown"
 
-#: What ``glfs-bio --help`` says of each command: the first paragraph of its docstring.
+#: Summary of each command in ``glfs-bio --help``: the first paragraph of its docstring.
 SUMMARIES = {
     "select": "Select genes; prints them, best first, unless --genes names a file.",
-    "rank": "Rank every gene by one method; prints gene, score, rank, weight and loss, best first.",
-    "evaluate": (
-        "Judge a panel: what it keeps of the cells, and what it misses; prints measures, with tabs."
-    ),
-    "extend": (
-        "Find the genes that add most to a panel; prints gene, what it adds and what is kept."
-    ),
-    "substitutes": (
-        "Find genes that can replace a gene of a panel; prints them for every gene, the best first."
-    ),
-    "explain": (
-        "Say why each gene is in a panel: what is lost without it, whom it serves, its substitute."
-    ),
-    "markers": "Say for every label which genes of a panel mark it, and how well.",
-    "compare": "Judge two or more panels by the same measures; prints a row a panel, with tabs.",
-    "curve": "Say what panels of 1, 2, … genes preserve; prints a row a size, with tabs.",
-    "stability": (
-        "Repeat a selection on parts of the cells; prints how often each gene is selected, with "
-        "tabs."
-    ),
-    "classify": "Predict labels from a few genes; prints cell, label and prediction, with tabs.",
-    "predict": (
-        "Predict labels of other cells by a classifier; prints cell, prediction and margin, with "
-        "tabs."
-    ),
-    "enrich": "Find the gene sets that a selection is rich in; prints a table with tabs.",
-    "export": "Write the selected genes; the endings of the files say in which formats.",
+    "rank": "Rank all genes by one method; prints gene, score, rank, weight and loss, best first.",
+    "evaluate": "Evaluate a panel: preserved structure, unexplained axes; prints measures as TSV.",
+    "extend": "Add genes to a panel; prints gene, added share and preserved share as TSV.",
+    "substitutes": "Find genes that can replace a gene of a panel; prints them as TSV, best first.",
+    "explain": "Explain each gene of a panel: contribution, labels, substitute; prints TSV.",
+    "markers": "Find the markers of each label in a panel; prints them with their scores as TSV.",
+    "compare": "Evaluate several panels by the same measures; prints one row per panel as TSV.",
+    "curve": "Compute the preserved structure of every panel size; prints a table as TSV.",
+    "stability": "Repeat a selection on subsamples of the cells; prints frequencies as TSV.",
+    "classify": "Classify cells by a few genes; prints cell, label and prediction as TSV.",
+    "predict": "Predict labels by a classifier; prints cell, prediction and margin as TSV.",
+    "enrich": "Find the gene sets that are enriched in a selection; prints a table as TSV.",
+    "export": "Write the selected genes to files; their endings are the formats.",
     "report": "Write a selection as one HTML file that needs no network.",
-    "demo": (
-        "Select 25 genes of 700 blood cells that scanpy ships; prints a table, needs no network."
-    ),
+    "demo": "Select 25 genes of 700 blood cells from scanpy; prints a table, needs no network.",
 }
 
 
@@ -90,11 +74,11 @@ app = typer.Typer(
 def main(
     version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
 ) -> None:
-    """Find the few genes that keep the structure of an expression matrix.
+    """Select gene panels that preserve the structure of single-cell data.
 
-    Results go to stdout or to the files that are named, everything else to stderr.  Files appear
-    whole or not at all.  In place of a file `-` is stdin or stdout.  Exit codes: 0 done, 1
-    the data or a value cannot be used, 2 the command line cannot be understood.
+    Results go to stdout or to files, messages to stderr.  A file is written completely or not at
+    all.  `-` instead of a file is stdin or stdout.  Exit codes: 0 success, 1 invalid data or
+    value, 2 invalid command line.
     """
     if version:
         from .. import __version__

@@ -15,68 +15,74 @@ from ._command import command, given
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class Arguments:
     """Arguments of ``tl.classify``."""
 
-    labels: Annotated[str, "Column of obs with the labels, empty where they are not known."]
-    train: Annotated[str | None, "Boolean column of obs: cells to learn from."] = None
+    labels: Annotated[str, "Column of obs with the labels, missing for unlabelled cells."]
+    train: Annotated[str | None, "Boolean column of obs with the cells to learn from."] = None
     n_genes: Annotated[
         Any,
-        "Number of genes; repeated, cross-validation chooses. Default: 1 to 30.",
+        "Number of genes; if repeated, cross-validation chooses. Default: 1 to 30.",
         values.As(list[int] | None, lambda sizes, _: sizes[0] if len(sizes) == 1 else sizes),
     ] = None
-    graph: Annotated[str, "auto, classes, neighbors or labels."] = "auto"
-    lambda1: Annotated[float, "λ1 of the classifier."] = 0.1
-    lambda2: Annotated[float, "λ2 of the classifier."] = 10.0
+    graph: Annotated[str, "Selection of the genes: auto, classes, neighbors or labels."] = "auto"
+    lambda1: Annotated[float, "Weight λ1 of the graph in the classifier."] = 0.1
+    lambda2: Annotated[float, "Weight λ2 of the coefficients in the classifier."] = 10.0
     n_comps: Annotated[
-        Any, "Principal components; 0 is full rank; or auto.", values.As(str, values.whole_or_auto)
+        Any,
+        "Number of principal components; 0 for full rank, or auto.",
+        values.As(str, values.whole_or_auto),
     ] = "auto"
     include: options.Genes = None
     exclude: options.Genes = None
     symbols: options.Symbols = None
     batch_key: options.BatchKey = None
     layer: options.Layer = None
-    cv: Annotated[int, "Folds of the cross-validation."] = 10
-    key_added: Annotated[str, "Prefix of what is written."] = "glfs_class"
-    random_state: Annotated[int, options.seed("Seed of folds and principal components.")] = 0
+    cv: Annotated[int, "Number of folds of the cross-validation."] = 10
+    key_added: Annotated[str, "Key of uns, and prefix of the columns."] = "glfs_class"
+    random_state: Annotated[
+        int, options.seed("Seed of the folds and the principal components.")
+    ] = 0
 
 
 @command
 def classify(
     cells: options.Cells,
-    asked: Asked,
+    arguments: Arguments,
     written: options.Written,
     model: Annotated[
         Path | None,
-        "Write the classifier here, for glfs-bio predict: .json.",
+        "File for the classifier, for glfs-bio predict: .json.",
         files.Writes((".json",)),
     ] = None,
 ) -> None:
-    """Predict labels from a few genes; prints cell, label and prediction, with tabs.
+    """Classify cells by a few genes; prints cell, label and prediction as TSV.
 
     Example: glfs-bio classify pbmc.h5ad --labels cell_type --n-genes 25 --table predicted.csv
     """
     adata = cells.load()
-    arguments = given(asked) | {"n_comps": asked.n_comps or None}
-    glfs_bio.tl.classify(adata, **arguments)
+    keywords = given(arguments) | {"n_comps": arguments.n_comps or None}
+    glfs_bio.tl.classify(adata, **keywords)
     import pandas as pd
 
     predictions = pd.DataFrame(
         {
             "cell": adata.obs_names,
-            "label": adata.obs[asked.labels].to_numpy(),
-            "predicted": adata.obs[f"{asked.key_added}_predicted"].to_numpy(),
+            "label": adata.obs[arguments.labels].to_numpy(),
+            "predicted": adata.obs[f"{arguments.key_added}_predicted"].to_numpy(),
         }
     )
     if model is not None:
-        glfs_bio.io.write_classifier(adata, model, key=asked.key_added, overwrite=written.overwrite)
-    written.put(adata, predictions, _summary(adata.uns[asked.key_added]))
+        glfs_bio.io.write_classifier(
+            adata, model, key=arguments.key_added, overwrite=written.overwrite
+        )
+    written.put(adata, predictions, _summary(adata.uns[arguments.key_added]))
 
 
 def _summary(entry: dict[str, Any]) -> str:
-    told = [f"{entry['n_genes']} genes: {', '.join(entry['genes'])}"]
+    parts = [f"{entry['n_genes']} genes: {', '.join(entry['genes'])}"]
     if "cv_errors" in entry:
-        told.append(f"{min(entry['cv_errors'])}/{entry['n_tested']} errors in cross-validation")
+        parts.append(f"{min(entry['cv_errors'])}/{entry['n_tested']} errors in cross-validation")
     if "test_errors" in entry:
-        told.append(f"{entry['test_errors']}/{entry['n_test']} errors outside --train")
-    return "; ".join(told)
+        parts.append(f"{entry['test_errors']}/{entry['n_test']} errors outside --train")
+    return "; ".join(parts)

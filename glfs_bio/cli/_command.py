@@ -32,7 +32,7 @@ _NOT_IMPORTED = {"AnnData": object, "ArrayLike": object}
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Option:
     """One option of a command: a field of a record, or a parameter."""
 
     name: str
@@ -44,7 +44,7 @@ class _Asked:
 
     @property
     def parameter(self) -> inspect.Parameter:
-        """What typer makes an option of."""
+        """Parameter from which typer makes an option."""
         return inspect.Parameter(
             self.name,
             inspect.Parameter.KEYWORD_ONLY,
@@ -54,7 +54,7 @@ class _Asked:
 
     @property
     def called(self) -> words.Option:
-        """What it is called in messages."""
+        """Name of the option in messages."""
         if isinstance(self.info, ArgumentInfo):
             return words.Option((self.info.metavar or self.name).upper())
         declared = [self.info.default, *(self.info.param_decls or ())]  # typer: the first is there
@@ -63,7 +63,7 @@ class _Asked:
         return words.Option(positive, "bool" in str(self.kind), negative or None)
 
     def read(self, given: Any) -> Any:
-        """The value that Python has for what was given."""
+        """Return the Python value of a given value."""
         if given is None or given == [] or self.written is None:
             return given if given != [] else None
         return self.written.read(given, self.name)
@@ -76,30 +76,30 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     1, unless ``--debug``, which every command has, asks for a traceback.
     """
     records: dict[str, Any] = {}
-    every: list[_Asked] = []
+    every: list[_Option] = []
     hints = get_type_hints(function, include_extras=True)
     for name, parameter in inspect.signature(function).parameters.items():
         if is_dataclass(hints[name]):
             records[name] = hints[name]
             every += _of_record(hints[name])
         else:
-            every.append(_asked(name, hints[name], parameter.default))
-    debug = _asked("debug", Annotated[bool, "Show tracebacks."], False)
+            every.append(_option(name, hints[name], parameter.default))
+    debug = _option("debug", Annotated[bool, "Show tracebacks."], False)
     door = words.door({one.name: one.called for one in every})
 
     @wraps(function)
     def run(*, debug: bool, **given: Any) -> None:
-        with _told_in_one_line(door, debug=debug):
+        with _reported(door, debug=debug):
             named = [(one.name, one.file, given[one.name]) for one in every if one.file is not None]
             files.check(named, overwrite=given.get("overwrite", False))
             for one in every:
                 given[one.name] = one.read(given[one.name])
             for name, kind in records.items():
                 fields_of = {one.name: given.pop(one.name) for one in _of_record(kind)}
-                asked = kind.__module__ != _OPTIONS or any(
+                is_needed = kind.__module__ != _OPTIONS or any(
                     value is not None for value in fields_of.values()
                 )
-                given[name] = kind(**fields_of) if asked else None
+                given[name] = kind(**fields_of) if is_needed else None
             function(**given)
 
     parameters = [one.parameter for one in (*every, debug)]
@@ -114,25 +114,27 @@ def given(*records: Any) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _of_record(record: type) -> list[_Asked]:
+def _of_record(record: type) -> list[_Option]:
     """Options from the fields of a record; for what they are, see :func:`_asked`."""
     hints = get_type_hints(record, localns=_NOT_IMPORTED, include_extras=True)
-    told = _told_of_fields(record)
-    panel = getattr(record, "PANEL", record.__name__ if told else None)
+    help_of_fields = _help_of_fields(record)
+    panel = getattr(record, "PANEL", record.__name__ if help_of_fields else None)
     return [
-        _asked(one.name, hints[one.name], one.default, told.get(one.name, ""), panel)
+        _option(one.name, hints[one.name], one.default, help_of_fields.get(one.name, ""), panel)
         for one in fields(record)
     ]
 
 
-def _asked(name: str, hint: Any, default: Any, told: str = "", panel: str | None = None) -> _Asked:
+def _option(
+    name: str, hint: Any, default: Any, help: str = "", panel: str | None = None
+) -> _Option:
     """An option from an annotation, whose text is the help; or from a type and a docstring."""
     kind, *about = get_args(hint) if get_origin(hint) is Annotated else (hint,)
     found = {type(one): one for one in about}
     written: values.As | None = found.get(values.As)
     if not about:
         written = values.written(name, kind)
-        found[str] = f"{told} {written.told}".strip()
+        found[str] = f"{help} {written.help}".strip()
     kind = kind if written is None else written.kind
     info = copy(found.get(OptionInfo, found.get(ArgumentInfo)))
     if info is None:
@@ -140,7 +142,7 @@ def _asked(name: str, hint: Any, default: Any, told: str = "", panel: str | None
         if kind is bool:  # typer would add an option that says no
             info.param_decls = (f"--{name.replace('_', '-')}",)
     info.rich_help_panel = panel
-    return _Asked(
+    return _Option(
         name,
         kind,
         info,
@@ -150,7 +152,7 @@ def _asked(name: str, hint: Any, default: Any, told: str = "", panel: str | None
     )
 
 
-def _told_of_fields(record: type) -> dict[str, str]:
+def _help_of_fields(record: type) -> dict[str, str]:
     """First sentences of the section "Attributes" of a docstring in numpydoc's style."""
     _, _, section = inspect.getdoc(record).partition("Attributes\n----------\n")  # type: ignore[union-attr]
     names: list[str] = []
@@ -166,8 +168,8 @@ def _told_of_fields(record: type) -> dict[str, str]:
 
 
 @contextmanager
-def _told_in_one_line(door: Door, *, debug: bool) -> Iterator[None]:
-    """Turn what a user can cause into one line on stderr and exit code 1; warnings likewise."""
+def _reported(door: Door, *, debug: bool) -> Iterator[None]:
+    """Print errors of a user as one line on stderr, with exit code 1, and warnings as lines."""
 
     def warn(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
         if isinstance(message, Caution):
@@ -191,7 +193,7 @@ def _told_in_one_line(door: Door, *, debug: bool) -> Iterator[None]:
 
 
 def _reason(error: Exception, door: Door) -> object:
-    """What went wrong, in the words of the error."""
+    """Return the message of an error."""
     if isinstance(error, Refusal):
         return error.render(door)
     if isinstance(error, MemoryError):
@@ -205,7 +207,7 @@ def _reason(error: Exception, door: Door) -> object:
 
 @contextmanager
 def _notes(door: Door) -> Iterator[None]:
-    """Tell what the package logs as worth a note."""
+    """Print notes that the package logs."""
     logger, handler = logging.getLogger("glfs_bio"), _Notes(door)
     logger.addHandler(handler)
     try:
@@ -215,17 +217,17 @@ def _notes(door: Door) -> Iterator[None]:
 
 
 class _Notes(logging.Handler):
-    """Says what is logged, as warnings are said."""
+    """Prints log messages like warnings."""
 
     def __init__(self, door: Door) -> None:
         super().__init__(logging.WARNING)
         self.door = door
 
     def emit(self, record: logging.LogRecord) -> None:
-        told: Any = record.msg
-        own = isinstance(told, Message)
-        _say(f"Note: {told.render(self.door) if own else record.getMessage()}", "yellow")
+        message: Any = record.msg
+        own = isinstance(message, Message)
+        _say(f"Note: {message.render(self.door) if own else record.getMessage()}", "yellow")
 
 
-def _say(told: object, style: str) -> None:
-    note(f"glfs-bio: {' '.join(str(told).split())}", style)
+def _say(message: object, style: str) -> None:
+    note(f"glfs-bio: {' '.join(str(message).split())}", style)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class Arguments:
     """Arguments of ``tl.compare_panels``."""
 
     labels: options.Labels = None
@@ -34,11 +34,11 @@ class Asked:
 
 @dataclass(frozen=True, kw_only=True)
 class Written(options.Written):
-    """Where cells and tables go."""
+    """Files for cells and tables."""
 
     overlaps: Annotated[
         Path | None,
-        "Table of what every two panels share: .csv or .tsv.",
+        "File for the overlap of each pair of panels: .csv or .tsv.",
         files.Writes(tuple(files.TABLES)),
     ] = None
 
@@ -75,16 +75,16 @@ def compare(
         Any,
         typer.Argument(
             metavar="NAME=PANEL...",
-            help="What to call each panel, and the panel as in `evaluate`; at least two.",
+            help="Name and panel, as in `evaluate`; at least two.",
         ),
         values.As(list[str], _named),
     ],
     target: options.Target,
-    asked: Asked,
+    arguments: Arguments,
     structure: options.Structure,
     written: Written,
 ) -> None:
-    """Judge two or more panels by the same measures; prints a row a panel, with tabs.
+    """Evaluate several panels by the same measures; prints one row per panel as TSV.
 
     Example: glfs-bio compare panel.h5ad ours=glfs theirs=catalogue.csv --labels cell_type
     """
@@ -93,17 +93,17 @@ def compare(
     glfs_bio.tl.compare_panels(
         adata,
         panels,
-        **given(asked),
+        **given(arguments),
         **preserve,
         random_state=structure.seed,
     )
-    found = adata.uns[asked.key_added]
+    found = adata.uns[arguments.key_added]
     pairs, measures = _pairs(found), found["table"].reset_index().convert_dtypes()
     written.put(adata, measures, *_summary(found, pairs), beside={written.overlaps: pairs})
 
 
 def _pairs(found: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    """What every two panels share, a row a pair."""
+    """Return the overlap of each pair of panels, one row per pair."""
     import pandas as pd
 
     names = ("shared", "jaccard", "jaccard_with_substitutes")
@@ -116,17 +116,17 @@ def _pairs(found: dict[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def _summary(entry: dict[str, Any], pairs: pd.DataFrame) -> list[str]:
-    told = []
+    lines = []
     for name, row in entry["table"].iterrows():
         line = (
             f"{name}: {row['n_genes']:.0f} genes preserve "
             f"{results.preserved(entry, row['preserved'])}"
             f"{results.certified(row['optimality'])}"
         )
-        told.append(f"{line}; accuracy {row['accuracy']:.2f}" if "accuracy" in row else line)
+        lines.append(f"{line}; accuracy {row['accuracy']:.2f}" if "accuracy" in row else line)
     for _, row in pairs.iterrows():
-        told.append(
+        lines.append(
             f"{row['panel']} and {row['other']} share {row['shared']} genes: Jaccard index "
             f"{row['jaccard']:.2f}, with substitutes {row['jaccard_with_substitutes']:.2f}"
         )
-    return told
+    return lines

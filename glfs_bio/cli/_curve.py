@@ -15,19 +15,19 @@ from ._stderr import progress
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Shares of the structure that the summary gives sizes for.
+#: Preserved shares for which the summary has the panel size.
 _SHARES = (0.25, 0.5, 0.9)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class Arguments:
     """Arguments of ``tl.curve``."""
 
-    max_genes: Annotated[int, "Genes of the largest panel."] = 200
+    max_genes: Annotated[int, "Number of genes of the largest panel."] = 200
     labels: options.Labels = None
     sizes: Annotated[
         list[int] | None,
-        "Size at which labels are predicted; may be repeated. Default: some from 5 to --max-genes.",
+        "Panel size for the prediction of labels; may be repeated. Default: 5 to --max-genes.",
     ] = None
     include: options.Genes = None
     exclude: options.Genes = None
@@ -39,12 +39,12 @@ class Asked:
 def curve(
     cells: options.Cells,
     target: options.Target,
-    asked: Asked,
+    arguments: Arguments,
     structure: options.Structure,
     limits: glfs_bio.Limits,
     written: options.Written,
 ) -> None:
-    """Say what panels of 1, 2, … genes preserve; prints a row a size, with tabs.
+    """Compute the preserved structure of every panel size; prints a table as TSV.
 
     Example: glfs-bio curve pbmc.h5ad --max-genes 100 --labels cell_type --table curve.tsv
     """
@@ -53,17 +53,17 @@ def curve(
     with progress():
         glfs_bio.tl.curve(
             adata,
-            **given(asked),
+            **given(arguments),
             **preserve,
             limits=limits,
         )
-    frame = results.called(adata.uns[asked.key_added]["table"], adata, asked.symbols)
+    frame = results.called(adata.uns[arguments.key_added]["table"], adata, arguments.symbols)
     written.put(adata, frame, _summary(frame))
 
 
 def _summary(frame: pd.DataFrame) -> str:
-    """How many genes preserve some shares of the structure."""
-    told = [
+    """Return the panel sizes for some preserved shares."""
+    parts = [
         f"{frame['n_genes'][(frame['preserved'] >= share).idxmax()]} genes preserve "
         f"{results.percent(share)}"
         for share in _SHARES
@@ -71,5 +71,5 @@ def _summary(frame: pd.DataFrame) -> str:
     ]
     last = frame.iloc[-1]
     return "; ".join(
-        [*told, f"{last['n_genes']} genes preserve {results.percent(last['preserved'])}"]
+        [*parts, f"{last['n_genes']} genes preserve {results.percent(last['preserved'])}"]
     )

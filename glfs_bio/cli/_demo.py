@@ -1,4 +1,4 @@
-"""``glfs-bio demo``: 25 genes of 700 blood cells, and how much of the structure they keep."""
+"""``glfs-bio demo``: 25 genes of 700 blood cells, and the label accuracy by them."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _FILES = ("pbmc68k_panel.h5ad", "genes.txt", "panel.png")
 
 @command
 def demo(
-    output: Annotated[
-        Path, typer.Option("-o", "--output", help="Folder for what is written.")
-    ] = Path("glfs-demo"),
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the results.")] = Path(
+        "glfs-demo"
+    ),
     overwrite: options.Overwrite = False,
 ) -> None:
-    """Select 25 genes of 700 blood cells that scanpy ships; prints a table, needs no network.
+    """Select 25 genes of 700 blood cells from scanpy; prints a table, needs no network.
 
     Example: glfs-bio demo -o demo
     """

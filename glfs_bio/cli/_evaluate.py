@@ -21,29 +21,29 @@ _WORST = 3
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class Arguments:
     """Arguments of ``tl.evaluate_panel``."""
 
     labels: options.Labels = None
     counts_layer: options.CountsLayer = None
-    n_random: Annotated[int, "Random panels of the same size."] = 20
-    n_directions: Annotated[int, "Directions that --missed lists."] = 5
+    n_random: Annotated[int, "Number of random panels of the same size."] = 20
+    n_axes: Annotated[int, "Number of axes for --unexplained."] = 5
     symbols: options.Symbols = None
     key_added: options.KeyAdded = "glfs_evaluation"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tables(options.Written):
-    """Where cells and tables go."""
+    """Files for cells and tables."""
 
     per_label: Annotated[
         Path | None,
-        "Table of the labels, with --labels: .csv or .tsv.",
+        "File for the table of labels, with --labels: .csv or .tsv.",
         files.Writes(tuple(files.TABLES)),
     ] = None
-    missed: Annotated[
+    unexplained: Annotated[
         Path | None,
-        "Table of what the panel misses: .csv or .tsv.",
+        "File for the unexplained axes: .csv or .tsv.",
         files.Writes(tuple(files.TABLES)),
     ] = None
 
@@ -53,16 +53,16 @@ def evaluate(
     cells: options.Cells,
     panel: options.Panel,
     target: options.Target,
-    asked: Asked,
+    arguments: Arguments,
     structure: options.Structure,
     platform: glfs_bio.Platform,
     tables: Tables,
 ) -> None:
-    """Judge a panel: what it keeps of the cells, and what it misses; prints measures, with tabs.
+    """Evaluate a panel: preserved structure, unexplained axes; prints measures as TSV.
 
     Example: glfs-bio evaluate pbmc.h5ad catalogue.csv --labels cell_type --table measures.tsv
     """
-    if tables.per_label is not None and asked.labels is None:
+    if tables.per_label is not None and arguments.labels is None:
         raise InvalidValue(
             "per_label", tables.per_label, "needs {arg:labels}", "name their column of {obs}"
         )
@@ -70,23 +70,23 @@ def evaluate(
     glfs_bio.tl.evaluate_panel(
         adata,
         panel,
-        **given(asked),
+        **given(arguments),
         **target.of_panel(adata, panel, structure),
         platform=platform,
         random_state=structure.seed,
     )
     import pandas as pd
 
-    entry = adata.uns[asked.key_added]
+    entry = adata.uns[arguments.key_added]
     measures = pd.DataFrame(_measures(entry), columns=["measure", "value"], dtype=object)
-    beside = {tables.missed: entry["unexplained"]}
-    if asked.labels is not None:
+    beside = {tables.unexplained: entry["unexplained"]}
+    if arguments.labels is not None:
         beside[tables.per_label] = entry["per_label"].reset_index()
     tables.put(adata, measures, *_summary(entry), beside=beside)
 
 
 def _measures(entry: dict[str, Any]) -> list[tuple[str, float]]:
-    """Every number, and of the random panels the mean."""
+    """Return all numbers, and the mean of the random panels."""
     found = []
     for name, value in entry.items():
         if isinstance(value, int | float):
@@ -97,40 +97,40 @@ def _measures(entry: dict[str, Any]) -> list[tuple[str, float]]:
 
 
 def _summary(entry: dict[str, Any]) -> list[str]:
-    """What matters most, a line each."""
+    """Return the most important results, one line each."""
     percent = results.percent
     random = entry["random_preserved"]
     beside = f"; random panels preserve {percent(random.mean())}" if len(random) else ""
-    told = [
+    lines = [
         f"{entry['n_genes']} genes preserve {results.preserved(entry, entry['preserved'])}"
         f"{results.certified(entry['optimality'])}{beside}"
     ]
     if "preserved_with_failures" in entry:
-        told.append(
+        lines.append(
             f"with failures they preserve {percent(entry['preserved_with_failures'])} on average"
         )
     if "batches" in entry:
         kept = entry["preserved_in_batches"]
         least = int(np.nanargmin(kept))
-        told.append(
-            f"of the {len(kept)} batches least is preserved of {entry['batches'][least]}: "
+        lines.append(
+            f"of {len(kept)} batches, {entry['batches'][least]} is preserved least: "
             f"{percent(kept[least])}"
         )
     if "accuracy" in entry:
         worst = entry["per_label"].sort_values("f1", kind="stable").head(_WORST)
         names = ", ".join(f"{name} ({f1:.2f})" for name, f1 in worst["f1"].items())
-        told.append(
+        lines.append(
             f"accuracy {entry['accuracy']:.2f} (all genes {entry['accuracy_all_genes']:.2f}), "
-            f"macro-F1 {entry['macro_f1']:.2f}; least F1: {names}"
+            f"macro-F1 {entry['macro_f1']:.2f}; lowest F1: {names}"
         )
-    told.append(
+    lines.append(
         f"{percent(entry['knn_preservation'])} of the nearest cells preserved; median R² of the "
         f"structure of unmeasured genes {entry['imputed']:.2f}"
     )
     if "counts_share" in entry:
-        told.append(f"the panel takes {percent(entry['counts_share'])} of all counts")
+        lines.append(f"{percent(entry['counts_share'])} of all counts are of the panel")
     first = entry["unexplained"].iloc[0]
     genes = " against ".join(first[side] for side in ("genes_up", "genes_down") if first[side])
     where = f", in {first['labels']}" if first.get("labels") else ""
-    told.append(f"it misses most {genes}{where}")
-    return told
+    lines.append(f"largest unexplained axis: {genes}{where}")
+    return lines

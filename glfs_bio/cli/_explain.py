@@ -14,11 +14,11 @@ from ._stderr import progress
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class Arguments:
     """Arguments of ``tl.explain_panel``."""
 
     labels: options.Labels = None
-    n_labels: Annotated[int, "Most labels to name for a gene."] = 3
+    n_labels: Annotated[int, "Maximum number of labels per gene."] = 3
     exclude: options.Genes = None
     symbols: options.Symbols = None
     key_added: options.KeyAdded = "glfs_explanation"
@@ -29,24 +29,24 @@ def explain(
     cells: options.Cells,
     panel: options.Panel,
     target: options.Target,
-    asked: Asked,
+    arguments: Arguments,
     structure: options.Structure,
     written: options.Written,
 ) -> None:
-    """Say why each gene is in a panel: what is lost without it, whom it serves, its substitute.
+    """Explain each gene of a panel: contribution, labels, substitute; prints TSV.
 
     Example: glfs-bio explain pbmc.h5ad panel.txt --labels cell_type --table why.tsv
     """
     adata = cells.load()
     preserve = target.of_panel(adata, panel, structure)
     with progress():
-        glfs_bio.tl.explain_panel(adata, panel, **given(asked), **preserve)
-    entry = adata.uns[asked.key_added]
-    frame = results.called(entry["table"], adata, asked.symbols)
+        glfs_bio.tl.explain_panel(adata, panel, **given(arguments), **preserve)
+    entry = adata.uns[arguments.key_added]
+    frame = results.called(entry["table"], adata, arguments.symbols)
     least, most = frame.loc[frame["loss"].idxmin()], frame.loc[frame["loss"].idxmax()]
-    told = (
+    summary = (
         f"{len(frame)} genes preserve {results.preserved(entry, frame['preserved'].iloc[-1])}; "
-        f"most is lost without {most['gene']} ({results.percent(most['loss'])}), "
-        f"least without {least['gene']} ({results.percent(least['loss'])})"
+        f"largest contribution {most['gene']} ({results.percent(most['loss'])}), "
+        f"smallest {least['gene']} ({results.percent(least['loss'])})"
     )
-    written.put(adata, frame, told)
+    written.put(adata, frame, summary)

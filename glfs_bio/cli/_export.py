@@ -23,28 +23,30 @@ _ENDINGS = (".txt", ".csv", ".tsv", ".xlsx", ".gmt", ".rnk")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class Arguments:
     """Arguments of the functions that write genes."""
 
     key: Annotated[
-        list[str] | None, "Which selection; repeated for several sets in .gmt. Default: glfs."
+        list[str] | None, "Key of the selection; may be repeated for .gmt. Default: glfs."
     ] = None
     symbols: options.Symbols = None
     columns: Annotated[
         list[str] | None,
-        typer.Option("--column", help="Further column of var for tables; repeatable."),
+        typer.Option("--column", help="Further column of var for tables; may be repeated."),
     ] = None
     explanation_key: Annotated[
-        str | None, "Explanation for tables: what each gene serves, and what replaces it."
+        str | None, "Key of the explanation, for tables: supported labels and substitutes."
     ] = None
-    every: Annotated[bool, typer.Option("--all", help="Every tested gene in .txt and tables.")] = (
-        False
-    )
+    every: Annotated[
+        bool, typer.Option("--all", help="Write all candidate genes to .txt and tables.")
+    ] = False
     thresholds: Annotated[
         list[float] | None,
-        typer.Option("--threshold", help="A further set in .gmt: genes so stable; repeatable."),
+        typer.Option(
+            "--threshold", help="Minimum frequency of a further set in .gmt; may be repeated."
+        ),
     ] = None
-    stability_key: Annotated[str, "Where the stability is, for --threshold."] = "glfs_stability"
+    stability_key: Annotated[str, "Key of the stability, for --threshold."] = "glfs_stability"
 
 
 @command
@@ -57,58 +59,58 @@ def export(
         ),
         files.Writes(_ENDINGS),
     ],
-    asked: Asked,
+    arguments: Arguments,
     overwrite: options.Overwrite = False,
 ) -> None:
-    """Write the selected genes; the endings of the files say in which formats.
+    """Write the selected genes to files; their endings are the formats.
 
-    .txt is a list, .csv, .tsv and .xlsx are tables, .gmt is gene sets, .rnk is every tested gene
-    with its score.  IN holds a selection: what `glfs-bio select -o` wrote.
+    .txt is a list, .csv, .tsv and .xlsx are tables, .gmt has gene sets, .rnk has the scores of all
+    candidate genes.  IN is an output of `glfs-bio select -o`.
 
     Example: glfs-bio export panel.h5ad genes.txt genes.csv genes.gmt genes.rnk
     """
-    _check({target.suffix.lower() for target in targets}, asked)
+    _check({target.suffix.lower() for target in targets}, arguments)
     adata = files.load(source)
     for target in targets:
         with files.replacing(target, ".txt", overwrite=overwrite) as name:
-            _write(adata, name, asked)
+            _write(adata, name, arguments)
 
 
-def _write(adata: AnnData, file: Path, asked: Asked) -> None:
-    """Write one file, in the format that its ending says."""
-    keys, ending = asked.key or ["glfs"], file.suffix.lower()
+def _write(adata: AnnData, file: Path, arguments: Arguments) -> None:
+    """Write one file, in the format of its ending."""
+    keys, ending = arguments.key or ["glfs"], file.suffix.lower()
     if ending == ".gmt":
         glfs_bio.io.write_gmt(
             adata,
             file,
             key=keys,
-            thresholds=asked.thresholds or (),
-            stability_key=asked.stability_key,
-            symbols=asked.symbols,
+            thresholds=arguments.thresholds or (),
+            stability_key=arguments.stability_key,
+            symbols=arguments.symbols,
         )
     elif ending == ".rnk":
-        glfs_bio.io.write_rnk(adata, file, key=keys[0], symbols=asked.symbols)
+        glfs_bio.io.write_rnk(adata, file, key=keys[0], symbols=arguments.symbols)
     else:
         of_tables: dict[str, Any] = {
-            "columns": asked.columns or (),
-            "explanation_key": asked.explanation_key,
+            "columns": arguments.columns or (),
+            "explanation_key": arguments.explanation_key,
         }
         glfs_bio.io.write_gene_list(
             adata,
             file,
             key=keys[0],
-            symbols=asked.symbols,
-            selected_only=not asked.every,
+            symbols=arguments.symbols,
+            selected_only=not arguments.every,
             **(of_tables if ending in _TABLES else {}),
         )
 
 
-def _check(endings: set[str], asked: Asked) -> None:
-    """Refuse, before anything is read, endings and options that do not go together."""
-    if len(asked.key or ()) > 1 and endings != {".gmt"}:
-        raise InvalidValue("key", asked.key, "is for .gmt alone", "name one selection")
+def _check(endings: set[str], arguments: Arguments) -> None:
+    """Refuse endings and options that do not fit together, before any file is read."""
+    if len(arguments.key or ()) > 1 and endings != {".gmt"}:
+        raise InvalidValue("key", arguments.key, "is for .gmt alone", "name one selection")
     for name in ("columns", "explanation_key"):
-        if (value := getattr(asked, name)) and not endings & _TABLES:
+        if (value := getattr(arguments, name)) and not endings & _TABLES:
             raise InvalidValue(name, value, "needs a file that ends with .csv, .tsv or .xlsx")
-    if asked.thresholds and ".gmt" not in endings:
+    if arguments.thresholds and ".gmt" not in endings:
         raise InvalidValue("thresholds", NO_VALUE, "needs a file that ends with .gmt")

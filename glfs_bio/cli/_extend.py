@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class Arguments:
     """Arguments of ``tl.extend_panel``."""
 
     n_extra: Annotated[
-        int | None, "Genes to add. Default: until 90 % are kept, or --budget is spent."
+        int | None,
+        "Number of genes to add. Default: until 90 % are preserved, or --budget is spent.",
     ] = None
     labels: options.Labels = None
     exclude: options.Genes = None
@@ -34,11 +35,11 @@ class Asked:
 
 @dataclass(frozen=True, kw_only=True)
 class Written(options.Written):
-    """Where cells, table and panel go."""
+    """Files for cells, table and panel."""
 
-    genes: Annotated[Path | None, "The panel with the genes added, one a line.", files.Writes()] = (
-        None
-    )
+    genes: Annotated[
+        Path | None, "File for the extended panel, one gene per line.", files.Writes()
+    ] = None
 
 
 @command
@@ -46,15 +47,15 @@ def extend(
     cells: options.Cells,
     panel: options.Panel,
     target: options.Target,
-    asked: Asked,
+    arguments: Arguments,
     structure: options.Structure,
     limits: glfs_bio.Limits,
     platform: glfs_bio.Platform,
     written: Written,
 ) -> None:
-    """Find the genes that add most to a panel; prints gene, what it adds and what is kept.
+    """Add genes to a panel; prints gene, added share and preserved share as TSV.
 
-    Genes of PANEL that are not in the data stay in the panel, and count for nothing.
+    Genes of PANEL that are missing in the data stay in the panel, without a contribution.
 
     Example: glfs-bio extend pbmc.h5ad catalogue.csv --n-extra 20 --genes order.txt
     """
@@ -64,23 +65,23 @@ def extend(
         glfs_bio.tl.extend_panel(
             adata,
             panel,
-            **given(asked),
+            **given(arguments),
             **preserve,
             limits=limits,
             platform=platform,
             random_state=structure.seed,
         )
-    entry = adata.uns[asked.key_added]
+    entry = adata.uns[arguments.key_added]
     added = entry["table"]
     if written.genes is not None:
-        names = _panel(adata, panel, added["gene"], asked.symbols)
+        names = _panel(adata, panel, added["gene"], arguments.symbols)
         files.put_names(names, written.genes, overwrite=written.overwrite)
-    told = f"{len(added)} genes added: {results.summary(entry)}"
-    written.put(adata, results.called(added, adata, asked.symbols), told)
+    summary = f"{len(added)} genes added: {results.summary(entry)}"
+    written.put(adata, results.called(added, adata, arguments.symbols), summary)
 
 
 def _panel(adata: AnnData, given: Any, added: pd.Series, symbols: str | None) -> list[str]:
-    """The genes that were given, with those that are not in the data, and then those added."""
+    """Return the genes of the given panel, missing ones too, and then the added genes."""
     from .._anndata import names as named
     from .._anndata import selection
 

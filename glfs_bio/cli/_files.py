@@ -95,7 +95,7 @@ def check(files: Iterable[tuple[str, Reads | Writes, Any]], *, overwrite: bool) 
 
 
 def is_one(path: Path | None) -> bool:
-    """Whether ``-`` was given in place of a file."""
+    """Return whether ``-`` stands for a file."""
     return path is not None and str(path) == "-"
 
 

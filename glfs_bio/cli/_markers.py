@@ -12,12 +12,12 @@ from ._command import command, given
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class Arguments:
     """Arguments of ``tl.markers``."""
 
     labels: Annotated[str, "Column of obs with labels, such as cell types."]
-    n_markers: Annotated[int, "Most genes to tell a label by."] = 3
-    beta: Annotated[float, "Of F-beta: below 1 favours precision."] = 0.5
+    n_markers: Annotated[int, "Maximum number of markers per label."] = 3
+    beta: Annotated[float, "β of the F-beta score; below 1 favours precision."] = 0.5
     layer: options.Layer = None
     symbols: options.Symbols = None
     key_added: options.KeyAdded = "glfs_markers"
@@ -25,18 +25,18 @@ class Asked:
 
 @command
 def markers(
-    cells: options.Cells, panel: options.Panel, asked: Asked, written: options.Written
+    cells: options.Cells, panel: options.Panel, arguments: Arguments, written: options.Written
 ) -> None:
-    """Say for every label which genes of a panel mark it, and how well.
+    """Find the markers of each label in a panel; prints them with their scores as TSV.
 
     Example: glfs-bio markers pbmc.h5ad panel.txt --labels cell_type --table markers.tsv
     """
     adata = cells.load()
-    glfs_bio.tl.markers(adata, panel, **given(asked))
-    frame = adata.uns[asked.key_added]["table"]
+    glfs_bio.tl.markers(adata, panel, **given(arguments))
+    frame = adata.uns[arguments.key_added]["table"]
     worst = frame.loc[frame["f_beta"].idxmin()]
-    told = (
-        f"F-beta of {len(frame)} labels {frame['f_beta'].mean():.2f} in the mean; least of "
+    summary = (
+        f"mean F-beta of {len(frame)} labels {frame['f_beta'].mean():.2f}; lowest "
         f"{worst['label']} ({worst['f_beta']:.2f})"
     )
-    written.put(adata, frame, told)
+    written.put(adata, frame, summary)

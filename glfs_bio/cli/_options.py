@@ -23,15 +23,14 @@ if TYPE_CHECKING:
 
 #: Options of a structure that ``pp.select_genes`` does not have.
 _KNOBS = ("n_neighbors", "lambda1")
-#: Where a structure is kept that options ask for.
+#: Key of a structure with the parameters of the options.
 _NAMED = "glfs_structure_named"
 
 Source = Annotated[
     Path,
     typer.Argument(
         metavar="IN",
-        help="Cells × genes: .h5ad, .zarr, .loom, .csv, .tsv, 10x .h5, a folder of 10x; or - for "
-        "stdin.",
+        help="Cells × genes: .h5ad, .zarr, .loom, .csv, .tsv, 10x .h5 or folder; - for stdin.",
     ),
     files.Reads(),
 ]
@@ -39,58 +38,62 @@ Panel = Annotated[
     Any,
     typer.Argument(
         metavar="PANEL",
-        help="Key of a selection, boolean var column, .txt, .csv, .tsv, .gmt or .xlsx of genes, or "
-        "names with commas between them, as CD3D,LYZ.",
+        help="Panel: key of a selection, boolean column of var, file of genes (.txt, .csv, .tsv, "
+        ".gmt, .xlsx), or names separated by commas, as CD3D,LYZ.",
     ),
     values.As(str, values.panel),
 ]
-Method = Annotated[str, f"One of {', '.join(METHODS)}."]
+Method = Annotated[str, f"Method: {', '.join(METHODS)}."]
 Output = Annotated[
     Path | None,
-    typer.Option("-o", "--output", help="Annotated .h5ad or .zarr; - is .h5ad on stdout."),
+    typer.Option(
+        "-o",
+        "--output",
+        help="File for the annotated cells: .h5ad or .zarr; - for .h5ad on stdout.",
+    ),
     files.Writes(files.CELLS),
 ]
 Table = Annotated[
-    Path | None, "Write the table here: .csv or .tsv.", files.Writes(tuple(files.TABLES))
+    Path | None, "File for the table: .csv or .tsv.", files.Writes(tuple(files.TABLES))
 ]
-Layer = Annotated[str | None, "Layer in place of X."]
+Layer = Annotated[str | None, "Layer to use instead of X."]
 Genes = Annotated[
     Any,
-    "Genes, var columns, families such as mitochondrial, /patterns/, or @files of genes, "
-    "with commas between them; may be repeated.",
+    "Genes, boolean columns of var, families such as mitochondrial, /patterns/, or @files of "
+    "genes, separated by commas; may be repeated.",
     values.As(list[str] | None, values.genes),
 ]
 Labels = Annotated[str | None, "Column of obs with labels, such as cell types."]
 CountsLayer = Annotated[str | None, "Layer of raw counts, or X."]
-Share = Annotated[float, "A substitute takes over at least this share of what the gene does."]
-Missing = Annotated[str, "Genes that are not there: raise an error, warn, or ignore."]
-Symbols = Annotated[str | None, "Column of var with the names of the genes."]
-Key = Annotated[str, "Which selection: its --key-added."]
-KeyAdded = Annotated[str, "Key of uns, and prefix of what is written."]
+MinScore = Annotated[float, "Minimum substitution score of a substitute."]
+Missing = Annotated[str, "Action if a gene is missing: raise, warn or ignore."]
+Symbols = Annotated[str | None, "Column of var with gene names."]
+Key = Annotated[str, "Key of the selection."]
+KeyAdded = Annotated[str, "Key of uns, and prefix of the columns."]
 BatchKey = Annotated[str | None, "Column of obs with the batch."]
-Backed = Annotated[bool, "Leave the matrix of an .h5ad in the file while working."]
+Backed = Annotated[bool, "Leave the matrix of an .h5ad in the file."]
 Overwrite = Annotated[bool, "Replace existing files."]
 
 
-def seed(told: str) -> Any:
+def seed(text: str) -> Any:
     """The option of ``random_state``."""
-    return typer.Option("--seed", help=told)
+    return typer.Option("--seed", help=text)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cells:
-    """Cells, and what is to be done with them before anything else."""
+    """Cells, and their preparation."""
 
     source: Source
     transpose: Annotated[
         bool | None,
         typer.Option(
             "--transpose/--no-transpose",
-            help="A table has genes in its rows, or cells.",
-            show_default="to be told where it is not cells",
+            help="The table has genes, or cells, in its rows.",
+            show_default="cells, or an error if it looks otherwise",
         ),
     ] = None
-    log1p: Annotated[bool, "X holds counts: normalise totals and take logarithms."] = False
+    log1p: Annotated[bool, "Log-normalise the counts in X."] = False
 
     def load(self, *, backed: bool = False) -> AnnData:
         """Read them; for what is raised, see :func:`._files.load`."""
@@ -99,7 +102,7 @@ class Cells:
 
 @dataclass(frozen=True, kw_only=True)
 class Written:
-    """Where annotated cells and a table go: to files, or the table to stdout."""
+    """Files for annotated cells and a table; the table goes to stdout without a file."""
 
     output: Output = None
     table: Table = None
@@ -109,13 +112,13 @@ class Written:
         self,
         adata: AnnData,
         table: pd.DataFrame,
-        *told: str,
+        *summary: str,
         beside: dict[Path | None, pd.DataFrame] | None = None,
     ) -> None:
-        """Write the cells, say some lines on stderr, and write the table after those beside it."""
+        """Write the cells, print the summary to stderr, and write the tables."""
         if self.output is not None:
             files.put_cells(adata, self.output, overwrite=self.overwrite)
-        for line in told:
+        for line in summary:
             note(line)
         for file, frame in (beside or {}).items():
             if file is not None:
@@ -129,27 +132,29 @@ class Structure:
     """Parameters of ``pp.structure``; None is one that is not given."""
 
     PANEL: ClassVar = "Structure of the cells"
-    layer: Annotated[str | None, "Layer in place of X."] = None
+    layer: Annotated[str | None, "Layer to use instead of X."] = None
     batch_key: Annotated[str | None, "Column of obs with the batch."] = None
     use_rep: Annotated[
-        str | None, "Key of obsm, or of a structure; computed from the matrix if not given."
+        str | None, "Key of obsm, or of a stored structure. Default: from the matrix."
     ] = None
-    neighbors_key: Annotated[str | None, "Graph: key of uns; computed if not given."] = None
-    n_comps: Annotated[int | None, "Principal components; 0 is full rank. Default: 50."] = None
+    neighbors_key: Annotated[
+        str | None, "Key of uns with the graph. Default: nearest neighbours."
+    ] = None
+    n_comps: Annotated[
+        int | None, "Number of principal components; 0 for full rank. Default: 50."
+    ] = None
     n_neighbors: Annotated[
-        int | None, "Neighbours, where there is no graph. Default: 15, fewer below 300 cells."
+        int | None, "Number of neighbours, without a graph. Default: 15, fewer below 300 cells."
     ] = None
-    lambda1: Annotated[float | None, "Weight of the graph. Default: 100.0."] = None
+    lambda1: Annotated[float | None, "Weight λ1 of the graph. Default: 100.0."] = None
     random_state: Annotated[
         int | None,
-        typer.Option(
-            "--seed", help="Seed of the structure, and of all that is random. Default: 0."
-        ),
+        typer.Option("--seed", help="Seed of the structure and of all random steps. Default: 0."),
     ] = None
 
     @property
     def seed(self) -> int:
-        """Seed of what is random beside the structure."""
+        """Seed of the random steps besides the structure."""
         return 0 if self.random_state is None else self.random_state
 
     def arguments(self) -> dict[str, Any]:
@@ -169,10 +174,10 @@ class Structure:
         KeyError, TypeError, ValueError
             As ``pp.structure``.
         """
-        asked = self.arguments()
+        found = self.arguments()
         if not self.knobs():
-            return asked
-        glfs_bio.pp.structure(adata, **asked, key_added=_NAMED)
+            return found
+        glfs_bio.pp.structure(adata, **found, key_added=_NAMED)
         return {"use_rep": _NAMED, "random_state": self.seed}
 
     def of_panel(self, adata: AnnData, panel: object) -> str | None:
@@ -186,26 +191,26 @@ class Structure:
         KeyError, TypeError, ValueError
             As ``pp.structure``.
         """
-        asked = self.arguments()
-        if not asked:
+        found = self.arguments()
+        if not found:
             return None
         with progress():
             recorded = results.recorded_structure(adata, panel)
-            glfs_bio.pp.structure(adata, **(recorded | asked), key_added=_NAMED)
+            glfs_bio.pp.structure(adata, **(recorded | found), key_added=_NAMED)
         return _NAMED
 
 
 @dataclass(frozen=True, kw_only=True)
 class Target:
-    """What a panel should reproduce.
+    """Target of a panel.
 
     Attributes
     ----------
     preserve
-        What to keep: structure, expression, a column of obs (labels, or numbers), a key of obsm, or
-        a boolean column of var; structure, or what a selection was made for, if not given.
+        Target of the panel: structure, expression, a column of obs (labels or numbers), a key of
+        obsm, or a boolean column of var; by default the target of the selection, or structure.
     cell_weights
-        How much each cell counts: column of obs, numbers or labels.
+        Column of obs with the weights of the cells, or with labels that get equal weights.
     """
 
     preserve: Any = None

@@ -16,14 +16,12 @@ from ._command import command, given
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class Arguments:
     """Arguments of ``tl.predict``."""
 
     layer: options.Layer = None
     symbols: options.Symbols = None
-    unsure: Annotated[
-        float | None, "Leave cells with a smaller margin without a label; 1 is typical."
-    ] = None
+    unsure: Annotated[float | None, "Minimum margin of a predicted label; 1 is typical."] = None
     key_added: options.KeyAdded = "glfs_class"
 
 
@@ -32,34 +30,34 @@ def predict(
     cells: options.Cells,
     model: Annotated[
         Path,
-        typer.Argument(metavar="MODEL", help="What glfs-bio classify --model wrote."),
+        typer.Argument(metavar="MODEL", help="Classifier: a file of glfs-bio classify --model."),
         files.Reads(),
     ],
-    asked: Asked,
+    arguments: Arguments,
     written: options.Written,
     backed: options.Backed = False,
 ) -> None:
-    """Predict labels of other cells by a classifier; prints cell, prediction and margin, with tabs.
+    """Predict labels by a classifier; prints cell, prediction and margin as TSV.
 
     Example: glfs-bio predict new.h5ad blood.json --unsure 0.1 --table predicted.csv
     """
     classifier = glfs_bio.io.read_classifier(model)
     adata = cells.load(backed=backed)
-    glfs_bio.tl.predict(adata, classifier, **given(asked))
+    glfs_bio.tl.predict(adata, classifier, **given(arguments))
     import pandas as pd
 
     predictions = pd.DataFrame(
         {
             "cell": adata.obs_names,
-            "predicted": adata.obs[f"{asked.key_added}_predicted"].to_numpy(),
-            "margin": adata.obs[f"{asked.key_added}_margin"].to_numpy(),
+            "predicted": adata.obs[f"{arguments.key_added}_predicted"].to_numpy(),
+            "margin": adata.obs[f"{arguments.key_added}_margin"].to_numpy(),
         }
     )
-    written.put(adata, predictions, _summary(adata.uns[asked.key_added], adata.n_obs))
+    written.put(adata, predictions, _summary(adata.uns[arguments.key_added], adata.n_obs))
 
 
 def _summary(entry: dict[str, Any], n_cells: int) -> str:
-    told = entry["prediction"]
-    absent = len(told.get("absent", ()))
+    prediction = entry["prediction"]
+    absent = len(prediction.get("absent", ()))
     genes = f"{len(entry['genes']) - absent} of {len(entry['genes'])} genes"
-    return f"{genes}, {n_cells - told['n_unsure']} of {n_cells} cells labelled"
+    return f"{genes}, {n_cells - prediction['n_unsure']} of {n_cells} cells labelled"

@@ -18,11 +18,13 @@ _KEY = "ranking"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class Arguments:
     """Arguments of ``pp.select_genes``."""
 
     method: options.Method = "glfs"
-    n_genes: Annotated[int | None, "Genes of the panel that the ranking is for."] = None
+    n_genes: Annotated[int | None, "Number of genes of the panel for which genes are ranked."] = (
+        None
+    )
     exclude: options.Genes = None
     symbols: options.Symbols = None
     missing: options.Missing = "raise"
@@ -31,25 +33,25 @@ class Asked:
 @command
 def rank(
     cells: options.Cells,
-    asked: Asked,
+    arguments: Arguments,
     structure: options.Structure,
     table: options.Table = None,
     overwrite: options.Overwrite = False,
 ) -> None:
-    """Rank every gene by one method; prints gene, score, rank, weight and loss, best first."""
+    """Rank all genes by one method; prints gene, score, rank, weight and loss, best first."""
     from .._anndata import selection
 
     adata = cells.load()
-    called = selection.names(adata, asked.symbols).fillna(adata.var_names.to_series())
+    called = selection.names(adata, arguments.symbols).fillna(adata.var_names.to_series())
     with progress():
         glfs_bio.pp.select_genes(
-            adata, **given(asked), **structure.of_selection(adata), key_added=_KEY
+            adata, **given(arguments), **structure.of_selection(adata), key_added=_KEY
         )
     frame = selection.ranked(adata, _KEY, only="tested")
     frame.insert(0, "gene", called.loc[frame.index])
     frame["rank"] = frame["rank"].astype(int)
     columns = ["gene", "score", "rank", "weight", "loss"]
-    note(f"{asked.method}: {results.summary(adata.uns[_KEY])}")
+    note(f"{arguments.method}: {results.summary(adata.uns[_KEY])}")
     files.put_table(frame[columns], table, overwrite=overwrite)
 
 

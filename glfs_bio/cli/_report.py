@@ -18,28 +18,28 @@ _NO_LINKS = "none"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class Arguments:
     """Arguments of ``io.write_report``."""
 
     key: options.Key = "glfs"
     labels: Annotated[str | None, "Column of obs that colours the cells."] = None
     symbols: options.Symbols = None
-    stability_key: Annotated[str | None, "Stability; KEY_stability, if it is there."] = None
-    enrichment_key: Annotated[str | None, "Enrichment; KEY_enrichment, if it is there."] = None
+    stability_key: Annotated[str | None, "Key of the stability. Default: KEY_stability."] = None
+    enrichment_key: Annotated[str | None, "Key of the enrichment. Default: KEY_enrichment."] = None
     evaluation_key: Annotated[
-        str | None, "Evaluation; KEY_evaluation or glfs_evaluation, if there."
+        str | None, "Key of the evaluation. Default: KEY_evaluation or glfs_evaluation."
     ] = None
     explanation_key: Annotated[
-        str | None, "Explanation; KEY_explanation or glfs_explanation, if there."
+        str | None, "Key of the explanation. Default: KEY_explanation or glfs_explanation."
     ] = None
     substitutes_key: Annotated[
-        str | None, "Substitutes; KEY_substitutes or glfs_substitutes, if there."
+        str | None, "Key of the substitutes. Default: KEY_substitutes or glfs_substitutes."
     ] = None
     layer: options.Layer = None
     link: Annotated[
-        str | None, "Page about {gene}; none for no links. Default: a search of NCBI Gene."
+        str | None, "Web address of a page on {gene}, or none. Default: the search of NCBI Gene."
     ] = None
-    title: Annotated[str, "Heading."] = "Selected genes"
+    title: Annotated[str, "Heading of the report."] = "Selected genes"
     random_state: Annotated[int, options.seed("Seed of the UMAPs.")] = 0
 
 
@@ -48,46 +48,50 @@ def report(
     source: options.Source,
     output: Annotated[
         Path,
-        typer.Option("-o", "--output", help="File to write: .html."),
+        typer.Option("-o", "--output", help="File for the report: .html."),
         files.Writes((".html", ".htm")),
     ],
-    asked: Asked,
+    arguments: Arguments,
     keep: Annotated[
         Path | None,
-        "Also write IN with the UMAPs, which later reports use: .h5ad or .zarr.",
+        "File for the cells with the UMAPs, for later reports: .h5ad or .zarr.",
         files.Writes(files.CELLS),
     ] = None,
     overwrite: options.Overwrite = False,
 ) -> None:
     """Write a selection as one HTML file that needs no network.
 
-    IN holds a selection: what `glfs-bio select -o` wrote.
+    IN is an output of `glfs-bio select -o`.
 
     Example: glfs-bio report panel.h5ad -o report.html --labels cell_type
     """
     adata = files.load(source)
-    if keep is not None or asked.layer is not None or asked.random_state:
-        glfs_bio.tl.panel_umap(adata, asked.key, layer=asked.layer, random_state=asked.random_state)
+    if keep is not None or arguments.layer is not None or arguments.random_state:
+        glfs_bio.tl.panel_umap(
+            adata, arguments.key, layer=arguments.layer, random_state=arguments.random_state
+        )
     if keep is not None:
         files.put_cells(adata, keep, overwrite=overwrite)
     results = {
-        "stability": asked.stability_key,
-        "enrichment": asked.enrichment_key,
-        "evaluation": asked.evaluation_key,
-        "explanation": asked.explanation_key,
-        "substitutes": asked.substitutes_key,
+        "stability": arguments.stability_key,
+        "enrichment": arguments.enrichment_key,
+        "evaluation": arguments.evaluation_key,
+        "explanation": arguments.explanation_key,
+        "substitutes": arguments.substitutes_key,
     }
     link: dict[str, Any] = (
-        {} if asked.link is None else {"link": None if asked.link == _NO_LINKS else asked.link}
+        {}
+        if arguments.link is None
+        else {"link": None if arguments.link == _NO_LINKS else arguments.link}
     )
     with files.replacing(output, ".html", overwrite=overwrite) as name:
         glfs_bio.io.write_report(
             adata,
             name,
-            key=asked.key,
-            labels=asked.labels,
-            symbols=asked.symbols,
+            key=arguments.key,
+            labels=arguments.labels,
+            symbols=arguments.symbols,
             results={what: key for what, key in results.items() if key is not None},
-            title=asked.title,
+            title=arguments.title,
             **link,
         )

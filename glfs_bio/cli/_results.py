@@ -1,4 +1,4 @@
-"""What commands tell of a selection, and under which names of genes."""
+"""Results of a selection in words, and gene names of the tables."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def percent(share: float) -> str:
 
 
 def certified(share: float) -> str:
-    """The bound on optimality, in words; nothing where there is none."""
+    """Return the bound on optimality, as text; empty for NaN."""
     return "" if math.isnan(share) else f", optimality at least {percent(share)}"
 
 
@@ -55,7 +55,7 @@ def recorded_structure(adata: AnnData, panel: object) -> dict[str, Any]:
 
 
 def preserved(entry: dict[str, Any], share: float) -> str:
-    """How much of its target a panel preserves, in words."""
+    """Return the preserved share of the target, as text."""
     from .._anndata import target
 
     return f"{percent(share)} of {target.describe(entry)}"
@@ -70,15 +70,15 @@ def _axes(numbers: Any) -> str:
 
 
 def summary(entry: dict[str, Any]) -> str:
-    """How a selection went, in one line."""
-    told = [f"{entry['n_genes']} of {entry['n_tested']} genes"]
-    told.append(f"{preserved(entry, entry['preserved'][-1])} preserved")
+    """Return the result of a selection, as one line."""
+    parts = [f"{entry['n_genes']} of {entry['n_tested']} genes"]
+    parts.append(f"{preserved(entry, entry['preserved'][-1])} preserved")
     if "n_axes" in entry:
-        told.append(f"{_axes(entry['n_axes'])} above the noise")
+        parts.append(f"{_axes(entry['n_axes'])} above the noise")
     if "optimality" in entry and not math.isnan(best := entry["optimality"][-1]):
-        told.append(f"optimality at least {percent(best)}")
+        parts.append(f"optimality at least {percent(best)}")
     if "lam" in entry:
-        told.append(f"λ = {entry['lam']:.4g}")
+        parts.append(f"λ = {entry['lam']:.4g}")
     if "converged" in entry:
-        told.append("converged" if entry["converged"] else "NOT converged")
-    return ", ".join(told)
+        parts.append("converged" if entry["converged"] else "NOT converged")
+    return ", ".join(parts)

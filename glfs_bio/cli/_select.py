@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class DataSets(options.Cells):
-    """One data set, or several."""
+    """One dataset, or several."""
 
     backed: options.Backed = False
     also: Annotated[
         list[Path] | None,
-        "Another data set; may be repeated. Genes are matched by name, and each set is a "
-        "batch. The columns of --output, which has the first set, are for all.",
+        "Another dataset; may be repeated. Genes are matched by name, and each dataset is a "
+        "batch. --output has the first dataset, with results for all.",
         files.Reads(),
     ] = None
 
@@ -45,53 +45,54 @@ class DataSets(options.Cells):
         """
         every = dict.fromkeys(map(str, (self.source, *(self.also or ()))))
         if len(every) <= len(self.also or ()):
-            raise InvalidValue(
-                "also", self.also, "names a file that is given already", "name each data set once"
-            )
+            raise InvalidValue("also", self.also, "repeats a file", "name each dataset once")
         return {name: replace(self, source=Path(name)).load(backed=self.backed) for name in every}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class Arguments:
     """Arguments of ``pp.select_genes``."""
 
     n_genes: Annotated[
-        int | None, typer.Option("-n", "--n-genes", help="Genes to select; automatic if not given.")
+        int | None,
+        typer.Option("-n", "--n-genes", help="Number of genes. Default: chosen automatically."),
     ] = None
     method: options.Method = "glfs"
-    objective: Annotated[str, "error, or the paper's: exact or printed."] = "error"
+    objective: Annotated[str, "Objective: error, or for the original GLFS exact or printed."] = (
+        "error"
+    )
     lam: Annotated[
         Any,
-        "Of the paper's: a value of λ, or line_search.",
+        "λ of the original GLFS: a number, or line_search.",
         values.As(str | None, values.number_or_search),
     ] = None
     include: options.Genes = None
     exclude: options.Genes = None
     symbols: options.Symbols = None
     missing: options.Missing = "raise"
-    across: Annotated[str, "mean over the batches or data sets, or worst: the least of them."] = (
-        "mean"
-    )
-    key_added: Annotated[str, "Prefix of what is written."] = "glfs"
+    across: Annotated[str, "Batches that count: mean (all) or worst."] = "mean"
+    key_added: Annotated[str, "Key of uns, and prefix of the columns."] = "glfs"
     as_highly_variable: Annotated[
-        bool, "Write the selection to highly_variable of var too, for scanpy."
+        bool, "Write the selection to var[highly_variable] too, for scanpy."
     ] = False
-    subset: Annotated[bool, "Keep only selected genes."] = False
+    subset: Annotated[bool, "Remove genes that are not selected."] = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class Selected:
-    """Where cells and genes go."""
+    """Files for cells and genes."""
 
     output: options.Output = None
-    genes: Annotated[Path | None, "Selected genes, best first, one a line.", files.Writes()] = None
+    genes: Annotated[
+        Path | None, "File for the selected genes, one per line, best first.", files.Writes()
+    ] = None
     overwrite: options.Overwrite = False
 
 
 @command
 def select(
     cells: DataSets,
-    asked: Asked,
+    arguments: Arguments,
     target: options.Target,
     structure: options.Structure,
     limits: glfs_bio.Limits,
@@ -104,26 +105,26 @@ def select(
     """
     if cells.also and (knobs := structure.knobs()):
         raise InvalidValue(
-            knobs[0], getattr(structure, knobs[0]), "is for one data set", "leave out {arg:also}"
+            knobs[0], getattr(structure, knobs[0]), "is for one dataset", "leave out {arg:also}"
         )
     sets = cells.load_all()
     adata = sets[str(cells.source)]
-    arguments = given(asked, target)
-    lam = arguments.pop("lam", None)
-    arguments["objective"] = OBJECTIVES.made("objective", asked.objective, lam=lam)
+    keywords = given(arguments, target)
+    lam = keywords.pop("lam", None)
+    keywords["objective"] = OBJECTIVES.made("objective", arguments.objective, lam=lam)
     with progress():
         glfs_bio.pp.select_genes(
             sets if cells.also else adata,
-            **arguments,
+            **keywords,
             **(structure.arguments() if cells.also else structure.of_selection(adata)),
             limits=limits,
             platform=platform,
         )
     from .._anndata import selection
 
-    key = asked.key_added
+    key = arguments.key_added
     ranked = adata.var[adata.var[f"{key}_selected"]].sort_values(f"{key}_rank")
-    called = selection.names(adata, asked.symbols).fillna(adata.var_names.to_series())
+    called = selection.names(adata, arguments.symbols).fillna(adata.var_names.to_series())
     if selected.output is not None:
         files.put_cells(adata, selected.output, overwrite=selected.overwrite)
     note(results.summary(adata.uns[key]))

@@ -17,46 +17,48 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class Arguments:
     """Arguments of ``tl.stability``."""
 
     key: options.Key = "glfs"
-    n_resamples: Annotated[int, "Number of parts of the cells."] = 20
-    fraction: Annotated[float, "Share of the cells in a part."] = 0.5
-    n_jobs: Annotated[int, "Processes; -1 is one a core."] = 1
-    key_added: Annotated[str | None, "Prefix of what is written. Default: KEY_stability."] = None
+    n_resamples: Annotated[int, "Number of subsamples."] = 20
+    fraction: Annotated[float, "Share of the cells in a subsample."] = 0.5
+    n_jobs: Annotated[int, "Number of processes; -1 for one per core."] = 1
+    key_added: Annotated[
+        str | None, "Key of uns, and prefix of the columns. Default: KEY_stability."
+    ] = None
     random_state: Annotated[
-        int | None, options.seed("Seed of the parts. Default: that of the selection.")
+        int | None, options.seed("Seed of the subsamples. Default: as in the selection.")
     ] = None
 
 
 @command
-def stability(source: options.Source, asked: Asked, written: options.Written) -> None:
-    """Repeat a selection on parts of the cells; prints how often each gene is selected, with tabs.
+def stability(source: options.Source, arguments: Arguments, written: options.Written) -> None:
+    """Repeat a selection on subsamples of the cells; prints frequencies as TSV.
 
-    IN holds a selection: what `glfs-bio select -o` wrote.  Its parameters are used again.
+    IN is an output of `glfs-bio select -o`, whose parameters are used.
 
     Example: glfs-bio stability panel.h5ad -o stable.h5ad --table frequencies.csv
     """
     adata = files.load(source)
-    key_added = asked.key_added
-    if key_added is None or key_added == asked.key:
-        key_added = f"{asked.key}_stability"
-    arguments = {"random_state": "recorded"} | given(asked) | {"key_added": key_added}
-    glfs_bio.tl.stability(adata, **arguments)
-    frame = _frequencies(adata, asked.key, key_added)
+    key_added = arguments.key_added
+    if key_added is None or key_added == arguments.key:
+        key_added = f"{arguments.key}_stability"
+    keywords = {"random_state": "recorded"} | given(arguments) | {"key_added": key_added}
+    glfs_bio.tl.stability(adata, **keywords)
+    frame = _frequencies(adata, arguments.key, key_added)
     entry = adata.uns[key_added]
-    told = (
-        f"{asked.n_resamples} selections on {entry['n_cells']} of {adata.n_obs} cells, "
+    summary = (
+        f"{arguments.n_resamples} selections on {entry['n_cells']} of {adata.n_obs} cells, "
         f"mean Jaccard index {entry['mean_jaccard']:.2f}, "
         f"{(frame['selected'] & frame['consensus']).sum()} of {frame['selected'].sum()} genes "
         "in the consensus panel"
     )
-    written.put(adata, frame, told)
+    written.put(adata, frame, summary)
 
 
 def _frequencies(adata: AnnData, key: str, key_added: str) -> pd.DataFrame:
-    """Tested genes, the most frequent first, of equals the best of the selection first."""
+    """Return the candidate genes, the most frequent first; ties by rank."""
     import pandas as pd
 
     frame = pd.DataFrame(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
 
-#: Who logs how far the comparison with the best possible panel is.
+#: Logger of the progress of the bound on optimality.
 _BOUND = "glfs_bio.solvers.bound"
 
 
@@ -27,7 +27,7 @@ def _console() -> Console:
 
 
 def is_terminal() -> bool:
-    """Whether somebody is looking."""
+    """Return whether stderr is a terminal."""
     return _console().is_terminal
 
 
@@ -38,7 +38,7 @@ def note(line: str, style: str | None = None) -> None:
 
 @contextmanager
 def progress() -> Iterator[None]:
-    """Show what the selection is at, with a bar where it is known how much is left."""
+    """Show the stage of the selection, with a bar if its length is known."""
     if not is_terminal():  # into a file it would draw an empty line
         yield
         return
@@ -86,13 +86,13 @@ class _Stages(logging.Handler):
         self.most: int | None = None
 
     def emit(self, record: logging.LogRecord) -> None:
-        told = vars(record)
-        if "stage" in told:
-            self._show(told["stage"], told["n_done"], told["n_all"])
+        fields = vars(record)
+        if "stage" in fields:
+            self._show(fields["stage"], fields["n_done"], fields["n_all"])
         elif record.name == _BOUND:
-            self._show(f"comparing with the best possible: {told['n_genes']} genes", 0, None)
-        elif "n_genes" in told:
-            self._left(told["n_genes"])
+            self._show(f"computing the bound on optimality: {fields['n_genes']} genes", 0, None)
+        elif "n_genes" in fields:
+            self._left(fields["n_genes"])
 
     def _left(self, left: int) -> None:
         self.most = self.most or left

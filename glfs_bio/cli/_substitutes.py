@@ -17,18 +17,18 @@ from ._stderr import progress
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class Arguments:
     """Arguments of ``tl.substitutes``."""
 
     genes: Annotated[
         Any,
-        "Genes of the panel to replace, with commas between them, or @files of them; may "
-        "be repeated. Default: each of them, one at a time.",
+        "Genes of the panel to replace, separated by commas, or @files; may be repeated. "
+        "Default: each gene, one at a time.",
         values.As(list[str] | None, values.genes),
     ] = None
-    n: Annotated[int, typer.Option("-n", "--n", help="Substitutes to list for a gene.")] = 5
+    n: Annotated[int, typer.Option("-n", "--n", help="Maximum number of substitutes per gene.")] = 5
     exclude: options.Genes = None
-    share: options.Share = 0.5
+    min_score: options.MinScore = 0.5
     symbols: options.Symbols = None
     key_added: options.KeyAdded = "glfs_substitutes"
 
@@ -38,21 +38,21 @@ def substitutes(
     cells: options.Cells,
     panel: options.Panel,
     target: options.Target,
-    asked: Asked,
+    arguments: Arguments,
     structure: options.Structure,
     written: options.Written,
 ) -> None:
-    """Find genes that can replace a gene of a panel; prints them for every gene, the best first.
+    """Find genes that can replace a gene of a panel; prints them as TSV, best first.
 
     Example: glfs-bio substitutes pbmc.h5ad panel.txt --genes CD3D,LYZ
     """
     adata = cells.load()
     preserve = target.of_panel(adata, panel, structure)
     with progress():
-        glfs_bio.tl.substitutes(adata, panel, **given(asked), **preserve)
-    frame = adata.uns[asked.key_added]["table"]
-    entry = adata.uns[asked.key_added]
+        glfs_bio.tl.substitutes(adata, panel, **given(arguments), **preserve)
+    frame = adata.uns[arguments.key_added]["table"]
+    entry = adata.uns[arguments.key_added]
     none, every = entry["irreplaceable"], entry["groups"]["gene"]
-    told = f"{len(every) - len(none)} of {len(every)} genes have a substitute"
-    shown = results.called(frame, adata, asked.symbols)
-    written.put(adata, shown.replace({"substitute": {"": "none"}}), told)
+    summary = f"{len(every) - len(none)} of {len(every)} genes have a substitute"
+    shown = results.called(frame, adata, arguments.symbols)
+    written.put(adata, shown.replace({"substitute": {"": "none"}}), summary)

@@ -1,4 +1,4 @@
-"""What the words of a command mean: genes, patterns, panels, targets, and numbers."""
+"""Values of options: genes, patterns, panels, targets and numbers."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class As:
         Type of the option: text, or a list of texts where it may be repeated.
     read
         Makes the value of what is given and of the argument's name.
-    told
+    help
         What the help says of it.
     """
 
     kind: Any
     read: Callable[[Any, str], Any]
-    told: str = ""
+    help: str = ""
 
 
 def written(name: str, hint: Any) -> As:
@@ -51,8 +51,8 @@ def written(name: str, hint: Any) -> As:
         return As(str | None, number_or_name)
     values = {get_args(kind)[1] for kind in kinds if get_origin(kind) is Mapping}
     if float in values:
-        told = "Numbers by name: NAME=NUMBER, repeated."
-        return As(list[str] | None, _texts if str in kinds else _numbers, told)
+        help = "Numbers by name: NAME=NUMBER, may be repeated."
+        return As(list[str] | None, _texts if str in kinds else _numbers, help)
     if any(get_origin(value) is Collection for value in values):
         return As(str | None, _lists if str in kinds else _file_of_lists, "Lists: a .gmt file.")
     raise InvalidType(name, hint, "is a type that no option can have", "say how it is written")
@@ -132,7 +132,7 @@ def _pattern(text: str, argument: str) -> re.Pattern[str]:
 
 
 def _is_list(text: str) -> bool:
-    """Whether it is names of genes with commas between them, or a file that is read as such."""
+    """Return whether a text is a list of names separated by commas, or ``@`` and a file."""
     return "," in text or text[:1] == "@"
 
 
@@ -246,7 +246,7 @@ _OTHERWISE = {
     "preserve": As(
         list[str] | None,
         preserve,
-        "Genes: a file, or names with commas between them. Several targets: repeat the option, "
-        "each with its weight as NAME=WEIGHT.",
+        "Genes: a file, or names separated by commas. Several targets: repeat the option, each "
+        "with its weight as NAME=WEIGHT.",
     ),
 }

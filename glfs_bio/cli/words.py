@@ -1,7 +1,7 @@
-"""The words of the shell, in which it shows refusals, warnings and notes.
+"""Words of the shell for refusals, warnings and notes.
 
-What Python calls ``n_genes=0``, ``adata.obs`` and ``glfs_bio.tl.stability(adata)`` is
-``--n-genes 0``, ``obs`` and ``glfs-bio stability`` here.
+Python's ``n_genes=0``, ``adata.obs`` and ``glfs_bio.tl.stability(adata)`` are ``--n-genes 0``,
+``obs`` and ``glfs-bio stability`` here.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _FILES = {"path"}
 
 @dataclass(frozen=True)
 class Option:
-    """What an option or argument of a command is called.
+    """Name of an option or argument of a command.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Option:
     is_flag
         Whether it takes no value.
     opposite
-        ``--no-transpose``, of a flag that has one.
+        ``--no-transpose``, of a flag with an opposite.
     """
 
     name: str

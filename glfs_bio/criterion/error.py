@@ -43,9 +43,9 @@ class Block:
     covered: Array
 
     @classmethod
-    def of(cls, genes: Array, wanted: Array) -> Block:
+    def of(cls, genes: Array, matrix: Array) -> Block:
         """From whitened genes and W, shape (r, r)."""
-        return cls.turned(genes, *eigen(wanted))
+        return cls.turned(genes, *eigen(matrix))
 
     @classmethod
     def turned(cls, genes: Array, weights: Array, basis: Array) -> Block:
@@ -83,8 +83,8 @@ class Block:
 
     def gradient(self, inverse: Array) -> Array:
         """``∂F/∂β`` where E is known, shape (n_genes,)."""
-        seen = self.genes @ (inverse * np.sqrt(self.weights))
-        return np.asarray(-np.einsum("ij,ij->i", seen, seen))
+        weighted = self.genes @ (inverse * np.sqrt(self.weights))
+        return np.asarray(-np.einsum("ij,ij->i", weighted, weighted))
 
     def steepest(self, inverse: Array) -> float:
         """``‖E W E‖``: no gradient is steeper for a gene of norm 1."""
@@ -107,7 +107,7 @@ class Posterior:
         ``g_i`` of the panel, shape (n_panel, r).
     covariance
         E, shape (r, r).
-    seen
+    covariances
         ``g_iᵀ E``, shape (n_panel, r).
     unique
         ``1 − g_iᵀ E g_i``: one minus the leverage of each gene, shape (n_panel,).
@@ -117,8 +117,8 @@ class Posterior:
         self.genes = block.genes
         self.weights = block.weights
         self.covariance = block.inverse(np.ones(len(block.genes)))
-        self.seen = self.genes @ self.covariance
-        self.unique = 1.0 - np.sum(self.seen * self.genes, axis=1)
+        self.covariances = self.genes @ self.covariance
+        self.unique = 1.0 - np.sum(self.covariances * self.genes, axis=1)
 
     def contributions(self, directions: Array) -> Array:
         """``(zᵀ E g_i)²/(1 − g_iᵀ E g_i)``: by how much ``zᵀ E z`` grows without each gene.
@@ -132,15 +132,15 @@ class Posterior:
         -------
         Shape (n, n_panel).
         """
-        return np.asarray((directions @ self.seen.T) ** 2 / self.unique)
+        return np.asarray((directions @ self.covariances.T) ** 2 / self.unique)
 
     def losses(self) -> Array:
         """By how much F grows without each gene, shape (n_panel,)."""
-        return np.asarray((self.seen**2 @ self.weights) / self.unique)
+        return np.asarray((self.covariances**2 @ self.weights) / self.unique)
 
     def losses_by_axis(self) -> Array:
         """The same along each eigenvector of W, shape (n_panel, r)."""
-        return np.asarray(self.seen**2 * self.weights / self.unique[:, None])
+        return np.asarray(self.covariances**2 * self.weights / self.unique[:, None])
 
 
 def evaluate(blocks: Sequence[Block], beta: Array) -> tuple[float, Array]:
@@ -175,7 +175,7 @@ def inverse(matrix: Array) -> Array:
     return both
 
 
-def eigen(wanted: Array) -> tuple[Array, Array]:
+def eigen(matrix: Array) -> tuple[Array, Array]:
     """Eigenvalues of W, without rounding below zero, and its eigenbasis."""
-    weights, basis = np.linalg.eigh(wanted)
+    weights, basis = np.linalg.eigh(matrix)
     return np.maximum(weights, 0.0), basis

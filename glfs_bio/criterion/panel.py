@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .criterion import Criterion
 
 #: A gene is a substitute for another if its substitution score is at least this.
-SHARE = 0.5
+MIN_SCORE = 0.5
 #: Less than this is nothing that could be taken over.
 _NOTHING = 1e-14
 #: An axis of a smaller share of the largest is none.
@@ -254,13 +254,13 @@ class MeasuredPanel:
             u, v = g @ inverse, g @ curved
             rest = 1.0 - np.sum(u * g, axis=1)[:, None]
             loss = np.sum(v * g, axis=1)[:, None] / rest
-            seen, bent = u @ block.genes.T, v @ block.genes.T
-            squares = seen**2 / rest
+            covariances, bent = u @ block.genes.T, v @ block.genes.T
+            squares = covariances**2 / rest
             lengths = np.einsum("ij,ij->i", block.genes @ inverse, block.genes)
             gains = np.einsum("ij,ij->i", block.genes @ curved, block.genes)
             losses += loss
             alone += gains / (1.0 + lengths)
-            bent = gains + 2.0 * seen * bent / rest + loss * squares
+            bent = gains + 2.0 * covariances * bent / rest + loss * squares
             instead += bent / (1.0 + lengths + squares)
         lost = (losses - instead) / criterion.scale
         repeated = losses - alone[leaving][:, None]
@@ -271,12 +271,12 @@ class MeasuredPanel:
         score[:, self.genes] = 0.0
         return Substitutions(lost, score)
 
-    def substitutes(self, share: float = SHARE) -> sparse.csr_array:
+    def substitutes(self, min_score: float = MIN_SCORE) -> sparse.csr_array:
         """Return which genes (columns) are substitutes for which of the panel (rows).
 
         Boolean, shape (n_genes, n_genes).
         """
-        place, other = np.nonzero(self.substitutions().score >= share)
+        place, other = np.nonzero(self.substitutions().score >= min_score)
         shape = (self.criterion.n_genes, self.criterion.n_genes)
         stored = np.ones(len(place), dtype=bool), (self.genes[place], other)
         return sparse.csr_array(stored, shape=shape)

@@ -104,8 +104,8 @@ class Values(Term):
         values = np.where(known[:, None], self.values, 0.0)
         values = (values - counts @ values / max(counts.sum(), 1.0)) * known[:, None]
         values = _divided(values, np.sqrt(counts @ values**2))
-        seen = view.coordinates(values * counts[:, None])
-        return rooted(seen @ seen.T)
+        coordinates = view.coordinates(values * counts[:, None])
+        return rooted(coordinates @ coordinates.T)
 
 
 def _divided(columns: Array, lengths: Array) -> Array:

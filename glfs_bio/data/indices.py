@@ -49,7 +49,7 @@ def check_indices(matrix: Any, name: str, value: object = NO_VALUE) -> None:
             name,
             value,
             "is a damaged sparse matrix: {fault}",
-            "read or make it anew from its source",
+            "read or create it again",
             fault=fault,
         )
 

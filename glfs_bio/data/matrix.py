@@ -236,9 +236,9 @@ def _weighted(block: Matrix, rows: slice, weights: Array) -> tuple[Sums, Matrix]
     return (block.T @ weights[rows],), no_rows(block)
 
 
-def rows_of(block: Matrix, wanted: Array) -> Matrix:
-    """Rows that are wanted; the block itself where all are."""
-    return block if wanted.all() else block[wanted]
+def rows_of(block: Matrix, chosen: Array) -> Matrix:
+    """Return the chosen rows; the block itself where all are chosen."""
+    return block if chosen.all() else block[chosen]
 
 
 def _as_block(block: Any, cells: Index | None, genes: Index | None) -> Matrix:
@@ -456,11 +456,11 @@ def moments(data: RowMatrix, sample: Index | None = None) -> tuple[Moments, Matr
     ValueError
         Values that are not finite.
     """
-    wanted = None
+    in_sample = None
     if not data.in_memory:
-        wanted = np.zeros(data.shape[0], dtype=bool)
-        wanted[slice(None) if sample is None else sample] = True
-    (count, mean, squares, rounding), cells = data.sweep(_part, wanted, merge=_merge)
+        in_sample = np.zeros(data.shape[0], dtype=bool)
+        in_sample[slice(None) if sample is None else sample] = True
+    (count, mean, squares, rounding), cells = data.sweep(_part, in_sample, merge=_merge)
     if data.in_memory:
         cells = data.source if sample is None else data.source[sample]
     variance = squares / count
@@ -471,7 +471,7 @@ def moments(data: RowMatrix, sample: Index | None = None) -> tuple[Moments, Matr
     return Moments(mean, np.where(variance > rounding / count, variance, 0.0)), cells
 
 
-def _part(block: Matrix, rows: slice, wanted: Array | None) -> tuple[Sums, Matrix]:
+def _part(block: Matrix, rows: slice, in_sample: Array | None) -> tuple[Sums, Matrix]:
     """Number of cells, mean, squared distances from it, and what of these may be rounding."""
     n = block.shape[0]
     rounding: Array
@@ -487,7 +487,7 @@ def _part(block: Matrix, rows: slice, wanted: Array | None) -> tuple[Sums, Matri
             apart = block - mean
             squares = np.asarray(np.square(apart, out=apart).sum(axis=0))
             rounding = _ROUNDING_DENSE * (squares + n * mean**2)
-    cells = no_rows(block) if wanted is None else rows_of(block, wanted[rows])
+    cells = no_rows(block) if in_sample is None else rows_of(block, in_sample[rows])
     return (np.array(float(n)), mean, squares, rounding), cells
 
 

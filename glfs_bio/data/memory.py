@@ -26,8 +26,8 @@ def full_rank_fits(n_cells: int, n_genes: int) -> None:
         raise InvalidValue(
             "n_comps",
             None,
-            "takes about {needed:.0f} GB for {n_cells} cells × {n_genes} genes, and there are "
-            "{there_is:.0f} GB",
+            "needs about {needed:.0f} GB for {n_cells} cells × {n_genes} genes, but "
+            "{there_is:.0f} GB are available",
             "give it a number, such as 50",
             needed=needed / 1e9,
             n_cells=n_cells,

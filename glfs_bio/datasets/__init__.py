@@ -1,4 +1,4 @@
-"""Data to try the methods on, as AnnData."""
+"""Example data, as AnnData."""
 
 from __future__ import annotations
 

@@ -34,34 +34,34 @@ _DESCRIPTION, _ACCESSION = "Gene Description", "Gene Accession Number"
 
 
 def golub() -> AnnData:
-    """Bone marrow and blood of 47 patients with ALL and 25 with AML (Golub et al. 1999).
+    """Load the leukaemia microarrays of Golub et al. (1999): 47 patients with ALL and 25 with AML.
 
-    Average differences of 7,129 probe sets as published, neither logarithmised nor cut off.  Read
-    from ``golub72.h5ad`` or ``raw/*.csv`` in the folder named by the environment variable
-    ``GLFS_BIO_DATA`` where they are; otherwise two CSV files (4 MB) are downloaded once, checked
-    by their sha256, and kept in the user's cache.
+    The values are average differences as published, neither log-normalised nor cut off.  They are
+    read from ``golub72.h5ad`` or ``raw/*.csv`` in the folder of the environment variable
+    ``GLFS_BIO_DATA``.  Without these files, two CSV files (4 MB) are downloaded once, verified by
+    their sha256, and cached.
 
     Returns
     -------
-    :class:`~anndata.AnnData` of 72 samples × 7,129 probe sets, ordered by the samples' numbers:
+    AnnData of 72 samples × 7,129 probe sets, in the order of the sample numbers:
 
-    ``.obs["label"]``
+    ``.obs["label"]`` : category
         ``"ALL"`` or ``"AML"``.
-    ``.obs["split"]``
-        ``"train"`` for samples 1–38, ``"test"`` for 39–72.
-    ``.obs["sample"]``
+    ``.obs["split"]`` : category
+        ``"train"`` for samples 1–38, ``"test"`` for samples 39–72.
+    ``.obs["sample"]`` : int
         Number of the sample.
-    ``.var["description"]``
-        Description of the gene; the accession number of the probe set is the index.
-    ``.layers["call"]``
+    ``.var["description"]`` : str
+        Description of the gene; the index is the accession number of the probe set.
+    ``.layers["call"]`` : int8, shape (72, 7129)
         Presence: 2 present, 1 marginal, 0 absent.
 
     Raises
     ------
     ConnectionError
-        The files cannot be downloaded.
+        If the files cannot be downloaded.
     ValueError
-        A file, in ``GLFS_BIO_DATA`` or downloaded, that is not the published one.
+        If a file differs from the published one.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def golub() -> AnnData:
 
 
 def _local(folder: str | None, name: str) -> Path | None:
-    """The file in the folder, if it is there and is what was published."""
+    """Return the file of the folder, if it exists and is the published one."""
     if folder is None or not (file := Path(folder) / "raw" / name).exists():
         return None
     found = pooch.file_hash(str(file))
@@ -86,8 +86,8 @@ def _local(folder: str | None, name: str) -> Path | None:
         raise InvalidValue(
             _FOLDER,
             folder,
-            "holds another file raw/{name} than was published: its sha256 is {found}",
-            "remove it, and it will be downloaded",
+            "has a file raw/{name} that differs from the published one (sha256 {found})",
+            "remove it to download it again",
             name=name,
             found=found,
         )
@@ -104,7 +104,7 @@ def _download(name: str) -> str:
         raise Unreachable(
             _FOLDER,
             NO_VALUE,
-            "is no folder with raw/{name}, and {url} cannot be downloaded ({error})",
+            "is not a folder with raw/{name}, and {url} cannot be downloaded ({error})",
             "go online, or name such a folder in the environment variable",
             name=name,
             url=url,
@@ -114,7 +114,7 @@ def _download(name: str) -> str:
         raise InvalidValue(
             _FOLDER,
             NO_VALUE,
-            "is no folder with raw/{name}, and {url} is not what was published ({reason})",
+            "is not a folder with raw/{name}, and {url} differs from the published file ({reason})",
             "name such a folder in the environment variable",
             name=name,
             url=url,
@@ -153,7 +153,7 @@ def _assemble(parts: list[tuple[pd.DataFrame, pd.DataFrame, pd.Series]]) -> AnnD
 
 
 def _common(adata: AnnData) -> AnnData:
-    """What both sources have, alike."""
+    """Return the same object from both sources."""
     obs = adata.obs[["label", "split", "sample"]].copy()
     obs["label"], obs["split"] = obs["label"].astype("category"), obs["split"].astype("category")
     var = pd.DataFrame({"description": adata.var["description"].astype(str)})

@@ -1,4 +1,4 @@
-"""The simulation of the GLFS paper."""
+"""Simulation of the original GLFS."""
 
 from __future__ import annotations
 
@@ -24,50 +24,44 @@ def simulate(
     shape: Literal["clusters", "moons", "uniform"] = "clusters",
     random_state: int | None = 0,
 ) -> AnnData:
-    """Four informative features among many of pure Gaussian noise.
+    """Simulate four informative features among many features of Gaussian noise, as in [1]_.
 
-    The simulation of the paper [1]_, which gives the number of samples (400), of informative
-    features (4), and the noise, and leaves open what the four look like.  All shapes span 0 to 1 in
-    every informative feature and carry no noise themselves:
-
-    ``"clusters"``
-        Four clusters of one size, each with a feature that is 1 in it and 0 elsewhere.  The
-        standard deviation of such a feature is 0.433.
-    ``"moons"``
-        Two independent pairs of interleaved half circles, two coordinates each; four clusters, by
-        the half circle in either pair.
-    ``"uniform"``
-        Four independent uniform features; no clusters.
+    The paper gives the number of samples, of informative features and the noise, not the shape of
+    the informative features.  All shapes span 0 to 1 in each informative feature, without noise.
 
     Parameters
     ----------
-    n_samples
-        Samples, at least 4.
-    n_noise
-        Features that are Gaussian noise with mean 0.
-    sigma
+    n_samples : int, default 400
+        Number of samples, at least 4.
+    n_noise : int, default 1000
+        Number of noise features, with mean 0.
+    sigma : float, default 0.2
         Standard deviation of the noise.
-    shape
-        What the informative features look like.
-    random_state
-        Seed; None: another data set every time.
+    shape : {"clusters", "moons", "uniform"}, default "clusters"
+        Shape of the informative features:
+
+        - ``"clusters"``: four clusters of equal size, each with a feature that is 1 in it and 0
+          elsewhere
+        - ``"moons"``: two independent pairs of interleaved half circles, which make four clusters
+        - ``"uniform"``: four independent uniform features, without clusters
+    random_state : int, default 0
+        Seed.  None: a new dataset at each call.
 
     Returns
     -------
-    :class:`~anndata.AnnData` of `n_samples` × (4 + `n_noise`), features in random order, so that no
-    method gains by the order in which it breaks ties:
+    AnnData of `n_samples` × (4 + `n_noise`), with the features in random order:
 
-    ``.var["informative"]``
-        Whether a feature carries structure.
-    ``.obs["label"]``
-        Cluster, where there are clusters.
-    ``.uns["simulate"]``
-        The parameters.
+    ``.var["informative"]`` : bool
+        Informative features.
+    ``.obs["label"]`` : category
+        Cluster, unless `shape` is ``"uniform"``.
+    ``.uns["simulate"]`` : dict
+        Arguments of the call.
 
     Raises
     ------
     TypeError, ValueError
-        A parameter out of range.
+        If an argument is out of range.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Selectors of scikit-learn: GLFS, and GLFS on the graph of the classes."""
+"""Feature selectors for scikit-learn: GLFS, and GLFS on the graph of the classes."""
 
 from __future__ import annotations
 
@@ -45,76 +45,90 @@ _PRESERVE = ("structure", "expression", *_OF_Y)
 
 
 class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
-    """Select the few genes that keep the structure of the cells.
+    """Select the few genes that preserve the structure of the cells.
 
-    Genes are chosen one by one.  Each is the one that lowers most what is left unexplained,
-    ``F = Tr(W E)``, when it is measured beside those before it.  W stands for what should be
-    preserved: the structure of the cells above the noise of genes, or labels or numbers that `y`
-    gives.  ``objective="exact"`` is the selection of the paper [1]_: the variance of
-    Laplacian-regularised least squares with a penalty on the weights, ``Q(β) + λ Σ β`` over β ≥ 0.
+    Genes are selected one by one.  Each is the gene that lowers ``F = Tr(W E)`` most, the posterior
+    variance of an unknown function on the cells once the gene is measured.  W weights the target:
+    the structure of the cells above the noise of genes, or the labels or numbers of `y`.
+    ``objective="exact"`` is the original GLFS [1]_: the variance of Laplacian-regularised least
+    squares with a penalty on the weights, ``φ(β) + λ Σ β`` over β ≥ 0.
 
     Parameters
     ----------
-    n_genes
-        Genes to select.  None: the fewest that keep 90 % of the structure that all genes keep (at
-        most 500); with the paper's objectives, all genes of the solution at λ.
-    objective
-        ``"error"``: the criterion F.  ``"exact"``: the variance ``Tr Cov(w)`` alone, the original
-        GLFS; ``"printed"``: the paper's last formula for it, which equals it only when matrices
-        commute.  An instance of :class:`~glfs_bio.glfs2014.Exact` or
-        :class:`~glfs_bio.glfs2014.Printed` has λ, solver and tolerance too.
-    preserve
-        ``"structure"``: all that genes vary in; `y` is ignored.  ``"expression"``: all genes are to
-        be predicted, each counting by how much it varies in X; `y` is ignored.  ``"labels"``: the
-        classes `y` are to be told apart.  ``"values"``: the numbers `y` are to be predicted.
-    lambda1
+    n_genes : int, default None
+        Number of genes.  None: the fewest genes (at most 500) that preserve 90 % of what all genes
+        preserve; with the original GLFS, all genes of the solution at λ.
+    objective : str or instance, default "error"
+        Objective, or an instance of :class:`~glfs_bio.glfs2014.Exact` or
+        :class:`~glfs_bio.glfs2014.Printed` with λ, solver and tolerance:
+
+        - ``"error"``: F, the default criterion
+        - ``"exact"``: the variance ``Tr Cov(w)``, the original GLFS
+        - ``"printed"``: the last formula of that paper, equal to it only if matrices commute
+    preserve : {"structure", "expression", "labels", "values"}, default "structure"
+        Target of the panel:
+
+        - ``"structure"``: variation between cells above the noise of genes; `y` is ignored
+        - ``"expression"``: expression of all genes in X; `y` is ignored
+        - ``"labels"``: separation of the classes `y`
+        - ``"values"``: prediction of the numbers `y`
+    lambda1 : float, default 100.0
         Weight λ1 of the graph in ``B = I + λ1 L``.
-    standardize
-        ``"noise"``: genes in units of their noise, measured on the graph; ``"unit"``: unit
-        variance; None: as they are; ``"auto"``: ``"noise"``, but as they are at full rank with the
-        paper's objectives.
-    n_comps
-        Principal components that span the subspace of the cells.  None: full rank, as in the paper.
-    n_neighbors
-        Neighbours of a cell in the graph, where none is given to `fit`.  None: 15, of fewer than
-        300 cells a twentieth of them, and at least 8.
-    random_state
+    standardize : {"auto", "noise", "unit"} or None, default "auto"
+        Unit of the genes:
+
+        - ``"noise"``: noise-standardised
+        - ``"unit"``: unit variance
+        - ``None``: as in X
+        - ``"auto"``: ``"noise"``; None at full rank with the original GLFS
+    n_comps : int, default 50
+        Number of principal components that span the subspace of the cells.  None: full rank.
+    n_neighbors : int, default None
+        Number of neighbours of a cell, if `fit` gets no graph.  None: 15; below 300 cells, 5 % of
+        the cells, at least 8.
+    random_state : int, default 0
         Seed of the principal components.
 
     Attributes
     ----------
-    ranking_ : ndarray of shape (n_features,)
-        1 is the best gene.  With ``objective="error"`` panels are nested: the first k genes are the
-        panel of k genes.
-    scores_ : ndarray of shape (n_features,)
-        Larger is better, no ties.
-    weights_ : ndarray of shape (n_features,)
-        β: between 0 and 1, the weights of the best panel of so many genes if genes could be taken
-        in part; with the paper's objectives its β ≥ 0.
-    losses_ : ndarray of shape (n_features,)
-        What the panel loses without the gene, as a share of what all genes keep.
+    ranking_ : ndarray of int, shape (n_features,)
+        Rank of each gene, 1 for the best.  With ``objective="error"`` the first k genes are the
+        panel of size k.
+    scores_ : ndarray of float, shape (n_features,)
+        Score without ties, larger is better.
+    weights_ : ndarray of float, shape (n_features,)
+        β of the convex relaxation, from 0 to 1; with the original GLFS β ≥ 0.
+    losses_ : ndarray of float, shape (n_features,)
+        Preserved share that is lost if the gene is removed; 0 for genes that are not selected.
     n_selected_ : int
         Number of selected genes.
-    preserved_ : ndarray of shape (n_selected,)
-        Share of the structure that the first 1, 2, … genes keep of what all genes keep.
-    optimality_ : ndarray of shape (n_selected,)
-        Panels of these sizes keep at least this share of what the best possible ones keep; with
-        ``objective="error"`` only.
-    curve_ : dict
-        Where the number of genes was chosen: ``n_genes`` and ``preserved``, of larger panels too.
-    lambda_, kkt_ : float
-        With the paper's objectives only: λ of the solution, and the largest violation of the
-        optimality conditions in units of λ.
-    path_ : dict
-        Likewise: ``lam``, ``n_genes``, ``objective`` and ``kkt`` of every solution on the way.
+    preserved_ : ndarray of float, shape (n_selected,)
+        Share of the target that the first 1, 2, … genes preserve, relative to all genes.
+    optimality_ : ndarray of float, shape (n_selected,)
+        Lower bound on ``preserved_`` relative to the best panel of the same size, with
+        ``objective="error"``.
+    curve_ : dict of ndarray
+        With ``n_genes=None``: ``n_genes`` and ``preserved``, also of larger panels.
+    lambda_ : float
+        With the original GLFS: λ of the solution.
+    kkt_ : float
+        With the original GLFS: largest violation of the optimality conditions, in units of λ.
+    path_ : dict of ndarray
+        With the original GLFS: ``lam``, ``n_genes``, ``objective`` and ``kkt`` of the solutions
+        along λ.
     converged_ : bool
-        Likewise: whether `kkt_` is within the tolerance.
+        With the original GLFS: `kkt_` is within the tolerance.
     n_iter_ : int
-        Likewise: accepted steps of the solver.
+        With the original GLFS: accepted steps of the solver.
+
+    See Also
+    --------
+    glfs_bio.pp.select_genes : Select genes of an AnnData object.
+    SupervisedGLFS : Select genes on the graph of the classes.
 
     References
     ----------
-    .. [1] B. Wang and A. Goldenberg, Gradient-based Laplacian Feature Selection.
+    .. [1] B. Wang and A. Goldenberg, Gradient-based Laplacian Feature Selection, arXiv:1404.2948.
 
     Examples
     --------
@@ -162,34 +176,32 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X
-            Cells × genes, shape (n_samples, n_features); dense or sparse, never changed.
-        y
-            With ``preserve="structure"`` or ``"expression"`` it is ignored.  With ``"labels"`` the
-            class of every cell: −1, NaN or None where it is not known.  With ``"values"`` numbers,
-            shape (n_samples,) or (n_samples, n_values), NaN where they are not known.
-        graph
-            Symmetric similarities of the cells, shape (n_samples, n_samples).
-        representation
-            Coordinates of the cells whose first columns span the subspace, for example principal
-            components of any set of genes; shape (n_samples, r).
-        batch
-            Batch of every cell.  Each batch has its own subspace and graph, and all share one β, so
-            that genes which only separate batches gain nothing.
-        include
-            Indices of genes that must be in the selection: they come first in the ranking.
+        X : array or sparse matrix, shape (n_samples, n_features)
+            Cells × genes; never changed.
+        y : array, shape (n_samples,) or (n_samples, n_values), default None
+            Classes for ``preserve="labels"``, with −1, NaN or None for unlabelled cells; numbers
+            for ``preserve="values"``, with NaN for unknown ones.  Otherwise ignored.
+        graph : array or sparse matrix, shape (n_samples, n_samples), default None
+            Symmetric similarities of the cells.
+        representation : array, shape (n_samples, r), default None
+            Coordinates of the cells that span the subspace, such as principal components.
+        batch : array, shape (n_samples,), default None
+            Batch of each cell; genes that only separate batches gain nothing.
+        include : array of int, default None
+            Indices of genes that must be selected; they come first.
 
         Returns
         -------
-        The fitted estimator.
+        GLFS
+            The fitted estimator.
 
         Raises
         ------
         TypeError
-            An AnnData object in place of its matrix.
+            If X is an AnnData object.
         ValueError
-            A parameter out of range, a matrix that is not finite or has no varying gene, a graph of
-            another size, a λ that leaves no gene, or a `y` that does not vary.
+            If a parameter is out of range, if X is not finite or no gene varies, if `graph` has
+            another size, if λ leaves no gene, or if `y` does not vary.
         """
         checks.one_of("preserve", self.preserve, _PRESERVE)
         X = validated(
@@ -202,7 +214,7 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             Question(
                 self.n_genes,
                 include=() if include is None else include,
-                target=self._wanted(y, X.shape[0]),
+                target=self._target(y, X.shape[0]),
             ),
             self._options(),
             graph=graph,
@@ -217,17 +229,22 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X, y, **fit_params
-            As for :meth:`fit`.
+        X : array or sparse matrix, shape (n_samples, n_features)
+            Cells × genes.
+        y : array, default None
+            As in :meth:`fit`.
+        **fit_params : optional
+            Further arguments of :meth:`fit`.
 
         Returns
         -------
-        Cells × selected genes, in the container that ``set_output`` asks for.
+        array, sparse matrix or table, shape (n_samples, n_selected)
+            Cells × selected genes, in the container of ``set_output``.
 
         Raises
         ------
         ValueError
-            As for :meth:`fit`; a sparse X where ``set_output`` asks for a table.
+            As in :meth:`fit`, or if X is sparse and ``set_output`` asks for a table.
         """
         default = get_config()["transform_output"]
         container = getattr(self, "_sklearn_output_config", {}).get("transform", default)
@@ -241,7 +258,7 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             )
         return super().fit_transform(X, y, **fit_params)
 
-    def _wanted(self, y: ArrayLike | None, n_cells: int) -> Target | None:
+    def _target(self, y: ArrayLike | None, n_cells: int) -> Target | None:
         if self.preserve == "structure":
             return None
         if self.preserve == "expression":
@@ -290,17 +307,19 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
 
 class SupervisedGLFS(GLFS):
-    """Select the few genes that keep the classes of the samples.
+    """Select the few genes that separate the classes of the samples.
 
-    :class:`~glfs_bio.GLFS` with the graph of the classes, ``S_ij = 1`` for two training samples of
-    one class and 0 otherwise, in place of nearest neighbours, and the objective of the paper, as in
-    its leukaemia experiment.  The labels enter through `fit` only: in a
-    :class:`~sklearn.pipeline.Pipeline` every fold of a cross-validation sees just its own.
+    It is :class:`~glfs_bio.GLFS` on the graph of the classes, ``S_ij = 1`` for two training samples
+    of the same class and 0 otherwise, with the objective of the original GLFS.  Labels enter
+    through `fit` only: in a :class:`~sklearn.pipeline.Pipeline` each fold uses its own.
 
-    Parameters and attributes are those of :class:`~glfs_bio.GLFS`, but that `objective` is
-    ``"exact"`` unless told otherwise.  With the paper's objectives `n_genes` genes are those of the
-    last solution along λ with as many, at full rank too.  The graph has an edge for any two samples
-    of a class: it is meant for some thousand.
+    Parameters and attributes are those of :class:`~glfs_bio.GLFS`, with ``objective="exact"`` by
+    default.  With the original GLFS the genes are those of the last solution along λ with `n_genes`
+    genes.  The graph has an edge per pair of samples of a class, for at most some thousand samples.
+
+    See Also
+    --------
+    GLFSLapRLSClassifier : Classify by the selected genes.
 
     Examples
     --------
@@ -340,20 +359,20 @@ class SupervisedGLFS(GLFS):
 
         Parameters
         ----------
-        X
-            Samples × genes, shape (n_samples, n_features); dense or sparse, never changed.
-        y
-            Labels; −1 means unlabelled, as for :class:`~glfs_bio.LapRLSClassifier`.  Such samples,
-            which would be alone in the graph, are left out.
+        X : array or sparse matrix, shape (n_samples, n_features)
+            Samples × genes; never changed.
+        y : array, shape (n_samples,), default None
+            Labels; samples with the label −1 are unlabelled and left out.
 
         Returns
         -------
-        The fitted estimator.
+        SupervisedGLFS
+            The fitted estimator.
 
         Raises
         ------
         ValueError
-            As for :class:`~glfs_bio.GLFS`; fewer than two classes, or a class with one sample.
+            As in :class:`~glfs_bio.GLFS`, or if there are fewer than two classes with two samples.
         """
         checks.no_anndata(X)
         labels = self._labels(y)
@@ -367,9 +386,21 @@ class SupervisedGLFS(GLFS):
         return self
 
     def panels(self, X: Matrix, y: ArrayLike, sizes: Sequence[int]) -> list[Ranking]:
-        """Rankings for several numbers of genes, each a solution along λ, at the cost of one.
+        """Rank the genes for several panel sizes, each a solution along λ, at the cost of one.
 
-        With an objective that `walks`; `n_genes` is not used.
+        Parameters
+        ----------
+        X : array or sparse matrix, shape (n_samples, n_features)
+            Samples × genes.
+        y : array, shape (n_samples,)
+            Labels.
+        sizes : list of int
+            Numbers of genes, instead of `n_genes`.
+
+        Returns
+        -------
+        list of Ranking
+            One ranking per size.
         """
         problem = self._problem(*self._labelled(X, self._labels(y)), sizes)
         return self.method.panels(problem, sizes)

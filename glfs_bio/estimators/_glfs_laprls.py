@@ -44,19 +44,18 @@ SELECTORS: dict[str, Callable[..., GLFS]] = {
 
 @dataclass(frozen=True)
 class Rules:
-    """What was settled by trial; ``benchmarks/ARCHIVE.md`` has the trials.
+    """Thresholds of the automatic choices; ``benchmarks/ARCHIVE.md`` has the trials.
 
     Attributes
     ----------
     full_rank
-        Up to so many samples full rank takes a second.  Of cells, `n_comps` components were a
-        little better at any number.
+        Maximum number of samples for full rank, which takes a second there.
     n_comps
-        Components of more samples.
+        Number of components for more samples.
     classes
-        Up to so many samples the graph of the classes chose the better genes, or as good ones.
+        Maximum number of samples for the graph of the classes.
     enough
-        Samples that two classes must have: folds leave some of them to be joined.
+        Minimum number of samples in two classes, so that folds leave some to be joined.
     """
 
     full_rank: int = 100
@@ -75,11 +74,11 @@ def default_selector(
     n_comps: int | Literal["auto"] | None = "auto",
     random_state: int | None = 0,
 ) -> GLFS:
-    """The selector for samples of these labels, −1 where they are missing.
+    """Return the selector for samples with these labels, −1 for unlabelled samples.
 
-    ``graph="auto"``: the graph of the classes up to 400 samples, where two classes have at least
-    four; otherwise nearest neighbours, and a panel that tells the classes apart.
-    ``n_comps="auto"``: full rank up to 100 samples, 50 components above.
+    ``graph="auto"``: the graph of the classes for at most 400 samples, if two classes have at least
+    four; otherwise nearest neighbours, and a panel that separates the classes.  ``n_comps="auto"``:
+    full rank for at most 100 samples, otherwise 50 components.
     """
     if graph == "auto":
         counts = np.unique(labels[is_labelled(labels)], return_counts=True)[1]
@@ -91,59 +90,65 @@ def default_selector(
 
 
 class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Classify by the best few genes, as few as cross-validation allows.
+    """Classify by a few genes, as few as cross-validation allows.
 
-    In every fold the selector chooses 1, 2, 3, … genes on the training part alone and the
-    classifier is fitted to them; the number with the fewest errors over all folds is kept, the
-    smallest one where several tie.  Then both are fitted to all samples.
+    In each fold the selector ranks genes on the training part alone, and the classifier is fitted
+    to 1, 2, 3, … genes.  The number with the fewest errors over all folds is chosen, the smallest
+    for ties.  Then both are fitted to all samples.
 
     Parameters
     ----------
-    n_genes
-        Numbers of genes to try, or one number, which needs no folds.  None: 1 to 30.
-    selector
-        A :class:`~glfs_bio.GLFS`, whose own `n_genes` is not used.  None: up to 400 samples, where
-        two classes have at least four, a :class:`~glfs_bio.estimators.SupervisedGLFS`, with the
-        paper's objective, and a :class:`~glfs_bio.GLFS` otherwise; at full rank up to 100 samples,
-        in 50 principal components above.  Where panels are nested, as with ``objective="error"``
-        and without labels, one ranking a fold serves all numbers of genes.
-    classifier
-        Fitted to the selected genes; None: a :class:`~glfs_bio.LapRLSClassifier`.
-    weighted
-        Weight the genes in the classifier by ``β_i var_i``, or all alike.  β is the weight of the
-        gene in the selector's solution.  With ``objective="error"`` it is 1 for every gene of the
-        panel: F is that of a panel whose genes are all measured, and the selector's `weights_` are
-        those of another panel, which takes genes in part.
-    cv
-        Number of stratified folds; fewer where the largest class has fewer samples.  A class with
-        fewer samples than folds is tested in as many folds as it has samples.  A class with one
-        sample is learnt from in all folds and tested in none.
-    random_state
+    n_genes : int or list of int, default None
+        Numbers of genes to try, or one number without folds.  None: 1 to 30.
+    selector : GLFS, default None
+        Selector, whose `n_genes` is not used.  None: for at most 400 samples, if two classes have
+        at least four, a :class:`~glfs_bio.estimators.SupervisedGLFS`, otherwise a
+        :class:`~glfs_bio.GLFS`; full rank for at most 100 samples, otherwise 50 components.
+    classifier : LapRLSClassifier, default None
+        Classifier of the selected genes.  None: the default :class:`~glfs_bio.LapRLSClassifier`.
+    weighted : bool, default True
+        Weight the genes in the classifier by ``β_i var_i``.  β is 1 for all genes of a panel of the
+        default criterion, and the weight of the solution of the original GLFS.
+    cv : int, default 10
+        Number of stratified folds; at most the number of samples of the largest class.  A class
+        with fewer samples is tested in as many folds as it has samples; a class with one sample in
+        none.
+    random_state : int, default 0
         Seed of the folds and of the default selector.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
+    classes_ : ndarray, shape (n_classes,)
         Labels.
     n_genes_ : int
         Chosen number of genes.
-    genes_ : ndarray of shape (n_chosen,)
+    genes_ : ndarray of int, shape (n_genes,)
         Indices of the genes, the best first.
-    tried_ : ndarray of shape (n_tried,)
+    tried_ : ndarray of int, shape (n_tried,)
         Numbers of genes that were tried.
-    cv_errors_ : ndarray of shape (n_tried,)
-        Errors over all folds, out of `n_tested_`; not there for a single number of genes.
-    n_folds_, n_tested_ : int
-        Folds, and samples that are in a test fold; not there for a single number of genes.
-    n_samples_, n_labelled_ : int
-        Samples, and those with a label.
-    selector_, classifier_
-        Fitted to all samples.
+    cv_errors_ : ndarray of int, shape (n_tried,)
+        Errors over all folds, out of `n_tested_`; missing for a single number of genes.
+    n_folds_ : int
+        Number of folds; missing for a single number of genes.
+    n_tested_ : int
+        Number of samples in test folds; missing for a single number of genes.
+    n_samples_ : int
+        Number of samples.
+    n_labelled_ : int
+        Number of samples with a label.
+    selector_ : GLFS
+        Selector, fitted to all samples.
+    classifier_ : LapRLSClassifier
+        Classifier, fitted to all samples.
+
+    See Also
+    --------
+    glfs_bio.tl.classify : Classify cells of an AnnData object.
 
     Notes
     -----
-    The error of the chosen number is the smallest of many and so a little too good; a sample that
-    had no part in the fit says more.
+    The error of the chosen number is the minimum of many, and therefore optimistic: estimate
+    the accuracy on samples outside the fit.
 
     Examples
     --------
@@ -186,28 +191,28 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
         Parameters
         ----------
-        X
-            Samples × genes, shape (n_samples, n_features); dense or sparse, never changed.
-        y
-            Labels; −1 means unlabelled, as for :class:`~glfs_bio.LapRLSClassifier`.  Unlabelled
-            samples belong to the training part of every fold.
-        batch
-            Batch of every sample.  Genes that only separate batches gain nothing in the selection:
-            each batch has its own subspace and graph, or with
-            :class:`~glfs_bio.estimators.SupervisedGLFS` genes are centred within each batch and
+        X : array or sparse matrix, shape (n_samples, n_features)
+            Samples × genes; never changed.
+        y : array, shape (n_samples,)
+            Labels, −1 for unlabelled samples, which belong to the training part of each fold.
+        batch : array, shape (n_samples,), default None
+            Batch of each sample; genes that only separate batches gain nothing.  With
+            :class:`~glfs_bio.estimators.SupervisedGLFS` genes are centred within each batch, and
             samples are joined to those of their class and batch.
-        include
-            Indices of genes that must be in the selection: they come first.
+        include : array of int, default None
+            Indices of genes that must be selected; they come first.
 
         Returns
         -------
-        The fitted classifier.
+        GLFSLapRLSClassifier
+            The fitted classifier.
 
         Raises
         ------
         ValueError
-            A parameter out of range, fewer than two classes, no class with two samples where
-            folds or the graph of the classes need one, or more genes to include than to select.
+            If a parameter is out of range, if there are fewer than two classes, if no class has two
+            samples where folds or the graph of the classes need them, or if `include` has more
+            genes than `n_genes`.
         """
         X, labels = validated(
             self,
@@ -249,12 +254,12 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return self
 
     def decision_function(self, X: Matrix) -> Array:
-        """Decision values of the classifier."""
+        """Return the decision values of the classifier."""
         X = self._selected(X)
         return self.classifier_.decision_function(X)
 
     def predict(self, X: Matrix) -> NDArray[np.generic]:
-        """Class of the largest decision value."""
+        """Return the class with the largest decision value."""
         X = self._selected(X)
         return self.classifier_.predict(X)
 
@@ -264,7 +269,7 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return X[:, self.genes_]
 
     def _numbers(self, n_features: int, n_included: int) -> Index:
-        """Numbers of genes to try, growing, so that the first best one is the smallest."""
+        """Return the numbers of genes to try, in ascending order."""
         if self.n_genes is None:
             fewest = max(1, n_included)
             return np.arange(fewest, max(fewest, min(_MOST_GENES, n_features)) + 1)
@@ -355,7 +360,7 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
 
 def _beta(selector: GLFS) -> Array:
-    """Weights of the solution that the panel is taken from: whole genes but with the paper's."""
+    """Return the weights of the genes: 1 for the default criterion, β for the original GLFS."""
     whole = selector.method.by_criterion
     return np.ones_like(selector.weights_) if whole else selector.weights_
 
@@ -385,15 +390,15 @@ def _fitted(
 def _in_cliques(
     X: Matrix, y: NDArray[np.generic], batch: NDArray[np.generic] | None
 ) -> tuple[Matrix, NDArray[np.generic]]:
-    """Samples that a graph of the classes joins to others, and the group of each.
+    """Return the samples that a graph of the classes joins to others, and the group of each.
 
-    Groups are classes, or the classes of every batch.  With batches genes are centred within each,
-    so that nothing is left of what only separates batches.
+    Groups are classes, or the classes of each batch.  With batches genes are centred within each,
+    which removes differences between batches.
 
     Raises
     ------
     ValueError
-        No two classes with two samples each, of one batch.
+        If no batch has two classes with two samples each.
     """
     known = np.flatnonzero(is_labelled(y))
     classes, code = np.unique(y[known], return_inverse=True)
@@ -423,23 +428,29 @@ def _in_cliques(
 
 
 def fewest_genes(cv_results: Mapping[str, Any]) -> int:
-    """Among the best of a grid search, the one with the fewest genes.
+    """Return the best candidate of a grid search with the fewest genes.
 
     Pass it as ``GridSearchCV(..., refit=fewest_genes)``; the score is ``mean_test_score``.
 
     Parameters
     ----------
-    cv_results
-        That of :class:`~sklearn.model_selection.GridSearchCV`, over a grid with one `n_genes`.
+    cv_results : dict
+        Results of :class:`~sklearn.model_selection.GridSearchCV` over a grid with one `n_genes`.
 
     Returns
     -------
-    Index of the candidate.
+    int
+        Index of the candidate.
 
     Raises
     ------
     TypeError, ValueError
-        Not the results of a search; no `n_genes` in the grid, or several; no score at all.
+        If these are no results of a search, if the grid has no `n_genes` or several, or if there is
+        no score.
+
+    See Also
+    --------
+    GLFS : Selector with the parameter `n_genes`.
 
     Examples
     --------

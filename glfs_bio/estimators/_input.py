@@ -1,4 +1,4 @@
-"""What every estimator asks of its matrix, before anything is done with it."""
+"""Validation of the matrix of an estimator."""
 
 from __future__ import annotations
 

@@ -27,46 +27,53 @@ GRAPHS = ("neighbors", "classes")
 
 
 class LapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Least squares on 0/1 labels that varies little along a graph of the samples.
+    """Classify by Laplacian-regularised least squares (LapRLS).
 
-    Minimises ``Σ (y − f)² + λ1 fᵀLf + λ2 ‖w‖²`` for ``f = wᵀx + b`` [1]_, in closed form, with as
-    many equations as there are samples or features, whichever are fewer.  Two classes are coded
-    0 and 1 with the threshold at 1/2; more are told apart one against the rest.  Samples
-    without a label take part in the graph only.
+    It minimises ``Σ (y − f)² + λ1 fᵀLf + λ2 ‖w‖²`` for ``f = wᵀx + b`` [1]_, in closed form, with
+    as many equations as there are samples or features, whichever are fewer.  Two classes are coded
+    0 and 1 with the threshold 1/2; more classes one against the rest.  Unlabelled samples belong to
+    the graph only.
 
-    There is no ``predict_proba``: least squares gives no probabilities.  Wrap the classifier in
+    There is no ``predict_proba``, since least squares gives no probabilities: use
     :class:`~sklearn.calibration.CalibratedClassifierCV` to estimate them.
 
     Parameters
     ----------
-    lambda1
+    lambda1 : float, default 0.1
         Weight λ1 of the graph.
-    lambda2
+    lambda2 : float, default 10.0
         Weight λ2 of ``‖w‖²``.
-    graph
-        Where none is given to `fit`: ``"neighbors"``, nearest neighbours in the features;
-        ``"classes"``, every two samples of one class.
-    n_neighbors
-        Neighbours of a sample.
-    class_weight
-        ``"balanced"``: all classes count the same in the squares.  The smaller the values of f that
-        λ1 and λ2 allow, the nearer it is to the mean label, and with unequal classes that is the
-        larger one.  None: every sample counts the same, as in the closed formula of the paper; or
-        a dict of weights.
-    standardize
-        Divide features by their standard deviation over the training samples first, so that their
-        units, and `lambda2`, do not depend on the scale of the data.
+    graph : {"neighbors", "classes"}, default "neighbors"
+        Graph of the samples, if `fit` gets none:
+
+        - ``"neighbors"``: nearest neighbours in the features
+        - ``"classes"``: all pairs of samples of a class
+    n_neighbors : int, default 15
+        Number of neighbours of a sample.
+    class_weight : "balanced", dict or None, default "balanced"
+        Weights of the classes in the squared error:
+
+        - ``"balanced"``: equal weights of the classes
+        - ``None``: equal weights of the samples; f is then near the label of a large class
+        - dict of labels to weights
+    standardize : bool, default True
+        Divide features by their standard deviation over the training samples, so that `lambda2`
+        does not depend on their units.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
+    classes_ : ndarray, shape (n_classes,)
         Labels.
-    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+    coef_ : ndarray of float, shape (1, n_features) or (n_classes, n_features)
         w, for the features as given.
-    intercept_ : ndarray of shape (1,) or (n_classes,)
+    intercept_ : ndarray of float, shape (1,) or (n_classes,)
         b − 1/2.
     n_labelled_ : int
-        Samples with a label.
+        Number of samples with a label.
+
+    See Also
+    --------
+    GLFSLapRLSClassifier : Select genes and classify by them.
 
     References
     ----------
@@ -109,29 +116,30 @@ class LapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         graph: Matrix | None = None,
         feature_weight: ArrayLike | None = None,
     ) -> LapRLSClassifier:
-        """Solve for w and b.
+        """Fit w and b.
 
         Parameters
         ----------
-        X
-            Samples × features, shape (n_samples, n_features); dense or sparse, never changed.
-        y
-            Labels.  Among numbers −1 means unlabelled, as in :mod:`sklearn.semi_supervised`; only
-            where −1 and 1 are all there is, they are two classes.
-        graph
-            Symmetric similarities of the samples, shape (n_samples, n_samples).
-        feature_weight
-            Factor ≥ 0 of the square of every feature, after it was standardised where it is.
+        X : array or sparse matrix, shape (n_samples, n_features)
+            Samples × features; never changed.
+        y : array, shape (n_samples,)
+            Labels.  Among numbers, −1 is unlabelled, as in :mod:`sklearn.semi_supervised`, unless
+            −1 and 1 are the only labels.
+        graph : array or sparse matrix, shape (n_samples, n_samples), default None
+            Symmetric similarities of the samples.
+        feature_weight : array, shape (n_features,), default None
+            Factor ≥ 0 of the square of each feature, after its standardisation.
 
         Returns
         -------
-        The fitted classifier.
+        LapRLSClassifier
+            The fitted classifier.
 
         Raises
         ------
         ValueError
-            A parameter out of range, values that are not finite, fewer than two classes, a graph or
-            weights of another size.
+            If a parameter is out of range, if values are not finite, if there are fewer than two
+            classes, or if `graph` or `feature_weight` has another size.
         """
         checks.number("lambda1", self.lambda1)
         checks.number("lambda2", self.lambda2, above=0.0)
@@ -164,14 +172,14 @@ class LapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def decision_function(self, X: Matrix) -> Array:
-        """``wᵀx + b − 1/2``: positive for the second of two classes, or one column a class."""
+        """Return ``wᵀx + b − 1/2``: one column per class; of two, that of the second."""
         check_is_fitted(self)
         X = validated(self, X, reset=False)
         decision = np.asarray(X @ self.coef_.T + self.intercept_)
         return decision.ravel() if len(self.classes_) == 2 else decision
 
     def predict(self, X: Matrix) -> NDArray[np.generic]:
-        """Class of the largest decision value."""
+        """Return the class with the largest decision value."""
         decision = self.decision_function(X)
         best = (decision > 0).astype(int) if decision.ndim == 1 else decision.argmax(axis=1)
         return np.asarray(self.classes_[best])

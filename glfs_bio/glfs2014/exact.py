@@ -1,4 +1,4 @@
-"""``Tr Cov(w)``, the variance of LapRLS: the objective of GLFS as the paper derives it."""
+"""The objective of the original GLFS: ``Tr Cov(w)``, the variance of LapRLS."""
 
 from __future__ import annotations
 
@@ -13,19 +13,28 @@ if TYPE_CHECKING:
 
 
 class Exact(Original):
-    """``φ = Tr(A (M+A)⁻¹ M (M+A)⁻¹ M)``, the trace of the covariance of w.
+    """Minimise the variance of LapRLS with an ℓ1 penalty: the original GLFS.
 
-    Equation (6) of the paper, fourth line: the original GLFS.
+    The variance is ``φ = Tr Cov(w) = Tr(A (M+A)⁻¹ M (M+A)⁻¹ M)``, equation (6), fourth line, of
+    Wang and Goldenberg (2014).
 
     Parameters
     ----------
     lam : float, "line_search" or None, default None
-        A value of λ; ``"line_search"``: the paper's rule, the largest λ that does not collapse.
-        None: chosen along the path so that as many genes remain as are asked for.
+        λ, the weight of the penalty:
+
+        - a number
+        - ``"line_search"``: the rule of the paper, the largest λ at which the solution does not
+          collapse
+        - ``None``: the λ of the path at which the number of genes is reached
     solver : {"newton", "owlqn"}, default "newton"
-        ``"owlqn"`` is the paper's.
+        Solver; ``"owlqn"`` is that of the paper.
     tol : float, default 1e-4
-        Largest violation of the optimality conditions, in units of λ.
+        Maximum violation of the optimality conditions, in units of λ.
+
+    See Also
+    --------
+    Printed : Minimise the last formula of the paper.
 
     Examples
     --------
@@ -39,5 +48,5 @@ class Exact(Original):
 
     @staticmethod
     def diagonals(m: Array) -> tuple[Array, Array, Array]:
-        """N, N₁ and N₂ for ``M = diag(m)``."""
+        """Return N, N₁ and N₂ for ``M = diag(m)``."""
         return m, m, np.ones_like(m)

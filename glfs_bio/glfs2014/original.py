@@ -120,7 +120,7 @@ class Original(Method):
         objective = Variance(*(block.cover(include, fixed) for block in whole))
         if not objective.squared_norms.any():
             raise InvalidValue(
-                "include", NO_VALUE, "holds every gene that varies", "leave some to select"
+                "include", NO_VALUE, "has all genes that vary", "include fewer genes"
             )
         solutions, chosen = self._walk(objective, n_genes, len(include), full_rank=full_rank)
         chosen = _share_among_twins(objective, chosen)
@@ -193,11 +193,11 @@ class Original(Method):
             if self.lam is not None:
                 solutions = path.walk_to(objective, float(self.lam), **how)
                 return solutions, solutions[-1]
-            wanted = max((n_genes or 0) - n_included, 1)
+            n_free = max((n_genes or 0) - n_included, 1)
             if full_rank:
-                return _with_room(objective, wanted, how)
-            solutions = path.until(path.walk(objective, least=wanted, **how), wanted)
-            return solutions, path.at_least(solutions, wanted)
+                return _with_room(objective, n_free, how)
+            solutions = path.until(path.walk(objective, least=n_free, **how), n_free)
+            return solutions, path.at_least(solutions, n_free)
 
 
 def _squared_norms(problems: Sequence[Problem]) -> Array:
@@ -210,7 +210,7 @@ def _squared_norms(problems: Sequence[Problem]) -> Array:
 
 
 def _with_room(
-    objective: Variance, wanted: int, how: dict[str, Any]
+    objective: Variance, n_free: int, how: dict[str, Any]
 ) -> tuple[list[Solution], Solution]:
     """At full rank: walk until there is room for the genes asked for and for more.
 
@@ -218,17 +218,17 @@ def _with_room(
     solution than the last with enough genes; unless an avalanche leaves enough genes that last,
     which are then the signal in the noise.
     """
-    room = wanted * np.clip(
+    room = n_free * np.clip(
         np.count_nonzero(objective.squared_norms) / objective.rank, 1.0, RULES.most_room
     )
     most = max(int(RULES.ahead * room), RULES.fewest_first)
-    walk = path.walk(objective, least=wanted, most=most, **how)
+    walk = path.walk(objective, least=n_free, most=most, **how)
     solutions = path.until(walk, int(room))
     chosen = solutions[-1]
-    if chosen.n_genes < wanted:
-        chosen = path.at_least(solutions, wanted)
+    if chosen.n_genes < n_free:
+        chosen = path.at_least(solutions, n_free)
     left = path.through_avalanche(walk, solutions)
-    return solutions, left if left is not None and left.n_genes >= wanted else chosen
+    return solutions, left if left is not None and left.n_genes >= n_free else chosen
 
 
 def _share_among_twins(objective: Variance, solution: Solution) -> Solution:
@@ -254,9 +254,9 @@ def _reliability(problems: Sequence[Problem], support: Index, reduction: Reducti
     """
     shares = []
     for problem in problems:
-        seen = doubled(problem.data[:, support])
+        values = doubled(problem.data[:, support])
         graph = knn_graph(
-            seen.toarray() if sparse.issparse(seen) else seen,
+            values.toarray() if sparse.issparse(values) else values,
             reduction.n_neighbors,
             reduction.random_state,
         )

@@ -11,11 +11,16 @@ if TYPE_CHECKING:
 
 
 class Printed(Original):
-    """``Tr(A (M+A)⁻² M²)``, equation (7) of the paper, which is φ only where A and M commute.
+    """Minimise the last formula of the paper for the variance, with an ℓ1 penalty.
 
-    It is no function of the subspace that the genes span: it needs all directions of the cells.
+    ``Tr(A (M+A)⁻² M²)``, equation (7), equals φ of equation (6) only if A and M commute.  It
+    depends on all axes of the cells, not only on the subspace of the genes.
 
     Parameters and attributes are those of :class:`~glfs_bio.glfs2014.Exact`.
+
+    See Also
+    --------
+    Exact : Minimise the variance itself.
 
     Examples
     --------
@@ -30,5 +35,5 @@ class Printed(Original):
 
     @staticmethod
     def diagonals(m: Array) -> tuple[Array, Array, Array]:
-        """N, N₁ and N₂ for ``M = diag(m)``."""
+        """Return N, N₁ and N₂ for ``M = diag(m)``."""
         return m, m**2, 1.0 / m

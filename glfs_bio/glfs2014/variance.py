@@ -82,7 +82,7 @@ class Block:
         rest[include] = 0.0
         return replace(self, genes=rest, covered=self.covered + (fixed.T * beta) @ fixed)
 
-    def seen(self, support: Index) -> _Genes | Grams:
+    def restricted(self, support: Index) -> _Genes | Grams:
         """The genes of a support: as they are, or their inner products where they are few."""
         if len(support) < self.genes.shape[1] and not self.covered.any():
             return Grams.of(self, support)
@@ -101,7 +101,7 @@ class _Genes:
         return _DensePoint(self.block, self.genes, beta)
 
     def narrowed(self, among: Index) -> _Genes | Grams:
-        return self.block.seen(self.support[among])
+        return self.block.restricted(self.support[among])
 
 
 class _DensePoint:
@@ -150,15 +150,15 @@ class _DensePoint:
 
     def hessian(self, among: Index) -> tuple[Array, Array]:
         g, e, block = self.on_support[among], self.inverse, self.block
-        seen = g @ e  # GE
-        gram = seen @ g.T
-        curved = _gram(seen, block.outer)  # G E N E Gᵀ
-        weighed = curved if block.outer is block.left else _gram(seen, block.left)
-        turn = ((seen * block.left) @ (e * block.right)) @ seen.T  # G E N₁ E N₂ E Gᵀ
+        ge = g @ e  # GE
+        gram = ge @ g.T
+        curved = _gram(ge, block.outer)  # G E N E Gᵀ
+        weighed = curved if block.outer is block.left else _gram(ge, block.left)
+        turn = ((ge * block.left) @ (e * block.right)) @ ge.T  # G E N₁ E N₂ E Gᵀ
         exact = turn + turn.T  # G Φ Gᵀ, and on: new arrays would take longer than these products
         exact -= curved
         exact *= gram
-        exact += weighed * _gram(seen, block.right)
+        exact += weighed * _gram(ge, block.right)
         exact *= -2.0
         gram *= 2.0
         gram *= curved
@@ -345,25 +345,25 @@ class Variance:
         if support is None:
             support = np.flatnonzero(beta)
             beta = beta[support]
-        return Point([block.seen(support) for block in self.blocks], beta, support)
+        return Point([block.restricted(support) for block in self.blocks], beta, support)
 
 
 class Point:
     """φ and its derivatives at one β (shape of `support`)."""
 
-    def __init__(self, seen: Sequence[_Genes | Grams], beta: Array, support: Index) -> None:
+    def __init__(self, parts: Sequence[_Genes | Grams], beta: Array, support: Index) -> None:
         self.beta, self.support = beta, support
-        self._seen = seen
-        self._blocks = [genes.at(beta) for genes in seen]
+        self._parts = parts
+        self._blocks = [genes.at(beta) for genes in parts]
 
     def moved(self, beta: Array) -> Point:
         """Evaluate at another β on the same support, which saves what depends on the genes only."""
-        return Point(self._seen, beta, self.support)
+        return Point(self._parts, beta, self.support)
 
     def narrowed(self, among: Index) -> Point:
         """Evaluate with the genes ``support[among]`` alone, at their present weights."""
-        seen = [genes.narrowed(among) for genes in self._seen]
-        return Point(seen, self.beta[among], self.support[among])
+        parts = [genes.narrowed(among) for genes in self._parts]
+        return Point(parts, self.beta[among], self.support[among])
 
     @cached_property
     def value(self) -> float:
@@ -377,9 +377,9 @@ class Point:
 
     def full_gradient(self) -> Array:
         """``∂φ/∂β_i`` for every gene, shape (n_genes,)."""
-        total = np.zeros(len(self._seen[0].block.genes))
-        for seen in self._seen:
-            block = seen.block
+        total = np.zeros(len(self._parts[0].block.genes))
+        for part in self._parts:
+            block = part.block
             total += _DensePoint(block, block.genes[self.support], self.beta).gradient(block.genes)
         return total
 

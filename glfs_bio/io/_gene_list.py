@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 _TABLES = {*_SEPARATORS, ".xlsx"}
 #: Columns of an explanation that a gene list does not have of its own.
-_EXPLAINED = ("direction", "supports", "substitute", "substitution_score", "loss_with_substitute")
+_EXPLAINED = ("axis", "supports", "substitute", "substitution_score", "loss_with_substitute")
 
 
 def write_gene_list(
@@ -37,43 +37,51 @@ def write_gene_list(
     selected_only: bool = True,
     overwrite: bool = False,
 ) -> None:
-    """Write the selected genes, the best first.
+    """Write the selected genes to a list or a table, the best first.
 
     Parameters
     ----------
-    adata
+    adata : AnnData
         Cells × genes, with a selection of :func:`~glfs_bio.pp.select_genes`.
-    path
-        ``.txt``: one name a line; ``.csv``, ``.tsv`` and ``.xlsx``: a table with the columns
-        ``gene`` (the name), ``weight``, ``loss``, ``score``, ``rank``, ``selected`` and
-        ``included``, as ``select_genes`` wrote them.  Names of a panel that
-        :func:`~glfs_bio.tl.extend_panel` did not find in the data come last.
-    key
-        Which selection: the `key_added` of ``select_genes``.
-    symbols
-        Column of ``.var`` with the names to write; genes without a name there go by their
-        ``.var_names``.  None: ``.var_names``.
-    columns
+    path : str or path
+        File to write:
+
+        - ``.txt``: one name per line
+        - ``.csv``, ``.tsv``, ``.xlsx``: a table with the columns ``gene``, ``weight``, ``loss``,
+          ``score``, ``rank``, ``selected`` and ``included``
+
+        Missing names of a panel of :func:`~glfs_bio.tl.extend_panel` come last.
+    key : str, default "glfs"
+        Key of the selection.
+    symbols : str, default None
+        Column of ``.var`` with the names to write.  None: ``.var_names``, as for genes without a
+        name.
+    columns : str or list of str, default ()
         Further columns of ``.var`` for the table.
-    explanation_key
-        The `key_added` of :func:`~glfs_bio.tl.explain_panel`: the table tells what each gene
-        serves, and what replaces it.
-    selected_only
-        Whether genes that were tested and not selected stay out.
-    overwrite
-        Whether a file that is there may be replaced.
+    explanation_key : str, default None
+        Key of a result of :func:`~glfs_bio.tl.explain_panel`, which adds the supported labels and
+        the substitute of each gene to the table.
+    selected_only : bool, default True
+        Leave out candidate genes that are not selected.
+    overwrite : bool, default False
+        Replace an existing file.
 
     Raises
     ------
     KeyError
-        No such selection or column.
+        If the selection, explanation or a column is missing.
     FileExistsError, FileNotFoundError
-        `path` exists and `overwrite` is not set, or its folder does not exist.
+        If the file exists and `overwrite` is False, or if its folder is missing.
     ImportError
-        An ``.xlsx``, and openpyxl is not installed.
+        If the file is ``.xlsx`` and openpyxl is missing.
     ValueError
-        Another ending, no gene selected, `columns` for a list that has none, an explanation of
-        another panel, or a name that would not be the same once it is read again.
+        If the file has another ending, if no gene is selected, if a list gets columns, if the
+        explanation is of another panel, or if a name would change when it is read again.
+
+    See Also
+    --------
+    read_panel : Read a panel.
+    write_gmt : Write selections as gene sets.
 
     Examples
     --------
@@ -150,14 +158,14 @@ def _without_formula(value: Any) -> Any:
 
 
 def _explained(adata: AnnData, key: str, explanation_key: str) -> pd.DataFrame:
-    """What an explanation says of the genes of a selection, by gene.
+    """Return the columns of an explanation of the genes of a selection.
 
     Raises
     ------
     KeyError
-        It is not there.
+        If it is missing.
     ValueError
-        It is of another panel, or outdated.
+        If it is of another panel, or outdated.
     """
     entry = provenance.result(
         adata, explanation_key, "tl.explain_panel", "table", argument="explanation_key"
@@ -168,7 +176,7 @@ def _explained(adata: AnnData, key: str, explanation_key: str) -> pd.DataFrame:
         raise InvalidValue(
             "explanation_key",
             explanation_key,
-            "is of another panel than {arg:key={key}}",
+            "is not of the panel {arg:key={key}}",
             "run {call:tl.explain_panel} for this one",
             key=key,
         )
@@ -184,35 +192,39 @@ def write_rnk(
     symbols: str | None = None,
     overwrite: bool = False,
 ) -> None:
-    """Write every tested gene with its score, for a preranked enrichment analysis.
+    """Write the scores of all candidate genes to an RNK file, for preranked enrichment analysis.
 
-    Two columns without a header, name and score, separated by a tab, the largest score first and
-    no two alike.  The score only orders the genes: its zero and its distances say nothing, so that
-    GSEA should run with the weight 0 (``"classic"``), as ``glfs_bio.tl.enrich`` does.
+    The file has two columns without a header, name and score, separated by a tab, the largest score
+    first.  The score only orders the genes: run GSEA with the weight 0 (``"classic"``), as
+    :func:`~glfs_bio.tl.enrich` does.
 
     Parameters
     ----------
-    adata
+    adata : AnnData
         Cells × genes, with a selection of :func:`~glfs_bio.pp.select_genes`.
-    path
+    path : str or path
         File to write.
-    key
-        Which selection: the `key_added` of ``select_genes``.
-    symbols
-        Column of ``.var`` with the names to write; genes without a name there are left out, and of
-        several with one name the best remains.  None: ``.var_names``.
-    overwrite
-        Whether a file that is there may be replaced.
+    key : str, default "glfs"
+        Key of the selection.
+    symbols : str, default None
+        Column of ``.var`` with the names to write.  Genes without a name are left out; of genes
+        with the same name the best is written.  None: ``.var_names``.
+    overwrite : bool, default False
+        Replace an existing file.
 
     Raises
     ------
     KeyError
-        No such selection or column.
+        If the selection or column is missing.
     FileExistsError, FileNotFoundError
-        `path` exists and `overwrite` is not set, or its folder does not exist.
+        If the file exists and `overwrite` is False, or if its folder is missing.
     ValueError
-        No gene is selected or has a name, scores are tied, or a name would not be the same once
-        it is read again.
+        If no gene is selected or has a name, if scores are tied, or if a name would change when it
+        is read again.
+
+    See Also
+    --------
+    glfs_bio.tl.enrich : Find enriched gene sets.
 
     Examples
     --------

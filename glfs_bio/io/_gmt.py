@@ -35,39 +35,44 @@ def write_gmt(
     symbols: str | None = None,
     overwrite: bool = False,
 ) -> None:
-    """Write selections as gene sets.
+    """Write selections as gene sets to a GMT file.
 
     Parameters
     ----------
-    adata
+    adata : AnnData
         Cells × genes, with a selection of :func:`~glfs_bio.pp.select_genes`.
-    path
+    path : str or path
         File to write.
-    key
-        Selections, the `key_added` of ``select_genes``, each a set of that name with the best gene
-        first.  None: none, only `groups` and `thresholds`.
-    groups
-        Further sets: genes of ``.var_names`` by the name of the group.
-    thresholds
-        Frequencies in (0, 1]; each gives a set ``f"{stability_key}_{threshold:g}"`` of the genes
-        that :func:`~glfs_bio.tl.stability` selected at least so often, the most frequent first.
-    stability_key
-        The `key_added` of ``tl.stability``.
-    symbols
-        Column of ``.var`` with the names to write; genes without a name there are left out.  None:
+    key : str or list of str, default "glfs"
+        Keys of selections, each a gene set with the best gene first.  None: only `groups` and
+        `thresholds`.
+    groups : dict of str to list, default None
+        Further gene sets: genes of ``.var_names`` by name.
+    thresholds : float or list of float, default ()
+        Frequencies in (0, 1].  Each gives a gene set ``f"{stability_key}_{threshold:g}"`` of the
+        genes with at least this frequency in :func:`~glfs_bio.tl.stability`, the most frequent
+        first.
+    stability_key : str, default "glfs_stability"
+        Key of the stability.
+    symbols : str, default None
+        Column of ``.var`` with the names to write; genes without a name are left out.  None:
         ``.var_names``.
-    overwrite
-        Whether a file that is there may be replaced.
+    overwrite : bool, default False
+        Replace an existing file.
 
     Raises
     ------
     KeyError
-        No such selection, stability, column or gene.
+        If a selection, stability, column or gene is missing.
     FileExistsError, FileNotFoundError
-        `path` exists and `overwrite` is not set, or its folder does not exist.
+        If the file exists and `overwrite` is False, or if its folder is missing.
     ValueError
-        A set without genes, a name with a tab or a line break, two sets of one name, a threshold
-        out of range, or nothing to write.
+        If a set has no genes, if a name has a tab or a line break, if two sets have the same name,
+        if a threshold is out of range, or if there is nothing to write.
+
+    See Also
+    --------
+    read_gmt : Read gene sets.
 
     Examples
     --------
@@ -128,9 +133,9 @@ def write_gmt(
 
 
 def _selections(adata: AnnData, keys: list[str]) -> Iterator[GeneSet]:
-    told = f"selected by glfs-bio {version('glfs-bio')}"
+    description = f"selected by glfs-bio {version('glfs-bio')}"
     for key in keys:
-        yield "key", key, told, selection.ranked(adata, key).index
+        yield "key", key, description, selection.ranked(adata, key).index
 
 
 def _groups(adata: AnnData, groups: Mapping[str, Iterable[str]]) -> Iterator[GeneSet]:
@@ -167,5 +172,5 @@ def _frequent(adata: AnnData, thresholds: list[float], key: str) -> Iterator[Gen
                 "the largest frequency is {largest:g}",
                 largest=float(frequency.max()),
             )
-        told = f"selected in at least {threshold:g} of resamples"
-        yield "thresholds", f"{key}_{threshold:g}", told, genes
+        description = f"selected in at least {threshold:g} of resamples"
+        yield "thresholds", f"{key}_{threshold:g}", description, genes

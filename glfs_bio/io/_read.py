@@ -49,36 +49,39 @@ _FEWEST = 3
 def read_cells(
     path: str | Path, *, transpose: bool | None = None, backed: bool = False
 ) -> ad.AnnData:
-    r"""Read a matrix of cells × genes; the ending of `path` says how.
+    r"""Read a matrix of cells × genes from a file.
 
     Parameters
     ----------
-    path
-        ``.h5ad``; ``.zarr``; ``.loom``, which needs the package ``loompy``; ``.h5`` of 10x Genomics
-        (genes only); a folder of 10x Genomics with ``matrix.mtx``, or that file, with or without
-        ``.gz`` and a prefix; or a table, ``.csv`` with commas or semicolons, ``.tsv`` or ``.txt``
-        with tabs, with or without ``.gz``, whose first row and column are names.  Where semicolons
-        stand between columns, a comma may be the decimal point.
-    transpose
-        Whether the table has genes in its rows, as bulk data often have.  None: it has cells there,
-        and a table whose names say otherwise is refused.
-    backed
-        Leave the matrix of an ``.h5ad`` in the file, which may be larger than memory.
+    path : str or path
+        File or folder; its ending is the format:
+
+        - ``.h5ad``, ``.zarr``: AnnData
+        - ``.loom``: loom, with the package ``loompy``
+        - ``.h5``, or a folder or file ``matrix.mtx``, with or without a prefix and ``.gz``: 10x
+          Genomics, genes only
+        - ``.csv``, ``.tsv``, ``.txt``, with or without ``.gz``: a table with names in its first row
+          and column; with semicolons between columns, a comma can be the decimal point
+    transpose : bool, default None
+        The table has genes in its rows, as bulk data often have.  None: it has cells in its rows,
+        or it is refused if the names look otherwise.
+    backed : bool, default False
+        Leave the matrix of an ``.h5ad`` in the file.
 
     Returns
     -------
-    The cells, in memory unless `backed`.  Gene names of 10x Genomics and of loom files are made
-    unique.
+    AnnData
+        The cells, with unique gene names.
 
     Raises
     ------
     FileNotFoundError
-        No such file or folder.
+        If the file or folder does not exist.
     ImportError
-        A loom file without ``loompy``, or a file of 10x Genomics without ``scanpy``.
+        If ``loompy`` or ``scanpy`` is missing.
     ValueError
-        A file of another kind, or one that cannot be read; a table that seems to have genes in its
-        rows; `transpose` for what is not a table, `backed` for what is not ``.h5ad``.
+        If the file is of another kind or cannot be read, if a table seems to have genes in its
+        rows, or if `transpose` or `backed` does not fit the format.
 
     Examples
     --------
@@ -109,7 +112,7 @@ def read_cells(
     reader = partial(ad.read_h5ad, backed="r") if backed else _reader(path, ending)
     with reading(path, ending or "a folder of 10x"):
         if ending in _HDF5 and path.is_file():
-            _nothing_elsewhere(path)
+            _refuse_external_links(path)
         adata = reader(path)
     for matrix in (None if backed else adata.X, *adata.layers.values()):
         check_indices(matrix, "path", str(path))
@@ -171,7 +174,7 @@ def _table(path: Path) -> ad.AnnData:
         )
     if words := _words(frame):
         raise InvalidValue(
-            *("path", str(path), "has columns that are not numbers", "remove {names}"),
+            *("path", str(path), "has columns that are not numeric", "remove {names}"),
             names=listed(words),
         )
     frame.index, frame.columns = frame.index.astype(str), frame.columns.astype(str)
@@ -183,19 +186,19 @@ def _table(path: Path) -> ad.AnnData:
 
 
 def _words(frame: pd.DataFrame) -> list[str]:
-    """Columns that are not numbers."""
+    """Return the columns that are not numeric."""
     return list(frame.select_dtypes(exclude=["number", "bool"]))
 
 
 def _has_semicolons(path: Path) -> bool:
-    """Whether the first line is to be split at semicolons, as where commas are decimal points."""
+    """Return whether the first line has more semicolons than commas."""
     opened = _PACKED.get(path.suffix.lower(), FileIO)
     with BufferedReader(opened(path, "rb")) as file:
         line = file.readline()
     return line.count(b";") > line.count(b",")
 
 
-def _nothing_elsewhere(path: Path) -> None:
+def _refuse_external_links(path: Path) -> None:
     """Refuse an HDF5 file with links to other files, whose contents would come along.
 
     Raises
@@ -250,7 +253,7 @@ def _tenx_h5(path: Path) -> ad.AnnData:
 
 
 def _unique(reader: Callable[..., ad.AnnData], path: Path, **options: str) -> ad.AnnData:
-    """What it reads, with names of genes that are unique."""
+    """Read a file, and make gene names unique."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Variable names are not unique", UserWarning)
         adata = reader(path, **options)
@@ -264,8 +267,8 @@ def _mtx_folder(path: Path) -> ad.AnnData:
         raise InvalidValue(
             "path",
             str(path),
-            "must be a folder with one of {wanted}, and has {n} of them",
-            wanted=_MATRIX,
+            "must be a folder with one of {names}, and has {n} of them",
+            names=_MATRIX,
             n=len(found),
         )
     return _mtx(found[0])
@@ -280,9 +283,9 @@ def _mtx(path: Path) -> ad.AnnData:
 
 
 def genes_in_rows(rows: Iterable[str], columns: Iterable[str]) -> bool:
-    """Whether the names of the rows look like genes, or those of the columns like cells.
+    """Return whether row names look like genes, or column names like cells.
 
-    Names that look like neither say nothing.
+    Names of neither kind do not count.
     """
     rows, columns = list(rows), list(columns)
     genes = _share(rows, _is_gene), _share(columns, _is_gene)

@@ -47,10 +47,10 @@ class Result:
 
 @dataclass(frozen=True)
 class Subject:
-    """The selection that the report is about, and how to show it.
+    """Selection of a report, and how to show it.
 
-    `frame` has the selected genes, the best first.  `called` is what every gene is called.
-    `results` has the further results that are there.
+    `frame` has the selected genes, the best first; `called` the names of all genes; `results`
+    further results.
     """
 
     adata: AnnData
@@ -64,12 +64,12 @@ class Subject:
     results: Mapping[str, Result]
 
     def result(self, what: str) -> Result | None:
-        """A result of this selection, and of no other."""
+        """Return a result of this selection; None if it is missing or of another one."""
         found = self.results.get(what)
         return None if found is None or found.unlike is not None else found
 
     def of_another(self, what: str) -> dict[str, str] | None:
-        """What to say of a result that is of another selection."""
+        """Return the note on a result of another selection; None without one."""
         found = self.results.get(what)
         if found is None or found.unlike is None:
             return None
@@ -106,43 +106,44 @@ def write_report(
 
     Parameters
     ----------
-    adata
+    adata : AnnData
         Cells × genes, with a selection of :func:`~glfs_bio.pp.select_genes`.  It is not changed.
-    path
+    path : str or path
         File to write, ``.html``.
-    key
-        Which selection: the `key_added` of ``select_genes``.
-    labels
+    key : str, default "glfs"
+        Key of the selection.
+    labels : str, default None
         Column of ``.obs`` that colours the cells.
-    symbols
-        Column of ``.var`` with the names to show; genes without one go by their ``.var_names``.
-    results
-        Keys of further results, the `key_added` of :func:`~glfs_bio.tl.evaluate_panel`,
-        :func:`~glfs_bio.tl.explain_panel`, :func:`~glfs_bio.tl.substitutes`,
-        :func:`~glfs_bio.tl.stability` and :func:`~glfs_bio.tl.enrich`, by the names
-        ``"evaluation"``, ``"explanation"``, ``"substitutes"``, ``"stability"`` and
-        ``"enrichment"``.  For a result that is not named: ``f"{key}_evaluation"`` and so on, or for
-        the first three else ``"glfs_evaluation"`` and so on, where these are there.  Results of a
-        panel with other genes, and frequencies of a selection with other parameters, are never
-        shown: the report says so instead.
-    link
-        Address of a page about a gene, with ``{gene}`` in the place of its name.  None: no links.
-    title
+    symbols : str, default None
+        Column of ``.var`` with the names to show.  None: ``.var_names``, as for genes without a
+        name.
+    results : dict of str to str, default None
+        Keys of the results, by ``"evaluation"``, ``"explanation"``, ``"substitutes"``,
+        ``"stability"`` and ``"enrichment"``.  None, or without a key: ``f"{key}_evaluation"`` and
+        so on; for the first three else ``"glfs_evaluation"`` and so on, if they exist.  Results of
+        another panel or of other parameters are not shown, and the report says so.
+    link : str, default the search of NCBI Gene
+        Web address of a page on a gene, with ``{gene}`` instead of its name.  None: no links.
+    title : str, default "Selected genes"
         Heading.
-    overwrite
-        Whether a file that is there may be replaced.
+    overwrite : bool, default False
+        Replace an existing file.
 
     Raises
     ------
     KeyError
-        No such selection, result or column.
+        If the selection, a result or a column is missing.
     FileExistsError, FileNotFoundError
-        `path` exists and `overwrite` is not set, or its folder does not exist.
+        If the file exists and `overwrite` is False, or if its folder is missing.
     ImportError
-        No ``jinja2`` or ``scanpy``, which come with the extra ``report``.
+        If ``jinja2`` or ``scanpy`` is missing, from the extra ``report``.
     ValueError
-        Another ending, a `link` that is no web address or has no ``{gene}``, no gene selected, or a
-        result that is named and is of another selection.
+        If the file has another ending, if `link` is not a web address with ``{gene}``, if no gene
+        is selected, or if a named result is of another selection.
+
+    See Also
+    --------
+    write_gene_list : Write the genes alone.
 
     Examples
     --------
@@ -228,27 +229,27 @@ def _page(subject: Subject, title: str) -> str:
 def _results(
     adata: AnnData, key: str, genes: pd.Index, named: Mapping[str, str]
 ) -> dict[str, Result]:
-    """Return the results that are there; `genes` are the selected ones.
+    """Return the results in the object; `genes` are the selected genes.
 
     Raises
     ------
     KeyError
-        A result that is named is not there.
+        If a named result is missing.
     ValueError
-        A result that is named is of another selection.
+        If a named result is of another selection.
     """
     found = {}
     for what, written in _WRITTEN_BY.items():
-        asked = named.get(what)
-        where = _where(adata, key, what) if asked is None else asked
+        given = named.get(what)
+        where = _where(adata, key, what) if given is None else given
         if where is None:
             continue
         entry = selection.record(adata, where, *written, argument="results")
         unlike = _unlike(adata, key, genes, what, where, entry)
-        if asked is not None and unlike is not None:
+        if given is not None and unlike is not None:
             raise InvalidValue(
                 "results",
-                asked,
+                given,
                 "is not of the selection under {arg:key={key}} ({unlike})",
                 "run {call:{writer}} again",
                 writer=written[0],

@@ -231,7 +231,7 @@ def explanation(subject: Subject) -> dict[str, Any] | None:
     table = result.entry["table"]
     rows = table.assign(
         name=subject.called.loc[table["gene"]].to_numpy(),
-        axis=[subject.renamed(str(text), "/") for text in table["direction"]],
+        axis=[subject.renamed(str(text), "/") for text in table["axis"]],
     )
     return {
         "of_another": None,
@@ -241,7 +241,7 @@ def explanation(subject: Subject) -> dict[str, Any] | None:
 
 
 def substitutes(subject: Subject) -> dict[str, Any] | None:
-    """What can replace each gene."""
+    """Return the substitutes of each gene."""
     result = subject.result("substitutes")
     if result is None:
         return _another(subject, "substitutes")
@@ -261,7 +261,7 @@ def substitutes(subject: Subject) -> dict[str, Any] | None:
         )
     return {
         "of_another": None,
-        "share": result.entry["params"]["share"],
+        "min_score": result.entry["params"]["min_score"],
         "rows": rows,
         "alone": list(subject.called.loc[list(result.entry["irreplaceable"])]),
     }
@@ -336,7 +336,7 @@ def enrichment(subject: Subject) -> dict[str, Any] | None:
 
 
 def parameters(subject: Subject) -> dict[str, Any]:
-    """What everything on the page was made with."""
+    """Return the parameters and versions of all results."""
     found = {what: subject.result(what) for what in subject.results}
     of_results = {what: one.entry for what, one in found.items() if one is not None}
     return {"records": {"selection": subject.entry, **of_results}}

@@ -80,7 +80,7 @@ class View:
 
 
 @dataclass(frozen=True)
-class ClustersKept:
+class ClusterPreservation:
     """How far clusters of the cells are the same in the panel as in all genes.
 
     Attributes
@@ -234,7 +234,7 @@ def clusterings(where: Array, *, random_state: int | None = 0) -> dict[int, Inde
 
 def cluster_preservation(
     clusters: dict[int, Index], clusters_in_all: dict[int, Index]
-) -> ClustersKept:
+) -> ClusterPreservation:
     """Normalised mutual information of clusters in the panel and in all genes.
 
     Parameters
@@ -245,7 +245,7 @@ def cluster_preservation(
     nmi = {
         k: float(normalized_mutual_info_score(clusters_in_all[k], clusters[k])) for k in clusters
     }
-    return ClustersKept(
+    return ClusterPreservation(
         numbers=tuple(nmi),
         nmi=np.array(list(nmi.values())),
         coarse=_mean([nmi[k] for k in SETTINGS.coarse if k in nmi]),

@@ -107,15 +107,15 @@ def unexplained(
 def _basis(adata: AnnData, basis: str | None) -> str:
     """Key of the embedding."""
     checks.texts(basis=basis, or_none=True)
-    wanted = tuple(_KINDS) if basis is None else (basis, f"X_{basis}")
-    for name in wanted:
+    candidates = tuple(_KINDS) if basis is None else (basis, f"X_{basis}")
+    for name in candidates:
         if name in adata.obsm:
             return name
     raise NotFound(
         "basis",
         basis,
-        "is no embedding, as {obsm} has none of {wanted}",
+        "is no embedding, as {obsm} has none of {candidates}",
         "run scanpy.tl.umap, or choose from {names}",
-        wanted=wanted,
+        candidates=candidates,
         names=listed(adata.obsm),
     )

@@ -23,17 +23,20 @@ __all__ = ["from_sce", "register", "to_sce"]
 
 
 def register() -> None:
-    """Connect the R package ``glfsbio`` of this process's R with this Python.
+    """Connect the R package ``glfsbio`` of this process with this Python.
 
-    In a Python session it starts R where rpy2 has not done so yet; afterwards the functions of
-    ``glfsbio`` work in ``%%R`` cells and ``robjects.r``.  In an R session ``glfs_setup()`` connects
-    both without rpy2, or calls this function with ``bridge = "rpy2"``.
+    In a Python session it starts R, if rpy2 has not; then the functions of ``glfsbio`` work in
+    ``%%R`` cells and ``robjects.r``.  In an R session ``glfs_setup()`` connects both without rpy2,
+    or calls this function with ``bridge = "rpy2"``.
 
     Raises
     ------
     ImportError
-        rpy2 is missing or cannot load R, or the R package is not installed; the message says what
-        to do.
+        If rpy2 is missing or cannot load R, or if the R package is not installed.
+
+    See Also
+    --------
+    to_sce, from_sce
 
     Examples
     --------
@@ -46,35 +49,41 @@ def register() -> None:
 
 
 def to_sce(adata: AnnData, *, X_name: str = "X") -> Any:
-    """Copy cells × genes into a SingleCellExperiment, which is genes × cells.
+    """Copy an AnnData object, cells × genes, to a SingleCellExperiment, genes × cells.
 
     Parameters
     ----------
-    adata
+    adata : AnnData
         Cells × genes.
-    X_name
-        Name of the assay that takes ``adata.X``, for example ``"counts"`` or ``"logcounts"``.
+    X_name : str, default "X"
+        Name of the assay for ``adata.X``, such as ``"counts"`` or ``"logcounts"``.
 
     Returns
     -------
-    The R object, a :class:`rpy2.rinterface.SexpS4`.  Layers become further assays; ``.obs`` and
-    ``.var`` become ``colData`` and ``rowData``, with categories as factors, ordered or not, and
-    missing values kept; the arrays of ``.obsm`` become reduced dimensions, ``X_pca``, ``X_tsne``
-    and ``X_umap`` under Bioconductor's names ``PCA``, ``TSNE`` and ``UMAP``; the matrices of
-    ``.obsp`` become ``colPairs``, so that a selection in R re-uses the graph as in Python.
+    rpy2.rinterface.SexpS4
+        The R object:
+
+        - layers are further assays
+        - ``.obs`` and ``.var`` are ``colData`` and ``rowData``, with categories as factors
+        - ``.obsm`` are reduced dimensions, with ``X_pca``, ``X_tsne`` and ``X_umap`` as ``PCA``,
+          ``TSNE`` and ``UMAP``
+        - ``.obsp`` are ``colPairs``
 
     Raises
     ------
     ImportError
-        rpy2 or the R package is missing.
+        If rpy2 or the R package is missing.
     TypeError
-        A matrix that is not in memory or not numeric.
+        If a matrix is not in memory or not numeric.
 
     Warns
     -----
     UserWarning
-        Names what is not carried: ``.uns``, ``.varm``, ``.varp``, ``.raw``, and columns of types
-        that R does not know.
+        If ``.uns``, ``.varm``, ``.varp``, ``.raw``, or columns of unknown types are left out.
+
+    See Also
+    --------
+    from_sce
 
     Examples
     --------
@@ -93,33 +102,36 @@ def to_sce(adata: AnnData, *, X_name: str = "X") -> Any:
 
 
 def from_sce(sce: Any, *, X_name: str | None = None) -> AnnData:
-    """Copy a SingleCellExperiment, genes × cells, into an AnnData object, cells × genes.
+    """Copy a SingleCellExperiment, genes × cells, to an AnnData object, cells × genes.
 
     Parameters
     ----------
-    sce
-        SingleCellExperiment or SummarizedExperiment as an object of rpy2.
-    X_name
-        Assay that becomes ``.X``; the others become layers.  None: ``"X"`` where there is one, else
-        the first.
+    sce : rpy2 object
+        SingleCellExperiment or SummarizedExperiment.
+    X_name : str, default None
+        Assay for ``.X``; other assays are layers.  None: ``"X"`` if it exists, else the first.
 
     Returns
     -------
-    :class:`~anndata.AnnData`, the reverse of :func:`to_sce`.  Sparse assays are CSR.  Nested tables
-    in ``rowData`` and ``colData`` are flattened to columns named ``outer.inner``.
+    AnnData
+        The reverse of :func:`to_sce`.  Sparse assays are CSR.  Nested tables in ``rowData`` and
+        ``colData`` are columns named ``outer.inner``.
 
     Raises
     ------
     ImportError
-        rpy2 or the R package is missing.
+        If rpy2 or the R package is missing.
     rpy2.rinterface_lib.embedded.RRuntimeError
-        With R's message: no such assay, missing values in one, duplicate or missing names of genes.
+        If an assay is missing or has missing values, or if gene names are missing or not unique.
 
     Warns
     -----
     UserWarning
-        Names what is not carried: alternative experiments, ``metadata``, and columns of classes
-        that have no plain form.
+        If alternative experiments, ``metadata``, or columns of unknown classes are left out.
+
+    See Also
+    --------
+    to_sce
 
     Examples
     --------

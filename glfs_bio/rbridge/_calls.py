@@ -56,18 +56,18 @@ def answer_reticulate(target: str, arguments: Any) -> Any:
 
 def _condition(error: BaseException) -> dict[str, Any]:
     """Fields of the condition; a refusal has its argument and its kind, too."""
-    told = {
+    fields = {
         "classes": _values.strings([kind.__name__ for kind in type(error).__mro__[:-1]]),
         "traceback": "".join(traceback.format_exception(error)),
     }
     if isinstance(error, Refusal):
-        return told | {
+        return fields | {
             "message": error.render(words.R),
             "argument": words.argument(error.argument),
             "kind": type(error).__name__,
         }
     text = error.args[0] if isinstance(error, KeyError) and error.args else error
-    return told | {"message": str(text)}
+    return fields | {"message": str(text)}
 
 
 @dataclass
@@ -90,7 +90,7 @@ def _caught(said: _Said) -> Iterator[None]:
     handler = _Handler(said.messages)
     root = logging.getLogger()
     root.addHandler(handler)
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         try:
             yield
@@ -100,7 +100,7 @@ def _caught(said: _Said) -> Iterator[None]:
                 one.message.render(words.R)
                 if isinstance(one.message, Caution)
                 else str(one.message)
-                for one in told
+                for one in caught
                 if not issubclass(one.category, _FOR_DEVELOPERS)
             ]
 

@@ -36,7 +36,7 @@ def put_together(parts: dict[str, Any]) -> ad.AnnData:
         obsp={name: pairs.tocsr() for name, pairs in parts["pairs"].items()},
         uns={_key(name): {"connectivities_key": name} for name in parts["pairs"] if _is_graph(name)}
         | {
-            name: _records.kept(record)
+            name: _records.from_r(record)
             for name, record in parts["records"].items()
             if not _records.is_structure(record)
         },

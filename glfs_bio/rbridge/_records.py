@@ -32,35 +32,36 @@ _WITH_PARAMETERS = ("params", "structure")
 #: Of the record of a structure: its bytes, and what these hold.
 _BYTES = "kept"
 _ARRAYS = ("set_of_cell",)
-_TOLD = ("params", "made_of")
+_AS_JSON = ("params", "made_of")
 
 
-def told(record: Mapping[str, Any]) -> dict[str, Any]:
+def for_r(record: Mapping[str, Any]) -> dict[str, Any]:
     """A record for R."""
-    return {name: _told(name, value) for name, value in record.items()}
+    return {name: _value_for_r(name, value) for name, value in record.items()}
 
 
-def kept(record: Mapping[str, Any]) -> dict[str, Any]:
+def from_r(record: Mapping[str, Any]) -> dict[str, Any]:
     """A record of R for ``.uns``: the reverse, for the parameters."""
     return {
-        name: _kept(value) if name in _WITH_PARAMETERS else value for name, value in record.items()
+        name: _params_from_r(value) if name in _WITH_PARAMETERS else value
+        for name, value in record.items()
     }
 
 
-def _kept(params: Mapping[str, Any]) -> dict[str, Any]:
+def _params_from_r(params: Mapping[str, Any]) -> dict[str, Any]:
     """Parameters, of which the platform has some of its own."""
-    kept = {}
+    from_r = {}
     for name, value in params.items():
         if name == "platform" and isinstance(value, dict):
-            kept[name] = _kept(value)
+            from_r[name] = _params_from_r(value)
         else:
-            kept[name] = storable(value) if value is None or name in _BY_NAME else value
-    return kept
+            from_r[name] = storable(value) if value is None or name in _BY_NAME else value
+    return from_r
 
 
-def _told(name: str, value: Any) -> Any:
+def _value_for_r(name: str, value: Any) -> Any:
     if isinstance(value, dict):
-        return told(value)
+        return for_r(value)
     if isinstance(value, str) and value == _NONE:
         return None
     if isinstance(value, str) and value.startswith(_JSON):
@@ -84,11 +85,11 @@ def structure(adata: AnnData, key: str) -> dict[str, Any]:
         for place, block in entry["sets"].items()
         for name, value in block.items()
     }
-    rest = {name: entry[name] for name in _TOLD}
-    arrays["told"] = np.array(json.dumps(rest))
+    rest = {name: entry[name] for name in _AS_JSON}
+    arrays["json"] = np.array(json.dumps(rest))
     buffer = io.BytesIO()
     np.savez(buffer, **arrays)
-    return told({"params": entry["params"]}) | {
+    return for_r({"params": entry["params"]}) | {
         "n_samples": adata.n_obs,
         _BYTES: bytearray(buffer.getbuffer()),
     }
@@ -115,7 +116,7 @@ def restore(adata: AnnData, key: str, record: Mapping[str, Any]) -> None:
                 _, place, field = name.split("/")
                 sets.setdefault(place, {})[field] = arrays[name]
         adata.uns[key] = {
-            **json.loads(str(arrays["told"])),
+            **json.loads(str(arrays["json"])),
             **{name: arrays[name] for name in _ARRAYS},
             "sets": sets,
         }

@@ -146,12 +146,12 @@ def _changes(adata: ad.AnnData, before: dict[str, pd.DataFrame]) -> dict[str, An
         "gone": {name: _values.strings(columns) for name, columns in gone.items()},
         # The records that R handed over have no versions.
         "records": {
-            key: _records.told(entry) for key, entry in adata.uns.items() if "versions" in entry
+            key: _records.for_r(entry) for key, entry in adata.uns.items() if "versions" in entry
         },
     }
 
 
-def _judged_by(
+def _evaluated_by(
     function: Callable[..., Any], parts: dict[str, Any], options: dict[str, Any]
 ) -> dict[str, Any]:
     """The same for a function that judges panels: it may be told by which structure.
@@ -162,32 +162,32 @@ def _judged_by(
     every = inspect.signature(function).parameters
     own = (_OF_STRUCTURE | {"cell_weights"}) - set(every)
 
-    def judge(adata: ad.AnnData, **given: Any) -> None:
-        told = {name: given.pop(name) for name in own & set(given)}
-        if told:
+    def evaluate(adata: ad.AnnData, **given: Any) -> None:
+        named = {name: given.pop(name) for name in own & set(given)}
+        if named:
             panel = given.get("panel", every["panel"].default) if "panel" in every else None
-            given["preserve"] = _preserve(adata, panel, given.get("preserve"), told)
+            given["preserve"] = _preserve(adata, panel, given.get("preserve"), named)
         function(adata, **given)
         for entry in adata.uns.values():  # the structure given here is gone afterwards
             if entry.get("params", {}).get("use_rep") == _GIVEN:
                 entry["params"]["use_rep"] = entry["structure"]["use_rep"]
 
-    return _written_by(function, parts, options, call=judge, more=own)
+    return _written_by(function, parts, options, call=evaluate, more=own)
 
 
-def _preserve(adata: ad.AnnData, panel: Any, target: Any, told: dict[str, Any]) -> Preserve:
+def _preserve(adata: ad.AnnData, panel: Any, target: Any, named: dict[str, Any]) -> Preserve:
     """What panels are judged by: the rest is what a selection was made for."""
     recorded: dict[str, Any] = {}
     if isinstance(panel, str) and panel in adata.uns and f"{panel}_selected" in adata.var:
         recorded = pp.recorded_parameters(adata, panel)
-    given = {name: value for name, value in told.items() if name != "cell_weights"}
-    weights = told.get("cell_weights")
+    given = {name: value for name, value in named.items() if name != "cell_weights"}
+    weights = named.get("cell_weights")
     if target is None:
         target = recorded.get("preserve", "structure")
-        weights = told.get("cell_weights", recorded.get("cell_weights"))
+        weights = named.get("cell_weights", recorded.get("cell_weights"))
     use_rep = given.get("use_rep")
     if given.keys() - {"use_rep"}:
-        if structures.parameters(adata, use_rep=use_rep).kept is not None:
+        if structures.parameters_of(adata, use_rep=use_rep).stored_key is not None:
             raise InvalidValue(
                 "use_rep",
                 use_rep,
@@ -293,12 +293,12 @@ def _laprls(parts: dict[str, Any], label: str, options: dict[str, Any]) -> dict[
 
 
 def _write_classifier(record: dict[str, Any], path: str, overwrite: bool) -> None:
-    adata = ad.AnnData(np.zeros((1, 1)), uns={_CLASSIFIER: _records.kept(record)})
+    adata = ad.AnnData(np.zeros((1, 1)), uns={_CLASSIFIER: _records.from_r(record)})
     io.write_classifier(adata, path, key=_CLASSIFIER, overwrite=overwrite)
 
 
 def _read_classifier(path: str) -> dict[str, Any]:
-    return _records.told(io.read_classifier(path))
+    return _records.for_r(io.read_classifier(path))
 
 
 def _read_h5ad(path: str, X_name: str) -> dict[str, Any]:
@@ -321,12 +321,12 @@ TARGETS: dict[str, Callable[..., Any]] = {
     "select_genes_of_sets": _selected_from,
     "structure": _structure,
     "stability": _stability,
-    "evaluate_panel": partial(_judged_by, tl.evaluate_panel),
-    "extend_panel": partial(_judged_by, tl.extend_panel),
-    "substitutes": partial(_judged_by, tl.substitutes),
-    "explain_panel": partial(_judged_by, tl.explain_panel),
-    "compare_panels": partial(_judged_by, tl.compare_panels),
-    "curve": partial(_judged_by, tl.curve),
+    "evaluate_panel": partial(_evaluated_by, tl.evaluate_panel),
+    "extend_panel": partial(_evaluated_by, tl.extend_panel),
+    "substitutes": partial(_evaluated_by, tl.substitutes),
+    "explain_panel": partial(_evaluated_by, tl.explain_panel),
+    "compare_panels": partial(_evaluated_by, tl.compare_panels),
+    "curve": partial(_evaluated_by, tl.curve),
     "markers": partial(_written_by, tl.markers),
     "classify": partial(_classified_by, tl.classify),
     "predict": partial(_classified_by, tl.predict),

@@ -75,8 +75,7 @@ class QAlpha(Method):
         if not converged:
             warnings.warn(
                 Caution(
-                    "Q−α did not settle in {rounds} rounds: its ranking depends on where it "
-                    "stopped.",
+                    "Q−α did not converge in {rounds} rounds: its ranking is approximate.",
                     rounds=rounds,
                 ),
                 stacklevel=2,
@@ -108,12 +107,12 @@ def coherent_weights(
     return alpha, max_iter, False
 
 
-def _leading(genes: Array, seen: Array, start: Array) -> Array:
+def _leading(genes: Array, projected: Array, start: Array) -> Array:
     """Leading eigenvector of G, its sign such that the weights sum to more than zero."""
 
     def times(x: Array) -> Array:
-        inner = genes.T @ (np.ravel(x)[:, None] * seen)
-        return np.asarray(np.einsum("ij,ij->i", genes @ inner, seen))
+        inner = genes.T @ (np.ravel(x)[:, None] * projected)
+        return np.asarray(np.einsum("ij,ij->i", genes @ inner, projected))
 
     n = len(genes)
     operator = LinearOperator((n, n), matvec=times, dtype=np.float64)

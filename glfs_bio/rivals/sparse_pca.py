@@ -124,7 +124,7 @@ def _at_once(
     if not converged:
         warnings.warn(
             Caution(
-                "Sparse PCA did not settle in {n} rounds: its ranking is approximate.", n=n_iter
+                "Sparse PCA did not converge in {n} rounds: its ranking is approximate.", n=n_iter
             ),
             stacklevel=4,
         )

@@ -239,9 +239,9 @@ def select_within(
     elif n_genes is not None and n_selected < n_genes and greedy.exhausted is not None:
         log.warning(
             Message(
-                "{n} of the {asked} genes are selected: {limit} lets no more in.",
+                "{n} of {requested} genes are selected: {limit} admits no more.",
                 n=n_selected,
-                asked=n_genes,
+                requested=n_genes,
                 limit=greedy.exhausted,
             )
         )
@@ -313,7 +313,7 @@ def _relaxed(
 ) -> tuple[Index, Relaxation]:
     """Genes that may join those that had to be in, and their relaxed choice."""
     fixed, more = chosen[:n_fixed], chosen[n_fixed:]
-    left = rows.beside(rows.sums(fixed))
+    left = rows.remaining(rows.sums(fixed))
     may = left.allowed
     may[fixed] = False
     free = np.flatnonzero(may)

@@ -216,7 +216,7 @@ class Rows:
             names=tuple(self.names[row] for row in rows),
         )
 
-    def beside(self, used: Array) -> Rows:
+    def remaining(self, used: Array) -> Rows:
         """What the limits leave beside genes that sum to `used`."""
         return replace(
             self,
@@ -308,7 +308,7 @@ def check(rows: Rows, n_genes: int | None, *, include: Index, candidates: Index)
         raise InvalidValue(
             "limits",
             NO_VALUE,
-            "leave no gene to choose from ({limits})",
+            "leave no candidate gene ({limits})",
             "relax them",
             limits=", ".join(dict.fromkeys(rows.limits)),
         )
@@ -349,7 +349,8 @@ class _Left:
             raise InvalidValue(
                 "limits",
                 NO_VALUE,
-                "conflict with {arg:n_genes}, which is {n_genes}: {limits} need at least {n} genes",
+                "are infeasible with {arg:n_genes={n_genes}}, since {limits} need at least "
+                "{n} genes",
                 "relax one of them, or ask for more genes",
                 n_genes=n_genes,
                 limits=_and(blamed),
@@ -358,7 +359,7 @@ class _Left:
         raise InvalidValue(
             "limits",
             NO_VALUE,
-            "cannot be met by the genes to choose from, or not together: {limits}",
+            "are infeasible for the candidate genes: {limits}",
             "relax one of them",
             limits=_and(blamed),
         )

@@ -247,26 +247,25 @@ def optimality(errors: Array, lower: Array) -> Array:
 
 
 def enough(preserved: Array, at_least: int, exhausted: str | None = None) -> int:
-    """The fewest genes that keep the share of an automatic panel; all, with a word, if none do."""
+    """Return the fewest genes that preserve :data:`SHARE`; all of them, with a note, if none do."""
     enough = np.flatnonzero(preserved >= SHARE)
     if len(enough):
         return max(int(enough[0]) + 1, at_least)
     log.warning(
         Message(
-            "{n} genes preserve {share:.0%} of the structure, less than the {asked:.0%} that "
-            "{arg:n_genes} asks for if it is not given: these are selected.",
+            "{n} genes are selected and preserve {share:.0%} of the structure. Without "
+            "{arg:n_genes}, {target:.0%} is the target, which none of these panels reaches.",
             n=len(preserved),
             share=preserved[-1],
-            asked=SHARE,
+            target=SHARE,
         )
         if exhausted is None
         else Message(
-            "{n} genes preserve {share:.0%} of the structure, less than the {asked:.0%} that "
-            "{arg:n_genes} asks for if it is not given: these are selected, as {limit} lets no "
-            "more in.",
+            "{n} genes are selected and preserve {share:.0%} of the structure. Without "
+            "{arg:n_genes}, {target:.0%} is the target, and {limit} admits no more genes.",
             n=len(preserved),
             share=preserved[-1],
-            asked=SHARE,
+            target=SHARE,
             limit=exhausted,
         )
     )

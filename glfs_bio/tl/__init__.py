@@ -1,7 +1,6 @@
-"""Tools: what to do with the genes.
+"""Tools: evaluate, extend and explain panels, classify cells, and find gene sets.
 
-Functions write to the object that they are given and have no `copy`: to keep it, pass
-``adata.copy()``.
+Functions write to the object that they get and have no `copy`: pass ``adata.copy()`` to keep it.
 """
 
 from __future__ import annotations

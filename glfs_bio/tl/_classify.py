@@ -1,4 +1,4 @@
-"""Classification by a few genes on AnnData."""
+"""Classification of cells by a few genes."""
 
 from __future__ import annotations
 
@@ -44,104 +44,116 @@ def classify(
     key_added: str = "glfs_class",
     random_state: int | None = 0,
 ) -> None:
-    """Predict a column of labels from a few genes.
+    """Classify cells by a few genes.
 
-    Genes are selected by :class:`~glfs_bio.GLFS` and cells classified by
-    :class:`~glfs_bio.LapRLSClassifier` on these.  Cells whose label is missing get one: they take
-    part as unlabelled cells, which are in the nearest-neighbour graph of the classifier and not in
-    its squared error.  Cells outside `train` take no part at all before they are classified.
+    :class:`~glfs_bio.GLFS` selects the genes, and :class:`~glfs_bio.LapRLSClassifier` classifies
+    the cells by them.  Cells without a label are unlabelled data: they belong to the graph of the
+    classifier, not to its squared error.  Cells outside `train` are only predicted.
 
     Parameters
     ----------
-    adata
-        Cells × genes, logarithmised.  ``adata.X`` is never changed.
-    labels
-        Column of ``.obs`` with the labels, missing where they are not known.
-    train
-        Cells to learn from: boolean array, or name of a boolean column of ``.obs``.  None: all.
-    n_genes
-        Number of genes; or numbers to choose from by cross-validation, all selection inside the
-        folds and ties going to fewer genes.  None: 1 to 30.
-    graph
-        What the selection keeps.  ``"classes"``: the graph of every two cells of one label, by
-        :class:`~glfs_bio.estimators.SupervisedGLFS` with the paper's objective.  ``"neighbors"``:
-        the structure of the cells, labelled or not, by :class:`~glfs_bio.GLFS`, so that labels are
-        used by the classifier only.  ``"labels"``: the differences of the labels on that graph, by
-        ``GLFS(preserve="labels")``.  ``"auto"``: ``"classes"`` up to 400 cells to learn from, where
-        two classes have at least four, and ``"labels"`` otherwise.  With five labels a type among
-        thousands of cells the classifier made fewest errors with ``"labels"``; with some dozens or
-        hundreds of cells, all with a label, with ``"classes"``.
-    lambda1, lambda2
-        λ1 and λ2 of the classifier.
-    n_comps
-        Principal components that span the subspace of the cells in the selection.  None: full rank;
-        ``"auto"``: full rank up to 100 cells, 50 components above.
-    include, exclude
-        Genes that must be, or cannot be, among those of the classifier: as in
-        :func:`~glfs_bio.pp.select_genes`.  Excluded genes take no part at all, as if they were not
-        there.
-    symbols
-        Column of ``.var`` where the names of `include` and `exclude` are looked for too.  The
-        symbols of the genes are kept with the classifier.
-    batch_key
-        Column of ``.obs`` with the batch of every cell.  Genes that only separate batches gain
-        nothing: every batch has its own subspace and graph, and with
-        ``graph="classes"`` genes are centred within each batch, whose cells are joined to those of
-        their label in the same batch.
-    layer
-        Layer to use in place of ``.X``.
-    cv
-        Number of stratified folds, where the number of genes is chosen.  There are fewer where the
-        largest class has fewer labelled cells.  A class with fewer cells than folds is in as many
-        test folds as it has cells.  A class with one cell is learnt from, and is in no test fold
-        and not in the graph of the classes.  Such classes are logged.
-    key_added
-        Prefix of the columns written to ``.obs`` and ``.var``, and key of ``.uns``.
-    random_state
-        Seed of the folds and of the principal components.
+    adata : AnnData
+        Cells × genes, log-normalised.  ``adata.X`` is never changed.
+    labels : str
+        Column of ``.obs`` with the labels, missing for unlabelled cells.
+    train : bool array or str, default None
+        Cells to learn from, or a boolean column of ``.obs``.  None: all.
+    n_genes : int or list of int, default None
+        Number of genes, or numbers among which cross-validation chooses, with the selection inside
+        the folds and ties for fewer genes.  None: 1 to 30.
+    graph : {"auto", "classes", "neighbors", "labels"}, default "auto"
+        Selection of the genes:
+
+        - ``"classes"``: :class:`~glfs_bio.estimators.SupervisedGLFS` on the graph of the classes,
+          with the objective of the original GLFS
+        - ``"neighbors"``: ``GLFS()``, the structure of the cells; labels are used by the classifier
+          only
+        - ``"labels"``: ``GLFS(preserve="labels")``, separated labels on the graph of the neighbours
+        - ``"auto"``: ``"classes"`` for at most 400 cells to learn from, if two classes have at
+          least four; otherwise ``"labels"``
+    lambda1 : float, default 0.1
+        Weight λ1 of the graph in the classifier.
+    lambda2 : float, default 10.0
+        Weight λ2 of ``‖w‖²`` in the classifier.
+    n_comps : int, None or "auto", default "auto"
+        Number of principal components in the selection.  None: full rank.  ``"auto"``: full rank
+        for at most 100 cells, otherwise 50.
+    include, exclude : str, pattern or list, default None
+        Genes that must, or cannot, be selected, as in :func:`~glfs_bio.pp.select_genes`.  Excluded
+        genes are not used at all.
+    symbols : str, default None
+        Column of ``.var`` with gene names for `include` and `exclude`.  The classifier stores the
+        symbols of its genes.
+    batch_key : str, default None
+        Column of ``.obs`` with the batch; genes that only separate batches gain nothing.  With
+        ``graph="classes"`` genes are centred within each batch.
+    layer : str, default None
+        Layer to use instead of ``.X``.
+    cv : int, default 10
+        Number of stratified folds; at most the number of labelled cells of the largest class.  A
+        class with fewer cells is tested in as many folds as it has cells; a class with one cell in
+        none.
+    key_added : str, default "glfs_class"
+        Prefix of the columns in ``.obs`` and ``.var``, and key of ``.uns``.
+    random_state : int, default 0
+        Seed of the folds and the principal components.
 
     Returns
     -------
     None.  Written:
 
-    ``.obs[f"{key_added}_predicted"]``
-        Predicted label of every cell, categorical.
-    ``.obs[f"{key_added}_margin"]``
-        How clear the prediction is: the difference between the largest decision value and the
-        second, over its median for the labelled cells.  0 is undecided, 1 as clear as in a typical
-        cell that was learnt from.  It is no probability: least squares gives none.
-    ``.obs[f"{key_added}_decision"]``
-        Decision value for two classes, positive for the second.
-    ``.obsm[f"{key_added}_decision"]``
-        Decision values for more, one column a class in the order of ``.uns[key_added]["classes"]``.
-    ``.var[f"{key_added}_weight"]``
-        β ≥ 0 of GLFS; 0 for genes that were not to choose from.  With ``graph="classes"`` the
-        classifier weights a gene by β times its variance, otherwise by its variance.
-    ``.var[f"{key_added}_selected"]``
-        Whether the gene is used.
-    ``.var[f"{key_added}_coef"]``, ``.varm[f"{key_added}_coef"]``
-        w of LapRLS for two classes, and for more; 0 for genes that are not used.
-    ``.uns[key_added]``
-        The classifier, which :func:`~glfs_bio.tl.predict` applies to other cells:
-        ``classes``, ``genes`` (the best first), ``symbols`` of these where `symbols` is given,
-        ``coef`` (w, shape (n_genes, n_classes), or (n_genes, 1) for two classes), ``intercept``
-        (b − 1/2), ``gene_means``, ``typical_margin``.  About it: ``params``, ``n_genes``,
-        ``n_labelled``, ``n_unlabelled``; ``lam`` (λ) with ``graph="classes"``; ``tried``,
-        ``n_folds`` and ``cv_errors`` (out of ``n_tested``) where the number was chosen;
-        ``test_errors`` and ``n_test`` where labels are known outside `train`; ``versions``.
+    ``.obs[f"{key_added}_predicted"]`` : category
+        Predicted label.
+    ``.obs[f"{key_added}_margin"]`` : float
+        Difference between the largest and the second decision value, relative to its median over
+        the labelled cells; 0 is undecided.  It is not a probability.
+    ``.obs[f"{key_added}_decision"]`` : float
+        With two classes: decision value, positive for the second.
+    ``.obsm[f"{key_added}_decision"]`` : float, shape (n_cells, n_classes)
+        With more classes: decision values.
+    ``.var[f"{key_added}_weight"]`` : float
+        β ≥ 0 of the selection.
+    ``.var[f"{key_added}_selected"]`` : bool
+        Genes of the classifier.
+    ``.var[f"{key_added}_coef"]`` : float
+        With two classes: coefficients w; 0 for other genes.
+    ``.varm[f"{key_added}_coef"]`` : float, shape (n_vars, n_classes)
+        With more classes: coefficients.
+    ``.uns[key_added]["genes"]`` : str, shape (n_genes,)
+        Genes of the classifier, the best first.
+    ``.uns[key_added]["classes"]`` : str, shape (n_classes,)
+        Labels, in the order of the decision values.
+    ``.uns[key_added]["coef"]`` : float, shape (n_genes, n_classes), or (n_genes, 1)
+        Coefficients w.
+    ``.uns[key_added]["intercept"]`` : float, shape (n_classes,), or (1,)
+        b − 1/2.
+    ``.uns[key_added]["cv_errors"]`` : int, shape (n_tried,)
+        Errors out of ``n_tested`` for each number in ``tried``, if cross-validation chose the
+        number.
+    ``.uns[key_added]["test_errors"]`` : int
+        Errors among the ``n_test`` labelled cells outside `train`, if any.
+    ``.uns[key_added]["params"]`` : dict
+        Arguments of the call.
+
+    Further keys of ``.uns[key_added]``: see the outputs in the reference.
 
     Raises
     ------
     KeyError
-        An unknown column, layer or gene.
+        If a gene, column or layer is missing.
     TypeError, ValueError
-        A parameter or matrix that cannot be used, fewer than two classes, or no two classes with
-        two labelled cells where the graph of the classes needs them; `adata` is left as it was.
+        If an argument or the matrix is invalid, or if there are too few classes or labelled cells;
+        `adata` is unchanged.
 
     Warns
     -----
     UserWarning
-        Cells outside `train` have a label that no cell of `train` has.
+        If a label occurs only outside `train`.
+
+    See Also
+    --------
+    predict : Predict the labels of other cells.
+    glfs_bio.io.write_classifier : Write the classifier to a file.
 
     Examples
     --------
@@ -211,8 +223,8 @@ def classify(
     used = genes[model.genes_]
     if called is not None:
         report["symbols"] = called.fillna("").to_numpy(dtype=object)[used]
-    seen = RowMatrix(data[learn][:, used])
-    report["gene_means"], report["typical_margin"] = moments(seen)[0].mean, typical
+    measured = RowMatrix(data[learn][:, used])
+    report["gene_means"], report["typical_margin"] = moments(measured)[0].mean, typical
     report |= _tested(predicted, codes, ~learn & (codes >= 0), model.classes_, categories)
     _store(adata, key_added, model, genes, decision, predicted, categories)
     adata.obs[f"{key_added}_margin"] = margins / typical
@@ -232,16 +244,16 @@ def _check_parameters(params: dict[str, Any]) -> None:
 
 
 def _check_labels(known: NDArray[Any], labels: str, folds: int | None) -> None:
-    """Refuse labels of the cells to learn from that leave nothing to tell apart; log the others."""
+    """Refuse training labels with fewer than two classes; log the others."""
     if not len(known):
         raise InvalidValue(
             "labels",
             labels,
-            "has no label in the cells to learn from",
-            "fill some in, or learn from others",
+            "is missing for all training cells",
+            "add labels, or train on other cells",
         )
     check_classes(known.astype(str), name="labels")
-    columns.tell(known, folds)
+    columns.log_labels(known, folds)
 
 
 def _tested(
@@ -251,7 +263,7 @@ def _tested(
     classes: Index,
     categories: NDArray[Any],
 ) -> dict[str, int]:
-    """Errors among the cells that were not learnt from, where there are some with a label."""
+    """Return the errors among labelled cells outside the training cells."""
     unseen = np.setdiff1d(codes[held_out], classes)
     if len(unseen):
         warn(
@@ -318,7 +330,7 @@ def _store(
 
 
 def _plain(value: Any) -> Any:
-    """What files can hold."""
+    """Return a parameter in a form that files can store."""
     if not isinstance(value, str) and np.ndim(value) == 1:
         array = np.asarray(value)
         if array.dtype.kind in "biuf":

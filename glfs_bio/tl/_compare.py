@@ -1,4 +1,4 @@
-"""Panels side by side."""
+"""Panels side by side, by the same measures."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import pandas as pd
 
 from .. import checks, options
 from .._anndata import names, provenance, write
+from .._docs import documented
 from .._progress import progress
 from ..criterion.panel import n_matched
 from ..errors import NO_VALUE, InvalidType, InvalidValue
-from ._evaluate import N_STEPS, Asked, evaluated
-from ._panel import Panel, basis_of
+from ._evaluate import N_STEPS, Inputs, evaluated
+from ._panel import SHARED, Panel, basis_of
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 _FEWEST = 2
 
 
+@documented(SHARED)
 def compare_panels(
     adata: AnnData,
     panels: Mapping[str, Any],
@@ -39,46 +41,59 @@ def compare_panels(
     inplace: bool = True,
     random_state: int | None = 0,
 ) -> dict[str, pd.DataFrame] | None:
-    """Judge two or more panels by the same measures, and say what they have in common.
+    """Evaluate several panels by the same measures, and count the genes that they share.
 
     Parameters
     ----------
-    adata
-        Cells × genes, logarithmised.
-    panels
-        What to call each panel, and the panel: names of genes, one name, a file of them, or the key
-        of a selection, of a boolean column of ``.var``, or of what ``sc.tl.rank_genes_groups``
-        wrote: the first 10 genes of each group.
-    labels, counts_layer
-        As in :func:`~glfs_bio.tl.evaluate_panel`.
-    preserve
-        What every panel should preserve: what :func:`~glfs_bio.pp.select_genes` takes, or a
-        :class:`~glfs_bio.Preserve`.  None: the structure, which is that of the selections among
-        the panels where these have one in common.
-    symbols
-        Column of ``.var`` with names that genes may be given by.
-    key_added
+    adata : AnnData
+        <adata>
+    panels : dict of str to panel
+        At least two panels by name.  Each is a list of gene names, one name, a file, or a key: of a
+        selection, of a boolean column of ``.var``, or of a result of ``sc.tl.rank_genes_groups``.
+    labels : str, default None
+        <labels>
+    counts_layer : str, default None
+        Layer of raw counts, or ``"X"``, for the share of the counts that each panel takes.
+    symbols : str, default None
+        <symbols>
+    preserve : str, list, dict or Preserve, default None
+        Target of all panels, as in :func:`~glfs_bio.pp.select_genes`.  None: the structure, by the
+        parameters that the selections among the panels have in common.
+    key_added : str, default "glfs_comparison"
         Key of ``.uns``.
-    inplace
-        Write to `adata`; otherwise return the tables.  There is no `copy`: to keep an object, pass
-        ``adata.copy()``.
-    random_state
-        Seed of random panels and clusters.
+    inplace : bool, default True
+        <inplace>
+    random_state : int, default 0
+        Seed of the clusters.
 
     Returns
     -------
-    None, or with `inplace=False` a dict of tables.  Written:
+    None, or with ``inplace=False`` a dict of the first four tables.  Written:
 
-    ``.uns[key_added]``
-        ``table``, a row a panel: every number of :func:`~glfs_bio.tl.evaluate_panel`.
-        ``shared``, ``jaccard`` and ``jaccard_with_substitutes``, panels × panels: genes in common;
-        these over genes in either; and the same where a gene may be matched with a gene that
-        stands in for it in one of the two panels.  ``params`` and ``versions``.
+    ``.uns[key_added]["table"]`` : DataFrame, one row per panel
+        All numbers of :func:`evaluate_panel`.
+    ``.uns[key_added]["shared"]`` : DataFrame of int, n_panels × n_panels
+        Number of shared genes.
+    ``.uns[key_added]["jaccard"]`` : DataFrame of float, n_panels × n_panels
+        Jaccard index of the genes.
+    ``.uns[key_added]["jaccard_with_substitutes"]`` : DataFrame of float, n_panels × n_panels
+        Jaccard index, if a gene also matches its substitutes.
+    ``.uns[key_added]["params"]`` : dict
+        Arguments of the call.
+    ``.uns[key_added]["versions"]`` : dict of str
+        Versions of the packages.
 
     Raises
     ------
-    KeyError, TypeError, ValueError
-        A parameter, gene, column or matrix that cannot be used; fewer than two panels.
+    KeyError
+        If a gene, column or layer is missing.
+    TypeError, ValueError
+        If an argument or the matrix is invalid, or if there are fewer than two panels.
+
+    See Also
+    --------
+    evaluate_panel : Evaluate one panel.
+    glfs_bio.pl.comparison : Plot the table.
 
     Examples
     --------
@@ -102,13 +117,13 @@ def compare_panels(
         raise InvalidValue(
             "panels",
             NO_VALUE,
-            "has the name {name!r}, with a slash, which files cannot keep",
+            "has the name {name!r} with a slash, which files cannot store",
             "choose another name",
             name=slashed[0],
         )
     checks.keys(key_added=key_added)
     checks.flags(inplace=inplace)
-    asked = Asked.of(adata, labels, counts_layer, 0, 1, random_state)
+    inputs = Inputs.of(adata, labels, counts_layer, 0, 1, random_state)
     named = {
         str(name): names.panel(adata, panel, symbols=symbols, missing="warn", argument="panels")
         for name, panel in panels.items()
@@ -122,7 +137,7 @@ def compare_panels(
             entry, _, _ = evaluated(
                 adata,
                 one,
-                asked,
+                inputs,
                 lambda what, name=name: bar.update(  # type: ignore[misc]
                     task, advance=1, description=f"{name}: {what}"
                 ),
@@ -143,12 +158,12 @@ def compare_panels(
 def _basis(
     adata: AnnData, panels: Mapping[str, Named], symbols: str | None, preserve: Any
 ) -> Basis:
-    """What all panels are evaluated by: the structure that the selections among them have.
+    """Return the criterion for all panels, by the structure that their selections have.
 
     Raises
     ------
     InvalidValue
-        Selections by different structures, and none is named.
+        If the selections have different structures, and none is named.
     """
     keys = [one.key for one in panels.values() if one.key is not None and one.key in adata.uns]
     own = {key: adata.uns[key]["structure"] for key in keys}
@@ -164,12 +179,12 @@ def _basis(
                 first=first,
                 other=key,
             )
-    asked = "structure" if preserve is None else preserve
-    return basis_of(adata, first, symbols=symbols, preserve=asked)
+    preserve = "structure" if preserve is None else preserve
+    return basis_of(adata, first, symbols=symbols, preserve=preserve)
 
 
 def _overlaps(panels: Mapping[str, Panel]) -> dict[str, pd.DataFrame]:
-    """Genes that every two panels share, by name and by substitutes."""
+    """Count the genes that each pair of panels shares, by name and by substitutes."""
     called = pd.Index(panels, name="panel")
     shared = pd.DataFrame(0, index=called, columns=list(panels))
     matched = shared.copy()

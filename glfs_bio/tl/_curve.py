@@ -1,4 +1,4 @@
-"""How many genes: what panels of every size keep."""
+"""Preserved structure against panel size."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import pandas as pd
 
 from .. import checks
 from .._anndata import columns, constraints, names, provenance, read, write
+from .._docs import documented
 from ..errors import NO_VALUE, InvalidValue
 from ..measures.cells import coordinates
 from ..measures.labels import label_scores
 from ..selection import best_panel
-from ._panel import basis_of
+from ._panel import SHARED, basis_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 _SIZES = (5, 10, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200, 300, 400, 500)
 
 
+@documented(SHARED)
 def curve(
     adata: AnnData,
     max_genes: int = 200,
@@ -44,45 +46,60 @@ def curve(
     key_added: str = "glfs_curve",
     inplace: bool = True,
 ) -> pd.DataFrame | None:
-    """Say what panels of 1, 2, … genes keep, so that a size can be chosen.
+    """Compute the preserved structure for every panel size, to choose a size.
 
-    Panels are nested: one choice of `max_genes` genes gives all sizes.
+    Panels are nested: one selection of `max_genes` genes gives all sizes.
 
     Parameters
     ----------
-    adata
-        Cells × genes, logarithmised.
-    max_genes
-        Genes of the largest panel.
-    labels
-        Column of ``.obs`` with labels of the cells: how well they are predicted, too.
-    sizes
-        Sizes at which labels are predicted.  None: some from 5 to `max_genes`.
-    include, exclude, limits, symbols
-        As in :func:`~glfs_bio.pp.select_genes`.
-    preserve
-        What the panel should preserve: what :func:`~glfs_bio.pp.select_genes` takes, or a
-        :class:`~glfs_bio.Preserve`.  None: the structure.
-    key_added
+    adata : AnnData
+        <adata>
+    max_genes : int, default 200
+        Number of genes of the largest panel.
+    labels : str, default None
+        Column of ``.obs`` with labels to predict from the panels.
+    sizes : list of int, default None
+        Panel sizes for the prediction of labels.  None: sizes from 5 to `max_genes`.
+    include : str, pattern or list, default None
+        Genes that must be selected, as in :func:`~glfs_bio.pp.select_genes`.
+    exclude : str, pattern or list, default None
+        <exclude>
+    limits : Limits, default None
+        Constraints, as in :func:`~glfs_bio.pp.select_genes`.
+    symbols : str, default None
+        <symbols>
+    preserve : str, list, dict or Preserve, default None
+        <preserve>
+    key_added : str, default "glfs_curve"
         Key of ``.uns``.
-    inplace
-        Write to `adata`; otherwise return the table.  There is no `copy`: to keep an object, pass
-        ``adata.copy()``.
+    inplace : bool, default True
+        <inplace>
 
     Returns
     -------
-    None, or with `inplace=False` the table.  Written:
+    None, or with ``inplace=False`` the table.  Written:
 
-    ``.uns[key_added]``
-        ``table``, one row a size: ``n_genes``; ``gene``, which is added; ``adds``, the share of
-        the structure that it adds; ``preserved``; ``optimality``, at least; and with `labels`
-        ``accuracy`` and ``macro_f1`` of leave-one-out prediction from the 15 nearest cells, NaN at
-        other sizes than `sizes`.  ``params`` and ``versions``.
+    ``.uns[key_added]["table"]`` : DataFrame, one row per size
+        ``n_genes``, the size; ``gene``, the gene that is added; ``adds``, the share of the target
+        that it adds; ``preserved``, the preserved share; ``optimality``, its lower bound relative
+        to the best panel.  With `labels`, ``accuracy`` and ``macro_f1`` of leave-one-out prediction
+        from the 15 nearest cells, NaN for sizes that are not in `sizes`.
+    ``.uns[key_added]["params"]`` : dict
+        Arguments of the call.
+    ``.uns[key_added]["versions"]`` : dict of str
+        Versions of the packages.
 
     Raises
     ------
-    KeyError, TypeError, ValueError
-        A parameter, gene or matrix that cannot be used; limits that no panel meets.
+    KeyError
+        If a gene, column or layer is missing.
+    TypeError, ValueError
+        If an argument or the matrix is invalid, or if constraints are infeasible.
+
+    See Also
+    --------
+    glfs_bio.pp.select_genes : Select a panel of one size.
+    glfs_bio.pl.curve : Plot the table.
 
     Examples
     --------
@@ -114,7 +131,7 @@ def curve(
         raise InvalidValue(
             "max_genes",
             max_genes,
-            "is more than the {n} genes to choose from",
+            "is more than the {n} candidate genes",
             "ask for fewer",
             n=len(candidates),
         )
@@ -166,9 +183,7 @@ def _check_sizes(sizes: Sequence[int] | None, max_genes: int, labels: str | None
                 most=max_genes,
             )
     if labels is None:
-        raise InvalidValue(
-            "sizes", NO_VALUE, "is for labels", "name their column with {arg:labels}"
-        )
+        raise InvalidValue("sizes", NO_VALUE, "needs labels", "name their column with {arg:labels}")
 
 
 def _predict(

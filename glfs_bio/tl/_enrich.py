@@ -1,4 +1,4 @@
-"""What the selected genes have in common: gene sets, through gseapy."""
+"""Enrichment of gene sets in a selection, through gseapy."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from scipy.stats import false_discovery_control
 
 from .. import checks
 from .._anndata import names, provenance, read, selection, write
+from .._docs import documented
 from .._extras import needs
 from ..data.matrix import RowMatrix
 from ..errors import NO_VALUE, Caution, InvalidValue, Message, listed, naming, warn
 from ._gene_sets import gene_sets as read_gene_sets
+from ._panel import SHARED
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -28,6 +30,7 @@ _SIZES = {"ora": (1, None), "prerank": (15, 500)}
 _ORGANISMS = ("human", "mouse", "yeast", "fly", "fish", "worm")
 
 
+@documented(SHARED)
 def enrich(
     adata: AnnData,
     gene_sets: str | Path | Mapping[str, Collection[str]],
@@ -47,94 +50,96 @@ def enrich(
     inplace: bool = True,
     random_state: int = 0,
 ) -> pd.DataFrame | None:
-    """Find the gene sets that a selection is rich in.
+    """Find the gene sets that are enriched in a selection.
 
-    Over-representation asks whether more of the selected genes are in a set than of as many genes
-    drawn from the background: the hypergeometric test [1]_, one-sided.  The background is what the
-    selection was drawn from, the tested genes, and not the genome; genes that no cell expresses
-    make it too large, and `min_cells` leaves them out.  Genes and sets outside of the
-    background are left out, names are compared as they are written, and p-values are adjusted over
-    every set that was tested, those without a selected gene too.
-
-    A selection avoids genes that repeat one another, so a large set may be represented by a few.
+    Over-representation is tested by the one-sided hypergeometric test [1]_ against the background:
+    the candidate genes of the selection, not the genome.  Genes that no cell expresses make the
+    background too large; `min_cells` removes them.  Gene names are compared exactly, and p-values
+    are adjusted over all tested sets.  A selection avoids co-expressed genes: a few genes can stand
+    for a large set.
 
     Parameters
     ----------
-    adata
+    adata : AnnData
         Cells × genes, with a selection of :func:`~glfs_bio.pp.select_genes`.
-    gene_sets
-        Path of a GMT file; dict of name → genes; or the name of a library of gseapy (Enrichr),
-        which is downloaded.
-    key
-        Which selection: the `key_added` of ``select_genes``.
-    method
-        ``"ora"``: over-representation; ``"prerank"``: GSEA on the scores of all tested genes [2]_,
-        where a low score often means that other genes cover what the gene has to say.
-    background
-        Names, spelt as in `gene_sets`, that the selection could have been drawn from.  None: the
-        tested genes.  For ``"ora"``.
-    min_cells
-        Leave tested genes out that fewer cells express, that is, where they are not zero.  None:
-        none is left out; of those that no cell expresses a warning tells.
-    symbols
-        Column of ``.var`` with the names that `gene_sets` uses.  Genes without a name there are
-        left out, and several with one name count once.  None: ``.var_names``.
-    min_size, max_size
-        Fewest and most genes that a set may have in the background.  None: 1 and no bound for
-        ``"ora"``, 15 and 500 for ``"prerank"``, as in GSEA.
-    organism
-        Whose library of gseapy: human, mouse, yeast, fly, fish or worm.
-    n_permutations
-        Permutations for ``"prerank"``.
-    weight
-        Exponent of the score in the running sum of ``"prerank"``.  The score only orders the genes,
-        its zero says nothing, so the default is 0, the ranks alone (``"classic"`` in GSEA).
-    n_jobs
-        Threads for ``"prerank"``; the result does not depend on it.
-    key_added
+    gene_sets : str, path or dict
+        GMT file, dict of set names to genes, or name of a gseapy (Enrichr) library, which is
+        downloaded.
+    key : str, default "glfs"
+        Key of the selection.
+    method : {"ora", "prerank"}, default "ora"
+        - ``"ora"``: over-representation
+        - ``"prerank"``: GSEA on the scores of all candidate genes [2]_
+    background : list of str, default None
+        Genes from which the selection could have been drawn, for ``"ora"``.  None: the candidate
+        genes.
+    min_cells : int, default None
+        Minimum number of cells that express a background gene.  None: no minimum, with a warning if
+        no cell expresses a gene.
+    symbols : str, default None
+        Column of ``.var`` with the names that `gene_sets` uses.  Genes without a name are left out.
+        None: ``.var_names``.
+    min_size : int, default None
+        Minimum number of genes of a set in the background.  None: 1 for ``"ora"``, 15 for
+        ``"prerank"``.
+    max_size : int, default None
+        Maximum number of genes of a set in the background.  None: no maximum for ``"ora"``, 500 for
+        ``"prerank"``.
+    organism : str, default "human"
+        Organism of the gseapy library: human, mouse, yeast, fly, fish or worm.
+    n_permutations : int, default 1000
+        Number of permutations, for ``"prerank"``.
+    weight : float, default 0.0
+        Exponent of the score in the running sum, for ``"prerank"``.  The score only orders the
+        genes, which 0 (``"classic"`` in GSEA) respects.
+    n_jobs : int, default 1
+        Number of threads, for ``"prerank"``.  The result does not depend on it.
+    key_added : str, default None
         Key of ``.uns``.  None: ``f"{key}_enrichment"``.
-    inplace
-        Write to `adata`; otherwise return the table and leave `adata` as it is.  There is no
-        `copy`: to keep an object, pass ``adata.copy()``.
-    random_state
+    inplace : bool, default True
+        <inplace>
+    random_state : int, default 0
         Seed of the permutations.
 
     Returns
     -------
-    None, or with `inplace=False` a :class:`pandas.DataFrame` with one row a tested gene set, the
-    most significant first, and the set's name as index:
+    None, or with ``inplace=False`` the table.  Written:
 
-    ``n_overlap``, ``n_set``
-        Selected genes in the set; genes of the set in the background.
-    ``odds_ratio``
-        With 1/2 added to each of the four counts (Haldane–Anscombe); NaN without overlap.
-    ``pvals``, ``pvals_adj``
-        p-value, and Benjamini–Hochberg's over the table.
-    ``genes``
-        The selected genes in the set, the best first, joined by ``";"``.
-
-    With ``"prerank"``: ``n_set``, ``es``, ``nes``, ``pvals`` (0 is below 1 / `n_permutations`),
-    ``pvals_adj`` (GSEA's false discovery rate), and in ``genes`` the leading edge.  Written to
-    ``.uns[key_added]``: the table as ``table``, with ``params``, ``n_selected``,
-    ``n_background`` and ``versions``.
+    ``.uns[key_added]["table"]`` : DataFrame, one row per tested set, the most significant first
+        - ``n_overlap``: number of selected genes in the set (``"ora"``)
+        - ``n_set``: number of genes of the set in the background
+        - ``odds_ratio``: with 1/2 added to each count; NaN without overlap (``"ora"``)
+        - ``es``, ``nes``: enrichment score, and normalised (``"prerank"``)
+        - ``pvals``: p-value
+        - ``pvals_adj``: Benjamini–Hochberg adjusted p-value, or the false discovery rate of GSEA
+        - ``genes``: selected genes in the set, or the leading edge, joined by ``";"``
+    ``.uns[key_added]["params"]`` : dict
+        Arguments of the call.
+    ``.uns[key_added]["n_selected"]``, ``["n_background"]`` : int
+        Number of selected genes, and of background genes.
+    ``.uns[key_added]["versions"]`` : dict of str
+        Versions of the packages.
 
     Raises
     ------
     KeyError
-        No such selection, or column of ``.var``.
+        If the selection or column is missing.
     ConnectionError
-        A library of gseapy, and no network.
+        If a gseapy library cannot be downloaded.
     ImportError
-        No ``gseapy``, which comes with the extra ``enrich``.
+        If ``gseapy`` is missing, from the extra ``enrich``.
     FileNotFoundError, TypeError, ValueError
-        Gene sets that are missing or malformed, no name in common, or a parameter out of range;
-        `adata` is left as it was.
+        If gene sets are missing or malformed, share no name with the genes, or if an argument is
+        invalid; `adata` is unchanged.
 
     Warns
     -----
     UserWarning
-        Selected genes that are not in `background`; they are left out.  Tested genes that no cell
-        expresses, which `min_cells` leaves out.
+        If selected genes are not in the background, or if no cell expresses a candidate gene.
+
+    See Also
+    --------
+    glfs_bio.pl.enrichment : Plot the table.
 
     References
     ----------
@@ -176,7 +181,7 @@ def enrich(
             "background",
             NO_VALUE,
             "is empty",
-            "give the genes that the selection could have been drawn from",
+            "give the candidate genes of the selection",
         )
     if method == "prerank":  # a set of all genes has no place in the ranking
         most = len(universe) - 1
@@ -231,7 +236,7 @@ def _sizes(method: str, min_size: int | None, max_size: int | None) -> tuple[int
 
 
 def _check_background(background: Iterable[str] | None, method: str, min_cells: int | None) -> None:
-    """Refuse a background that is no list, or beside what it does not go with."""
+    """Refuse a background that is not a list, or that does not fit other arguments."""
     if background is None:
         return
     if method != "ora" or isinstance(background, str) or not isinstance(background, Iterable):
@@ -242,7 +247,7 @@ def _check_background(background: Iterable[str] | None, method: str, min_cells: 
         raise InvalidValue(
             "min_cells",
             min_cells,
-            "is for the tested genes",
+            "is for the candidate genes",
             "leave it out, or {arg:background}",
         )
 
@@ -258,7 +263,7 @@ def _inside(selected: pd.Index, universe: list[str], min_cells: int | None) -> p
                 n_all=len(selected),
                 where=Message("{arg:background}")
                 if min_cells is None
-                else Message("{n_cells} cells", n_cells=min_cells),
+                else Message("at least {n_cells} cells", n_cells=min_cells),
                 genes=listed(outside),
             )
         )
@@ -274,9 +279,9 @@ def _inside(selected: pd.Index, universe: list[str], min_cells: int | None) -> p
 
 
 def _expressed(adata: AnnData, key: str, symbols: str | None, min_cells: int | None) -> pd.Series:
-    """Names of the genes that enough cells express; all, where nothing is said of it.
+    """Return the names of genes that at least `min_cells` cells express; None: of all genes.
 
-    Then only a matrix in memory is looked at, and a warning tells of genes that no cell expresses.
+    With None, a matrix in memory is checked for genes that no cell expresses, with a warning.
     """
     names = selection.names(adata, symbols)
     layer = write.restored(adata.uns.get(key, {}).get("params", {}).get("layer"))
@@ -290,8 +295,8 @@ def _expressed(adata: AnnData, key: str, symbols: str | None, min_cells: int | N
     if silent.any() and not (silent == tested).all():  # else the matrix is left out
         warn(
             Caution(
-                "No cell expresses {n} of the {n_all} tested genes, which make p-values too small: "
-                "{arg:min_cells=1} leaves them out; or remove them before the selection.",
+                "No cell expresses {n} of {n_all} candidate genes, which makes p-values too "
+                "small. Remove them before the selection, or pass {arg:min_cells=1}.",
                 n=int(silent.sum()),
                 n_all=int(tested.sum()),
             )
@@ -308,7 +313,7 @@ def _selected(adata: AnnData, key: str, symbols: str | None) -> pd.Index:
             "symbols",
             symbols,
             "has no name for any of the {n} selected genes",
-            "name another column",
+            "choose another column",
             n=len(genes),
         )
     return named

@@ -1,4 +1,4 @@
-"""How good a panel is, and what it misses."""
+"""Quality of a panel, and the variation that it leaves unexplained."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pandas as pd
 from .. import checks
 from .._anndata import columns, provenance, read, write
 from .._anndata.all_genes import view_of_all_genes
+from .._docs import documented
 from .._progress import progress
 from ..criterion.failures import WithFailures
 from ..data.threads import few_threads
@@ -19,7 +20,7 @@ from ..measures.cells import View
 from ..measures.genes import imputed, redundancy, totals
 from ..measures.labels import label_scores
 from ..solvers.greedy import select
-from ._panel import find
+from ._panel import SHARED, find
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,6 +39,7 @@ N_STEPS = 4
 _GENES, _LABELS = 6, 3
 
 
+@documented(SHARED)
 def evaluate_panel(
     adata: AnnData,
     panel: Any = "glfs",
@@ -46,96 +48,126 @@ def evaluate_panel(
     counts_layer: str | None = None,
     platform: Platform | None = None,
     n_random: int = 20,
-    n_directions: int = 5,
+    n_axes: int = 5,
     symbols: str | None = None,
     preserve: Preserve | Given | None = None,
     key_added: str = "glfs_evaluation",
     inplace: bool = True,
     random_state: int | None = 0,
 ) -> dict[str, Any] | None:
-    """Judge any panel of genes: what it keeps of the cells, and what it misses.
+    """Evaluate a panel: the structure it preserves, and the variation it leaves unexplained.
 
-    The share of the structure that is preserved needs no labels and is on one scale for every panel
-    of the same cells.  It is 0 without genes and 1 with all of them.  A share of .3 can be good:
-    few genes do not keep what twenty thousand do.  The random panels and the best possible share of
-    the same size tell how good.
+    The preserved share of the structure needs no labels.  It is 0 without genes and 1 for all
+    genes, on one scale for all panels of the same cells.  A share of 0.3 can be good, since a few
+    genes cannot preserve the variation of thousands: compare it with random panels and with the
+    bound for this size.
 
     Parameters
     ----------
-    adata
-        Cells × genes, logarithmised.
-    panel
-        Names of genes, one name, a file of them, or the key of a selection, of a boolean column of
-        ``.var``, or of what ``sc.tl.rank_genes_groups`` wrote: the first 10 genes of each group.
-    labels
-        Column of ``.obs`` with labels of the cells, such as types; cells without one are left out.
-    counts_layer
-        Layer of raw counts, or ``"X"``: what share of the counts the panel takes.
-    platform
-        The assay that measures the panel, as in :func:`~glfs_bio.pp.select_genes`.  None: that of
-        a selection.
-    n_random
-        Random panels of the same size, of genes that vary.
-    n_directions
-        Directions to list that the panel misses.
-    symbols
-        Column of ``.var`` with names that genes may be given by.
-    preserve
-        What the panel should preserve: what :func:`~glfs_bio.pp.select_genes` takes, or a
-        :class:`~glfs_bio.Preserve`.  None: what a selection was made for, and the structure for
-        other panels.
-    key_added
-        Key of ``.uns``, and prefix of the columns of ``.obs`` and ``.var``.
-    inplace
-        Write to `adata`; otherwise return what ``.uns`` gets.  There is no `copy`: to keep an
-        object, pass ``adata.copy()``.
-    random_state
-        Seed of the random panels, of clusters, and of failures.  An interrupt leaves `adata` as it
-        was.
+    adata : AnnData
+        <adata>
+    panel : str, list or path, default "glfs"
+        <panel>
+    labels : str, default None
+        Column of ``.obs`` with labels of the cells; cells without a label are left out.
+    counts_layer : str, default None
+        Layer of raw counts, or ``"X"``, for the share of the counts that the panel takes.
+    platform : Platform, default None
+        Target platform, as in :func:`~glfs_bio.pp.select_genes`.  None: the platform of the
+        selection.
+    n_random : int, default 20
+        Number of random panels of the same size, from genes that vary.
+    n_axes : int, default 5
+        Number of unexplained axes to list.
+    symbols : str, default None
+        <symbols>
+    preserve : str, list, dict or Preserve, default None
+        <preserve>
+    key_added : str, default "glfs_evaluation"
+        Key of ``.uns``, and prefix of the columns in ``.obs`` and ``.var``.
+    inplace : bool, default True
+        <inplace>
+    random_state : int, default 0
+        Seed of the random panels, the clusters and the failures.
 
     Returns
     -------
-    None, or with `inplace=False` the dict.  Written:
+    None, or with ``inplace=False`` the dict of ``.uns[key_added]``.  Written:
 
-    ``.uns[key_added]``
-        Of the structure: ``preserved``, the share that the panel keeps; ``optimality``, at least
-        that share of what the best panel of as many genes keeps; ``best_preserved``, what the panel
-        of :func:`~glfs_bio.pp.select_genes` of that size keeps, and ``most_preserved``, what no
-        panel of that size exceeds; ``random_preserved``, of random panels, shape (n_random,);
-        ``preserved_with_failures``, with such a platform; where the structure has batches
-        ``batches``, their names, and ``preserved_in_batches``, the share that is preserved of each.
-
-        Of the cells as the panel shows them: ``knn_preservation``, the share of the 15 nearest
-        cells in 50 principal components of all genes that are nearest cells in the panel;
-        ``cluster_preservation_coarse`` and ``cluster_preservation_fine``: normalised mutual
-        information of 5–10 and of 20–40 clusters in both.  With `labels` ``accuracy``, ``macro_f1``
-        and ``rare_f1`` of leave-one-out prediction from the 15 nearest cells (rare: at most 5 % of
-        the cells), ``accuracy_all_genes``, the same in 50 principal components of all genes,
-        ``per_label`` (a table, with ``recall``, ``f1``, ``confused_with``) and ``confusion``,
-        numbers of cells, labels × predictions, in the order of ``per_label``.
-
-        Of the genes: ``imputed``, the median R² of the structure of unmeasured genes; of those of
-        the panel ``mean_correlation`` and ``n_effective``, an effective number of genes.  With
-        `counts_layer` ``counts_share``, of all counts, ``counts_spearman``: whether the panel's
-        total follows the total of the cell, and ``counts_per_label``, a table with ``ratio``: how
-        much more of a label's counts than of all the panel takes.
-
-        What it misses: ``unexplained``, a table of directions, the worst first: ``share`` of what
-        is left open, the genes on both sides (``genes_up``, ``genes_down``), and with `labels` the
-        labels that vary most along it (``labels``).
-
-        ``table``, all numbers, one row per ``measure``; ``n_genes``; ``genes``; ``absent``, names
-        that are not in the data; ``params``; ``versions``.
-    ``.obs[f"{key_added}_unexplained"]``
-        The error that the panel leaves at each cell, in units of that of a mean cell without any
-        gene.  A cell of which there is more to be known has more left open.
-    ``.var[f"{key_added}_r2"]``
-        R² of the structure of each unmeasured gene, as the panel predicts it; NaN for the panel.
+    ``.uns[key_added]["preserved"]`` : float
+        Preserved share of the target.
+    ``.uns[key_added]["optimality"]`` : float
+        Lower bound on ``preserved`` relative to the best panel of this size.
+    ``.uns[key_added]["best_preserved"]`` : float
+        Preserved share of the selection of :func:`~glfs_bio.pp.select_genes` of this size.
+    ``.uns[key_added]["most_preserved"]`` : float
+        Upper bound on the preserved share of any panel of this size.
+    ``.uns[key_added]["random_preserved"]`` : float, shape (n_random,)
+        Preserved shares of the random panels.
+    ``.uns[key_added]["preserved_with_failures"]`` : float
+        Mean preserved share over failures, with a `platform` that has them.
+    ``.uns[key_added]["batches"]`` : str, shape (n_batches,)
+        Names of the batches, if the structure has batches.
+    ``.uns[key_added]["preserved_in_batches"]`` : float, shape (n_batches,)
+        Preserved share of each batch.
+    ``.uns[key_added]["knn_preservation"]`` : float
+        Share of the 15 nearest cells in 50 principal components of all genes that are also nearest
+        cells in the panel.
+    ``.uns[key_added]["cluster_preservation_coarse"]`` : float
+        Normalised mutual information of 5 to 10 clusters in the panel and in all genes.
+    ``.uns[key_added]["cluster_preservation_fine"]`` : float
+        Normalised mutual information of 20 to 40 clusters.
+    ``.uns[key_added]["accuracy"]`` : float
+        With `labels`: accuracy of leave-one-out prediction from the 15 nearest cells.
+    ``.uns[key_added]["accuracy_all_genes"]`` : float
+        The same in 50 principal components of all genes.
+    ``.uns[key_added]["macro_f1"]`` : float
+        Mean F1 of the labels.
+    ``.uns[key_added]["rare_f1"]`` : float
+        Mean F1 of labels with at most 5 % of the cells.
+    ``.uns[key_added]["per_label"]`` : DataFrame, one row per label
+        ``recall``, ``f1`` and ``confused_with``.
+    ``.uns[key_added]["confusion"]`` : int, shape (n_labels, n_labels)
+        Number of cells by label (rows) and prediction (columns).
+    ``.uns[key_added]["imputed"]`` : float
+        Median R² of the structure of unmeasured genes, predicted from the panel.
+    ``.uns[key_added]["mean_correlation"]`` : float
+        Mean absolute correlation of the genes of the panel.
+    ``.uns[key_added]["n_effective"]`` : float
+        Effective number of genes of the panel.
+    ``.uns[key_added]["counts_share"]`` : float
+        With `counts_layer`: share of the panel in all counts.
+    ``.uns[key_added]["counts_spearman"]`` : float
+        Rank correlation of the total counts of the panel and of all genes.
+    ``.uns[key_added]["counts_per_label"]`` : DataFrame, one row per label
+        ``ratio``, the share of the label's counts relative to ``counts_share``.
+    ``.uns[key_added]["unexplained"]`` : DataFrame, one row per axis
+        Unexplained axes, the largest first: ``share`` of the unexplained variation; ``genes_up``
+        and ``genes_down``, the genes at both ends; with `labels`, ``labels`` that vary most along
+        it.
+    ``.uns[key_added]["table"]`` : DataFrame
+        All numbers, in the columns ``measure`` and ``value``.
+    ``.uns[key_added]["genes"]`` : str, shape (n_genes,)
+        Genes of the panel.
+    ``.uns[key_added]["absent"]`` : str
+        Names that are missing in the data, if any.
+    ``.obs[f"{key_added}_unexplained"]`` : float
+        Posterior variance at each cell, relative to the mean cell without genes.
+    ``.var[f"{key_added}_r2"]`` : float
+        R² of the structure of each unmeasured gene; NaN for genes of the panel.
 
     Raises
     ------
-    KeyError, TypeError, ValueError
-        A parameter, gene, column or matrix that cannot be used; `adata` is left as it was.
+    KeyError
+        If a gene, column or layer is missing.
+    TypeError, ValueError
+        If an argument or the matrix is invalid; `adata` is unchanged.
+
+    See Also
+    --------
+    compare_panels : Evaluate several panels.
+    explain_panel : Explain each gene of a panel.
+    glfs_bio.pl.preserved, glfs_bio.pl.labels, glfs_bio.pl.unexplained
 
     Examples
     --------
@@ -151,18 +183,18 @@ def evaluate_panel(
         "counts_layer": counts_layer,
         "platform": platform,
         "n_random": n_random,
-        "n_directions": n_directions,
+        "n_axes": n_axes,
         "symbols": symbols,
         "random_state": random_state,
     }
     checks.keys(key_added=key_added)
     checks.flags(inplace=inplace)
-    asked = Asked.of(adata, labels, counts_layer, n_random, n_directions, random_state)
+    inputs = Inputs.of(adata, labels, counts_layer, n_random, n_axes, random_state)
     with progress() as bar:
         task = bar.add_task("the structure of the cells", total=N_STEPS)
         found = find(adata, panel, symbols=symbols, preserve=preserve, platform=platform)
         entry, of_cells, r2 = evaluated(
-            adata, found, asked, lambda what: bar.update(task, advance=1, description=what)
+            adata, found, inputs, lambda what: bar.update(task, advance=1, description=what)
         )
     entry["params"] = write.parameters(params) | found.basis.record()
     entry["made_of"] = provenance.made_of(adata, found.layer, [found.named])
@@ -177,13 +209,13 @@ def evaluate_panel(
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What is asked of a panel, read and checked: see :func:`evaluate_panel`."""
+class Inputs:
+    """Labels, counts and numbers of an evaluation, read and checked: see :func:`evaluate_panel`."""
 
     labels: Labels | None
     counts: Matrix | None
     n_random: int
-    n_directions: int
+    n_axes: int
     random_state: int | None
 
     @classmethod
@@ -193,9 +225,9 @@ class Asked:
         labels: str | None,
         counts_layer: str | None,
         n_random: int,
-        n_directions: int,
+        n_axes: int,
         random_state: int | None,
-    ) -> Asked:
+    ) -> Inputs:
         """Read the columns and the layer.
 
         Raises
@@ -204,24 +236,24 @@ class Asked:
             A column, layer or number that cannot be used.
         """
         checks.whole_number("n_random", n_random, at_least=0)
-        checks.whole_number("n_directions", n_directions, at_least=1)
+        checks.whole_number("n_axes", n_axes, at_least=1)
         checks.seed(random_state)
         read.unique_names(adata)
         return cls(
             None if labels is None else columns.labels(adata, labels, "labels"),
             None if counts_layer is None else read.counts(adata, counts_layer).source,
             n_random,
-            n_directions,
+            n_axes,
             random_state,
         )
 
 
 def evaluated(
-    adata: AnnData, found: Panel, asked: Asked, now: Callable[[str], None]
+    adata: AnnData, found: Panel, inputs: Inputs, now: Callable[[str], None]
 ) -> tuple[dict[str, Any], Array, Array]:
-    """What :func:`evaluate_panel` writes to ``.uns``, ``.obs`` and ``.var``.
+    """Return the results of :func:`evaluate_panel` for ``.uns``, ``.obs`` and ``.var``.
 
-    `now` is told what comes next, :data:`N_STEPS` times.
+    `now` is called with the name of each of the :data:`N_STEPS` steps.
     """
     basis = found.basis
     data = read.matrix(adata, basis.structure.parameters.layer)
@@ -229,35 +261,35 @@ def evaluated(
     entry: dict[str, Any] = {
         "n_genes": len(found.genes),
         "genes": adata.var_names[found.genes].to_numpy(dtype=object),
-        **_structure(found, asked),
+        **_structure(found, inputs),
         **_batches(adata, found),
     }
     if found.named.absent:
         entry["absent"] = np.array(found.named.absent, dtype=object)
     if basis.failure is not None:
-        mean = WithFailures(basis.criterion, basis.failure, random_state=asked.random_state)
+        mean = WithFailures(basis.criterion, basis.failure, random_state=inputs.random_state)
         entry["preserved_with_failures"] = float(mean.preserved(found.genes)[-1])
     now("what it misses")
     of_cells = basis.structure.of_all_cells(found.measured.unexplained_cells(), adata.n_obs)
-    entry["unexplained"] = _missed(adata, found, asked)
+    entry["unexplained"] = _unexplained(adata, found, inputs)
     r2 = imputed(basis.structure.sets, found.genes).of_structure
     entry["imputed"] = float(np.nanmedian(r2)) if np.isfinite(r2).any() else float("nan")
     now("nearest cells and clusters")
-    all_genes = view_of_all_genes(adata, found.layer, asked.random_state)
-    entry |= _cells(found, data, asked, all_genes)
+    all_genes = view_of_all_genes(adata, found.layer, inputs.random_state)
+    entry |= _cells(found, data, inputs, all_genes)
     now("the panel's genes")
-    entry |= _genes(found, data, asked)
+    entry |= _genes(found, data, inputs)
     return entry, of_cells, r2
 
 
 def _table(entry: dict[str, Any]) -> pd.DataFrame:
-    """All numbers, a row each."""
+    """Return all numbers, one row each."""
     numbers = {name: value for name, value in entry.items() if np.isscalar(value)}
     return pd.DataFrame({"measure": list(numbers), "value": list(numbers.values())})
 
 
-def _structure(found: Panel, asked: Asked) -> dict[str, Any]:
-    """What the panel keeps beside the best, and beside random ones."""
+def _structure(found: Panel, inputs: Inputs) -> dict[str, Any]:
+    """Return the preserved share, with the bound and random panels for comparison."""
     criterion, panel = found.basis.criterion, found.genes
     every, none = np.arange(criterion.n_genes), np.empty(0, dtype=np.intp)
     with few_threads(criterion.rank, criterion.n_genes):
@@ -267,11 +299,11 @@ def _structure(found: Panel, asked: Asked) -> dict[str, Any]:
         if not criterion.has_anything:
             most = np.nan
         varying = np.flatnonzero(np.any([one.variance > 0 for one in criterion.sets], axis=0))
-        draw = np.random.default_rng(asked.random_state)
+        draw = np.random.default_rng(inputs.random_state)
         size = min(len(panel), len(varying))
         random = [
             criterion.preserved(draw.choice(varying, size, replace=False))[-1]
-            for _ in range(asked.n_random)
+            for _ in range(inputs.n_random)
         ]
     return {
         "preserved": preserved,
@@ -283,7 +315,7 @@ def _structure(found: Panel, asked: Asked) -> dict[str, Any]:
 
 
 def _batches(adata: AnnData, found: Panel) -> dict[str, Any]:
-    """What the panel keeps of each batch, where there are several."""
+    """Return the preserved share of each batch, if there are several."""
     structure = found.basis.structure
     if len(structure.rows) == 1:
         return {}
@@ -295,9 +327,9 @@ def _batches(adata: AnnData, found: Panel) -> dict[str, Any]:
     }
 
 
-def _cells(found: Panel, data: Matrix, asked: Asked, all_genes: View) -> dict[str, Any]:
-    """The cells as the panel shows them, compared with all genes."""
-    panel = View.of(measures.coordinates(data, found.genes), asked.random_state)
+def _cells(found: Panel, data: Matrix, inputs: Inputs, all_genes: View) -> dict[str, Any]:
+    """Compare the cells in the panel with the cells in all genes."""
+    panel = View.of(measures.coordinates(data, found.genes), inputs.random_state)
     preserved = measures.knn_preservation(panel.nearest, all_genes.nearest)
     clusters = measures.cluster_preservation(panel.clusters, all_genes.clusters)
     entry: dict[str, Any] = {
@@ -305,8 +337,8 @@ def _cells(found: Panel, data: Matrix, asked: Asked, all_genes: View) -> dict[st
         "cluster_preservation_coarse": clusters.coarse,
         "cluster_preservation_fine": clusters.fine,
     }
-    if asked.labels is not None:
-        codes, names = asked.labels.codes, asked.labels.names
+    if inputs.labels is not None:
+        codes, names = inputs.labels.codes, inputs.labels.names
         scores = label_scores(panel.coordinates, codes, names, near=panel.nearest)
         entry["accuracy"] = scores.accuracy
         by_all = label_scores(all_genes.coordinates, codes, names, near=all_genes.nearest)
@@ -318,18 +350,18 @@ def _cells(found: Panel, data: Matrix, asked: Asked, all_genes: View) -> dict[st
     return entry
 
 
-def _genes(found: Panel, data: Matrix, asked: Asked) -> dict[str, Any]:
-    """What the panel's genes repeat, and what share of the counts they take."""
+def _genes(found: Panel, data: Matrix, inputs: Inputs) -> dict[str, Any]:
+    """Return the redundancy of the panel, and its share of the counts."""
     repeated = redundancy(data, found.genes)
     entry: dict[str, Any] = {
         "mean_correlation": repeated.mean_correlation,
         "n_effective": repeated.n_effective,
     }
-    if asked.counts is not None:
+    if inputs.counts is not None:
         codes, names = (
-            (None, ()) if asked.labels is None else (asked.labels.codes, asked.labels.names)
+            (None, ()) if inputs.labels is None else (inputs.labels.codes, inputs.labels.names)
         )
-        taken = totals(asked.counts, found.genes, codes, names)
+        taken = totals(inputs.counts, found.genes, codes, names)
         entry["counts_share"] = taken.share
         entry["counts_spearman"] = taken.spearman
         if taken.per_label is not None:
@@ -337,31 +369,31 @@ def _genes(found: Panel, data: Matrix, asked: Asked) -> dict[str, Any]:
     return entry
 
 
-def _missed(adata: AnnData, found: Panel, asked: Asked) -> pd.DataFrame:
-    """Directions that stay open, named by their genes and labels."""
+def _unexplained(adata: AnnData, found: Panel, inputs: Inputs) -> pd.DataFrame:
+    """Return the unexplained axes, named by their genes and labels."""
     names = adata.var_names.to_numpy()
     rows = []
-    for one in found.measured.unexplained_axes(asked.n_directions):
+    for one in found.measured.unexplained_axes(inputs.n_axes):
         order = np.argsort(-one.genes)
         row: dict[str, Any] = {
             "share": one.share,
-            "genes_up": _told(names, order, one.genes),
-            "genes_down": _told(names, order[::-1], -one.genes),
+            "genes_up": _leading_genes(names, order, one.genes),
+            "genes_down": _leading_genes(names, order[::-1], -one.genes),
         }
-        if asked.labels is not None:
-            codes = asked.labels.codes[found.basis.structure.rows[one.block]]
-            row["labels"] = _labels(one.cells, codes, asked.labels.names)
+        if inputs.labels is not None:
+            codes = inputs.labels.codes[found.basis.structure.rows[one.block]]
+            row["labels"] = _labels(one.cells, codes, inputs.labels.names)
         rows.append(row)
     return pd.DataFrame(rows)
 
 
-def _told(names: Any, order: Index, along: Array) -> str:
-    """The first genes on one side."""
+def _leading_genes(names: Any, order: Index, along: Array) -> str:
+    """Return the first genes on one side of an axis."""
     return ", ".join(names[gene] for gene in order[:_GENES] if along[gene] > 0)
 
 
 def _labels(cells: Array, codes: Index, categories: list[str]) -> str:
-    """Labels whose cells hold most of what is open in proportion to their number."""
+    """Return the labels with the largest share of an axis relative to their number of cells."""
     squares = cells**2
     share = np.array([squares[codes == code].sum() for code in range(len(categories))])
     share = share / squares.sum()

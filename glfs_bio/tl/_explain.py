@@ -1,4 +1,4 @@
-"""Why each gene is in a panel."""
+"""The contribution of each gene of a panel."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import pandas as pd
 
 from .. import checks
 from .._anndata import columns, provenance, write
-from ..criterion.panel import SHARE
-from ._panel import find, offers
+from .._docs import documented
+from ..criterion.panel import MIN_SCORE
+from ._panel import SHARED, find, substitutions
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 _NAMED_BY = 3
 
 
+@documented(SHARED)
 def explain_panel(
     adata: AnnData,
     panel: Any = "glfs",
@@ -39,57 +41,66 @@ def explain_panel(
     key_added: str = "glfs_explanation",
     inplace: bool = True,
 ) -> pd.DataFrame | None:
-    """Say for every gene of a panel what is lost without it, whom it serves, and what replaces it.
+    """Explain each gene of a panel: contribution, supported cell types and substitute.
 
     Parameters
     ----------
-    adata
-        Cells × genes, logarithmised.
-    panel
-        Names of genes, one name, a file of them, or the key of a selection, of a boolean column of
-        ``.var``, or of what ``sc.tl.rank_genes_groups`` wrote: the first 10 genes of each group.
-    labels
-        Column of ``.obs`` with labels of the cells, such as types: which of them each gene serves.
-    n_labels
-        Most labels to name for a gene.
-    exclude
-        Genes that cannot be a substitute, as in :func:`~glfs_bio.tl.substitutes`.
-    preserve
-        What the panel should preserve: what :func:`~glfs_bio.pp.select_genes` takes, or a
-        :class:`~glfs_bio.Preserve`.  None: what a selection was made for, and the structure for
-        other panels.
-    symbols
-        Column of ``.var`` with names that genes may be given by.
-    key_added
+    adata : AnnData
+        <adata>
+    panel : str, list or path, default "glfs"
+        <panel>
+    labels : str, default None
+        <labels>
+    n_labels : int, default 3
+        Maximum number of labels to name per gene.
+    exclude : str, pattern or list, default None
+        Genes that cannot be a substitute, as in :func:`substitutes`.
+    symbols : str, default None
+        <symbols>
+    preserve : str, list, dict or Preserve, default None
+        <preserve>
+    key_added : str, default "glfs_explanation"
         Key of ``.uns``.
-    inplace
-        Write to `adata`; otherwise return the table.  There is no `copy`: to keep an object, pass
-        ``adata.copy()``.
+    inplace : bool, default True
+        <inplace>
 
     Returns
     -------
-    None, or with `inplace=False` the table.  Written:
+    None, or with ``inplace=False`` the table.  Written:
 
-    ``.uns[key_added]``
-        ``table``, one row a gene in the panel's order: ``gene``; ``preserved``, the share of the
-        structure that the genes up to this one keep; ``loss``, what the panel loses without the
-        gene, as a share of what all genes keep; ``direction`` and ``direction_share``: the
-        direction of the structure that the gene serves most, named by the genes that vary most
-        along it, and the share of the loss that lies along it; ``substitute``,
-        ``substitution_score`` and ``loss_with_substitute``: its best substitute, as in
-        :func:`~glfs_bio.tl.substitutes`, ``""`` where it has none.  With `labels` ``supports``: the
-        labels whose cells would be predicted worse without it, with their shares of the growth of
-        the error, the largest in proportion to the label's number of cells first.  ``support``,
-        with `labels`: those shares, genes × labels, and ``labels``: which these are.  ``pairs``,
-        with `labels`, a row a pair of them, the pair that is told apart worst first: ``label`` and
-        ``other``; ``preserved``, the share of the distance between their means that the panel
-        keeps; ``genes``: those that do most for it, with how much less would be preserved without
-        each.  ``params`` and ``versions``.
+    ``.uns[key_added]["table"]`` : DataFrame, one row per gene in the order of the panel
+        - ``gene``: name of the gene
+        - ``preserved``: preserved share of the genes up to this one
+        - ``loss``: contribution, the preserved share that is lost without the gene
+        - ``axis``: axis of the structure with the largest contribution, named by its genes
+        - ``axis_share``: share of the contribution along this axis
+        - ``substitute``: best substitute, or ``""``
+        - ``substitution_score``: its score, see :func:`substitutes`; NaN without a substitute
+        - ``loss_with_substitute``: preserved share that is lost with the substitute instead
+        - ``supports``: with `labels`, the labels that the gene supports, with their shares
+    ``.uns[key_added]["support"]`` : float, shape (n_genes, n_labels)
+        Share of the contribution of each gene that falls on the cells of each label.
+    ``.uns[key_added]["labels"]`` : str, shape (n_labels,)
+        Labels of the columns of ``support``.
+    ``.uns[key_added]["pairs"]`` : DataFrame, one row per pair of labels, the worst separated first
+        ``label`` and ``other``; ``preserved``, the preserved share of the distance between their
+        means; ``genes``, the genes with the largest contribution to it.
+    ``.uns[key_added]["params"]`` : dict
+        Arguments of the call.
+    ``.uns[key_added]["versions"]`` : dict of str
+        Versions of the packages.
 
     Raises
     ------
-    KeyError, TypeError, ValueError
-        A parameter, gene, column or matrix that cannot be used.
+    KeyError
+        If a gene, column or layer is missing.
+    TypeError, ValueError
+        If an argument or the matrix is invalid.
+
+    See Also
+    --------
+    substitutes : List the substitutes of each gene.
+    markers : Find the markers of each label in a panel.
 
     Examples
     --------
@@ -107,18 +118,18 @@ def explain_panel(
     found = find(adata, panel, symbols=symbols, preserve=preserve)
     criterion, genes = found.basis.criterion, found.genes
     names = adata.var_names.to_numpy()
-    lost, substitution_score = offers(adata, found, genes, exclude, symbols=symbols)
+    lost, substitution_score = substitutions(adata, found, genes, exclude, symbols=symbols)
     rows, best = np.arange(len(genes)), substitution_score.argmax(axis=1)
     score = substitution_score[rows, best]
-    some = score >= SHARE
-    direction, share = _directions(found.measured, names)
+    some = score >= MIN_SCORE
+    axis, share = _axes(found.measured, names)
     table = pd.DataFrame(
         {
             "gene": names[genes],
             "preserved": criterion.preserved(genes),
             "loss": criterion.losses(genes),
-            "direction": direction,
-            "direction_share": share,
+            "axis": axis,
+            "axis_share": share,
             "substitute": np.where(some, names[best], ""),
             "substitution_score": np.where(some, score, np.nan),
             "loss_with_substitute": np.where(some, lost[rows, best], np.nan),
@@ -126,7 +137,7 @@ def explain_panel(
     )
     entry: dict[str, Any] = {"table": table}
     if known is not None:
-        table["supports"], of_labels = _served(found, known, names[genes], n_labels)
+        table["supports"], of_labels = _supports(found, known, names[genes], n_labels)
         entry |= of_labels
     if not inplace:
         return table
@@ -137,46 +148,46 @@ def explain_panel(
     return None
 
 
-def _served(
+def _supports(
     found: Panel, known: Labels, genes: Any, n_labels: int
 ) -> tuple[list[str], dict[str, Any]]:
-    """Labels that each gene serves, in words, and what the record holds of labels."""
+    """Return the labels that each gene supports, as text, and the records of labels."""
     codes, categories = known
     names = np.array(known.names, dtype=object)
     of_sets = [codes[rows] for rows in found.basis.structure.rows]
     shares = found.measured.supports(of_sets, len(categories))
     cells = np.bincount(codes[codes >= 0], minlength=len(categories)) / max(len(codes), 1)
     apart = found.measured.pairs(of_sets, len(categories))
-    told = [_told(row, cells, names, n_labels) for row in shares]
-    return told, {"support": shares, "labels": names, "pairs": _pairs(apart, genes, names)}
+    texts = [_supported(row, cells, names, n_labels) for row in shares]
+    return texts, {"support": shares, "labels": names, "pairs": _pairs(apart, genes, names)}
 
 
-def _told(shares: Array, cells: Array, categories: Any, most: int) -> str:
-    """Labels that a gene serves more than their number of cells would make, with their shares."""
+def _supported(shares: Array, cells: Array, categories: Any, most: int) -> str:
+    """Return the labels with the largest share relative to their size, as text."""
     more = shares / np.maximum(cells, np.finfo(float).tiny)
     order = [code for code in np.argsort(-more)[:most] if more[code] > 1.0]
     return ", ".join(f"{categories[code]} ({100 * shares[code]:.0f} %)" for code in order)
 
 
 def _pairs(apart: Pairs, genes: Any, labels: Any) -> pd.DataFrame:
-    """A row a pair of labels, the worst first."""
-    told = []
+    """Return one row per pair of labels, the worst separated first."""
+    texts = []
     for work in apart.work:
         order = [gene for gene in np.argsort(-work)[:_NAMED_BY] if work[gene] > 0]
-        told.append(", ".join(f"{genes[gene]} ({100 * work[gene]:.0f} %)" for gene in order))
+        texts.append(", ".join(f"{genes[gene]} ({100 * work[gene]:.0f} %)" for gene in order))
     table = pd.DataFrame(
         {
             "label": labels[apart.first],
             "other": labels[apart.second],
             "preserved": apart.preserved,
-            "genes": told,
+            "genes": texts,
         }
     )
     return table.sort_values("preserved", kind="stable", ignore_index=True)
 
 
-def _directions(measured: MeasuredPanel, names: Any) -> tuple[list[str], Array]:
-    """The direction of the structure that each gene serves most, by its genes, and its share."""
+def _axes(measured: MeasuredPanel, names: Any) -> tuple[list[str], Array]:
+    """Return the axis with the largest contribution of each gene, named by genes, and its share."""
     shares = np.hstack(measured.losses_by_axis())
     of_genes = np.hstack([block.genes for block in measured.criterion.blocks])
     most = shares.argmax(axis=1)

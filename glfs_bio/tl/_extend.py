@@ -1,4 +1,4 @@
-"""The best genes to add to a panel."""
+"""Genes to add to a panel."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import pandas as pd
 from .. import checks
 from .._anndata import columns, constraints, names, read, write
 from .._anndata.names import Choice
+from .._docs import documented
 from ..criterion.panel import MeasuredPanel
 from ..errors import InvalidValue
 from ..options import Platform
 from ..selection import best_panel
-from ._panel import find
+from ._panel import SHARED, find
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from ._panel import Basis, Panel
 
 
+@documented(SHARED)
 def extend_panel(
     adata: AnnData,
     panel: Any,
@@ -44,63 +46,66 @@ def extend_panel(
     inplace: bool = True,
     random_state: int | None = 0,
 ) -> pd.DataFrame | None:
-    """Find the genes that add most to a panel, such as one of a catalogue.
+    """Add genes to a panel, such as a catalogue panel.
 
-    The genes of the panel stay.  Each further gene is the one that lowers most the error of the
-    genes before it, as in :func:`~glfs_bio.pp.select_genes` with `include`.
+    The genes of the panel stay.  Each further gene is the gene that lowers F most, as in
+    :func:`~glfs_bio.pp.select_genes` with `include`.
 
     Parameters
     ----------
-    adata
-        Cells × genes, logarithmised.
-    panel
-        Names of genes, one name, a file of them, or the key of a selection, of a boolean column of
-        ``.var``, or of what ``sc.tl.rank_genes_groups`` wrote: the first 10 genes of each group.
-    n_extra
-        Genes to add.  None: the fewest with which the panel keeps 90 % of the structure (at most
-        500 genes in all), or with `budget` as many as it affords.
-    labels
-        Column of ``.obs`` with labels of the cells: which of them each gene that is added serves.
-    exclude
-        Genes that cannot be added, as in :func:`~glfs_bio.pp.select_genes`.
-    limits, platform
-        As in :func:`~glfs_bio.pp.select_genes`.  Sums (totals, families, genes per type, the
-        budget) are those of the whole panel; limits on single genes hold for those that are added.
-        Names that are not in the data cost nothing, stay in the panel, and count for nothing.
-        Without a platform that of a selection counts.
-    symbols
-        Column of ``.var`` with names that genes may be given by.
-    preserve
-        What the panel should preserve: what :func:`~glfs_bio.pp.select_genes` takes, or a
-        :class:`~glfs_bio.Preserve`.  None: what a selection was made for, and the structure for
-        other panels.
-    key_added
-        Prefix of the columns written to ``.var``, and key of ``.uns``.
-    inplace
-        Write to `adata`; otherwise return the table of the genes that are added.  There is no
-        `copy`: to keep an object, pass ``adata.copy()``.
-    random_state
-        Seed of failures of the platform.
+    adata : AnnData
+        <adata>
+    panel : str, list or path
+        <panel>
+    n_extra : int, default None
+        Number of genes to add.  None: the fewest genes with which the panel preserves 90 % of what
+        all genes preserve (at most 500 genes in all), or as many as the budget allows.
+    labels : str, default None
+        Column of ``.obs`` with labels, for the label that each added gene supports.
+    exclude : str, pattern or list, default None
+        <exclude>
+    limits : Limits, default None
+        Constraints.  Sums (total counts, families, markers per type, budget) are those of the whole
+        panel; limits on single genes hold for the added genes.  Names that are missing in the data
+        cost nothing.
+    platform : Platform, default None
+        Target platform.  None: the platform of the selection.
+    symbols : str, default None
+        <symbols>
+    preserve : str, list, dict or Preserve, default None
+        <preserve>
+    key_added : str, default "glfs_extended"
+        Prefix of the columns in ``.var``, and key of ``.uns``.
+    inplace : bool, default True
+        <inplace>
+    random_state : int, default 0
+        Seed of the failures.
 
     Returns
     -------
-    None, or with `inplace=False` the table.  Written: what :func:`~glfs_bio.pp.select_genes`
-    writes, with ``.var[f"{key_added}_included"]`` for the genes of the panel, so that all that
-    takes the key of a selection takes this one; and in ``.uns[key_added]``
+    None, or with ``inplace=False`` the table.  Written are the outputs of
+    :func:`~glfs_bio.pp.select_genes` under `key_added`, and:
 
-    ``table``
-        The table, one row a gene, in the order in which they are added: ``gene``; ``adds``, the
-        share of the structure that it adds to the genes before it; ``preserved``, what is preserved
-        with it; with `labels` ``supports``, the label whose cells gain most in proportion to their
-        number.
-    ``absent``
-        Names of the panel that are not in the data, if any.
+    ``.var[f"{key_added}_included"]`` : bool
+        Genes of the given panel.
+    ``.uns[key_added]["table"]`` : DataFrame, one row per added gene, in their order
+        ``gene``; ``adds``, the share of the target that it adds; ``preserved``, the preserved share
+        with it; with `labels`, ``supports``, the label that it supports most relative to its size.
+    ``.uns[key_added]["absent"]`` : str
+        Names of the panel that are missing in the data, if any.
 
     Raises
     ------
-    KeyError, TypeError, ValueError
-        A parameter, gene or matrix that cannot be used; limits that no panel meets; `adata` is
-        left as it was.
+    KeyError
+        If a gene, column or layer is missing.
+    TypeError, ValueError
+        If an argument or the matrix is invalid, or if constraints are infeasible; `adata` is
+        unchanged.
+
+    See Also
+    --------
+    glfs_bio.pp.select_genes : Select a panel.
+    evaluate_panel : Evaluate a panel.
 
     Examples
     --------
@@ -124,7 +129,7 @@ def extend_panel(
         raise InvalidValue(
             "n_extra",
             n_extra,
-            "is more than the {n} genes that could be added",
+            "is more than the {n} candidate genes",
             "ask for fewer",
             n=len(candidates) - len(found.genes),
         )
@@ -157,7 +162,7 @@ def extend_panel(
         "limits": limits,
         "platform": _platform(basis, platform, key_added),
         "batch_key": own.batch_key,
-        "use_rep": own.use_rep if own.kept is None else own.kept,
+        "use_rep": own.use_rep if own.stored_key is None else own.stored_key,
         "neighbors_key": own.neighbors_key,
         "n_comps": own.n_comps,
         "layer": own.layer,

@@ -1,4 +1,4 @@
-"""Which genes of a panel mark which labels."""
+"""Markers of each label in a panel."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ import pandas as pd
 
 from .. import checks
 from .._anndata import columns, names, read, write
+from .._docs import documented
 from ..errors import NO_VALUE, InvalidValue
 from ..measures import cells as measures
 from ..measures.labels import combination, singles
+from ._panel import SHARED
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from ..measures.labels import Single
 
 
+@documented(SHARED)
 def markers(
     adata: AnnData,
     panel: Any,
@@ -33,51 +36,60 @@ def markers(
     key_added: str = "glfs_markers",
     inplace: bool = True,
 ) -> pd.DataFrame | None:
-    """Say for every label of the cells which genes of a panel mark it, and how well.
+    """Find the markers of each label in a panel, and how well they distinguish it.
 
-    A gene is on in a cell that expresses at least so much of it.  A label is told by a few genes
-    that are all on, as by NS-Forest [1]_: those with the largest F-beta score.  A panel that tells
-    labels apart together may have labels without a marker of their own; the table says which.
+    A gene is on in a cell that expresses it above a threshold.  The markers of a label are a few
+    genes that are all on in its cells, as in NS-Forest [1]_: the combination with the largest
+    F-beta score.  A panel can separate all labels together although a label has no marker of its
+    own.
 
     Parameters
     ----------
-    adata
-        Cells × genes, logarithmised.
-    panel
-        Names of genes, one name, a file of them, or the key of a selection, of a boolean column of
-        ``.var``, or of what ``sc.tl.rank_genes_groups`` wrote: the first 10 genes of each group.
-    labels
-        Column of ``.obs`` with labels of the cells, such as types.  Cells without one are left out.
-    n_markers
-        Most genes to tell a label by.  They are looked for among the six that are best alone.
-    beta
-        β of the F-beta score: below 1 precision counts more than recall.
-    layer
-        Layer to use in place of ``.X``; no negative values.
-    symbols
-        Column of ``.var`` with names that genes may be given by.
-    key_added
+    adata : AnnData
+        <adata>
+    panel : str, list or path
+        <panel>
+    labels : str
+        Column of ``.obs`` with labels of the cells; cells without a label are left out.
+    n_markers : int, default 3
+        Maximum number of markers per label, chosen among the six best genes.
+    beta : float, default 0.5
+        β of the F-beta score; below 1, precision counts more than recall.
+    layer : str, default None
+        Layer to use instead of ``.X``, without negative values.
+    symbols : str, default None
+        <symbols>
+    key_added : str, default "glfs_markers"
         Key of ``.uns``.
-    inplace
-        Write to `adata`; otherwise return the table.  There is no `copy`: to keep an object, pass
-        ``adata.copy()``.
+    inplace : bool, default True
+        <inplace>
 
     Returns
     -------
-    None, or with `inplace=False` the table.  Written:
+    None, or with ``inplace=False`` the table.  Written:
 
-    ``.uns[key_added]``
-        ``table``, a row a label: ``label``; ``n_cells``; ``markers``, the genes that tell it, the
-        best first; ``f_beta``, ``precision`` and ``recall`` of the cells in which all of them are
-        on; ``on_target``, the mean over these genes of the expression that is in the label, as a
-        share of its sum over the means of all labels.  ``genes``, a row a label and gene, the best
-        first: ``label``, ``gene``, ``threshold`` (from which the gene is on), ``f_beta``,
-        ``precision``, ``recall`` and ``on_target``.  ``params`` and ``versions``.
+    ``.uns[key_added]["table"]`` : DataFrame, one row per label
+        ``label``; ``n_cells``; ``markers``, the best first; ``f_beta``, ``precision`` and
+        ``recall`` of the cells in which all markers are on; ``on_target``, the expression in the
+        label as a share of the sum over the means of all labels, averaged over the markers.
+    ``.uns[key_added]["genes"]`` : DataFrame, one row per label and gene, the best first
+        ``label``, ``gene``, ``threshold``, ``f_beta``, ``precision``, ``recall`` and ``on_target``
+        of the single gene.
+    ``.uns[key_added]["params"]`` : dict
+        Arguments of the call.
+    ``.uns[key_added]["versions"]`` : dict of str
+        Versions of the packages.
 
     Raises
     ------
-    KeyError, TypeError, ValueError
-        A parameter, gene, column or matrix that cannot be used; fewer than two labels.
+    KeyError
+        If a gene, column or layer is missing.
+    TypeError, ValueError
+        If an argument or the matrix is invalid, or if there are fewer than two labels.
+
+    See Also
+    --------
+    explain_panel : Explain each gene of a panel.
 
     References
     ----------
@@ -106,7 +118,7 @@ def markers(
     named = names.panel(adata, panel, symbols=symbols, missing="warn")
     codes, categories = columns.labels(adata, labels, "labels")
     if len(categories) < 2:
-        raise InvalidValue("labels", labels, "has fewer than two labels", "name another column")
+        raise InvalidValue("labels", labels, "has fewer than two labels", "choose another column")
     values = measures.columns(read.matrix(adata, layer), named.genes)
     if values.min() < 0:
         raise InvalidValue(
@@ -132,7 +144,7 @@ def markers(
 def _found(
     values: Array, codes: Index, categories: NDArray[Any], n_markers: int, beta: float
 ) -> tuple[Single, pd.DataFrame]:
-    """Every gene alone, and a row a label, with places of genes as its markers."""
+    """Return all single genes, and one row per label, with indices of its markers."""
     single = singles(values, codes, len(categories), beta)
     rows = []
     for label, name in enumerate(categories):
@@ -154,7 +166,7 @@ def _found(
 
 
 def _every(single: Single, genes: NDArray[np.object_], categories: NDArray[Any]) -> pd.DataFrame:
-    """A row a label and gene, the best first."""
+    """Return one row per label and gene, the best first."""
     names = categories.astype(str).astype(object)
     measures = {name: values.ravel() for name, values in vars(single).items()}
     frame = pd.DataFrame(

@@ -1,4 +1,4 @@
-"""A panel, however it is named, and the criterion that it is evaluated by."""
+"""A panel, from any of its forms, and the criterion for its evaluation."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._anndata import constraints, names, read, target, write
-from .._anndata.structure import Parameters, parameters, structure_of
+from .._anndata import constraints, names, read, write
+from .._anndata import target as targets
+from .._anndata.structure import Parameters, parameters_of, structure_of
 from ..criterion.panel import MeasuredPanel, Substitutions
 from ..options import Platform, Preserve
 from ..pp import recorded_parameters
@@ -22,6 +23,24 @@ if TYPE_CHECKING:
     from .._anndata.structure import Structure
     from .._typing import Array, Index
     from ..criterion.criterion import Criterion
+
+#: Descriptions of the parameters that functions of ``tl`` have in common.
+SHARED = {
+    "<adata>": "Cells × genes, log-normalised.",
+    "<panel>": """\
+Gene names, one name, a file, or a key: of a selection, of a boolean column of ``.var``, or of a
+result of ``sc.tl.rank_genes_groups``, of which the first 10 genes of each group are the panel.""",
+    "<labels>": "Column of ``.obs`` with labels of the cells, such as cell types.",
+    "<exclude>": "Genes that cannot be added, as in :func:`~glfs_bio.pp.select_genes`.",
+    "<symbols>": "Column of ``.var`` with gene names, searched after ``.var_names``.",
+    "<preserve>": """\
+Target of the panel: a value of `preserve` of :func:`~glfs_bio.pp.select_genes`, or a
+:class:`~glfs_bio.Preserve`.  None: the target of the selection, and the structure for other
+panels.""",
+    "<inplace>": """\
+Write to `adata`.  False: return the result and leave `adata` unchanged.  There is no `copy`: pass
+``adata.copy()`` to keep an object.""",
+}
 
 
 @dataclass(frozen=True)
@@ -125,7 +144,7 @@ def basis_of(
     Raises
     ------
     KeyError, TypeError, ValueError
-        As :func:`~glfs_bio._anndata.target.wanted`, ``platform`` and
+        As :func:`~glfs_bio._anndata.target.resolve`, ``platform`` and
         :func:`~glfs_bio._anndata.structure.structure_of`.
     """
     read.unique_names(adata)
@@ -133,32 +152,36 @@ def basis_of(
     own = Parameters()
     if key is not None and key in adata.uns:
         recorded = recorded_parameters(adata, key)
-        own = Parameters.restored(adata.uns[key]["structure"], kept=_kept(adata, recorded))
+        own = Parameters.restored(
+            adata.uns[key]["structure"], stored_key=_stored_key(adata, recorded)
+        )
     if preserve is None:
-        asked = Preserve(recorded.get("preserve", target.STRUCTURE), recorded.get("cell_weights"))
-    elif isinstance(preserve, Preserve):
-        asked = preserve
-    else:
-        asked = Preserve(preserve)
-    if asked.use_rep is not None:
-        own = parameters(adata, use_rep=asked.use_rep)
+        preserve = Preserve(
+            recorded.get("preserve", targets.STRUCTURE), recorded.get("cell_weights")
+        )
+    elif not isinstance(preserve, Preserve):
+        preserve = Preserve(preserve)
+    if preserve.use_rep is not None:
+        own = parameters_of(adata, use_rep=preserve.use_rep)
     if platform is None:
         platform = recorded.get("platform")
-    wanted = target.wanted(adata, asked.target, asked.cell_weights, symbols=symbols, missing="warn")
-    detection, failure = target.platform(adata, platform, own.layer)
+    target = targets.resolve(
+        adata, preserve.target, preserve.cell_weights, symbols=symbols, missing="warn"
+    )
+    detection, failure = targets.platform(adata, platform, own.layer)
     structure = structure_of(adata, own)
-    criterion = structure.criterion(wanted, detection=detection)
+    criterion = structure.criterion(target, detection=detection)
     warn_of_noise(criterion)
-    return Basis(structure, criterion, asked, failure)
+    return Basis(structure, criterion, preserve, failure)
 
 
-def _kept(adata: AnnData, recorded: dict[str, Any]) -> str | None:
+def _stored_key(adata: AnnData, recorded: dict[str, Any]) -> str | None:
     """Key of the structure that a selection named, if it is still there."""
     name = recorded["use_rep"]
     return name if name in adata.uns and name in adata.varm else None
 
 
-def offers(
+def substitutions(
     adata: AnnData, found: Panel, leaving: Index, exclude: Genes | None, *, symbols: str | None
 ) -> Substitutions:
     """Return what comes of replacing genes of a panel; the score is −∞ where that cannot be.

@@ -62,7 +62,7 @@ def panel_umap(
     layer: str | None = None,
     random_state: int = 0,
 ) -> None:
-    """Compute the UMAP of the cells by a panel alone, and keep it.
+    """Compute the UMAP of the cells by a panel alone, and store it in `adata`.
 
     :func:`~glfs_bio.pl.panel` and :func:`~glfs_bio.io.write_report` draw this UMAP next to that of
     all genes.  They compute both at each call unless they find them in `adata`, which takes minutes
@@ -101,9 +101,13 @@ def panel_umap(
     Raises
     ------
     KeyError
-        No such selection or layer.
+        If the selection or layer is missing.
     TypeError, ValueError
-        A parameter or matrix that cannot be used; `adata` is left as it was.
+        If an argument or the matrix is invalid; `adata` is unchanged.
+
+    See Also
+    --------
+    glfs_bio.pl.panel : Plot the UMAP of the panel next to that of all genes.
 
     References
     ----------
@@ -152,7 +156,7 @@ def maps(
 ) -> Maps:
     """Return UMAPs by these genes and by all genes: those that are kept if they are of these cells.
 
-    `random_state` None: those that are kept, whatever their layer and seed, or else of seed 0.
+    With `random_state` None, a stored UMAP with any parameters is used, else one with the seed 0.
     """
     needs("A UMAP", "scanpy")
     expression = values(adata, genes, layer)  # refuses a layer, before anything is computed
@@ -244,19 +248,19 @@ def _is_current(adata: AnnData, entry: str, coordinates: str) -> bool:
 
 
 def _umap(cells: AnnData, random_state: int) -> NDArray[np.float64]:
-    """By principal components, where these are there, or more genes than that.
+    """Compute a UMAP from ``X_pca``, from principal components above 50 genes, or from the genes.
 
     Raises
     ------
     ValueError
-        Too few cells.
+        If there are too few cells.
     """
     if cells.n_obs < _FEWEST:
         raise InvalidValue(
             "adata",
             NO_VALUE,
-            "has {n} cells, and a UMAP needs {least}",
-            "look at the table",
+            "has {n} cells, but a UMAP needs at least {least}",
+            "use more cells",
             n=cells.n_obs,
             least=_FEWEST,
         )

@@ -1,4 +1,4 @@
-"""A classifier of a few genes, applied to other cells."""
+"""Prediction of labels by a classifier of a few genes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from .. import checks
 from .._anndata import classifier, read
 from .._anndata.classifier import Classifier
 from .._anndata.classifier_file import read_classifier
+from .._docs import documented
 from ..errors import NO_VALUE, Caution, InvalidValue, naming, warn
+from ._panel import SHARED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from .._anndata.names import Missing
 
 
+@documented(SHARED)
 def predict(
     adata: AnnData,
     model: Mapping[str, Any] | str | Path,
@@ -32,68 +35,68 @@ def predict(
     unsure: float | None = None,
     key_added: str = "glfs_class",
 ) -> None:
-    """Predict labels of other cells by a classifier of a few genes.
+    """Predict the labels of cells by a classifier of a few genes.
 
-    Nothing is learnt here: coefficients of :func:`~glfs_bio.tl.classify` are applied to each cell
-    on its own.  Cells must be prepared as those that were learnt from, by the same normalisation
-    and logarithm.
+    The coefficients of :func:`~glfs_bio.tl.classify` are applied to each cell; nothing is learnt.
+    Prepare the cells as the training cells, with the same normalisation and logarithm.
 
     Parameters
     ----------
-    adata
-        Cells × genes, prepared in the same way.  It may be sparse, backed, zarr, or a dask array:
-        only the genes of the classifier are used.  Genes are matched by name, in any order, and
-        others are ignored.
-    model
-        ``.uns[key]`` of an object that :func:`~glfs_bio.tl.classify` classified, what
-        :func:`~glfs_bio.io.read_classifier` returns, or a file of
-        :func:`~glfs_bio.io.write_classifier`.
-    layer
-        Layer to use in place of ``.X``.
-    symbols
-        Column of ``.var`` where genes are looked for too, beside ``.var_names``.
-    missing
-        What to do where genes of the classifier are not there: ``"raise"`` an error, ``"warn"``, or
-        ``"ignore"`` it.  Such genes are taken at their mean over the cells that were learnt from.
-    unsure
-        Cells with a smaller margin get no label: theirs is missing, as scanpy draws in grey and
-        :func:`~glfs_bio.tl.classify` takes for no label.  None: every cell gets one.  The margin is
-        1 in a typical cell that was learnt from, and 0 where two classes are equally likely.
-    key_added
-        Prefix of the columns written to ``.obs``, and key of ``.uns``.
+    adata : AnnData
+        Cells × genes, prepared as the training cells: in memory, backed, zarr or dask.  Genes are
+        matched by name, and other genes are ignored.
+    model : dict, str or path
+        ``.uns[key]`` of an object of :func:`~glfs_bio.tl.classify`, a result of
+        :func:`~glfs_bio.io.read_classifier`, or a file of :func:`~glfs_bio.io.write_classifier`.
+    layer : str, default None
+        Layer to use instead of ``.X``.
+    symbols : str, default None
+        <symbols>
+    missing : {"raise", "warn", "ignore"}, default "raise"
+        Action if a gene of the classifier is missing.  With ``"warn"`` and ``"ignore"`` such genes
+        have their mean over the training cells.
+    unsure : float, default None
+        Minimum margin of a predicted label; cells below it get a missing label.  None: all cells
+        get a label.  The margin of a typical training cell is 1.
+    key_added : str, default "glfs_class"
+        Prefix of the columns in ``.obs``, and key of ``.uns``.
 
     Returns
     -------
     None.  Written:
 
-    ``.obs[f"{key_added}_predicted"]``
-        Predicted label of every cell, categorical with all classes; missing where it is unsure.
-    ``.obs[f"{key_added}_margin"]``
-        Difference between the largest decision value and the second, over its median for the
-        labelled cells that were learnt from.  It is no probability.  A cell of a type that the
-        classifier does not know may have a large one.
-    ``.obs[f"{key_added}_decision"]``
-        Decision value for two classes, positive for the second.
-    ``.obsm[f"{key_added}_decision"]``
-        Decision values for more, one column a class in the order of ``.uns[key_added]["classes"]``.
-    ``.uns[key_added]``
-        The classifier, and ``prediction``: ``n_unsure``, ``unsure``, and ``absent``, the genes that
-        are not there, where there are some.
+    ``.obs[f"{key_added}_predicted"]`` : category
+        Predicted label; missing below `unsure`.
+    ``.obs[f"{key_added}_margin"]`` : float
+        Difference between the largest and the second decision value, relative to its median over
+        the labelled training cells.  It is not a probability, and it can be large for an unknown
+        cell type.
+    ``.obs[f"{key_added}_decision"]`` : float
+        With two classes: decision value, positive for the second.
+    ``.obsm[f"{key_added}_decision"]`` : float, shape (n_cells, n_classes)
+        With more classes: decision values, in the order of ``.uns[key_added]["classes"]``.
+    ``.uns[key_added]["prediction"]`` : dict
+        ``unsure``, the argument; ``n_unsure``, the number of cells without a label; ``absent``,
+        missing genes, if any.  The other keys are those of the classifier.
 
     Raises
     ------
     KeyError
-        Genes that are absent, all of them at once; an unknown layer or column.
+        If genes of the classifier, a column or a layer are missing.
     OSError
-        No such file.
+        If the file does not exist.
     TypeError, ValueError
-        A parameter, matrix or model that cannot be used, or no gene of it in `adata`, which is left
-        as it was.
+        If an argument, the matrix or the classifier is invalid, or if all its genes are missing;
+        `adata` is unchanged.
 
     Warns
     -----
     UserWarning
-        The matrix looks like raw counts; genes are absent and `missing` is ``"warn"``.
+        If the matrix looks like raw counts, or if genes are missing and `missing` is ``"warn"``.
+
+    See Also
+    --------
+    classify : Train a classifier.
 
     Examples
     --------
@@ -117,8 +120,8 @@ def predict(
     if read.looks_like_counts(data):
         warn(
             Caution(
-                "The matrix holds whole numbers, like raw counts: prepare it as the cells that "
-                "were learnt from, or name a layer with {arg:layer}."
+                "The matrix looks like raw counts (whole numbers): prepare it as the training "
+                "cells, or name a layer with {arg:layer}."
             )
         )
     decision = learnt.decision(data, columns)
@@ -131,12 +134,12 @@ def predict(
         )
     margin = classifier.margins(decision) / learnt.typical_margin
     best = classifier.best(decision)
-    told: dict[str, Any] = {"unsure": "None" if unsure is None else float(unsure), "n_unsure": 0}
+    about: dict[str, Any] = {"unsure": "None" if unsure is None else float(unsure), "n_unsure": 0}
     if unsure is not None:
         best[margin < unsure] = -1
-        told["n_unsure"] = int((margin < unsure).sum())
+        about["n_unsure"] = int((margin < unsure).sum())
     if (columns < 0).any():
-        told["absent"] = learnt.genes[columns < 0]
+        about["absent"] = learnt.genes[columns < 0]
 
     adata.obs.drop(columns=f"{key_added}_decision", errors="ignore", inplace=True)
     adata.obsm.pop(f"{key_added}_decision", None)
@@ -146,4 +149,4 @@ def predict(
         adata.obs[f"{key_added}_decision"] = decision[:, 0]
     else:
         adata.obsm[f"{key_added}_decision"] = decision
-    adata.uns[key_added] = {**record, "prediction": told}
+    adata.uns[key_added] = {**record, "prediction": about}

@@ -1,4 +1,4 @@
-"""How much of a selection hangs on the cells that happened to be sampled."""
+"""Stability of a selection over subsamples of the cells."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from anndata import AnnData
 from joblib import Parallel, delayed
 
 from .. import checks
-from .._anndata import provenance, read, selection, target, write
+from .._anndata import provenance, read, selection, write
+from .._anndata import target as targets
 from .._anndata.structure import (
     Parameters,
     compute,
     fingerprints,
-    parameters,
+    parameters_of,
     store,
     structure_of,
 )
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 #: Layer of raw counts in what the parts are taken from.
 _COUNTS = "counts"
 #: Structure of a part where the selection named one that was kept.
-_KEPT = "structure_of_part"
+_OF_PART = "structure_of_part"
 _FEWEST_RESAMPLES = 2
 _FEWEST_CELLS = 3
 _DEFAULTS = {
@@ -61,74 +62,84 @@ def stability(
     random_state: int | Literal["recorded"] | None = "recorded",
     **select: Any,
 ) -> None:
-    """Repeat a selection on random parts of the cells, and count how often each gene is selected.
+    """Repeat a selection on subsamples of the cells, and count how often each gene is selected.
 
-    The selection is the one under `key`, with the parameters that it was made with.  Parameters
-    that are named here take the place of those.
+    The parameters are those of the selection under `key`; arguments that are given here replace
+    them.
 
-    Every part is drawn without replacement, within each batch where there is a `batch_key`.  Its
-    structure is computed from its own cells, as that of the selection was from all.  What `use_rep`
-    and `neighbors_key` name is used, the rows of the part.
+    Subsamples are drawn without replacement, within each batch if there is a `batch_key`.  Each has
+    a structure of its own, computed from its cells.  A named `use_rep` or `neighbors_key` is used
+    with the rows of the subsample.
 
     Parameters
     ----------
-    adata
-        Cells × genes, logarithmised.  ``adata.X`` is never changed.
-    n_genes
-        Genes to select in each part; None: an automatic number in each.  ``"recorded"``: as in the
+    adata : AnnData
+        Cells × genes, log-normalised.  ``adata.X`` is never changed.
+    n_genes : int, None or "recorded", default "recorded"
+        Number of genes in each subsample.  None: chosen in each.  ``"recorded"``: as in the
         selection.
-    key
-        Which selection: its `key_added`.  Where there is none, the parameters given are examined,
-        with the defaults of ``select_genes``.
-    n_resamples
-        Number of parts.
-    fraction
-        Share of the cells in a part, above 0 and below 1.
-    n_jobs
-        Processes; −1: one a core.  None: 1, or what :func:`joblib.parallel_config` says.  The
-        result does not depend on it.
-    key_added
-        Prefix of the columns written to ``.var``, and key of ``.uns``.  None, or `key`, which keeps
-        its record: ``f"{key}_stability"``.
-    random_state
-        Seed of the parts and of the principal components.  ``"recorded"``: that of the selection.
-        An interrupt leaves `adata` as it was.
-    **select
-        Parameters of :func:`~glfs_bio.pp.select_genes` in place of those of the selection.  What
-        :func:`~glfs_bio.pp.recorded_parameters` returns can be given as it is: `subset` has no
-        effect on which genes are selected, and none here.
+    key : str, default "glfs"
+        Key of the selection.  If it is missing, the given parameters are used, with the defaults of
+        :func:`~glfs_bio.pp.select_genes`.
+    n_resamples : int, default 20
+        Number of subsamples.
+    fraction : float, default 0.5
+        Share of the cells in a subsample, above 0 and below 1.
+    n_jobs : int, default None
+        Number of processes; −1 for one per core.  None: 1, or the value of
+        :func:`joblib.parallel_config`.  The result does not depend on it.
+    key_added : str, default None
+        Prefix of the columns in ``.var``, and key of ``.uns``.  None: ``f"{key}_stability"``.
+    random_state : int, None or "recorded", default "recorded"
+        Seed of the subsamples and the principal components.  ``"recorded"``: as in the selection.
+    **select : optional
+        Parameters of :func:`~glfs_bio.pp.select_genes` that replace those of the selection, such as
+        the result of :func:`~glfs_bio.pp.recorded_parameters`.
 
     Returns
     -------
     None.  Written:
 
-    ``.var[f"{key_added}_frequency"]``
-        Share of the parts in which the gene is selected; NaN for genes that were not tested.
-    ``.var[f"{key_added}_frequency_with_substitutes"]``
-        For the genes of the selection (without one, of the consensus): share of the parts in which
-        the gene or one that stands in for it is selected, see :func:`~glfs_bio.tl.substitutes`;
-        NaN for the others.
-    ``.var[f"{key_added}_consensus"]``
-        The panel of the genes that are selected most often, as many as a part selects on average.
-        Of genes selected equally often those of the best mean rank are in it.
-    ``.uns[key_added]``
-        ``of``: `key`; ``jaccard``, shape (n_resamples, n_resamples): genes that two selections
-        share, over those that are in either; ``mean_jaccard``, over the pairs;
-        ``jaccard_with_substitutes`` and its mean: the same where a gene may be matched with one
-        that stands in for it; ``n_genes``, shape (n_resamples,): sizes of the selections;
-        ``n_tested``: genes to choose from; ``n_cells``: size of a part; ``structure``, the
-        parameters of the structure; ``params``: every parameter that was examined; ``versions``;
-        ``table``, a row a gene that is selected in any part: its frequency.
+    ``.var[f"{key_added}_frequency"]`` : float
+        Share of the subsamples in which the gene is selected; NaN for excluded genes.
+    ``.var[f"{key_added}_frequency_with_substitutes"]`` : float
+        Share of the subsamples in which the gene or a substitute is selected, for genes of the
+        selection (without one, of the consensus); NaN for other genes.
+    ``.var[f"{key_added}_consensus"]`` : bool
+        Genes that are selected most often, as many as in an average subsample.
+    ``.uns[key_added]["jaccard"]`` : float, shape (n_resamples, n_resamples)
+        Jaccard index of each pair of selections.
+    ``.uns[key_added]["mean_jaccard"]`` : float
+        Mean over the pairs.
+    ``.uns[key_added]["jaccard_with_substitutes"]`` : float, shape (n_resamples, n_resamples)
+        Jaccard index, if a gene also matches its substitutes.
+    ``.uns[key_added]["mean_jaccard_with_substitutes"]`` : float
+        Mean over the pairs.
+    ``.uns[key_added]["table"]`` : DataFrame, one row per gene that is selected at least once
+        ``gene`` and ``frequency``.
+    ``.uns[key_added]["n_genes"]`` : int, shape (n_resamples,)
+        Sizes of the selections.
+    ``.uns[key_added]["n_tested"]``, ``["n_cells"]`` : int
+        Number of candidate genes, and of cells in a subsample.
+    ``.uns[key_added]["of"]`` : str
+        Key of the selection.
+    ``.uns[key_added]["params"]``, ``["structure"]`` : dict
+        Parameters of the selections, and of their structure.
+    ``.uns[key_added]["versions"]`` : dict of str
+        Versions of the packages.
 
     Raises
     ------
     KeyError
-        There is no selection under `key`, and no parameter is given; or a parameter names what is
-        not there.
+        If there is no selection under `key` and no parameter is given, or if a name is missing.
     TypeError, ValueError
-        A parameter, matrix or graph that cannot be used; `adata` has fewer genes than the selection
-        had to choose from, or is one of several data sets that it was made from.  `adata` is left
-        as it was.
+        If an argument, the matrix or the graph is invalid, if `adata` has fewer genes than the
+        selection had, or if the selection is from several datasets; `adata` is unchanged.
+
+    See Also
+    --------
+    glfs_bio.pp.select_genes : Select genes.
+    glfs_bio.pl.stability : Plot the frequencies.
 
     References
     ----------
@@ -153,7 +164,7 @@ def stability(
         raise InvalidValue(
             "fraction",
             fraction,
-            "must be below 1, as all cells give the same genes every time",
+            "must be below 1, since all cells always give the same genes",
         )
     read.unique_names(adata)
     key_added = _target(adata, key, key_added)
@@ -168,8 +179,8 @@ def stability(
         raise InvalidValue(
             "fraction",
             fraction,
-            "leaves {n} of {n_cells} cells, which are too few",
-            "take a larger share",
+            "leaves {n} of {n_cells} cells, too few for a selection",
+            "increase it",
             n=len(parts[0]),
             n_cells=adata.n_obs,
         )
@@ -214,20 +225,20 @@ def _selections(
     structure: Parameters,
     n_jobs: int | None,
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
-    """Selected genes and ranks of all genes, a row a part; each warning is shown once."""
+    """Return selected genes and ranks, one row per subsample; show each warning once."""
     options = {**params, "layer": None, "inplace": False}
     limits = params["limits"]
     if limits is not None and limits.counts_layer is not None:
         options["limits"] = replace(limits, counts_layer=_COUNTS)
-    if structure.kept is not None:
-        options |= {"use_rep": _KEPT, "batch_key": None, "neighbors_key": None}
+    if structure.stored_key is not None:
+        options |= {"use_rep": _OF_PART, "batch_key": None, "neighbors_key": None}
     tasks = (delayed(_selected)(cells, part, options, structure) for part in parts)
     bar = progress()
     n_jobs = n_jobs if n_jobs is None else min(n_jobs, len(parts))
     with bar, closing(Parallel(n_jobs=n_jobs, return_as="generator")(tasks)) as work:
         results = list(bar.track(work, total=len(parts), description="selecting on parts"))
-    told = {str(warning): warning for _, _, warned in results for warning in warned}
-    for warning in told.values():
+    messages = {str(warning): warning for _, _, warned in results for warning in warned}
+    for warning in messages.values():
         warn(warning)
     chosen = np.stack([selected for selected, _, _ in results])
     return chosen, np.stack([ranked for _, ranked, _ in results])
@@ -236,24 +247,24 @@ def _selections(
 def _with_substitutes(
     adata: AnnData,
     params: dict[str, Any],
-    asked: Parameters,
+    parameters: Parameters,
     panel: NDArray[np.bool_],
     chosen: NDArray[np.bool_],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Frequencies of the panel's genes, and Jaccard indices, where substitutes count as the gene.
+    """Return frequencies and Jaccard indices in which a substitute counts as the gene.
 
-    What stands in for what is a matter of all cells.
+    Substitutes are determined by all cells.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", Caution)  # the selections have said it
-        wanted = target.wanted(
+        target = targets.resolve(
             adata,
             params["preserve"],
             params["cell_weights"],
             symbols=params["symbols"],
             missing="ignore",
         )
-        criterion = structure_of(adata, asked).criterion(wanted)
+        criterion = structure_of(adata, parameters).criterion(target)
     frequency = np.full(adata.n_vars, np.nan)
     genes = np.flatnonzero(panel)
     with one_thread():  # so that the result is that of any number of processes
@@ -265,7 +276,7 @@ def _with_substitutes(
 
 
 def _mean(jaccard: NDArray[np.float64]) -> float:
-    """Over the pairs."""
+    """Return the mean over the pairs."""
     return float(jaccard[np.triu_indices(len(jaccard), 1)].mean())
 
 
@@ -282,14 +293,14 @@ def _target(adata: AnnData, key: str, key_added: str | None) -> str:
         raise InvalidValue(
             "key_added",
             key_added,
-            "is the name of a selection, whose record would be lost",
-            "choose another, or name the selection with {arg:key} to examine it",
+            "is the key of a selection, which would be overwritten",
+            "choose another, or name the selection with {arg:key}",
         )
     return key_added
 
 
 def _parameters(adata: AnnData, key: str, given: dict[str, Any]) -> dict[str, Any]:
-    """Everything that decides on the genes: as given, else as recorded, else the default."""
+    """Return all parameters that determine the genes: given, else recorded, else default."""
     given = {name: value for name, value in given.items() if name not in selection.WHERE}
     recorded: dict[str, Any] = {}
     if key in adata.uns:
@@ -298,17 +309,17 @@ def _parameters(adata: AnnData, key: str, given: dict[str, Any]) -> dict[str, An
             raise InvalidValue(
                 "key",
                 key,
-                "is a selection from several data sets ({names}), and {adata} is one of them",
-                "join them, with their names in a column of {obs}, select with {arg:batch_key}, "
-                "and examine that selection",
+                "is a selection from several datasets ({names}), but {adata} is one of them",
+                "concatenate them, select with their names as {arg:batch_key}, and use that "
+                "selection",
                 names=listed(names),
             )
         if adata.n_vars < (n_tested := adata.uns[key]["n_tested"]):
             raise InvalidValue(
                 "key",
                 key,
-                "is a selection from {n_tested} genes, and {adata} has {n}",
-                "examine it in the object that has all of them",
+                "is a selection from {n_tested} genes, but {adata} has {n}",
+                "use the object with all genes",
                 n_tested=int(n_tested),
                 n=adata.n_vars,
             )
@@ -317,7 +328,7 @@ def _parameters(adata: AnnData, key: str, given: dict[str, Any]) -> dict[str, An
             "key",
             key,
             "is not in {uns}",
-            "run {call:pp.select_genes} first, or name what to examine, such as {arg:n_genes}",
+            "run {call:pp.select_genes} first, or give parameters, such as {arg:n_genes}",
         )
     recorded = {name: value for name, value in recorded.items() if name not in selection.WHERE}
     for name, value in (recorded | given).items():
@@ -325,8 +336,8 @@ def _parameters(adata: AnnData, key: str, given: dict[str, Any]) -> dict[str, An
             raise InvalidType(
                 name,
                 value,
-                "is not known",
-                "take one of {known}",
+                "is unknown",
+                "choose one of {known}",
                 known=", ".join(_DEFAULTS),
             )
     return _DEFAULTS | recorded | given
@@ -335,17 +346,17 @@ def _parameters(adata: AnnData, key: str, given: dict[str, Any]) -> dict[str, An
 def _structure(
     adata: AnnData, key: str, params: dict[str, Any], given: dict[str, Any]
 ) -> Parameters:
-    """What the structure of the selection was computed from, or that of what is given."""
+    """Return the parameters of the structure of the selection, or of the given ones."""
     own = ("layer", "batch_key", "use_rep", "neighbors_key", "n_comps", "random_state")
     if key in adata.uns and not given.keys() & set(own[:-1]):
         recorded = Parameters.restored(adata.uns[key]["structure"])
-        kept = params["use_rep"] if params["use_rep"] != recorded.use_rep else None
-        return replace(recorded, random_state=params["random_state"], kept=kept)
-    return parameters(adata, **{name: params[name] for name in own})
+        stored_key = params["use_rep"] if params["use_rep"] != recorded.use_rep else None
+        return replace(recorded, random_state=params["random_state"], stored_key=stored_key)
+    return parameters_of(adata, **{name: params[name] for name in own})
 
 
 def _lean(adata: AnnData, params: dict[str, Any], structure: Parameters) -> AnnData:
-    """What a selection reads, and nothing that it would re-use without being told to."""
+    """Return the parts of an object that a selection reads, without stored structures."""
     lean = AnnData(
         read.matrix(adata, structure.layer),
         obs=adata.obs[[]].copy(),
@@ -360,7 +371,7 @@ def _lean(adata: AnnData, params: dict[str, Any], structure: Parameters) -> AnnD
     if limits is not None and limits.counts_layer is not None:
         layer = None if limits.counts_layer == "X" else limits.counts_layer
         lean.layers[_COUNTS] = read.matrix(adata, layer, "counts_layer")
-    for name in target.sources(params["preserve"], params["cell_weights"]):
+    for name in targets.sources(params["preserve"], params["cell_weights"]):
         if name in adata.obs:
             lean.obs[name] = adata.obs[name]
         if name in adata.obsm:
@@ -376,7 +387,7 @@ def _lean(adata: AnnData, params: dict[str, Any], structure: Parameters) -> AnnD
 def _drawn(
     adata: AnnData, batch_key: str | None, fraction: float, n_resamples: int, seed: int | None
 ) -> list[NDArray[np.intp]]:
-    """Cells of every part, in their own order: the same share of each batch."""
+    """Draw the cells of all subsamples, the same share of each batch, in their order."""
     rng = np.random.default_rng(seed)
     batch = np.zeros(adata.n_obs) if batch_key is None else adata.obs[batch_key].to_numpy()
     members = [np.flatnonzero(batch == name) for name in np.unique(batch)]
@@ -396,25 +407,25 @@ def _drawn(
 def _selected(
     adata: AnnData, part: NDArray[np.intp], options: dict[str, Any], structure: Parameters
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64], list[Warning]]:
-    """Selected genes, ranks of all genes, and what select_genes warned of.
+    """Return selected genes, ranks of all genes, and the warnings of one subsample.
 
-    One thread whatever the number of processes: more may round in another way.
+    One thread is used for any number of processes: more may round differently.
     """
     cells = adata[part].copy()
     with warnings.catch_warnings(record=True) as caught, _without_notes(), one_thread():
         warnings.simplefilter("always")
-        if structure.kept is not None:  # with the knobs that select_genes does not have
-            own = replace(structure, layer=None, kept=None)
-            given = read.inputs(cells, own)
-            store(cells, compute(cells, given, own), fingerprints(cells, given, own), _KEPT)
+        if structure.stored_key is not None:  # with the knobs that select_genes does not have
+            own = replace(structure, layer=None, stored_key=None)
+            inputs = read.inputs(cells, own)
+            store(cells, compute(cells, inputs, own), fingerprints(cells, inputs, own), _OF_PART)
         frame = cast("pd.DataFrame", select_genes(cells, **options))
-    told = [cast("Warning", entry.message) for entry in caught]
-    return frame["glfs_selected"].to_numpy(), frame["glfs_rank"].to_numpy(dtype=float), told
+    warned = [cast("Warning", entry.message) for entry in caught]
+    return frame["glfs_selected"].to_numpy(), frame["glfs_rank"].to_numpy(dtype=float), warned
 
 
 @contextmanager
 def _without_notes() -> Iterator[None]:
-    """What a selection of all cells has to note, it has noted."""
+    """Silence notes, which the selection of all cells has shown."""
     logger = logging.getLogger("glfs_bio")
     before = logger.level
     logger.setLevel(logging.ERROR)

@@ -1,4 +1,4 @@
-"""What can replace a gene of a panel."""
+"""Genes that can replace a gene of a panel."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import pandas as pd
 from .. import checks
 from .._anndata import names as names_of
 from .._anndata import provenance, write
-from ..criterion.panel import SHARE
+from .._docs import documented
+from ..criterion.panel import MIN_SCORE
 from ..errors import NO_VALUE, InvalidValue, listed
-from ._panel import find, offers
+from ._panel import SHARED, find, substitutions
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from ._panel import Panel
 
 
+@documented(SHARED)
 def substitutes(
     adata: AnnData,
     panel: Any = "glfs",
@@ -31,66 +33,72 @@ def substitutes(
     n: int = 5,
     *,
     exclude: Genes | None = None,
-    share: float = SHARE,
+    min_score: float = MIN_SCORE,
     symbols: str | None = None,
     preserve: Preserve | Given | None = None,
     key_added: str = "glfs_substitutes",
     inplace: bool = True,
 ) -> pd.DataFrame | None:
-    """Find the genes that can replace a gene of a panel.
+    """Find the genes that can replace a gene of a panel, for example if its probes fail.
 
-    A gene may fail: no probes fit it, or its supplier has none.  A substitute does for the panel
-    what the gene did, beside all the other genes of the panel.  It need not be the gene that is
-    most correlated: what the rest of the panel shows already needs no second gene.
+    The substitution score compares a substitute with a second measurement of the gene, given all
+    other genes of the panel.  The best substitute is therefore not always the most correlated gene.
 
     Parameters
     ----------
-    adata
-        Cells × genes, logarithmised.
-    panel
-        Names of genes, one name, a file of them, or the key of a selection, of a boolean column of
-        ``.var``, or of what ``sc.tl.rank_genes_groups`` wrote: the first 10 genes of each group.
-    genes
-        Genes of the panel to replace: names.  None: each of them, one at a time.
-    n
-        Substitutes to list for each gene.
-    exclude
-        Genes that cannot be a substitute, as in :func:`~glfs_bio.pp.select_genes`.  Genes that a
-        selection could not select (it excluded them, or a limit did) cannot be one either, nor
-        genes with which its limits would not hold.
-    share
-        A substitute takes over at least this share of what the gene does.
-    symbols
-        Column of ``.var`` with names that genes may be given by.
-    preserve
-        What the panel should preserve: what :func:`~glfs_bio.pp.select_genes` takes, or a
-        :class:`~glfs_bio.Preserve`.  None: what a selection was made for, and the structure for
-        other panels.
-    key_added
+    adata : AnnData
+        <adata>
+    panel : str, list or path, default "glfs"
+        <panel>
+    genes : str or list, default None
+        Genes of the panel to replace.  None: each gene, one at a time.
+    n : int, default 5
+        Maximum number of substitutes to list per gene.
+    exclude : str, pattern or list, default None
+        Genes that cannot be a substitute, as in :func:`~glfs_bio.pp.select_genes`.  Genes that the
+        selection excluded, or with which its limits do not hold, cannot be one either.
+    min_score : float, default 0.5
+        Minimum substitution score of a substitute.
+    symbols : str, default None
+        <symbols>
+    preserve : str, list, dict or Preserve, default None
+        <preserve>
+    key_added : str, default "glfs_substitutes"
         Key of ``.uns``.
-    inplace
-        Write to `adata`; otherwise return the table.  There is no `copy`: to keep an object, pass
-        ``adata.copy()``.
+    inplace : bool, default True
+        <inplace>
 
     Returns
     -------
-    None, or with `inplace=False` the table.  Written:
+    None, or with ``inplace=False`` the table.  Written:
 
-    ``.uns[key_added]``
-        ``table``, up to `n` rows a gene, the best substitute first: ``gene``; ``substitute``, and
-        ``""`` in the one row of a gene that has none; ``place``, 1 for the best, 0 for none;
-        ``substitution_score``, by which they are ordered: how much of what the gene does for the
-        panel the substitute does as well, where 1 is a copy of the gene (less its noise: above 1);
-        ``loss``, what the panel loses without the gene, and ``loss_with_substitute``, what it loses
-        when the substitute takes its place, both as a share of what all genes keep (below zero: the
-        panel is better with the substitute).  ``irreplaceable``: genes that have no substitute.
-        ``groups``, a row a gene: ``gene``; ``substitutes``: all its substitutes, the best first;
-        ``n_substitutes``: how many.  ``made_of``, ``params`` and ``versions``.
+    ``.uns[key_added]["table"]`` : DataFrame, at most `n` rows per gene, the best substitute first
+        - ``gene``: gene to replace
+        - ``substitute``: substitute, or ``""`` in the one row of a gene without any
+        - ``place``: 1 for the best substitute; 0 without any
+        - ``substitution_score``: 1 is as good as a second measurement of the gene
+        - ``loss``: preserved share that is lost without the gene
+        - ``loss_with_substitute``: preserved share that is lost with the substitute instead;
+          negative if the panel is better with it
+    ``.uns[key_added]["groups"]`` : DataFrame, one row per gene
+        ``gene``; ``substitutes``, all its substitutes, the best first; ``n_substitutes``.
+    ``.uns[key_added]["irreplaceable"]`` : str
+        Genes without a substitute.
+    ``.uns[key_added]["params"]`` : dict
+        Arguments of the call.
+    ``.uns[key_added]["versions"]`` : dict of str
+        Versions of the packages.
 
     Raises
     ------
-    KeyError, TypeError, ValueError
-        A parameter, gene or matrix that cannot be used; a gene that is not in the panel.
+    KeyError
+        If a gene, column or layer is missing.
+    TypeError, ValueError
+        If an argument or the matrix is invalid, or if a gene is not in the panel.
+
+    See Also
+    --------
+    explain_panel : Explain each gene of a panel.
 
     Examples
     --------
@@ -101,18 +109,18 @@ def substitutes(
     >>> len(table)
     10
     """
-    params = {"n": n, "share": share}
+    params = {"n": n, "min_score": min_score}
     checks.whole_number("n", n, at_least=1)
-    checks.number("share", share)
+    checks.number("min_score", min_score)
     checks.keys(key_added=key_added)
     checks.flags(inplace=inplace)
     found = find(adata, panel, symbols=symbols, preserve=preserve)
     leaving = found.genes if genes is None else _leaving(adata, found, genes, symbols)
-    lost, substitution_score = offers(adata, found, leaving, exclude, symbols=symbols)
+    lost, substitution_score = substitutions(adata, found, leaving, exclude, symbols=symbols)
     losses = pd.Series(found.basis.criterion.losses(found.genes), index=found.genes)[leaving]
     names = adata.var_names.to_numpy()
     order = np.argsort(-substitution_score, axis=1, kind="stable")
-    n_offered = (substitution_score >= share).sum(axis=1)
+    n_offered = (substitution_score >= min_score).sum(axis=1)
     rows: list[tuple[Any, ...]] = []
     for place, (gene, loss) in enumerate(losses.items()):
         best = order[place, : min(n, n_offered[place])]
@@ -138,17 +146,17 @@ def substitutes(
 
 def _leaving(adata: AnnData, found: Panel, genes: Any, symbols: str | None) -> Index:
     """Places of the genes to replace, which are of the panel."""
-    asked = names_of.panel(adata, genes, symbols=symbols, missing="raise", argument="genes")
-    strange = np.setdiff1d(asked.genes, found.genes)
+    named = names_of.panel(adata, genes, symbols=symbols, missing="raise", argument="genes")
+    strange = np.setdiff1d(named.genes, found.genes)
     if len(strange):
         raise InvalidValue(
             "genes",
             NO_VALUE,
             "has genes that are not in the panel: {names}",
-            "name genes of it",
+            "choose genes of the panel",
             names=listed(adata.var_names[strange]),
         )
-    return asked.genes
+    return named.genes
 
 
 def _groups(names: Any, leaving: Index, order: Index, n_substitutes: Array) -> pd.DataFrame:

@@ -63,7 +63,7 @@ OF_WORKBENCH = [
         PANEL, LABELS, COUNTS, SEED, PRESERVE, *COMMON,
         PLATFORM,
         ({"n_random": -1}, InvalidValue),
-        ({"n_directions": 0}, InvalidValue),
+        ({"n_axes": 0}, InvalidValue),
     ]),
     (tl.extend_panel, {"panel": "glfs", "n_extra": 2}, [
         PANEL, LABELS, EXCLUDE, SEED, LIMITS, PRESERVE, *COMMON,
@@ -75,7 +75,7 @@ OF_WORKBENCH = [
         PANEL, EXCLUDE, PRESERVE, *COMMON,
         ({"genes": ["zz"]}, InvalidValue),
         ({"n": 0}, InvalidValue),
-        ({"share": -1}, InvalidValue),
+        ({"min_score": -1}, InvalidValue),
     ]),
     (tl.markers, {"panel": ["CD3D"], "labels": "bulk_labels"}, [
         PANEL, LABELS, *COMMON,

@@ -327,7 +327,7 @@ def workbench() -> ad.AnnData:
     glfs_bio.pp.select_genes(adata, n_genes=8, limits=limits, key_added="mine")
     glfs_bio.tl.evaluate_panel(adata, "mine", "bulk_labels", key_added="mine_evaluation")
     glfs_bio.tl.explain_panel(adata, "mine", "bulk_labels", key_added="mine_explanation")
-    glfs_bio.tl.substitutes(adata, "mine", n=2, share=0.6)
+    glfs_bio.tl.substitutes(adata, "mine", n=2, min_score=0.6)
     glfs_bio.tl.panel_umap(adata, "mine")
     return adata
 

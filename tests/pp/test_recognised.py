@@ -88,7 +88,7 @@ def test_logarithms_are_taken_once(target):
     twice.X = np.log1p(twice.X)
     assert logged_twice(twice.X)
     assert logged_twice(twice.X.toarray())
-    assert any("logarithms of logarithms" in one for one in cautions(twice))
+    assert len(cautions(twice)) == 1
 
 
 def test_no_message_for_what_is_right(pbmc, real):

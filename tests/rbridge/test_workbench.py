@@ -57,8 +57,8 @@ CALLS = {
         "glfs_extended",
     ),
     "substitutes": (
-        "glfs_substitutes(x, panel, 'LYZ', 3, share = 0.5)",
-        lambda adata: tl.substitutes(adata, PANEL, ["LYZ"], 3, share=0.5),
+        "glfs_substitutes(x, panel, 'LYZ', 3, min_score = 0.5)",
+        lambda adata: tl.substitutes(adata, PANEL, ["LYZ"], 3, min_score=0.5),
         "glfs_substitutes",
     ),
     "explain": (
@@ -313,7 +313,7 @@ def test_figures_are_those_of_python(ri, objects, name):
     spread(ours, key)
     record = _carriers.read(ri.evalr(f"glfs_plain(S4Vectors::metadata(out)[['{key}']])"))
     assert set(record) == set(ours.uns[key])
-    expected = _records.told(ours.uns[key])
+    expected = _records.for_r(ours.uns[key])
     same({**expected, "params": 0, "versions": 0}, {**record, "params": 0, "versions": 0})
     for table, own, before in (
         ("rowData", ours.var, objects.var),

@@ -136,7 +136,7 @@ def test_batches_of_a_selection(pbmc):
         ({"counts_layer": "none"}, NotFound),
         ({"counts_layer": "X"}, InvalidValue),
         ({"n_random": -1}, InvalidValue),
-        ({"n_directions": 0}, InvalidValue),
+        ({"n_axes": 0}, InvalidValue),
         ({"key_added": ""}, InvalidValue),
         ({"panel": []}, InvalidValue),
         ({"panel": "none"}, NotFound),

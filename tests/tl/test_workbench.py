@@ -79,7 +79,7 @@ def test_genes_that_are_missing_are_kept_in_mind(cells):
 
 
 def test_substitutes(cells):
-    table = tl.substitutes(cells, PANEL, n=3, share=0.0, inplace=False)
+    table = tl.substitutes(cells, PANEL, n=3, min_score=0.0, inplace=False)
     assert list(table["gene"].unique()) == PANEL
     assert (table.groupby("gene").size() == 3).all()
     for _, rows in table.groupby("gene"):
@@ -90,7 +90,7 @@ def test_substitutes(cells):
 
 
 def test_groups_of_genes_that_stand_in(cells):
-    tl.substitutes(cells, PANEL, n=1, share=0.2)
+    tl.substitutes(cells, PANEL, n=1, min_score=0.2)
     entry = cells.uns["glfs_substitutes"]
     groups = entry["groups"].set_index("gene")
     first = entry["table"].set_index("gene")
@@ -102,7 +102,7 @@ def test_groups_of_genes_that_stand_in(cells):
 
 
 def test_only_genes_that_take_over_enough_are_offered(cells):
-    every = tl.substitutes(cells, PANEL, n=700, share=0.0, inplace=False)
+    every = tl.substitutes(cells, PANEL, n=700, min_score=0.0, inplace=False)
     tl.substitutes(cells, PANEL, n=700)
     entry = cells.uns["glfs_substitutes"]
     offered = entry["table"][entry["table"]["place"] > 0]
@@ -128,8 +128,8 @@ def test_limits_hold_with_a_substitute(cells):
     limits = Limits(max_total_per_cell=0.6 * most, counts_layer="counts")
     pp.select_genes(cells, 12, limits=limits)
     panel = list(cells.var_names[cells.var["glfs_selected"]])
-    limited = tl.substitutes(cells, "glfs", n=50, share=0.05, inplace=False)
-    free = tl.substitutes(cells, panel, n=50, share=0.05, inplace=False)
+    limited = tl.substitutes(cells, "glfs", n=50, min_score=0.05, inplace=False)
+    free = tl.substitutes(cells, panel, n=50, min_score=0.05, inplace=False)
     offered = limited[limited["place"] > 0]
     assert 0 < len(offered) < (free["place"] > 0).sum()
     for row in offered.itertuples():
@@ -138,7 +138,7 @@ def test_limits_hold_with_a_substitute(cells):
 
 
 def test_substitutes_of_some_genes_but_some(cells):
-    asked = {"n": 2, "share": 0.0, "inplace": False}
+    asked = {"n": 2, "min_score": 0.0, "inplace": False}
     table = tl.substitutes(cells, PANEL, ["CD79A"], **asked)
     first = table["substitute"][0]
     other = tl.substitutes(cells, PANEL, ["CD79A"], exclude=[first], **asked)
@@ -149,7 +149,7 @@ def test_substitutes_of_some_genes_but_some(cells):
 
 def test_what_could_not_be_selected_is_no_substitute(cells):
     pp.select_genes(cells, 12)
-    asked = {"n": 1, "share": 0.0, "inplace": False}
+    asked = {"n": 1, "min_score": 0.0, "inplace": False}
     barred = list(tl.substitutes(cells, "glfs", **asked)["substitute"].unique())
     pp.select_genes(cells, 12, exclude=barred)
     again = tl.substitutes(cells, "glfs", **asked)["substitute"]
@@ -160,7 +160,7 @@ def test_what_could_not_be_selected_is_no_substitute(cells):
 
 
 def test_lost_is_what_the_exchanged_panel_keeps_less(cells):
-    table = tl.substitutes(cells, PANEL, ["LYZ"], n=1, share=0.0, inplace=False)
+    table = tl.substitutes(cells, PANEL, ["LYZ"], n=1, min_score=0.0, inplace=False)
     panels = {"before": PANEL, "after": [table["substitute"][0], *PANEL[:1], *PANEL[2:]]}
     kept = {
         name: tl.explain_panel(cells, panel, inplace=False)["preserved"].iloc[-1]
@@ -190,7 +190,7 @@ def test_no_gene_is_left_to_be_a_substitute(cells):
     table = tl.explain_panel(cells, PANEL, exclude=list(cells.var_names), inplace=False)
     assert (table["substitute"] == "").all()
     assert table["loss_with_substitute"].isna().all()
-    none = tl.substitutes(cells, PANEL, exclude=list(cells.var_names), share=0.0, inplace=False)
+    none = tl.substitutes(cells, PANEL, exclude=list(cells.var_names), min_score=0.0, inplace=False)
     assert (none["place"] == 0).all()
     assert list(none["gene"]) == PANEL
 

@@ -21,7 +21,7 @@
 #'     the slot or layer): what share of the counts the panel takes.}
 #'   \item{`platform`}{The assay that will measure the panel: see [glfs_platform()].}
 #'   \item{`n_random`}{Random panels of the same size, of genes that vary.}
-#'   \item{`n_directions`}{Directions to list that the panel misses.}
+#'   \item{`n_axes`}{Unexplained axes to list.}
 #'   \item{`symbols`}{A column of `rowData()` with names that genes may be given by.}
 #'   \item{`preserve`, `cell_weights`}{What the panel is to keep, and how much each cell
 #'     counts, as in [glfs_select_genes()]. Without them: what a selection was made for,
@@ -176,8 +176,8 @@ glfs_extend_panel <- function(x, panel, n_extra = NULL, ..., assay = NULL) {
 #'   time.
 #' @param n Substitutes to list for each gene.
 #' @param ... Further arguments, by name: `exclude`, genes that cannot be a
-#'   substitute, as in [glfs_select_genes()]; `share`: a substitute takes over
-#'   at least this share of what the gene does; and `preserve`, `cell_weights`,
+#'   substitute, as in [glfs_select_genes()]; `min_score`: minimum substitution
+#'   score of a substitute; and `preserve`, `cell_weights`,
 #'   `symbols`, `key_added`, `use_rep` and the parameters of the structure, as in
 #'   [glfs_evaluate_panel()].
 #' @return The object, with a record in `metadata(x)$glfs_substitutes`, `notes(x)` or
@@ -224,7 +224,7 @@ glfs_substitutes <- function(x, panel, genes = NULL, n, ..., assay = NULL) {
 #'     keep.
 #'   - `loss`: what the panel loses without the gene, as a share of what all genes
 #'     keep.
-#'   - `direction` and `direction_share`: the direction of the structure that the gene
+#'   - `axis` and `axis_share`: the direction of the structure that the gene
 #'     serves most, named by the genes that vary most along it, and the share of the
 #'     loss that lies along it.
 #'   - `substitute`, `substitution_score` and `loss_with_substitute`: its best substitute, as in

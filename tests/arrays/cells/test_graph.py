@@ -34,7 +34,7 @@ def test_approximate_neighbours_are_nearly_all(monkeypatch):
     places = rng.normal(size=(1500, 8))
     exact = graph.knn_graph(places, 10)
     monkeypatch.setattr(graph, "MOST_EXACT", 1000)
-    monkeypatch.setattr(neighbors, "SETTINGS", neighbors.Settings(20, looked_at=700))
+    monkeypatch.setattr(neighbors, "SETTINGS", neighbors.Settings(20, candidates=700))
     found, again = graph.knn_graph(places, 10), graph.knn_graph(places, 10)
     assert (found != again).nnz == 0
     shared = (exact.astype(bool).multiply(found.astype(bool))).nnz
@@ -44,7 +44,9 @@ def test_approximate_neighbours_are_nearly_all(monkeypatch):
 
 
 def test_approximate_neighbours_of_identical_cells(monkeypatch):
-    monkeypatch.setattr(neighbors, "SETTINGS", neighbors.Settings(20, looked_at=30, per_neighbor=1))
+    monkeypatch.setattr(
+        neighbors, "SETTINGS", neighbors.Settings(20, candidates=30, per_neighbor=1)
+    )
     places = np.repeat(np.random.default_rng(0).normal(size=(20, 3)), 10, axis=0)
     found = neighbors.distances(places, 5, random_state=0)
     assert (np.diff(found.indptr) >= 5).all()

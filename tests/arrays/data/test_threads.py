@@ -75,7 +75,7 @@ def test_passes_and_neighbours_do_not_depend_on_threads(monkeypatch):
     weights, cells = rng.normal(size=(90, 3)), rng.normal(size=(400, 5))
     monkeypatch.setattr(rows, "BLOCKS", rows.Blocks(stored=100))
     monkeypatch.setattr(
-        neighbors, "SETTINGS", neighbors.Settings(40, looked_at=120, per_neighbor=1)
+        neighbors, "SETTINGS", neighbors.Settings(40, candidates=120, per_neighbor=1)
     )
     found = []
     for n_threads in (1, 3):

@@ -115,7 +115,7 @@ def test_a_limit_that_lets_fewer_genes_in_is_said(criterion, caplog):
         panel = select_within(criterion, 8, rows=rows, include=NONE, candidates=EVERY)
     assert panel.n_selected == len(panel.order) < 8
     (record,) = caplog.records
-    assert record.msg.fields == {"n": panel.n_selected, "asked": 8, "limit": "budget=0.45"}
+    assert record.msg.fields == {"n": panel.n_selected, "requested": 8, "limit": "budget=0.45"}
 
 
 def test_the_fewest_genes_that_keep_enough_meet_lower_limits(criterion):

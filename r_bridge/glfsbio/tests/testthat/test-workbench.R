@@ -87,7 +87,7 @@ test_that("a selection is explained by the structure that it was made by", {
     expect_equal(found$table$preserved, record$preserved)
     expect_identical(dimnames(found$support), list(found$table$gene, c("B", "NK", "T")))
     expect_identical(S4Vectors::metadata(out)$glfs, record)
-    out <- glfs_substitutes(sce, genes = found$table$gene[1], n = 3, share = 0)
+    out <- glfs_substitutes(sce, genes = found$table$gene[1], n = 3, min_score = 0)
     table <- S4Vectors::metadata(out)$glfs_substitutes$table
     expect_identical(table$gene, rep(found$table$gene[1], 3))
     expect_identical(table$place, 1:3)
