@@ -52,7 +52,7 @@ _OF_FACTS = {
 _OF_MEASURES = {
     "preserved": "0 without genes, 1 by all genes",
     "optimality": "of what the best panel of as many genes keeps, limits aside",
-    "preserved_with_failures": "on average over genes that fail",
+    "preserved_on_platform": "on the platform, in the mean or the worst of its draws",
     "knn_preservation": "of the 15 nearest cells by all genes, those that are nearest by the panel",
     "cluster_preservation_coarse": "NMI of 5 to 10 clusters by the panel and by all genes",
     "cluster_preservation_fine": "NMI of 20 to 40 clusters by the panel and by all genes",

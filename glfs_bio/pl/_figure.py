@@ -52,7 +52,7 @@ _LETTERS = 32
 #: What the measures of a panel are called, in the order to show them.
 MEASURES = {
     "preserved": "structure preserved",
-    "preserved_with_failures": "structure preserved as genes fail",
+    "preserved_on_platform": "structure preserved on the platform",
     "optimality": "optimality, at least",
     "knn_preservation": "kNN preservation",
     "cluster_preservation_coarse": "cluster preservation, coarse",

@@ -108,8 +108,8 @@ def _strips(entry: dict[str, Any]) -> dict[str, tuple[Array, dict[str, Any]]]:
     """Rows of the picture: shares, and how their points look."""
     own = {"marker": "D", "ms": 9, "color": VERMILLION}
     strips = {"this panel": (np.array([entry["preserved"]]), own)}
-    if "preserved_with_failures" in entry:
-        failing = np.array([entry["preserved_with_failures"]])
+    if "preserved_on_platform" in entry:
+        failing = np.array([entry["preserved_on_platform"]])
         strips["this panel, as genes fail"] = failing, own | {"mfc": "none", "mew": 1.5}
     if "batches" in entry:
         each = {"marker": "D", "ms": 5, "color": VERMILLION, "alpha": 0.7, "mew": 0}

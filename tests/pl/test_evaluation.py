@@ -178,7 +178,7 @@ def test_kept_beside_random_and_best(judged):
     own, failing, best, random, most = (line.get_xdata() for line in ax.lines)
     assert (own, failing, best) == (
         entry["preserved"],
-        entry["preserved_with_failures"],
+        entry["preserved_on_platform"],
         entry["best_preserved"],
     )
     np.testing.assert_array_equal(random, entry["random_preserved"])

@@ -114,7 +114,7 @@ def test_a_number_of_genes_is_needed(clusters, method):
 
 @pytest.mark.parametrize(
     ("argument", "value"),
-    [("failure", np.full(40, 0.1)), ("detection", np.ones(40)), ("target", Target())],
+    [("failure", np.full(40, 0.1)), ("efficiency", np.ones(40)), ("target", Target())],
 )
 def test_only_the_criterion_answers_some_questions(clusters, method, argument, value):
     with refused(InvalidValue, "preserve" if argument == "target" else "platform"):
