@@ -109,7 +109,7 @@ def select_genes(
     limits : Limits, default None
         Constraints on expression, total counts, families, markers per type and cost.
     platform : Platform, default None
-        Target platform: orderable genes, detection efficiency, failures and codebook.
+        Target platform: orderable genes, detection efficiency, codebook.
     batch_key : str, default None
         Column of ``.obs`` with the batch; genes that only separate batches gain nothing.
     across : {"mean", "worst"}, default "mean"
@@ -167,17 +167,9 @@ def select_genes(
     ``.var[f"{key_added}_included"]`` : bool
         Genes of `include`.
     ``.var[f"{key_added}_efficiency"]`` : float
-        Relative detection efficiency, with a `platform`.
-    ``.var[f"{key_added}_spread"]`` : float
-        Standard deviation of its logarithm, with a `platform`.
-    ``.var[f"{key_added}_off_target"]`` : float
-        Off-target share, with a `platform`.
-    ``.var[f"{key_added}_orderable"]`` : bool
-        Genes that can be ordered, with a `platform`.
+        Detection efficiency, with a `platform`.
     ``.uns[key_added]["preserved"]`` : float, shape (n_genes,)
         Share of the target that the first 1, 2, … genes preserve, relative to all genes.
-    ``.uns[key_added]["preserved_on_platform"]`` : float, shape (n_genes,)
-        The mean, or the minimum, of this share over draws of efficiencies and failures.
     ``.uns[key_added]["optimality"]`` : float, shape (n_genes,)
         Lower bound on ``preserved`` relative to the best panel of the same size.
     ``.uns[key_added]["n_axes"]`` : int, or int of shape (n_batches,)

@@ -11,7 +11,7 @@ from scipy.stats import norm
 from .. import checks
 from .._anndata import columns, read
 from ..data.matrix import no_rows
-from ..errors import NO_VALUE, InvalidValue, Refusal
+from ..errors import NO_VALUE, InvalidValue, Refusal, naming
 from ..platform.efficiency import Means, estimated, off_target
 from ..platform.forecast import SETTINGS
 
@@ -102,10 +102,9 @@ def estimate_efficiency(
             least=_FEWEST_GENES,
         )
     types = _types(reference, spatial, labels)
-    here, there = (
-        _means(adata, genes, labels, types, layer)
-        for adata, layer in ((reference, counts_layer), (spatial, spatial_layer))
-    )
+    with naming(counts_layer="spatial_layer"):
+        there = _means(spatial, genes, labels, types, spatial_layer)
+    here = _means(reference, genes, labels, types, counts_layer)
     weights = here.n_cells / here.n_cells.sum()
     found = estimated(here, there, weights)
     places = reference.var_names.get_indexer(genes)

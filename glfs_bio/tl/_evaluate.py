@@ -108,22 +108,19 @@ def evaluate_panel(
     ``.uns[key_added]["random_preserved"]`` : float, shape (n_random,)
         Preserved shares of the random panels.
     ``.uns[key_added]["preserved_on_platform"]`` : float
-        Mean, or minimum, of the preserved share over draws of efficiencies and failures.
-    ``.uns[key_added]["preserved_on_platform_low"]``, ``["preserved_on_platform_high"]`` : float
-        Ends of its interval of 90 %.
+        Mean, or minimum, of the preserved share over draws of efficiencies and failures, with
+        ``_low`` and ``_high``, its interval of 90 %.
     ``.uns[key_added]["forecast"]`` : DataFrame, one row per label
-        With `platform`, `labels` and `counts_layer`: ``recall`` to be expected on the platform, and
-        the ends of its interval of 90 %, ``recall_low`` and ``recall_high``.  The counts of at most
-        4,000 cells are drawn as the platform would count them, ten times.  Intervals include the
-        differences between forecasts and measurements of real platforms, which are large.
+        With `platform`, `labels` and `counts_layer`: ``recall`` there and its interval of 90 %,
+        ``recall_low`` and ``recall_high``.
     ``.uns[key_added]["accuracy_on_platform"]`` : float
-        The same of the accuracy, with ``accuracy_on_platform_low`` and ``_high``.
+        The same of the accuracy, with ``_low`` and ``_high``.
     ``.uns[key_added]["counts_on_platform"]`` : float
-        With `platform` and `counts_layer`: mean counts of the panel in a cell on the platform.
+        Mean counts of the panel in a cell there.
     ``.uns[key_added]["counts_per_bit"]`` : float, shape (n_bits,)
         The same of the genes that share a bit of the codebook.
     ``.uns[key_added]["not_orderable"]`` : str
-        Genes of the panel that cannot be ordered for the platform.
+        Genes that cannot be ordered.
     ``.uns[key_added]["batches"]`` : str, shape (n_batches,)
         Names of the batches, if the structure has batches.
     ``.uns[key_added]["preserved_in_batches"]`` : float, shape (n_batches,)

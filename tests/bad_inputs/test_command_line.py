@@ -77,7 +77,7 @@ DATA = [
     ("select panel.h5ad --off-target 2", "--off-target"),
     ("select panel.h5ad --off-target 0.1 --max-off-target -1", "--max-off-target -1"),
     ("select panel.h5ad --codebook nope.csv", "--codebook nope.csv"),
-    ("select panel.h5ad --platform x --failure 2", "--failure 2"),
+    ("select panel.h5ad --platform x --failure 2", "--failure has"),
     ("efficiency text.h5ad panel.h5ad", "text.h5ad"),
     ("efficiency panel.h5ad panel.h5ad --labels nope", "--labels nope"),
     ("efficiency panel.h5ad panel.h5ad --counts-layer nope", "--counts-layer nope"),
