@@ -102,9 +102,9 @@ def estimate_efficiency(
             least=_FEWEST_GENES,
         )
     types = _types(reference, spatial, labels)
+    here = _means(reference, genes, labels, types, counts_layer)
     with naming(counts_layer="spatial_layer"):
         there = _means(spatial, genes, labels, types, spatial_layer)
-    here = _means(reference, genes, labels, types, counts_layer)
     weights = here.n_cells / here.n_cells.sum()
     found = estimated(here, there, weights)
     places = reference.var_names.get_indexer(genes)

@@ -81,7 +81,7 @@ DATA = [
     ("efficiency text.h5ad panel.h5ad", "text.h5ad"),
     ("efficiency panel.h5ad panel.h5ad --labels nope", "--labels nope"),
     ("efficiency panel.h5ad panel.h5ad --counts-layer nope", "--counts-layer nope"),
-    ("efficiency panel.h5ad panel.h5ad --spatial-layer nope", "--spatial-layer nope"),
+    ("efficiency panel.h5ad panel.h5ad --spatial-layer nope", "--counts-layer X"),
     ("efficiency panel.h5ad panel.h5ad --table panel.doc", "panel.doc"),
     ("select panel.h5ad --across worst", "--across worst"),
     ("select panel.h5ad --batch-key phase --across best", "--across best"),
