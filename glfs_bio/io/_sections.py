@@ -70,7 +70,7 @@ _OF_FACTS = {
 _OF_MEASURES = {
     "preserved": "0: no gene, 1: all genes",
     "optimality": "of the structure preserved by the best panel of this size, without constraints",
-    "preserved_with_failures": "expected, as genes fail on the target platform",
+    "preserved_on_platform": "on the target platform: the mean or the worst of its draws",
     "knn_preservation": "share of each cell's 15 neighbours in all genes found again in the panel",
     "cluster_preservation_coarse": "NMI of 5 to 10 clusters by the panel and by all genes",
     "cluster_preservation_fine": "NMI of 20 to 40 clusters by the panel and by all genes",

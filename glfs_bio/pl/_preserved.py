@@ -105,9 +105,9 @@ def _strips(
     own = {"marker": "D", "ms": 9, "color": of_panel}
     name = f"this panel, {entry['n_genes']} genes"
     strips = {name: (np.array([entry["preserved"]]), own)}
-    if "preserved_with_failures" in entry:
-        failing = np.array([entry["preserved_with_failures"]])
-        strips["this panel, with failures"] = failing, own | {"mfc": "none", "mew": 1.5}
+    if "preserved_on_platform" in entry:
+        measured = np.array([entry["preserved_on_platform"]])
+        strips["this panel, on the platform"] = measured, own | {"mfc": "none", "mew": 1.5}
     if "batches" in entry:
         each = {"marker": "D", "ms": 5, "color": of_panel, "alpha": 0.7, "mew": 0}
         of_batches = np.ravel(entry["preserved_in_batches"])

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 #: Measures of a panel, in the order to show them.
 MEASURES = {
     "preserved": "structure preserved",
-    "preserved_with_failures": "preserved, with failures",
+    "preserved_on_platform": "preserved, on the platform",
     "optimality": "optimality (lower bound)",
     "knn_preservation": "kNN preservation",
     "cluster_preservation_coarse": "cluster preservation, coarse",

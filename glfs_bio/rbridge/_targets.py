@@ -98,8 +98,9 @@ def _argument(name: str, value: Any) -> Any:
     if name == "preserve" and isinstance(value, dict):
         return {REDUCED.get(part, part): weight for part, weight in value.items()}
     if name in _RECORDS and isinstance(value, dict):
-        return _RECORDS[name](**_arguments(_RECORDS[name], value, given=0))
-    if name == "detection" and isinstance(value, dict) and not np.isscalar(value.get("X", 0.0)):
+        fields = _arguments(_RECORDS[name], value, given=0)
+        return _records.platform(fields) if name == "platform" else Limits(**fields)
+    if name == "efficiency" and isinstance(value, dict) and not np.isscalar(value.get("X", 0.0)):
         return put_together(value)
     return value
 
@@ -306,6 +307,14 @@ def _read_h5ad(path: str, X_name: str) -> dict[str, Any]:
     return parts | {"left": _values.strings(left)}
 
 
+def _estimated(
+    reference: dict[str, Any], spatial: dict[str, Any], options: dict[str, Any]
+) -> pd.DataFrame:
+    """Efficiencies of genes, from the counts of two objects."""
+    arguments = _arguments(tl.estimate_efficiency, options, given=2)
+    return tl.estimate_efficiency(put_together(reference), put_together(spatial), **arguments)
+
+
 def _example() -> dict[str, Any]:
     """The blood cells that scanpy ships."""
     needs("The example", "scanpy")
@@ -328,6 +337,7 @@ TARGETS: dict[str, Callable[..., Any]] = {
     "compare_panels": partial(_evaluated_by, tl.compare_panels),
     "curve": partial(_evaluated_by, tl.curve),
     "markers": partial(_written_by, tl.markers),
+    "estimate_efficiency": _estimated,
     "classify": partial(_classified_by, tl.classify),
     "predict": partial(_classified_by, tl.predict),
     "write_classifier": _write_classifier,

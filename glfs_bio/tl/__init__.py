@@ -8,6 +8,7 @@ from __future__ import annotations
 from ._classify import classify
 from ._compare import compare_panels
 from ._curve import curve
+from ._efficiency import estimate_efficiency
 from ._enrich import enrich
 from ._evaluate import evaluate_panel
 from ._explain import explain_panel
@@ -23,6 +24,7 @@ __all__ = [
     "compare_panels",
     "curve",
     "enrich",
+    "estimate_efficiency",
     "evaluate_panel",
     "explain_panel",
     "extend_panel",

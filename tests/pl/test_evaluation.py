@@ -177,13 +177,13 @@ def test_kept_beside_random_and_best(judged):
     ax = pl.preserved(judged, show=False)
     entry = judged.uns["glfs_evaluation"]
     assert names(ax.get_yticklabels()) == [
-        *("this panel, 5 genes", "this panel, with failures"),
+        *("this panel, 5 genes", "this panel, on the platform"),
         *("selected by glfs_bio", "20 random panels"),
     ]
     own, failing, best, random, most = (line.get_xdata() for line in ax.lines)
     assert (own, failing, best) == (
         entry["preserved"],
-        entry["preserved_with_failures"],
+        entry["preserved_on_platform"],
         entry["best_preserved"],
     )
     np.testing.assert_array_equal(random, entry["random_preserved"])

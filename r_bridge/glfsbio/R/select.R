@@ -113,7 +113,7 @@
 #'   - `glfs_rank`: 1 is the best gene; NA for genes that could not be selected.
 #'   - `glfs_selected`: whether the gene is selected.
 #'   - `glfs_included`: whether `include` put the gene in.
-#'   - `glfs_detection`: with such a platform, how much of the gene it detects.
+#'   - `glfs_efficiency`: with such a platform, how much of the gene it detects.
 #'
 #' @section The record:
 #' `metadata(x)$glfs` is a list:
@@ -134,8 +134,8 @@
 #' - `graph_components`: the number of connected components of the graph of the
 #'   samples. `assay_noise`: the variance of the noise of the assay that will
 #'   measure the panel, as it was assumed.
-#' - `preserved_with_failures`: where genes may fail, the mean of what panels of 1, 2, ... genes
-#'   keep over the failures. `missing`: names that are not there, if any.
+#' - `preserved_on_platform`: the mean, or the worst, of what panels of 1, 2, ... genes
+#'   keep over draws of a platform. `missing`: names that are not there, if any.
 #' - `batches` and `preserved_in_batches`: with `block`, their names, and what panels of 1, 2,
 #'   ... genes keep of each, a matrix of panels x batches.
 #' - `lam`, `path`, `kkt`, `converged` and `n_iter`: with the paper's objectives

@@ -50,7 +50,7 @@
 #'   least that share of what the best panel of as many genes keeps; `best_preserved`, what
 #'   the panel of [glfs_select_genes()] of that size keeps, and `most_preserved`, what no
 #'   panel of that size exceeds; `random_preserved`, of random panels;
-#'   `preserved_with_failures`, with `failure`; with the batches of a structure or of a
+#'   `preserved_on_platform`, with draws of a platform; with the batches of a structure or of a
 #'   selection `batches`, their names, and `preserved_in_batches`, the share that is kept of
 #'   each.
 #' - Of the cells as the panel shows them: `knn_preservation`, the share of the 15
