@@ -9,6 +9,7 @@ from ..platform.gmt import read_gmt
 from ..platform.names import read_genes
 from ._gene_list import write_gene_list, write_rnk
 from ._gmt import write_gmt
+from ._order import write_order, write_reference
 from ._read import read_cells
 from ._report import write_report
 
@@ -24,6 +25,8 @@ __all__ = [
     "write_classifier",
     "write_gene_list",
     "write_gmt",
+    "write_order",
+    "write_reference",
     "write_report",
     "write_rnk",
 ]

@@ -15,14 +15,13 @@ import pandas as pd
 
 from .. import checks
 from .._files import as_path, existing, reading
-from ..errors import InvalidType, InvalidValue, Message, NotFound, listed
+from ..errors import InvalidValue, Message, NotFound, listed
 from . import names, sheets
 from .gmt import read_gmt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from .._typing import Array
 
 log = logging.getLogger(__name__)
 
@@ -47,41 +46,60 @@ _COLUMNS = {
 
 
 class PanelFile(list[str]):
-    """Genes of a panel in the order of its file, a list of names, and what else the file says.
+    r"""Genes of a panel in the order of its file, a list of names, and what else the file says.
+
+    :func:`read_panel` makes it.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row per gene: ``gene``, ``id`` (of Ensembl, ``""`` where the file has none), and what
+        the form has: ``n_probe_sets``, ``codewords``, ``annotation``, ``force``, ``transcript``.
+    form : str
+        Form of the file, such as ``"10x predesigned panel"``.
+    controls : list of str
+        Names of controls and blanks, which are no genes.
+    repeated : list of str
+        Genes that the file has more than once.
+    codebook : DataFrame, default None
+        Bits of every gene, one column per bit, of a form that has them.
+    about : dict, default None
+        Name, species and tissue of the panel, where the file says them.
 
     Attributes
     ----------
-    form
-        Form of the file, such as ``"10x predesigned panel"``.
-    table
-        One row per gene: ``gene``, ``id`` (of Ensembl, ``""`` where the file has none), and what
-        the form has: ``n_probe_sets``, ``codewords``, ``annotation``, ``force``, ``transcript``.
-    controls
-        Names of controls and blanks, which are no genes.
-    repeated
-        Genes that the file has more than once.
-    codebook
-        Bits of every gene, one column per bit, of a form that has them, or None.
-    about
-        Name, species and tissue of the panel, where the file says them.
+    table, form, controls, repeated, codebook, about
+        The parameters.
 
     Examples
     --------
     >>> import tempfile, pathlib, glfs_bio
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder) / "codebook.csv"
-    ...     _ = path.write_text("name,id,barcodeType,b1,b2\\nCD3D,ENST1,merfish,1,0\\nBlank-1,,merfish,0,1\\n")
+    ...     _ = path.write_text(
+    ...         "name,id,barcodeType,b1,b2\nCD3D,ENST1,merfish,1,0\nBlank-1,,merfish,0,1\n"
+    ...     )
     ...     panel = glfs_bio.io.read_panel(path)
     >>> isinstance(panel, glfs_bio.io.PanelFile), panel, panel.controls, panel.form
     (True, ['CD3D'], ['Blank-1'], 'MERSCOPE codebook')
     """
 
-    form: str
-    table: pd.DataFrame
-    controls: list[str]
-    repeated: list[str]
-    codebook: pd.DataFrame | None
-    about: dict[str, str]
+    def __init__(
+        self,
+        table: pd.DataFrame,
+        form: str,
+        controls: Sequence[str] = (),
+        repeated: Sequence[str] = (),
+        codebook: pd.DataFrame | None = None,
+        about: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(table["gene"])
+        self.table = table
+        self.form = form
+        self.controls = list(controls)
+        self.repeated = list(repeated)
+        self.codebook = codebook
+        self.about = dict(about or {})
 
 
 @dataclass(frozen=True)
@@ -138,9 +156,9 @@ class Source:
         """Whether a vendor's table has these columns."""
         return self.of_vendor and set(heads) <= set(self.heads)
 
-    def refuse(self, problem: str, advice: str = "", **fields: object) -> InvalidValue:
+    def refuse(self, problem: str, remedy: str = "", /, **fields: object) -> InvalidValue:
         """Return the refusal of the file."""
-        return InvalidValue("path", str(self.path), problem, advice, **fields)
+        return InvalidValue("path", str(self.path), problem, remedy, **fields)
 
 
 @dataclass(frozen=True)
@@ -276,21 +294,18 @@ def _panel(source: Source, form: Form, found: Found) -> PanelFile:
         control |= np.asarray(found.control, dtype=bool)
     genes = table[filled & ~control]
     _check_damage(source, list(genes["gene"]))
-    panel = PanelFile(dict.fromkeys(genes["gene"]))
-    if not panel:
+    if genes.empty:
         raise source.refuse("holds no names of genes")
     once = ~genes["gene"].duplicated().to_numpy()
-    panel.form = form.name
-    panel.table = genes[once].reset_index(drop=True)
-    if "id" not in panel.table:
-        panel.table.insert(1, "id", [names.versionless(name) or "" for name in panel])
-    panel.controls = list(dict.fromkeys(table["gene"][filled & control]))
-    panel.repeated = list(dict.fromkeys(genes["gene"][~once]))
-    panel.about = dict(found.about or {})
-    panel.codebook = None
-    if found.codebook is not None:
-        bits = found.codebook[filled & ~control][once]
-        panel.codebook = bits.set_axis(list(panel), axis=0)
+    repeated = list(dict.fromkeys(genes["gene"][~once]))
+    controls = list(dict.fromkeys(table["gene"][filled & control]))
+    genes = genes[once].reset_index(drop=True)
+    if "id" not in genes:
+        genes.insert(1, "id", [names.versionless(name) or "" for name in genes["gene"]])
+    bits = found.codebook
+    if bits is not None:
+        bits = bits[filled & ~control][once].set_axis(list(genes["gene"]), axis=0)
+    panel = PanelFile(genes, form.name, controls, repeated, bits, found.about)
     _tell(source, panel)
     return panel
 
@@ -312,9 +327,7 @@ def _tell(source: Source, panel: PanelFile) -> None:
         log.info(Message("{path} is a file of the form {form}: {n} genes.", **fields))
     stated = panel.about.get("num_gene_targets", "")
     if stated.isdecimal() and int(stated) != len(panel):
-        log.warning(
-            Message("{path} states {stated} genes, and has {n}.", stated=stated, **fields)
-        )
+        log.warning(Message("{path} states {stated} genes, and has {n}.", stated=stated, **fields))
 
 
 def _check_damage(source: Source, genes: list[str]) -> None:
@@ -438,7 +451,7 @@ def _codebook(source: Source) -> Found:
 
 
 def _cosmx_rows(source: Source) -> list[list[sheets.Cell]]:
-    """Rows of the second sheet of a workbook, without the first one; none: it is no list of CosMx."""
+    """Rows of the second sheet without the first one; none: it is no list of CosMx."""
     if not source.of_vendor or len(source.book) < 2:
         return []
     rows = list(source.book.values())[1][1:]

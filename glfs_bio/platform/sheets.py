@@ -79,7 +79,7 @@ def table(path: Path) -> list[list[Cell]]:
         return []
     separator = "\t" if ending(path) == ".tsv" else max(",;\t", key=lines[0].count)
     with reading(path, ending(path)):
-        return list(csv.reader(lines, delimiter=separator))
+        return [list(row) for row in csv.reader(lines, delimiter=separator)]
 
 
 def sheets(path: Path) -> dict[str, list[list[Cell]]]:
