@@ -382,8 +382,35 @@ def panel(
     ValueError
         No gene, or none that is in the data; a file without names.
     """
-    read.unique_names(adata)
     checks.one_of("missing", missing, MISSING)
+    found = named(adata, panel, symbols=symbols, argument=argument)
+    if not len(found.genes):
+        lookup = Lookup(adata, symbols)
+        raise InvalidValue(
+            argument,
+            NO_VALUE,
+            "has no gene of {where}, but {names}",
+            "use the names in {where}{hints}",
+            where=lookup.where,
+            names=listed(found.names),
+            hints=lookup.hints(found.absent),
+        )
+    if found.absent:
+        _report(argument, found.absent, Lookup(adata, symbols), missing)
+    return found
+
+
+def named(
+    adata: AnnData, panel: Any, *, symbols: str | None = None, argument: str = "panel"
+) -> Named:
+    """A panel, as :func:`panel` takes it, of which any name may be missing in the data.
+
+    Raises
+    ------
+    KeyError, OSError, ImportError, TypeError, ValueError
+        As :func:`panel`, but for names that are not in the data.
+    """
+    read.unique_names(adata)
     lookup = Lookup(adata, symbols)
     if isinstance(panel, str) and not is_panel_file(panel):
         found = _stored(adata, lookup, panel, argument)
@@ -395,17 +422,6 @@ def panel(
         names = _as_in_data(names, lookup)
     absent = [name for name in names if name not in lookup.by_name]
     genes = dict.fromkeys(row for name in names for row in lookup.by_name.get(name, ()))
-    if not genes:
-        raise InvalidValue(
-            argument,
-            NO_VALUE,
-            "has no gene of {where}, but {names}",
-            "use the names in {where}{hints}",
-            where=lookup.where,
-            names=listed(names),
-            hints=lookup.hints(absent),
-        )
-    _report(argument, absent, lookup, missing)
     return Named(np.fromiter(genes, dtype=np.intp), names, absent)
 
 

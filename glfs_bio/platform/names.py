@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 #: Columns of a table of genes, and what they are headed in files, as :func:`.sheets.plain` has it.
 COLUMNS = {
     "symbol": sheets.SYMBOL_HEADS,
-    "id": sheets.ID_HEADS,
+    "id": (*sheets.ID_HEADS, "id"),
     "species": ("specie", "organism"),
     "n_probes": ("probecount", "nprobe", "numprobeset", "probe"),
     "previous": ("previou", "prevsymbol", "previoussymbol"),

@@ -151,7 +151,7 @@ def order_panel(
     checks.keys(key_added=key_added)
     checks.flags(inplace=inplace)
     checks.whole_number("min_probes", min_probes, at_least=1)
-    named = names_of.panel(adata, panel, symbols=symbols, missing="ignore")
+    named = names_of.named(adata, panel, symbols=symbols)
     known = None if labels is None else columns.labels(adata, labels, "labels")
     found = resolved(
         adata, genes, symbols=symbols, ids=ids, species=species, nomenclature=nomenclature
@@ -296,7 +296,7 @@ class _Draft:
         absent = list(named.absent)
         if named.key is not None:  # tl.extend_panel keeps names that are not in the data
             absent += map(str, adata.uns.get(named.key, {}).get("absent", ()))
-        others = faults(found.resolver.resolve(absent)).assign(row=-1)
+        others = _placed(faults(found.resolver.resolve(absent)), every)
         if named.key is not None:
             items = pd.concat([every.iloc[named.genes], others])
         else:
@@ -309,22 +309,22 @@ class _Draft:
 
     def without(self, adata: AnnData, catalogue: Any, symbols: str | None) -> _Draft:
         """The same beside a catalogue, whose genes are not ordered."""
-        other = names_of.panel(
-            adata, catalogue, symbols=symbols, missing="ignore", argument="catalogue"
+        other = names_of.named(adata, catalogue, symbols=symbols, argument="catalogue")
+        absent = _placed(self.resolver.resolve(other.absent), self.every)
+        beside = np.union1d(other.genes, absent["row"][absent["row"] >= 0]).astype(np.intp)
+        places = {*absent["place"]} - {-1}
+        items, every = self.items, self.every
+        on_it = (
+            items["row"].isin(beside)
+            | items["place"].isin(places)
+            | items["name"].isin(other.absent)
         )
-        beside = self.every.iloc[other.genes]
-        absent = self.resolver.resolve(other.absent)
-        places = {*beside["place"], *absent["place"]} - {-1}
-        items, every = self.items, self.every.copy()
-        on_it = items["place"].isin(places) | items["name"].isin([*beside["name"], *other.absent])
-        every.loc[every["place"].isin(places) | every["row"].isin(other.genes), "fault"] = (
-            "is on the catalogue"
-        )
+        fault = every["fault"].where(~every["row"].isin(beside), "is on the catalogue")
         return replace(
             self,
             items=items[~on_it].reset_index(drop=True),
-            every=every,
-            beside=np.asarray(other.genes),
+            every=every.assign(fault=fault),
+            beside=beside,
             not_ordered=tuple(items["name"][on_it]),
         )
 
@@ -415,6 +415,14 @@ class _Draft:
         come = self.every.iloc[new[by]].set_axis(bad.index[of])
         come = come.assign(replaces=bad["name"].iloc[of], score=score[of, by])
         return pd.concat([left, come]).sort_index()
+
+
+def _placed(frame: pd.DataFrame, every: pd.DataFrame) -> pd.DataFrame:
+    """Names that the data do not have, in the rows of genes that are the same by other names."""
+    there = every[every["place"] >= 0].set_index("place")
+    row = frame["place"].map(there["row"]).fillna(-1).astype(int)
+    name = frame["place"].map(there["name"]).fillna(frame["name"])
+    return frame.assign(row=row, name=name)
 
 
 def _replaced(bad: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
