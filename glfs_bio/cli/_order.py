@@ -36,6 +36,7 @@ class Asked:
     refused: Annotated[str, "Genes that cannot be ordered: raise an error, replace, or drop."] = (
         "raise"
     )
+    exclude: options.Genes = None
     labels: options.Labels = None
     min_probes: Annotated[int, "Least probes of a gene, where the list has their numbers."] = 1
     probe_sets: Annotated[int | None, "Probe sets to ask for, for every gene (Xenium)."] = None

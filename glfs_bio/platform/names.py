@@ -18,6 +18,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from .. import checks
@@ -228,8 +229,11 @@ def _of_rows(rows: Sequence[Sequence[sheets.Cell]]) -> pd.DataFrame:
         if name in frame:
             frame[name] = frame[name].str.replace(", ", "|", regex=False)
     kept = frame[(frame["symbol"] != "") | (frame["id"] != "")]
-    order = [name for name in COLUMNS if name in kept]
-    return kept[order].drop_duplicates(ignore_index=True)
+    kept = kept[[name for name in COLUMNS if name in kept]]
+    if "n_probes" in kept:  # of a gene that is in several places, such as haplotypes, the most
+        kept = kept.sort_values("n_probes", ascending=False, kind="stable")
+        kept = kept.drop_duplicates([name for name in kept if name != "n_probes"]).sort_index()
+    return kept.drop_duplicates(ignore_index=True)
 
 
 def _of_annotation(path: Path) -> Iterator[tuple[str, str]]:
@@ -333,7 +337,8 @@ class Resolver:
     Parameters
     ----------
     genes
-        Table of genes of one species, as :func:`read_genes` returns it.
+        Table of genes of one species, as :func:`read_genes` returns it.  Ids that it lacks are
+        those of the nomenclature.
     history
         Past and present names.
     """
@@ -342,7 +347,13 @@ class Resolver:
         self.genes = genes
         self._history = history
         self._symbols = genes["symbol"].to_numpy()
-        self._ids = genes["id"].to_numpy()
+        self._ids = np.array(
+            [
+                own or self._official(symbol)
+                for symbol, own in zip(genes["symbol"], genes["id"], strict=True)
+            ],
+            dtype=object,
+        )
         self._by_symbol = _places(self._symbols)
         self._by_id = _places(self._ids)
         self._by_case = _places([name.casefold() for name in self._symbols])
@@ -413,6 +424,14 @@ class Resolver:
         if dates(name):
             return "date", -1, ", ".join(meant_by_date(name))
         return self._by_history(name)
+
+    def _official(self, symbol: str) -> str:
+        """The id of the one gene of the nomenclature that has, or else had, a symbol; or ``""``."""
+        for names in (self._history.current, self._history.previous):
+            entries = names.get(symbol, ())
+            if entries:
+                return entries[0].id if len(entries) == 1 else ""
+        return ""
 
     def _by_history(self, name: str) -> tuple[str, int, str]:
         history = self._history

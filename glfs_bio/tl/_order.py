@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from anndata import AnnData
     from numpy.typing import NDArray
 
+    from .._anndata.names import Genes
     from .._typing import Array, Index
     from ..criterion.criterion import Criterion
     from ..options import Limits, Platform
@@ -51,6 +52,7 @@ def order_panel(
     genes: Any = None,
     catalogue: Any = None,
     refused: str = "raise",
+    exclude: Genes | None = None,
     limits: Limits | None = None,
     labels: str | None = None,
     counts_layer: str | None = None,
@@ -91,6 +93,9 @@ def order_panel(
     refused : {"raise", "replace", "drop"}, default "raise"
         Genes that cannot be ordered are an error; or are replaced by those that preserve most
         beside the rest; or are left out.
+    exclude : str, Pattern or list of these, default None
+        Genes that cannot replace one, as in :func:`~glfs_bio.pp.select_genes`; nor can those that a
+        selection could not select.
     limits : Limits, default None
         Limits that the order is checked against.  None: those of the selection.
     labels : str, default None
@@ -156,6 +161,9 @@ def order_panel(
     found = resolved(
         adata, genes, symbols=symbols, ids=ids, species=species, nomenclature=nomenclature
     )
+    excluded = names_of.gene_mask(adata, exclude, "exclude", symbols=symbols, missing="warn")
+    if named.key is not None:
+        excluded |= adata.var[f"{named.key}_score"].isna().to_numpy()
     means = None if counts_layer is None else _mean_counts(adata, counts_layer)
     params = {} if named.key is None else recorded_parameters(adata, named.key)
     limits = params.get("limits") if limits is None else limits
@@ -182,7 +190,7 @@ def order_panel(
         basis = basis_of(adata, named.key, symbols=symbols)
     items = draft.left
     if basis is not None and len(bad) and refused == "replace":
-        items = draft.replaced(basis.criterion)
+        items = draft.replaced(basis.criterion, excluded)
     if items.empty:
         raise InvalidValue("panel", NO_VALUE, "has no gene to order", "name other genes")
     replaced = _replaced(bad, items)
@@ -205,7 +213,7 @@ def order_panel(
         whole = np.append(order_rows, np.setdiff1d(draft.beside, order_rows))
         reasons, _ = explained(
             *(adata, Panel(replace(named, genes=whole), basis), known, _LABELS),
-            exclude=list(adata.var_names[~draft.orderable]),
+            exclude=list(adata.var_names[~draft.orderable | excluded]),
             symbols=None,
         )
         table = table.join(reasons.iloc[: len(order_rows)].set_index("gene"), on="name")
@@ -371,7 +379,7 @@ class _Draft:
         """Whether each gene of the data could be ordered."""
         return np.asarray(self.every["fault"] == "", dtype=bool)
 
-    def replaced(self, criterion: Criterion) -> pd.DataFrame:
+    def replaced(self, criterion: Criterion, excluded: NDArray[np.bool_]) -> pd.DataFrame:
         """The genes that are asked for, each that is refused replaced.
 
         Those that come in preserve most beside the genes that stay.  Which of them is in the place
@@ -384,7 +392,11 @@ class _Draft:
         """
         bad, left = self.refused, self.left
         stay = np.union1d(left["row"][left["row"] >= 0], self.beside).astype(np.intp)
-        may = self.orderable & ~self.every["place"].isin({*left["place"]} - {-1}).to_numpy()
+        may = (
+            self.orderable
+            & ~excluded
+            & ~self.every["place"].isin({*left["place"]} - {-1}).to_numpy()
+        )
         may[bad["row"][bad["row"] >= 0].to_numpy(dtype=np.intp)] = False
         if may.sum() < len(bad):
             raise InvalidValue(
@@ -410,8 +422,7 @@ class _Draft:
             if row >= 0:
                 measured = MeasuredPanel(criterion, np.append(stay[stay != row], row))
                 score[place] = measured.substitutions(np.array([row])).score[0, new]
-        score = np.where(np.isfinite(score), score, 0.0)
-        of, by = linear_sum_assignment(score, maximize=True)
+        of, by = linear_sum_assignment(np.clip(score, 0.0, 1.0), maximize=True)
         come = self.every.iloc[new[by]].set_axis(bad.index[of])
         come = come.assign(replaces=bad["name"].iloc[of], score=score[of, by])
         return pd.concat([left, come]).sort_index()

@@ -143,6 +143,17 @@ def test_numbers_of_probes():
     assert list(adata.var["glfs_names_orderable"]) == [True, False]
 
 
+def test_ids_that_a_list_lacks_are_official():
+    table = found(["CD3D", "CPSF3L"], ["CD3D", "INTS11", "CD3D"])
+    assert list(table["id"]) == ["ENSG00000167286", "ENSG00000127054"]
+
+
+def test_a_gene_in_two_places_has_the_most_probes(tmp_path):
+    (tmp_path / "a.csv").write_text("gene_name,chr,probe_count\nCD3D,1,2\nCD3D,alt,9\nLYZ,1,3\n")
+    genes = read_genes(tmp_path / "a.csv")
+    assert list(genes["n_probes"]) == [9, 3]
+
+
 def test_var_of_other_data_is_a_table():
     table = found(["CD3D", "CPSF3L"], cells(["CD3D", "INTS11"]).var)
     assert list(table["symbol"]) == ["CD3D", "INTS11"]

@@ -144,6 +144,15 @@ def test_genes_that_are_not_listed_are_replaced(selected, caplog):
     assert {*added["gene"]} == {*table["name"][3:5]}
 
 
+def test_excluded_genes_replace_none(selected):
+    glfs_bio.pp.select_genes(selected, 12, exclude="ribosomal", key_added="few")
+    gone = best_first(selected, "few")[:6]
+    vendor = listed(selected, gone)
+    entry = ordered(selected, "few", "xenium_v1", genes=vendor, refused="replace", exclude="LYZ")
+    assert not entry["table"]["name"].str.startswith(("RPL", "RPS")).any()
+    assert "LYZ" not in set(entry["table"]["name"][entry["table"]["replaces"] != ""])
+
+
 def test_genes_that_are_not_listed_are_left_out(selected):
     gone = best_first(selected)[:2]
     entry = ordered(selected, "glfs", "cosmx", genes=listed(selected, gone), refused="drop")
