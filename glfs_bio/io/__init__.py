@@ -5,8 +5,8 @@ from __future__ import annotations
 from .._anndata.classifier_file import read_classifier, write_classifier
 from .._files import check_target, replacing
 from ..platform.forms import PanelFile, read_panel
+from ..platform.genes import read_genes
 from ..platform.gmt import read_gmt
-from ..platform.names import read_genes
 from ._gene_list import write_gene_list, write_rnk
 from ._gmt import write_gmt
 from ._order import write_order, write_reference

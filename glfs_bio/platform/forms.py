@@ -17,6 +17,7 @@ from .. import checks
 from .._files import as_path, existing, reading
 from ..errors import InvalidValue, Message, NotFound, listed
 from . import names, sheets
+from .genes import versionless
 from .gmt import read_gmt
 
 if TYPE_CHECKING:
@@ -207,24 +208,25 @@ def read_panel(
 
     Parameters
     ----------
-    path
+    path : str or Path
         ``.txt``: one name a line, and ``#`` begins a comment.  ``.csv`` (with commas or
         semicolons), ``.tsv``, and the sheets of ``.xlsx``: a table with a header, or one column.
         ``.gmt``: gene sets, see :func:`read_gmt`.  ``.json``: a ``gene_panel.json``.  Texts also
         with ``.gz``.
-    column
+    column : str, default None
         Column of a table.  None: the first whose header says so (symbol, gene, gene_name, name and
         the like), else that of ids, else the only column, or the row names of a table that R or
         pandas wrote.
-    sheet
+    sheet : str, default None
         Sheet of an ``.xlsx``.  None: the first.
-    set_name
+    set_name : str, default None
         Gene set of a ``.gmt``.  None: all of them, one after another.
 
     Returns
     -------
-    Names in the order of the file, each once, without blanks: a list that also has the form of the
-    file, a table of what it says of each gene, and its controls.
+    PanelFile
+        Names in the order of the file, each once, without blanks: a list that also has the form of
+        the file, a table of what it says of each gene, and its controls.
 
     Raises
     ------
@@ -301,7 +303,7 @@ def _panel(source: Source, form: Form, found: Found) -> PanelFile:
     controls = list(dict.fromkeys(table["gene"][filled & control]))
     genes = genes[once].reset_index(drop=True)
     if "id" not in genes:
-        genes.insert(1, "id", [names.versionless(name) or "" for name in genes["gene"]])
+        genes.insert(1, "id", [versionless(name) or "" for name in genes["gene"]])
     bits = found.codebook
     if bits is not None:
         bits = bits[filled & ~control][once].set_axis(list(genes["gene"]), axis=0)
@@ -362,7 +364,7 @@ def _vendor_table(source: Source) -> Found:
     places = {"gene": gene, "id": sheets.place(heads, sheets.ID_HEADS)}
     places |= {name: heads.index(head) for head, name in _COLUMNS.items() if head in heads}
     table = _columns(source.rows[1:], places)
-    table["id"] = [names.versionless(str(cell)) or str(cell) for cell in table["id"]]
+    table["id"] = [versionless(str(cell)) or str(cell) for cell in table["id"]]
     if "n_probe_sets" in table:
         table["n_probe_sets"] = pd.to_numeric(table["n_probe_sets"], errors="coerce")
     return Found(table)
@@ -504,7 +506,7 @@ def _table(source: Source) -> Found:
     own_id = sheets.place(heads, sheets.ID_HEADS) if source.column is None else None
     table = _columns(source.rows[1:], {"gene": gene, "id": own_id})
     if "id" in table:
-        table["id"] = [names.versionless(str(cell)) or "" for cell in table["id"]]
+        table["id"] = [versionless(str(cell)) or "" for cell in table["id"]]
     return Found(table)
 
 

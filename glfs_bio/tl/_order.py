@@ -3,38 +3,33 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import linear_sum_assignment
 
 from .. import checks
 from .._anndata import columns, constraints, provenance, read, write
 from .._anndata import names as names_of
-from ..criterion.panel import MeasuredPanel
 from ..errors import NO_VALUE, InvalidValue, Message, NotFound, listed
 from ..platform import order
+from ..platform.names import NOT_FOUND
 from ..pp import recorded_parameters
-from ..selection import best_panel
+from ._draft import Draft
 from ._explain import explained
 from ._panel import Panel, basis_of
 from ._resolve import CHANGED, resolved
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from anndata import AnnData
     from numpy.typing import NDArray
 
     from .._anndata.names import Genes
-    from .._typing import Array, Index
-    from ..criterion.criterion import Criterion
+    from .._typing import Array
     from ..options import Limits, Platform
-    from ..platform.names import Resolver
-    from ..solvers.constraints import Rows
     from ._resolve import Resolution
 
 log = logging.getLogger(__name__)
@@ -99,7 +94,8 @@ def order_panel(
     limits : Limits, default None
         Limits that the order is checked against.  None: those of the selection.
     labels : str, default None
-        Column of ``.obs`` with labels of the cells: which of them each gene supports.
+        Column of ``.obs`` with labels of the cells: which of them each gene supports, for
+        ``"sheet"``.
     counts_layer : str, default None
         Layer of raw counts, or ``"X"``: how many of the panel's molecules are those of each gene.
     min_probes : int, default 1
@@ -167,8 +163,8 @@ def order_panel(
     means = None if counts_layer is None else _mean_counts(adata, counts_layer)
     params = {} if named.key is None else recorded_parameters(adata, named.key)
     limits = params.get("limits") if limits is None else limits
-    rows = constraints.rows(adata, limits, layer=params.get("layer"))
-    draft = _Draft.of(adata, named, found, partial(_faults, found, form, min_probes), symbols)
+    rows = constraints.rows(adata, limits, layer=params.get("layer"), allowed=~excluded)
+    draft = Draft.of(adata, named, found, form, min_probes=min_probes, symbols=symbols)
     if catalogue is not None:
         draft = draft.without(adata, catalogue, symbols)
     draft = draft.checked(rows)
@@ -246,194 +242,6 @@ def _name(platform: str | Platform) -> str:
     name = getattr(platform, "name", platform)
     checks.one_of("platform", name, order.ORDERS)
     return str(name)
-
-
-def _faults(
-    found: Resolution, form: order.OrderForm, min_probes: int, frame: pd.DataFrame
-) -> pd.DataFrame:
-    """Names that were looked up, with why each cannot be ordered."""
-    faults = order.faults(
-        frame, form, strict=found.listed, n_probes=found.n_probes, min_probes=min_probes
-    )
-    return frame.assign(fault=faults)
-
-
-@dataclass(frozen=True)
-class _Draft:
-    """A panel before it is ordered.
-
-    Attributes
-    ----------
-    items
-        One row per gene that is asked for: its ``row`` of ``.var``, or −1; ``name`` there; what
-        that is (see :meth:`~glfs_bio.platform.names.Resolver.resolve`); and ``fault``, why it
-        cannot be ordered.
-    every
-        The same for all genes of the data.
-    resolver
-        Looks names up.
-    rows
-        Limits, or None.
-    beside
-        Rows of ``.var`` that are on the catalogue.
-    not_ordered
-        Genes of the panel that are.
-    """
-
-    items: pd.DataFrame
-    every: pd.DataFrame
-    resolver: Resolver
-    rows: Rows | None = None
-    beside: Index = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
-    not_ordered: tuple[str, ...] = ()
-
-    @classmethod
-    def of(
-        cls,
-        adata: AnnData,
-        named: names_of.Named,
-        found: Resolution,
-        faults: Callable[[pd.DataFrame], pd.DataFrame],
-        symbols: str | None,
-    ) -> _Draft:
-        """Look the names of a panel up, in the data and in the table of genes."""
-        every = faults(found.frame).assign(
-            name=adata.var_names.astype(object), row=np.arange(adata.n_vars)
-        )
-        lookup = names_of.Lookup(adata, symbols).by_name
-        absent = list(named.absent)
-        if named.key is not None:  # tl.extend_panel keeps names that are not in the data
-            absent += map(str, adata.uns.get(named.key, {}).get("absent", ()))
-        others = _placed(faults(found.resolver.resolve(absent)), every)
-        if named.key is not None:
-            items = pd.concat([every.iloc[named.genes], others])
-        else:
-            at = {name: place for place, name in enumerate(absent)}
-            items = pd.concat(
-                others.iloc[[at[name]]] if name in at else every.iloc[lookup[name]]
-                for name in named.names
-            )
-        return cls(items.reset_index(drop=True), every, found.resolver)
-
-    def without(self, adata: AnnData, catalogue: Any, symbols: str | None) -> _Draft:
-        """The same beside a catalogue, whose genes are not ordered."""
-        other = names_of.named(adata, catalogue, symbols=symbols, argument="catalogue")
-        absent = _placed(self.resolver.resolve(other.absent), self.every)
-        beside = np.union1d(other.genes, absent["row"][absent["row"] >= 0]).astype(np.intp)
-        places = {*absent["place"]} - {-1}
-        items, every = self.items, self.every
-        on_it = (
-            items["row"].isin(beside)
-            | items["place"].isin(places)
-            | items["name"].isin(other.absent)
-        )
-        fault = every["fault"].where(~every["row"].isin(beside), "is on the catalogue")
-        return replace(
-            self,
-            items=items[~on_it].reset_index(drop=True),
-            every=every.assign(fault=fault),
-            beside=beside,
-            not_ordered=tuple(items["name"][on_it]),
-        )
-
-    def checked(self, rows: Rows | None) -> _Draft:
-        """The same with faults of genes beside those before them: the same gene, and limits."""
-        items, every = self.items.copy(), self.every
-        good = (items["fault"] == "") & (items["place"] >= 0)
-        again = good & items["place"].where(good, -1 - items.index.to_series()).duplicated()
-        items.loc[again, "fault"] = "is the gene of another name before it"
-        if rows is None:
-            return replace(self, items=items)
-        rows = rows.sparing(self.beside)
-        used = rows.sums(self.beside)
-        for at in items.index[(items["fault"] == "") & (items["row"] >= 0)]:
-            sums = used + rows.sums([items.at[at, "row"]])
-            over = [
-                name
-                for name, much, most, before in zip(rows.names, sums, rows.most, used, strict=True)
-                if much > max(most, before)
-            ]
-            if over:
-                items.loc[at, "fault"] = f"is ruled out by limits ({', '.join(over)})"
-            else:
-                used = sums
-        every = every.assign(
-            fault=every["fault"].where(
-                rows.allowed | (every["fault"] != ""), "is ruled out by limits"
-            )
-        )
-        return replace(self, items=items, every=every, rows=rows)
-
-    @property
-    def refused(self) -> pd.DataFrame:
-        """Genes that cannot be ordered."""
-        return self.items[self.items["fault"] != ""]
-
-    @property
-    def left(self) -> pd.DataFrame:
-        """The others."""
-        return self.items[self.items["fault"] == ""].assign(replaces="", score=np.nan)
-
-    @property
-    def orderable(self) -> NDArray[np.bool_]:
-        """Whether each gene of the data could be ordered."""
-        return np.asarray(self.every["fault"] == "", dtype=bool)
-
-    def replaced(self, criterion: Criterion, excluded: NDArray[np.bool_]) -> pd.DataFrame:
-        """The genes that are asked for, each that is refused replaced.
-
-        Those that come in preserve most beside the genes that stay.  Which of them is in the place
-        of which gene is told by substitution scores, in all as large as can be.
-
-        Raises
-        ------
-        ValueError
-            There are not as many genes that could be ordered.
-        """
-        bad, left = self.refused, self.left
-        stay = np.union1d(left["row"][left["row"] >= 0], self.beside).astype(np.intp)
-        may = (
-            self.orderable
-            & ~excluded
-            & ~self.every["place"].isin({*left["place"]} - {-1}).to_numpy()
-        )
-        may[bad["row"][bad["row"] >= 0].to_numpy(dtype=np.intp)] = False
-        if may.sum() < len(bad):
-            raise InvalidValue(
-                "refused",
-                "replace",
-                "finds {n} other genes that could be ordered, and {needed} are needed",
-                "pass {arg:refused='drop'}",
-                n=int(may.sum()),
-                needed=len(bad),
-            )
-        may[stay] = True
-        candidates = np.flatnonzero(may)
-        ranking = best_panel(
-            criterion,
-            len(stay) + len(bad),
-            include=stay,
-            candidates=candidates,
-            rows=None if self.rows is None else self.rows.sparing(stay),
-        )
-        new = candidates[ranking.order[len(stay) : ranking.n_selected]]
-        score = np.zeros((len(bad), len(new)))
-        for place, row in enumerate(bad["row"]):
-            if row >= 0:
-                measured = MeasuredPanel(criterion, np.append(stay[stay != row], row))
-                score[place] = measured.substitutions(np.array([row])).score[0, new]
-        of, by = linear_sum_assignment(np.clip(score, 0.0, 1.0), maximize=True)
-        come = self.every.iloc[new[by]].set_axis(bad.index[of])
-        come = come.assign(replaces=bad["name"].iloc[of], score=score[of, by])
-        return pd.concat([left, come]).sort_index()
-
-
-def _placed(frame: pd.DataFrame, every: pd.DataFrame) -> pd.DataFrame:
-    """Names that the data do not have, in the rows of genes that are the same by other names."""
-    there = every[every["place"] >= 0].set_index("place")
-    row = frame["place"].map(there["row"]).fillna(-1).astype(int)
-    name = frame["place"].map(there["name"]).fillna(frame["name"])
-    return frame.assign(row=row, name=name)
 
 
 def _replaced(bad: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
@@ -557,7 +365,7 @@ def _notes(
         if item.place >= 0 and item.candidates:
             note.append(f"{gene} was also a symbol of {item.candidates}")
         if item.place < 0:
-            note.append("not found among known genes")
+            note.append(f"{item.name} {NOT_FOUND[item.found]}")
         if item.row < 0:
             note.append("not in the data")
     for family, places in alike.items():
@@ -570,7 +378,7 @@ def _notes(
 
 def _checks(
     table: pd.DataFrame,
-    draft: _Draft,
+    draft: Draft,
     replaced: pd.DataFrame,
     alike: Mapping[str, list[int]],
     abundant: Mapping[int, float],

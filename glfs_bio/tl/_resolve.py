@@ -12,6 +12,7 @@ from .. import checks
 from .._anndata import read, selection, write
 from ..errors import Message, listed
 from ..platform import names
+from ..platform.genes import as_genes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -177,8 +178,8 @@ def resolved(
     own = None
     if ids is not None:
         own = read.find(adata, "var", ids, "ids").astype(object).fillna("").astype(str).tolist()
-    table = None if genes is None else names.as_genes(genes, "genes")
-    history = None if nomenclature is None else names.as_genes(nomenclature, "nomenclature")
+    table = None if genes is None else as_genes(genes, "genes")
+    history = None if nomenclature is None else as_genes(nomenclature, "nomenclature")
     asked = called if own is None else [*called, *own]
     resolver, kind = names.resolver(asked, table, species=species, history=history)
     frame = resolver.resolve(called, own)

@@ -25,7 +25,7 @@ from glfs_bio.errors import (
     Refusal,
 )
 from glfs_bio.io import read_panel, write_order, write_reference
-from glfs_bio.platform import names
+from glfs_bio.platform.genes import versionless
 from glfs_bio.tl import order_panel
 
 PLATFORMS = {
@@ -441,4 +441,4 @@ def test_from_raw_counts_to_an_order(real, data_folder, tmp_path):
     known = set(zip(vendor["symbol"], vendor["id"], strict=True))
     assert len(panel) == 100
     assert set(zip(panel, panel.table["id"], strict=True)) <= known
-    assert names.versionless(panel.table["id"][0]) == panel.table["id"][0]
+    assert versionless(panel.table["id"][0]) == panel.table["id"][0]
