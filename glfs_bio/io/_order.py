@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import checks
-from .._anndata import columns, provenance, read
+from .._anndata import columns, provenance, read, selection
 from .._extras import needs
 from .._files import as_path, check_target, replacing
-from ..errors import InvalidValue, Message
+from ..errors import InvalidValue, Message, naming
 from ..platform import order, sheets
 from ..tl import order_panel
 
@@ -192,11 +192,14 @@ def write_reference(
     if path.suffix.lower() != ".zip":
         raise InvalidValue("path", str(path), "must end with .zip")
     read.unique_names(adata)
+    checks.texts(symbols=symbols, or_none=True)
+    codes, categories = columns.labels(adata, labels)
+    checks.texts(ids=ids)
+    with naming(symbols="ids"):
+        gene_ids = selection.names(adata, ids).fillna("").to_numpy()
+    names = adata.var_names if symbols is None else read.find(adata, "var", symbols, "symbols")
     read.counts(adata, counts_layer)  # refuses what are no counts
     counts = read.matrix(adata, None if counts_layer == "X" else counts_layer, "counts_layer")
-    codes, categories = columns.labels(adata, labels)
-    gene_ids = read.find(adata, "var", ids, "ids").astype(object).fillna("").astype(str).to_numpy()
-    names = adata.var_names if symbols is None else read.find(adata, "var", symbols, "symbols")
     genes, cells = np.flatnonzero(gene_ids != ""), np.flatnonzero(codes >= 0)
     if not len(cells):
         raise InvalidValue("labels", labels, "has no label of any cell", "name another column")

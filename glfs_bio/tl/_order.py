@@ -12,7 +12,7 @@ import pandas as pd
 from .. import checks
 from .._anndata import columns, constraints, provenance, read, write
 from .._anndata import names as names_of
-from ..errors import NO_VALUE, InvalidValue, Message, NotFound, listed
+from ..errors import NO_VALUE, InvalidType, InvalidValue, Message, NotFound, listed
 from ..platform import order
 from ..platform.names import NOT_FOUND
 from ..pp import recorded_parameters
@@ -294,6 +294,8 @@ def _probe_sets(table: pd.DataFrame, form: order.OrderForm, asked: Any) -> Array
 
 def _forced(table: pd.DataFrame, form: order.OrderForm, force: Any) -> NDArray[np.bool_]:
     """Whether each gene is to be designed whatever the checks of the vendor say."""
+    if not (force is None or isinstance(force, str) or names_of.is_several(force)):
+        raise InvalidType("force", force, "must be a list of names of genes, or {none}")
     names = [force] if isinstance(force, str) else list(force or ())
     if names and not form.most_probe_sets:
         raise InvalidValue(
@@ -312,7 +314,7 @@ def _listed(table: pd.DataFrame, names: Iterable[str], argument: str) -> NDArray
             NO_VALUE,
             "has genes that are not on the order: {names}",
             "name genes of it",
-            names=listed(sorted(strange)),
+            names=listed(strange),
         )
     return np.asarray(table["gene"].isin(names) | table["name"].isin(names))
 

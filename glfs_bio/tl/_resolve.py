@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import checks
 from .._anndata import read, selection, write
-from ..errors import Message, listed
+from ..errors import Message, listed, naming
 from ..platform import names
 from ..platform.genes import as_genes
 
@@ -177,7 +177,8 @@ def resolved(
     called = called.where(called != "", adata.var_names.to_series()).tolist()
     own = None
     if ids is not None:
-        own = read.find(adata, "var", ids, "ids").astype(object).fillna("").astype(str).tolist()
+        with naming(symbols="ids"):
+            own = selection.names(adata, ids).fillna("").tolist()
     table = None if genes is None else as_genes(genes, "genes")
     history = None if nomenclature is None else as_genes(nomenclature, "nomenclature")
     asked = called if own is None else [*called, *own]
