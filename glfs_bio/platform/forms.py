@@ -58,9 +58,9 @@ class PanelFile(list[str]):
         the form has: ``n_probe_sets``, ``codewords``, ``annotation``, ``force``, ``transcript``.
     form : str
         Form of the file, such as ``"10x predesigned panel"``.
-    controls : list of str
+    controls : list of str, default ()
         Names of controls and blanks, which are no genes.
-    repeated : list of str
+    repeated : list of str, default ()
         Genes that the file has more than once.
     codebook : DataFrame, default None
         Bits of every gene, one column per bit, of a form that has them.
@@ -198,49 +198,55 @@ def read_panel(
     sheet: str | None = None,
     set_name: str | None = None,
 ) -> PanelFile:
-    r"""Read the genes of a panel: a vendor's file, a list, a table, or gene sets.
+    r"""Read the genes of a panel from a vendor's file, a list, a table or gene sets.
 
-    Forms that are recognised: the predesigned panels of 10x Genomics
+    These forms are recognised: the predesigned panels of 10x Genomics
     (``Genes,Ensembl_ID,Num_Probesets,Codewords,Annotation``), its orders (``Gene,Ensembl ID,Probe
-    sets,Force``) and its ``gene_panel.json``; codebooks of MERSCOPE; the gene lists of CosMx; and
-    all that the parameters describe.  Controls and blanks are no genes: they are left out, and
-    named in a note.
+    sets,Force``) and its ``gene_panel.json``; codebooks of MERSCOPE; gene lists of CosMx; and the
+    files below.  Controls and blanks are no genes: they are left out, and named in a note.
 
     Parameters
     ----------
-    path : str or Path
-        ``.txt``: one name a line, and ``#`` begins a comment.  ``.csv`` (with commas or
-        semicolons), ``.tsv``, and the sheets of ``.xlsx``: a table with a header, or one column.
-        ``.gmt``: gene sets, see :func:`read_gmt`.  ``.json``: a ``gene_panel.json``.  Texts also
-        with ``.gz``.
+    path : str or path
+        File to read:
+
+        - ``.txt``: one name per line; ``#`` begins a comment
+        - ``.csv`` (commas or semicolons), ``.tsv``, ``.xlsx``: a table with a header, or one column
+        - ``.gmt``: gene sets, see :func:`read_gmt`
+        - ``.json``: a ``gene_panel.json``
+
+        Text files may end with ``.gz``.
     column : str, default None
-        Column of a table.  None: the first whose header says so (symbol, gene, gene_name, name and
-        the like), else that of ids, else the only column, or the row names of a table that R or
-        pandas wrote.
+        Column of a table.  None: the first with a header such as symbol, gene or name, else a
+        column of ids, else the only column, or the row names of a table from R or pandas.
     sheet : str, default None
         Sheet of an ``.xlsx``.  None: the first.
     set_name : str, default None
-        Gene set of a ``.gmt``.  None: all of them, one after another.
+        Gene set of a ``.gmt``.  None: all sets.
 
     Returns
     -------
     PanelFile
-        Names in the order of the file, each once, without blanks: a list that also has the form of
-        the file, a table of what it says of each gene, and its controls.
+        Names in the order of the file, each once: a list that also has the form of the file, a
+        table of what it says of each gene, and its controls.
 
     Raises
     ------
     FileNotFoundError
-        No such file.
+        If the file does not exist.
     ImportError
-        An ``.xlsx``, and openpyxl is not installed.
+        If the file is ``.xlsx`` and openpyxl is missing.
     KeyError
-        No such column, sheet or gene set.
+        If the column, sheet or gene set is missing.
     ValueError
-        Another ending, a file that cannot be read, no names, several names in a line, a table where
-        no column says that it holds the genes, a formula, a date or a number among them, as
-        spreadsheets make of names (with the symbols that it may have been), or an argument that is
-        for other files.
+        If the file has another ending, cannot be read or has no names, if no column is recognised,
+        if a name is a formula, a date or a number, as spreadsheets make of names, or if an argument
+        is for other files.
+
+    See Also
+    --------
+    write_order : Write an order.
+    write_gene_list : Write a selection.
 
     Examples
     --------
@@ -297,7 +303,7 @@ def _panel(source: Source, form: Form, found: Found) -> PanelFile:
     genes = table[filled & ~control]
     _check_damage(source, list(genes["gene"]))
     if genes.empty:
-        raise source.refuse("holds no names of genes")
+        raise source.refuse("has no gene names")
     once = ~genes["gene"].duplicated().to_numpy()
     repeated = list(dict.fromkeys(genes["gene"][~once]))
     controls = list(dict.fromkeys(table["gene"][filled & control]))
@@ -406,7 +412,7 @@ def _json(source: Source) -> Found:
         )
         control.append(kind.get("descriptor") != "gene")
     if not rows:
-        raise source.refuse("holds no names of genes")
+        raise source.refuse("has no gene names")
     panel = payload.get("panel")
     panel = panel if isinstance(panel, dict) else {}
     identity = panel.get("identity")

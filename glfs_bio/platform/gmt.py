@@ -17,19 +17,25 @@ def read_gmt(path: str | Path) -> dict[str, list[str]]:
 
     Parameters
     ----------
-    path
-        Text file: name, description and genes of a set on one line, separated by tabs.
+    path : str or path
+        Text file with one set per line: name, description and genes, separated by tabs.
 
     Returns
     -------
-    Genes of every set by its name, in the order of the file, each gene once.
+    dict of str to list
+        Genes of each set by its name, in the order of the file, each gene once.
 
     Raises
     ------
     FileNotFoundError
-        No such file.
+        If the file does not exist.
     ValueError
-        Not a text file, a line without genes, a name that occurs twice, or no line at all.
+        If the file is not text, if a line has no genes, if a name occurs twice, or if it has no
+        sets.
+
+    See Also
+    --------
+    write_gmt : Write selections as gene sets.
 
     Examples
     --------

@@ -12,13 +12,14 @@ import pandas as pd
 from .. import checks
 from .._anndata import columns, constraints, provenance, read, write
 from .._anndata import names as names_of
+from .._docs import documented
 from ..errors import NO_VALUE, InvalidType, InvalidValue, Message, NotFound, listed
 from ..platform import order
 from ..platform.names import NOT_FOUND
 from ..pp import recorded_parameters
 from ._draft import Draft
 from ._explain import explained
-from ._panel import Panel, basis_of
+from ._panel import SHARED, Panel, basis_of
 from ._resolve import CHANGED, resolved
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ _REFUSED = ("raise", "replace", "drop")
 _LABELS = 3
 
 
+@documented(SHARED)
 def order_panel(
     adata: AnnData,
     panel: Any = "glfs",
@@ -71,14 +73,13 @@ def order_panel(
     Parameters
     ----------
     adata : AnnData
-        Cells × genes, log-normalised.
+        <adata>
     panel : str, Path or list of str, default "glfs"
-        Names of genes, one name, a file of them, or the key of a selection, of a boolean column of
-        ``.var``, or of what ``sc.tl.rank_genes_groups`` wrote.  Names that are not in the data are
-        ordered too.
-    platform : {"xenium_v1", "xenium_prime", "merscope", "cosmx", "sheet"} or Platform
-        Whose order it is; ``"sheet"`` is that of no vendor.  A :class:`~glfs_bio.Platform` with one
-        of these names.
+        <panel>
+        Names that are missing in the data are ordered too.
+    platform : str or Platform, default "sheet"
+        Whose order it is: ``"xenium_v1"``, ``"xenium_prime"``, ``"merscope"``, ``"cosmx"``, or
+        ``"sheet"``, which is that of no vendor.
     genes : str, Path, DataFrame or list of str, default None
         Genes for which probes can be made, as in :func:`~glfs_bio.tl.resolve_genes`: the vendor's
         list.  None: whether there are probes is not checked.
@@ -109,8 +110,7 @@ def order_panel(
     key_added : str, default "glfs_order"
         Prefix of the columns written to ``.var``, and key of ``.uns``.
     inplace : bool, default True
-        Write to `adata`; otherwise return the table.  There is no `copy`: to keep an object, pass
-        ``adata.copy()``.
+        <inplace>
 
     Returns
     -------
@@ -133,9 +133,18 @@ def order_panel(
 
     Raises
     ------
-    KeyError, TypeError, ValueError, OSError
-        A parameter, file or gene that cannot be used; genes that cannot be ordered, all at once,
-        with ``refused="raise"``; none that could replace one.  `adata` is left as it was.
+    KeyError
+        If a gene, column or layer is missing.
+    OSError
+        If a file cannot be found.
+    TypeError, ValueError
+        If an argument or a file is invalid, if genes cannot be ordered (all are named) and
+        ``refused="raise"``, or if too few genes could replace them; `adata` is unchanged.
+
+    See Also
+    --------
+    glfs_bio.io.write_order : Write the order.
+    resolve_genes : Find genes in a vendor's list.
 
     Examples
     --------

@@ -10,9 +10,11 @@ import numpy as np
 
 from .. import checks
 from .._anndata import read, selection, write
+from .._docs import documented
 from ..errors import Message, listed, naming
 from ..platform import names
 from ..platform.genes import as_genes
+from ._panel import SHARED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,6 +59,7 @@ class Resolution:
         return genes["n_probes"].to_numpy() if "n_probes" in genes and self.listed else None
 
 
+@documented(SHARED)
 def resolve_genes(
     adata: AnnData,
     genes: Any = None,
@@ -97,8 +100,7 @@ def resolve_genes(
     key_added : str, default "glfs_names"
         Prefix of the columns written to ``.var``, and key of ``.uns``.
     inplace : bool, default True
-        Write to `adata`; otherwise return the table.  There is no `copy`: to keep an object, pass
-        ``adata.copy()``.
+        <inplace>
 
     Returns
     -------
@@ -116,8 +118,18 @@ def resolve_genes(
 
     Raises
     ------
-    KeyError, TypeError, ValueError, OSError
-        A column, file or table that cannot be used, or one without genes of the species.
+    KeyError
+        If a column is missing.
+    OSError
+        If a file cannot be found.
+    TypeError, ValueError
+        If an argument, file or table is invalid, or has no genes of the species; `adata` is
+        unchanged.
+
+    See Also
+    --------
+    glfs_bio.io.read_genes : Read a table of genes.
+    order_panel : Order a panel.
 
     Examples
     --------
