@@ -105,8 +105,14 @@ def order_panel(
         Probe sets to ask for: one number, or one for some genes by name (Xenium).
     force : list of str, default None
         Genes to be designed whatever the vendor's checks say (Xenium).
-    symbols, ids, species, nomenclature
-        As in :func:`~glfs_bio.tl.resolve_genes`.
+    symbols : str, default None
+        <symbols>
+    ids : str, default None
+        Column of ``.var`` with Ensembl ids, which decide where they are known.
+    species : str, default None
+        Species, as in :func:`~glfs_bio.tl.resolve_genes`.
+    nomenclature : str, Path or DataFrame, default None
+        Present and past names, as in :func:`~glfs_bio.tl.resolve_genes`.
     key_added : str, default "glfs_order"
         Prefix of the columns written to ``.var``, and key of ``.uns``.
     inplace : bool, default True
