@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 from anndata import AnnData
 
-from .. import _gene_files
 from ..criterion.platform import Detection
 from ..errors import NO_VALUE, InvalidType, InvalidValue, NotFound, listed
 from ..options import Platform
 from ..platform.codebook import bits
+from ..platform.forms import read_panel
 from . import columns, names, read
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ def _orderable(adata: AnnData, given: Platform, symbols: str | None) -> NDArray[
                 genes=str(genes),
                 columns=listed(adata.var.columns),
             )
-        genes = _gene_files.read_panel(genes)
+        genes = read_panel(genes)
     if isinstance(genes, pd.Series):
         genes = genes.to_dict()
     if isinstance(genes, Mapping):

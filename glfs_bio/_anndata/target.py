@@ -11,11 +11,13 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from .. import _gene_files, checks
+from .. import checks
 from ..criterion.criterion import Structure, Target, Term
 from ..criterion.targets import Expression, Genes, Labels, Values
 from ..data.indices import check_indices
 from ..errors import NO_VALUE, InvalidType, InvalidValue, Message, NotFound, listed
+from ..platform import forms, sheets
+from ..platform.gmt import read_gmt
 from . import columns, names, read, write
 
 if TYPE_CHECKING:
@@ -134,7 +136,7 @@ def _term(adata: AnnData, what: Any, *, symbols: str | None, missing: names.Miss
         if what in adata.obsm:
             return _of_space(adata, what)
         stored = what in adata.var or f"{what}_selected" in adata.var
-        if not stored and Path(what).suffix.lower() not in _gene_files.ENDINGS:
+        if not stored and sheets.ending(Path(what)) not in forms.ENDINGS:
             raise NotFound(
                 "preserve",
                 what,
@@ -145,7 +147,7 @@ def _term(adata: AnnData, what: Any, *, symbols: str | None, missing: names.Miss
                 spaces=listed(adata.obsm.keys()),
             )
         if not stored and what.lower().endswith(".gmt"):
-            sets = _gene_files.read_gmt(what).values()
+            sets = read_gmt(what).values()
             what = tuple(dict.fromkeys(gene for genes in sets for gene in genes))
     found = names.panel(adata, what, symbols=symbols, missing=missing, argument="preserve")
     return Genes(found.genes)

@@ -31,6 +31,7 @@ SUMMARIES = {
     "predict": "Predict labels by a classifier; prints cell, prediction and margin as TSV.",
     "enrich": "Find the gene sets that are enriched in a selection; prints a table as TSV.",
     "export": "Write the selected genes to files; their endings are the formats.",
+    "order": "Order a panel, every gene checked; prints the genes as TSV.",
     "report": "Write a selection as one HTML file that needs no network.",
     "demo": "Select 25 genes of 700 blood cells from scanpy; prints a table, needs no network.",
 }

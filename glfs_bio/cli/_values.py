@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import NoneType
@@ -61,7 +61,7 @@ def written(name: str, hint: Any) -> As:
     raise InvalidType(name, hint, "is a type that no option can have", "say how it is written")
 
 
-def panel(text: str, argument: str = "panel") -> str | list[str | re.Pattern[str]]:
+def panel(text: str, argument: str = "panel") -> str | Sequence[str | re.Pattern[str]]:
     """Return a panel: names out of a file or with commas between them, else a key or a column.
 
     Raises
@@ -69,12 +69,13 @@ def panel(text: str, argument: str = "panel") -> str | list[str | re.Pattern[str
     ValueError, OSError, ImportError
         As :func:`genes`.
     """
-    from .._gene_files import ENDINGS
+    from ..platform.forms import ENDINGS
+    from ..platform.sheets import ending
 
     if _is_list(text):
         return genes([text], argument) or text
-    if Path(text).suffix.lower() in ENDINGS:
-        return [*names(text)]
+    if ending(Path(text)) in ENDINGS:
+        return names(text)
     return text
 
 
@@ -86,7 +87,7 @@ def names(text: str, _: str = "") -> list[str]:
     ValueError, OSError, ImportError
         As :func:`glfs_bio.io.read_panel`.
     """
-    from .._gene_files import read_panel
+    from ..platform.forms import read_panel
 
     if "," in text:
         return [name for part in text.split(",") if (name := part.strip())]
@@ -198,7 +199,7 @@ def _lists(text: str, argument: str) -> str | dict[str, list[str]]:
 
 
 def _file_of_lists(text: str, _: str) -> dict[str, list[str]]:
-    from .._gene_files import read_gmt
+    from ..platform.gmt import read_gmt
 
     return read_gmt(text)
 

@@ -14,8 +14,10 @@ from ._evaluate import evaluate_panel
 from ._explain import explain_panel
 from ._extend import extend_panel
 from ._markers import markers
+from ._order import order_panel
 from ._panel_umap import panel_umap
 from ._predict import predict
+from ._resolve import resolve_genes
 from ._stability import stability
 from ._substitutes import substitutes
 
@@ -29,8 +31,10 @@ __all__ = [
     "explain_panel",
     "extend_panel",
     "markers",
+    "order_panel",
     "panel_umap",
     "predict",
+    "resolve_genes",
     "stability",
     "substitutes",
 ]

@@ -280,7 +280,9 @@ def test_data_or_values(folder, line, named):
 
 
 #: Commands with rows in a file of their own.
-ELSEWHERE = {"compare", "curve", "evaluate", "explain", "extend", "markers", "substitutes"}
+ELSEWHERE = {
+    *("compare", "curve", "evaluate", "explain", "extend", "markers", "order", "substitutes"),
+}
 LIMITS = {"counts_layer", "cost", "budget", *(field.name for field in fields(Limits))}
 #: Options that take no value.
 NOTHING_WRONG = {
