@@ -65,13 +65,18 @@ def test_all_are_listed_and_checked():
 @pytest.mark.parametrize("name", vignettes())
 def test_each_says_what_it_cannot_show(name):
     text = (FOLDER / f"{name}.md").read_text(encoding="utf-8")
-    assert "What to look at" in text.replace("what to look at", "What to look at")
     assert "\n## What this cannot show\n" in text
 
 
 @pytest.mark.parametrize("name", howto())
 def test_howto(run, name):
     run(name, HOWTO)
+
+
+def test_xenium_order(run):
+    defined, _ = run("xenium_order")
+    assert defined["again"] == list(defined["order"]["table"]["gene"])
+    assert len(defined["again"]) == 100
 
 
 def test_first_panel(run):
