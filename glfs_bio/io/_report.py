@@ -31,9 +31,10 @@ _WRITTEN_BY = {
     "substitutes": ("tl.substitutes", "table", "irreplaceable"),
     "stability": ("tl.stability", "jaccard"),
     "enrichment": ("tl.enrich", "table"),
+    "order": ("tl.order_panel", "table", "checks", "replaced"),
 }
 #: Results of a panel that may have any name: their keys, unless the name of the selection is used.
-_OF_ANY_PANEL = ("evaluation", "explanation", "substitutes")
+_OF_ANY_PANEL = ("evaluation", "explanation", "substitutes", "order")
 
 
 @dataclass(frozen=True)
@@ -119,9 +120,10 @@ def write_report(
         name.
     results : dict of str to str, default None
         Keys of the results, by ``"evaluation"``, ``"explanation"``, ``"substitutes"``,
-        ``"stability"`` and ``"enrichment"``.  None, or without a key: ``f"{key}_evaluation"`` and
-        so on; for the first three else ``"glfs_evaluation"`` and so on, if they exist.  Results of
-        another panel or of other parameters are not shown, and the report says so.
+        ``"order"``, ``"stability"`` and ``"enrichment"``.  None, or without a key:
+        ``f"{key}_evaluation"`` and so on; for the first four else ``"glfs_evaluation"`` and so on,
+        if they exist.  Results of another panel or of other parameters are not shown, and the
+        report says so.
     link : str, default the search of NCBI Gene
         Web address of a page on a gene, with ``{gene}`` instead of its name.  None: no links.
     title : str, default "Selected genes"

@@ -52,6 +52,20 @@ _DIGITS = 3
 _ELSEWHERE = {
     *("params", "versions", "path", "curve", "preserved", "optimality", "table", "absent")
 }
+#: Columns of an order besides rank, gene and id, as far as it has them.
+_OF_ORDER = {
+    "n_probe_sets": "probe sets",
+    "efficiency": "efficiency",
+    "mean_count": "mean count",
+}
+#: What is forecast for the platform.
+_OF_PLATFORM = {
+    "preserved_on_platform": "mean or worst of the draws of efficiencies and failures",
+    "accuracy_on_platform": "of 15 nearest neighbours in the panel, as measured on the platform",
+    "accuracy_on_platform_low": "lower end of its interval of 90 %",
+    "accuracy_on_platform_high": "upper end of its interval of 90 %",
+    "counts_on_platform": "counts of the panel in a mean cell",
+}
 #: What a reader has to know of the facts of a selection.
 _OF_FACTS = {
     "assay_noise": "variance of the noise of the target platform",
@@ -335,6 +349,33 @@ def enrichment(subject: Subject) -> dict[str, Any] | None:
     }
 
 
+def order(subject: Subject) -> dict[str, Any] | None:
+    """The order: what to send, what was checked, and what to expect of the platform."""
+    result = subject.result("order")
+    if result is None:
+        return _another(subject, "order")
+    entry = result.entry
+    evaluated = subject.result("evaluation")
+    expected = {} if evaluated is None else evaluated.entry
+    forecast = expected.get("forecast")
+    return {
+        "of_another": None,
+        "entry": entry,
+        "genes": entry["table"].to_dict("records"),
+        "columns": {name: text for name, text in _OF_ORDER.items() if name in entry["table"]},
+        "checks": entry["checks"].to_dict("records"),
+        "replaced": entry["replaced"].to_dict("records"),
+        "expected": [
+            (MEASURES.get(name, name), expected[name], meaning)
+            for name, meaning in _OF_PLATFORM.items()
+            if name in expected
+        ],
+        "forecast": []
+        if forecast is None
+        else forecast.reset_index(names="label").to_dict("records"),
+    }
+
+
 def parameters(subject: Subject) -> dict[str, Any]:
     """Return the parameters and versions of all results."""
     found = {what: subject.result(what) for what in subject.results}
@@ -354,6 +395,7 @@ SECTIONS: dict[str, Callable[[Subject], dict[str, Any] | None]] = {
     "Selection": choice,
     "Stability": stability,
     "Enrichment": enrichment,
+    "Order": order,
     "Parameters and versions": parameters,
 }
 

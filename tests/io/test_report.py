@@ -458,3 +458,26 @@ def test_judged_without_labels_or_embedding(workbench, tmp_path):
     assert "random" not in text(every(section(tree, "quality"), "p")[0])
     assert every(section(tree, "unexplained"), "img") == []
     assert section(tree, "explanation") is None
+
+
+def test_the_order_ends_the_page(tmp_path, panel):
+    adata = panel.copy()
+    adata.layers["counts"] = np.rint(np.expm1(adata.X.toarray()))
+    platform = glfs_bio.Platform("xenium_v1", efficiency=0.4, failure=0.1)
+    glfs_bio.tl.evaluate_panel(
+        adata, "glfs", "bulk_labels", counts_layer="counts", platform=platform
+    )
+    glfs_bio.tl.order_panel(adata, "glfs", "xenium_v1", refused="replace")
+    write_report(adata, tmp_path / "order.html")
+    tree = html5lib.HTMLParser(strict=True).parse((tmp_path / "order.html").read_text("utf-8"))
+    sections = list(tree.iter(f"{XHTML}section"))
+    order = next(one for one in sections if one.get("id") == "order")
+    assert sections.index(order) == len(sections) - 2  # then the parameters
+    text = "".join(order.itertext())
+    for gene in adata.uns["glfs_order"]["table"]["gene"]:
+        assert gene in text
+    for label in adata.uns["glfs_evaluation"]["forecast"].index:
+        assert label in text
+    glfs_bio.pp.select_genes(adata, n_genes=10)
+    write_report(adata, tmp_path / "another.html")
+    assert "The order under" in (tmp_path / "another.html").read_text("utf-8")
