@@ -128,7 +128,7 @@ def numbers(
     most
         Largest number that makes sense.
     otherwise
-        Of the genes that need none.
+        Of the genes that need none and have none.
 
     Raises
     ------
@@ -147,11 +147,13 @@ def numbers(
         checks.number(argument, given)
         values = np.full(adata.n_vars, float(given))
     may = np.ones(adata.n_vars, dtype=bool) if needed is None else needed
+    bad = np.zeros(adata.n_vars, dtype=bool)
     for wrong, what in (
         (~np.isfinite(values), Message("no finite number")),
         (values < 0, Message("a number below 0")),
         (values > most, Message("a number above {most:g}", most=most)),
     ):
+        bad |= wrong
         if (may & wrong).any():
             raise InvalidValue(
                 argument,
@@ -162,7 +164,7 @@ def numbers(
                 n=int((may & wrong).sum()),
                 genes=listed(adata.var_names[may & wrong]),
             )
-    return np.where(may, values, otherwise)
+    return np.where(bad, otherwise, values)
 
 
 def probabilities(adata: AnnData, given: PerGene, argument: str) -> Array:

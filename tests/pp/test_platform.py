@@ -139,6 +139,17 @@ def test_loads_of_bits_hold_on_the_platform(counted):
         pp.select_genes(counted, 12, limits=limits)
 
 
+def test_genes_of_a_catalogue_are_measured_although_they_cannot_be_added(counted):
+    catalogue, rest = counted.var_names[:3], list(counted.var_names[3:])
+    whole = Platform(efficiency=0.5)
+    some = Platform(genes=rest, efficiency=0.5)
+    before, after = (
+        tl.evaluate_panel(counted, list(catalogue), platform=one, inplace=False)["preserved"]
+        for one in (whole, some)
+    )
+    assert before == after > 0
+
+
 def test_a_record_makes_the_same_selection_from_a_file(counted, tmp_path):
     table = pd.DataFrame(
         {"efficiency": 0.5, "spread": 0.4, "off_target": np.linspace(0, 0.3, counted.n_vars)},
