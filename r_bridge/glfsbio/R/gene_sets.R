@@ -8,18 +8,16 @@
 #' @param key One or more values of `key_added`; one set each.
 #' @param gmt,rnk Name of a file to write, or NULL. An RNK file has one key.
 #' @param overwrite Whether a file that exists may be replaced.
-#' @return `glfs_gene_sets()`: a named list of the selected genes, the best first.
-#'   `glfs_scores()`: the scores of all genes that were tested, with names, from
-#'   the largest.
+#' @return `glfs_gene_sets()`: a named list of the selected genes, the best
+#'   first, invisibly where a file was written. `glfs_scores()`: the scores of
+#'   all genes that were tested, with names, from the largest.
 #' @examples
-#' if (glfs_available()) {
-#'     set.seed(1)
-#'     x <- matrix(rnorm(40 * 90, 1, 0.3), 40, dimnames = list(paste0("g", 1:40)))
-#'     for (i in 1:3) x[i, 30 * (i - 1) + 1:30] <- x[i, 30 * (i - 1) + 1:30] + 3
-#'     genes <- glfs_select_genes(x, n_genes = 3, n_comps = NULL)
-#'     glfs_gene_sets(genes, gmt = tempfile(fileext = ".gmt"))
-#'     head(glfs_scores(genes))
-#' }
+#' set.seed(1)
+#' x <- matrix(rnorm(40 * 90, 1, 0.3), 40, dimnames = list(paste0("g", 1:40)))
+#' for (i in 1:3) x[i, 30 * (i - 1) + 1:30] <- x[i, 30 * (i - 1) + 1:30] + 3
+#' genes <- glfs_select_genes(x, n_genes = 3, n_comps = NULL)
+#' glfs_gene_sets(genes, gmt = tempfile(fileext = ".gmt"))
+#' head(glfs_scores(genes))
 #' @export
 glfs_gene_sets <- function(x, key = "glfs", gmt = NULL, rnk = NULL, overwrite = FALSE) {
     sets <- lapply(stats::setNames(nm = key), function(one) {
@@ -45,7 +43,7 @@ glfs_gene_sets <- function(x, key = "glfs", gmt = NULL, rnk = NULL, overwrite = 
             rnk, "rnk", overwrite
         )
     }
-    sets
+    if (is.null(gmt) && is.null(rnk)) sets else invisible(sets)
 }
 
 #' @rdname glfs_gene_sets

@@ -201,77 +201,88 @@ plain_pairs <- function(x, only) {
 counts_layers <- function(name, names, where, matrix) {
     if (is.null(name))
         return(list())
-    check_string(name, "counts_layer")
-    if (!name %in% names)
-        refuse("counts_layer", " = \"", name, "\" is not ", where, ": ", listed(names), ".")
-    stats::setNames(
-        list(plain_matrix(matrix(name), paste0("counts_layer \"", name, "\""))), name
-    )
+    check_place(name, "counts_layer", names, where)
+    what <- paste0("counts_layer \"", name, "\"")
+    stats::setNames(list(plain_matrix(matrix(name), what)), name)
 }
 
 # What Python needs of an object, by its class.
 setGeneric("read_object", function(x, ...) standardGeneric("read_object"))
 
 setMethod("read_object", "ANY", function(x, files = FALSE, ...) {
-    if (inherits(x, "Seurat"))
-        return(read_seurat(x, ...))
-    refuse_assay(...)
     if (length(dim(x)) != 2L)
         refuse(
-            "x", " is a ", class(x)[1L], ": it must be a matrix of genes x samples, a ",
-            "SummarizedExperiment, an ExpressionSet or a Seurat object."
+            "x", " is a ", class(x)[1L], ": it must be a matrix of genes x samples, ",
+            "a SummarizedExperiment, an ExpressionSet or a Seurat object."
         )
+    refuse_place("x is a matrix: put its matrices into a SummarizedExperiment", ...)
     plain_parts(
         plain_matrix(x, "x", files), gene_names(x), empty(nrow(x)), empty(ncol(x))
     )
 })
 
-setMethod("read_object", "SummarizedExperiment",
-    function(x, assay = "logcounts", counts_layer = NULL, files = FALSE, ...) {
-        check_string(assay, "assay")
-        names <- SummarizedExperiment::assayNames(x)
-        if (!assay %in% names)
-            refuse("assay", " = \"", assay, "\" is not an assay of x: ", listed(names), ".")
-        values <- function(name) SummarizedExperiment::assay(x, name, withDimnames = FALSE)
-        reduced <- pairs <- list()
-        if (is(x, "SingleCellExperiment")) {
-            # reducedDims() and altExpNames() check the whole object every time.
-            inner <- SingleCellExperiment::int_colData(x)
-            reduced <- as.list(inner$reducedDims)
-            pairs <- plain_pairs(x, "(^|_)connectivities$")
-            other <- names(inner$altExps)
-            if (length(other) > 0L)
-                message("Alternative experiments are not used: ", listed(other), ".")
-        }
-        plain_parts(
-            plain_matrix(values(assay), paste0("assay \"", assay, "\""), files),
-            gene_names(x),
-            SummarizedExperiment::rowData(x, use.names = FALSE),
-            no_names(SummarizedExperiment::colData(x)),
-            reduced,
-            counts_layers(counts_layer, names, "an assay of x", values),
-            S4Vectors::metadata(x),
-            pairs
-        )
+setMethod("read_object", "SummarizedExperiment", function(
+        x, assay = "logcounts", assay.type = assay, counts_layer = NULL,
+        files = FALSE, ...) {
+    refuse_place("name the matrix of x with assay.type =", ...)
+    word <- if (missing(assay.type)) "assay" else "assay.type"
+    names <- SummarizedExperiment::assayNames(x)
+    check_place(assay.type, word, names, "an assay of x")
+    values <- function(name)
+        SummarizedExperiment::assay(x, name, withDimnames = FALSE)
+    reduced <- pairs <- list()
+    if (is(x, "SingleCellExperiment")) {
+        # reducedDims() and altExpNames() check the whole object every time.
+        inner <- SingleCellExperiment::int_colData(x)
+        reduced <- as.list(inner$reducedDims)
+        pairs <- plain_pairs(x, "(^|_)connectivities$")
+        other <- names(inner$altExps)
+        if (length(other) > 0L)
+            message("Alternative experiments are not used: ", listed(other), ".")
     }
-)
+    plain_parts(
+        plain_matrix(values(assay.type), paste0("assay \"", assay.type, "\""), files),
+        gene_names(x),
+        SummarizedExperiment::rowData(x, use.names = FALSE),
+        no_names(SummarizedExperiment::colData(x)),
+        reduced,
+        counts_layers(counts_layer, names, "an assay of x", values),
+        S4Vectors::metadata(x),
+        pairs
+    )
+})
 
-setMethod("read_object", "ExpressionSet",
-    function(x, assay = "exprs", counts_layer = NULL, ...) {
-        check_string(assay, "assay")
-        names <- Biobase::assayDataElementNames(x)
-        if (!assay %in% names)
-            refuse("assay", " = \"", assay, "\" is not in assayData: ", listed(names), ".")
-        values <- function(name) Biobase::assayDataElement(x, name)
-        plain_parts(
-            plain_matrix(values(assay), paste0("assayData \"", assay, "\"")),
-            gene_names(Biobase::exprs(x)), Biobase::fData(x),
-            no_names(Biobase::pData(x)),
-            layers = counts_layers(counts_layer, names, "in assayData", values),
-            records = Biobase::notes(x)
+setMethod("read_object", "ExpressionSet", function(
+        x, assay = "exprs", assay.type = assay, counts_layer = NULL, ...) {
+    refuse_place("name the matrix of x with assay.type =", ...)
+    word <- if (missing(assay.type)) "assay" else "assay.type"
+    names <- Biobase::assayDataElementNames(x)
+    check_place(assay.type, word, names, "in assayData(x)")
+    values <- function(name) Biobase::assayDataElement(x, name)
+    plain_parts(
+        plain_matrix(values(assay.type), paste0("assayData \"", assay.type, "\"")),
+        gene_names(Biobase::exprs(x)), Biobase::fData(x),
+        no_names(Biobase::pData(x)),
+        layers = counts_layers(counts_layer, names, "in assayData(x)", values),
+        records = Biobase::notes(x)
+    )
+})
+
+# A part of an object, by its name.
+check_place <- function(name, argument, names, where) {
+    check_string(name, argument)
+    if (!name %in% names)
+        refuse(
+            argument, " = \"", name, "\" is not ", where, ": ", listed(names), "."
         )
-    }
-)
+}
+
+# Words for the parts of another class.
+refuse_place <- function(remedy, ...) {
+    words <- intersect(c("assay.type", "assay", "layer", "counts_layer"), ...names())
+    if (length(words) > 0L)
+        refuse(words[1L], " has no meaning here: ", remedy, ".")
+}
 
 is_record <- function(x) is.list(x) && !is.object(x)
 
@@ -289,8 +300,6 @@ setGeneric("write_object", function(x, result, ...) standardGeneric("write_objec
 
 # A matrix has no place for them: the columns of genes as a table, or the record.
 setMethod("write_object", "ANY", function(x, result, ...) {
-    if (inherits(x, "Seurat"))
-        return(write_seurat(x, result, ...))
     if (ncol(result$var) > 0L && ncol(result$obs) == 0L) {
         table <- result$var
         S4Vectors::metadata(table) <- result$records
@@ -335,14 +344,4 @@ empty <- function(n) S4Vectors::make_zero_col_DFrame(n)
 no_names <- function(table) {
     rownames(table) <- NULL
     table
-}
-
-refuse_assay <- function(...) {
-    if ("assay" %in% ...names())
-        refuse("assay", " = names a part of an object with several; x is a matrix.")
-    if ("counts_layer" %in% ...names())
-        refuse(
-            "counts_layer", " = names an assay of raw counts; x is a matrix: put both into a ",
-            "SummarizedExperiment."
-        )
 }

@@ -1,31 +1,33 @@
 #' Plots of a panel and of how good it is
 #'
-#' ggplot objects of what the other functions wrote, so that scales, themes and labels
-#' can be added with `+`. Values of single cells are columns of `colData()`, which
-#' `scater::plotReducedDim()` and `scater::plotColData()` take by name, for example
-#' `scater::plotReducedDim(x, "UMAP", colour_by = "glfs_evaluation_unexplained")`.
+#' ggplot objects of what the other functions wrote, so that scales, themes and
+#' labels can be added with `+`. Values of single cells are columns of
+#' `colData()`, which `scater::plotReducedDim()` and `scater::plotColData()`
+#' take by name, for example `scater::plotReducedDim(x, "UMAP", colour_by =
+#' "glfs_evaluation_unexplained")`.
 #'
 #' @param x A result of [glfs_select_genes()] or [glfs_extend_panel()] for
 #'   `glfs_plot_panel()`, of [glfs_curve()] for `glfs_plot_curve()`, of
 #'   [glfs_evaluate_panel()] with `labels` for `glfs_plot_labels()`, and of
 #'   [glfs_compare_panels()] for `glfs_plot_comparison()`.
 #' @param key Which result: its `key_added`.
-#' @param measures Which columns of the comparison to show. NULL: all shares, of the
-#'   structure, of the cells and of their labels.
+#' @param measures Which columns of the comparison to show. NULL: all shares, of
+#'   the structure, of the cells and of their labels.
 #' @return A ggplot object.
 #'
-#'   - `glfs_plot_panel()`: the genes in the order in which they were chosen, and the
-#'     share of the structure that the panel keeps with each.
-#'   - `glfs_plot_curve()`: that share for panels of every size, and how well labels are
-#'     predicted, if the curve has it.
-#'   - `glfs_plot_labels()`: which labels are taken for which, as shares of each label.
+#'   - `glfs_plot_panel()`: the genes in the order in which they were chosen,
+#'     and the share of the structure that the panel keeps with each.
+#'   - `glfs_plot_curve()`: that share for panels of every size, and how well
+#'     labels are predicted, if the curve has it.
+#'   - `glfs_plot_labels()`: which labels are taken for which, as shares of each
+#'     label.
 #'   - `glfs_plot_comparison()`: the measures of all panels side by side.
 #' @examples
-#' if (glfs_available() && requireNamespace("ggplot2", quietly = TRUE)) {
+#' if (requireNamespace("ggplot2", quietly = TRUE)) {
 #'     x <- glfs_select_genes(glfs_example(), n_genes = 10)
 #'     glfs_plot_panel(x)
 #'
-#'     x <- glfs_evaluate_panel(x, labels = "bulk_labels")
+#'     x <- glfs_evaluate_panel(x, labels = x$bulk_labels)
 #'     glfs_plot_labels(x) + ggplot2::ggtitle("10 genes")
 #' }
 #' @export

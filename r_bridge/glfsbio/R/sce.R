@@ -9,18 +9,16 @@
 #'   sparse ones as dgCMatrix; `obs` and `var` as `colData` and `rowData`, with
 #'   ordered and unordered factors; the arrays of `obsm` as reduced dimensions,
 #'   `X_pca`, `X_tsne` and `X_umap` as `PCA`, `TSNE` and `UMAP`; the matrices of
-#'   `obsp`, such as the graph of the nearest neighbours, as `colPairs`. A message
-#'   names what is not carried: `uns`, `varm`, `varp` and `raw`.
+#'   `obsp`, such as the graph of the nearest neighbours, as `colPairs`. A
+#'   message names what is not carried: `uns`, `varm`, `varp` and `raw`.
 #' @examples
-#' if (glfs_available()) {
-#'     # 700 blood cells that the Python package scanpy ships
-#'     scanpy <- system2(
-#'         glfs_setup(quiet = TRUE)$python, env = "LD_LIBRARY_PATH=", stdout = TRUE,
-#'         c("-c", shQuote("import importlib.util as u; print(u.find_spec('scanpy').origin)"))
-#'     )
-#'     path <- file.path(dirname(scanpy), "datasets", "10x_pbmc68k_reduced.h5ad")
-#'     glfs_read_h5ad(path, X_name = "scaled")
-#' }
+#' # 700 blood cells that the Python package scanpy ships
+#' scanpy <- system2(
+#'     glfs_setup(quiet = TRUE)$python, env = "LD_LIBRARY_PATH=", stdout = TRUE,
+#'     c("-c", shQuote("import importlib.util as u; print(u.find_spec('scanpy').origin)"))
+#' )
+#' path <- file.path(dirname(scanpy), "datasets", "10x_pbmc68k_reduced.h5ad")
+#' glfs_read_h5ad(path, X_name = "scaled")
 #' @export
 glfs_read_h5ad <- function(path, X_name = "X") {
     check_string(path, "path")
@@ -40,12 +38,12 @@ glfs_read_h5ad <- function(path, X_name = "X") {
 #' 700 cells that the Python package scanpy ships, in 10 types, with 765 genes.
 #' No network is needed.
 #'
-#' @return A SingleCellExperiment with an assay `logcounts`, the types of the cells in
-#'   `colData(x)$bulk_labels`, reduced dimensions `PCA` and `UMAP`, and a graph of the
-#'   nearest neighbours in `colPair(x, "connectivities")`.
+#' @return A SingleCellExperiment with an assay `logcounts`, the types of the
+#'   cells in `colData(x)$bulk_labels`, reduced dimensions `PCA` and `UMAP`, and
+#'   a graph of the nearest neighbours in `colPair(x, "connectivities")`.
 #' @references G. X. Y. Zheng et al., Nature Communications 8, 14049 (2017).
 #' @examples
-#' if (glfs_available()) glfs_example()
+#' glfs_example()
 #' @export
 glfs_example <- function() as_sce(call_python("example"))
 
