@@ -119,7 +119,7 @@ def _in_r(value: Any) -> str:
 
 def generics() -> str:
     """Return the text of ``R/generics.R``."""
-    blocks = ["# Made by `make r-generics` from glfs_bio/rbridge/formals.py: do not edit by hand."]
+    blocks = ["# Made by `make r-generics` from the signatures of Python: do not edit by hand."]
     for name in FUNCTIONS:
         function = f"glfs_{name}"
         aliases = " ".join(f"{function},{one}-method" for one in CLASSES)

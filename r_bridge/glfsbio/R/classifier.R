@@ -100,11 +100,13 @@ NULL
 
 #' @rdname glfs_classify
 #' @export
-glfs_write_classifier <- function(x, path, key = "glfs_class", overwrite = FALSE) {
+glfs_write_classifier <- function(x, path, key = "glfs_class",
+    overwrite = FALSE) {
     check_string(path, "path")
     check_string(key, "key")
     call_python(
-        "write_classifier", record = plain_classifier(classifier_of(x, key, "x")),
+        "write_classifier",
+        record = plain_classifier(classifier_of(x, key, "x")),
         path = plain_argument(path.expand(path)),
         overwrite = plain_argument(overwrite, "overwrite")
     )
@@ -131,8 +133,10 @@ classifier_of <- function(x, key, argument) {
     records <- records_of(x, key, argument, wanted)
     if (!is_record(records[[key]]))
         refuse(
-            argument, " has no classifier under \"", key, "\": run glfs_classify()",
-            if (key != "glfs_class") paste0(" with key_added = \"", key, "\""), " first."
+            argument, " has no classifier under \"", key,
+            "\": run glfs_classify()",
+            if (key != "glfs_class") paste0(" with key_added = \"", key, "\""),
+            " first."
         )
     records[[key]]
 }

@@ -19,19 +19,22 @@
 #' glfs_gene_sets(genes, gmt = tempfile(fileext = ".gmt"))
 #' head(glfs_scores(genes))
 #' @export
-glfs_gene_sets <- function(x, key = "glfs", gmt = NULL, rnk = NULL, overwrite = FALSE) {
+glfs_gene_sets <- function(x, key = "glfs", gmt = NULL, rnk = NULL,
+    overwrite = FALSE) {
     sets <- lapply(stats::setNames(nm = key), function(one) {
         table <- written(x, one, c("selected", "rank"))
         order <- order(table[["rank"]])
         table$gene[order][table$selected[order] %in% TRUE]
     })
     if (!is.null(rnk) && length(key) != 1L)
-        refuse("rnk", " takes the ranking of one key, not of ", length(key), ".")
+        refuse("rnk", " takes the ranking of one key, not of ", length(key),
+            ".")
     if (!is.null(gmt)) {
         check_fields(c(names(sets), unlist(sets)), "gmt")
         write_whole(
             vapply(names(sets), function(name)
-                paste(c(name, "GLFS selection", sets[[name]]), collapse = "\t"), ""),
+                paste(c(name, "GLFS selection", sets[[name]]), collapse = "\t"),
+                ""),
             gmt, "gmt", overwrite
         )
     }
@@ -39,7 +42,8 @@ glfs_gene_sets <- function(x, key = "glfs", gmt = NULL, rnk = NULL, overwrite = 
         scores <- glfs_scores(x, key)
         check_fields(names(scores), "rnk")
         write_whole(
-            paste(names(scores), format(scores, digits = 17L, trim = TRUE), sep = "\t"),
+            paste(names(scores), format(scores, digits = 17L, trim = TRUE),
+                sep = "\t"),
             rnk, "rnk", overwrite
         )
     }
@@ -62,8 +66,10 @@ written <- function(x, key, columns) {
     absent <- setdiff(names, names(table))
     if (length(absent) > 0L)
         refuse(
-            "x", " has no ", paste(absent, collapse = ", "), ": run glfs_select_genes()",
-            if (key != "glfs") paste0(" with key_added = \"", key, "\""), " first."
+            "x", " has no ", paste(absent, collapse = ", "),
+            ": run glfs_select_genes()",
+            if (key != "glfs") paste0(" with key_added = \"", key, "\""),
+            " first."
         )
     genes <- rownames(x)
     if (is.null(genes))
@@ -81,7 +87,8 @@ gene_table <- function(x) {
     else if (is(x, "DataFrame") || is.data.frame(x))
         x
     else
-        refuse("x", " is a ", class(x)[1L], ", not a result of glfs_select_genes().")
+        refuse("x", " is a ", class(x)[1L],
+            ", not a result of glfs_select_genes().")
 }
 
 # What separates fields or lines cannot be in a name.
@@ -89,7 +96,8 @@ check_fields <- function(names, argument) {
     wrong <- grep("^$|[\t\r\n]", names, value = TRUE)
     if (length(wrong) > 0L)
         refuse(
-            argument, " cannot be written: the name ", encodeString(wrong[1L], quote = "\""),
+            argument, " cannot be written: the name ",
+            encodeString(wrong[1L], quote = "\""),
             " is empty or has a tab or a line break; rename it."
         )
 }
@@ -100,9 +108,11 @@ write_whole <- function(lines, path, name, overwrite) {
     if (dir.exists(path))
         refuse(name, " = \"", path, "\" is a folder: name a file in it.")
     if (file.exists(path) && !overwrite)
-        glfs_stop(path, " exists: choose another name, or set overwrite = TRUE.")
+        glfs_stop(path,
+            " exists: choose another name, or set overwrite = TRUE.")
     if (!dir.exists(dirname(path)))
-        glfs_stop("The folder ", dirname(path), " does not exist: create it first.")
+        glfs_stop("The folder ", dirname(path),
+            " does not exist: create it first.")
     part <- tempfile(".glfs-", dirname(path))
     on.exit(unlink(part))
     connection <- file(part, "wb")

@@ -1,4 +1,4 @@
-# Made by `make r-generics` from glfs_bio/rbridge/formals.py: do not edit by hand.
+# Made by `make r-generics` from the signatures of Python: do not edit by hand.
 
 #' @rdname glfs_select_genes
 #' @aliases glfs_select_genes,ANY-method

@@ -18,7 +18,8 @@
 #' @examples
 #' glfs_setup()
 #' @importFrom methods is setClass setGeneric setMethod
-#' @importFrom stats coef predict
+#' @importFrom stats predict
+#' @importFrom stats4 coef
 #' @importFrom S4Vectors DataFrame
 #' @importClassesFrom Biobase ExpressionSet
 #' @importClassesFrom SummarizedExperiment SummarizedExperiment

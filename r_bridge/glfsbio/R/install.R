@@ -30,7 +30,8 @@ glfs_install <- function(python = NULL, renew = FALSE) {
     lock <- paste0(folder, ".lock")
     if (!dir.create(lock, showWarnings = FALSE))
         glfs_stop(
-            "Another R is making the environment of glfsbio: wait until it has. ",
+            "Another R is making the environment of glfsbio: wait until it ",
+            "has. ",
             "If none is, remove the folder ", lock, "."
         )
     made <- FALSE
@@ -50,7 +51,8 @@ glfs_install <- function(python = NULL, renew = FALSE) {
     ))
     # Of what was just installed: nothing is looked up for it.
     install_step(inside, c(
-        pip, "--no-index", "--no-deps", "--no-build-isolation", carried("source")
+        pip, "--no-index", "--no-deps", "--no-build-isolation",
+        carried("source")
     ))
     check_modules(inside, "reticulate")
     writeLines(fingerprint(), file.path(folder, "complete"))
@@ -79,7 +81,8 @@ environment_folder <- function()
 installed_environment <- function() {
     folder <- environment_folder()
     made_from <- file.path(folder, "complete")
-    if (file.exists(made_from) && identical(readLines(made_from), fingerprint()))
+    if (file.exists(made_from) && identical(readLines(made_from),
+        fingerprint()))
         c(glfs_install = folder)
 }
 
@@ -98,8 +101,10 @@ base_python <- function(python) {
         "glfsbio needs Python 3.11 or newer, ", if (length(candidates) == 0L)
             "and there is no python3 on the search path"
         else paste0("not ", candidates[[1L]]),
-        ". On Debian and Ubuntu: apt install python3-venv libpython3-dev. Elsewhere: ",
-        "reticulate::install_python(\"3.12\"), and glfs_install(python = ) with the ",
+        ". On Debian and Ubuntu: apt install python3-venv libpython3-dev. ",
+        "Elsewhere: ",
+        "reticulate::install_python(\"3.12\"), and glfs_install(python = ) ",
+        "with the ",
         "path that it returns."
     )
 }
@@ -120,12 +125,15 @@ provided_environment <- function() {
     told <- if (is.na(told)) NA else isTRUE(as.logical(told))
     if (is.na(told))
         told <- !interactive() || isTRUE(utils::askYesNo(paste0(
-            "glfsbio needs the Python package glfs_bio. Make an environment for it ",
-            "in ", environment_folder(), "? It takes some minutes and 0.9 GB of disk."
+            "glfsbio needs the Python package glfs_bio. Make an environment ",
+            "for it ",
+            "in ", environment_folder(),
+            "? It takes some minutes and 0.9 GB of disk."
         )))
     if (!told)
         glfs_stop(
-            "glfsbio needs a Python with the package glfs_bio: run glfs_install(), ",
+            "glfsbio needs a Python with the package glfs_bio: run ",
+            "glfs_install(), ",
             "which makes one, or name yours with glfs_setup()."
         )
     glfs_install()

@@ -64,7 +64,8 @@ setMethod("predict", "GLFSLapRLS", function(
     type <- match.arg(type)
     values <- gene_values(newdata, object@genes, ...)
     decision <- sweep(
-        as.matrix(Matrix::crossprod(values, object@coef)), 2L, object@intercept, "+"
+        as.matrix(Matrix::crossprod(values, object@coef)), 2L, object@intercept,
+        "+"
     )
     if (type == "decision")
         return(if (ncol(decision) == 1L) drop(decision) else decision)
@@ -83,7 +84,8 @@ gene_values <- function(x, genes, ...) {
             "newdata", " lacks ", length(absent), " genes of the model: ",
             listed(absent), "."
         )
-    x <- if (is.matrix(x) || is(x, "Matrix")) x[genes, , drop = FALSE] else x[genes, ]
+    x <- if (is.matrix(x) || is(x, "Matrix")) x[genes, ,
+        drop = FALSE] else x[genes, ]
     matrix <- read_object(x, ...)$items[[1L]]
     values <- if (matrix$kind == "sparse") r_value(matrix) else matrix$values
     dimnames(values) <- list(genes, colnames(x))

@@ -78,10 +78,11 @@ check_limits <- function(limits) {
     stats::setNames(limits, as.character(names(limits)))
 }
 
-# With samples of another assay as Python reads them, whose matrix has the same name
-# if they are of one class.
+# With samples of another assay as Python reads them, whose matrix has the same
+# name if they are of one class.
 read_platform <- function(platform, x, place) {
-    if (!is_record(platform) || (length(platform) > 0L && is.null(names(platform))))
+    named <- length(platform) == 0L || !is.null(names(platform))
+    if (!is_record(platform) || !named)
         refuse(
             "platform", " must be made by glfs_platform(), not a ",
             class(platform)[1L], "."
@@ -91,7 +92,8 @@ read_platform <- function(platform, x, place) {
         same <- identical(class(detection), class(x))
         place <- place[same & names(place) != "counts_layer"]
         platform[["detection"]] <- structure(
-            class = "glfs_plain", do.call(read_object, c(list(detection), place))
+            class = "glfs_plain",
+            do.call(read_object, c(list(detection), place))
         )
     }
     platform

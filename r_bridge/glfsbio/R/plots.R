@@ -34,13 +34,15 @@
 glfs_plot_panel <- function(x, key = "glfs") {
     preserved <- record_of(x, key, "glfs_select_genes", "preserved")$preserved
     genes <- glfs_gene_sets(x, key)[[1L]]
-    table <- data.frame(gene = factor(genes, genes), preserved = preserved[seq_along(genes)])
+    table <- data.frame(gene = factor(genes, genes),
+        preserved = preserved[seq_along(genes)])
     plot_of(table, "gene", "preserved") +
         ggplot2::geom_line(group = 1) +
         ggplot2::geom_point() +
         share_axis("structure preserved") +
         ggplot2::labs(x = NULL) +
-        ggplot2::theme(axis.text.x = ggplot2::element_text(angle = 90, hjust = 1, vjust = 0.5))
+        ggplot2::theme(axis.text.x = ggplot2::element_text(angle = 90,
+            hjust = 1, vjust = 0.5))
 }
 
 #' @rdname glfs_plot_panel
@@ -48,7 +50,8 @@ glfs_plot_panel <- function(x, key = "glfs") {
 glfs_plot_curve <- function(x, key = "glfs_curve") {
     table <- record_of(x, key, "glfs_curve", "table")$table
     long <- long_table(table, "n_genes", c(
-        preserved = "structure preserved", accuracy = "labels predicted (accuracy)",
+        preserved = "structure preserved",
+        accuracy = "labels predicted (accuracy)",
         macro_f1 = "labels predicted (macro-F1)"
     ))
     plot_of(long, "n_genes", "value", colour = "measure") +
@@ -62,12 +65,14 @@ glfs_plot_curve <- function(x, key = "glfs_curve") {
 #' @export
 glfs_plot_labels <- function(x, key = "glfs_evaluation") {
     counts <- record_of(x, key, "glfs_evaluate_panel", "confusion")$confusion
-    table <- as.data.frame(as.table(counts / rowSums(counts)), responseName = "share")
+    table <- as.data.frame(as.table(counts / rowSums(counts)),
+        responseName = "share")
     plot_of(table, "predicted", "label", fill = "share") +
         ggplot2::geom_tile() +
         ggplot2::scale_fill_viridis_c(limits = 0:1) +
         ggplot2::scale_y_discrete(limits = rev) +
-        ggplot2::theme(axis.text.x = ggplot2::element_text(angle = 90, hjust = 1, vjust = 0.5))
+        ggplot2::theme(axis.text.x = ggplot2::element_text(angle = 90,
+            hjust = 1, vjust = 0.5))
 }
 
 #' @rdname glfs_plot_panel
@@ -78,7 +83,8 @@ glfs_plot_comparison <- function(x, key = "glfs_comparison", measures = NULL) {
     if (is.null(measures))
         measures <- all
     if (!is.character(measures) || !all(measures %in% names(table)))
-        refuse("measures", " must be names of columns of the comparison: ", listed(all), ".")
+        refuse("measures", " must be names of columns of the comparison: ",
+            listed(all), ".")
     panels <- rownames(table)
     table$panel <- factor(panels, panels)
     long <- long_table(table, "panel", stats::setNames(nm = measures))
@@ -100,7 +106,8 @@ share_axis <- function(name)
 long_table <- function(table, by, columns) {
     columns <- columns[names(columns) %in% names(table)]
     long <- do.call(rbind, Map(function(column, name) {
-        stats::setNames(data.frame(table[[by]], name, table[[column]]), c(by, "measure", "value"))
+        stats::setNames(data.frame(table[[by]], name, table[[column]]),
+            c(by, "measure", "value"))
     }, names(columns), columns))
     long$measure <- factor(long$measure, columns)
     long[!is.na(long$value), ]
@@ -109,12 +116,16 @@ long_table <- function(table, by, columns) {
 # A record with the element that is plotted.
 record_of <- function(x, key, writer, element) {
     if (!requireNamespace("ggplot2", quietly = TRUE))
-        glfs_stop("Plots need the R package ggplot2: install.packages(\"ggplot2\").")
+        glfs_stop(
+            "Plots need the R package ggplot2: install.packages(\"ggplot2\")."
+        )
     check_string(key, "key")
-    record <- records_of(x, key, "x", paste0("a result of ", writer, "()"))[[key]]
+    record <- records_of(x, key, "x",
+        paste0("a result of ", writer, "()"))[[key]]
     if (is.null(record[[element]]))
         refuse(
-            "x", " has no ", element, " under \"", key, "\": run ", writer, "()",
+            "x", " has no ", element, " under \"", key, "\": run ", writer,
+            "()",
             if (element == "confusion") " with labels", " first."
         )
     record

@@ -32,13 +32,15 @@ refuse_typos <- function(options, expressions) {
             )
 }
 
-# Call a function of Python on an object, and put into it what the function wrote.
+# Call a function of Python on an object, and put into it what the function
+# wrote.
 run <- function(target, x, options) {
     if (target == "select_genes" && is_record(x))
         return(run_sets(target, x, options))
     if (target == "structure" && !has_samples(x))
         refuse(
-            "x", " is a ", class(x)[1L], ", which has no place for a structure: ",
+            "x", " is a ", class(x)[1L],
+            ", which has no place for a structure: ",
             "put it into a SummarizedExperiment."
         )
     asked <- prepared(target, x, options)
@@ -82,7 +84,8 @@ prepared <- function(target, x, options) {
     names(options)[names(options) == "BPPARAM"] <- "n_jobs"
     columns <- sample_columns(target, options, ncol(x))
     options[names(columns$names)] <- columns$names
-    place <- options[intersect(names(options), c("assay.type", "assay", "layer"))]
+    place <- options[intersect(names(options),
+        c("assay.type", "assay", "layer"))]
     options[names(place)] <- NULL
     place <- Filter(Negate(is.null), c(
         place, options["counts_layer"], options[["limits"]]["counts_layer"]
@@ -110,12 +113,14 @@ put_back <- function(x, result, asked) {
     if (has_samples(x))
         result$obs[names(asked$block)] <- asked$block
     result$records <- lapply(result$records, name_matrices)
-    do.call(write_object, c(list(x, result), Filter(Negate(is.null), asked$assay)))
+    do.call(write_object,
+        c(list(x, result), Filter(Negate(is.null), asked$assay)))
 }
 
 # Whether there is a place for columns of the samples.
 has_samples <- function(x)
-    is(x, "SummarizedExperiment") || is(x, "ExpressionSet") || inherits(x, "Seurat")
+    is(x, "SummarizedExperiment") || is(x, "ExpressionSet") || inherits(x,
+        "Seurat")
 
 # Arguments that are a column of the samples, by its name or as a vector.
 vectors <- c("labels", "block", "cell_weights", "train")
@@ -127,7 +132,8 @@ sample_columns <- function(target, options, n) {
         values <- options[[name]]
         if (is.null(values) || is_string(values))
             next
-        prefix <- if (name != "block") "glfs" else c(options[["key_added"]], switch(
+        prefix <- if (name != "block") "glfs" else c(options[["key_added"]],
+            switch(
             target, select_genes = "glfs", classify = "glfs_class",
             paste0("glfs_", target)
         ))[1L]
@@ -146,9 +152,11 @@ sample_labels <- function(labels, n, name) {
     if (is(labels, "Rle"))
         labels <- S4Vectors::decode(labels)
     whole <- is.numeric(labels) && all(labels == round(labels), na.rm = TRUE)
-    if (!(is.factor(labels) || is.character(labels) || is.logical(labels) || whole))
+    vector <- is.factor(labels) || is.character(labels) || is.logical(labels)
+    if (!(vector || whole))
         refuse(
-            name, " must be a factor, strings, whole numbers or logical values, ",
+            name,
+            " must be a factor, strings, whole numbers or logical values, ",
             "not ", class(labels)[1L], "."
         )
     factor(sample_values(labels, n, name))
@@ -207,7 +215,8 @@ check_workers <- function(BPPARAM) {
         return(NULL)
     if (!is(BPPARAM, "BiocParallelParam"))
         refuse(
-            "BPPARAM", " is a ", class(BPPARAM)[1L], ": it must be a parameter of ",
+            "BPPARAM", " is a ", class(BPPARAM)[1L],
+            ": it must be a parameter of ",
             "BiocParallel, such as BiocParallel::MulticoreParam(2)."
         )
     BiocParallel::bpnworkers(BPPARAM)
@@ -216,8 +225,12 @@ check_workers <- function(BPPARAM) {
 check_panel <- function(panel, name = "panel") {
     if (is.null(panel) || is.numeric(panel) || is.logical(panel))
         refuse(
-            name, " must be names of genes, such as rownames(x)[1:3], or one string, ",
-            "not ", if (is.null(panel)) "NULL." else paste0("a ", class(panel)[1L], " vector.")
+            name,
+            " must be names of genes, such as rownames(x)[1:3], or one ",
+            "string, ",
+            "not ",
+            if (is.null(panel)) "NULL." else paste0("a ", class(panel)[1L],
+                " vector.")
         )
     if (is_string(panel)) path.expand(panel) else panel
 }
@@ -237,11 +250,13 @@ check_preserve <- function(preserve) {
     if (is.null(labels))
         return(if (is_string(preserve)) path.expand(preserve) else preserve)
     single <- vapply(
-        preserve, function(weight) is.numeric(weight) && length(weight) == 1L, NA
+        preserve, function(weight) is.numeric(weight) && length(weight) == 1L,
+        NA
     )
     if (!all(single, nzchar(labels)))
         refuse(
-            "preserve", " has names, so that it must hold one weight each, such as ",
+            "preserve",
+            " has names, so that it must hold one weight each, such as ",
             "c(structure = 1, cell_type = 2)."
         )
     stats::setNames(unlist(preserve), path.expand(labels))

@@ -116,8 +116,10 @@ find_python <- function(python, source = "python") {
     executable <- executable[file.exists(executable)]
     if (length(executable) == 0L)
         refuse(
-            source, " = \"", python, "\" is neither a Python executable nor a folder ",
-            "with ", inside[1L], ": create it with 'python3 -m venv ", python, "'."
+            source, " = \"", python,
+            "\" is neither a Python executable nor a folder ",
+            "with ", inside[1L], ": create it with 'python3 -m venv ", python,
+            "'."
         )
     # Not normalizePath(): a virtual environment is known by its link.
     file.path(
@@ -125,18 +127,21 @@ find_python <- function(python, source = "python") {
     )
 }
 
-# What a Python prints, in a process of its own: R's library path would give it the
-# wrong libpython.
+# What a Python prints, in a process of its own: R's library path would give it
+# the wrong libpython.
 ask_python <- function(python, ...) {
     suppressWarnings(system2(
-        python, shQuote(c(...)), stdout = TRUE, stderr = TRUE, env = "LD_LIBRARY_PATH="
+        python, shQuote(c(...)), stdout = TRUE, stderr = TRUE,
+        env = "LD_LIBRARY_PATH="
     ))
 }
 
-# What this Python lacks, and whether it refuses packages that its system did not
-# install, as Debian's. Not in this R: a Python that lacks the package would stay.
+# What this Python lacks, and whether it refuses packages that its system did
+# not install, as Debian's. Not in this R: a Python that lacks the package would
+# stay.
 look_at <- function(python, bridge) {
-    modules <- paste0("'", c("glfs_bio", if (bridge == "rpy2") "rpy2"), "'", collapse = ", ")
+    modules <- paste0("'", c("glfs_bio", if (bridge == "rpy2") "rpy2"), "'",
+        collapse = ", ")
     said <- ask_python(python, "-c", paste0(
         "import sys, sysconfig; from importlib.util import find_spec as f; ",
         "from pathlib import Path; ",
@@ -161,10 +166,13 @@ check_modules <- function(python, bridge) {
     if (found$managed)
         found$missing <- union("glfs_bio", found$missing)
     glfs_stop(
-        python, " lacks ", paste(found$missing, collapse = " and "), ", and is the ",
+        python, " lacks ", paste(found$missing, collapse = " and "),
+        ", and is the ",
         "Python that was named. Install with\n  ",
-        paste(install_lines(python, found$missing, found$managed), collapse = "\n  "),
-        "\nor name another one with glfs_setup(), or none: glfs_install() makes an ",
+        paste(install_lines(python, found$missing, found$managed),
+            collapse = "\n  "),
+        "\nor name another one with glfs_setup(), or none: glfs_install() ",
+        "makes an ",
         "environment."
     )
 }
@@ -200,7 +208,8 @@ start_python <- function(python, bridge) {
     }
     # Rather than use_python(), after which reticulate looks for others too.
     tryCatch(
-        withr::with_envvar(c(RETICULATE_PYTHON = python), attach_bridge(bridge)),
+        withr::with_envvar(c(RETICULATE_PYTHON = python),
+            attach_bridge(bridge)),
         error = function(e) glfs_stop(
             python, " cannot be used from R: ", conditionMessage(e)
         )
@@ -211,9 +220,11 @@ start_python <- function(python, bridge) {
 attach_bridge <- function(bridge) {
     reticulate::py_run_string(import_installed, local = TRUE)
     if (bridge == "rpy2")
-        return(reticulate::import("glfs_bio.rbridge", convert = FALSE)$register())
+        return(reticulate::import("glfs_bio.rbridge",
+            convert = FALSE)$register())
     calls <- reticulate::import("glfs_bio.rbridge._calls", convert = FALSE)
-    attach_python(function(target, arguments) from_reticulate(reticulate::py_to_r(
+    attach_python(function(target,
+        arguments) from_reticulate(reticulate::py_to_r(
         calls$answer_reticulate(target, for_reticulate(arguments))
     )), "reticulate")
 }
@@ -235,9 +246,12 @@ check_running <- function(python, bridge) {
     missing <- look_at(python, bridge)$missing
     if (length(missing) > 0L)
         glfs_stop(
-            "Another package has started ", python, " in this R session, and a ",
-            "process has one Python. It lacks ", paste(missing, collapse = " and "),
-            ". Restart R and call glfs_setup() before the other package; or install ",
+            "Another package has started ", python,
+            " in this R session, and a ",
+            "process has one Python. It lacks ",
+            paste(missing, collapse = " and "),
+            ". Restart R and call glfs_setup() before the other package; or ",
+            "install ",
             "it there:\n  ",
             paste(install_lines(python, missing, FALSE), collapse = "\n  ")
         )
@@ -247,7 +261,8 @@ check_same <- function(python) {
     if (normalizePath(python) != normalizePath(session$python) ||
         dirname(python) != dirname(session$python))
         glfs_stop(
-            "This R session uses ", session$python, " already, and a process has one ",
+            "This R session uses ", session$python,
+            " already, and a process has one ",
             "Python: restart R and call glfs_setup(\"", python, "\") first."
         )
 }

@@ -1,4 +1,5 @@
-# Seurat objects without a class definition of Seurat, whose package is suggested.
+# Seurat objects without a class definition of Seurat, whose package is
+# suggested.
 seurat_assay <- function(x, assay) {
     if (!requireNamespace("SeuratObject", quietly = TRUE))
         glfs_stop("Seurat objects need the R package SeuratObject.")
@@ -16,11 +17,13 @@ suppressMessages(setMethod("read_object", "Seurat", function(
     layers <- seurat_layers(x[[assay]])
     check_layer(layer, layers, assay)
     # Version 4 of SeuratObject calls a layer a slot.
-    word <- if (utils::packageVersion("SeuratObject") < "5.0.0") "slot" else "layer"
+    old <- utils::packageVersion("SeuratObject") < "5.0.0"
+    word <- if (old) "slot" else "layer"
     values <- function(layer) {
         check_layer(layer, layers, assay)
         asked <- c(list(x[[assay]]), stats::setNames(list(layer), word))
-        seurat_whole(do.call(SeuratObject::GetAssayData, asked), layer, x[[assay]], assay)
+        seurat_whole(do.call(SeuratObject::GetAssayData, asked), layer,
+            x[[assay]], assay)
     }
     matrix <- values(layer)
     others <- setdiff(SeuratObject::Assays(x), assay)
@@ -32,7 +35,8 @@ suppressMessages(setMethod("read_object", "Seurat", function(
     )
     names(reduced) <- seurat_reduced(names(reduced))
     plain_parts(
-        plain_matrix(matrix, paste0("layer \"", layer, "\" of assay \"", assay, "\"")),
+        plain_matrix(matrix,
+            paste0("layer \"", layer, "\" of assay \"", assay, "\"")),
         gene_names(matrix), x[[assay]][[]], no_names(x[[]]), reduced,
         counts_layers(counts_layer, layers, "in the assay", values),
         methods::slot(x, "misc")
@@ -44,13 +48,16 @@ check_layer <- function(layer, layers, assay) {
     parts <- layers[startsWith(layers, paste0(layer, "."))]
     if (!layer %in% layers && length(parts) > 0L)
         refuse(
-            "assay", " = \"", assay, "\" has \"", layer, "\" in parts (", listed(parts),
-            "): run x[[\"", assay, "\"]] <- JoinLayers(x[[\"", assay, "\"]]) first."
+            "assay", " = \"", assay, "\" has \"", layer, "\" in parts (",
+            listed(parts),
+            "): run x[[\"", assay, "\"]] <- JoinLayers(x[[\"", assay,
+            "\"]]) first."
         )
     if (!layer %in% layers)
         refuse(
             "layer", " = \"", layer, "\" is not in assay \"", assay, "\": ",
-            listed(layers), if (layer == "data") "; NormalizeData() makes it", "."
+            listed(layers), if (layer == "data") "; NormalizeData() makes it",
+            "."
         )
 }
 
@@ -62,7 +69,8 @@ seurat_whole <- function(matrix, layer, assay, name) {
         refuse("layer", called, "is empty: choose another.")
     if (length(there) < nrow(assay))
         refuse(
-            "layer", called, "has ", length(there), " of ", nrow(assay), " genes: run ",
+            "layer", called, "has ", length(there), " of ", nrow(assay),
+            " genes: run ",
             "ScaleData(x, features = rownames(x)), or choose another."
         )
     matrix[rownames(assay), , drop = FALSE]

@@ -44,7 +44,8 @@ plain_argument <- function(x, name = "") {
     if (!(is.numeric(x) || is.logical(x) || is.character(x)) ||
         !is.null(dim(x)) || is.object(x))
         refuse(
-            name, " is a ", class(x)[1L], ": it must be NULL, numbers, strings, ",
+            name, " is a ", class(x)[1L],
+            ": it must be NULL, numbers, strings, ",
             "logical values, or a list of these."
         )
     if (anyNA(x))
@@ -66,7 +67,8 @@ plain_arguments_list <- function(x, name) {
         lapply(x, function(genes) {
             # As a record has them.
             genes <- if (is.list(genes)) unlist(genes) else genes
-            if (is.character(genes)) plain_strings(genes) else plain_argument(genes, name)
+            if (is.character(genes)) plain_strings(genes)
+            else plain_argument(genes, name)
         })
     else if (is.null(names(x))) lapply(x, plain_argument, name = name)
     else Map(plain_argument, x, names(x))
