@@ -10,10 +10,11 @@
 #'   [glfs_select_genes()] takes. For `glfs_predict()` samples that were
 #'   prepared as those that were learnt from, with the same names of genes, in
 #'   any order. For `glfs_write_classifier()` a result of `glfs_classify()`.
-#' @param labels One label a sample, NA where it is unknown: a factor, strings,
-#'   whole numbers or logical values. Or the name of a column of `colData()`,
-#'   `pData()` or the metadata of a Seurat object. Samples without a label take
-#'   part in the selection and in the graph of the classifier, and get a label.
+#' @param labels One label per sample, NA where it is unknown: a factor,
+#'   strings, whole numbers or logical values. Or the name of a column of
+#'   `colData()`, `pData()` or the metadata of a Seurat object. Samples without
+#'   a label take part in the selection and in the graph of the classifier, and
+#'   get a label.
 #' @param n_genes Number of genes. Several numbers, such as `1:30`: the best of
 #'   them by cross-validation, all selection inside the folds. NULL: among 1 to
 #'   30.

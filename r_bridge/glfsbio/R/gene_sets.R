@@ -1,8 +1,8 @@
 #' Selected genes as gene sets, and all genes as a ranking
 #'
-#' What enrichment tools take: a named list of sets and GMT files for
-#' over-representation, a ranking of all genes and RNK files for methods such as
-#' fgsea. A ranking uses the score, which has no ties; most weights are 0.
+#' A named list of sets and GMT files serve over-representation, a ranking of
+#' all genes and RNK files methods such as fgsea. A ranking uses the score,
+#' which has no ties; most weights are 0.
 #'
 #' @param x The result of [glfs_select_genes()] or [glfs_extend_panel()].
 #' @param key One or more values of `key_added`; one set each.

@@ -15,9 +15,9 @@
 #'
 #' @param python Python to make it with, 3.11 or newer. NULL: `python3` of the
 #'   search path, or else `python3.14` to `python3.11`.
-#' @param renew Whether to make an environment anew that is there.
-#' @return The folder of the environment, invisibly. If one is there it stays as
-#'   it is, unless `renew` is TRUE.
+#' @param renew Whether to replace an existing environment.
+#' @return The folder of the environment, invisibly. An existing one stays as it
+#'   is, unless `renew` is TRUE.
 #' @examples
 #' if (interactive()) glfs_install()
 #' @export

@@ -5,13 +5,13 @@
 #' selects the genes for it, and keeps a classifier in a file.
 #'
 #' @inheritParams glfs_select_genes
-#' @param labels One label a sample, NA where it is unknown; or the name of a
+#' @param labels One label per sample, NA where it is unknown; or the name of a
 #'   column of `colData()`, `pData()` or the metadata of a Seurat object.
 #' @param lambda1,lambda2 Weights of the graph and of the squared coefficients.
 #' @param graph Graph of the samples: `"neighbors"` or `"classes"`.
 #' @param n_neighbors Neighbours of a sample in the graph.
-#' @param class_weight `"balanced"`, so that rare labels count like frequent
-#'   ones, or NULL.
+#' @param class_weight `"balanced"`, for rare labels to count as much as
+#'   frequent ones, or NULL.
 #' @param standardize Whether genes are scaled first.
 #' @param object An object of class `GLFSLapRLS`.
 #' @param newdata Genes x samples, with row names among which the genes of the
@@ -23,8 +23,8 @@
 #' @return `glfs_laprls()`: an object of class `GLFSLapRLS`, which is kept whole
 #'   by `saveRDS()` and needs no Python to predict. Its slots are `classes`,
 #'   `genes`, `coef` (genes x decisions) and `intercept`. `predict()`: a factor
-#'   with one label a sample, or decision values: a vector for two classes,
-#'   positive for the second, else a matrix with a column a class.
+#'   with one label per sample, or decision values: a vector for two classes,
+#'   positive for the second, else a matrix with a column per class.
 #' @examples
 #' set.seed(1)
 #' labels <- rep(c("B", "T"), each = 30)

@@ -1,6 +1,6 @@
 #' Plots of a panel and of how good it is
 #'
-#' ggplot objects of what the other functions wrote, so that scales, themes and
+#' ggplot objects of results, to which scales, themes and
 #' labels can be added with `+`. Values of single cells are columns of
 #' `colData()`, which `scater::plotReducedDim()` and `scater::plotColData()`
 #' take by name, for example `scater::plotReducedDim(x, "UMAP", colour_by =

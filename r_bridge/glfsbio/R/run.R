@@ -147,7 +147,7 @@ sample_columns <- function(target, options, n) {
     found
 }
 
-# One label a sample.
+# One label per sample.
 sample_labels <- function(labels, n, name) {
     if (is(labels, "Rle"))
         labels <- S4Vectors::decode(labels)

@@ -29,7 +29,7 @@ embedded <- function() {
 #' @param python Folder of a virtual or conda environment, or a Python
 #'   executable. NULL: the first that is set of `getOption("glfsbio.python")`
 #'   and the environment variable `GLFSBIO_PYTHON`; else the environment of
-#'   [glfs_install()]. Only where there is none yet, the first of
+#'   [glfs_install()]. Until that is made, the first of
 #'   `RETICULATE_PYTHON`, `VIRTUAL_ENV`, `CONDA_PREFIX` and `python3` of the
 #'   search path that has glfs_bio.
 #' @param quiet Whether to say nothing when all is well.

@@ -9,7 +9,7 @@
 #' @param panel Names of genes; or one string: the key of a selection of `x`, a
 #'   logical column of `rowData()`, a file of names (TXT, CSV, TSV, GMT, XLSX),
 #'   or a single gene. The default is the selection of [glfs_select_genes()].
-#' @param labels One label a cell, such as its type: a vector, or a column of
+#' @param labels One label per cell, such as its type: a vector, or a column of
 #'   `colData()`, `pData()` or the metadata of a Seurat object. Cells without a
 #'   label are left out.
 #' @param ... Parameters of [glfs_structure()] (`block`, `n_comps`,
@@ -272,7 +272,7 @@ NULL
 #' @inheritParams glfs_evaluate_panel
 #' @inheritParams glfs_select_genes
 #' @param max_genes Number of genes of the largest panel.
-#' @param labels One label a cell, such as its type: a vector, or a column of
+#' @param labels One label per cell, such as its type: a vector, or a column of
 #'   `colData()`, `pData()` or the metadata of a Seurat object. They are
 #'   predicted from the panels too.
 #' @param sizes Sizes at which labels are predicted. NULL: some.
