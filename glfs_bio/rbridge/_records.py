@@ -51,7 +51,9 @@ def for_r(record: Mapping[str, Any], genes: Collection[str] = ()) -> dict[str, A
     """A record for R, with lists where a table has several names in one text."""
     known = set(genes)
     return {
-        name: _lists(name, value, known) if isinstance(value, pd.DataFrame) else _value_for_r(name, value)
+        name: _lists(name, value, known)
+        if isinstance(value, pd.DataFrame)
+        else _value_for_r(name, value)
         for name, value in record.items()
     }
 
