@@ -225,12 +225,8 @@ check_workers <- function(BPPARAM) {
 check_panel <- function(panel, name = "panel") {
     if (is.null(panel) || is.numeric(panel) || is.logical(panel))
         refuse(
-            name,
-            " must be names of genes, such as rownames(x)[1:3], or one ",
-            "string, ",
-            "not ",
-            if (is.null(panel)) "NULL." else paste0("a ", class(panel)[1L],
-                " vector.")
+            name, " must be names of genes, such as rownames(x)[1:3], or one ",
+            "string, not of class ", class(panel)[1L], "."
         )
     if (is_string(panel)) path.expand(panel) else panel
 }
