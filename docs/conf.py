@@ -31,6 +31,7 @@ extensions = [
     "sphinx_autodoc_typehints",
     "sphinx_copybutton",
     "sphinx_design",
+    "sphinxcontrib.bibtex",
     "internal_links",
     "returns_as_prose",
 ]
@@ -47,6 +48,8 @@ html_theme_options = {
     "navbar_persistent": [],  # a second search box, above the one of the sidebar
 }
 
+bibtex_bibfiles = ["../paper/paper.bib"]
+bibtex_reference_style = "author_year"
 autosummary_generate = True
 autodoc_member_order = "bysource"
 napoleon_google_docstring = False

@@ -1,4 +1,4 @@
-"""Pictures of the README and of the first page: five plots, and the beginning of a report.
+"""Pictures of the docs: five plots, and the beginning of a report.
 
 ``python docs/pictures.py [--browser chromium]`` needs pbmc3k_2638.h5ad in the folder named by
 GLFS_BIO_DATA, and a Chromium for the picture of the report.
@@ -30,30 +30,30 @@ WIDTH = 1400
 PLOTS = (
     {
         "curve": "How many genes?",
-        "labels": "Which types are told apart?",
+        "labels": "Which types are separated?",
         "comparison": "Which panel is better?",
     },
-    {"preserved": "How good is the panel?", "unexplained": "Which cells are missed?"},
+    {"preserved": "How good is the panel?", "unexplained": "Which cells are unexplained?"},
 )
 
 
-def judged() -> AnnData:
-    """Blood cells with a panel of 25 genes, and all that the pictures show of it."""
+def evaluated() -> AnnData:
+    """Blood cells with a panel of 25 genes and its evaluation."""
     adata = cells()
     glfs_bio.pp.select_genes(adata, 25)
     glfs_bio.tl.curve(adata, 100, LABELS)
     glfs_bio.tl.evaluate_panel(adata, "glfs", LABELS)
     glfs_bio.tl.explain_panel(adata, "glfs", LABELS)
     best = list(adata.var["glfs_rank"].nsmallest(len(MARKERS)).index)
-    panels = {"ten markers": MARKERS, "ten of GLFS": best}
+    panels = {"ten markers": MARKERS, "glfs_bio, ten genes": best}
     glfs_bio.tl.compare_panels(adata, panels, LABELS)
     return adata
 
 
 def drawn(adata: AnnData, name: str, question: str) -> Image.Image:
-    """One of ``glfs_bio.pl``, with the question that it answers above."""
-    figure = getattr(glfs_bio.pl, name)(adata, show=False).figure
-    figure.suptitle(f"{question}  pl.{name}", x=0.0, y=1.06, ha="left", weight="bold")
+    """A plot of ``glfs_bio.pl`` under the question that it answers."""
+    title = f"{question}  pl.{name}"
+    figure = getattr(glfs_bio.pl, name)(adata, title=title, show=False).figure
     file = io.BytesIO()
     figure.savefig(file, dpi=150, bbox_inches="tight", pad_inches=0.25)
     plt.close(figure)
@@ -109,7 +109,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--browser", default="chromium")
     options = parser.parse_args()
-    adata = judged()
+    adata = evaluated()
     plots(adata)
     report(adata, options.browser)
 

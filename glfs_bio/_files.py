@@ -257,8 +257,9 @@ def _put_where_nothing_is(new: Path, path: Path) -> None:
     """Put `new` at `path`, or refuse it if another process or thread was faster."""
     try:
         if new.is_dir():
-            path.mkdir()  # an empty folder can be replaced
-            new.replace(path)
+            if os.name == "posix":
+                path.mkdir()  # an empty folder can be replaced, and elsewhere none can
+            new.rename(path)
             return
         try:
             os.link(new, path)

@@ -17,9 +17,10 @@ from .errors import NO_VALUE, InvalidType, InvalidValue
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ._typing import Array, Index
+    from ._typing import Index
     from .cells.cells import Problem, Reduction
     from .criterion.criterion import Criterion, Target
+    from .criterion.platform import Detection
     from .ranking import Ranking
     from .solvers.constraints import Rows
 
@@ -41,14 +42,12 @@ class Question:
         structure that is to be preserved.
     rows
         Limits on the panel, over all genes.
-    failure
-        Probability that a gene fails, shape (n_genes,).
+    detection
+        What the target platform detects of each gene; None: what the reference does.
     target
         What is to be preserved of all cells; None: the structure.
     across
         Whether F is the mean over the batches, or that of the batch of which least is preserved.
-    detection
-        That of :class:`~glfs_bio.criterion.criterion.Criterion`, over all genes.
 
     Raises
     ------
@@ -60,10 +59,9 @@ class Question:
     include: Any = ()
     candidates: Any = None
     rows: Rows | None = None
-    failure: Array | None = None
+    detection: Detection | None = None
     target: Target | None = None
     across: Literal["mean", "worst"] = "mean"
-    detection: Array | None = None
 
     def __post_init__(self) -> None:
         checks.whole_number("n_genes", self.n_genes, at_least=1, or_none=True)
@@ -79,7 +77,7 @@ class Question:
         """The first argument that only the criterion for panels answers; None where none is set."""
         given = {
             "limits": self.rows,
-            "platform": self.failure if self.detection is None else self.detection,
+            "platform": self.detection,
             "preserve": self.target,
         }
         names = [name for name, value in given.items() if value is not None]

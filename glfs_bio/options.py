@@ -10,13 +10,15 @@ import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
 from numbers import Real
-from typing import Any
+from typing import Any, Literal
 
 from . import checks
 from .errors import NO_VALUE, InvalidType, InvalidValue
 
 _SHARES = ("min_cells", "max_cells", "min_cells_in_type", "max_cells_in_type")
 _MEANS = ("min_mean", "max_mean", "min_mean_in_type", "max_mean_in_type")
+#: Limits on the counts of the whole panel.
+_TOTALS = ("max_total_per_cell", "max_total_per_type", "max_total_per_bit")
 #: Limits that are stated for types of cells.
 _OF_TYPES = (
     "min_mean_in_type",
@@ -58,6 +60,13 @@ class Limits:
     max_total_per_type : float or dict of str to float, default None
         Maximum raw counts of the whole panel in a cell, as a mean over the cells of each type: one
         number, or numbers by type.  It needs `groupby` and `counts_layer`.
+    max_total_per_bit : float, default None
+        Maximum raw counts of the genes whose codewords share a bit in a cell, as a mean over all
+        cells.  It needs `counts_layer`, and a platform with a codebook.
+    expected_counts : dict of str to float, default None
+        Expected counts in a cell, as a mean over all cells, of genes whose counts the data cannot
+        tell, such as markers of missing cell types.  They replace the means of these genes in
+        limits on totals.
     families : str or dict of str to list, default None
         Gene families: column of ``.var``, missing for genes without a family, or lists of genes by
         name.
@@ -70,6 +79,9 @@ class Limits:
         scanpy, after ``expm1``.
     markers : dict of str to list, default None
         Markers of each cell type, as lists of genes by type.
+    together : list of list of str, default None
+        Genes to select all or none, such as ligand and receptor.  Lists that share a gene are
+        merged.
     priority : str or dict of str to float, default None
         Factor ≥ 0 of the gain of a gene during selection: column of ``.var``, or numbers by gene,
         otherwise 1.  A gene with the factor 0 enters last.
@@ -109,10 +121,13 @@ class Limits:
     max_cells_in_type: float | None = None
     max_total_per_cell: float | None = None
     max_total_per_type: float | Mapping[str, float] | None = None
+    max_total_per_bit: float | None = None
+    expected_counts: Mapping[str, float] | None = None
     families: str | Mapping[str, Collection[str]] | None = None
     per_family: int | None = None
     per_type: int | None = None
     markers: Mapping[str, Collection[str]] | None = None
+    together: Collection[Collection[str]] | None = None
     priority: str | Mapping[str, float] | None = None
     groupby: str | None = None
     counts_layer: str | None = None
@@ -120,7 +135,7 @@ class Limits:
     budget: float | None = None
 
     def __post_init__(self) -> None:
-        for name in (*_MEANS, *_SHARES, "max_total_per_cell"):
+        for name in (*_MEANS, *_SHARES, "max_total_per_cell", "max_total_per_bit"):
             value = getattr(self, name)
             if value is not None:
                 checks.number(name, value)
@@ -141,14 +156,17 @@ class Limits:
             checks.number("budget", self.budget)
         _names_or_mapping("families", self.families)
         _names_or_mapping("priority", self.priority)
-        if self.markers is not None:
-            _mapping("markers", self.markers)
+        for name in ("markers", "expected_counts"):
+            if getattr(self, name) is not None:
+                _mapping(name, getattr(self, name))
         for name in ("families", "markers"):
             if isinstance(value := getattr(self, name), Mapping):
                 _check_lists(name, value)
-        if isinstance(self.priority, Mapping):
-            for gene, factor in self.priority.items():
-                checks.number(f"priority[{gene!r}]", factor)
+        for name in ("priority", "expected_counts"):
+            if isinstance(value := getattr(self, name), Mapping):
+                for gene, number in value.items():
+                    checks.number(f"{name}[{gene!r}]", number)
+        self._check_together()
         self._check_partners()
 
     @property
@@ -160,7 +178,7 @@ class Limits:
     @property
     def needs_counts(self) -> bool:
         """Whether a limit needs raw counts."""
-        return self.max_total_per_cell is not None or self.max_total_per_type is not None
+        return any(getattr(self, name) is not None for name in _TOTALS)
 
     def record(self) -> dict[str, str | int | float]:
         """Return the limits that are set, for ``.uns``; dicts and lists as JSON."""
@@ -168,13 +186,14 @@ class Limits:
         for field in fields(self):
             value = getattr(self, field.name)
             if isinstance(value, Mapping):
-                value = _JSON + json.dumps(
-                    {
-                        str(key): item if isinstance(item, Real) else [str(gene) for gene in item]
-                        for key, item in value.items()
-                    },
-                    default=float,
-                )
+                value = {
+                    str(key): item if isinstance(item, Real) else [str(gene) for gene in item]
+                    for key, item in value.items()
+                }
+            elif field.name == "together" and value is not None:
+                value = [[str(gene) for gene in genes] for genes in value]
+            if isinstance(value, Mapping | list):
+                value = _JSON + json.dumps(value, default=float)
             if value is not None:
                 kept[field.name] = value.item() if hasattr(value, "item") else value
         return kept
@@ -188,13 +207,7 @@ class Limits:
         TypeError
             An entry that is no limit.
         """
-        values = {}
-        for name, value in record.items():
-            plain = value.item() if hasattr(value, "item") else value
-            if isinstance(plain, str) and plain.startswith(_JSON):
-                plain = json.loads(plain[len(_JSON) :])
-            values[name] = plain
-        return cls(**values)
+        return cls(**_restored(record))
 
     def _check_total_per_type(self) -> None:
         totals = self.max_total_per_type
@@ -207,6 +220,25 @@ class Limits:
                 checks.number(f"max_total_per_type[{kind!r}]", total)
         elif totals is not None:
             checks.number("max_total_per_type", totals)
+
+    def _check_together(self) -> None:
+        if self.together is None:
+            return
+        if isinstance(self.together, str | Mapping) or not isinstance(self.together, Collection):
+            raise InvalidType("together", self.together, "must be a list of lists of genes")
+        for genes in self.together:
+            if isinstance(genes, str) or not isinstance(genes, Collection):
+                raise InvalidType(
+                    "together", NO_VALUE, "must hold lists of genes: {it}", it=(genes,)
+                )
+            if len(set(genes)) < 2:
+                raise InvalidValue(
+                    "together",
+                    NO_VALUE,
+                    "has a list of fewer than two genes: {genes}",
+                    "leave it out",
+                    genes=tuple(genes),
+                )
 
     def _check_partners(self) -> None:
         """No limit without what it needs, and nothing that changes nothing."""
@@ -238,8 +270,15 @@ class Limits:
             raise InvalidValue(
                 "counts_layer",
                 self.counts_layer,
-                "changes nothing: it is for limits on totals (max_total_per_cell, "
-                "max_total_per_type)",
+                "changes nothing: it is for limits on totals ({totals})",
+                totals=", ".join(_TOTALS),
+            )
+        if self.expected_counts is not None and not self.needs_counts:
+            raise InvalidValue(
+                "expected_counts",
+                NO_VALUE,
+                "changes nothing: it is for limits on totals ({totals})",
+                totals=", ".join(_TOTALS),
             )
         if self.needs_types and self.groupby is None:
             names = [name for name in (*_OF_TYPES, "per_type") if getattr(self, name) is not None]
@@ -261,39 +300,191 @@ class Platform:
 
     Attributes
     ----------
-    detection : float, str, dict of str to float or AnnData, default None
-        Relative detection efficiency of each gene, from 0 to 1, as a share of the detection in the
-        reference: one number, a column of ``.var``, or numbers by gene.  An AnnData object has
-        similar cells measured on the platform; the efficiency is estimated from the shares of cells
-        that express each gene.  A lower efficiency is more noise; the target stays the same.
+    name : str, default None
+        Name of the platform, such as ``"xenium_v1"``.  It is recorded, and changes nothing.
+    genes : list, str or dict of str to int, default None
+        Genes that can be ordered: names, a file, or a boolean column of ``.var``.  Or numbers of
+        probes by gene, or a column of them, with `min_probes`.
+    min_probes : int, default None
+        Minimum number of probes of a gene.
+    efficiency : float, str, dict of str to float, DataFrame or AnnData, default None
+        Relative detection efficiency of each gene, as a share of the detection in the reference:
+        one number, a column of ``.var``, numbers by gene, or the table of
+        :func:`~glfs_bio.tl.estimate_efficiency`, which also holds spread and off-target share.  An
+        AnnData object has similar cells measured on the platform; the efficiency is estimated from
+        the shares of cells that express each gene.  A lower efficiency is more noise; the target
+        stays the same.  The noise is that of the reference for efficiencies above 1.
+    spread : float, str or dict of str to float, default None
+        Standard deviation of the natural logarithm of `efficiency`: one number, a column of
+        ``.var``, or numbers by gene, otherwise 0.
     failure : float, str or dict of str to float, default None
         Probability that a gene fails: one number, a column of ``.var``, or numbers by gene,
-        otherwise 0.  The panel is optimised for the mean over 20 draws of failures.
+        otherwise 0.
+    case : {"mean", "worst"}, default None
+        Whether the panel is optimised for the mean over 20 draws of efficiencies and failures, the
+        default, or for the worst of them.
+    off_target : float, str or dict of str to float, default None
+        Share of the counts of a gene that comes from other genes, such as paralogs, from 0 to 1:
+        one number, a column of ``.var``, or numbers by gene, otherwise 0.  The efficiency of a gene
+        is reduced by this share.
+    max_off_target : float, default None
+        Maximum off-target share of a gene.
+    codebook : DataFrame, str or dict of str to str, default None
+        Codeword of each gene: a table of genes and bits of 0 and 1, texts such as ``"0110"`` by
+        gene, or a ``.csv`` file in the format of MERSCOPE.  Only genes with a codeword can be
+        ordered.
 
     Raises
     ------
-    InvalidValue
-        If neither is given.
+    TypeError, ValueError
+        If a value is out of range or needs another, or nothing is given.
 
     See Also
     --------
     glfs_bio.pp.select_genes : Select genes for the platform.
+    glfs_bio.tl.estimate_efficiency : Estimate detection efficiencies.
 
     Examples
     --------
     >>> from glfs_bio import Platform
-    >>> Platform(detection=0.3, failure=0.05)
-    Platform(detection=0.3, failure=0.05)
+    >>> Platform("xenium_v1", efficiency=0.3, failure=0.05).failure
+    0.05
     """
 
-    detection: Any = None
+    name: str | None = None
+    genes: Any = None
+    min_probes: int | None = None
+    efficiency: Any = None
+    spread: float | str | Mapping[str, float] | None = None
     failure: float | str | Mapping[str, float] | None = None
+    case: Literal["mean", "worst"] | None = None
+    off_target: float | str | Mapping[str, float] | None = None
+    max_off_target: float | None = None
+    codebook: Any = None
 
     def __post_init__(self) -> None:
-        if self.detection is None and self.failure is None:
+        if all(getattr(self, field.name) is None for field in fields(self)):
             raise InvalidValue(
-                "platform", NO_VALUE, "has neither detection nor failure", "give one of them"
+                "platform", NO_VALUE, "says nothing of the platform", "give its efficiency, say"
             )
+        checks.texts(or_none=True, name=self.name)
+        checks.whole_number("min_probes", self.min_probes, at_least=1, or_none=True)
+        if self.case is not None:
+            checks.one_of("case", self.case, CASES)
+        if self.max_off_target is not None:
+            checks.number("max_off_target", self.max_off_target)
+        if isinstance(self.genes, Mapping) and self.min_probes is None:
+            raise InvalidValue(
+                "platform",
+                NO_VALUE,
+                "has numbers of probes of its genes, and needs {arg:min_probes}",
+                "say how many a gene needs",
+            )
+        for name, partners in _PARTNERS.items():
+            if getattr(self, name) is not None and all(
+                getattr(self, partner) is None for partner in partners
+            ):
+                raise InvalidValue(
+                    name,
+                    getattr(self, name) if name != "spread" else NO_VALUE,
+                    "needs {partner}",
+                    "give both, or neither",
+                    partner=" or ".join(partners),
+                )
+        if isinstance(self.codebook, str):
+            object.__setattr__(self, "codebook", read_codebook(self.codebook))
+        if self.codebook is not None:
+            object.__setattr__(self, "codebook", codewords(self.codebook))
+
+    def record(self) -> dict[str, Any]:
+        """What is given, as ``.uns`` can keep it; dicts as JSON, and of cells their number."""
+        kept: dict[str, Any] = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if hasattr(value, "n_obs"):
+                value = f"{value.n_obs} cells"
+            elif isinstance(value, Mapping):
+                value = _JSON + json.dumps(dict(value), default=float)
+            elif isinstance(value, Collection) and not isinstance(value, str):
+                value = _JSON + json.dumps([str(gene) for gene in value])
+            if value is not None:
+                kept[field.name] = value.item() if hasattr(value, "item") else value
+        return kept
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Platform:
+        """The platform that :meth:`record` kept."""
+        return cls(**_restored(record))
+
+
+#: What each field of a platform changes nothing without.
+_PARTNERS = {
+    "min_probes": ("genes",),
+    "spread": ("efficiency",),
+    "max_off_target": ("off_target", "efficiency"),
+    "case": ("efficiency", "failure"),
+}
+CASES = ("mean", "worst")
+
+
+def read_codebook(path: str) -> dict[str, str]:
+    """Return the codewords of a table whose first column names genes, without its blanks.
+
+    Lines that begin with ``#`` are comments, and columns of bits are those of 0 and 1 alone.
+
+    Raises
+    ------
+    ValueError
+        No such file; no column of bits.
+    """
+    import pandas as pd  # `glfs-bio select --help` reads Limits, and should not wait for it
+
+    try:
+        table = pd.read_csv(path, comment="#", index_col=0, skipinitialspace=True)
+    except (OSError, ValueError) as error:
+        raise InvalidValue(
+            "codebook", path, "cannot be read: {said}", "name a .csv file", said=str(error)
+        ) from None
+    bits = [name for name in table if table[name].isin([0, 1]).all()]
+    if not bits:
+        raise InvalidValue("codebook", path, "has no column of bits, which are 0 or 1")
+    blank = table.index.astype(str).str.match(r"blank[-_ ]?\d", case=False)
+    return codewords(table.loc[~blank, bits])
+
+
+def codewords(given: Any) -> dict[str, str]:
+    """Return a codebook as a dict of genes to texts of 0 and 1.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Neither a table nor a dict; a codeword that is no text of 0 and 1; codewords of different
+        lengths; a gene that is there twice.
+    """
+    if hasattr(given, "columns") and hasattr(given, "index"):
+        if not given.index.is_unique:
+            raise InvalidValue("codebook", NO_VALUE, "has a gene twice", "give each gene once")
+        if not given.isin([0, 1]).all(axis=None):
+            raise InvalidValue("codebook", NO_VALUE, "must hold bits, which are 0 or 1")
+        bits = given.to_numpy().astype(int)
+        given = {
+            str(gene): "".join(map(str, row)) for gene, row in zip(given.index, bits, strict=True)
+        }
+    if not isinstance(given, Mapping):
+        raise InvalidType(
+            "codebook", given, "must be a table of genes and bits, or a {mapping} of codewords"
+        )
+    found = {str(gene): word for gene, word in given.items()}
+    for gene, word in found.items():
+        if not isinstance(word, str) or not word or set(word) - {"0", "1"}:
+            raise InvalidValue(
+                f"codebook[{gene!r}]", word, "is no codeword", "give a text of 0 and 1"
+            )
+    if len({len(word) for word in found.values()}) != 1:
+        raise InvalidValue(
+            "codebook", NO_VALUE, "has no codewords, or some of different lengths", "correct it"
+        )
+    return found
 
 
 @dataclass(frozen=True)
@@ -332,8 +523,19 @@ class Preserve:
         checks.texts(or_none=True, cell_weights=self.cell_weights, use_rep=self.use_rep)
 
 
-#: What a text in a record begins with that stands for a dict.
+#: What a text in a record begins with that stands for a dict or a list.
 _JSON = "json:"
+
+
+def _restored(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that a record kept."""
+    values = {}
+    for name, value in record.items():
+        plain = value.item() if hasattr(value, "item") else value
+        if isinstance(plain, str) and plain.startswith(_JSON):
+            plain = json.loads(plain[len(_JSON) :])
+        values[name] = plain
+    return values
 
 
 def _names_or_mapping(name: str, value: object) -> None:

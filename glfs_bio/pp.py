@@ -13,6 +13,7 @@ from anndata import AnnData
 
 from . import checks
 from ._anndata import constraints, names, read, selection, write
+from ._anndata import platform as platforms
 from ._anndata import target as targets
 from ._anndata.structure import (
     KEY,
@@ -108,7 +109,7 @@ def select_genes(
     limits : Limits, default None
         Constraints on expression, total counts, families, markers per type and cost.
     platform : Platform, default None
-        Target platform: detection efficiency and failure of genes.
+        Target platform: orderable genes, detection efficiency, codebook.
     batch_key : str, default None
         Column of ``.obs`` with the batch; genes that only separate batches gain nothing.
     across : {"mean", "worst"}, default "mean"
@@ -165,7 +166,7 @@ def select_genes(
         β of the convex relaxation, from 0 to 1; β ≥ 0 of the original GLFS.
     ``.var[f"{key_added}_included"]`` : bool
         Genes of `include`.
-    ``.var[f"{key_added}_detection"]`` : float
+    ``.var[f"{key_added}_efficiency"]`` : float
         Detection efficiency, with a `platform`.
     ``.uns[key_added]["preserved"]`` : float, shape (n_genes,)
         Share of the target that the first 1, 2, … genes preserve, relative to all genes.
@@ -286,9 +287,8 @@ def _selected(
     frame, entry = _of_one(
         whole, requested, parameters_of(whole, **named, **how), keep=inplace and not several
     )
-    recorded, detection = dict(params), f"{params['key_added']}_detection"
-    if detection in frame:
-        recorded["platform"] = Platform(detection, params["platform"].failure)
+    recorded = dict(params)
+    recorded["platform"] = platforms.recorded(params["platform"], frame, params["key_added"])
     entry["params"] = write.parameters(recorded)
     if several:
         entry["structure"] = Parameters(**of_each, **how).record()
@@ -306,24 +306,26 @@ def _of_one(
     called = {name: params[name] for name in ("symbols", "missing")}
     genes = names.choose(adata, params["include"], params["exclude"], **called)
     inputs = read.inputs(adata, parameters)
-    rows = target = detection = failure = None
-    if params["limits"] is not None:
-        genes, rows = constraints.within(
-            adata, genes, params["limits"], params["n_genes"], parameters.layer
-        )
+    target = None
+    platform = platforms.of_genes(adata, params["platform"], parameters.layer, params["symbols"])
+    genes, rows = constraints.within(
+        adata,
+        platform.narrowed(adata, genes),
+        params["limits"],
+        params["n_genes"],
+        parameters.layer,
+        platform,
+    )
     if params["preserve"] is not targets.STRUCTURE or params["cell_weights"] is not None:
         target = targets.resolve(adata, params["preserve"], params["cell_weights"], **called)
-    if params["platform"] is not None:
-        detection, failure = targets.platform(adata, params["platform"], parameters.layer)
     question = Question(
         params["n_genes"],
         include=np.flatnonzero(genes.included),
         candidates=np.flatnonzero(genes.allowed),
         rows=rows,
-        failure=failure,
+        detection=platform.detection,
         target=target,
         across=params["across"],
-        detection=detection,
     )
     answerable(question, options, adata.shape, one_set=inputs.batch is None)
     cells = _cells(adata, parameters, inputs, options.ranker, keep=keep)
@@ -340,8 +342,8 @@ def _of_one(
             cells=cells,
         )
     frame = write.table(ranking, genes, adata.var_names, params["key_added"])
-    if detection is not None:
-        frame[f"{params['key_added']}_detection"] = detection
+    for name, values in platform.columns(params["key_added"]).items():
+        frame[name] = values
     entry = write.record(ranking)
     entry["structure"] = parameters.record()
     if genes.missing:
@@ -539,7 +541,7 @@ def _restored(name: str, value: Any) -> Any:
     if name == "limits":
         return Limits.from_record(plain)
     if name == "platform":
-        return Platform(**{field: write.restored(item) for field, item in plain.items()})
+        return Platform.from_record(plain)
     if name in _METHODS:
         return _METHODS[name].restored(name, plain)
     if name == "preserve" and isinstance(plain, np.ndarray):

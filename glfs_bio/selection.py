@@ -14,7 +14,7 @@ from .cells.cells import STANDARDIZE, Reduction, build_problems
 from .cells.graph import check_graph
 from .cells.pca import check_coordinates
 from .criterion.criterion import Criterion
-from .criterion.failures import WithFailures
+from .criterion.platform import Detection, OnPlatform
 from .data.memory import full_rank_fits
 from .data.threads import few_threads
 from .errors import NO_VALUE, Caution, InvalidValue, warn
@@ -161,8 +161,9 @@ def rank_genes(
     targets = None
     if question.target is not None:
         targets = [question.target.rows(one.cells) for one in split(batch, data.shape[0])]
+    detection = Detection() if question.detection is None else question.detection
     criterion = criterion_of(
-        cells, targets, worst=question.across == "worst", detection=question.detection
+        cells, targets, worst=question.across == "worst", efficiency=detection.noise
     )
     ranking = options.ranker.answer(question, criterion, options.reduction)
     about: dict[str, Any] = {
@@ -189,24 +190,24 @@ def criterion_of(
     targets: Sequence[Target] | None = None,
     *,
     worst: bool = False,
-    detection: Array | None = None,
+    efficiency: Array | None = None,
 ) -> Criterion:
     """Return F of some cells, by the arguments of ``Criterion``.
 
     Raises
     ------
     InvalidValue
-        An assay that detects so little that even all genes preserve nothing.
+        A platform that detects so little that even all genes preserve nothing.
     """
     with few_threads(cells[0].basis.shape[1], len(cells[0].variance)):
-        criterion = Criterion(cells, targets, worst=worst, detection=detection)
-        if detection is not None and criterion.reach < _NOTHING:
+        criterion = Criterion(cells, targets, worst=worst, efficiency=efficiency)
+        if efficiency is not None and criterion.reach < _NOTHING:
             raise InvalidValue(
                 "platform",
                 NO_VALUE,
                 "detects so little that even all genes would preserve only {share:.1g} of what "
                 "should be preserved",
-                "correct its detection, which is a share of what is detected in {adata}",
+                "correct its efficiency, which is a share of what is detected in {adata}",
                 share=criterion.reach,
             )
     return criterion
@@ -285,14 +286,15 @@ def answerable(
             "remove one of the two",
             method=method.name,
         )
-    if question.failure is not None and (question.failure[question.candidates] >= 1.0).all():
+    detection = Detection() if question.detection is None else question.detection
+    if detection.failure is not None and (detection.failure[question.candidates] >= 1.0).all():
         raise InvalidValue(
             "platform",
             NO_VALUE,
             "lets every gene to choose from fail",
             "correct its failure, a probability",
         )
-    if question.detection is not None and options.reduction.standardize != "noise":
+    if detection.noise is not None and options.reduction.standardize != "noise":
         raise InvalidValue(
             "platform",
             NO_VALUE,
@@ -325,7 +327,8 @@ class PosteriorVariance(Method):
         limits, or may fail.  Nothing is certified there.
         """
         warn_of_noise(criterion)
-        limited = question.rows is not None or question.failure is not None
+        drawn = question.detection is not None and question.detection.varies
+        limited = question.rows is not None or drawn
         if criterion.has_anything or limited or question.n_genes is None:
             return best_panel(
                 criterion,
@@ -333,7 +336,7 @@ class PosteriorVariance(Method):
                 include=question.include,
                 candidates=question.candidates,
                 rows=question.rows,
-                failure=question.failure,
+                detection=question.detection,
                 random_state=reduction.random_state,
             )
         by_variance = METHODS.resolve("method", "variance")
@@ -371,7 +374,7 @@ def best_panel(
     include: Index,
     candidates: Index,
     rows: Rows | None = None,
-    failure: Array | None = None,
+    detection: Detection | None = None,
     random_state: int | None = 0,
 ) -> Ranking:
     """Choose the panel that preserves most, and measure it.
@@ -382,11 +385,12 @@ def best_panel(
         F, over all genes of the matrix.
     n_genes, include, candidates, rows
         Those of :func:`~glfs_bio.solvers.greedy.select`.
-    failure
-        Probability that a gene fails, shape (n_genes,): the panel that preserves most in the mean
-        over failures is chosen.  What it preserves is measured without failures, and in that mean.
+    detection
+        What the target platform detects of each gene.  Where draws of it differ, the panel is
+        chosen that preserves most in their mean or in the worst of them.  What it preserves is
+        measured by the efficiencies of `criterion`, and so.
     random_state
-        Seed of the failures.
+        Seed of the draws.
 
     Returns
     -------
@@ -396,14 +400,15 @@ def best_panel(
     info: dict[str, Any] = {}
     with few_threads(criterion.rank, criterion.n_genes):
         minimised = criterion
-        if failure is not None:
-            minimised = WithFailures(criterion, failure, random_state=random_state)
+        drawn = detection is not None and detection.varies
+        if detection is not None and drawn:
+            minimised = OnPlatform(criterion, detection, random_state=random_state)
         choose = select if rows is None else partial(select_within, rows=rows)
         panel = choose(minimised, n_genes, include=include, candidates=candidates)
         nothing = np.full_like(panel.optimality, np.nan)
         info["optimality"] = panel.optimality if criterion.has_anything else nothing
-        if failure is not None:
-            info["preserved_with_failures"] = panel.preserved[: panel.n_selected]
+        if drawn:
+            info["preserved_on_platform"] = panel.preserved[: panel.n_selected]
         if n_genes is None and not (rows is not None and rows.budget):
             sizes = np.arange(1, len(panel.preserved) + 1)
             info["curve"] = {"n_genes": sizes, "preserved": criterion.preserved(panel.order)}

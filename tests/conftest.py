@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import anndata as ad
@@ -8,6 +9,13 @@ import numpy as np
 import pytest
 import scanpy as sc
 from scipy import sparse
+
+#: Tests of what other systems do not have: R beside Python, forks, limits of a process, shells.
+collect_ignore = (
+    []
+    if sys.platform == "linux"
+    else ["cli/test_shell.py", "rbridge", "test_faults.py", "test_forked.py"]
+)
 
 CONTAINERS = {
     "dense": np.asarray,

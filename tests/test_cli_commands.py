@@ -160,9 +160,10 @@ def test_several_files(run, pbmc):
     first.write_h5ad("first.h5ad")
     second.write_h5ad("second.h5ad")
     words = ("--also", "second.h5ad", "--across", "worst", "--n-genes", "8", "-o", "out.h5ad")
-    result = run("select", "first.h5ad", *words, "--detection", "second.h5ad")
+    result = run("select", "first.h5ad", *words, "--efficiency", "second.h5ad")
     assert result.exit_code == 0, result.output
-    glfs_bio.pp.select_genes([first, second], 8, across="worst", platform=glfs_bio.Platform(second))
+    platform = glfs_bio.Platform(efficiency=second)
+    glfs_bio.pp.select_genes([first, second], 8, across="worst", platform=platform)
     written = ad.read_h5ad("out.h5ad")
     pd.testing.assert_series_equal(written.var["glfs_rank"], first.var["glfs_rank"])
     assert list(written.uns["glfs"]["data_sets"]) == ["first.h5ad", "second.h5ad"]

@@ -116,14 +116,14 @@ def test_evaluate(run, cells):
     entry = expected(
         "evaluate", cells, "glfs", "louvain", counts_layer="counts", platform=Platform(failure=0.1)
     )
-    for name in ("preserved", "optimality", "accuracy", "counts_share", "preserved_with_failures"):
+    for name in ("preserved", "optimality", "accuracy", "counts_share", "preserved_on_platform"):
         assert frame[name] == pytest.approx(entry[name], rel=1e-6), name
     assert frame["random_preserved_mean"] == pytest.approx(entry["random_preserved"].mean())
     assert frame["n_genes"] == 8
     worst = entry["per_label"]["f1"].idxmin()
     for shown in (
         *(f"{100 * entry[name]:.0f} %" for name in ("preserved", "optimality", "counts_share")),
-        *(f"{100 * entry['preserved_with_failures']:.0f} %", f"{entry['accuracy']:.2f}"),
+        *(f"{100 * entry['preserved_on_platform']:.0f} %", f"{entry['accuracy']:.2f}"),
         *(f"{worst} (", entry["unexplained"]["genes_up"].iloc[0]),
     ):
         assert shown in result.stderr

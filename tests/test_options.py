@@ -246,7 +246,7 @@ def test_what_the_data_do_not_have(adata, wanted, kind, argument):
 def test_a_platform_that_changes_nothing_is_refused():
     with refused(InvalidValue, "platform"):
         Platform()
-    assert Platform(failure=0.1) == Platform(None, 0.1)
+    assert Platform("name") == Platform(name="name")
 
 
 @pytest.mark.parametrize("argument", ["cell_weights", "use_rep"])

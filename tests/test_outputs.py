@@ -40,6 +40,8 @@ CALLS = {
     "tl.explain_panel": lambda adata: tl.explain_panel(adata, "glfs", LABELS),
     "tl.extend_panel": lambda adata: tl.extend_panel(adata, ["CD3D", "none"], 3, labels=LABELS),
     "tl.substitutes": tl.substitutes,
+    "tl.resolve_genes": tl.resolve_genes,
+    "tl.order_panel": lambda adata: tl.order_panel(adata, ["CD3D", "LYZ"], counts_layer="counts"),
     "tl.curve": lambda adata: tl.curve(adata, 10, LABELS),
     "tl.markers": lambda adata: tl.markers(adata, "glfs", LABELS),
     "tl.stability": lambda adata: tl.stability(adata, key="glfs_extended", n_resamples=2),

@@ -156,7 +156,7 @@ def failing(share):
 
 def detecting(share):
     """Arguments for a detection efficiency."""
-    return {"platform": glfs_bio.Platform(detection=share)}
+    return {"platform": glfs_bio.Platform(efficiency=share)}
 
 
 def of_leukaemia():

@@ -74,7 +74,7 @@ MODES: dict[str, dict] = {
     "the worst batch": {"batch_key": "batch", "across": "worst"},
     "full rank": {"n_comps": None},
     "few components": {"n_comps": 3},
-    "detection": {"platform": Platform(detection=0.3)},
+    "efficiency": {"platform": Platform(efficiency=0.3)},
     "included": {"include": ["2"]},
     "excluded": {"exclude": ["1", "5"]},
     "cost": {"limits": Limits(cost="cost", budget=7.0), "n_genes": None},

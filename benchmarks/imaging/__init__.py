@@ -126,7 +126,7 @@ def reference(pair: Pair, *, measured_only: bool = True) -> Cells:
 
 def detected(pair: Pair) -> Method:
     """Return our selection told what the instrument detects of each gene."""
-    platform = glfs_bio.Platform(detection=cells(pair.instrument).adata)
+    platform = glfs_bio.Platform(efficiency=cells(pair.instrument).adata)
 
     def select(adata: AnnData, n_genes: int) -> np.ndarray:
         return ours.select_genes(adata, n_genes, platform=platform)

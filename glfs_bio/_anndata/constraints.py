@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
 from ..data.matrix import RowMatrix, no_rows
 from ..errors import NO_VALUE, InvalidType, InvalidValue, Message, NotFound, listed
 from ..options import Limits
-from ..solvers.constraints import Row, Rows, check
+from ..platform.codebook import loads
+from ..solvers.constraints import BROKEN, Row, Rows, check
 from . import columns, read
+from .platform import OfGenes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
@@ -61,7 +65,12 @@ class _Types(NamedTuple):
 
 
 def within(
-    adata: AnnData, genes: Choice, limits: Limits, n_genes: int | None, layer: str | None
+    adata: AnnData,
+    genes: Choice,
+    limits: Limits | None,
+    n_genes: int | None,
+    layer: str | None,
+    platform: OfGenes,
 ) -> tuple[Choice, Rows | None]:
     """Return the genes that limits leave to choose from, and what they ask of a panel of these.
 
@@ -72,11 +81,12 @@ def within(
     KeyError, TypeError, ValueError
         As :func:`rows` and :func:`narrowed`.
     """
-    found = rows(adata, limits, layer=layer, allowed=genes.allowed)
+    found = rows(adata, limits, layer=layer, allowed=genes.allowed, platform=platform)
     if found is None:
         return genes, None
     genes = narrowed(adata, genes, found, n_genes)
     weighed = found.budget or found.lower.any() or (found.priority[genes.allowed] != 1.0).any()
+    weighed |= found.groups is not None
     binds = weighed or not found.hold(genes.allowed.astype(float))
     return genes, found if binds else None
 
@@ -87,6 +97,7 @@ def rows(
     *,
     layer: str | None = None,
     allowed: NDArray[np.bool_] | None = None,
+    platform: OfGenes | None = None,
 ) -> Rows | None:
     """Return limits as rows over all genes of `adata`; None where there are none.
 
@@ -100,6 +111,8 @@ def rows(
         The matrix that genes are selected from, ``.X`` if None: means and shares are those of it.
     allowed
         Genes that may be in a panel; others need no cost.  None: all.
+    platform
+        What the target platform is to the genes: limits on totals are on the counts there.
 
     Raises
     ------
@@ -123,7 +136,7 @@ def rows(
     types = _types(adata, limits.groupby)
     found += _markers_given(adata, limits)
     if limits.counts_layer is not None:
-        found += _totals(read.counts(adata, limits.counts_layer), limits, types)
+        found += _totals(adata, limits, types, OfGenes() if platform is None else platform)
     if _needs_expression(limits):
         data = read.row_matrix(adata, layer)
         expression = _measured(data, types)
@@ -131,7 +144,8 @@ def rows(
         if limits.per_type is not None and limits.markers is None:
             markers = _markers_found(expression, types, logarithms=not read.looks_like_counts(data))
             found += _per_type(markers, limits.per_type)
-    return Rows.of(found, adata.n_vars, priority, budget=limits.budget is not None)
+    groups = None if limits.together is None else _together(adata, limits.together)
+    return Rows.of(found, adata.n_vars, priority, budget=limits.budget is not None, groups=groups)
 
 
 def narrowed(adata: AnnData, genes: Choice, rows: Rows, n_genes: int | None) -> Choice:
@@ -163,7 +177,7 @@ def narrowed(adata: AnnData, genes: Choice, rows: Rows, n_genes: int | None) -> 
         include=np.flatnonzero(genes.included),
         candidates=np.flatnonzero(genes.allowed),
     )
-    allowed = genes.allowed & fits
+    allowed = rows.whole(genes.allowed & fits)
     if n_genes is not None and n_genes > allowed.sum():
         raise InvalidValue(
             "n_genes",
@@ -199,9 +213,15 @@ def _of_single_genes(expression: _Expression, limits: Limits) -> Iterator[Row]:
                 yield _upper(f"{side}_{name}={bound:g}", "", out, 0.0)
 
 
-def _totals(counts: RowMatrix, limits: Limits, types: _Types) -> Iterator[Row]:
-    """Rows for the mean total of the panel's counts, over all cells and over those of a type."""
+def _totals(adata: AnnData, limits: Limits, types: _Types, platform: OfGenes) -> Iterator[Row]:
+    """Rows for the mean total of the panel's counts, over all cells, those of a type, and bits."""
+    counts = read.counts(adata, str(limits.counts_layer))
     means = counts.weighted_sums(types.cells) / types.sizes
+    if platform.counts is not None:
+        means *= platform.counts[:, None]
+    if limits.expected_counts is not None:
+        places = _listed(adata, {"": limits.expected_counts}, "expected_counts")[""]
+        means[places, 0] = [limits.expected_counts[name] for name in adata.var_names[places]]
     if not (np.isfinite(means).all() and (means >= 0).all()):
         raise InvalidValue(
             "counts_layer",
@@ -212,6 +232,17 @@ def _totals(counts: RowMatrix, limits: Limits, types: _Types) -> Iterator[Row]:
     if limits.max_total_per_cell is not None:
         limit = f"max_total_per_cell={limits.max_total_per_cell:g}"
         yield _upper(limit, "", means[:, 0], float(limits.max_total_per_cell))
+    if limits.max_total_per_bit is not None:
+        if platform.codewords is None:
+            raise InvalidValue(
+                "max_total_per_bit",
+                limits.max_total_per_bit,
+                "needs a {arg:platform} with a codebook",
+                "give one",
+            )
+        limit = f"max_total_per_bit={limits.max_total_per_bit:g}"
+        for bit, load in enumerate(loads(platform.codewords, means[:, 0]), start=1):
+            yield _upper(limit, f" (bit {bit})", load, float(limits.max_total_per_bit))
     totals = limits.max_total_per_type
     if totals is None:
         return
@@ -229,6 +260,26 @@ def _totals(counts: RowMatrix, limits: Limits, types: _Types) -> Iterator[Row]:
             )
         of_type = means[:, 1 + types.names.index(str(kind))]
         yield _upper("max_total_per_type", f"={total:g} ({kind})", of_type, float(total))
+
+
+def _together(adata: AnnData, lists: Collection[Collection[str]]) -> Index:
+    """The group of each gene that is in a list, −1 for others; lists that share a gene are one.
+
+    A gene whose list has names that are not in the data is in a group of its own with them, which
+    is never whole.
+    """
+    named = pd.Index(dict.fromkeys(str(gene) for genes in lists for gene in genes))
+    _listed(adata, {"": named}, "together")
+    first = [named.get_indexer([str(gene) for gene in genes]) for genes in lists]
+    pairs = np.array([(group[0], other) for group in first for other in group[1:]])
+    graph = sparse.coo_array((np.ones(len(pairs)), pairs.T), shape=(len(named),) * 2)
+    _, labels = connected_components(graph, directed=False)
+    places = adata.var_names.get_indexer(named)
+    broken = np.unique(labels[places < 0])
+    groups = np.full(adata.n_vars, -1)
+    groups[places[places >= 0]] = labels[places >= 0]
+    groups[np.isin(groups, broken) & (groups >= 0)] = BROKEN
+    return groups
 
 
 def _families(adata: AnnData, limits: Limits) -> Iterator[Row]:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
-from .. import _gene_files, checks
+from .. import checks
 from ..errors import (
     NO_VALUE,
     Caution,
@@ -35,6 +35,7 @@ from ..errors import (
     naming,
     warn,
 )
+from ..platform.forms import PanelFile, is_panel_file, read_panel
 from . import read, selection
 
 if TYPE_CHECKING:
@@ -381,28 +382,46 @@ def panel(
     ValueError
         No gene, or none that is in the data; a file without names.
     """
-    read.unique_names(adata)
     checks.one_of("missing", missing, MISSING)
-    lookup = Lookup(adata, symbols)
-    if isinstance(panel, str) and not _is_file(panel):
-        found = _stored(adata, lookup, panel, argument)
-        if isinstance(found, Named):
-            return found
-        panel = found
-    names = _names(panel, argument)
-    absent = [name for name in names if name not in lookup.by_name]
-    genes = dict.fromkeys(row for name in names for row in lookup.by_name.get(name, ()))
-    if not genes:
+    found = named(adata, panel, symbols=symbols, argument=argument)
+    if not len(found.genes):
+        lookup = Lookup(adata, symbols)
         raise InvalidValue(
             argument,
             NO_VALUE,
             "has no gene of {where}, but {names}",
             "use the names in {where}{hints}",
             where=lookup.where,
-            names=listed(names),
-            hints=lookup.hints(absent),
+            names=listed(found.names),
+            hints=lookup.hints(found.absent),
         )
-    _report(argument, absent, lookup, missing)
+    if found.absent:
+        _report(argument, found.absent, Lookup(adata, symbols), missing)
+    return found
+
+
+def named(
+    adata: AnnData, panel: Any, *, symbols: str | None = None, argument: str = "panel"
+) -> Named:
+    """A panel, as :func:`panel` takes it, of which any name may be missing in the data.
+
+    Raises
+    ------
+    KeyError, OSError, ImportError, TypeError, ValueError
+        As :func:`panel`, but for names that are not in the data.
+    """
+    read.unique_names(adata)
+    lookup = Lookup(adata, symbols)
+    if isinstance(panel, str) and not is_panel_file(panel):
+        found = _stored(adata, lookup, panel, argument)
+        if isinstance(found, Named):
+            return found
+        panel = found
+    names = _names(panel, argument)
+    if isinstance(names, PanelFile):
+        names = _as_in_data(names, lookup)
+    absent = [name for name in names if name not in lookup.by_name]
+    genes = dict.fromkeys(row for name in names for row in lookup.by_name.get(name, ()))
     return Named(np.fromiter(genes, dtype=np.intp), names, absent)
 
 
@@ -501,15 +520,13 @@ def _report(argument: str, absent: Sequence[Item], lookup: Lookup, missing: Miss
     )
 
 
-def _is_file(text: str) -> bool:
-    return Path(text).suffix.lower() in _gene_files.ENDINGS and Path(text).is_file()
-
-
 def _names(panel: Any, argument: str) -> list[str]:
     """Names of a list or file, each once."""
     if isinstance(panel, str | Path):
         with naming(path=argument):
-            return _gene_files.read_panel(panel)
+            return read_panel(panel)
+    if isinstance(panel, PanelFile):
+        return panel
     if isinstance(panel, Mapping) or not is_several(panel):
         raise InvalidType(
             argument,
@@ -525,6 +542,14 @@ def _names(panel: Any, argument: str) -> list[str]:
     if not names:
         raise InvalidValue(argument, NO_VALUE, "is empty", "give gene names")
     return list(dict.fromkeys(map(str, names)))
+
+
+def _as_in_data(panel: PanelFile, lookup: Lookup) -> list[str]:
+    """Names of a panel out of a file, those by id where the data have that and not the name."""
+    return [
+        gene_id if name not in lookup.by_name and gene_id in lookup.by_name else name
+        for name, gene_id in zip(panel, panel.table["id"], strict=True)
+    ]
 
 
 def _stored(adata: AnnData, lookup: Lookup, panel: str, argument: str) -> Named | list[str]:

@@ -108,11 +108,11 @@ class Structure:
     parameters: Parameters
 
     def criterion(
-        self, target: Target | None = None, *, worst: bool = False, detection: Array | None = None
+        self, target: Target | None = None, *, worst: bool = False, efficiency: Array | None = None
     ) -> Criterion:
         """Return F, for a target over all cells."""
         targets = None if target is None else [target.rows(rows) for rows in self.rows]
-        return criterion_of(self.sets, targets, worst=worst, detection=detection)
+        return criterion_of(self.sets, targets, worst=worst, efficiency=efficiency)
 
     def of_all_cells(self, values: list[Array], n_cells: int) -> Array:
         """Return one value a cell, from one array a set of cells; NaN where a cell is in none."""

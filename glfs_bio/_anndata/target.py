@@ -1,43 +1,39 @@
-"""What a panel is to keep, and what the assay detects of it, out of an AnnData object."""
+"""What a panel is to preserve, out of an AnnData object."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from anndata import AnnData
 from scipy import sparse
 
-from .. import _gene_files, checks
+from .. import checks
 from ..criterion.criterion import Structure, Target, Term
 from ..criterion.targets import Expression, Genes, Labels, Values
 from ..data.indices import check_indices
 from ..errors import NO_VALUE, InvalidType, InvalidValue, Message, NotFound, listed
-from ..options import Platform
+from ..platform import forms, sheets
+from ..platform.gmt import read_gmt
 from . import columns, names, read, write
-from .columns import PerGene
 
 if TYPE_CHECKING:
+    from anndata import AnnData
+
     from .._typing import Array
-    from ..data.matrix import RowMatrix
 
 log = logging.getLogger(__name__)
 
 #: What ``preserve=`` may be; documentation shows it.
 Preserve = str | Iterable[str] | Mapping[str, float]
-#: What ``detection=`` may be; documentation shows it.
-Detection: TypeAlias = AnnData | PerGene
 
 STRUCTURE, EXPRESSION = "structure", "expression"
 _OF_ALL_GENES = {STRUCTURE: Structure(), EXPRESSION: Expression()}
 #: Labels with fewer cells than this are named in a message.
 _FEW_CELLS = 3
-#: Cells that are added to those that express a gene, and to those that do not.
-_HALF = 0.5
 
 
 def resolve(
@@ -97,60 +93,7 @@ def resolve(
     return Target(tuple(terms), None if cell_weights is None else _weights(adata, cell_weights))
 
 
-def platform(
-    adata: AnnData, given: Platform | None, layer: str | None
-) -> tuple[Array | None, Array | None]:
-    """Return detection efficiency and probability of failure of each gene, where they are given.
-
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        No platform; as :func:`shares` and :func:`~glfs_bio._anndata.columns.probabilities`.
-    """
-    if given is None:
-        return None, None
-    if not isinstance(given, Platform):
-        raise InvalidType("platform", given, "must be made by {call:Platform}, or {none}")
-    detection = None if given.detection is None else shares(adata, given.detection, layer)
-    failure = None
-    if given.failure is not None:
-        failure = columns.probabilities(adata, given.failure, "failure")
-    return detection, failure
-
-
-def shares(adata: AnnData, given: Detection, layer: str | None) -> Array:
-    """Detection of each gene as a share of that in `adata`, from 0 to 1, shape (n_vars,).
-
-    From cells that were measured by that assay: with a Poisson count in each cell, a gene that a
-    share s of the cells expresses has ``−log(1 − s)`` molecules in the mean.  The share is that
-    mean there over the mean here, 0 for a gene that is not there, and at most 1, as the noise here
-    is not only that of counting.
-
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        As :func:`~glfs_bio._anndata.columns.numbers`; no gene in common; negative values.
-    """
-    if not isinstance(given, AnnData):
-        return columns.numbers(adata, given, "detection", most=1.0)
-    read.unique_names(given)
-    places = given.var_names.get_indexer(adata.var_names)
-    there = places >= 0
-    if not there.any():
-        raise InvalidValue(
-            "detection",
-            NO_VALUE,
-            "has no gene of {var_names}",
-            "give genes the same names, such as symbols",
-        )
-    found = np.zeros(adata.n_vars)
-    here = _molecules(read.row_matrix(adata, layer), "adata")
-    elsewhere = _molecules(read.row_matrix(given), "detection")
-    found[there] = elsewhere[places[there]] / here[there]
-    return np.minimum(found, 1.0)
-
-
-def described(entry: Mapping[str, Any]) -> str:
+def describe(entry: Mapping[str, Any]) -> str:
     """What the shares of a record are shares of, for text."""
     preserve = write.restored(entry.get("params", {}).get("preserve", STRUCTURE))
     if isinstance(preserve, str):
@@ -193,7 +136,7 @@ def _term(adata: AnnData, what: Any, *, symbols: str | None, missing: names.Miss
         if what in adata.obsm:
             return _of_space(adata, what)
         stored = what in adata.var or f"{what}_selected" in adata.var
-        if not stored and Path(what).suffix.lower() not in _gene_files.ENDINGS:
+        if not stored and sheets.ending(Path(what)) not in forms.ENDINGS:
             raise NotFound(
                 "preserve",
                 what,
@@ -204,7 +147,7 @@ def _term(adata: AnnData, what: Any, *, symbols: str | None, missing: names.Miss
                 spaces=listed(adata.obsm.keys()),
             )
         if not stored and what.lower().endswith(".gmt"):
-            sets = _gene_files.read_gmt(what).values()
+            sets = read_gmt(what).values()
             what = tuple(dict.fromkeys(gene for genes in sets for gene in genes))
     found = names.panel(adata, what, symbols=symbols, missing=missing, argument="preserve")
     return Genes(found.genes)
@@ -298,16 +241,3 @@ def _weights(adata: AnnData, name: str) -> Array:
     weights = np.ones(adata.n_obs)
     weights[known] = known.sum() / (len(categories) * n_cells[codes[known]])
     return weights
-
-
-def _molecules(data: RowMatrix, name: str) -> Array:
-    """``−log(1 − s)`` for the share s of cells that express each gene."""
-    if read.least(data) < 0:
-        raise InvalidValue(
-            name,
-            NO_VALUE,
-            "has negative values, for which the cells that express a gene are unknown",
-            "use counts, or log-normalised counts",
-        )
-    share = (read.n_cells_with(data) + _HALF) / (data.shape[0] + 2.0 * _HALF)
-    return np.asarray(-np.log1p(-share))

@@ -55,7 +55,7 @@ def spread(frame: pd.DataFrame, names: pd.Index) -> pd.DataFrame:
         of_names = column.reindex(names)
         if column.dtype == np.bool_:
             of_names = of_names == True  # noqa: E712 -- missing is False
-        elif str(name).endswith(("_weight", "_loss", "_detection")):
+        elif str(name).endswith(("_weight", "_loss", "_efficiency", "_spread", "_off_target")):
             of_names = of_names.fillna(0.0)
         every[name] = of_names
     return every
@@ -93,9 +93,7 @@ def storable(value: Any) -> Any:
         return value
     if isinstance(value, AnnData):
         return f"{value.n_obs} cells"
-    if isinstance(value, Platform):
-        return {name: storable(item) for name, item in vars(value).items() if item is not None}
-    if isinstance(value, Limits | Method):
+    if isinstance(value, Limits | Platform | Method):
         return value.record()
     if isinstance(value, Mapping):
         return _JSON + json.dumps({str(name): float(item) for name, item in value.items()})

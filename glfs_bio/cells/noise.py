@@ -150,22 +150,22 @@ def inverse_root(squares: Array) -> Array:
     return np.divide(1.0, roots, out=np.zeros_like(roots), where=roots > 0)
 
 
-def elsewhere(variance: Array, residuals: Array, detection: Array) -> Array:
-    """How much longer genes are, in units of noise, in an assay with another detection of each.
+def elsewhere(variance: Array, residuals: Array, efficiency: Array) -> Array:
+    """How much longer genes are, in units of noise, on a platform of other efficiencies.
 
-    The noise ``σ_i²`` becomes ``σ_i²/ε_i`` for the detection ε, with which counts shrink, and the
+    The noise ``σ_i²`` becomes ``σ_i²/ε_i`` for the efficiency ε, with which counts shrink, and the
     structure stays: the :func:`gene_units` that follow, as a share of those here.
 
     Parameters
     ----------
     variance, residuals
         ``var_i`` and ``σ_i²`` of every gene here.
-    detection
-        ε ≥ 0 of every gene; 0 is a gene that the assay does not see.
+    efficiency
+        ε ≥ 0 of every gene; 0 is a gene that the platform does not detect.
     """
     structure = reliability(variance, residuals) * variance
     noise = np.divide(
-        residuals, detection, out=np.full_like(residuals, np.inf), where=detection > 0
+        residuals, efficiency, out=np.full_like(residuals, np.inf), where=efficiency > 0
     )
     assay = of_assay(variance, residuals)
     found = np.zeros_like(variance)

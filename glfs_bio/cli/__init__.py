@@ -22,6 +22,7 @@ SUMMARIES = {
     "extend": "Add genes to a panel; prints gene, added share and preserved share as TSV.",
     "substitutes": "Find genes that can replace a gene of a panel; prints them as TSV, best first.",
     "explain": "Explain each gene of a panel: contribution, labels, substitute; prints TSV.",
+    "efficiency": "Estimate the detection efficiency of each gene; prints a table as TSV.",
     "markers": "Find the markers of each label in a panel; prints them with their scores as TSV.",
     "compare": "Evaluate several panels by the same measures; prints one row per panel as TSV.",
     "curve": "Compute the preserved structure of every panel size; prints a table as TSV.",
@@ -30,6 +31,7 @@ SUMMARIES = {
     "predict": "Predict labels by a classifier; prints cell, prediction and margin as TSV.",
     "enrich": "Find the gene sets that are enriched in a selection; prints a table as TSV.",
     "export": "Write the selected genes to files; their endings are the formats.",
+    "order": "Order a panel, every gene checked; prints the genes as TSV.",
     "report": "Write a selection as one HTML file that needs no network.",
     "demo": "Select 25 genes of 700 blood cells from scanpy; prints a table, needs no network.",
 }

@@ -36,6 +36,7 @@ class _Option:
     """One option of a command: a field of a record, or a parameter."""
 
     name: str
+    field: str
     kind: Any
     info: OptionInfo | ArgumentInfo
     default: Any
@@ -95,7 +96,7 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
             for one in every:
                 given[one.name] = one.read(given[one.name])
             for name, kind in records.items():
-                fields_of = {one.name: given.pop(one.name) for one in _of_record(kind)}
+                fields_of = {one.field: given.pop(one.name) for one in _of_record(kind)}
                 is_needed = kind.__module__ != _OPTIONS or any(
                     value is not None for value in fields_of.values()
                 )
@@ -143,6 +144,7 @@ def _option(
             info.param_decls = (f"--{name.replace('_', '-')}",)
     info.rich_help_panel = panel
     return _Option(
+        name if written is None else written.option or name,
         name,
         kind,
         info,

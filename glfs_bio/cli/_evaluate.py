@@ -105,10 +105,12 @@ def _summary(entry: dict[str, Any]) -> list[str]:
         f"{entry['n_genes']} genes preserve {results.preserved(entry, entry['preserved'])}"
         f"{results.certified(entry['optimality'])}{beside}"
     ]
-    if "preserved_with_failures" in entry:
+    if "preserved_on_platform" in entry:
         lines.append(
-            f"with failures they preserve {percent(entry['preserved_with_failures'])} on average"
+            f"on the platform they preserve {_with_interval(entry, 'preserved_on_platform')}"
         )
+    if "accuracy_on_platform" in entry:
+        lines.append(f"accuracy there: {_with_interval(entry, 'accuracy_on_platform')}")
     if "batches" in entry:
         kept = entry["preserved_in_batches"]
         least = int(np.nanargmin(kept))
@@ -134,3 +136,9 @@ def _summary(entry: dict[str, Any]) -> list[str]:
     where = f", in {first['labels']}" if first.get("labels") else ""
     lines.append(f"largest unexplained axis: {genes}{where}")
     return lines
+
+
+def _with_interval(entry: dict[str, Any], name: str) -> str:
+    """Return a number and the ends of its interval."""
+    value, low, high = (results.percent(entry[f"{name}{end}"]) for end in ("", "_low", "_high"))
+    return f"{value} ({low} to {high})"

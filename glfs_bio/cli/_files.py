@@ -16,8 +16,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 import glfs_bio
 
-from .._gene_files import check_names
 from ..errors import NO_VALUE, FileMissing, FileRefused, InvalidValue, Refusal, naming, printable
+from ..platform.sheets import check_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

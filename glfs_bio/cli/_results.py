@@ -58,7 +58,7 @@ def preserved(entry: dict[str, Any], share: float) -> str:
     """Return the preserved share of the target, as text."""
     from .._anndata import target
 
-    return f"{percent(share)} of {target.described(entry)}"
+    return f"{percent(share)} of {target.describe(entry)}"
 
 
 def _axes(numbers: Any) -> str:

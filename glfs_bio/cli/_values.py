@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import NoneType
@@ -27,11 +27,14 @@ class As:
         Makes the value of what is given and of the argument's name.
     help
         What the help says of it.
+    option
+        What the option is called, where it is not called as the argument is.
     """
 
     kind: Any
     read: Callable[[Any, str], Any]
     help: str = ""
+    option: str = ""
 
 
 def written(name: str, hint: Any) -> As:
@@ -58,7 +61,7 @@ def written(name: str, hint: Any) -> As:
     raise InvalidType(name, hint, "is a type that no option can have", "say how it is written")
 
 
-def panel(text: str, argument: str = "panel") -> str | list[str | re.Pattern[str]]:
+def panel(text: str, argument: str = "panel") -> str | Sequence[str | re.Pattern[str]]:
     """Return a panel: names out of a file or with commas between them, else a key or a column.
 
     Raises
@@ -66,12 +69,13 @@ def panel(text: str, argument: str = "panel") -> str | list[str | re.Pattern[str
     ValueError, OSError, ImportError
         As :func:`genes`.
     """
-    from .._gene_files import ENDINGS
+    from ..platform.forms import ENDINGS
+    from ..platform.sheets import ending
 
     if _is_list(text):
         return genes([text], argument) or text
-    if Path(text).suffix.lower() in ENDINGS:
-        return [*names(text)]
+    if ending(Path(text)) in ENDINGS:
+        return names(text)
     return text
 
 
@@ -83,7 +87,7 @@ def names(text: str, _: str = "") -> list[str]:
     ValueError, OSError, ImportError
         As :func:`glfs_bio.io.read_panel`.
     """
-    from .._gene_files import read_panel
+    from ..platform.forms import read_panel
 
     if "," in text:
         return [name for part in text.split(",") if (name := part.strip())]
@@ -195,7 +199,7 @@ def _lists(text: str, argument: str) -> str | dict[str, list[str]]:
 
 
 def _file_of_lists(text: str, _: str) -> dict[str, list[str]]:
-    from .._gene_files import read_gmt
+    from ..platform.gmt import read_gmt
 
     return read_gmt(text)
 
@@ -229,20 +233,44 @@ def preserve(words: list[str], argument: str) -> Any:
     return weights
 
 
-def detection(text: str, _: str) -> Any:
-    """Return a number, the name of a column, or the cells of a file."""
+def efficiency(text: str, _: str) -> Any:
+    """Return a number, the name of a column, the cells of a file, or a table."""
     from . import _files as files
 
-    if Path(text).suffix.lower() in files.CELLS:
+    ending = Path(text).suffix.lower()
+    if ending in files.CELLS:
         return files.load(Path(text))
+    if ending in files.TABLES:
+        import pandas as pd
+
+        return pd.read_csv(text, sep=files.TABLES[ending], index_col=0)
     return number_or_name(text)
+
+
+def groups(words: list[str], _: str) -> list[list[str]]:
+    """Return lists of genes with commas between them."""
+    return [names(word) for word in words]
+
+
+def as_it_is(text: str, _: str) -> str:
+    """Return the text."""
+    return text
 
 
 #: Fields of public records that the shell writes otherwise than their types say.
 _OTHERWISE = {
     "cost": As(str | None, number_or_name),
     "failure": As(str | None, number_or_name),
-    "detection": As(str | None, detection, "Cells: an .h5ad or .zarr file."),
+    "name": As(str | None, as_it_is, option="platform"),
+    "genes": As(str | None, as_it_is, "A file of genes, or a column of var.", "orderable"),
+    "efficiency": As(
+        str | None, efficiency, "Cells: an .h5ad or .zarr file; a table: .csv or .tsv."
+    ),
+    "spread": As(str | None, number_or_name),
+    "off_target": As(str | None, number_or_name),
+    "case": As(str | None, as_it_is, "mean or worst."),
+    "codebook": As(str | None, as_it_is, "A .csv file."),
+    "together": As(list[str] | None, groups, "Names with commas between them; repeated."),
     "preserve": As(
         list[str] | None,
         preserve,

@@ -50,9 +50,11 @@ class Largest:
         powers = self.sharpness * changes
         grown = np.tensordot(self.weights, np.expm1(powers), axes=1)
         moved = np.log1p(np.maximum(grown, _STEEP))  # exact where hardly anything changes
-        if (grown < _STEEP).any():
-            each = np.expand_dims(self.weights, tuple(range(1, powers.ndim)))
-            moved = np.where(grown < _STEEP, logsumexp(powers, axis=0, b=each), moved)
+        steep = np.asarray(grown < _STEEP)
+        if steep.any():
+            each = self.weights[:, None]
+            moved = np.asarray(moved)
+            moved[steep] = logsumexp(powers[:, steep].reshape(len(each), -1), axis=0, b=each)
         return np.asarray(moved / self.sharpness)
 
     def move(self, changes: Array) -> Array:

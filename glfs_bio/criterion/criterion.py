@@ -200,9 +200,9 @@ class Criterion:
         What is to be preserved of each set of cells; None: the structure.
     worst
         Whether the set counts of which least is preserved.
-    detection
-        How much of each gene the assay detects that will measure panels, as a share of what is
-        detected here, shape (n_genes,); None: the same.
+    efficiency
+        Relative detection efficiency of each gene on the target platform, at most 1, shape
+        (n_genes,); None: that of the reference.
 
     Raises
     ------
@@ -215,7 +215,7 @@ class Criterion:
         The sets of cells.
     targets : tuple of Target
         What is preserved of each.
-    worst, detection
+    worst, efficiency
         As they were given.
     """
 
@@ -225,12 +225,12 @@ class Criterion:
         targets: Sequence[Target] | None = None,
         *,
         worst: bool = False,
-        detection: Array | None = None,
+        efficiency: Array | None = None,
     ) -> None:
         self.sets = tuple(problems)
         self.targets = (Target(),) * len(self.sets) if targets is None else tuple(targets)
         self.worst = worst
-        self.detection = detection
+        self.efficiency = efficiency
         self._views = [
             what.view(problem, np.sqrt(what.noise * units_of_noise(problem)))
             for problem, what in zip(self.sets, self.targets, strict=True)
@@ -255,17 +255,17 @@ class Criterion:
     def _reach(self) -> Array:
         """What all genes keep of each set, shape (n_sets,)."""
         grams = [view.gram for view in self._views]
-        if self.detection is not None:
+        if self.efficiency is not None:
             grams = [genes.T @ genes for genes in self._measured(slice(None))]
         return np.array([_fallen(*one, gram) for one, gram in zip(self._eigen, grams, strict=True)])
 
     def _measured(self, genes: Index | slice) -> list[Array]:
         """Genes of each set as the panel's assay sees them, in units of noise."""
         found = [view.some(genes) for view in self._views]
-        if self.detection is None:
+        if self.efficiency is None:
             return found
         return [
-            own * elsewhere(one.variance, one.residuals, self.detection)[genes, None]
+            own * elsewhere(one.variance, one.residuals, self.efficiency)[genes, None]
             for own, one in zip(found, self.sets, strict=True)
         ]
 
@@ -278,11 +278,26 @@ class Criterion:
         np.divide(1.0, self._reach, out=shares, where=self._reach > 0)
         return shares
 
+    @property
+    def largest(self) -> bool:
+        """Whether the largest of the levels counts, which are the sets; else their sum."""
+        return self.worst
+
     @cached_property
-    def _floors(self) -> Array:
+    def floors_of_sets(self) -> Array:
         """What the error of each set would be above its share that is missing, shape (n_sets,)."""
         whole = np.array([weights.sum() for weights, _ in self._eigen]) * self._shares
         return np.asarray(whole - (self._shares > 0))
+
+    @property
+    def floors(self) -> Array:
+        """The same of each level."""
+        return self.floors_of_sets
+
+    @property
+    def starts(self) -> Array:
+        """Error of each level without genes, above its floor."""
+        return (self._shares > 0).astype(float)
 
     @cached_property
     def blocks(self) -> list[Block]:
@@ -321,7 +336,7 @@ class Criterion:
 
     def errors(self, order: Index) -> Array:
         """F of no gene, of the first, of the first two, …, shape (len(order) + 1,)."""
-        return self._joined(self._of_sets(order))
+        return self._joined(self._of_levels(order))
 
     def preserved(self, order: Index) -> Array:
         """Share that the first 1, 2, … genes keep of what all genes keep."""
@@ -330,41 +345,39 @@ class Criterion:
 
     def preserved_in_sets(self, order: Index) -> Array:
         """The same of each set of cells, shape (len(order), n_sets); NaN where there is nothing."""
-        errors = self._of_sets(order)
+        errors = self._of_levels(order)
         reach = (self._reach * self._shares)[:, None]
         preserved = np.full((len(self.sets), len(order)), np.nan)
         np.divide(errors[:, :1] - errors[:, 1:], reach, out=preserved, where=reach > 0)
         return np.asarray(preserved.T)
 
-    def _of_sets(self, order: Index) -> Array:
-        """Errors of each set along an order, the mean over draws of failures."""
-        errors = np.array([_along(block) for block in self.on(order)])
-        return np.asarray(errors.reshape(-1, len(self.sets), len(order) + 1).sum(axis=0))
+    def _of_levels(self, order: Index) -> Array:
+        """Errors of each level along an order, shape (n_levels, len(order) + 1)."""
+        errors = np.array([along(block) for block in self.on(order)])
+        return np.asarray(errors.reshape(-1, len(self.floors), len(order) + 1).sum(axis=0))
 
     def _joined(self, errors: Array) -> Array:
-        """F from the errors of the sets, shape (n_sets, ...)."""
-        if not self.worst:
+        """F from the errors of the levels, shape (n_levels, ...)."""
+        if not self.largest:
             return np.asarray(errors.sum(axis=0))
-        return np.asarray((errors.T - self._floors).max(axis=-1).T)
+        return np.asarray((errors.T - self.floors).max(axis=-1).T)
 
     def across(self) -> Largest | None:
         """How errors of blocks are joined while genes enter; None: they add up."""
-        if not self.worst:
-            return None
-        return Largest((self._shares > 0).astype(float), SHARPNESS)
+        return Largest(self.starts, SHARPNESS) if self.largest else None
 
     def bounding(self, panel: Index) -> tuple[list[Block], float]:
         """Blocks whose sum less a number is nowhere above F, and near to F at a panel."""
-        if not self.worst:
+        if not self.largest:
             return self.blocks, 0.0
-        errors = self._of_sets(panel)[:, -1] - self._floors
+        errors = self._of_levels(panel)[:, -1] - self.floors
         weights = Largest(errors, SHARPNESS).weights
         of_blocks = np.resize(weights, len(self.blocks))
         blocks = [
             replace(block, weights=block.weights * weight)
             for block, weight in zip(self.blocks, of_blocks, strict=True)
         ]
-        return blocks, float(weights @ self._floors)
+        return blocks, float(weights @ self.floors)
 
     def cells(self, block: int) -> Array:
         """Z of a set of cells, shape (n_cells, r): takes the coordinates of E to the cells.
@@ -379,11 +392,11 @@ class Criterion:
     def losses(self, panel: Index) -> Array:
         """Share that the panel loses without each of its genes, in units of :meth:`preserved`."""
         lost = [Posterior(block).losses() for block in self.on(panel)]
-        of_sets = np.array(lost).reshape(-1, len(self.sets), len(panel)).sum(axis=0)
-        if not self.worst:
-            return np.asarray(of_sets.sum(axis=0) / self.scale)
-        errors = self._of_sets(panel)[:, -1:]
-        return np.asarray((self._joined(errors + of_sets) - self._joined(errors)) / self.scale)
+        of_levels = np.array(lost).reshape(-1, len(self.floors), len(panel)).sum(axis=0)
+        if not self.largest:
+            return np.asarray(of_levels.sum(axis=0) / self.scale)
+        errors = self._of_levels(panel)[:, -1:]
+        return np.asarray((self._joined(errors + of_levels) - self._joined(errors)) / self.scale)
 
 
 def units_of_noise(problem: Cells) -> float:
@@ -397,7 +410,7 @@ def _fallen(weights: Array, basis: Array, gram: Array) -> float:
     return float(weights @ (1.0 - np.einsum("ij,ij->j", basis, covariance @ basis)))
 
 
-def _along(block: Block) -> Array:
+def along(block: Block) -> Array:
     """``Tr(W E)`` while the genes of a block enter one by one."""
     inverse = np.eye(len(block.weights))
     errors = np.empty(len(block.genes) + 1)

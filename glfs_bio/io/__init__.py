@@ -4,22 +4,29 @@ from __future__ import annotations
 
 from .._anndata.classifier_file import read_classifier, write_classifier
 from .._files import check_target, replacing
-from .._gene_files import read_gmt, read_panel
+from ..platform.forms import PanelFile, read_panel
+from ..platform.genes import read_genes
+from ..platform.gmt import read_gmt
 from ._gene_list import write_gene_list, write_rnk
 from ._gmt import write_gmt
+from ._order import write_order, write_reference
 from ._read import read_cells
 from ._report import write_report
 
 __all__ = [
+    "PanelFile",
     "check_target",
     "read_cells",
     "read_classifier",
+    "read_genes",
     "read_gmt",
     "read_panel",
     "replacing",
     "write_classifier",
     "write_gene_list",
     "write_gmt",
+    "write_order",
+    "write_reference",
     "write_report",
     "write_rnk",
 ]

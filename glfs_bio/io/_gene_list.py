@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -12,8 +12,8 @@ from .. import checks
 from .._anndata import provenance, selection
 from .._extras import needs
 from .._files import as_path, check_target, replacing
-from .._gene_files import FORMULA, check_names
 from ..errors import InvalidType, InvalidValue, NotFound, listed
+from ..platform.sheets import check_names, without_formula
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -138,23 +138,12 @@ def write_gene_list(
         for flags in {"selected", "included", *frame.select_dtypes(bool)}:
             # spelt so that R and pandas read it; a gene that is absent is in the panel
             frame[flags] = np.where(frame[flags].ne(other=False), "TRUE", "FALSE")
-        frame = frame.map(_without_formula)
+        frame = frame.map(without_formula)
         if ending == ".xlsx":
             with target.open("wb") as file:
                 frame.to_excel(file, engine="openpyxl", index=False)
         else:
             frame.to_csv(target, sep=_SEPARATORS[ending], index=False, encoding="utf-8")
-
-
-def _without_formula(value: Any) -> Any:
-    """A text that a spreadsheet would compute behind an apostrophe, which makes it a text there.
-
-    Characters that no sheet can hold become blanks.
-    """
-    if not isinstance(value, str):
-        return value
-    value = "".join(one if one.isprintable() else " " for one in value)
-    return f"'{value}" if len(value) > 1 and value.startswith(FORMULA) else value
 
 
 def _explained(adata: AnnData, key: str, explanation_key: str) -> pd.DataFrame:

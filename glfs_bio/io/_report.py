@@ -75,9 +75,9 @@ class Subject:
             return None
         return {"key": found.key, "unlike": found.unlike}
 
-    def renamed(self, text: str, separator: str) -> str:
-        """Return a text with gene names replaced by their symbols."""
-        return separator.join(self.called.get(name, name) for name in text.split(separator))
+    def renamed(self, text: str, separator: str) -> list[str]:
+        """Names of genes in a text, as they are called."""
+        return [str(self.called.get(name, name)) for name in text.split(separator) if name]
 
 
 def write_report(
@@ -92,14 +92,17 @@ def write_report(
     title: str = "Selected genes",
     overwrite: bool = False,
 ) -> None:
-    """Write a selection as one HTML file that needs no network.
+    """Write a report of a selection as one HTML file that opens without network.
 
-    The report has a summary, the UMAP of the panel next to that of all genes, the table of genes,
-    and the sections for which `adata` has results: evaluation, explanation, substitutes, stability
-    and enrichment; then constraints, preserved structure against size, parameters and versions.
-    The same `adata` gives the same file.
+    It holds a summary; the UMAP of the panel next to that of all genes; a sortable table of the
+    selected genes; the evaluation of the panel and the variation that it leaves unexplained; why
+    each gene is in it; substitutes; constraints; the structure preserved by the first genes, and
+    the path along λ where there is one; stability; significant gene sets; parameters and versions.
+    What :func:`~glfs_bio.tl.evaluate_panel`, :func:`~glfs_bio.tl.explain_panel` and other functions
+    compute is there if it is in `adata`.  The same `adata` gives the same file.
 
-    The UMAPs take most of the time: call :func:`~glfs_bio.tl.panel_umap` first to store them.
+    UMAPs take most of the time.  Call :func:`~glfs_bio.tl.panel_umap` first to keep them in `adata`
+    for every report and plot.
 
     Parameters
     ----------
@@ -202,8 +205,9 @@ def _page(subject: Subject, title: str) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["text"] = _sections.text_of
-    environment.filters["goal"] = target.described
+    for show in (_sections.plain, _sections.digits, _sections.percent):
+        environment.filters[show.__name__] = show
+    environment.filters["target"] = target.describe
 
     def filled(name: str, content: dict[str, Any]) -> str:
         return environment.get_template(f"report/{name}.html").render(content)

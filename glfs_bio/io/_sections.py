@@ -17,85 +17,106 @@ import numpy as np
 
 from .. import pl
 from .._anndata import write
-from ..pl._figure import MEASURES
+from ..pl._results import MEASURES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from ._report import Subject
 
-_DPI, _TERMS = 130, 50
+_DPI = 130
+#: Inches of a UMAP.
+_MAP = (4.2, 3.9)
+#: Gene sets matter up to this adjusted p-value; most of them in the table and in the picture.
+_LEVEL, _TERMS, _BARS_OF_TERMS = 0.05, 50, 15
+#: What the columns of the table of gene sets are called.
+_OF_TERMS = {
+    "n_overlap": "overlap",
+    "n_set": "set size",
+    "odds_ratio": "odds ratio",
+    "es": "ES",
+    "nes": "NES",
+    "pvals": "p",
+    "pvals_adj": "adjusted p",
+}
 #: Most genes in the pictures of weights and of stability, that names stay readable on a page.
 _BARS, _FREQUENT = 50, 100
-#: Longest list that is told in full.
+#: Longest list that is shown in full.
 _ITEMS = 20
+#: Significant digits of a result.
+_DIGITS = 3
 _ELSEWHERE = {
     *("params", "versions", "path", "curve", "preserved", "optimality", "table", "absent")
 }
 #: What a reader has to know of the facts of a selection.
 _OF_FACTS = {
-    "assay_noise": "variance of the noise of the assay that will measure the panel",
+    "assay_noise": "variance of the noise of the target platform",
     "converged": "whether the solver reached its tolerance",
-    "n_axes": "axes of the cells that stand above the noise",
-    "graph_components": "parts of the graph of the cells that no similarity joins",
+    "n_axes": "axes of the structure, above the noise",
+    "graph_components": "connected components of the cell graph",
     "kkt": "largest violation of the optimality conditions, in units of λ",
-    "lam": "λ, the price of a gene's weight",
+    "lam": "λ, the penalty of a gene's weight",
     "method": "what ranked the genes",
     "n_genes": "selected genes",
     "n_iter": "iterations of the solver along the path",
-    "n_tested": "genes to choose from",
+    "n_tested": "candidate genes",
     "objective": "what was minimised",
 }
 #: What a reader has to know of measures.
 _OF_MEASURES = {
-    "preserved": "0 without genes, 1 by all genes",
-    "optimality": "of what the best panel of as many genes keeps, limits aside",
-    "preserved_with_failures": "on average over genes that fail",
-    "knn_preservation": "of the 15 nearest cells by all genes, those that are nearest by the panel",
+    "preserved": "0: no gene, 1: all genes",
+    "optimality": "of the structure preserved by the best panel of this size, without constraints",
+    "preserved_on_platform": "on the target platform: the mean or the worst of its draws",
+    "knn_preservation": "share of each cell's 15 neighbours in all genes found again in the panel",
     "cluster_preservation_coarse": "NMI of 5 to 10 clusters by the panel and by all genes",
     "cluster_preservation_fine": "NMI of 20 to 40 clusters by the panel and by all genes",
-    "accuracy": "cells whose label the 15 nearest cells of the panel tell",
-    "accuracy_all_genes": "the same in 50 principal components of all genes",
-    "macro_f1": "every label counting alike",
-    "rare_f1": "labels of at most 5 % of the cells",
-    "imputed": "how well the panel predicts what the structure explains of a gene",
-    "mean_correlation": "absolute, mean over pairs: high where genes repeat one another",
-    "n_effective": "genes without correlation that would be as many different ones",
-    "counts_share": "of the counts of all genes, those of the panel",
+    "accuracy": "of 15 nearest neighbours in the panel",
+    "accuracy_all_genes": "of 15 nearest neighbours in 50 principal components of all genes",
+    "macro_f1": "mean F1 of the labels",
+    "rare_f1": "mean F1 of labels of at most 5 % of the cells",
+    "imputed": "of the structured variation of the genes that are not in the panel",
+    "mean_correlation": "absolute, mean over pairs of genes: high in a redundant panel",
+    "n_effective": "number of uncorrelated genes that would be as diverse",
+    "counts_share": "counts of the panel, of those of all genes",
     "counts_spearman": "rank correlation of the panel's total in a cell with that of all genes",
 }
-#: Parameters of a selection that limit it, and what they mean.
+#: Constraints of a selection, and what they mean.
 _OF_LIMITS = {
-    "min_mean": "least mean expression of a gene",
-    "max_mean": "most mean expression of a gene",
-    "min_cells": "least share of the cells that express a gene",
-    "max_cells": "most share of the cells that express a gene",
-    "min_mean_in_type": "least mean expression of a gene in some type of cells",
-    "max_mean_in_type": "most mean expression of a gene in any type of cells",
-    "min_cells_in_type": "least share of the cells of some type that express a gene",
-    "max_cells_in_type": "most share of the cells of any type that express a gene",
-    "max_total_per_cell": "most counts of the whole panel in a mean cell",
-    "max_total_per_type": "most counts of the whole panel in a mean cell of a type",
-    "families": "families of genes",
-    "per_family": "most genes of a family",
-    "per_type": "fewest markers of each type of cells",
-    "markers": "markers of each type of cells",
-    "priority": "factors that prefer genes to others",
-    "groupby": "types of cells",
-    "counts_layer": "where the counts are",
-    "cost": "price of a gene",
-    "budget": "most that the panel may cost",
+    "min_mean": "minimum mean expression of a gene",
+    "max_mean": "maximum mean expression of a gene",
+    "min_cells": "minimum share of the cells that express a gene",
+    "max_cells": "maximum share of the cells that express a gene",
+    "min_mean_in_type": "minimum mean expression of a gene in some cell type",
+    "max_mean_in_type": "maximum mean expression of a gene in any cell type",
+    "min_cells_in_type": "minimum share of the cells of some type that express a gene",
+    "max_cells_in_type": "maximum share of the cells of any type that express a gene",
+    "max_total_per_cell": "maximum counts of the whole panel in a mean cell",
+    "max_total_per_type": "maximum counts of the whole panel in a mean cell of a type",
+    "families": "gene families",
+    "per_family": "maximum number of genes of a family",
+    "per_type": "minimum number of markers of each cell type",
+    "markers": "markers of each cell type",
+    "priority": "factors by which genes are preferred",
+    "groupby": "cell types",
+    "counts_layer": "layer of the counts",
+    "cost": "cost of a gene",
+    "budget": "maximum cost of the panel",
 }
 
 
 def picture(draw: Callable[..., Any], *args: Any, **kwargs: Any) -> str:
-    """Return a picture of ``glfs_bio.pl`` as the address of an inline PNG."""
+    """Return a plot of ``glfs_bio.pl`` as the address of an inline PNG."""
+    return _image(np.ravel(draw(*args, show=False, **kwargs))[0].figure)
+
+
+def _image(figure: Figure) -> str:
+    """A figure as the address of an inline PNG; it is closed."""
     from matplotlib import pyplot as plt
 
-    drawn = draw(*args, show=False, **kwargs)
-    figure = np.ravel(drawn)[0].figure
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=_DPI, bbox_inches="tight", metadata={"Software": None})
     plt.close(figure)
@@ -103,28 +124,47 @@ def picture(draw: Callable[..., Any], *args: Any, **kwargs: Any) -> str:
 
 
 def cells(subject: Subject) -> dict[str, Any]:
-    """The cells by all genes and by the panel."""
+    """UMAPs by all genes and by the panel, in pictures of their own, with a legend in text."""
+    from matplotlib import pyplot as plt
+
+    only_panel = len(subject.frame) == subject.adata.n_vars
+    figures = [
+        plt.figure(figsize=_MAP, layout="constrained") for _ in range(1 if only_panel else 2)
+    ]
+    axes = [figure.subplots() for figure in figures]
+    pl.panel(subject.adata, subject.labels, key=subject.key, ax=axes, show=False)
     return {
         "labels": subject.labels,
-        "only_panel": len(subject.frame) == subject.adata.n_vars,
-        "picture": picture(
-            pl.panel,
-            subject.adata,
-            subject.labels,
-            key=subject.key,
-        ),
+        "only_panel": only_panel,
+        "groups": _legend(axes[-1]),
+        "pictures": [_image(figure) for figure in figures],
     }
 
 
+def _legend(ax: Axes) -> dict[str, str]:
+    """Colours of groups by their names, taken out of a plot."""
+    from matplotlib.colors import to_hex
+
+    legend = ax.get_legend()
+    if legend is None:
+        return {}
+    legend.remove()
+    names = [text.get_text().replace(r"\$", "$") for text in legend.get_texts()]
+    handles: list[Any] = legend.legend_handles
+    colours = [handle.get_facecolor()[0] for handle in handles]
+    return {name: to_hex(colour) for name, colour in zip(names, colours, strict=True)}
+
+
 def genes(subject: Subject) -> dict[str, Any]:
-    """The table of genes, and what the panel loses without each."""
+    """The table of genes, and the contribution of each."""
     rows = _rows(subject)
     return {
         "entry": subject.entry,
+        "by_loss": subject.entry.get("objective") == "error",
         "rows": rows,
         "some_included": bool(subject.frame["included"].any()),
         "some_frequencies": "frequency" in rows[0],
-        "some_serve": "supports" in rows[0],
+        "some_support": "supports" in rows[0],
         "some_substitutes": "substitute" in rows[0],
         "n_bars": min(_BARS, len(subject.frame)),
         "picture": picture(
@@ -134,7 +174,7 @@ def genes(subject: Subject) -> dict[str, Any]:
 
 
 def quality(subject: Subject) -> dict[str, Any] | None:
-    """Return the quality of the panel, compared with other panels of its size."""
+    """The structure preserved, next to that of other panels; with labels, their recall."""
     result = subject.result("evaluation")
     if result is None:
         return _another(subject, "evaluation")
@@ -163,8 +203,8 @@ def quality(subject: Subject) -> dict[str, Any] | None:
     }
 
 
-def misses(subject: Subject) -> dict[str, Any] | None:
-    """Return the unexplained axes, and the map of unexplained cells."""
+def unexplained(subject: Subject) -> dict[str, Any] | None:
+    """The axes that the panel leaves unexplained, and the cells that they concern."""
     result = subject.result("evaluation")
     if result is None:
         return None  # the section before has said why
@@ -184,7 +224,7 @@ def misses(subject: Subject) -> dict[str, Any] | None:
 
 
 def explanation(subject: Subject) -> dict[str, Any] | None:
-    """Return the explanation of each gene."""
+    """Why each gene is in the panel."""
     result = subject.result("explanation")
     if result is None:
         return _another(subject, "explanation")
@@ -196,7 +236,7 @@ def explanation(subject: Subject) -> dict[str, Any] | None:
     return {
         "of_another": None,
         "rows": rows.to_dict("records"),
-        "some_serve": "supports" in table,
+        "some_support": "supports" in table,
     }
 
 
@@ -213,10 +253,10 @@ def substitutes(subject: Subject) -> dict[str, Any] | None:
                 **best,
                 "name": subject.called[gene],
                 "best": subject.called[best["substitute"]],
-                "further": ", ".join(
+                "further": [
                     f"{subject.called[one['substitute']]} ({one['substitution_score']:.2f})"
                     for one in further
-                ),
+                ],
             }
         )
     return {
@@ -228,7 +268,7 @@ def substitutes(subject: Subject) -> dict[str, Any] | None:
 
 
 def limits(subject: Subject) -> dict[str, Any] | None:
-    """Return the constraints of the selection."""
+    """The constraints that the panel meets."""
     params = subject.entry.get("params", {})
     stated = params.get("limits", "None")
     every = {**({} if isinstance(stated, str) else stated), **params}
@@ -240,21 +280,21 @@ def limits(subject: Subject) -> dict[str, Any] | None:
     return {"facts": facts} if facts else None
 
 
-def how(subject: Subject) -> dict[str, Any]:
-    """Return the panel sizes, and the facts of the selection."""
+def choice(subject: Subject) -> dict[str, Any]:
+    """The number of genes, and the facts of the selection."""
     return {
         "entry": subject.entry,
         "picture": picture(pl.path, subject.adata, key=subject.key),
         "facts": [
             (name, value, _OF_FACTS.get(name, ""))
             for name, value in subject.entry.items()
-            if name not in _ELSEWHERE
+            if name not in _ELSEWHERE and not isinstance(value, Mapping)
         ],
     }
 
 
 def stability(subject: Subject) -> dict[str, Any] | None:
-    """Return the selection frequencies, or the reason why they are not shown."""
+    """How often subsamples of the cells give the genes; or why this cannot be said."""
     result = subject.result("stability")
     if result is None:
         another = subject.of_another("stability")
@@ -273,16 +313,25 @@ def stability(subject: Subject) -> dict[str, Any] | None:
 
 
 def enrichment(subject: Subject) -> dict[str, Any] | None:
-    """Return the enriched gene sets."""
+    """The gene sets that are enriched in the panel."""
     result = subject.result("enrichment")
     if result is None:
         return None
     entry = result.entry
-    table = entry["table"].head(_TERMS)
+    table = entry["table"][entry["table"]["pvals_adj"] <= _LEVEL]
+    n_bars = min(len(table), _BARS_OF_TERMS)
     return {
         "entry": entry,
-        "terms": [{"term": term, **row} for term, row in table.to_dict("index").items()],
-        "picture": picture(pl.enrichment, subject.adata, key=result.key),
+        "level": _LEVEL,
+        "n_enriched": len(table),
+        "columns": {name: text for name, text in _OF_TERMS.items() if name in table},
+        "terms": [
+            {**row, "term": term, "genes": [name for name in str(row["genes"]).split(";") if name]}
+            for term, row in table.head(_TERMS).to_dict("index").items()
+        ],
+        "picture": picture(pl.enrichment, subject.adata, n_bars, key=result.key)
+        if n_bars
+        else None,
     }
 
 
@@ -297,12 +346,12 @@ def parameters(subject: Subject) -> dict[str, Any]:
 SECTIONS: dict[str, Callable[[Subject], dict[str, Any] | None]] = {
     "Cells": cells,
     "Genes": genes,
-    "How good the panel is": quality,
-    "What it misses": misses,
+    "Evaluation": quality,
+    "Unexplained variation": unexplained,
     "Why each gene": explanation,
     "Substitutes": substitutes,
-    "Limits": limits,
-    "How they were selected": how,
+    "Constraints": limits,
+    "Selection": choice,
     "Stability": stability,
     "Enrichment": enrichment,
     "Parameters and versions": parameters,
@@ -319,23 +368,39 @@ def lead(subject: Subject) -> dict[str, Any]:
     }
 
 
-def text_of(value: Any) -> str:
-    """Return a parameter or a result as text."""
+def plain(value: Any) -> str:
+    """Return a parameter in text, as it was given."""
     if isinstance(value, Mapping):
-        return ", ".join(f"{name}: {text_of(item)}" for name, item in value.items())
+        return ", ".join(f"{name}: {plain(item)}" for name, item in value.items())
     if isinstance(value, np.ndarray) and value.dtype == np.bool_:
         return f"{value.sum()} of {value.size}"
     if isinstance(value, np.ndarray | list | tuple):
-        items = [text_of(item) for item in np.ravel(value)[:_ITEMS]]
+        items = [plain(item) for item in np.ravel(value)[:_ITEMS]]
         return ", ".join(items) + (f", … ({np.size(value)})" if np.size(value) > _ITEMS else "")
     if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"
-    return f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)
+    return f"{value:g}" if isinstance(value, float | np.floating) else str(value)
+
+
+def digits(value: Any) -> str:
+    """Return a result in text, with as many digits as people read."""
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        return f"{value:,}"
+    if not isinstance(value, float | np.floating):
+        return plain(value)
+    if not np.isfinite(value):
+        return ""
+    return f"{value:,.0f}" if abs(value) >= 10**_DIGITS else f"{value:#.{_DIGITS}g}".rstrip(".")
+
+
+def percent(value: float) -> str:
+    """Return a share in text; the number and its unit stay on one line."""
+    return f"{100 * value:.1f}\N{NO-BREAK SPACE}%"
 
 
 def _rows(subject: Subject) -> list[dict[str, Any]]:
     """Rows of the table of genes."""
-    rows = subject.frame[["rank", "loss", "weight", "score", "included"]].copy()
+    rows = subject.frame[["rank", "loss", "weight", "included"]].copy()
     rows["rank"] = rows["rank"].astype(int)
     rows["id"] = rows.index
     rows["name"] = called = subject.called.loc[rows.index]
@@ -353,7 +418,7 @@ def _rows(subject: Subject) -> list[dict[str, Any]]:
 
 
 def of_genes(subject: Subject) -> dict[str, pd.Series]:
-    """Return columns of the table of genes: supported labels and substitute."""
+    """Columns of the table of genes: the labels that a gene supports, and its substitute."""
     columns = {}
     why, instead = subject.result("explanation"), subject.result("substitutes")
     if why is not None:
@@ -369,7 +434,7 @@ def of_genes(subject: Subject) -> dict[str, pd.Series]:
 
 
 def _offered(subject: Subject, table: pd.DataFrame) -> pd.Series:
-    """Return the best substitute of each gene with its score, or ``"none"``."""
+    """The best substitute of each gene, with its score; none where there is none."""
     scores = table["substitution_score"].map(" ({:.2f})".format)
     texts = table["substitute"].map(subject.called) + scores
     return texts.where(table["substitute"].fillna("") != "", "none")

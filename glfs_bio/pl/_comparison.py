@@ -1,4 +1,4 @@
-"""Panels side by side."""
+"""The measures of several panels."""
 
 from __future__ import annotations
 
@@ -7,20 +7,26 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._anndata import provenance
-from ._figure import MEASURES, check_ends, documented, figure, finish, short
+from ._colours import colour_map
+from ._figure import Frame, documented
+from ._heatmap import heat_map
+from ._results import MEASURES
+from ._rows import short
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from anndata import AnnData
     from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
 
     from .._typing import Array
 
 #: Measures of which more is better, from 0 to 1.
 _SHARES = frozenset(MEASURES) - {"n_genes", "n_effective", "mean_correlation", "counts_share"}
-_WIDTH, _PER_PANEL, _HEIGHT, _PER_MEASURE = 3.6, 0.85, 1.9, 0.3
-_LETTERS, _WHITE = 24, 0.55
+#: Inches of what surrounds the cells, and of a cell; letters of the name of a panel.
+_WIDTH, _PER_PANEL, _HEIGHT, _PER_MEASURE = 3.0, 0.8, 1.7, 0.3
+_LETTERS = 24
 
 
 @documented
@@ -29,6 +35,9 @@ def comparison(
     *,
     key: str = "glfs_comparison",
     ax: Axes | None = None,
+    title: str | None = None,
+    cmap: str | Colormap = "Blues",
+    figsize: tuple[float, float] | None = None,
     show: bool | None = None,
     save: str | Path | bool | None = None,
 ) -> Axes | None:
@@ -39,13 +48,14 @@ def comparison(
 
     Parameters
     ----------
-    adata
+    adata : AnnData
         Cells × genes, with what :func:`~glfs_bio.tl.compare_panels` wrote.
-    key
+    key : str, default "glfs_comparison"
         The `key_added` of ``tl.compare_panels``.
-    ax
-        Axes to draw in.
-    <show, save>
+    <ax>
+    <title>
+    <cmap> "Blues"
+    <figsize, show, save>
 
     Returns
     -------
@@ -66,42 +76,31 @@ def comparison(
     >>> [name.get_text() for name in ax.get_xticklabels()]
     ['ours', 'theirs']
     """
-    check_ends(show, save)
+    frame = Frame("comparison", ax, title, figsize, show, save)
+    colours = colour_map(cmap)
     table = provenance.result(adata, key, "tl.compare_panels", "table", "jaccard")["table"]
     measures = [name for name in MEASURES if name in table and table[name].notna().any()]
     values = table[measures].to_numpy(dtype=float).T
+    is_share = np.array([name in _SHARES for name in measures])
+    texts = _texts(values)
+    best = [
+        [share and len(set(row)) > 1 and text == row[int(np.nanargmax(of_row))] for text in row]
+        for share, row, of_row in zip(is_share, texts, values, strict=True)
+    ]
     size = _PER_PANEL * len(table) + _WIDTH, _PER_MEASURE * len(measures) + _HEIGHT
-    axes = figure(ax, [size[0]], size[1])
-    where = axes[0]
-    coloured = np.array([name in _SHARES for name in measures])
-    shares = np.where(coloured[:, None], values, np.nan)
-    image = where.imshow(shares, vmin=0, vmax=1, cmap="Blues", aspect="auto")
-    where.figure.colorbar(image, ax=where, shrink=0.6, pad=0.02, aspect=20)
-    where.set_yticks(range(len(measures)), [MEASURES[name] for name in measures], fontsize=9)
-    names = short(list(table.index.astype(str)), _LETTERS)
-    where.set_xticks(
-        *(range(len(table)), names),
-        fontsize=9,
-        rotation=40,
-        ha="right",
-        rotation_mode="anchor",
-        parse_math=False,
-    )
-    where.tick_params(length=0)
-    where.spines[:].set_visible(False)
-    for i, texts in enumerate(_texts(values)):
-        best = coloured[i] and len(set(texts)) > 1
-        top = texts[int(np.nanargmax(values[i]))]
-        for j, text in enumerate(texts):
-            where.text(
-                *(j, i, text),
-                ha="center",
-                va="center",
-                fontsize=9,
-                fontweight="bold" if best and text == top else "normal",
-                color="white" if shares[i, j] >= _WHITE else "black",
-            )
-    return finish(axes, "comparison", where, show=show, save=save, own=ax is None)
+    with frame.axes([size[0]], size[1]) as (where,):
+        heat_map(
+            where,
+            np.where(is_share[:, None], values, np.nan),
+            [MEASURES[name] for name in measures],
+            short(list(table.index.astype(str)), _LETTERS),
+            texts,
+            colours,
+            bar="measure",
+            bold=best,
+        )
+        where.spines[:].set_visible(False)
+    return frame.finish([where], where)
 
 
 def _texts(values: Array) -> list[list[str]]:

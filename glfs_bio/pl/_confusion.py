@@ -1,24 +1,26 @@
-"""Which labels a panel mixes up."""
+"""The labels that a panel confuses."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from ._figure import by_label, check_ends, documented, figure, finish, short
+from ._colours import colour_map
+from ._figure import Frame, documented
+from ._heatmap import heat_map
+from ._results import by_label
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from anndata import AnnData
     from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
 
 #: Inches of a label, and of what surrounds the labels.
-_CELL, _WIDTH, _HEIGHT = 0.3, 3.2, 2.4
-_SMALLEST = 3.6
-#: Shares from here on are told, in white from there on.
-_TOLD, _WHITE = 0.005, 0.55
+_CELL, _WIDTH, _HEIGHT = 0.32, 2.4, 2.2
+_SMALLEST = 2.6
+#: Smaller shares have no number.
+_LEAST = 0.005
 
 
 @documented
@@ -27,6 +29,9 @@ def confusion(
     *,
     key: str = "glfs_evaluation",
     ax: Axes | None = None,
+    title: str | None = None,
+    cmap: str | Colormap = "Blues",
+    figsize: tuple[float, float] | None = None,
     show: bool | None = None,
     save: str | Path | bool | None = None,
 ) -> Axes | None:
@@ -37,13 +42,14 @@ def confusion(
 
     Parameters
     ----------
-    adata
+    adata : AnnData
         Cells × genes, with what :func:`~glfs_bio.tl.evaluate_panel` wrote with `labels`.
-    key
+    key : str, default "glfs_evaluation"
         The `key_added` of ``tl.evaluate_panel``.
-    ax
-        Axes to draw in.
-    <show, save>
+    <ax>
+    <title>
+    <cmap> "Blues"
+    <figsize, show, save>
 
     Returns
     -------
@@ -52,7 +58,7 @@ def confusion(
     Raises
     ------
     KeyError
-        The panel was not judged, or without labels.
+        The panel was not evaluated, or without labels.
 
     Examples
     --------
@@ -64,31 +70,14 @@ def confusion(
     >>> ax.images[0].get_array().shape
     (10, 10)
     """
-    check_ends(show, save)
+    frame = Frame("confusion", ax, title, figsize, show, save)
+    colours = colour_map(cmap)
     table, counts = by_label(adata, key)
-    names = short(list(table.index.astype(str)))
+    names = list(table.index.astype(str))
     shares = counts / counts.sum(axis=1, keepdims=True)
+    texts = [[f"{100 * share:.0f}" if share >= _LEAST else "" for share in row] for row in shares]
     size = max(_CELL * len(counts), _SMALLEST)
-    axes = figure(ax, [size + _WIDTH], size + _HEIGHT)
-    where, place = axes[0], np.arange(len(counts))
-    image = where.imshow(shares, vmin=0, vmax=1, cmap="Blues")
-    where.figure.colorbar(
-        image, ax=where, label="share of the label's cells", shrink=0.6, pad=0.02, aspect=25
-    )
-    where.set_yticks(place, names, fontsize=9, parse_math=False)
-    where.set_xticks(place, names, fontsize=9, rotation=90, parse_math=False)
-    where.set(xlabel="predicted", ylabel="label")
-    where.tick_params(length=0)
-    where.set_xticks(place[1:] - 0.5, minor=True)
-    where.set_yticks(place[1:] - 0.5, minor=True)
-    where.grid(which="minor", color="#E6E6E6", lw=0.5)
-    where.tick_params(which="minor", length=0)
-    for i, j in np.argwhere(shares >= _TOLD):
-        where.text(
-            *(j, i, f"{100 * shares[i, j]:.0f}"),
-            ha="center",
-            va="center",
-            fontsize=7,
-            color="white" if shares[i, j] >= _WHITE else "black",
-        )
-    return finish(axes, "confusion", where, show=show, save=save, own=ax is None)
+    with frame.axes([size + _WIDTH], size + _HEIGHT) as (where,):
+        where.set(xlabel="predicted label, % of the cells", ylabel="label")
+        heat_map(where, shares, names, names, texts, colours, bar="share of the cells of a label")
+    return frame.finish([where], where)

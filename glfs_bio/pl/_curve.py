@@ -1,4 +1,4 @@
-"""How many genes: what panels of every size keep."""
+"""How many genes: the structure preserved by panels of every size."""
 
 from __future__ import annotations
 
@@ -6,14 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._anndata import provenance, target
-from ._figure import BLUE, VERMILLION, check_ends, documented, figure, finish
+from .._anndata import provenance
+from ._colours import BLUE, VERMILLION, colours
+from ._figure import Frame, documented, legend, right_axis
+from ._results import preserved_label
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
+    import pandas as pd
     from anndata import AnnData
     from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
 
 _WIDTH, _HEIGHT = 5.8, 3.8
 
@@ -24,27 +29,31 @@ def curve(
     *,
     key: str = "glfs_curve",
     ax: Axes | None = None,
+    title: str | None = None,
+    palette: str | Sequence[str] | None = None,
+    figsize: tuple[float, float] | None = None,
     show: bool | None = None,
     save: str | Path | bool | None = None,
 ) -> Axes | None:
-    """Draw what panels keep against their number of genes.
+    """Draw the structure preserved against the number of genes.
 
-    The band above the line ends where no panel of that size could keep more.  Where labels were
-    predicted, accuracy and macro-F1 are on a second axis on the right.
+    The band above the line ends at the upper bound: no panel of that size preserves more.  Where
+    labels were predicted, accuracy and macro-F1 are on a second axis on the right.
 
     Parameters
     ----------
-    adata
+    adata : AnnData
         Cells × genes, with what :func:`~glfs_bio.tl.curve` wrote.
-    key
+    key : str, default "glfs_curve"
         The `key_added` of ``tl.curve``.
-    ax
-        Axes to draw in.
-    <show, save>
+    <ax>
+    <title>
+    <palette> the structure preserved, and the labels
+    <figsize, show, save>
 
     Returns
     -------
-    None if the figure was shown, else the axes of the share.
+    None if the figure was shown, else the axes of the structure preserved.
 
     Raises
     ------
@@ -58,52 +67,42 @@ def curve(
     >>> glfs_bio.tl.curve(adata, 20)
     >>> ax = glfs_bio.pl.curve(adata, show=False)
     >>> ax.get_xlabel()
-    'genes, the best first'
+    'number of genes'
     """
-    check_ends(show, save)
+    frame = Frame("curve", ax, title, figsize, show, save)
+    of_panel, of_labels = colours(palette, BLUE, VERMILLION)
     from matplotlib import ticker
 
     entry = provenance.result(adata, key, "tl.curve", "table")
     table = entry["table"]
-    axes = figure(ax, [_WIDTH], _HEIGHT)
-    where = axes[0]
     sizes, preserved = table["n_genes"].to_numpy(), table["preserved"].to_numpy()
-    handles: list[Any] = where.plot(sizes, preserved, color=BLUE, lw=2, label="preserved", zorder=3)
     most = np.minimum(preserved / table["optimality"].to_numpy(), 1.0)
-    if np.isfinite(most).any():
-        band = where.fill_between(sizes, preserved, most, color=BLUE, alpha=0.25, lw=0)
-        band.set_label("no panel keeps more")
-        handles.append(band)
-    if "accuracy" in table:
-        right, predicted = where.twinx(), table.dropna(subset="accuracy")
-        for name, style in {"accuracy": "o-", "macro_f1": "s--"}.items():
-            face = VERMILLION if name == "accuracy" else "white"
-            handles += right.plot(
-                *(predicted["n_genes"], predicted[name], style),
-                ms=4,
-                lw=1,
-                color=VERMILLION,
-                mfc=face,
-                label=name.replace("macro_f1", "macro-F1"),
-            )
-        right.set_ylabel("labels, leave-one-out", color=VERMILLION)
-        right.tick_params(axis="y", colors=VERMILLION)
-        right.set_ylim(0, 1.02)
-        right.spines["top"].set_visible(False)
-    where.set_ylabel(f"share of {target.described(entry)} that is preserved", color=BLUE)
-    where.tick_params(axis="y", colors=BLUE)
-    where.set(xlabel="genes, the best first", xlim=(0, 1.02 * sizes[-1]), ylim=(0, 1.02))
-    where.xaxis.set_major_locator(ticker.MaxNLocator("auto", integer=True))
-    where.spines["top"].set_visible(False)
-    where.spines["right"].set_visible("accuracy" in table)
-    where.legend(
-        handles=handles,
-        loc="lower center",
-        bbox_to_anchor=(0.5, 1.0),
-        ncols=len(handles),
-        frameon=False,
-        fontsize="small",
-        handlelength=1.8,
-        columnspacing=1.2,
-    )
-    return finish(axes, "curve", where, show=show, save=save, own=ax is None)
+    with frame.axes([_WIDTH], _HEIGHT) as (where,):
+        handles: list[Any] = where.plot(sizes, preserved, color=of_panel, lw=2, zorder=3)
+        handles[0].set_label("preserved")
+        if np.isfinite(most).any():
+            band = where.fill_between(sizes, preserved, most, color=of_panel, alpha=0.25, lw=0)
+            band.set_label("up to the upper bound")
+            handles.append(band)
+        where.set_ylabel(preserved_label(entry), color=of_panel)
+        where.tick_params(axis="y", colors=of_panel)
+        where.set(xlabel="number of genes", xlim=(0, 1.02 * sizes[-1]), ylim=(0, 1.02))
+        where.xaxis.set_major_locator(ticker.MaxNLocator("auto", integer=True))
+        where.spines[["top", "right"]].set_visible(False)
+        if "accuracy" in table:
+            handles += _labels(where, table.dropna(subset="accuracy"), of_labels)
+        legend(where, handles)
+    return frame.finish([where], where)
+
+
+def _labels(ax: Axes, table: pd.DataFrame, colour: Any) -> list[Line2D]:
+    """Accuracy and macro-F1, on the right."""
+    right = right_axis(ax, "labels, leave-one-out", colour)
+    right.set_ylim(0, 1.02)
+    style = {"ms": 4, "lw": 1, "color": colour}
+    return [
+        *right.plot(table["n_genes"], table["accuracy"], "o-", label="accuracy", **style),
+        *right.plot(
+            table["n_genes"], table["macro_f1"], "s--", mfc="white", label="macro-F1", **style
+        ),
+    ]

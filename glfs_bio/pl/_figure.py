@@ -1,117 +1,250 @@
-"""What pictures share: their last parameters, a figure and its end, bars and rows with names.
+"""A figure, its axes and its end, whatever the settings of matplotlib: what all plots share.
 
 matplotlib and scanpy are imported where they are used, so that ``import glfs_bio`` stays fast.
 """
 
 from __future__ import annotations
 
+import re
 import textwrap
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from .. import checks
-from .._anndata import provenance
 from .._extras import needs
 from .._files import as_path, replacing
-from ..errors import NO_VALUE, InvalidType, InvalidValue, NotFound
+from ..errors import NO_VALUE, InvalidType, InvalidValue
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    import pandas as pd
-    from anndata import AnnData
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from matplotlib.image import AxesImage
 
-    from .._typing import Array, Index
 
-# Okabe and Ito's colours, which colour-blind readers can tell apart.
-BLUE, VERMILLION, GREY = "#0072B2", "#D55E00", "#8C8C8C"
-# Paul Tol's "muted" scheme, likewise, and black.
-MUTED = (
-    *("#332288", "#88CCEE", "#44AA99", "#117733", "#999933"),
-    *("#DDCC77", "#CC6677", "#882255", "#AA4499", "#000000"),
-)
-_DPI = 150
-#: What figures have whatever ``scanpy.settings.set_figure_params`` chose: sizes are in inches, so
-#: that larger letters would collide, and a grid would lie over bars and numbers.
-_LOOK: dict[Any, Any] = {
-    "axes.grid": False,
-    "font.size": 10,
-    "axes.labelsize": "medium",
-    "axes.titlesize": "large",
-    "xtick.labelsize": "medium",
-    "ytick.labelsize": "medium",
-}
-_PAD = 0.1
-_POINTS_OF_INCH = 72.0
-#: Characters of a label that there is room for.
-_LETTERS = 32
-#: What the measures of a panel are called, in the order to show them.
-MEASURES = {
-    "preserved": "structure preserved",
-    "preserved_with_failures": "structure preserved as genes fail",
-    "optimality": "optimality, at least",
-    "knn_preservation": "kNN preservation",
-    "cluster_preservation_coarse": "cluster preservation, coarse",
-    "cluster_preservation_fine": "cluster preservation, fine",
-    "accuracy": "accuracy of labels",
-    "accuracy_all_genes": "accuracy of labels, by all genes",
-    "macro_f1": "macro-F1 of labels",
-    "rare_f1": "F1 of rare labels",
-    "imputed": "R² of unmeasured genes, median",
-    "counts_spearman": "follows total counts",
-    "n_genes": "genes",
-    "n_effective": "effective number of genes",
-    "mean_correlation": "correlation between its genes",
-    "counts_share": "share of all counts",
-}
+@dataclass(frozen=True)
+class Look:
+    """Sizes of every plot, settled by eye.
+
+    Attributes
+    ----------
+    font, small_font, smallest_font
+        Points of the text in a figure of its own; of the least that axes of the caller have; and
+        below which rows are named one in so many, and cells have no number.
+    full
+        Inches of width from which on axes have text, names and points of the usual size.
+    small
+        Size of the names of rows, of legends and of numbers, relative to the text.
+    letter, line
+        Mean width of a letter, and height of a line, relative to the size of the text.
+    letters, few_letters
+        Letters of the longest name of a row, and of that in narrow axes.
+    points
+        Area of all points of a map, in square points, as in scanpy.
+    wrap
+        Length of a line of a label or of a legend, relative to the side of the axes.
+    pad
+        Inches around axes.
+    title_pad
+        Points between a title and what is below it.
+    dpi
+        Dots per inch of a file.
+    """
+
+    font: float = 10.0
+    small_font: float = 7.5
+    smallest_font: float = 5.0
+    full: float = 4.0
+    small: float = 0.88
+    letter: float = 0.55
+    line: float = 1.2
+    letters: int = 32
+    few_letters: int = 16
+    points: float = 120_000.0
+    wrap: float = 1.1
+    pad: float = 0.1
+    title_pad: float = 6.0
+    dpi: int = 150
+
+
+LOOK = Look()
+POINTS_OF_INCH = 72.0
 Drawn = TypeVar("Drawn")
 Drawing = TypeVar("Drawing", bound="Callable[..., Any]")
-#: What the documentation of pictures has in common, by the words that stand for it there.
+#: What the docstrings of plots have in common, by the words that stand for it there.
 _SHARED = {
-    "<show, save>": """\
-show
+    "<ax>": """\
+ax : matplotlib.axes.Axes, default None
+    Axes to draw in.  None: a new figure.
+""",
+    "<title>": """\
+title : str, default None
+    Title of the plot.
+""",
+    "<palette>": """\
+palette : str or sequence of colours, default None
+    Colours of {0}, in this order, or the name of a colour map of matplotlib.
+""",
+    "<cmap>": """\
+cmap : str or matplotlib.colors.Colormap, default {0}
+    Colour map.
+""",
+    "<figsize, show, save>": """\
+figsize : tuple of two floats, default None
+    Width and height of a new figure in inches.  None: as the content needs.
+show : bool, default None
     Whether to show the figure and return nothing.  None: ``scanpy.settings.autoshow``, unless `ax`
     or `save` is given.
-save
+save : str, Path or bool, default None
     File to write; True, or a bare ending like ``".pdf"``: a file in ``scanpy.settings.figdir``.
 """,
     "<symbols>": """\
-symbols
+symbols : str, default None
     Column of ``.var`` with the names to show; genes without one go by their ``.var_names``.
 """,
 }
+_PLACEHOLDER = re.compile(r"^( *)(<[a-z, ]+>)(?: (.*))?\n", re.MULTILINE)
 
 
 def documented(draw: Drawing) -> Drawing:
-    """Put the texts of the parameters that pictures share into a docstring."""
-    lines = []
-    for line in (draw.__doc__ or "").splitlines(keepends=True):
-        shared = _SHARED.get(line.strip())
-        indent = line[: len(line) - len(line.lstrip())]
-        lines.append(line if shared is None else textwrap.indent(shared, indent))
-    draw.__doc__ = "".join(lines)
+    """Put the texts of the parameters that plots share into a docstring."""
+
+    def text(found: re.Match[str]) -> str:
+        indent, name, detail = found.groups()
+        return textwrap.indent(_SHARED[name].format(detail), indent)
+
+    draw.__doc__ = _PLACEHOLDER.sub(text, draw.__doc__ or "")
     return draw
 
 
-def check_ends(show: bool | None, save: str | Path | bool | None) -> None:
-    """Refuse, before anything is drawn, what :func:`finish` could not do.
+@dataclass(frozen=True)
+class Frame:
+    """Where a plot is drawn and what becomes of it: the arguments that all plots have.
+
+    Attributes
+    ----------
+    name
+        Of the file in ``scanpy.settings.figdir``.
+    ax
+        Axes of the caller; None: a new figure.
+    title, figsize, show, save
+        Arguments of the caller.
 
     Raises
     ------
     ImportError
         No ``matplotlib`` or ``scanpy``, which come with the extra ``scanpy``.
     TypeError, ValueError
-        `show` is not True, False or None; `save` is no path, or of a format that is not known.
+        An argument that cannot be used; nothing is drawn.
     """
-    needs("A picture", "matplotlib", "scanpy")
-    if show is not None:
-        checks.flags(show=show)
-    if not save or save is True:
-        return
+
+    name: str
+    ax: Any = None
+    title: str | None = None
+    figsize: tuple[float, float] | None = None
+    show: bool | None = None
+    save: str | Path | bool | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse, before anything is drawn, what could not be done in the end."""
+        needs("A plot", "matplotlib", "scanpy")
+        checks.texts(title=self.title, or_none=True)
+        if self.show is not None:
+            checks.flags(show=self.show)
+        if self.figsize is not None:
+            if np.shape(self.figsize) != (2,):
+                raise InvalidType("figsize", self.figsize, "must be a width and a height in inches")
+            for size in self.figsize:
+                checks.number("figsize", size, above=0.0)
+        if self.save and self.save is not True:
+            _check_ending(self.save)
+
+    @contextmanager
+    def axes(self, widths: Sequence[float], height: float) -> Iterator[list[Axes]]:
+        """Hand out the caller's axes, or axes beside one another in a new figure.
+
+        Text and grid are ours meanwhile.  At the end labels are broken to fit, and the title is put
+        above all.
+
+        Parameters
+        ----------
+        widths, height
+            Inches, as the content needs.
+
+        Raises
+        ------
+        TypeError, ValueError
+            Something else than axes, or another number of them.
+        """
+        given = None if self.ax is None else _given(self.ax, len(widths))
+        with look(LOOK.font if given is None else _font(given)):
+            axes = self._new(widths, height) if given is None else given
+            others = {id(ax) for one in axes for ax in one.figure.axes} - set(map(id, axes))
+            for ax in axes:
+                _plain(ax)
+            yield axes
+            for figure in {id(ax.figure): ax.figure for ax in axes}.values():
+                figure.figure.draw_without_rendering()
+                for ax in figure.axes:
+                    if id(ax) not in others:
+                        _fit(ax)
+            self._entitle(axes, own=given is None)
+
+    def _new(self, widths: Sequence[float], height: float) -> list[Axes]:
+        from matplotlib import pyplot as plt
+        from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+        _, axes = plt.subplots(
+            1,
+            len(widths),
+            figsize=self.figsize or (sum(widths), height),
+            layout=ConstrainedLayoutEngine(w_pad=LOOK.pad),
+            squeeze=False,
+            width_ratios=widths,
+        )
+        return list(axes.ravel())
+
+    def _entitle(self, axes: Sequence[Axes], *, own: bool) -> None:
+        """A title above the axes, or above the figure where it has several."""
+        if self.title is None:
+            return
+        if own and len(axes) > 1:
+            axes[0].figure.suptitle(self.title, parse_math=False)
+            return
+        first = axes[0]
+        named = [self.title, first.get_title()] if len(axes) > 1 else [self.title]
+        first.set_title(
+            "\n".join(filter(None, named)), pad=_above(first) + LOOK.title_pad, parse_math=False
+        )
+        _break(first.title, extent(first)[0])
+
+    def finish(self, axes: Sequence[Axes], drawn: Drawn) -> Drawn | None:
+        """Save and show the figure, and return what was drawn, or None where it was shown."""
+        from matplotlib import pyplot as plt
+        from scanpy import settings
+
+        if self.save:
+            target = Path(settings.figdir) / f"glfs_{self.name}.{settings.file_format_figs}"
+            if self.save is not True:
+                bare = _bare(self.save)
+                target = target.with_suffix(str(self.save)) if bare else Path(self.save)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with replacing(target, overwrite=True) as file:
+                axes[0].figure.figure.savefig(file, bbox_inches="tight", dpi=LOOK.dpi)
+        ours = self.ax is None and not self.save
+        if self.show or (self.show is None and ours and settings.autoshow):
+            plt.show()
+            return None
+        return drawn
+
+
+def _check_ending(save: str | Path) -> None:
+    """Refuse a file in a format that matplotlib does not write."""
     from matplotlib.backend_bases import FigureCanvasBase
 
     formats = FigureCanvasBase.get_supported_filetypes()
@@ -129,39 +262,8 @@ def _bare(save: str | Path) -> bool:
     return str(save).startswith(".") and Path(save).suffix == ""
 
 
-def figure(ax: Any, widths: Sequence[float], height: float) -> list[Axes]:
-    """Return the caller's axes, or where there are none axes beside one another in a new figure.
-
-    Parameters
-    ----------
-    ax
-        Axes of the caller, as many as there are widths; None: a new figure.
-    widths, height
-        Inches.
-
-    Raises
-    ------
-    TypeError, ValueError
-        Something else than axes, or another number of them.
-    """
-    if ax is not None:
-        return _given(ax, len(widths))
-    from matplotlib import pyplot as plt
-    from matplotlib.layout_engine import ConstrainedLayoutEngine
-
-    with plt.rc_context(_LOOK):
-        _, axes = plt.subplots(
-            1,
-            len(widths),
-            figsize=(sum(widths), height),
-            layout=ConstrainedLayoutEngine(w_pad=_PAD),
-            squeeze=False,
-            width_ratios=widths,
-        )
-    return list(axes.ravel())
-
-
 def _given(ax: Any, number: int) -> list[Axes]:
+    """Axes of the caller, as many as are drawn in."""
     from matplotlib.axes import Axes
 
     axes = list(np.ravel(np.asarray(ax, dtype=object)))
@@ -176,193 +278,141 @@ def _given(ax: Any, number: int) -> list[Axes]:
     return axes
 
 
-def finish(
-    axes: Sequence[Axes],
-    name: str,
-    drawn: Drawn,
-    *,
-    show: bool | None,
-    save: str | Path | bool | None,
-    own: bool,
-) -> Drawn | None:
-    """Save and show the figure, and return what was drawn, or None where it was shown.
+def look(font: float) -> Any:
+    """Return a context with text of a size and without grid, whatever the caller's settings.
 
-    `own` says whether the figure is ours to show when the caller does not say.
+    ``scanpy.settings.set_figure_params`` chooses letters that would collide, as sizes are in
+    inches, and a grid that lies over bars and numbers.
     """
     from matplotlib import pyplot as plt
-    from scanpy import settings
 
-    if save:
-        target = Path(settings.figdir) / f"glfs_{name}.{settings.file_format_figs}"
-        if save is not True:
-            target = target.with_suffix(str(save)) if _bare(save) else Path(save)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(target, overwrite=True) as file:
-            axes[0].figure.figure.savefig(file, bbox_inches="tight", dpi=_DPI)
-    if show or (show is None and own and not save and settings.autoshow):
-        plt.show()
-        return None
-    return drawn
+    small = LOOK.small * font
+    return plt.rc_context(
+        {
+            "axes.grid": False,
+            "font.size": font,
+            "axes.labelsize": font,
+            "axes.titlesize": 1.1 * font,
+            "figure.titlesize": 1.2 * font,
+            "xtick.labelsize": font,
+            "ytick.labelsize": font,
+            "legend.fontsize": small,
+            "legend.title_fontsize": small,
+            "legend.handlelength": 1.8,
+            "legend.handletextpad": 0.5,
+        }
+    )
+
+
+def _font(axes: Sequence[Axes]) -> float:
+    """Points of the text in axes of the caller: less where they are narrow, or its own is less."""
+    from matplotlib import rcParams
+
+    width = min(ax.get_window_extent().width / ax.figure.dpi for ax in axes)
+    ours = max(LOOK.font * min(width / LOOK.full, 1.0), LOOK.small_font)
+    return min(ours, float(rcParams["font.size"]))
+
+
+def _plain(ax: Axes) -> None:
+    """Give axes that were made with other settings the look of the context."""
+    from matplotlib import rcParams
+
+    size = rcParams["font.size"]
+    ax.grid(False)
+    ax.tick_params(labelsize=size)
+    ax.xaxis.label.set_fontsize(size)
+    ax.yaxis.label.set_fontsize(size)
+    ax.title.set_fontsize(rcParams["axes.titlesize"])
+
+
+def point_size(ax: Axes, number: int) -> float:
+    """Return the area of each of so many points: as in scanpy, and less in narrow axes."""
+    width = extent(ax)[0] / POINTS_OF_INCH
+    return LOOK.points / number * min(width / LOOK.full, 1.0) ** 2
+
+
+def extent(ax: Axes) -> tuple[float, float]:
+    """Return the width and the height that axes have in the layout of the figure, in points."""
+    ax.figure.figure.draw_without_rendering()
+    box = ax.get_window_extent()
+    scale = POINTS_OF_INCH / ax.figure.dpi
+    return box.width * scale, box.height * scale
+
+
+def place(ax: Axes) -> tuple[float, float]:
+    """Return the width and the height that axes have with all around them, in inches."""
+    spec = ax.get_subplotspec()
+    if spec is None:
+        width, height = extent(ax)
+        return width / POINTS_OF_INCH, height / POINTS_OF_INCH
+    n_rows, n_columns, *_ = spec.get_geometry()
+    whole = ax.figure.bbox
+    return (
+        whole.width / ax.figure.dpi * len(spec.colspan) / n_columns,
+        whole.height / ax.figure.dpi * len(spec.rowspan) / n_rows,
+    )
+
+
+def _fit(ax: Axes) -> None:
+    """Break the labels and the title of axes that are laid out."""
+    scale = POINTS_OF_INCH / ax.figure.dpi
+    box = ax.get_window_extent()
+    _break(ax.xaxis.label, box.width * scale)
+    _break(ax.yaxis.label, box.height * scale)
+    _break(ax.title, box.width * scale)
+
+
+def _break(text: Any, points: float) -> None:
+    """Break a text into lines of a length."""
+    letters = int(LOOK.wrap * points / (LOOK.letter * text.get_size()))
+    lines = text.get_text().split("\n")
+    filled = [textwrap.fill(line, max(letters, 1), break_long_words=False) for line in lines]
+    text.set_text("\n".join(filled))
+
+
+def _above(ax: Axes) -> float:
+    """Points that a legend and texts reach above axes."""
+    beyond = [one for one in (ax.get_legend(), *ax.texts) if one is not None]
+    top = ax.get_window_extent().y1
+    highest = max((one.get_window_extent().y1 for one in beyond), default=top)
+    return max(float(highest - top), 0.0) * POINTS_OF_INCH / ax.figure.dpi
+
+
+def legend(ax: Axes, handles: Sequence[Artist]) -> None:
+    """Put a legend above axes, where it covers nothing, in the columns that there is room for."""
+    extent(ax)
+    room, number = LOOK.wrap * ax.get_window_extent().width, len(handles)
+    for n_rows in range(1, number + 1):
+        drawn = ax.legend(
+            handles=handles,
+            loc="lower center",
+            bbox_to_anchor=(0.5, 1.0),
+            ncols=-(-number // n_rows),
+            frameon=False,
+            columnspacing=1.2,
+            borderaxespad=0.2,
+        )
+        if drawn.get_window_extent().width <= room:
+            return
+
+
+def right_axis(ax: Axes, label: str, colour: str) -> Axes:
+    """Return a second y axis on the right, in a colour; the first one keeps its own."""
+    right = ax.twinx()
+    _plain(right)
+    right.set_ylabel(label, color=colour)
+    right.tick_params(axis="y", colors=colour)
+    right.spines["top"].set_visible(False)
+    ax.spines["right"].set_visible(True)
+    return right
+
+
+def colour_bar(image: AxesImage, ax: Axes, label: str, **options: Any) -> None:
+    """Add a colour bar beside axes."""
+    bar = ax.figure.colorbar(image, ax=ax, label=label, **options)
+    _plain(bar.ax)
 
 
 def one_or_list(axes: Sequence[Axes]) -> Axes | list[Axes]:
-    """The axes if there is one, a list if there are more."""
+    """Return the axes if there is one, a list if there are more."""
     return axes[0] if len(axes) == 1 else list(axes)
-
-
-@dataclass(frozen=True)
-class Bars:
-    """Sizes of the bars and of their names.
-
-    Attributes
-    ----------
-    per_column
-        Bars in a column.
-    width, least, bar, margin
-        Inches: of a column's width, of the least height of a figure, of a bar's height with the
-        space to the next, and of what stands above and below the bars.
-    thickness
-        Share of its height that a bar fills.
-    font, smallest_font
-        Points of the largest and the smallest names.
-    line
-        Share of a bar's height that a name fills.
-    letters
-        Characters of a name that a column has room for.
-    wide
-        Where the largest is so many times the smallest, bars in several columns are on a log scale.
-    """
-
-    per_column: int = 50
-    width: float = 2.6
-    least: float = 2.4
-    bar: float = 0.17
-    margin: float = 0.9
-    thickness: float = 0.75
-    font: float = 9.0
-    smallest_font: float = 5.0
-    line: float = 0.85
-    letters: int = 20
-    wide: float = 50.0
-
-
-BARS = Bars()
-
-
-def bars_size(n_bars: int) -> tuple[list[float], float]:
-    """Return the widths of the columns, and the height, of so many bars; in inches."""
-    columns = [BARS.width] * -(-n_bars // BARS.per_column)
-    return columns, max(BARS.bar * min(n_bars, BARS.per_column) + BARS.margin, BARS.least)
-
-
-def draw_bars(
-    axes: Sequence[Axes], names: Sequence[str], values: Sequence[float], label: str
-) -> None:
-    """Draw bars from the top of the first column to the foot of the last."""
-    rows = -(-len(names) // len(axes))
-    tiny = np.finfo(float).tiny
-    lowest, largest = min(float(np.min(values)), 0.0), max(float(np.max(values)), 0.0)
-    largest = largest if largest > lowest else tiny
-    smallest = float(np.min(values, where=np.asarray(values) > tiny, initial=largest))
-    wide = len(axes) > 1 and lowest == 0 and largest > BARS.wide * smallest
-    for i, ax in enumerate(axes):
-        part = slice(i * rows, (i + 1) * rows)
-        place = np.arange(len(names[part]))
-        ax.barh(place, values[part], height=BARS.thickness, color=BLUE)
-        _names(ax, place, names[part], rows)
-        ax.set(ylim=(rows - 0.4, -0.6), xlim=(1.05 * lowest, 1.05 * largest), xlabel=label)
-        if wide:
-            ax.set(xscale="log", xlim=(smallest / 2, 1.5 * largest), xlabel=f"{label}, log scale")
-        ax.spines[["top", "right"]].set_visible(False)
-        ax.tick_params(axis="y", length=0)
-
-
-def _names(ax: Axes, place: Index, names: Sequence[str], rows: int) -> None:
-    """Names as large as the bars allow; where that is too small to read, every so many."""
-    extent = ax.get_window_extent().height / ax.figure.dpi * _POINTS_OF_INCH
-    size = min(BARS.line * extent / (rows + 0.2), BARS.font)
-    step = int(np.ceil(BARS.smallest_font / size))
-    short = [
-        name if len(name) <= BARS.letters else name[: BARS.letters - 1] + "…" for name in names
-    ]
-    # a name with two dollars is no formula
-    ax.set_yticks(
-        place[::step], short[::step], fontsize=max(size, BARS.smallest_font), parse_math=False
-    )
-
-
-def evaluation(adata: AnnData, key: str) -> dict[str, Any]:
-    """Return what ``tl.evaluate_panel`` wrote.
-
-    Raises
-    ------
-    KeyError
-        It is not there.
-    """
-    return provenance.result(
-        adata, key, "tl.evaluate_panel", "n_genes", "preserved", "most_preserved"
-    )
-
-
-def by_label(adata: AnnData, key: str) -> tuple[pd.DataFrame, Array]:
-    """Return ``per_label`` and ``confusion`` of ``tl.evaluate_panel``, in one order.
-
-    Raises
-    ------
-    KeyError
-        The panel was not evaluated, or without labels.
-    """
-    entry = evaluation(adata, key)
-    if "per_label" not in entry:
-        raise NotFound(
-            "key",
-            key,
-            "is of a panel that was evaluated without labels",
-            "run {call:tl.evaluate_panel} with {arg:labels}",
-        )
-    return entry["per_label"], np.asarray(entry["confusion"], dtype=float)
-
-
-def column(adata: AnnData, key: str, where: Literal["obs", "var"], name: str) -> pd.Series:
-    """Return a column that ``tl.evaluate_panel`` wrote to ``.obs`` or ``.var``.
-
-    Raises
-    ------
-    KeyError
-        It is not there.
-    """
-    evaluation(adata, key)
-    frame = getattr(adata, where)
-    if f"{key}_{name}" not in frame:
-        raise NotFound(
-            *("key", key, "has no column {column}", "run {call:tl.evaluate_panel} again"),
-            column=f"{key}_{name}",
-        )
-    return frame[f"{key}_{name}"]
-
-
-def short(names: Sequence[str], letters: int = _LETTERS) -> list[str]:
-    """Cut long names in the middle: both ends may tell them from others."""
-    tail = letters // 3
-    return [
-        name if len(name) <= letters else f"{name[: letters - tail - 1]}…{name[-tail:]}"
-        for name in names
-    ]
-
-
-def rows(ax: Axes, names: Sequence[str], beside: Sequence[str], size: float = 9.0) -> None:
-    """Name the rows of a picture from the top on the left, and tell a value of each on the right.
-
-    A label with two dollars is no formula.
-    """
-    ax.set_yticks(range(len(names)), short(names), fontsize=size, parse_math=False)
-    ax.set(ylim=(len(names) - 0.4, -0.6))
-    ax.tick_params(axis="y", length=0)
-    for place, text in enumerate(beside):
-        ax.text(
-            *(1.02, place, text),
-            transform=ax.get_yaxis_transform(),
-            va="center",
-            fontsize=size,
-            parse_math=False,
-        )

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import InvalidValue
-from ._figure import BLUE, check_ends, column, documented, figure, finish
+from ._colours import BLUE, colours
+from ._figure import Frame, documented, legend
+from ._results import column
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from anndata import AnnData
@@ -24,6 +27,9 @@ def imputation(
     *,
     key: str = "glfs_evaluation",
     ax: Axes | None = None,
+    title: str | None = None,
+    palette: str | Sequence[str] | None = None,
+    figsize: tuple[float, float] | None = None,
     show: bool | None = None,
     save: str | Path | bool | None = None,
 ) -> Axes | None:
@@ -33,13 +39,14 @@ def imputation(
 
     Parameters
     ----------
-    adata
+    adata : AnnData
         Cells × genes, with what :func:`~glfs_bio.tl.evaluate_panel` wrote.
-    key
+    key : str, default "glfs_evaluation"
         The `key_added` of ``tl.evaluate_panel``.
-    ax
-        Axes to draw in.
-    <show, save>
+    <ax>
+    <title>
+    <palette> the bars
+    <figsize, show, save>
 
     Returns
     -------
@@ -48,7 +55,7 @@ def imputation(
     Raises
     ------
     KeyError
-        The panel was not judged.
+        The panel was not evaluated.
     ValueError
         It has every gene that varies.
 
@@ -60,25 +67,19 @@ def imputation(
     >>> glfs_bio.tl.evaluate_panel(adata, panel)
     >>> ax = glfs_bio.pl.imputation(adata, show=False)
     >>> ax.get_ylabel()
-    'genes'
+    'number of genes'
     """
-    check_ends(show, save)
+    frame = Frame("imputation", ax, title, figsize, show, save)
+    (colour,) = colours(palette, BLUE)
     found = column(adata, key, "var", "r2").dropna().to_numpy(dtype=float)
     if not found.size:
         raise InvalidValue("key", key, "is of a panel that leaves no gene to be predicted")
-    axes = figure(ax, [_WIDTH], _HEIGHT)
-    where, median = axes[0], float(np.median(found))
-    lowest = min(0.0, float(found.min()))
-    where.hist(found, bins=_N_BINS, range=(lowest, 1.0), color=BLUE)
-    where.axvline(median, color="black", ls=":", label=f"median {median:.2f}")
-    where.set(xlabel=f"R² of {found.size:,} unmeasured genes", ylabel="genes")
-    where.set_xlim(lowest, 1.0)
-    where.spines[["top", "right"]].set_visible(False)
-    where.legend(
-        loc="lower right",
-        bbox_to_anchor=(1.0, 1.0),
-        frameon=False,
-        fontsize="small",
-        borderaxespad=0.2,
-    )
-    return finish(axes, "imputation", where, show=show, save=save, own=ax is None)
+    lowest, median = min(0.0, float(found.min())), float(np.median(found))
+    with frame.axes([_WIDTH], _HEIGHT) as (where,):
+        where.hist(found, bins=_N_BINS, range=(lowest, 1.0), color=colour)
+        line = where.axvline(median, color="black", ls=":", label=f"median {median:.2f}")
+        where.set(xlabel=f"R² of {found.size:,} unmeasured genes", ylabel="number of genes")
+        where.set_xlim(lowest, 1.0)
+        where.spines[["top", "right"]].set_visible(False)
+        legend(where, [line])
+    return frame.finish([where], where)

@@ -1,14 +1,18 @@
-"""How well a panel tells the labels of the cells."""
+"""How well a panel recovers the labels of the cells."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._figure import BLUE, GREY, VERMILLION, by_label, check_ends, documented, figure, finish, rows
+from ._colours import BLUE, GREY, VERMILLION, colours
+from ._figure import Frame, documented, legend
+from ._results import by_label
+from ._rows import beside, name_places
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from anndata import AnnData
@@ -23,6 +27,9 @@ def labels(
     *,
     key: str = "glfs_evaluation",
     ax: Axes | None = None,
+    title: str | None = None,
+    palette: str | Sequence[str] | None = None,
+    figsize: tuple[float, float] | None = None,
     show: bool | None = None,
     save: str | Path | bool | None = None,
 ) -> Axes | None:
@@ -34,13 +41,14 @@ def labels(
 
     Parameters
     ----------
-    adata
+    adata : AnnData
         Cells × genes, with what :func:`~glfs_bio.tl.evaluate_panel` wrote with `labels`.
-    key
+    key : str, default "glfs_evaluation"
         The `key_added` of ``tl.evaluate_panel``.
-    ax
-        Axes to draw in.
-    <show, save>
+    <ax>
+    <title>
+    <palette> labels, rare labels, and labels of too few cells
+    <figsize, show, save>
 
     Returns
     -------
@@ -49,7 +57,7 @@ def labels(
     Raises
     ------
     KeyError
-        The panel was not judged, or without labels.
+        The panel was not evaluated, or without labels.
 
     Examples
     --------
@@ -61,37 +69,31 @@ def labels(
     >>> len(ax.patches)
     10
     """
-    check_ends(show, save)
+    frame = Frame("labels", ax, title, figsize, show, save)
+    usual, rare, few = colours(palette, BLUE, VERMILLION, GREY)
     table = by_label(adata, key)[0].sort_values("recall", ascending=False, kind="stable")
-    axes = figure(ax, [_WIDTH], _PER_LABEL * len(table) + _MARGIN)
-    where, place = axes[0], np.arange(len(table))
-    few, rare = table["too_few"].to_numpy(dtype=bool), table["rare"].to_numpy(dtype=bool)
+    is_few, is_rare = (table[name].to_numpy(dtype=bool) for name in ("too_few", "rare"))
     kinds = {
-        "recall": (BLUE, ~rare & ~few),
-        "recall, rare": (VERMILLION, rare & ~few),
-        "recall, too few cells": (GREY, few),
+        "recall": (usual, ~is_rare & ~is_few),
+        "recall, rare": (rare, is_rare & ~is_few),
+        "recall, too few cells": (few, is_few),
     }
-    colours = np.full(len(table), BLUE, dtype=object)
-    for name, (colour, those) in kinds.items():
-        colours[those] = colour
-        if those.any():
-            where.plot([], [], "s", ms=8, color=colour, label=name)
-    where.barh(place, table["recall"], height=0.72, color=list(colours))
-    where.plot(
-        table["f1"], place, "o", ms=5, mfc="white", mec="black", clip_on=False, zorder=4, label="F1"
-    )
-    rows(where, list(table.index.astype(str)), [f"{n:,}" for n in table["n_cells"]])
-    where.text(1.02, 1.0, "cells", transform=where.transAxes, va="bottom", fontsize=9)
-    where.set(xlim=(0, 1), xlabel=f"recall and F1, panel of {adata.uns[key]['n_genes']} genes")
-    where.spines[["top", "right"]].set_visible(False)
-    where.legend(
-        loc="lower left",
-        bbox_to_anchor=(0.0, 1.0),
-        ncols=3 if len(where.lines) <= 3 else 2,
-        frameon=False,
-        fontsize="small",
-        handletextpad=0.2,
-        columnspacing=1.0,
-        borderaxespad=0.2,
-    )
-    return finish(axes, "labels", where, show=show, save=save, own=ax is None)
+    place = np.arange(len(table))
+    with frame.axes([_WIDTH], _PER_LABEL * len(table) + _MARGIN) as (where,):
+        handles: list[Any] = []
+        for name, (colour, those) in kinds.items():
+            if those.any():
+                recall = table["recall"].to_numpy()[those]
+                handles.append(
+                    where.barh(place[those], recall, height=0.72, color=colour, label=name)
+                )
+        handles += where.plot(
+            *(table["f1"], place, "o"), ms=5, mfc="white", mec="black", clip_on=False, zorder=4
+        )
+        handles[-1].set_label("F1")
+        where.set(xlim=(0, 1), xlabel=f"recall and F1, panel of {adata.uns[key]['n_genes']} genes")
+        where.spines[["top", "right"]].set_visible(False)
+        size = name_places(where, list(table.index.astype(str)))
+        beside(where, [f"{n:,} cells" for n in table["n_cells"]], size)
+        legend(where, handles)
+    return frame.finish([where], where)

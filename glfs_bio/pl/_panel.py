@@ -1,10 +1,10 @@
-"""The cells as the panel sees them."""
+"""The cells, by the panel and by all genes."""
 
 from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -14,13 +14,15 @@ from .. import checks
 from .._anndata import selection, write
 from ..errors import NO_VALUE, InvalidType, InvalidValue, NotFound, listed
 from ..tl import _panel_umap as embedding
-from ._figure import MUTED, check_ends, documented, figure, finish
+from ._colours import MUTED, colour_map, colours
+from ._figure import LOOK, Frame, documented, look, point_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
     from numpy.typing import NDArray
 
 _KINDS = ("umap", "heatmap", "dotplot")
@@ -103,35 +105,48 @@ def panel(
     key: str = "glfs",
     n_genes: int | None = None,
     symbols: str | None = None,
+    keep: bool = False,
     ax: Sequence[Axes] | None = None,
+    title: str | None = None,
+    palette: str | Sequence[str] | None = None,
+    cmap: str | Colormap = "viridis",
+    figsize: tuple[float, float] | None = None,
     show: bool | None = None,
     save: str | Path | bool | None = None,
 ) -> list[Axes] | dict[str, Axes] | list[dict[str, Axes]] | None:
-    """Show the cells by the panel: a UMAP beside that of all genes, a heat map, or a dot plot.
+    """Show the cells by the panel: a UMAP next to that of all genes, a heat map, or a dot plot.
 
     Parameters
     ----------
-    adata
-        Cells × genes, with a selection of :func:`~glfs_bio.pp.select_genes`; it may be backed.  It
-        is not changed.
-    labels
+    adata : AnnData
+        Cells × genes, with a selection of :func:`~glfs_bio.pp.select_genes`; it may be backed.
+    labels : str or sequence of str, default None
         Column of ``.obs``, or gene, that colours the cells of a UMAP; of several each has maps of
         its own.  The other kinds need a column, which groups the cells.
-    kind
-        ``"umap"``: two UMAPs, by all genes and by the panel, as :func:`~glfs_bio.tl.panel_umap`
-        keeps them in `adata`; where they are not there, they are computed for this call only.
-        Where the panel has all genes of `adata`, there is only that of the panel.
-        ``"heatmap"``, ``"dotplot"``: those of scanpy, every gene scaled from 0 to 1, genes ordered
-        by the group in which they are highest; the heat map shows a random part of large groups.
-    key
+    kind : {"umap", "heatmap", "dotplot"}, default "umap"
+        ``"umap"``
+            Two UMAPs, by all genes and by the panel.  Those that :func:`~glfs_bio.tl.panel_umap`
+            keeps in `adata` are drawn if they are of these genes and this matrix; otherwise they
+            are computed.  Where the panel has all genes of `adata`, there is only that of the
+            panel.
+        ``"heatmap"``, ``"dotplot"``
+            Those of scanpy, every gene scaled from 0 to 1, genes ordered by the group in which they
+            are highest; the heat map shows a random part of large groups.
+    key : str, default "glfs"
         Which selection: the `key_added` of ``select_genes``.
-    n_genes
-        How many of the best genes.  None: every selected gene.
+    n_genes : int, default None
+        Number of genes, the best first.  None: every selected gene.
     <symbols>
-    ax
+    keep : bool, default False
+        Whether to keep UMAPs that are computed in `adata`, as :func:`~glfs_bio.tl.panel_umap` does,
+        for the next call.  If False, `adata` is not changed.
+    ax : sequence of matplotlib.axes.Axes, default None
         An axes for each UMAP, first those by all genes and by the panel of the first of `labels`.
         scanpy draws the other kinds in figures of their own.
-    <show, save>
+    <title>
+    <palette> the groups
+    <cmap> "viridis"
+    <figsize, show, save>
 
     Returns
     -------
@@ -155,7 +170,9 @@ def panel(
     >>> len(axes["heatmap_ax"].get_xticklabels())
     10
     """
-    check_ends(show, save)
+    frame = Frame(f"panel_{kind}", ax, title, figsize, show, save)
+    of_values = colour_map(cmap)
+    checks.flags(keep=keep)
     checks.one_of("kind", kind, _KINDS)
     checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
     shown = [labels] if labels is None or isinstance(labels, str) else list(labels)
@@ -166,36 +183,38 @@ def panel(
             *("ax", NO_VALUE, "is for UMAPs, and scanpy draws {arg:kind={kind}} in a figure"),
             kind=kind,
         )
-    ranked = selection.ranked(adata, key).index
-    genes = ranked[: len(ranked) if n_genes is None else n_genes]
-    # in which the genes were selected
-    layer = write.restored(adata.uns.get(key, {}).get("params", {}).get("layer"))
-    if kind == "umap":
-        n_maps = 1 if len(genes) == adata.n_vars else 2
-        every = [_cells(adata, genes, one, layer, symbols) for one in shown]
-        axes = figure(ax, [_SQUARE] * n_maps * len(shown), _TALL)
-        panel_map, all_map = embedding.maps(adata, key, genes, layer)
-        maps = {f"panel of {len(genes)} genes": panel_map}
-        if all_map is not None:
-            maps = {f"all {adata.n_vars} genes": all_map, **maps}
-        for place, (cells, name) in enumerate(every):
-            _umaps(axes[place * n_maps : (place + 1) * n_maps], cells, name, maps)
-        return finish(axes, "panel_umap", axes, show=show, save=save, own=ax is None)
-    if len(shown) > 1:
+    if len(shown) > 1 and kind != "umap":
         raise InvalidValue(
             *("labels", NO_VALUE, "are several, and {arg:kind={kind}} has one"), kind=kind
         )
-    cells, groups = _cells(adata, genes, shown[0], layer, symbols)
-    labels = str(groups)
-    order = _by_group(cells, labels)
+    genes = selection.ranked(adata, key).index[:n_genes]
+    # in which the genes were selected
+    layer = write.restored(adata.uns.get(key, {}).get("params", {}).get("layer"))
+    every = [_cells(adata, genes, one, layer, symbols, palette) for one in shown]
+    if kind == "umap":
+        maps = embedding.maps(adata, key, genes, layer)
+        if keep:
+            embedding.keep(adata, key, maps)
+        titled = {f"panel of {len(genes):,} genes": maps.panel}
+        if maps.all_genes is not None:
+            titled = {f"all {adata.n_vars:,} genes": maps.all_genes, **titled}
+        with frame.axes([_SQUARE] * len(titled) * len(every), _TALL) as axes:
+            for place, (cells, name) in enumerate(every):
+                some = axes[place * len(titled) : (place + 1) * len(titled)]
+                _umaps(some, cells, name, titled, of_values)
+        return frame.finish(axes, axes)
+    cells, groups = every[0]
     drawn: dict[str, Axes] | list[dict[str, Axes]]
-    if kind == "heatmap":
-        drawn = _heatmap(_balanced(cells, labels), order, labels)
-    else:
-        drawn = _dotplot(cells, order, labels)
-    first = drawn if isinstance(drawn, dict) else drawn[0]
-    some = [next(iter(first.values()))]
-    return finish(some, f"panel_{kind}", drawn, show=show, save=save, own=True)
+    with look(LOOK.font):
+        if kind == "heatmap":
+            drawn = first = _heatmap(cells, str(groups), of_values, figsize)
+        else:
+            drawn = _dotplot(cells, str(groups), of_values, figsize)
+            first = drawn[0]
+        some = [next(iter(first.values()))]
+        if title is not None:
+            some[0].figure.suptitle(title, parse_math=False)
+    return frame.finish(some, drawn)
 
 
 def _check_labels(adata: AnnData, labels: str | None, kind: str) -> None:
@@ -213,7 +232,12 @@ def _check_labels(adata: AnnData, labels: str | None, kind: str) -> None:
 
 
 def _cells(
-    adata: AnnData, genes: pd.Index, labels: str | None, layer: str | None, symbols: str | None
+    adata: AnnData,
+    genes: pd.Index,
+    labels: str | None,
+    layer: str | None,
+    symbols: str | None,
+    palette: Any,
 ) -> tuple[AnnData, str | None]:
     """The cells with the genes of the panel only, under the names to show; and of the labels."""
     called = selection.names(adata, symbols).fillna(adata.var_names.to_series()).loc[genes]
@@ -228,28 +252,33 @@ def _cells(
     name = labels if labels not in cells.var_names else f"{labels} (cells)"
     if labels in adata.obs:
         cells.obs[name] = adata.obs[labels]
-        _colour(cells, name, adata.uns.get(f"{labels}_colors"))
+        _colour(cells, name, adata.uns.get(f"{labels}_colors"), palette)
     else:
         of_gene = embedding.values(adata, pd.Index([labels]), layer)
         cells.obs[name] = of_gene.ravel().astype(np.float64)
     return cells, name
 
 
-def _colour(cells: AnnData, labels: str, colours: Sequence[str] | None) -> None:
-    """The groups' own colours; else ours, for as many as we have."""
+def _colour(cells: AnnData, labels: str, stored: Sequence[str] | None, palette: Any) -> None:
+    """The colours that are asked for, or the groups' own; else ours, for as many as we have."""
     if pd.api.types.is_float_dtype(cells.obs[labels]):
         return
     groups = cells.obs[labels].astype("category")
-    if colours is None or len(colours) != len(groups.cat.categories):
+    if palette is not None or stored is None or len(stored) != len(groups.cat.categories):
         groups = groups.cat.remove_unused_categories()
-        colours = MUTED[: len(groups.cat.categories)]
+        stored = MUTED[: len(groups.cat.categories)]
     # with two dollars a name would be a formula
     groups = groups.cat.rename_categories(
         [str(one).replace("$", r"\$") for one in groups.cat.categories]
     )
     cells.obs[labels] = groups
-    if len(colours) == len(groups.cat.categories):
-        cells.uns[f"{labels}_colors"] = list(colours)
+    number = len(groups.cat.categories)
+    if palette is not None:
+        from matplotlib.colors import to_hex
+
+        stored = [to_hex(one) for one in colours(palette, *[""] * number)]
+    if len(stored) == number:
+        cells.uns[f"{labels}_colors"] = list(stored)
 
 
 def _umaps(
@@ -257,6 +286,7 @@ def _umaps(
     cells: AnnData,
     labels: str | None,
     maps: dict[str, NDArray[np.float64]],
+    cmap: Colormap,
 ) -> None:
     """One UMAP after the other; the last has the legend."""
     import scanpy as sc
@@ -272,7 +302,8 @@ def _umaps(
                 cells,
                 basis,
                 color=labels,
-                color_map="viridis",
+                size=point_size(ax, cells.n_obs),
+                color_map=cmap,
                 legend_loc="right margin" if last else "none",
                 colorbar_loc="right" if last else None,
                 title=title,
@@ -301,9 +332,12 @@ def _balanced(cells: AnnData, labels: str) -> AnnData:
     return cells[np.sort(np.concatenate(kept))].copy()
 
 
-def _heatmap(cells: AnnData, genes: list[str], labels: str) -> dict[str, Axes]:
+def _heatmap(
+    every: AnnData, labels: str, cmap: Colormap, figsize: tuple[float, float] | None
+) -> dict[str, Axes]:
     import scanpy as sc
 
+    genes, cells = _by_group(every, labels), _balanced(every, labels)
     few = len(genes) <= HEATMAP.few
     column = HEATMAP.column if few else HEATMAP.narrow
     rows = max(HEATMAP.row * cells.obs[labels].nunique(), HEATMAP.least)
@@ -313,8 +347,8 @@ def _heatmap(cells: AnnData, genes: list[str], labels: str) -> dict[str, Axes]:
         genes,
         labels,
         standard_scale="var",
-        cmap="viridis",
-        figsize=(across + column * len(genes), down + rows),
+        cmap=cmap,
+        figsize=figsize or (across + column * len(genes), down + rows),
         show_gene_labels=True,
         show=False,
     )
@@ -322,15 +356,18 @@ def _heatmap(cells: AnnData, genes: list[str], labels: str) -> dict[str, Axes]:
     return axes
 
 
-def _dotplot(cells: AnnData, genes: list[str], labels: str) -> list[dict[str, Axes]]:
+def _dotplot(
+    cells: AnnData, labels: str, cmap: Colormap, figsize: tuple[float, float] | None
+) -> list[dict[str, Axes]]:
     import scanpy as sc
     from matplotlib import pyplot as plt
 
+    genes = _by_group(cells, labels)
     rows = -(-len(genes) // DOTPLOT.per_row)
     in_row = -(-len(genes) // rows)
     dots = max(DOTPLOT.dot * cells.obs[labels].nunique(), DOTPLOT.least)
     across, down = DOTPLOT.around
-    size = across + DOTPLOT.dot * in_row, rows * (down + dots)
+    size = figsize or (across + DOTPLOT.dot * in_row, rows * (down + dots))
     figure, axes = plt.subplots(rows, 1, figsize=size, squeeze=False)
     figure.subplots_adjust(hspace=DOTPLOT.between)
     drawn = []
@@ -340,7 +377,7 @@ def _dotplot(cells: AnnData, genes: list[str], labels: str) -> list[dict[str, Ax
             genes[i * in_row : (i + 1) * in_row],
             labels,
             standard_scale="var",
-            cmap="viridis",
+            cmap=cmap,
             dot_max=1.0,
             ax=ax,
             return_fig=True,

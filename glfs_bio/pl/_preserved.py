@@ -1,4 +1,4 @@
-"""What the share of the structure means that a panel keeps."""
+"""The structure preserved by a panel, next to that of other panels of its size."""
 
 from __future__ import annotations
 
@@ -6,20 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._anndata import target
-from ._figure import (
-    BLUE,
-    GREY,
-    VERMILLION,
-    check_ends,
-    documented,
-    evaluation,
-    figure,
-    finish,
-    rows,
-)
+from ._colours import BLUE, GREY, VERMILLION, colours
+from ._figure import Frame, documented
+from ._results import evaluation, preserved_label
+from ._rows import beside, name_places
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from anndata import AnnData
@@ -38,23 +31,27 @@ def preserved(
     *,
     key: str = "glfs_evaluation",
     ax: Axes | None = None,
+    title: str | None = None,
+    palette: str | Sequence[str] | None = None,
+    figsize: tuple[float, float] | None = None,
     show: bool | None = None,
     save: str | Path | bool | None = None,
 ) -> Axes | None:
-    """Show what a panel keeps beside random panels, GLFS's own, and what no panel can keep.
+    """Show the structure preserved by a panel, by random panels and by a selection of glfs_bio.
 
-    All panels have the same size.  The share is on one scale, where 0 is no gene and 1 is all
-    genes.  No panel of that size reaches into the grey.
+    All panels have the same size.  0 is no gene and 1 is all genes.  The grey area is above the
+    upper bound: no panel of that size reaches it.
 
     Parameters
     ----------
-    adata
+    adata : AnnData
         Cells × genes, with what :func:`~glfs_bio.tl.evaluate_panel` wrote.
-    key
+    key : str, default "glfs_evaluation"
         The `key_added` of ``tl.evaluate_panel``.
-    ax
-        Axes to draw in.
-    <show, save>
+    <ax>
+    <title>
+    <palette> the panel, the selection of glfs_bio, and random panels
+    <figsize, show, save>
 
     Returns
     -------
@@ -63,7 +60,7 @@ def preserved(
     Raises
     ------
     KeyError
-        The panel was not judged.
+        The panel was not evaluated.
 
     Examples
     --------
@@ -73,55 +70,55 @@ def preserved(
     >>> glfs_bio.tl.evaluate_panel(adata, panel)
     >>> ax = glfs_bio.pl.preserved(adata, show=False)
     >>> [name.get_text() for name in ax.get_yticklabels()]
-    ['this panel', 'selected by glfs_bio', '20 random panels']
+    ['this panel, 5 genes', 'selected by glfs_bio', '20 random panels']
     """
-    check_ends(show, save)
+    frame = Frame("preserved", ax, title, figsize, show, save)
+    chosen = colours(palette, VERMILLION, BLUE, GREY)
     entry = evaluation(adata, key)
-    strips = _strips(entry)
-    axes = figure(ax, [_WIDTH], _PER_ROW * len(strips) + _MARGIN)
-    where = axes[0]
-    for place, (values, style) in enumerate(strips.values()):
-        spread = np.linspace(-_SPREAD, _SPREAD, values.size) if values.size > 1 else np.zeros(1)
-        # one beside the other, whatever their order
-        across = place + np.random.default_rng(0).permutation(spread)
-        where.plot(values, across, ls="", clip_on=False, zorder=3, **style)
-    most = float(entry["most_preserved"])
-    where.axvspan(most, 1.0, color="#EBEBEB", lw=0)
-    where.axvline(most, color="black", lw=1, ls="--")
-    where.text(
-        *(most, 1.02, f"at most {most:.2f} with {entry['n_genes']} genes"),
-        transform=where.get_xaxis_transform(),
-        ha="right" if most > 0.5 else "left",
-        va="bottom",
-        fontsize=9,
-    )
-    rows(where, list(strips), [_value(values) for values, _ in strips.values()])
-    where.set(
-        xlim=(0, 1),
-        xlabel=f"share of {target.described(entry)} that is preserved (1: by all genes)",
-    )
-    where.spines[["top", "right", "left"]].set_visible(False)
-    return finish(axes, "preserved", where, show=show, save=save, own=ax is None)
+    strips, most = _strips(entry, *chosen), float(entry["most_preserved"])
+    with frame.axes([_WIDTH], _PER_ROW * len(strips) + _MARGIN) as (where,):
+        for place, (values, style) in enumerate(strips.values()):
+            spread = np.linspace(-_SPREAD, _SPREAD, values.size) if values.size > 1 else np.zeros(1)
+            # next to one another, whatever their order
+            across = place + np.random.default_rng(0).permutation(spread)
+            where.plot(values, across, ls="", clip_on=False, zorder=3, **style)
+        where.axvspan(most, 1.0, color="#EBEBEB", lw=0)
+        where.axvline(most, color="black", lw=1, ls="--")
+        where.set(xlim=(0, 1), xlabel=preserved_label(entry))
+        where.spines[["top", "right", "left"]].set_visible(False)
+        size = name_places(where, list(strips))
+        beside(where, [_value(values) for values, _ in strips.values()], size)
+        where.text(
+            *(most, 1.02, f"upper bound {most:.2f}"),
+            transform=where.get_xaxis_transform(),
+            ha="right" if most > 0.5 else "left",
+            va="bottom",
+            fontsize=size,
+        )
+    return frame.finish([where], where)
 
 
-def _strips(entry: dict[str, Any]) -> dict[str, tuple[Array, dict[str, Any]]]:
-    """Rows of the picture: shares, and how their points look."""
-    own = {"marker": "D", "ms": 9, "color": VERMILLION}
-    strips = {"this panel": (np.array([entry["preserved"]]), own)}
-    if "preserved_with_failures" in entry:
-        failing = np.array([entry["preserved_with_failures"]])
-        strips["this panel, as genes fail"] = failing, own | {"mfc": "none", "mew": 1.5}
+def _strips(
+    entry: dict[str, Any], of_panel: Any, of_selection: Any, of_random: Any
+) -> dict[str, tuple[Array, dict[str, Any]]]:
+    """Rows of the plot: shares, and how their points look."""
+    own = {"marker": "D", "ms": 9, "color": of_panel}
+    name = f"this panel, {entry['n_genes']} genes"
+    strips = {name: (np.array([entry["preserved"]]), own)}
+    if "preserved_on_platform" in entry:
+        measured = np.array([entry["preserved_on_platform"]])
+        strips["this panel, on the platform"] = measured, own | {"mfc": "none", "mew": 1.5}
     if "batches" in entry:
-        each = {"marker": "D", "ms": 5, "color": VERMILLION, "alpha": 0.7, "mew": 0}
+        each = {"marker": "D", "ms": 5, "color": of_panel, "alpha": 0.7, "mew": 0}
         of_batches = np.ravel(entry["preserved_in_batches"])
-        of_batches = of_batches[~np.isnan(of_batches)]  # of which there is nothing to keep
-        strips[f"this panel, in each of {of_batches.size} batches"] = of_batches, each
-    best = {"marker": "s", "ms": 8, "color": BLUE}
+        of_batches = of_batches[~np.isnan(of_batches)]  # without any structure to preserve
+        strips[f"this panel, in {of_batches.size} batches"] = of_batches, each
+    best = {"marker": "s", "ms": 8, "color": of_selection}
     strips["selected by glfs_bio"] = np.array([entry["best_preserved"]]), best
     random = np.ravel(entry["random_preserved"])
     if random.size:
         name = f"{random.size} random panel{'s' if random.size > 1 else ''}"
-        strips[name] = random, {"marker": "o", "ms": 4, "color": GREY, "alpha": 0.7, "mew": 0}
+        strips[name] = random, {"marker": "o", "ms": 4, "color": of_random, "alpha": 0.7, "mew": 0}
     return strips
 
 

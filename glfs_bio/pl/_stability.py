@@ -1,15 +1,17 @@
-"""Stability of a selection over parts of the cells."""
+"""Stability of a selection over subsamples of the cells."""
 
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import checks
 from .._anndata import selection
-from ._figure import BARS, BLUE, GREY, bars_size, check_ends, documented, draw_bars, figure, finish
+from ._colours import BLUE, GREY, colour_map, colours
+from ._figure import Frame, colour_bar, documented, legend
+from ._rows import BARS, bars_size, draw_bars
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from anndata import AnnData
     from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
+
+    from .._typing import Array
 
 #: Letters of a line above the bars.
 _LETTERS = 34
@@ -32,27 +37,34 @@ def stability(
     key: str = "glfs_stability",
     symbols: str | None = None,
     ax: Sequence[Axes] | None = None,
+    title: str | None = None,
+    palette: str | Sequence[str] | None = None,
+    cmap: str | Colormap = "cividis",
+    figsize: tuple[float, float] | None = None,
     show: bool | None = None,
     save: str | Path | bool | None = None,
 ) -> list[Axes] | None:
-    """Bars of the selection frequencies, and the pairwise Jaccard indices of the selections.
+    """Draw selection frequencies, and the pairwise Jaccard indices of the selections.
 
-    Genes of the panel are blue and the others grey.  Where the selection in `adata` is not the one
-    that was examined, all bars are blue, and a line says in what it differs.
+    Genes of the panel are blue and other genes grey.  Where the selection in `adata` is not the one
+    that was examined, all bars are blue, and the title says how it differs.
 
     Parameters
     ----------
-    adata
+    adata : AnnData
         Cells × genes, with what :func:`~glfs_bio.tl.stability` wrote.
-    n_genes
-        How many of the most frequent genes, in columns of at most 50; those that no selection has
+    n_genes : int, default None
+        Number of genes, the most frequent first, in columns of at most 50; genes of no selection
         are left out.  None: the mean size of the selections.
-    key
+    key : str, default "glfs_stability"
         The `key_added` of ``tl.stability``.
     <symbols>
-    ax
-        Two axes to draw in: bars, and matrix.
-    <show, save>
+    ax : sequence of two matplotlib.axes.Axes, default None
+        Axes to draw bars and matrix in.  None: a new figure.
+    <title>
+    <palette> genes of the panel, and other genes
+    <cmap> "cividis"
+    <figsize, show, save>
 
     Returns
     -------
@@ -75,53 +87,57 @@ def stability(
     >>> len(bars.get_yticklabels())
     10
     """
-    check_ends(show, save)
+    frame = Frame("stability", ax, title, figsize, show, save)
+    inside, outside = colours(palette, BLUE, GREY)
+    matrix = colour_map(cmap)
     checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
     entry = selection.record(adata, key, "tl.stability", "jaccard", "n_genes")
     frequency = selection.frequency(adata, key)
     size = round(float(np.mean(entry["n_genes"]))) if n_genes is None else n_genes
     frequency = frequency[frequency > 0].head(size)
     called = selection.names(adata, symbols).fillna(adata.var_names.to_series())
+    names = list(called.loc[frequency.index])
     columns, height = bars_size(len(frequency))
     columns = columns if ax is None else [BARS.width]
-    axes = figure(ax, [*columns, _MATRIX], max(height, _TALL))
-    draw_bars(
-        axes[:-1], list(called.loc[frequency.index]), frequency.to_numpy(), "selection frequency"
-    )
-    if entry.get("of") in adata.uns:
-        _of_which(axes[:-1], adata, entry["of"], key, frequency.index)
-    _matrix(axes[-1], entry["jaccard"], entry["mean_jaccard"])
-    return finish(axes, "stability", list(axes), show=show, save=save, own=ax is None)
+    with frame.axes([*columns, _MATRIX], max(height, _TALL)) as axes:
+        *bars, last = axes
+        draw_bars(bars, names, frequency.to_numpy(), "selection frequency", inside)
+        if entry.get("of") in adata.uns:
+            _mark(bars, adata, entry["of"], key, frequency.index, (inside, outside))
+        _matrix(last, entry["jaccard"], entry["mean_jaccard"], matrix)
+    return frame.finish(axes, list(axes))
 
 
-def _of_which(
-    axes: Sequence[Axes], adata: AnnData, key: str, stability_key: str, genes: pd.Index
+def _mark(
+    axes: Sequence[Axes],
+    adata: AnnData,
+    key: str,
+    stability_key: str,
+    genes: pd.Index,
+    chosen: Sequence[Any],
 ) -> None:
-    """Tell which genes are in the panel, or why that cannot be told."""
+    """Distinguish the genes of the panel, or say why the panel is another."""
+    from matplotlib.patches import Patch
+
     different = selection.difference(adata, key, stability_key)
     if different is not None:
-        title = f"not of the selection under {key!r}: {different}"
-        axes[0].set_title(
-            textwrap.fill(title, _LETTERS), fontsize="small", loc="left", parse_math=False
-        )
+        text = f"not of the selection under {key!r}: {different}"
+        axes[0].set_title(textwrap.fill(text, _LETTERS), fontsize="small", parse_math=False)
         return
     selected = adata.var[f"{key}_selected"].loc[genes].astype(bool)
     bars = [bar for ax in axes for bar in ax.patches]
     for bar, inside in zip(bars, selected, strict=True):
-        bar.set_color(BLUE if inside else GREY)
+        bar.set_color(chosen[0] if inside else chosen[1])
     if not selected.all():
-        for colour, label in ((BLUE, "in the panel"), (GREY, "not in it")):
-            axes[-1].barh(np.nan, np.nan, color=colour, label=label)
-        axes[-1].legend(loc="lower right", fontsize="small")
+        labels = dict(zip(("in the panel", "not in it"), chosen, strict=True))
+        legend(axes[0], [Patch(color=colour, label=label) for label, colour in labels.items()])
 
 
-def _matrix(ax: Axes, jaccard: np.ndarray, mean: float) -> None:
-    image = ax.imshow(jaccard, vmin=0, vmax=1, cmap="cividis")
-    ax.set(xlabel="part of the cells", ylabel="part of the cells")
-    ax.set_title(f"mean {mean:.2f} over the pairs", fontsize="medium")
+def _matrix(ax: Axes, jaccard: Array, mean: float, cmap: Colormap) -> None:
+    image = ax.imshow(jaccard, vmin=0, vmax=1, cmap=cmap)
+    ax.set(xlabel="subsample", ylabel="subsample", title=f"mean Jaccard index {mean:.2f}")
     places = np.arange(0, len(jaccard), max(len(jaccard) // 5, 1))
     ax.set_xticks(places, places + 1)
     ax.set_yticks(places, places + 1)
     ax.set_anchor("N")
-    below = ax.inset_axes((0.0, -0.3, 1.0, 0.05))
-    ax.figure.colorbar(image, cax=below, label="Jaccard index", orientation="horizontal")
+    colour_bar(image, ax, "Jaccard index", location="bottom", shrink=0.9, pad=0.05, aspect=15)

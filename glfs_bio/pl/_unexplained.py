@@ -1,4 +1,4 @@
-"""Where in the cells a panel leaves something open."""
+"""The cells that a panel explains least."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ from anndata import AnnData
 
 from .. import checks
 from ..errors import NotFound, listed
-from ._figure import check_ends, column, documented, figure, finish
+from ._colours import colour_map
+from ._figure import Frame, documented, point_size
+from ._results import column
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
 
 _WIDTH, _HEIGHT = 5.4, 4.2
 _KINDS = {"X_umap": "UMAP", "X_pca": "PC"}
@@ -29,24 +32,28 @@ def unexplained(
     key: str = "glfs_evaluation",
     basis: str | None = None,
     ax: Axes | None = None,
+    title: str | None = None,
+    cmap: str | Colormap = "cividis",
+    figsize: tuple[float, float] | None = None,
     show: bool | None = None,
     save: str | Path | bool | None = None,
 ) -> Axes | None:
-    """Show the cells, coloured by the error that the panel leaves at each.
+    """Show the cells, coloured by the variation of each that the panel leaves unexplained.
 
-    The unit is the error at a mean cell without any gene.  The colours end at the 99th percentile.
+    The unit is that of a mean cell without any gene.  The colours end at the 99th percentile.
 
     Parameters
     ----------
-    adata
+    adata : AnnData
         Cells × genes, with what :func:`~glfs_bio.tl.evaluate_panel` wrote.
-    key
+    key : str, default "glfs_evaluation"
         The `key_added` of ``tl.evaluate_panel``.
-    basis
+    basis : str, default None
         Key of ``.obsm``, with or without ``X_``.  None: ``X_umap``, or else ``X_pca``.
-    ax
-        Axes to draw in.
-    <show, save>
+    <ax>
+    <title>
+    <cmap> "cividis"
+    <figsize, show, save>
 
     Returns
     -------
@@ -55,7 +62,7 @@ def unexplained(
     Raises
     ------
     KeyError
-        The panel was not judged, or there is no such embedding.
+        The panel was not evaluated, or there is no such embedding.
 
     Examples
     --------
@@ -67,33 +74,34 @@ def unexplained(
     >>> ax.get_xlabel()
     'UMAP 1'
     """
-    check_ends(show, save)
+    frame = Frame("unexplained", ax, title, figsize, show, save)
+    colours = colour_map(cmap)
     import scanpy as sc
 
-    error = column(adata, key, "obs", "unexplained").to_numpy(dtype=float)
+    unexplained = column(adata, key, "obs", "unexplained").to_numpy(dtype=float)
     name = _basis(adata, basis)
-    axes = figure(ax, [_WIDTH], _HEIGHT)
     cells = AnnData(
-        obs=pd.DataFrame({"open": error}, index=adata.obs_names),
+        obs=pd.DataFrame({"unexplained": unexplained}, index=adata.obs_names),
         obsm={"X_cells": np.asarray(adata.obsm[name])[:, :2]},
     )
-    with warnings.catch_warnings():
+    with frame.axes([_WIDTH], _HEIGHT) as (where,), warnings.catch_warnings():
         # scanpy 1.11 sets colours of a colour map in a way that matplotlib 3.11 will drop
         warnings.simplefilter("ignore", PendingDeprecationWarning)
         sc.pl.embedding(
             cells,
             "cells",
-            color="open",
-            color_map="cividis",
+            color="unexplained",
+            color_map=colours,
+            size=point_size(where, adata.n_obs),
             vmin=0,
             vmax="p99",
-            title=f"left open by the panel of {adata.uns[key]['n_genes']} genes",
-            ax=axes[0],
+            title=f"unexplained, panel of {adata.uns[key]['n_genes']} genes",
+            ax=where,
             show=False,
         )
-    called = _KINDS.get(name, name.removeprefix("X_"))
-    axes[0].set(xlabel=f"{called} 1", ylabel=f"{called} 2")
-    return finish(axes, "unexplained", axes[0], show=show, save=save, own=ax is None)
+        called = _KINDS.get(name, name.removeprefix("X_"))
+        where.set(xlabel=f"{called} 1", ylabel=f"{called} 2")
+    return frame.finish([where], where)
 
 
 def _basis(adata: AnnData, basis: str | None) -> str:

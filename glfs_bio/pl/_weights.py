@@ -1,4 +1,4 @@
-"""What each selected gene counts for."""
+"""The contribution of each selected gene."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from .. import checks
 from .._anndata import selection
-from ._figure import BARS, bars_size, check_ends, documented, draw_bars, figure, finish, one_or_list
+from ._colours import BLUE, colours
+from ._figure import Frame, documented, one_or_list
+from ._rows import BARS, bars_size, draw_bars
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from anndata import AnnData
@@ -23,29 +26,34 @@ def weights(
     key: str = "glfs",
     symbols: str | None = None,
     ax: Axes | None = None,
+    title: str | None = None,
+    palette: str | Sequence[str] | None = None,
+    figsize: tuple[float, float] | None = None,
     show: bool | None = None,
     save: str | Path | bool | None = None,
 ) -> Axes | list[Axes] | None:
-    """Bars of what each selected gene counts for, the best gene first.
+    """Draw the contribution of each selected gene, the best gene first.
 
     With ``objective="error"``, the default of ``select_genes``, that is the loss: the share of the
-    structure that the panel loses without the gene.  The weights would say little there, since most
-    genes of the panel have weight 1.  With the paper's objectives and with other methods it is the
-    weight that the method gave the gene.  The axis says which.
+    structure that is no longer preserved without the gene.  Weights would say little there, since
+    most genes of the panel have weight 1.  With the objectives of the original GLFS and with other
+    methods it is the weight that the method gave the gene.  The axis says which.
 
     Parameters
     ----------
-    adata
+    adata : AnnData
         Cells × genes, with a selection of :func:`~glfs_bio.pp.select_genes`.
-    n_genes
-        How many of the best.  None: every selected gene.  They are in columns of at most 50, with a
-        log scale where the bars of several columns are too unlike for another.
-    key
+    n_genes : int, default None
+        Number of genes, the best first.  None: every selected gene.  They are in columns of at most
+        50, with a log scale where the bars of several columns are too unlike for another.
+    key : str, default "glfs"
         Which selection: the `key_added` of ``select_genes``.
     <symbols>
-    ax
-        Axes to draw all bars in.
-    <show, save>
+    ax : matplotlib.axes.Axes, default None
+        Axes to draw all bars in.  None: a new figure.
+    <title>
+    <palette> the bars
+    <figsize, show, save>
 
     Returns
     -------
@@ -67,19 +75,20 @@ def weights(
     >>> len(ax.patches)
     10
     """
-    check_ends(show, save)
+    frame = Frame("weights", ax, title, figsize, show, save)
+    (colour,) = colours(palette, BLUE)
     checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
-    frame = selection.ranked(adata, key).head(adata.n_vars if n_genes is None else n_genes)
+    best = selection.ranked(adata, key).head(adata.n_vars if n_genes is None else n_genes)
     called = selection.names(adata, symbols).fillna(adata.var_names.to_series())
-    columns, height = bars_size(len(frame))
-    axes = figure(ax, [BARS.width] if ax is not None else columns, height)
     column, label = _shown(selection.record(adata, key, "pp.select_genes", "method"))
-    draw_bars(axes, list(called.loc[frame.index]), frame[column].to_numpy(), label)
-    return finish(axes, "weights", one_or_list(axes), show=show, save=save, own=ax is None)
+    columns, height = bars_size(len(best))
+    with frame.axes([BARS.width] if ax is not None else columns, height) as axes:
+        draw_bars(axes, list(called.loc[best.index]), best[column].to_numpy(), label, colour)
+    return frame.finish(axes, one_or_list(axes))
 
 
 def _shown(entry: dict[str, Any]) -> tuple[str, str]:
     """Column of the selection that says most of a gene, and its name on the axis."""
     if entry.get("objective") == "error":
-        return "loss", "lost without the gene"
+        return "loss", "contribution (loss)"
     return "weight", "weight β" if "objective" in entry else f"weight by {entry['method']}"

@@ -18,6 +18,7 @@ import pandas as pd
 from .._anndata.structure import KEY
 from .._anndata.write import storable
 from ..errors import Message
+from ..options import Platform
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _NONE, _JSON = "None", "json:"
-#: Parameters that may be a dict of numbers, or a list of names; `preserve` may be both.
-_BY_NAME = ("detection", "failure", "preserve")
+#: Parameters that may be a dict of numbers, or a list of names.
+_BY_NAME = ("preserve",)
 #: Of a record, what has parameters.
 _WITH_PARAMETERS = ("params", "structure")
 #: Of the record of a structure: its bytes, and what these hold.
@@ -102,14 +103,22 @@ def from_r(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _params_from_r(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters, of which the platform has some of its own."""
+    """Parameters, of which the platform is a record."""
     from_r = {}
     for name, value in params.items():
         if name == "platform" and isinstance(value, dict):
-            from_r[name] = _params_from_r(value)
+            from_r[name] = platform(value).record()
         else:
             from_r[name] = storable(value) if value is None or name in _BY_NAME else value
     return from_r
+
+
+def platform(fields: Mapping[str, Any]) -> Platform:
+    """Return a platform of R, where one name alone may be a column or a file of genes."""
+    genes = fields.get("genes")
+    if isinstance(genes, list | np.ndarray) and len(genes) == 1:
+        genes = str(genes[0])
+    return Platform(**{**fields, "genes": genes})
 
 
 def _value_for_r(name: str, value: Any) -> Any:

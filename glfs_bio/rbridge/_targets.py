@@ -15,7 +15,7 @@ import anndata as ad
 import numpy as np
 from joblib import parallel_config
 
-from .. import io, pp
+from .. import io, pp, tl
 from .._anndata import columns, read
 from .._anndata import structure as structures
 from .._extras import needs
@@ -23,7 +23,7 @@ from ..errors import NO_VALUE, InvalidType, InvalidValue, Message
 from ..estimators import LapRLSClassifier
 from ..laprls import check_classes
 from ..methods import OBJECTIVES
-from ..options import Preserve
+from ..options import Limits, Preserve
 from . import _records, _values, formals
 from ._objects import put_together, take_apart
 from ._workers import Forked, can_fork
@@ -93,8 +93,9 @@ def _argument(name: str, value: Any) -> Any:
     if name == "preserve" and isinstance(value, dict):
         return {REDUCED.get(part, part): weight for part, weight in value.items()}
     if name in formals.RECORDS and isinstance(value, dict):
-        return formals.RECORDS[name](**_arguments(name, value))
-    if name == "detection" and isinstance(value, dict) and not np.isscalar(value.get("X", 0.0)):
+        fields = _arguments(name, value)
+        return _records.platform(fields) if name == "platform" else Limits(**fields)
+    if name == "efficiency" and isinstance(value, dict) and not np.isscalar(value.get("X", 0.0)):
         return put_together(value)
     return value
 
@@ -308,6 +309,11 @@ def _read_h5ad(path: str, X_name: str) -> dict[str, Any]:
     return parts | {"left": _values.strings(left)}
 
 
+def _estimated(reference: dict[str, Any], spatial: dict[str, Any], labels: Any) -> pd.DataFrame:
+    """Efficiencies of genes, from the counts of two objects."""
+    return tl.estimate_efficiency(put_together(reference), put_together(spatial), labels)
+
+
 def _example() -> dict[str, Any]:
     """The blood cells that scanpy ships."""
     needs("The example", "scanpy")
@@ -330,6 +336,7 @@ TARGETS: dict[str, Callable[..., Any]] = {
     "compare_panels": partial(_evaluated_by, "compare_panels"),
     "curve": partial(_evaluated_by, "curve"),
     "markers": partial(_written_by, "markers"),
+    "estimate_efficiency": _estimated,
     "classify": partial(_classified_by, "classify"),
     "predict": partial(_classified_by, "predict"),
     "write_classifier": _write_classifier,

@@ -52,6 +52,8 @@ _POSITIONAL = {"classify": ("n_genes",), "laprls": ()}
 #: Seeds that change what is seen come from R's generator.
 _SEEDED = frozenset({"stability", "evaluate_panel", "compare_panels", "classify"})
 _PLACE = {"assay.type": "NULL", "assay": "NULL", "layer": "NULL"}
+#: Tables that are taken apart.
+_TABLES = {"platform": "vectors_of_tables(given())"}
 #: Python's word for what an earlier selection had: an argument without a default.
 _RECORDED = "recorded"
 
@@ -141,7 +143,7 @@ def generics() -> str:
         blocks.append(
             f"#' @rdname glfs_limits\n#' @export\nglfs_{name} <- function(\n"
             f"{_wrapped(_listed(fields), first=' ' * 8)}\n"
-            f'    options_of("{name}", given())\n'
+            f'    options_of("{name}", {_TABLES.get(name, "given()")})\n'
             "}"
         )
     return "\n\n".join(blocks) + "\n"

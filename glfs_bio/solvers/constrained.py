@@ -73,12 +73,19 @@ class Limited(Greedy):
         if thrift and rows.use.any():
             free = _FREE * rows.use[rows.use > 0].min()
             self._value = rows.priority / np.maximum(rows.use, free) ** thrift
+        self._set_of = {int(gene): one for one in rows.sets for gene in one}
+        self._sums_of_sets = [rows.sums(one) for one in rows.sets]
+        if self._set_of:
+            self._value = self._value.copy()
+        for one in rows.sets:
+            self._value[one] = self._value[one].mean()
         self.held_back = False
         self._nothing = _NOTHING * sum(float(block.weights.sum()) for block in blocks)
-        left = list(include)
-        while left:
-            gains = self.unlimited
-            self._pick(left.pop(int(np.argmax(gains[left]))), gains)
+        partners = np.setdiff1d(rows.with_partners(include), include)
+        for left in (list(include), list(partners)):
+            while left:
+                gains = self.unlimited
+                self._pick(left.pop(int(np.argmax(gains[left]))), gains)
 
     @property
     def unlimited(self) -> Array:
@@ -126,20 +133,25 @@ class Limited(Greedy):
         while len(self.picked) < n_genes:
             if self.complete:
                 rest = []
-            gains = self.unlimited
-            may = self._open & ~barred & self._rows.within(self._used)
+            gains = self._of_whole_sets(self.unlimited)
+            may = self._open & ~barred & self._fits(n_genes - len(self.picked))
             if worthwhile and not rest:
                 may &= gains > self._nothing
             gene = _best(gains, self._value, may)
             self.held_back |= gene is None or gene != _best(gains, self._value, self._open)
             if gene is None:
                 break
-            following = self._rest_after(gene, rest, n_genes)
+            genes = self._set_of.get(gene, [gene])
+            following = self._rest_after(genes, rest, n_genes)
+            if following is None and len(genes) > 1:
+                barred[genes] = True
+                continue
             if following is None:  # nor could the panel be completed beside a gene no better
                 barred |= self._rows.no_better(gene, self._used)
                 continue
             rest = following
-            self._pick(gene, gains)
+            for one in genes:
+                self._pick(one, gains if len(genes) == 1 else self.unlimited)
 
     @property
     def exhausted(self) -> str | None:
@@ -147,8 +159,10 @@ class Limited(Greedy):
         out = self._open & self._rows.allowed
         if not out.any():
             out = self._open
-        if not out.any() or (out & self._rows.within(self._used)).any():
+        if not out.any():
             return None
+        if (out & self._rows.within(self._used)).any():
+            return "together" if self._set_of and not (out & self._fits(1)).any() else None
         refused = self._rows.only(np.flatnonzero(out)).refused(self._used)
         return self._rows.names[int(np.argmax(refused))]
 
@@ -165,16 +179,38 @@ class Limited(Greedy):
             )
         return rest
 
-    def _rest_after(self, gene: int, rest: list[int], n_genes: int) -> list[int] | None:
-        """Genes that complete the panel once a gene has entered; None where none do."""
-        if gene in rest:
-            return [other for other in rest if other != gene]
-        used = self._used + self._rows.sums([gene])
-        places = n_genes - len(self.picked) - 1
+    def _of_whole_sets(self, gains: Array) -> Array:
+        """Gains, of a gene that enters with others the mean of what they gain together."""
+        gains = gains.copy() if self._set_of else gains
+        by_size: dict[int, list[Index]] = {}
+        for one in self._rows.sets:
+            if self._open[one].all():
+                by_size.setdefault(len(one), []).append(one)
+        for size, some in by_size.items():
+            sets = np.array(some)
+            gains[sets] = self.together(sets)[:, None] / size
+        return gains
+
+    def _fits(self, places: int) -> Mask:
+        """Whether each gene, with those that enter with it, leaves no upper limit broken."""
+        fits = self._rows.within(self._used)
+        left = self._rows.most - self._used
+        for one, sums in zip(self._rows.sets, self._sums_of_sets, strict=True):
+            fits[one] = len(one) <= places and bool((sums <= left).all())
+        return fits
+
+    def _rest_after(
+        self, genes: Sequence[int] | Index, rest: list[int], n_genes: int
+    ) -> list[int] | None:
+        """Genes that complete the panel once some have entered; None where none do."""
+        if genes[0] in rest:
+            return [other for other in rest if other not in genes]
+        used = self._used + self._rows.sums(genes)
+        places = n_genes - len(self.picked) - len(genes)
         if len(rest) <= places and (used + self._rows.sums(rest) <= self._rows.most).all():
             return rest
         open_ = self._open.copy()
-        open_[gene] = False
+        open_[genes] = False
         return self._rows.completion(used, open_, places)
 
 
@@ -227,15 +263,18 @@ def select_within(
     ValueError
         Limits that no panel meets (:func:`.constraints.check`).
     """
+    candidates = np.flatnonzero(rows.whole(np.isin(np.arange(rows.n_genes), candidates)))
     check(rows, n_genes, include=include, candidates=candidates)
     blocks = [block.only(candidates) for block in criterion.blocks]
     fixed, rows = np.searchsorted(candidates, include), rows.only(candidates)
     greedy = _grown(criterion, candidates, blocks, rows, fixed, n_genes)
+    fixed = rows.with_partners(fixed)
     order = candidates[greedy.picked]
     preserved = criterion.preserved(order)
     n_selected = len(order)
     if n_genes is None and not rows.budget:
         n_selected = max(enough(preserved, len(fixed), greedy.exhausted), rows.met(greedy.picked))
+        n_selected = rows.closed(greedy.picked, n_selected)
     elif n_genes is not None and n_selected < n_genes and greedy.exhausted is not None:
         log.warning(
             Message(
@@ -249,7 +288,7 @@ def select_within(
     waiting = np.zeros(criterion.n_genes)
     waiting[candidates] = greedy.unlimited
     beta = np.zeros(criterion.n_genes)
-    beta[include] = 1.0
+    beta[candidates[fixed]] = 1.0
     share = np.full(n_selected, np.nan)
     if n_selected > len(fixed):
         any_size = n_genes is None and rows.budget
@@ -275,7 +314,7 @@ def _grown(
     if n_genes is not None or rows.budget:
         return _thrifty(criterion, blocks, rows, fixed, n_genes)
     greedy = Limited(blocks, rows, fixed, across=criterion.across())
-    most = max(min(LARGEST, len(candidates)), len(fixed))
+    most = max(min(LARGEST, len(candidates)), len(greedy.picked))
     if not greedy.complete:  # lower limits are met within the size that keeps enough without them
         free = Limited(blocks, rows.packing, fixed, across=criterion.across())
         free.fill(most)
@@ -316,10 +355,10 @@ def _relaxed(
     left = rows.remaining(rows.sums(fixed))
     may = left.allowed
     may[fixed] = False
-    free = np.flatnonzero(may)
+    free = np.flatnonzero(left.whole(may))
     blocks = [block.cover(fixed).only(free) for block in blocks]
     relaxed = relax(blocks, len(more))
-    if len(rows.names):
+    if len(rows.names) or rows.groups is not None:
         panel = np.isin(free, more).astype(float)
         size = min(size - n_fixed, len(free))
         relaxed = relax_within(blocks, left.only(free), size, panel, relaxed)

@@ -4,15 +4,16 @@ F is convex, so that at any β and for every panel s
 
     F(s) ≥ F(β) + ∇F(β)ᵀ(s − β),
 
-which is smallest at a vertex of the polytope ``0 ≤ s ≤ 1, Σ s ≤ k, lower ≤ P s ≤ upper``.  It is
-found by a linear programme.  The bound is taken from the multipliers ζ⁺, ζ⁻ ≥ 0 of the programme,
-as
+which is smallest at a vertex of the polytope ``0 ≤ s ≤ 1, Σ s ≤ k, lower ≤ P s ≤ upper, T s = 0``,
+where a row of T ties two genes that are in all or none, ``s_i = s_j``.  It is found by a linear
+programme.  The bound is taken from the multipliers ζ⁺, ζ⁻ ≥ 0 and ξ of the programme, as
 
-    ∇Fᵀs ≥ (∇F + Pᵀ(ζ⁺ − ζ⁻))ᵀs − ζ⁺ᵀupper + ζ⁻ᵀlower
+    ∇Fᵀs ≥ (∇F + Pᵀ(ζ⁺ − ζ⁻) − Tᵀξ)ᵀs − ζ⁺ᵀupper + ζ⁻ᵀlower
 
-holds for every panel within the limits, however well the programme was solved.  With ζ⁻ = 0 the
-same multipliers bound smaller panels too, which need not meet lower limits.  β is improved by fully
-corrective Frank–Wolfe steps (Holloway 1974): it is the best mean of all vertices so far.
+holds for every panel within the limits, however well the programme was solved.  With ζ⁻ = ξ = 0
+the same multipliers bound smaller panels too, which need not meet lower limits nor hold whole
+groups.  β is improved by fully corrective Frank–Wolfe steps (Holloway 1974): it is the best mean of
+all vertices so far.
 """
 
 from __future__ import annotations
@@ -61,11 +62,12 @@ RULES = Rules()
 
 
 class _Vertex(NamedTuple):
-    """The panel, in parts, of steepest gradient; multipliers of upper and of lower limits."""
+    """The panel, in parts, of steepest gradient; multipliers of limits and of ties."""
 
     panel: Array
     upper: Array
     lower: Array
+    ties: Array
 
 
 def relax_within(
@@ -129,14 +131,23 @@ def _steepest(gradient: Array, rows: Rows, size: int) -> _Vertex | None:
         format="csr",
     )
     limits = np.concatenate([[size], np.ones(len(packs)), -rows.lower[covers]])
-    found = linprog(gradient / steepest, conditions, limits, bounds=(0.0, 1.0), method="highs")
+    found = linprog(
+        gradient / steepest,
+        conditions,
+        limits,
+        A_eq=rows.ties if rows.sets else None,
+        b_eq=np.zeros(rows.ties.shape[0]) if rows.sets else None,
+        bounds=(0.0, 1.0),
+        method="highs",
+    )
     if found.x is None:
         return None
     multipliers = np.maximum(-found.ineqlin.marginals, 0.0)[1:] * steepest
     upper, lower = np.zeros(len(total)), np.zeros(len(total))
     upper[packs] = multipliers[: len(packs)] / rows.upper[packs]
     lower[covers] = multipliers[len(packs) :]
-    return _Vertex(np.clip(found.x, 0.0, 1.0), upper, lower)
+    ties = found.eqlin.marginals * steepest if rows.sets else np.zeros(0)
+    return _Vertex(np.clip(found.x, 0.0, 1.0), upper, lower, ties)
 
 
 def _bounds(
@@ -154,6 +165,8 @@ def _bounds(
     sloping = gradient + rows.matrix.T @ vertex.upper
     parts = level + np.cumsum(np.minimum(np.sort(sloping)[:n_sizes], 0.0))
     sloping -= rows.matrix.T @ vertex.lower
+    if rows.sets:
+        sloping -= rows.ties.T @ vertex.ties
     whole = level + vertex.lower @ rows.lower + np.minimum(np.sort(sloping)[:size], 0.0).sum()
     parts[-1] = whole if size > n_sizes else max(parts[-1], whole)
     return np.asarray(parts)

@@ -1,4 +1,4 @@
-"""Linear limits on a panel: ``lower ≤ P s ≤ upper`` for the panel s, with P ≥ 0.
+"""Linear limits on a panel: ``lower ≤ P s ≤ upper`` for the panel s, with P ≥ 0, and s_i = s_j.
 
 An upper limit (a budget, a sum of counts, genes of one family) that holds for a panel holds for
 every part of it.  A lower limit (genes of one type) holds for whole panels.  Whether a part of a
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 #: A sum of floating-point numbers is within its limit up to this share of it.
 _ROUNDING = 1e-9
+#: The group of a gene that can be in no panel, and of one that is in none.
+BROKEN, ALONE = -2, -1
 #: HiGHS lets a row be over its limit by 1e-6; where it uses that, it is asked again for less.
 _TIGHTER = 1.0 - 1e-5
 
@@ -70,6 +72,11 @@ class Rows:
         Factor of what each gene gains when genes are chosen, shape (n_genes,).
     budget
         Whether a budget is among the limits, which says how large a panel may be.
+    groups
+        Number of the group of each gene, whose genes are in a panel all or none, :data:`ALONE` or
+        :data:`BROKEN`, shape (n_genes,); None: there are no groups.
+    group_sizes
+        How many genes each group needs.
     """
 
     matrix: sparse.csr_array
@@ -79,6 +86,8 @@ class Rows:
     names: tuple[str, ...]
     priority: Array
     budget: bool = False
+    groups: Index | None = None
+    group_sizes: Index | None = None
 
     @classmethod
     def of(
@@ -88,6 +97,7 @@ class Rows:
         priority: Array | None = None,
         *,
         budget: bool = False,
+        groups: Index | None = None,
     ) -> Rows:
         """From single rows over `n_genes` genes."""
         every = list(rows)
@@ -103,6 +113,8 @@ class Rows:
             names=tuple(row.name for row in every),
             priority=np.ones(n_genes) if priority is None else priority,
             budget=budget,
+            groups=groups,
+            group_sizes=None if groups is None else np.bincount(groups[groups >= 0]),
         )
 
     @property
@@ -114,6 +126,11 @@ class Rows:
     def most(self) -> Array:
         """Upper limits, with room for rounding."""
         return self.upper * (1.0 + _ROUNDING)
+
+    @cached_property
+    def _dense(self) -> Array:
+        """P, of which columns are looked at one at a time."""
+        return np.asfortranarray(self.matrix.toarray())
 
     @cached_property
     def _places(self) -> Index:
@@ -141,11 +158,53 @@ class Rows:
                 shares[genes] = np.maximum(shares[genes], values / self.upper[row])
         return shares
 
+    @cached_property
+    def sets(self) -> list[Index]:
+        """Genes of each group that is here as a whole."""
+        if self.groups is None or self.group_sizes is None:
+            return []
+        here = np.bincount(self.groups[self.groups >= 0], minlength=len(self.group_sizes))
+        whole = np.flatnonzero((here == self.group_sizes) & (here > 0))
+        return [np.flatnonzero(self.groups == group) for group in whole]
+
+    @cached_property
+    def ties(self) -> sparse.csr_array:
+        """T with ``T s = 0`` where genes of a group are in all or none, in parts too."""
+        pairs = np.array([(one[0], other) for one in self.sets for other in one[1:]], dtype=np.intp)
+        pairs = pairs.reshape(-1, 2)
+        values, places = np.tile([1.0, -1.0], len(pairs)), np.repeat(np.arange(len(pairs)), 2)
+        shape = (len(pairs), self.n_genes)
+        return sparse.csr_array((values, (places, pairs.ravel())), shape=shape)
+
+    def whole(self, among: Mask) -> Mask:
+        """Some of the genes, without those of groups that are not among them as a whole."""
+        if self.groups is None:
+            return among
+        fine = among & (self.groups == ALONE)
+        for genes in self.sets:
+            fine[genes] = among[genes].all()
+        return np.asarray(fine)
+
+    def with_partners(self, genes: Index) -> Index:
+        """Genes with those that are in a panel where they are, sorted."""
+        if self.groups is None:
+            return genes
+        asked = np.setdiff1d(self.groups[genes], [ALONE])
+        return np.union1d(genes, np.flatnonzero(np.isin(self.groups, asked))).astype(np.intp)
+
+    def closed(self, order: Sequence[int], size: int) -> int:
+        """How many of the first genes, at least `size`, leave no group in parts."""
+        if self.groups is not None:
+            while size < len(order) and not self._is_whole(np.asarray(order[:size])):
+                size += 1
+        return size
+
+    def _is_whole(self, genes: Index) -> bool:
+        return len(self.with_partners(genes)) == len(genes)
+
     def sums(self, genes: Index | Sequence[int]) -> Array:
         """``P s`` for some genes, shape (n_rows,)."""
-        if not self.matrix.shape[0]:  # slices of nothing take time all the same
-            return np.zeros(0)
-        return np.asarray(self.matrix[:, np.asarray(genes, dtype=np.intp)].sum(axis=1))
+        return np.asarray(self._dense[:, np.asarray(genes, dtype=np.intp)].sum(axis=1))
 
     def within(self, used: Array) -> Mask:
         """Whether each gene fits beside genes that sum to `used`, shape (n_genes,)."""
@@ -157,6 +216,8 @@ class Rows:
     def hold(self, panel: Array) -> bool:
         """Whether a panel, genes in parts or whole, is within all limits."""
         sums = self.matrix @ panel
+        if self.groups is not None and np.abs(self.ties @ panel).max(initial=0.0) > _ROUNDING:
+            return False
         return bool((sums <= self.most).all() and (sums >= self.lower).all())
 
     def enough(self, used: Array) -> Mask:
@@ -165,7 +226,7 @@ class Rows:
         if not len(short):
             return np.ones(self.n_genes, dtype=bool)
         least = (self.lower - used)[short, None]
-        return np.asarray((self.matrix[short].toarray() >= least).all(axis=0))
+        return np.asarray((self._dense[short] >= least).all(axis=0))
 
     def met(self, order: Sequence[int]) -> int:
         """How many of the first genes meet all lower limits; all of them do together."""
@@ -185,7 +246,7 @@ class Rows:
         less to any upper one.
         """
         uses = (self.sums([gene]) > 0) & np.isfinite(self.upper)
-        short, packed = self.matrix[used < self.lower].toarray(), self.matrix[uses].toarray()
+        short, packed = self._dense[used < self.lower], self._dense[uses]
         less_met = (short <= short[:, [gene]]).all(axis=0)
         return np.asarray(less_met & (packed >= packed[:, [gene]]).all(axis=0))
 
@@ -195,6 +256,7 @@ class Rows:
             self,
             matrix=self.matrix[:, genes],
             priority=self.priority[genes],
+            groups=None if self.groups is None else self.groups[genes],
         )
 
     def sparing(self, genes: Index) -> Rows:
@@ -239,24 +301,30 @@ class Rows:
         short = np.flatnonzero(used < self.lower)
         if not len(short):
             return []
-        counts = self.matrix[short].sum(axis=0) > 0
-        genes = np.flatnonzero(counts & open_ & self.within(used))
+        counts = self._dense[short].sum(axis=0) > 0
+        fits = open_ & self.within(used)
+        genes = self.with_partners(np.flatnonzero(self.whole(fits) & counts))
         if not len(genes) or places < 1:
             return None
-        matrix = self.matrix[:, genes]
+        matrix = self._dense[:, genes]
         left = self.most - used
         binding = np.flatnonzero((matrix.sum(axis=1) > left) & np.isfinite(left))
-        scale = sparse.diags_array(1.0 / left[binding])
+        packed = matrix[binding] / left[binding, None]
         for share in (1.0, _TIGHTER):
             conditions = [
                 LinearConstraint(matrix[short], lb=(self.lower - used)[short]),
                 LinearConstraint(np.ones((1, len(genes))), ub=places),
             ]
+            if self.groups is not None:
+                conditions.append(LinearConstraint(self.only(genes).ties, lb=0.0, ub=0.0))
             if len(binding):
-                packed = sparse.csr_array(scale @ matrix[binding])
                 conditions.append(LinearConstraint(packed, ub=share))
             every = np.ones(len(genes))
-            found = milp(every, integrality=every, bounds=Bounds(0, 1), constraints=conditions)
+            cheap = every  # of as many genes those that leave most room for others
+            if len(binding):
+                taken = packed.max(axis=0)
+                cheap = every + taken / (1.0 + taken.max()) / (2.0 * len(genes))
+            found = milp(cheap, integrality=every, bounds=Bounds(0, 1), constraints=conditions)
             if found.x is None:
                 return None
             chosen = genes[found.x > 0.5]
@@ -290,6 +358,22 @@ def check(rows: Rows, n_genes: int | None, *, include: Index, candidates: Index)
         The genes of `include` are over a limit; no gene fits; or the one limit, the two or more,
         that no panel meets together.
     """
+    asked, include = include, rows.with_partners(include)
+    if rows.groups is not None and not np.isin(include, candidates).all():
+        raise InvalidValue(
+            "together",
+            NO_VALUE,
+            "has genes that must be in the panel with others that cannot be",
+            "leave their lists out, or include other genes",
+        )
+    if n_genes is not None and len(include) > n_genes:
+        raise InvalidValue(
+            "together",
+            NO_VALUE,
+            "asks for {n} genes beside those to include, more than {arg:n_genes} allows",
+            "ask for more genes",
+            n=len(include) - len(asked),
+        )
     used = rows.sums(include)
     over = np.flatnonzero(used > rows.most)
     if len(over):

@@ -104,11 +104,30 @@ class Greedy:
     def waiting(self) -> Array:
         """What each gene would gain next, shape (n_genes,)."""
         if self._criterion == "trace":
-            gains = np.array([b.curved / (1.0 + b.lengths) for b in self._blocks])
-            return np.asarray(
-                gains.sum(axis=0) if self._across is None else -self._across.moved(-gains)
-            )
+            return self._joined([b.curved / (1.0 + b.lengths) for b in self._blocks])
         return np.asarray(sum(np.log1p(b.lengths) for b in self._blocks))
+
+    def together(self, sets: Index) -> Array:
+        """What the genes of each row of `sets` would gain next, all of them, shape (n_sets,).
+
+        With ``G`` of their genes Tr(W E) falls by ``Tr((I + GᵀEG)⁻¹ GᵀEWEG)``.
+        """
+        genes = np.stack([block.genes[sets] for block in self._blocks])
+        turned = np.swapaxes(genes, -1, -2)
+        inverse, curved = (
+            np.stack([getattr(block, name) for block in self._blocks])[:, None]
+            for name in ("inverse", "curved_inverse")
+        )
+        lengths = np.eye(sets.shape[1]) + genes @ inverse @ turned
+        fallen = np.linalg.solve(lengths, genes @ curved @ turned)
+        return self._joined(np.trace(fallen, axis1=-2, axis2=-1))
+
+    def _joined(self, of_blocks: Sequence[Array] | Array) -> Array:
+        """What is gained, from how far the error of each block falls."""
+        gains = np.array(of_blocks)
+        return np.asarray(
+            gains.sum(axis=0) if self._across is None else -self._across.moved(-gains)
+        )
 
 
 class _Measured:

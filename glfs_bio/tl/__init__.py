@@ -8,13 +8,16 @@ from __future__ import annotations
 from ._classify import classify
 from ._compare import compare_panels
 from ._curve import curve
+from ._efficiency import estimate_efficiency
 from ._enrich import enrich
 from ._evaluate import evaluate_panel
 from ._explain import explain_panel
 from ._extend import extend_panel
 from ._markers import markers
+from ._order import order_panel
 from ._panel_umap import panel_umap
 from ._predict import predict
+from ._resolve import resolve_genes
 from ._stability import stability
 from ._substitutes import substitutes
 
@@ -23,12 +26,15 @@ __all__ = [
     "compare_panels",
     "curve",
     "enrich",
+    "estimate_efficiency",
     "evaluate_panel",
     "explain_panel",
     "extend_panel",
     "markers",
+    "order_panel",
     "panel_umap",
     "predict",
+    "resolve_genes",
     "stability",
     "substitutes",
 ]

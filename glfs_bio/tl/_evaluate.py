@@ -13,12 +13,15 @@ from .._anndata import columns, provenance, read, write
 from .._anndata.all_genes import view_of_all_genes
 from .._docs import documented
 from .._progress import progress
-from ..criterion.failures import WithFailures
+from ..criterion.platform import OnPlatform
 from ..data.threads import few_threads
 from ..measures import cells as measures
 from ..measures.cells import View
 from ..measures.genes import imputed, redundancy, totals
 from ..measures.labels import label_scores
+from ..platform.codebook import loads
+from ..platform.forecast import SETTINGS as FORECAST
+from ..platform.forecast import ends, of_labels
 from ..solvers.greedy import select
 from ._panel import SHARED, find
 
@@ -88,7 +91,7 @@ def evaluate_panel(
     inplace : bool, default True
         <inplace>
     random_state : int, default 0
-        Seed of the random panels, the clusters and the failures.
+        Seed of the random panels, the clusters and the draws of the platform.
 
     Returns
     -------
@@ -104,8 +107,20 @@ def evaluate_panel(
         Upper bound on the preserved share of any panel of this size.
     ``.uns[key_added]["random_preserved"]`` : float, shape (n_random,)
         Preserved shares of the random panels.
-    ``.uns[key_added]["preserved_with_failures"]`` : float
-        Mean preserved share over failures, with a `platform` that has them.
+    ``.uns[key_added]["preserved_on_platform"]`` : float
+        Mean, or minimum, of the preserved share over draws of efficiencies and failures, with
+        ``_low`` and ``_high``, its interval of 90 %.
+    ``.uns[key_added]["forecast"]`` : DataFrame, one row per label
+        With `platform`, `labels` and `counts_layer`: ``recall`` there and its interval of 90 %,
+        ``recall_low`` and ``recall_high``.
+    ``.uns[key_added]["accuracy_on_platform"]`` : float
+        The same of the accuracy, with ``_low`` and ``_high``.
+    ``.uns[key_added]["counts_on_platform"]`` : float
+        Mean counts of the panel in a cell there.
+    ``.uns[key_added]["counts_per_bit"]`` : float, shape (n_bits,)
+        The same of the genes that share a bit of the codebook.
+    ``.uns[key_added]["not_orderable"]`` : str
+        Genes that cannot be ordered.
     ``.uns[key_added]["batches"]`` : str, shape (n_batches,)
         Names of the batches, if the structure has batches.
     ``.uns[key_added]["preserved_in_batches"]`` : float, shape (n_batches,)
@@ -266,9 +281,7 @@ def evaluated(
     }
     if found.named.absent:
         entry["absent"] = np.array(found.named.absent, dtype=object)
-    if basis.failure is not None:
-        mean = WithFailures(basis.criterion, basis.failure, random_state=inputs.random_state)
-        entry["preserved_with_failures"] = float(mean.preserved(found.genes)[-1])
+    entry |= _on_platform(adata, found, inputs)
     now("what it misses")
     of_cells = basis.structure.of_all_cells(found.measured.unexplained_cells(), adata.n_obs)
     entry["unexplained"] = _unexplained(adata, found, inputs)
@@ -347,7 +360,62 @@ def _cells(found: Panel, data: Matrix, inputs: Inputs, all_genes: View) -> dict[
         entry["rare_f1"] = scores.rare_f1
         entry["per_label"] = scores.per_label
         entry["confusion"] = scores.confusion.to_numpy()
+        entry |= _forecast(found, inputs, all_genes.nearest)
     return entry
+
+
+def _on_platform(adata: AnnData, found: Panel, inputs: Inputs) -> dict[str, Any]:
+    """Return what the panel preserves on the platform, its counts, and genes not orderable."""
+    platform, genes = found.basis.platform, found.genes
+    entry: dict[str, Any] = {}
+    if platform.orderable is not None:
+        out = genes[~platform.orderable[genes]]
+        entry["not_orderable"] = adata.var_names[out].to_numpy(dtype=object)
+    if platform.detection is not None and platform.detection.varies:
+        drawn = OnPlatform(
+            found.basis.criterion, platform.detection, random_state=inputs.random_state
+        )
+        entry["preserved_on_platform"] = float(drawn.preserved(genes)[-1])
+        low, high = ends(drawn.preserved_in_draws(genes))
+        entry["preserved_on_platform_low"] = float(low)
+        entry["preserved_on_platform_high"] = float(high)
+    if platform.given is not None and inputs.counts is not None:
+        means = measures.columns(inputs.counts, genes).mean(axis=0)
+        if platform.counts is not None:
+            means = means * platform.counts[genes]
+        entry["counts_on_platform"] = float(means.sum())
+        if platform.codewords is not None:
+            entry["counts_per_bit"] = loads(platform.codewords[genes], means).sum(axis=1)
+    return entry
+
+
+def _forecast(found: Panel, inputs: Inputs, near: Index) -> dict[str, Any]:
+    """Return how well labels can be predicted on the platform."""
+    detection = found.basis.platform.detection
+    if detection is None or inputs.counts is None or inputs.labels is None:
+        return {}
+    codes = inputs.labels.codes
+    cells = np.flatnonzero(codes >= 0)
+    if len(cells) > FORECAST.cells:
+        draw = np.random.default_rng(inputs.random_state)
+        cells = np.sort(draw.choice(cells, FORECAST.cells, replace=False))
+    counts = measures.columns(inputs.counts, found.genes)
+    rates = (counts[cells] + counts[near[cells]].sum(axis=1)) / (1 + near.shape[1])
+    forecast = of_labels(
+        counts[cells],
+        rates,
+        codes[cells],
+        inputs.labels.names,
+        detection.only(found.genes),
+        inputs.random_state,
+    )
+    accuracy, low, high = map(float, forecast.accuracy)
+    return {
+        "forecast": forecast.per_label,
+        "accuracy_on_platform": accuracy,
+        "accuracy_on_platform_low": low,
+        "accuracy_on_platform_high": high,
+    }
 
 
 def _genes(found: Panel, data: Matrix, inputs: Inputs) -> dict[str, Any]:

@@ -116,6 +116,27 @@ def explain_panel(
     checks.flags(inplace=inplace)
     known = None if labels is None else columns.labels(adata, labels, "labels")
     found = find(adata, panel, symbols=symbols, preserve=preserve)
+    table, of_labels = explained(adata, found, known, n_labels, exclude=exclude, symbols=symbols)
+    entry: dict[str, Any] = {"table": table, **of_labels}
+    if not inplace:
+        return table
+    entry["params"] = {"labels": write.storable(labels), **found.basis.record()}
+    entry["made_of"] = provenance.made_of(adata, found.layer, [found.named])
+    entry["versions"] = write.versions("glfs-bio", "numpy", "anndata")
+    adata.uns[key_added] = entry
+    return None
+
+
+def explained(
+    adata: AnnData,
+    found: Panel,
+    known: Labels | None,
+    n_labels: int,
+    *,
+    exclude: Genes | None,
+    symbols: str | None,
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Return the table of :func:`explain_panel`, and what its record holds of labels."""
     criterion, genes = found.basis.criterion, found.genes
     names = adata.var_names.to_numpy()
     lost, substitution_score = substitutions(adata, found, genes, exclude, symbols=symbols)
@@ -135,17 +156,10 @@ def explain_panel(
             "loss_with_substitute": np.where(some, lost[rows, best], np.nan),
         }
     )
-    entry: dict[str, Any] = {"table": table}
-    if known is not None:
-        table["supports"], of_labels = _supports(found, known, names[genes], n_labels)
-        entry |= of_labels
-    if not inplace:
-        return table
-    entry["params"] = {"labels": write.storable(labels), **found.basis.record()}
-    entry["made_of"] = provenance.made_of(adata, found.layer, [found.named])
-    entry["versions"] = write.versions("glfs-bio", "numpy", "anndata")
-    adata.uns[key_added] = entry
-    return None
+    if known is None:
+        return table, {}
+    table["supports"], of_labels = _supports(found, known, names[genes], n_labels)
+    return table, of_labels
 
 
 def _supports(

@@ -9,11 +9,11 @@ import pandas as pd
 
 from .. import checks
 from .._anndata import columns, constraints, names, read, write
+from .._anndata import platform as platforms
 from .._anndata.names import Choice
 from .._docs import documented
 from ..criterion.panel import MeasuredPanel
 from ..errors import InvalidValue
-from ..options import Platform
 from ..selection import best_panel
 from ._panel import SHARED, find
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from .._anndata.names import Genes
     from .._anndata.target import Preserve as Given
     from .._typing import Array, Index
-    from ..options import Limits, Preserve
+    from ..options import Limits, Platform, Preserve
     from ..ranking import Ranking
-    from ._panel import Basis, Panel
+    from ._panel import Panel
 
 
 @documented(SHARED)
@@ -79,7 +79,7 @@ def extend_panel(
     inplace : bool, default True
         <inplace>
     random_state : int, default 0
-        Seed of the failures.
+        Seed of the draws of the platform.
 
     Returns
     -------
@@ -123,7 +123,10 @@ def extend_panel(
     known = None if labels is None else columns.labels(adata, labels, "labels")
     excluded = names.gene_mask(adata, exclude, "exclude", symbols=symbols, missing="warn")
     found = find(adata, panel, symbols=symbols, preserve=preserve, platform=platform)
-    basis, choice = found.basis, _choice(found, excluded)
+    basis = found.basis
+    if basis.platform.orderable is not None:
+        excluded |= ~basis.platform.orderable
+    choice = _choice(found, excluded)
     candidates = np.flatnonzero(choice.allowed)
     if n_extra is not None and n_extra > len(candidates) - len(found.genes):
         raise InvalidValue(
@@ -138,6 +141,7 @@ def extend_panel(
         limits,
         layer=basis.structure.parameters.layer,
         allowed=choice.allowed,
+        platform=basis.platform,
     )
     ranking = best_panel(
         basis.criterion,
@@ -145,7 +149,7 @@ def extend_panel(
         include=np.sort(found.genes),
         candidates=candidates,
         rows=None if rows is None else rows.sparing(found.genes),
-        failure=basis.failure,
+        detection=basis.platform.detection,
         random_state=random_state,
     )
     order = candidates[ranking.order[: ranking.n_selected]]
@@ -160,7 +164,6 @@ def extend_panel(
         "include": list(adata.var_names[found.genes]),
         "exclude": exclude,
         "limits": limits,
-        "platform": _platform(basis, platform, key_added),
         "batch_key": own.batch_key,
         "use_rep": own.use_rep if own.stored_key is None else own.stored_key,
         "neighbors_key": own.neighbors_key,
@@ -171,13 +174,6 @@ def extend_panel(
     }
     _store(adata, found, choice, ranking, added, params, key_added)
     return None
-
-
-def _platform(basis: Basis, given: Platform | None, key: str) -> Platform | None:
-    """The platform, with its detection efficiencies in a column of ``.var``."""
-    if basis.criterion.detection is None:
-        return given
-    return Platform(f"{key}_detection", None if given is None else given.failure)
 
 
 def _choice(found: Panel, excluded: NDArray[np.bool_]) -> Choice:
@@ -219,9 +215,9 @@ def _store(
 ) -> None:
     """Write what a selection writes, and the table."""
     frame = write.table(ranking, choice, adata.var_names, key)
-    detection = found.basis.criterion.detection
-    if detection is not None:
-        frame[f"{key}_detection"] = detection
+    for name, values in found.basis.platform.columns(key).items():
+        frame[name] = values
+    params["platform"] = platforms.recorded(found.basis.platform.given, frame, key)
     entry = {
         "params": write.parameters(params),
         **write.record(ranking),

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .._gene_files import read_gmt
 from ..errors import NO_VALUE, InvalidType, InvalidValue, Unreachable, listed
+from ..platform.gmt import read_gmt
 
 if TYPE_CHECKING:
     from collections.abc import Collection

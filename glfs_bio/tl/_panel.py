@@ -9,19 +9,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._anndata import constraints, names, read, write
+from .._anndata import platform as platforms
 from .._anndata import target as targets
 from .._anndata.structure import Parameters, parameters_of, structure_of
 from ..criterion.panel import MeasuredPanel, Substitutions
 from ..options import Platform, Preserve
 from ..pp import recorded_parameters
 from ..selection import warn_of_noise
+from ..solvers.constraints import ALONE
 
 if TYPE_CHECKING:
     from anndata import AnnData
 
     from .._anndata.names import Genes, Named
+    from .._anndata.platform import OfGenes
     from .._anndata.structure import Structure
-    from .._typing import Array, Index
+    from .._typing import Index
     from ..criterion.criterion import Criterion
 
 #: Descriptions of the parameters that functions of ``tl`` have in common.
@@ -55,14 +58,14 @@ class Basis:
         F, over all genes.
     preserve
         What it is of.
-    failure
-        Probability that each gene fails on the target platform; None: none does.
+    platform
+        What the target platform is to the genes.
     """
 
     structure: Structure
     criterion: Criterion
     preserve: Preserve
-    failure: Array | None
+    platform: OfGenes
 
     def record(self) -> dict[str, Any]:
         """Return what it is, for ``.uns``."""
@@ -168,11 +171,13 @@ def basis_of(
     target = targets.resolve(
         adata, preserve.target, preserve.cell_weights, symbols=symbols, missing="warn"
     )
-    detection, failure = targets.platform(adata, platform, own.layer)
+    on_platform = platforms.of_genes(adata, platform, own.layer, symbols)
+    detection = on_platform.detection
     structure = structure_of(adata, own)
-    criterion = structure.criterion(target, detection=detection)
+    efficiency = None if detection is None else detection.noise
+    criterion = structure.criterion(target, efficiency=efficiency)
     warn_of_noise(criterion)
-    return Basis(structure, criterion, preserve, failure)
+    return Basis(structure, criterion, preserve, on_platform)
 
 
 def _stored_key(adata: AnnData, recorded: dict[str, Any]) -> str | None:
@@ -198,8 +203,12 @@ def substitutions(
         limits = recorded_parameters(adata, key)["limits"] if key in adata.uns else None
     out[found.genes] = True
     score[:, out] = -np.inf
-    rows = constraints.rows(adata, limits, layer=found.layer, allowed=~out)
+    platform = found.basis.platform
+    rows = constraints.rows(adata, limits, layer=found.layer, allowed=~out, platform=platform)
     if rows is not None:
+        tied = rows.groups is not None and rows.groups != ALONE
+        score[:, tied] = -np.inf
+        score[np.isin(leaving, np.flatnonzero(tied))] = -np.inf
         used = rows.sums(found.genes)
         for place, gene in enumerate(leaving):
             rest = used - rows.sums([gene])

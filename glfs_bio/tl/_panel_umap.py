@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from scipy import sparse
 from scipy.sparse import SparseEfficiencyWarning
 
 from .. import checks
-from .._anndata import read, selection, write
+from .._anndata import provenance, read, selection, write
 from .._extras import needs
 from .._progress import progress
 from ..cells.pca import loadings
@@ -31,6 +32,28 @@ _FEWEST = 5
 _CELLS = 10_000
 
 
+@dataclass(frozen=True)
+class Maps:
+    """UMAPs of the cells, and what they are of.
+
+    Attributes
+    ----------
+    panel
+        Coordinates by the panel, shape (cells, 2).
+    all_genes
+        Coordinates by all genes; None where the panel has all of them.
+    genes
+        The panel.
+    params
+        `layer` and `random_state`.
+    """
+
+    panel: NDArray[np.float64]
+    all_genes: NDArray[np.float64] | None
+    genes: pd.Index
+    params: dict[str, Any]
+
+
 def panel_umap(
     adata: AnnData,
     key: str = "glfs",
@@ -41,38 +64,39 @@ def panel_umap(
 ) -> None:
     """Compute the UMAP of the cells by a panel alone, and store it in `adata`.
 
-    :func:`~glfs_bio.pl.panel` and :func:`~glfs_bio.io.write_report` use the stored UMAP; without it
-    they compute it at each call, in minutes for many cells.  A stored UMAP of the same genes, layer
-    and seed is not computed again.
+    :func:`~glfs_bio.pl.panel` and :func:`~glfs_bio.io.write_report` draw this UMAP next to that of
+    all genes.  They compute both at each call unless they find them in `adata`, which takes minutes
+    for many cells.  UMAPs that are there are not computed again for the same genes, matrix, layer
+    and seed.
 
     Parameters
     ----------
     adata : AnnData
         Cells × genes, log-normalised, with a selection of :func:`~glfs_bio.pp.select_genes`.
     key : str, default "glfs"
-        Key of the selection.
+        Which selection: its `key_added`.
     n_genes : int, default None
-        Number of genes, the best first.  None: all selected genes.
+        Number of genes, the best first.  None: every selected gene.
     layer : str, default None
         Layer to use instead of ``.X``.
     random_state : int, default 0
-        Seed of the UMAP.
+        Seed of the UMAPs.
 
     Returns
     -------
     None.  Written:
 
-    ``.obsm[f"X_umap_{key}"]`` : float, shape (n_cells, 2)
-        Coordinates by the panel; above 50 genes, by its principal components.
-    ``.uns[f"umap_{key}"]["genes"]`` : str, shape (n_genes,)
-        Genes of the panel.
-    ``.uns[f"umap_{key}"]["params"]`` : dict
-        `layer` and `random_state`.
-    ``.uns[f"umap_{key}"]["versions"]`` : dict of str
-        Versions of the packages.
-    ``.obsm["X_umap"]`` : float, shape (n_cells, 2)
-        If missing: coordinates by all genes, from the graph of ``sc.pp.neighbors``, else from
-        ``X_pca``, else from principal components.
+    ``.obsm[f"X_umap_{key}"]`` : float, shape (cells, 2)
+        Coordinates by the panel.  Above 50 genes its principal components are used.
+    ``.uns[f"umap_{key}"]`` : dict
+        ``genes``: those of the panel; ``params``: `layer` and `random_state`; ``made_of``: a
+        fingerprint of the matrix; ``versions``.
+    ``.obsm["X_umap"]`` : float, shape (cells, 2)
+        Coordinates by all genes, where there are none: from the graph of ``sc.pp.neighbors``, else
+        from ``X_pca``, else from principal components that are computed.  They are not computed
+        where the panel has all genes of `adata`.
+    ``.uns["umap"]`` : dict
+        ``params`` and ``made_of`` of these, if they were computed here.
 
     Raises
     ------
@@ -103,14 +127,22 @@ def panel_umap(
     checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
     checks.seed(random_state)
     genes = selection.ranked(adata, key).index[:n_genes]
-    coordinates, everything = maps(adata, key, genes, layer, random_state)
-    if everything is not None:
-        adata.obsm["X_umap"] = everything
-    adata.obsm[f"X_umap_{key}"] = coordinates
+    keep(adata, key, maps(adata, key, genes, layer, random_state))
+
+
+def keep(adata: AnnData, key: str, found: Maps) -> None:
+    """Write UMAPs to `adata`, with what they were made of; scanpy's own ``X_umap`` stays."""
+    made_of = provenance.made_of(adata, write.restored(found.params["layer"]))
+    versions = write.versions("glfs-bio", "numpy", "scanpy", "umap-learn")
+    if found.all_genes is not None and not _is_current(adata, "umap", "X_umap"):
+        adata.obsm["X_umap"] = found.all_genes
+        adata.uns["umap"] = {"params": found.params, "made_of": made_of, "versions": versions}
+    adata.obsm[f"X_umap_{key}"] = found.panel
     adata.uns[f"umap_{key}"] = {
-        "genes": genes.to_numpy(dtype=object),
-        "params": _params(layer, random_state),
-        "versions": write.versions("glfs-bio", "numpy", "scanpy", "umap-learn"),
+        "genes": found.genes.to_numpy(dtype=object),
+        "params": found.params,
+        "made_of": made_of,
+        "versions": versions,
     }
 
 
@@ -121,29 +153,31 @@ def maps(
     genes: pd.Index,
     layer: str | None,
     random_state: int | None = None,
-) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
-    """Return coordinates by the given genes, and by all genes, or None if these are all.
+) -> Maps:
+    """Return UMAPs by these genes and by all genes: those that are kept if they are of these cells.
 
     With `random_state` None, a stored UMAP with any parameters is used, else one with the seed 0.
     """
     needs("A UMAP", "scanpy")
     expression = values(adata, genes, layer)  # refuses a layer, before anything is computed
+    params = {"layer": write.storable(layer), "random_state": random_state or 0}
     with progress() as bar:
         task = bar.add_task("UMAP by the panel", total=None)
-        params = None if random_state is None else _params(layer, random_state)
-        if _is_stored(adata, key, genes, params):
+        kept = _kept(adata, key, genes, None if random_state is None else params)
+        if kept is not None:
+            params = kept
             panel = np.asarray(adata.obsm[f"X_umap_{key}"])
         else:
-            panel = _umap(AnnData(expression), random_state or 0)
+            panel = _umap(AnnData(expression), params["random_state"])
         if len(genes) == adata.n_vars:
-            return panel, None
+            return Maps(panel, None, genes, params)
         bar.update(task, description="UMAP by all genes")
-        return panel, _of_all(adata, layer, random_state or 0)
+        return Maps(panel, _of_all(adata, layer, random_state or 0), genes, params)
 
 
 def _of_all(adata: AnnData, layer: str | None, random_state: int) -> NDArray[np.float64]:
     """``X_umap``, else from the graph, else from ``X_pca``, else from the matrix."""
-    if "X_umap" in adata.obsm:
+    if _is_current(adata, "umap", "X_umap"):
         return np.asarray(adata.obsm["X_umap"])
     if "neighbors" not in adata.uns:
         where = read.representation(adata, "X_pca" if "X_pca" in adata.obsm else None)
@@ -191,19 +225,26 @@ def _scores(block: Any, rows: slice, weights: NDArray[np.float64]) -> tuple[tupl
     return (), block @ weights
 
 
-def _params(layer: str | None, random_state: int) -> dict[str, Any]:
-    return {"layer": write.storable(layer), "random_state": random_state}
-
-
-def _is_stored(adata: AnnData, key: str, genes: pd.Index, params: dict[str, Any] | None) -> bool:
-    """Return whether a UMAP of these genes is stored, with `params` unless None."""
+def _kept(
+    adata: AnnData, key: str, genes: pd.Index, params: dict[str, Any] | None
+) -> dict[str, Any] | None:
+    """Parameters of the UMAP of these genes that is kept, if they are these, or any for None."""
     entry = adata.uns.get(f"umap_{key}")
-    return (
-        isinstance(entry, Mapping)
-        and f"X_umap_{key}" in adata.obsm
-        and set(entry.get("genes", ())) == set(genes)
-        and (params is None or entry.get("params") == params)
-    )
+    if not isinstance(entry, Mapping) or "made_of" not in entry or "params" not in entry:
+        return None
+    same = set(entry.get("genes", ())) == set(genes) and params in (None, entry["params"])
+    current = _is_current(adata, f"umap_{key}", f"X_umap_{key}")
+    return dict(entry["params"]) if same and current else None
+
+
+def _is_current(adata: AnnData, entry: str, coordinates: str) -> bool:
+    """Whether there are coordinates, and of the matrix that there is, as far as that is known.
+
+    What scanpy wrote does not say.
+    """
+    record = adata.uns.get(entry, {})
+    known = isinstance(record, Mapping) and "made_of" in record
+    return coordinates in adata.obsm and not (known and provenance.outdated(adata, record))
 
 
 def _umap(cells: AnnData, random_state: int) -> NDArray[np.float64]:

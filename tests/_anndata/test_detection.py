@@ -9,7 +9,7 @@ from refusals import refused
 from scipy import sparse
 
 from glfs_bio import Platform, pp, tl
-from glfs_bio._anndata import target
+from glfs_bio._anndata import platform
 from glfs_bio.errors import InvalidValue, NotFound
 
 
@@ -30,14 +30,14 @@ def counts():
 
 def test_it_is_the_share_of_the_molecules(counts):
     here, there = counts
-    found = target.shares(here, there, None)
+    found = platform.shares(here, there, None)
     assert found[:10].mean() == pytest.approx(0.35, abs=0.06)  # types differ, which hides some
     assert found[10:].mean() == pytest.approx(1.0, abs=0.06)
     part = there[:, ::-1][:, :35].copy()
     np.testing.assert_allclose(
-        target.shares(here, part, None)[5:], target.shares(here, there, None)[5:]
+        platform.shares(here, part, None)[5:], platform.shares(here, there, None)[5:]
     )
-    assert (target.shares(here, part, None)[:5] == 0).all()
+    assert (platform.shares(here, part, None)[:5] == 0).all()
 
 
 def test_genes_that_are_not_seen_are_not_selected(counts, tmp_path):
@@ -45,11 +45,11 @@ def test_genes_that_are_not_seen_are_not_selected(counts, tmp_path):
     pp.select_genes(here, 10, n_comps=5)
     before = set(here.var_names[here.var["glfs_selected"]])
     blind = {name: float(name not in before) for name in here.var_names}
-    pp.select_genes(here, 10, n_comps=5, platform=Platform(detection=blind))
+    pp.select_genes(here, 10, n_comps=5, platform=Platform(efficiency=blind))
     assert not before & set(here.var_names[here.var["glfs_selected"]])
     kept = here.uns["glfs"]["preserved"][-1]
-    assert here.uns["glfs"]["params"]["platform"]["detection"] == "glfs_detection"
-    assert here.var["glfs_detection"].to_dict() == blind
+    assert here.uns["glfs"]["params"]["platform"]["efficiency"] == "glfs_efficiency"
+    assert here.var["glfs_efficiency"].to_dict() == blind
 
     here.write_h5ad(tmp_path / "here.h5ad")
     again = ad.read_h5ad(tmp_path / "here.h5ad")
@@ -62,31 +62,31 @@ def test_genes_that_are_not_seen_are_not_selected(counts, tmp_path):
     np.testing.assert_allclose(
         again.uns["glfs_extended"]["preserved"][:10], again.uns["glfs"]["preserved"]
     )
-    assert (again.var["glfs_extended_detection"] == again.var["glfs_detection"]).all()
+    assert (again.var["glfs_extended_efficiency"] == again.var["glfs_efficiency"]).all()
 
-    pp.select_genes(here, 10, n_comps=5, platform=Platform(detection=there))
-    assert here.var["glfs_detection"][:10].max() < 0.6
+    pp.select_genes(here, 10, n_comps=5, platform=Platform(efficiency=there))
+    assert here.var["glfs_efficiency"][:10].max() < 0.6
 
 
 def test_one_share_for_all_is_more_noise(counts):
     """Fewer genes are trusted, and all that can be kept is on the scale of that assay."""
     here, _ = counts
     pp.select_genes(here, 40, n_comps=5)
-    pp.select_genes(here, 40, n_comps=5, platform=Platform(detection=0.1), key_added="low")
+    pp.select_genes(here, 40, n_comps=5, platform=Platform(efficiency=0.1), key_added="low")
     assert here.uns["low"]["preserved"][-1] == pytest.approx(1.0)
     assert here.uns["low"]["preserved"][9] < here.uns["glfs"]["preserved"][9]
-    pp.select_genes(here, 40, n_comps=5, platform=Platform(detection=1.0), key_added="same")
+    pp.select_genes(here, 40, n_comps=5, platform=Platform(efficiency=1.0), key_added="same")
     np.testing.assert_allclose(here.uns["same"]["preserved"], here.uns["glfs"]["preserved"])
 
 
 @pytest.mark.parametrize(
     ("given", "options", "kind", "argument"),
     [
-        ("nope", {}, NotFound, "detection"),
-        (1.5, {}, InvalidValue, "detection"),
-        (-0.1, {}, InvalidValue, "detection"),
-        ({"g1": 0.5}, {}, InvalidValue, "detection"),
-        (ad.AnnData(np.ones((3, 2))), {}, InvalidValue, "detection"),
+        ("nope", {}, NotFound, "efficiency"),
+        (np.inf, {}, InvalidValue, "efficiency"),
+        (-0.1, {}, InvalidValue, "efficiency"),
+        ({"g1": 0.5}, {}, InvalidValue, "efficiency"),
+        (ad.AnnData(np.ones((3, 2))), {}, InvalidValue, "efficiency"),
         (0.5, {"use_rep": "unit"}, InvalidValue, "platform"),
         (0.5, {"objective": "exact"}, InvalidValue, "platform"),
     ],
@@ -95,9 +95,9 @@ def test_bad_detection(counts, given, options, kind, argument):
     here, _ = counts
     pp.structure(here, n_comps=5, standardize="unit", key_added="unit")
     with refused(kind, argument):
-        pp.select_genes(here, 5, n_comps=5, platform=Platform(detection=given), **options)
+        pp.select_genes(here, 5, n_comps=5, platform=Platform(efficiency=given), **options)
     assert not len(here.var.columns)
     low = here.copy()
     low.X = low.X - 1.0 * sparse.csr_array(np.ones(low.shape))
-    with refused(InvalidValue, "detection"):
-        pp.select_genes(here, 5, n_comps=5, platform=Platform(detection=low))
+    with refused(InvalidValue, "efficiency"):
+        pp.select_genes(here, 5, n_comps=5, platform=Platform(efficiency=low))

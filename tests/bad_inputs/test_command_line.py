@@ -69,7 +69,20 @@ DATA = [
     ("select panel.h5ad --exclude /[/", "/[/"),
     ("select panel.h5ad --exclude /./", "--exclude"),
     ("select panel.h5ad --batch-key nope", "--batch-key nope"),
-    ("select panel.h5ad --detection nope", "--detection nope"),
+    ("select panel.h5ad --efficiency nope", "--efficiency nope"),
+    ("select panel.h5ad --orderable nope", "--platform"),
+    ("select panel.h5ad --orderable panel.csv --min-probes 0", "--min-probes 0"),
+    ("select panel.h5ad --efficiency 1 --spread -1", "--spread -1"),
+    ("select panel.h5ad --efficiency 1 --case best", "--case best"),
+    ("select panel.h5ad --off-target 2", "--off-target"),
+    ("select panel.h5ad --off-target 0.1 --max-off-target -1", "--max-off-target -1"),
+    ("select panel.h5ad --codebook nope.csv", "--codebook nope.csv"),
+    ("select panel.h5ad --platform x --failure 2", "--failure has"),
+    ("efficiency text.h5ad panel.h5ad", "text.h5ad"),
+    ("efficiency panel.h5ad panel.h5ad --labels nope", "--labels nope"),
+    ("efficiency panel.h5ad panel.h5ad --counts-layer nope", "--counts-layer nope"),
+    ("efficiency panel.h5ad panel.h5ad --spatial-layer nope", "--counts-layer X"),
+    ("efficiency panel.h5ad panel.h5ad --table panel.doc", "panel.doc"),
     ("select panel.h5ad --across worst", "--across worst"),
     ("select panel.h5ad --batch-key phase --across best", "--across best"),
     ("select panel.h5ad --also panel.h5ad", "--also"),
@@ -267,7 +280,9 @@ def test_data_or_values(folder, line, named):
 
 
 #: Commands with rows in a file of their own.
-ELSEWHERE = {"compare", "curve", "evaluate", "explain", "extend", "markers", "substitutes"}
+ELSEWHERE = {
+    *("compare", "curve", "evaluate", "explain", "extend", "markers", "order", "substitutes"),
+}
 LIMITS = {"counts_layer", "cost", "budget", *(field.name for field in fields(Limits))}
 #: Options that take no value.
 NOTHING_WRONG = {

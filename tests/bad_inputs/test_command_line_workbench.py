@@ -108,7 +108,7 @@ DATA = [
     ("substitutes cells.h5ad CD3D,LYZ --genes CD8A", "CD8A"),
     ("substitutes cells.h5ad glfs -n 0", "--n 0"),
     ("substitutes cells.h5ad glfs --min-score -1", "--min-score -1.0"),
-    ("extend cells.h5ad glfs --n-extra 2 --detection nope", "--detection nope"),
+    ("extend cells.h5ad glfs --n-extra 2 --efficiency nope", "--efficiency nope"),
     ("markers cells.h5ad glfs --labels nope", "--labels nope"),
     ("markers cells.h5ad glfs --labels louvain --n-markers 0", "--n-markers 0"),
     ("markers cells.h5ad glfs --labels louvain --beta 0", "--beta 0"),

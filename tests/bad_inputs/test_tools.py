@@ -35,6 +35,11 @@ MODEL = {
 
 JUDGED = (pl.preserved, pl.labels, pl.confusion, pl.unexplained, pl.imputation)
 WORKBENCH = (*JUDGED, pl.curve, pl.comparison)
+MAPPED = (pl.comparison, pl.confusion, pl.unexplained, pl.stability, pl.panel)
+COLOURED = (
+    *(pl.preserved, pl.labels, pl.imputation, pl.curve, pl.path, pl.weights, pl.enrichment),
+    pl.stability,
+)
 PICTURES = (pl.path, pl.weights, pl.stability, pl.enrichment, pl.panel, *WORKBENCH)
 
 #: Arguments that all functions of the workbench have, and what is wrong with them.
@@ -51,6 +56,7 @@ COUNTS = ({"counts_layer": "x"}, NotFound)
 EXCLUDE = ({"exclude": 5}, InvalidType)
 LIMITS = ({"limits": 5}, InvalidType)
 PLATFORM = ({"platform": 0.5}, InvalidType)
+OF_REFERENCE = {"path": "x.zip", "labels": "phase", "ids": "glfs_selected"}
 TWO = {"panels": {"a": "glfs", "b": "glfs"}}
 #: function, what its calls have in common, rows
 OF_WORKBENCH = [
@@ -65,6 +71,30 @@ OF_WORKBENCH = [
         ({"n_extra": 0}, InvalidValue),
         PLATFORM,
         ({"n_extra": 765}, InvalidValue),
+    ]),
+    (tl.order_panel, {}, [
+        PANEL, LABELS, COUNTS, EXCLUDE, LIMITS, *COMMON,
+        ({"platform": "visium"}, InvalidValue),
+        ({"platform": 5}, InvalidValue),
+        ({"genes": 5}, InvalidType),
+        ({"genes": "x.csv"}, FileMissing),
+        ({"catalogue": 5}, InvalidType),
+        ({"refused": "x"}, InvalidValue),
+        ({"min_probes": 0.5}, InvalidType),
+        ({"platform": "xenium_v1", "probe_sets": "x"}, InvalidType),
+        ({"platform": "xenium_v1", "force": 5}, InvalidType),
+        ({"platform": "xenium_v1", "force": [5]}, NotFound),
+        ({"ids": "x"}, NotFound),
+        ({"species": "x"}, InvalidValue),
+        ({"nomenclature": 5}, InvalidType),
+    ]),
+    (tl.resolve_genes, {}, [
+        *COMMON,
+        ({"genes": b"x"}, InvalidType),
+        ({"ids": 5}, InvalidType),
+        ({"species": 5}, InvalidType),
+        ({"nomenclature": "x.txt"}, FileMissing),
+        ({"min_probes": 0}, InvalidValue),
     ]),
     (tl.substitutes, {}, [
         PANEL, EXCLUDE, PRESERVE, *COMMON,
@@ -238,6 +268,14 @@ CALLS = [
     *((draw, {"save": ".nope"}, InvalidValue) for draw in PICTURES),
     *((draw, {"save": "a\0.png"}, InvalidValue) for draw in PICTURES),
     *((draw, {"show": "x"}, InvalidType) for draw in PICTURES),
+    *((draw, {"title": 5}, InvalidType) for draw in PICTURES),
+    *((draw, {"figsize": 5}, InvalidType) for draw in PICTURES),
+    *((draw, {"figsize": (0, 1)}, InvalidValue) for draw in PICTURES),
+    *((draw, {"palette": 5}, InvalidType) for draw in COLOURED),
+    *((draw, {"palette": ["x"]}, InvalidValue) for draw in COLOURED),
+    *((draw, {"cmap": "x"}, InvalidValue) for draw in MAPPED),
+    (pl.panel, {"labels": "louvain", "palette": 5}, InvalidType),
+    (pl.panel, {"keep": 1}, InvalidType),
     (pl.enrichment, {"ax": 5}, InvalidType),
     (pl.panel, {"key": "x"}, NotFound),
     (pl.panel, {"ax": 5}, InvalidType),
@@ -292,6 +330,21 @@ CALLS = [
     (io.write_gmt, {"path": "x.gmt", "groups": {"a\tb": ["CD3D"]}}, InvalidValue),
     (io.write_gmt, {"path": "x.gmt", "thresholds": 2}, InvalidValue),
     (io.write_gmt, {"path": "x.gmt", "thresholds": None}, InvalidType),
+    (io.write_order, {"path": "x.pdf"}, InvalidValue),
+    (io.write_order, {"path": "x.csv", "platform": "visium"}, InvalidValue),
+    (io.write_order, {"path": "x.csv", "key": "x"}, NotFound),
+    (io.write_order, {"path": "x.csv", "overwrite": 1}, InvalidType),
+    *((io.write_reference, OF_REFERENCE | bad, kind)
+      for bad, kind in (
+        ({"counts_layer": "x"}, NotFound),
+        ({"max_bytes": 0}, InvalidValue),
+        ({"random_state": "x"}, InvalidType),
+        ({"overwrite": 1}, InvalidType),
+        ({"symbols": 5}, InvalidType),
+    )),
+    (io.write_reference, {"labels": "phase", "path": "x.csv"}, InvalidValue),
+    (io.write_reference, {"path": "x.zip", "labels": "x"}, NotFound),
+    (io.write_reference, {"path": "x.zip", "labels": "phase", "ids": "x"}, NotFound),
     (io.write_report, {"path": "x.pdf"}, InvalidValue),
     (io.write_report, {"path": "x.html", "key": "x"}, NotFound),
     (io.write_report, {"path": "x.html", "labels": "x"}, NotFound),
@@ -330,8 +383,8 @@ def test_every_argument_has_a_row():
 
 
 #: Their rows are among READERS.
-OF_FILES = (io.read_cells, io.read_classifier, io.read_gmt, io.read_panel, io.check_target,
-            io.replacing)  # fmt: skip
+OF_FILES = (io.read_cells, io.read_classifier, io.read_genes, io.read_gmt, io.read_panel,
+            io.PanelFile, io.check_target, io.replacing)  # fmt: skip
 
 FUNCTIONS = [
     (tl.classify, ("bulk_labels",)),
@@ -343,6 +396,10 @@ FUNCTIONS = [
     (rbridge.to_sce, ()),
     (tl.evaluate_panel, (["CD3D"],)),
     (tl.extend_panel, (["CD3D"], 1)),
+    (tl.order_panel, (["CD3D"],)),
+    (tl.resolve_genes, ()),
+    (io.write_order, ("x.csv",)),
+    (io.write_reference, ("x.zip", "bulk_labels")),
     (tl.substitutes, (["CD3D"],)),
     (tl.explain_panel, (["CD3D"],)),
     (tl.markers, (["CD3D"], "bulk_labels")),
@@ -379,6 +436,10 @@ READERS = [
     (lambda: io.read_classifier("no.json"), FileNotFoundError, "path"),
     (lambda: io.read_classifier("."), FileMissing, "path"),
     (lambda: io.read_classifier("old.txt"), InvalidValue, "path"),
+    (lambda: io.read_genes(5), InvalidType, "path"),
+    (lambda: io.read_genes("no.csv"), FileNotFoundError, "path"),
+    (lambda: io.read_genes("old.txt", species=5), InvalidType, "species"),
+    (lambda: io.read_genes("old.txt", species="human"), InvalidValue, "species"),
     (lambda: io.read_gmt(5), InvalidType, "path"),
     (lambda: io.read_gmt("no.gmt"), FileNotFoundError, "path"),
     (lambda: io.read_gmt("."), FileMissing, "path"),

@@ -8,6 +8,7 @@ import subprocess
 
 import anndata as ad
 import html5lib
+import numpy as np
 import pytest
 import scanpy as sc
 from matplotlib import pyplot as plt
@@ -17,6 +18,7 @@ from refusals import refused
 import glfs_bio
 from glfs_bio.errors import FileExists, InvalidValue
 from glfs_bio.io import write_report
+from glfs_bio.pl._results import MEASURES
 
 ODD = "<script>document.title='owned'</script>"
 XHTML = "{http://www.w3.org/1999/xhtml}"
@@ -31,8 +33,14 @@ def panel() -> ad.AnnData:
     glfs_bio.pp.select_genes(adata, n_genes=20, include=["LYZ", "CD3D"])
     glfs_bio.tl.stability(adata, n_resamples=2)
     glfs_bio.tl.panel_umap(adata)
-    sets = {"<b>T</b> cells": ["CD3D", "CD3E"], "MHC & II": ["HLA-DRA", "LYZ"]}
+    sets = {
+        "<b>T</b> cells": ["CD3D", "CD3E"],
+        "MHC & II": ["HLA-DRA", "LYZ"],
+        "B cells": ["CD79A"],
+    }
     glfs_bio.tl.enrich(adata, sets)
+    table = adata.uns["glfs_enrichment"]["table"]
+    table["pvals_adj"] = np.where(table.index == "B cells", 0.3, 0.01)
     return adata
 
 
@@ -59,32 +67,36 @@ def text(element) -> str:
     return " ".join("".join(element.itertext()).split())
 
 
+def section(tree, name):
+    return next((one for one in every(tree, "section") if one.get("id") == name), None)
+
+
 def test_it_tells_what_was_selected(tree, panel):
     assert text(every(tree, "title")[0]) == "Panel <1>"
     words = text(tree)
     assert "20 of 765 genes selected in 700 cells" in words
     assert "coloured by odd & label" in words
     entry = panel.uns["glfs"]
-    assert f"They keep {100 * entry['preserved'][-1]:.1f} % of the structure" in words
+    assert f"They preserve {100 * entry['preserved'][-1]:.1f} % of the structure" in words
     assert f"at least {100 * entry['optimality'][-1]:.1f} % of what the best" in words
     assert "NOT converge" not in words
     for name, version in panel.uns["glfs"]["versions"].items():
         assert f"{name}{version}" in words.replace(" ", "")
     assert [section.get("id") for section in every(tree, "section")] == [
-        *("cells", "genes", "how", "stability", "enrichment", "parameters")
+        *("cells", "genes", "choice", "stability", "enrichment", "parameters")
     ]
 
 
 def test_stability_tells_of_the_consensus_panel(tree, panel):
     words = text(next(one for one in every(tree, "section") if one.get("id") == "stability"))
     index = panel.uns["glfs_stability"]["mean_jaccard"]
-    assert f"2 selections, each on 350 of the cells, share {100 * index:.0f} %" in words
+    assert f"a mean Jaccard index of {index:#.3g}" in words
     agreed = panel.var["glfs_stability_consensus"]
     n_shared = (agreed & panel.var["glfs_selected"]).sum()
     assert n_shared < 20
     assert f"{n_shared} genes of the panel are among the 20 that are selected most often" in words
     for gene in panel.var["symbol"][agreed & ~panel.var["glfs_selected"]]:
-        assert gene in words.split("It has")[1].split("lacks")[0]
+        assert gene in words.split("consensus panel has")[1].split("lacks")[0]
 
 
 def test_frequencies_of_another_selection_are_never_shown(panel, tmp_path):
@@ -97,7 +109,7 @@ def test_frequencies_of_another_selection_are_never_shown(panel, tmp_path):
     write_report(cells, tmp_path / "x.html")
     tree = html5lib.HTMLParser(strict=True).parse((tmp_path / "x.html").read_text("utf-8"))
     section = next(one for one in every(tree, "section") if one.get("id") == "stability")
-    assert "not set beside this selection: n_genes=20 and not 15" in text(section)
+    assert "not shown with this selection: n_genes=20 and not 15" in text(section)
     assert every(section, "img") == []
     assert "frequency" not in [text(head) for head in every(tree, "th")]
     assert "stability: parameters" not in text(tree)
@@ -113,7 +125,9 @@ def test_frequencies_of_an_earlier_version_are_not_shown(panel, tmp_path):
 
 def test_one_map_of_cells_that_have_only_the_panel(panel, tmp_path):
     write_report(panel[:, panel.var["glfs_selected"]].copy(), tmp_path / "x.html")
-    assert "by the selected genes, which are all genes here." in (tmp_path / "x.html").read_text()
+    assert (
+        "UMAP by the selected genes, which are all genes here." in (tmp_path / "x.html").read_text()
+    )
 
 
 def test_progress_is_shown_on_a_terminal(panel, tmp_path, capsys, monkeypatch):
@@ -132,10 +146,8 @@ def test_genes_are_in_order_with_links(tree, panel):
     rows = every(every(tree, "table")[0], "tr")[1:]
     ranked = panel.var[panel.var["glfs_selected"]].sort_values("glfs_rank")
     assert [text(row[1]) for row in rows] == list(ranked["symbol"])
-    for place, name in ((2, "loss"), (3, "weight"), (4, "score")):
-        found = [float(row[place].get("data-value")) for row in rows]
-        assert found == list(ranked[f"glfs_{name}"])
-    assert [text(row[5]) for row in rows] == ["yes"] * 2 + ["no"] * 18
+    assert [float(row[2].get("data-value")) for row in rows] == list(ranked["glfs_loss"])
+    assert [text(row[3]) for row in rows] == ["yes"] * 2 + ["no"] * 18
     links = [every(row, "a")[0].get("href") for row in rows]
     assert all(link.startswith("https://www.ncbi.nlm.nih.gov/gene/?term=") for link in links)
     assert "<" not in "".join(links)
@@ -151,13 +163,39 @@ def test_names_are_text_and_nothing_else(page, tree):
     assert "<b>T</b> cells" in text(tree)
 
 
+def test_only_significant_gene_sets(tree, panel, tmp_path):
+    words = text(section(tree, "enrichment"))
+    assert "2 of 3 gene sets are enriched" in words
+    assert "B cells" not in words
+    cells = panel.copy()
+    cells.uns["glfs_enrichment"]["table"]["pvals_adj"] = 0.3
+    write_report(cells, tmp_path / "x.html")
+    none = html5lib.HTMLParser(strict=True).parse((tmp_path / "x.html").read_text("utf-8"))
+    assert "none of 3 gene sets" in text(section(none, "enrichment"))
+    assert every(section(none, "enrichment"), "img") == []
+
+
+def test_the_legend_of_the_cells_is_text(tree, panel):
+    labels = panel.obs["odd & label"].cat.categories
+    assert [text(item) for item in every(section(tree, "cells"), "li")] == list(labels)
+
+
+def test_numbers_have_three_digits_to_read_and_all_to_sort(tree):
+    """Zeros at the end count: 1.00."""
+    cells = [cell for cell in every(tree, "td") if cell.get("data-value")]
+    read = [text(cell) for cell in cells if "." in cell.get("data-value")]
+    assert read
+    assert all(len(one.split("e")[0].replace(".", "").lstrip("0")) <= 3 for one in read)
+    assert any(len(cell.get("data-value")) > 10 for cell in cells)
+
+
 def test_nothing_is_loaded(page, tree):
     sources = [image.get("src") for image in every(tree, "img")]
-    assert len(sources) == 5
+    assert len(sources) == 6
     for source in sources:
         kind, data = source.split(",", 1)
         assert kind == "data:image/png;base64"
-        assert imread(io.BytesIO(base64.b64decode(data))).shape[0] > 200
+        assert min(imread(io.BytesIO(base64.b64decode(data))).shape[:2]) > 100
     assert all(image.get("alt") for image in every(tree, "img"))
     assert all(link.get("href") == "data:," for link in every(tree, "link"))
     assert not re.search(r"url\(|@import|src=.http", page.read_text(encoding="utf-8"))
@@ -177,10 +215,10 @@ def test_stored_cells_without_stability_and_enrichment(pbmc, tmp_path):
     )
     tree = html5lib.HTMLParser(strict=True).parse((tmp_path / "report.html").read_text("utf-8"))
     ids = [section.get("id") for section in every(tree, "section")]
-    assert ids == ["cells", "genes", "how", "parameters"]
+    assert ids == ["cells", "genes", "choice", "parameters"]
     assert all(link.get("href").startswith("#") for link in every(tree, "a"))
     words = text(tree)
-    assert "share of the structure that so many genes keep" in words
+    assert "share of the structure that is preserved by the first genes" in words
     assert "along λ" not in words
     assert "included" not in [text(head) for head in every(tree, "th")]
 
@@ -190,10 +228,10 @@ def test_the_papers_objective_and_other_methods(pbmc, tmp_path, options):
     glfs_bio.pp.select_genes(pbmc, n_genes=15, **options)
     write_report(pbmc, tmp_path / "report.html")
     tree = html5lib.HTMLParser(strict=True).parse((tmp_path / "report.html").read_text("utf-8"))
-    assert len(every(tree, "img")) == 3
+    assert len(every(tree, "img")) == 4
     words = text(tree)
-    assert "of the structure that all genes keep." in words
-    assert "best possible" not in words
+    assert "of the structure" in words
+    assert "best panel" not in words
     assert "Weights of the selected genes" in words
     assert ("the objective along λ" in words) == ("objective" in options)
 
@@ -254,10 +292,17 @@ def test_in_a_browser(page, browse, tmp_path):
     assert (picture.min(axis=2) < 0.9).mean() > 0.02
 
     clicks = """<script>
-      const weight = document.querySelectorAll("thead button")[3];
-      weight.click(); weight.click();
+      const loss = document.querySelectorAll("thead button")[2];
+      loss.click(); loss.click();
       document.body.dataset.shown = [...document.images].every((i) => i.naturalWidth > 0);
       document.body.dataset.wide = document.documentElement.scrollWidth;
+      document.body.style.width = "400px";
+      document.body.dataset.broken = [...document.querySelectorAll("td.gene, span.gene")]
+        .filter((gene) => {
+          const range = document.createRange();
+          range.selectNodeContents(gene);
+          return new Set([...range.getClientRects()].map((box) => box.top)).size > 1;
+        }).length;
     </script></body>"""
     clicked = tmp_path / "clicked.html"
     clicked.write_text(page.read_text("utf-8").replace("</body>", clicks), encoding="utf-8")
@@ -265,11 +310,12 @@ def test_in_a_browser(page, browse, tmp_path):
     body = every(tree, "body")[0]
     assert body.get("data-shown") == "true"
     assert int(body.get("data-wide")) <= 1280
+    assert body.get("data-broken") == "0"  # no gene symbol is on two lines of a narrow page
     assert text(every(tree, "title")[0]) == "Panel <1>"
     rows = every(every(tree, "table")[0], "tr")[1:]
-    weights = [float(row[3].get("data-value")) for row in rows]
-    assert weights == sorted(weights, reverse=True)
-    assert every(tree, "th")[3].get("aria-sort") == "descending"
+    losses = [float(row[2].get("data-value")) for row in rows]
+    assert losses == sorted(losses, reverse=True)
+    assert every(tree, "th")[2].get("aria-sort") == "descending"
 
 
 @pytest.fixture(scope="module")
@@ -291,10 +337,6 @@ def written(adata, path, **options):
     return html5lib.HTMLParser(strict=True).parse(path.read_text("utf-8"))
 
 
-def section(tree, name):
-    return next((one for one in every(tree, "section") if one.get("id") == name), None)
-
-
 @pytest.fixture(scope="module")
 def story(workbench, tmp_path_factory):
     """Its report, after the cells were in a file."""
@@ -305,8 +347,8 @@ def story(workbench, tmp_path_factory):
 
 def test_the_story_in_its_order(story):
     assert [one.get("id") for one in every(story, "section")] == [
-        *("cells", "genes", "quality", "misses", "explanation", "substitutes", "limits"),
-        *("how", "parameters"),
+        *("cells", "genes", "quality", "unexplained", "explanation", "substitutes", "limits"),
+        *("choice", "parameters"),
     ]
     assert every(story, "i") == []
     assert all(
@@ -318,11 +360,13 @@ def test_how_good_the_panel_is(story, workbench):
     entry = workbench.uns["mine_evaluation"]
     quality = section(story, "quality")
     words = text(quality)
-    assert f"The panel keeps {100 * entry['preserved']:.1f} % of the structure" in words
+    assert f"The panel preserves {100 * entry['preserved']:.1f} % of the structure" in words
     low, high = 100 * entry["random_preserved"].min(), 100 * entry["random_preserved"].max()
-    assert f"20 random panels of as many genes keep {low:.1f} to {high:.1f} %" in words
-    assert f"no panel of 8 genes keeps more than {100 * entry['most_preserved']:.1f} %" in words
-    assert f"accuracy of labels{entry['accuracy']:.4g}" in words.replace("labels ", "labels")
+    assert f"20 random panels of this size preserve {low:.1f} % to {high:.1f} %" in words
+    assert f"no panel of 8 genes preserves more than {100 * entry['most_preserved']:.1f} %" in words
+    assert f"{MEASURES['accuracy']}{entry['accuracy']:#.3g}" in words.replace(
+        "accuracy ", "accuracy"
+    )
     assert len(every(quality, "img")) == 4
     rows = every(every(quality, "table")[1], "tr")[1:]
     recall = [float(row[2].get("data-value")) for row in rows]
@@ -330,8 +374,8 @@ def test_how_good_the_panel_is(story, workbench):
     assert "(rare)" in words
 
 
-def test_what_it_misses(story, workbench):
-    misses, table = section(story, "misses"), workbench.uns["mine_evaluation"]["unexplained"]
+def test_unexplained_variation(story, workbench):
+    misses, table = section(story, "unexplained"), workbench.uns["mine_evaluation"]["unexplained"]
     rows = every(misses, "tr")[1:]
     assert [float(row[0].get("data-value")) for row in rows] == list(table["share"])
     genes = ", ".join(f"<i>{name}</i>" for name in table["genes_up"][0].split(", "))
@@ -343,13 +387,13 @@ def test_gene_by_gene(story, workbench):
     table = workbench.uns["mine_explanation"]["table"].set_index("gene")
     ranked = workbench.var[workbench.var["mine_selected"]].sort_values("mine_rank")
     heads = [text(head) for head in every(section(story, "genes"), "th")]
-    assert heads == ["rank", "gene", "loss", "weight", "score", "supports", "substitute"]
+    assert heads == ["rank", "gene", "loss", "supports", "substitute"]
     rows = every(section(story, "genes"), "tr")[1:]
     for row, gene in zip(rows, ranked.index, strict=True):
-        assert text(row[5]) == table.loc[gene, "supports"]
+        assert text(row[3]) == table.loc[gene, "supports"]
         best = table.loc[gene]
         offered = f"<i>{best['substitute']}</i> ({best['substitution_score']:.2f})"
-        assert text(row[6]) == (offered if best["substitute"] else "none")
+        assert text(row[4]) == (offered if best["substitute"] else "none")
     why = every(section(story, "explanation"), "tr")[1:]
     assert [float(row[2].get("data-value")) for row in why] == list(table["loss"])
     assert [text(row[5]) for row in why] == list(table["supports"])
@@ -374,7 +418,7 @@ def test_substitutes_and_limits(story, workbench):
     assert len(alone)
     assert all(f"<i>{name}</i>" in text(section(story, "substitutes")) for name in alone)
     words = text(section(story, "limits"))
-    assert "max_mean2.5most mean expression of a gene" in words
+    assert "max_mean2.5maximum mean expression of a gene" in words
     assert "CD3D: 2" in words
     assert "budget" not in words
 
@@ -390,9 +434,9 @@ def test_results_of_another_panel_are_never_shown(workbench, tmp_path):
     assert list(tmp_path.iterdir()) == []
     cells.uns["mine_evaluation"] = cells.uns["other"]
     tree = written(cells, tmp_path / "x.html")
-    assert section(tree, "misses") is None
+    assert section(tree, "unexplained") is None
     for name in ("quality", "explanation"):
-        assert "not set beside this selection: their panel is another" in text(section(tree, name))
+        assert "not shown with this selection: their panel is another" in text(section(tree, name))
         assert every(section(tree, name), "table") == every(section(tree, name), "img") == []
     assert "supports" not in [text(head) for head in every(tree, "th")]
     best = cells.uns["glfs_substitutes"]["table"].query("place <= 1")
@@ -401,7 +445,7 @@ def test_results_of_another_panel_are_never_shown(workbench, tmp_path):
         f"{one.substitute} ({one.substitution_score:.2f})"
         for one in best.query("place > 0").itertuples()
     ]
-    assert {text(row[5]) for row in rows} == {*told, "none"}
+    assert {text(row[3]) for row in rows} == {*told, "none"}
 
 
 def test_judged_without_labels_or_embedding(workbench, tmp_path):
@@ -411,6 +455,6 @@ def test_judged_without_labels_or_embedding(workbench, tmp_path):
     cells.obs = cells.obs.drop(columns="plain_unexplained")
     tree = written(cells, tmp_path / "x.html", results={"evaluation": "plain"})
     assert len(every(section(tree, "quality"), "img")) == 2
-    assert "random" not in text(section(tree, "quality")).split("What the panel preserves")[0]
-    assert every(section(tree, "misses"), "img") == []
+    assert "random" not in text(every(section(tree, "quality"), "p")[0])
+    assert every(section(tree, "unexplained"), "img") == []
     assert section(tree, "explanation") is None

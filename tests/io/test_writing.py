@@ -15,6 +15,8 @@ from refusals import refused
 from glfs_bio import io, pp
 from glfs_bio.errors import FileExists, InvalidValue
 
+posix = pytest.mark.skipif(os.name != "posix", reason="this system has no such thing")
+
 
 @pytest.fixture
 def panel(pbmc):
@@ -59,6 +61,7 @@ def test_a_file_that_comes_meanwhile_stays(tmp_path):
     assert path.read_text() == "early"
 
 
+@posix
 def test_permissions_stay(panel, tmp_path):
     path = tmp_path / "panel.txt"
     path.write_text("secret")
@@ -83,6 +86,7 @@ def test_links_stay_and_are_followed(panel, tmp_path):
     assert (tmp_path / "data" / "nothing.txt").is_file()
 
 
+@posix
 def test_what_the_dead_left_behind_is_removed(tmp_path):
     code = f"""
 import os, signal

@@ -11,7 +11,8 @@ from refusals import refused
 
 from glfs_bio import Platform, pl, tl
 from glfs_bio.errors import InvalidType, InvalidValue, NotFound
-from glfs_bio.pl._figure import BLUE, GREY, VERMILLION
+from glfs_bio.pl._colours import BLUE, GREY, VERMILLION
+from glfs_bio.pl._results import MEASURES
 
 PANEL = ["CD3D", "CD79A", "NKG7", "LYZ", "FCER1A"]
 OF_EVALUATION = [pl.labels, pl.confusion, pl.unexplained, pl.imputation, pl.preserved]
@@ -82,11 +83,12 @@ def test_labels_from_the_best_to_the_worst(judged):
     table = judged.uns["glfs_evaluation"]["per_label"]
     ranked = table.sort_values("recall", ascending=False, kind="stable")
     assert names(ax.get_yticklabels()) == list(ranked.index)
-    np.testing.assert_allclose([bar.get_width() for bar in ax.patches], ranked["recall"])
-    points = next(line for line in ax.lines if line.get_label() == "F1")
+    bars = sorted(ax.patches, key=lambda bar: bar.get_y())
+    np.testing.assert_allclose([bar.get_width() for bar in bars], ranked["recall"])
+    (points,) = ax.lines
     np.testing.assert_allclose(points.get_xdata(), ranked["f1"])
-    assert [text.get_text() for text in ax.texts] == [*map(str, ranked["n_cells"]), "cells"]
-    for bar, (_, one) in zip(ax.patches, ranked.iterrows(), strict=True):
+    assert [text.get_text() for text in ax.texts] == [f"{n} cells" for n in ranked["n_cells"]]
+    for bar, (_, one) in zip(bars, ranked.iterrows(), strict=True):
         colour = GREY if one["too_few"] else VERMILLION if one["rare"] else BLUE
         assert same_color(bar.get_facecolor(), colour)
     assert ranked["rare"].any()
@@ -94,13 +96,14 @@ def test_labels_from_the_best_to_the_worst(judged):
     assert apart(ax)
 
 
-def test_labels_of_too_few_cells_are_told_apart(judged):
+def test_labels_of_too_few_cells_have_another_colour(judged):
     table = judged.uns["glfs_evaluation"]["per_label"]
     table["too_few"] = table.index == table.index[0]
     ax = pl.labels(judged, show=False)
     assert "recall, too few cells" in names(ax.get_legend().get_texts())
-    grey = [same_color(bar.get_facecolor(), GREY) for bar in ax.patches]
-    assert [names(ax.get_yticklabels())[i] for i in np.flatnonzero(grey)] == [table.index[0]]
+    (grey,) = [bar for bar in ax.patches if same_color(bar.get_facecolor(), GREY)]
+    row = round(grey.get_y() + grey.get_height() / 2)
+    assert names(ax.get_yticklabels())[row] == table.index[0]
 
 
 def test_confusion_rows_are_recall(judged):
@@ -112,6 +115,7 @@ def test_confusion_rows_are_recall(judged):
     labels = list(entry["per_label"].index)
     assert names(ax.get_yticklabels()) == names(ax.get_xticklabels()) == labels
     told = {tuple(map(int, text.get_position())): text.get_text() for text in ax.texts}
+    told = {place: text for place, text in told.items() if text}
     best = int(shares.diagonal().argmax())
     assert told[best, best] == f"{100 * shares[best, best]:.0f}"
     assert len(told) == (shares >= 0.005).sum()
@@ -173,27 +177,28 @@ def test_kept_beside_random_and_best(judged):
     ax = pl.preserved(judged, show=False)
     entry = judged.uns["glfs_evaluation"]
     assert names(ax.get_yticklabels()) == [
-        *("this panel", "this panel, as genes fail", "selected by glfs_bio", "20 random panels")
+        *("this panel, 5 genes", "this panel, on the platform"),
+        *("selected by glfs_bio", "20 random panels"),
     ]
     own, failing, best, random, most = (line.get_xdata() for line in ax.lines)
     assert (own, failing, best) == (
         entry["preserved"],
-        entry["preserved_with_failures"],
+        entry["preserved_on_platform"],
         entry["best_preserved"],
     )
     np.testing.assert_array_equal(random, entry["random_preserved"])
     assert most[0] == entry["most_preserved"]
     assert ax.get_xlim() == (0, 1)
     told = [text.get_text() for text in ax.texts]
-    assert told[0] == f"at most {entry['most_preserved']:.2f} with 5 genes"
-    assert told[1] == f"{entry['preserved']:.2f}"
+    assert told[0] == f"{entry['preserved']:.2f}"
+    assert f"{entry['most_preserved']:.2f}" in told[-1]
     assert apart(ax)
     plain = pl.preserved(judged, key="plain", show=False)
-    assert names(plain.get_yticklabels()) == ["this panel", "selected by glfs_bio"]
+    assert names(plain.get_yticklabels()) == ["this panel, 5 genes", "selected by glfs_bio"]
     judged.uns["plain"] |= {"batches": ["a", "b", "c"], "preserved_in_batches": [0.1, np.nan, 0.3]}
     several = pl.preserved(judged, key="plain", show=False)
     np.testing.assert_array_equal(np.sort(several.lines[1].get_xdata()), [0.1, 0.3])
-    assert names(several.get_yticklabels())[1] == "this panel, in each of 2 batches"
+    assert names(several.get_yticklabels())[1] == "this panel, in 2 batches"
 
 
 def test_curve_with_band_and_accuracy(judged):
@@ -207,7 +212,7 @@ def test_curve_with_band_and_accuracy(judged):
     np.testing.assert_array_equal(right.lines[0].get_xdata(), [5, 10, 20])
     np.testing.assert_array_equal(right.lines[0].get_ydata(), table["accuracy"].dropna())
     assert names(ax.get_legend().get_texts()) == [
-        *("preserved", "no panel keeps more", "accuracy", "macro-F1")
+        *("preserved", "up to the upper bound", "accuracy", "macro-F1")
     ]
     assert apart(ax)
     plain = pl.curve(judged, key="short", show=False)
@@ -222,20 +227,24 @@ def test_comparison_of_measures_and_panels(judged):
     table = judged.uns["glfs_comparison"]["table"]
     assert names(ax.get_xticklabels())[:2] == ["ours", "theirs"]
     rows = names(ax.get_yticklabels())
-    assert "effective number of genes" in rows
+    assert MEASURES["n_effective"] in rows
     cells = {tuple(map(int, text.get_position())): text for text in ax.texts}
-    place = rows.index("accuracy of labels")
+    place = rows.index(MEASURES["accuracy"])
     values = [f"{value:.2f}" for value in table["accuracy"]]
     assert [cells[panel, place].get_text() for panel in range(3)] == values
     weights = [cells[panel, place].get_fontweight() for panel in range(3)]
     assert weights[int(np.argmax(table["accuracy"]))] == "bold"
     assert weights.count("bold") < 3
-    assert [cells[panel, rows.index("genes")].get_text() for panel in range(3)] == ["5", "4", "1"]
+    assert [cells[panel, rows.index(MEASURES["n_genes"])].get_text() for panel in range(3)] == [
+        "5",
+        "4",
+        "1",
+    ]
     shares = np.asarray(ax.images[0].get_array().filled(np.nan))
     np.testing.assert_allclose(
-        shares[rows.index("structure preserved")], table["preserved"].astype(float)
+        shares[rows.index(MEASURES["preserved"])], table["preserved"].astype(float)
     )
-    assert np.isnan(shares[rows.index("genes")]).all()
+    assert np.isnan(shares[rows.index(MEASURES["n_genes"])]).all()
     assert apart(ax)
 
 
@@ -245,9 +254,9 @@ def test_measures_of_no_panel_are_left_out_and_missing_ones_blank(judged):
     table.loc["ours", "imputed"] = np.nan
     ax = pl.comparison(judged, show=False)
     rows = names(ax.get_yticklabels())
-    assert "F1 of rare labels" not in rows
+    assert MEASURES["rare_f1"] not in rows
     cells = {tuple(map(int, text.get_position())): text.get_text() for text in ax.texts}
-    assert cells[0, rows.index("R² of unmeasured genes, median")] == ""
+    assert cells[0, rows.index(MEASURES["imputed"])] == ""
 
 
 def test_from_a_file(judged, tmp_path):

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from glfs_bio import pl
 from glfs_bio.errors import InvalidValue
-from glfs_bio.pl._figure import BLUE, GREY, MUTED
+from glfs_bio.pl._colours import BLUE, GREY, MUTED
 from glfs_bio.pp import select_genes
 from glfs_bio.tl import enrich
 
@@ -102,7 +102,7 @@ def test_weights(panel):
     ranked = best_first(panel)
     assert names(ax) == list(ranked.index)
     np.testing.assert_allclose([bar.get_width() for bar in ax.patches], ranked["glfs_loss"])
-    assert ax.get_xlabel() == "lost without the gene"
+    assert ax.get_xlabel() == "contribution (loss)"
     assert ax.get_ylim()[0] > ax.get_ylim()[1]
     assert apart(ax.get_yticklabels())
 
@@ -121,7 +121,7 @@ def test_weights_where_the_method_gives_them(panel, key, options, label):
     ax = pl.weights(panel, key=key, show=False)
     widths = [bar.get_width() for bar in ax.patches]
     np.testing.assert_allclose(widths, best_first(panel, key)[f"{key}_weight"])
-    assert ax.get_xlabel() == label
+    assert ax.get_xlabel().replace("\n", " ") == label
     low, high = ax.get_xlim()
     assert low <= min(widths) <= max(widths) <= high
 
@@ -155,7 +155,7 @@ def test_path(panel):
     assert ax.lines[2].get_xdata()[0] == 10
     assert list(ax.lines[3].get_data()) == [[10], [entry["preserved"][-1]]]
     told = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert told == ["of the structure", "optimality, at least", "chosen: 10 genes"]
+    assert told == ["structure preserved", "optimality (lower bound)", "selected: 10 genes"]
     assert ax.figure.axes == [ax]
     assert ax.get_ylim()[0] == 0
     assert all(place == int(place) for place in ax.get_xticks())
@@ -181,7 +181,7 @@ def test_path_of_the_papers_objective(panel):
         assert all(line.get_ydata()[-1] <= high for line in axes.lines)
     np.testing.assert_array_equal(by_size.lines[0].get_ydata(), entry["preserved"])
     told = [text.get_text() for text in by_size.get_legend().get_texts()]
-    assert told == ["of the structure", "chosen: 10 genes"]
+    assert told == ["structure preserved", "selected: 10 genes"]
 
 
 @pytest.mark.parametrize("span", [1.2, 4.0, 30.0, 1e4, 1e9])
@@ -234,7 +234,7 @@ def test_path_of_other_methods_and_of_nothing_but_included_genes(panel):
     for key in ("other", "held"):
         ax = pl.path(panel, key=key, show=False)
         told = [text.get_text() for text in ax.get_legend().get_texts()]
-        assert told == ["of the structure", f"chosen: {panel.uns[key]['n_genes']} genes"]
+        assert told == ["structure preserved", f"selected: {panel.uns[key]['n_genes']} genes"]
 
 
 def test_small_weights_are_seen_in_several_columns(panel):

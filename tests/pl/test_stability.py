@@ -6,7 +6,7 @@ from matplotlib import pyplot as plt
 from matplotlib.colors import same_color
 
 from glfs_bio import pl, pp, tl
-from glfs_bio.pl._figure import BLUE, GREY
+from glfs_bio.pl._colours import BLUE, GREY
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -46,7 +46,7 @@ def test_genes_of_the_panel_are_told_from_the_others(examined):
     assert [text.get_text() for text in bars.get_legend().get_texts()] == [
         *("in the panel", "not in it")
     ]
-    assert bars.get_title(loc="left") == ""
+    assert bars.get_title() == ""
 
 
 def test_those_of_another_selection_are_not_marked(examined):
@@ -54,12 +54,12 @@ def test_those_of_another_selection_are_not_marked(examined):
     bars, by_name = drawn(examined)
     assert all(same_color(bar.get_facecolor(), BLUE) for bar in by_name.values())
     assert bars.get_legend() is None
-    said = bars.get_title(loc="left").replace("\n", " ")
+    said = bars.get_title().replace("\n", " ")
     assert said == "not of the selection under 'glfs': n_genes=10 and not 5"
 
 
 def test_without_the_selection(examined):
     del examined.uns["glfs"]
     bars, _ = drawn(examined)
-    assert bars.get_title(loc="left") == ""
+    assert bars.get_title() == ""
     assert bars.get_legend() is None

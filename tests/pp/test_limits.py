@@ -54,8 +54,8 @@ def test_a_budget_is_spent(counted):
 def test_failures(counted):
     pp.select_genes(counted, 10, platform=Platform(failure=0.3))
     entry = counted.uns["glfs"]
-    assert entry["preserved_with_failures"].shape == (10,)
-    assert (entry["preserved_with_failures"] < entry["preserved"]).all()
+    assert entry["preserved_on_platform"].shape == (10,)
+    assert (entry["preserved_on_platform"] < entry["preserved"]).all()
     pp.select_genes(counted, 10, key_added="plain")
     assert counted.uns["plain"]["preserved"][-1] >= entry["preserved"][-1]
 

@@ -149,7 +149,7 @@ def test_weights_of_any_size(pbmc):
 
 
 @pytest.mark.parametrize(
-    ("given", "value"), [("detection", 0.0), ("detection", 1e-200), ("failure", 1.0)]
+    ("given", "value"), [("efficiency", 0.0), ("efficiency", 1e-200), ("failure", 1.0)]
 )
 def test_a_platform_that_leaves_nothing(pbmc, given, value):
     pbmc.var["of_gene"] = value
@@ -168,8 +168,8 @@ def test_names_of_a_dict_that_no_gene_has(pbmc):
     cost = dict.fromkeys(pbmc.var_names, 1.0)
     with refused(NotFound, "cost"):
         pp.select_genes(pbmc, limits=Limits(cost=cost | {"NoGene": 2.0}, budget=5))
-    with refused(NotFound, "detection"):
-        pp.select_genes(pbmc, 5, platform=Platform(detection=dict(cost, NoGene=0.5)))
+    with refused(NotFound, "efficiency"):
+        pp.select_genes(pbmc, 5, platform=Platform(efficiency=dict(cost, NoGene=0.5)))
 
 
 def test_an_iterator_is_recorded(pbmc):

@@ -120,7 +120,7 @@ STRUCTURES = {
     "a place": {"preserve": {"structure": 1, "X_umap": 2}, "cell_weights": "bulk_labels"},
     "a limit": {"limits": Limits(max_mean=1.0)},
     "a budget": {"limits": Limits(cost=2.0, budget=15.0), "n_genes": None},
-    "another assay": {"platform": Platform(detection=0.3)},
+    "another assay": {"platform": Platform(efficiency=0.3)},
     "failures": {"platform": Platform(failure=0.2)},
     "automatic": {"n_genes": None},
     "some genes": {"include": ["NKG7"], "exclude": re.compile("^RP")},

@@ -80,7 +80,7 @@ stopifnot(identical(judge(kept, use_rep = "mine"), judge(sce, n_comps = 4)))
 half <- seq_len(60) %% 2 == 0
 both <- suppressMessages(glfs_select_genes(
     list(a = sce[, half], b = sce[-40, !half]), 3, n_comps = 5, across = "worst",
-    platform = glfs_platform(detection = sce[-1, ])
+    platform = glfs_platform(efficiency = sce[-1, ])
 ))
 sets <- lapply(both, function(x) glfs_gene_sets(x)[[1]])
 stopifnot(identical(names(both), c("a", "b")), identical(sets$a, sets$b), !"g1" %in% sets$a)

@@ -91,7 +91,7 @@ CALLS = {
     "limits": (
         """glfs_select_genes(x, 12, key_added = 'limited',
             exclude = c('mitochondrial', 'ribosomal', 'cd3'),
-            platform = glfs_platform(failure = c(CD79A = 0.5), detection = 0.5),
+            platform = glfs_platform(failure = c(CD79A = 0.5), efficiency = 0.5),
             limits = glfs_limits(counts_layer = 'counts',
                 max_total_per_type = c('CD19+ B' = 60, 'CD56+ NK' = 40), groupby = 'bulk_labels',
                 families = list(one = 'CST3', hla = c('HLA-DRA', 'HLA-DRB1')), per_family = 1,
@@ -101,7 +101,7 @@ CALLS = {
             12,
             key_added="limited",
             exclude=["mitochondrial", "ribosomal", "cd3"],
-            platform=Platform(failure={"CD79A": 0.5}, detection=0.5),
+            platform=Platform(failure={"CD79A": 0.5}, efficiency=0.5),
             limits=Limits(
                 counts_layer="counts",
                 max_total_per_type={"CD19+ B": 60, "CD56+ NK": 40},
@@ -182,7 +182,7 @@ CALLS = {
     "stability of a selection for a platform": (
         """glfs_stability(
             glfs_select_genes(x, 6, key_added = 'platform',
-                platform = glfs_platform(failure = c(CD79A = 0.5), detection = 0.5),
+                platform = glfs_platform(failure = c(CD79A = 0.5), efficiency = 0.5),
                 limits = glfs_limits(families = list(one = 'CST3', two = 'LYZ'), per_family = 1)),
             key = 'platform', n_resamples = 2)""",
         lambda adata: (
@@ -190,7 +190,7 @@ CALLS = {
                 adata,
                 6,
                 key_added="platform",
-                platform=Platform(failure={"CD79A": 0.5}, detection=0.5),
+                platform=Platform(failure={"CD79A": 0.5}, efficiency=0.5),
                 limits=Limits(families={"one": ["CST3"], "two": ["LYZ"]}, per_family=1),
             ),
             tl.stability(adata, key="platform", n_resamples=2),

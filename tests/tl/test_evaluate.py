@@ -63,7 +63,7 @@ def test_what_is_written(cells, tmp_path):
     )
     assert set(cells.uns) - before == {"glfs_evaluation", all_genes.KEY}
     entry = cells.uns["glfs_evaluation"]
-    assert entry["preserved_with_failures"] < entry["preserved"]
+    assert entry["preserved_on_platform"] < entry["preserved"]
     assert 0 < entry["counts_share"] < 1
     assert (entry["counts_per_label"]["ratio"] > 0).all()
     r2 = cells.var["glfs_evaluation_r2"]

@@ -114,7 +114,7 @@ def test_a_report_has_nothing_of_an_earlier_selection(done, tmp_path, monkeypatc
     io.write_report(done, tmp_path / "report.html")
     text = (tmp_path / "report.html").read_text("utf-8")
     assert "20 selected genes" not in text
-    assert text.count("not set beside this selection") >= 2
+    assert text.count("not shown with this selection") >= 2
 
 
 def test_stability_under_limits_on_expression(done):

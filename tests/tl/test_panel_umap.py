@@ -69,9 +69,10 @@ def test_what_is_kept_is_what_is_drawn(adata, count, tmp_path):
         lambda adata: adata.uns.pop("umap_glfs"),
         lambda adata: adata.obsm.pop("X_umap_glfs"),
         lambda adata: adata.uns.update(umap_glfs={"params": {}}),
+        lambda adata: setattr(adata, "X", adata.X * 2),
     ],
 )
-def test_what_is_of_other_genes_is_computed_again(adata, count, change):
+def test_what_is_of_other_genes_or_another_matrix_is_computed_again(adata, count, change):
     tl.panel_umap(adata)
     change(adata)
     pl.panel(adata, show=False)
@@ -80,6 +81,38 @@ def test_what_is_of_other_genes_is_computed_again(adata, count, change):
     pl.panel(adata, show=False)
     assert count() == 3
     assert set(adata.uns["umap_glfs"]["genes"]) == set(adata.var_names[adata.var["glfs_selected"]])
+
+
+def test_a_plot_keeps_what_it_computed_when_asked(adata, count, tmp_path):
+    del adata.obsm["X_umap"]
+    pl.panel(adata, show=False)
+    assert "umap_glfs" not in adata.uns
+    assert "X_umap" not in adata.obsm
+    first = [points(ax) for ax in pl.panel(adata, keep=True, show=False)]
+    assert count() == 4
+    adata.write_h5ad(tmp_path / "x.h5ad")
+    again = [points(ax) for ax in pl.panel(ad.read_h5ad(tmp_path / "x.h5ad"), show=False)]
+    tl.panel_umap(adata)
+    assert count() == 4
+    np.testing.assert_array_equal(first, again)
+
+
+def test_the_umap_of_all_genes_is_of_the_matrix_unless_scanpy_made_it(adata, count):
+    del adata.obsm["X_umap"]
+    tl.panel_umap(adata)
+    assert count() == 2
+    old = adata.obsm["X_umap"].copy()
+    adata.X = adata.X * 2
+    adata.obsm["X_umap"] += 1  # of the old matrix, whatever it is
+    pl.panel(adata, keep=True, show=False)
+    assert count() == 4
+    np.testing.assert_array_equal(adata.obsm["X_umap"], old)
+    adata.uns["umap"] = {"params": {"a": 1.0}}  # as sc.tl.umap leaves it
+    adata.obsm["X_umap"] += 1
+    adata.X = adata.X / 2
+    tl.panel_umap(adata)
+    assert count() == 5
+    np.testing.assert_array_equal(adata.obsm["X_umap"], old + 1)
 
 
 @pytest.mark.parametrize("other", [{"random_state": 1}, {"layer": "other"}])

@@ -189,8 +189,7 @@ def test_order_form(run):
     assert 0 < defined["replaceable"].sum() < 50
     assert defined["tolerant"]["preserved"][-1] < defined["plain"]["preserved"]
     assert (
-        defined["tolerant"]["preserved_with_failures"][-1]
-        > defined["plain"]["preserved_with_failures"]
+        defined["tolerant"]["preserved_on_platform"][-1] > defined["plain"]["preserved_on_platform"]
     )
     assert 0.6 < defined["agreement"] < 1
     assert list(defined["form"]["gene"]) == list(panel.index)
@@ -226,4 +225,4 @@ def test_types(run):
     assert quality["both"]["accuracy"] > quality["control cells"]["accuracy"]
     preserved = shown["entry"]["preserved_in_batches"][-1]
     assert abs(preserved[0] - preserved[1]) < 0.03
-    assert shown["control"].var["there_detection"].between(0, 1).all()
+    assert shown["control"].var["there_efficiency"].between(0, 1).all()

@@ -196,15 +196,19 @@ glfs_limits <- function(
         ..., min_mean = NULL, max_mean = NULL, min_cells = NULL,
         max_cells = NULL, min_mean_in_type = NULL, max_mean_in_type = NULL,
         min_cells_in_type = NULL, max_cells_in_type = NULL,
-        max_total_per_cell = NULL, max_total_per_type = NULL, families = NULL,
-        per_family = NULL, per_type = NULL, markers = NULL, priority = NULL,
-        groupby = NULL, counts_layer = NULL, cost = NULL, budget = NULL) {
+        max_total_per_cell = NULL, max_total_per_type = NULL,
+        max_total_per_bit = NULL, expected_counts = NULL, families = NULL,
+        per_family = NULL, per_type = NULL, markers = NULL, together = NULL,
+        priority = NULL, groupby = NULL, counts_layer = NULL, cost = NULL,
+        budget = NULL) {
     options_of("limits", given())
 }
 
 #' @rdname glfs_limits
 #' @export
 glfs_platform <- function(
-        ..., detection = NULL, failure = NULL) {
-    options_of("platform", given())
+        ..., name = NULL, genes = NULL, min_probes = NULL, efficiency = NULL,
+        spread = NULL, failure = NULL, case = NULL, off_target = NULL,
+        max_off_target = NULL, codebook = NULL) {
+    options_of("platform", vectors_of_tables(given()))
 }

@@ -20,6 +20,15 @@
 #' @param max_total_per_type The same mean over the cells of each type: one
 #'   number, or a vector with names of types. It needs `groupby` and
 #'   `counts_layer`.
+#' @param max_total_per_bit Most raw counts, in a sample as a mean over all
+#'   samples, of the genes whose codewords share a bit. It needs `counts_layer`,
+#'   and a platform with a codebook.
+#' @param expected_counts Counts expected in a sample, as a mean over all
+#'   samples, of genes that the data cannot show, such as markers of missing
+#'   types: a vector with names of genes, whose means it replaces in limits on
+#'   totals.
+#' @param together Genes to be in the panel all or none, such as ligand and
+#'   receptor: a list of vectors of names. Vectors that share a gene are one.
 #' @param families Families of genes: a column of `rowData()` (a gene without a
 #'   value is in none), or a named list of names of genes.
 #' @param per_family Most genes of one family.
@@ -36,17 +45,36 @@
 #'   element of `assayData`, or a layer of a Seurat assay.
 #' @param cost,budget Cost of a gene: one number, a column of `rowData()`, or a
 #'   vector with the names of the genes; and the most that the panel may cost.
-#' @param detection Relative detection efficiency of each gene on the target
-#'   platform, from 0 to 1: one number, a column of `rowData()`, or a vector
-#'   with names of genes. Or samples that were measured on that platform, as an
+#' @param name Name of the platform, such as `"xenium_v1"`. It is recorded only.
+#' @param genes Genes that can be ordered: names, a file of them, or a logical
+#'   column of `rowData()`. Or the number of probes that can be made for each: a
+#'   column of numbers, or a vector of numbers with names of genes, of which
+#'   `min_probes` are needed.
+#' @param min_probes Least number of probes of a gene.
+#' @param efficiency Relative detection efficiency of each gene, as a share of
+#'   the detection in `x`: one number, a column of `rowData()`, a vector with
+#'   names of genes, or a data frame with rows named by genes and the columns
+#'   `efficiency`, `spread` and `off_target`, such as the value of
+#'   [glfs_estimate_efficiency()]. Or samples that the platform measured, as an
 #'   object of the kinds that [glfs_select_genes()] takes.
-#' @param failure Probability that a gene fails, given as `detection` is; genes
-#'   that a vector does not name do not fail. The panel preserves most in the
-#'   mean over failures.
+#' @param spread Standard deviation of the natural logarithm of `efficiency`,
+#'   given as that is.
+#' @param failure Probability that a gene fails, given as `efficiency` is; genes
+#'   that a vector does not name do not fail.
+#' @param case `"mean"`: the panel preserves most in the mean over 20 draws of
+#'   efficiencies and failures. `"worst"`: in the worst of these draws.
+#' @param off_target Share of the counts of a gene that comes from other genes,
+#'   such as paralogs, from 0 to 1, given as `failure` is. It reduces the
+#'   efficiency.
+#' @param max_off_target Largest such share of a gene that can be ordered.
+#' @param codebook Codeword of each gene, for `max_total_per_bit` and forecasts:
+#'   a vector of texts such as `"0110"` with names of genes, a matrix or data
+#'   frame of 0 and 1 with rows named by genes, or a file of MERSCOPE's form. A
+#'   gene without a codeword cannot be ordered.
 #' @return A list of what is set. The values are checked where it is used.
 #' @examples
 #' limits <- glfs_limits(max_mean = 3, per_type = 1, groupby = "bulk_labels")
-#' platform <- glfs_platform(detection = 0.3, failure = 0.05)
+#' platform <- glfs_platform(efficiency = 0.3, failure = 0.05)
 #' x <- glfs_select_genes(
 #'     glfs_example(), n_genes = 20, limits = limits, platform = platform
 #' )
@@ -65,6 +93,26 @@ options_of <- function(name, options) {
     options <- Filter(Negate(is.null), options)
     # Without names Python would take an empty one for a list of values.
     stats::setNames(options, as.character(names(options)))
+}
+
+# Efficiencies and codewords of a table, as vectors with names of genes.
+vectors_of_tables <- function(options) {
+    table <- options[["efficiency"]]
+    if (is.data.frame(table) || is(table, "DataFrame")) {
+        columns <- c("efficiency", "spread", "off_target")
+        for (name in c("efficiency", setdiff(columns, names(options))))
+            options[[name]] <- if (!is.null(table[[name]]))
+                stats::setNames(table[[name]], rownames(table))
+    }
+    codebook <- options[["codebook"]]
+    if (length(dim(codebook)) == 2L) {
+        word <- function(bits) paste(as.integer(bits), collapse = "")
+        bits <- as.matrix(codebook)
+        codebook <- stats::setNames(apply(bits, 1L, word), rownames(bits))
+    }
+    if (!is.null(names(codebook)))
+        options[["codebook"]] <- as.list(codebook)
+    options
 }
 
 check_limits <- function(limits) {
@@ -87,13 +135,13 @@ read_platform <- function(platform, x, place) {
             "platform", " must be made by glfs_platform(), not a ",
             class(platform)[1L], "."
         )
-    detection <- platform[["detection"]]
-    if (length(dim(detection)) == 2L) {
-        same <- identical(class(detection), class(x))
+    efficiency <- platform[["efficiency"]]
+    if (length(dim(efficiency)) == 2L) {
+        same <- identical(class(efficiency), class(x))
         place <- place[same & names(place) != "counts_layer"]
-        platform[["detection"]] <- structure(
+        platform[["efficiency"]] <- structure(
             class = "glfs_plain",
-            do.call(read_object, c(list(detection), place))
+            do.call(read_object, c(list(efficiency), place))
         )
     }
     platform

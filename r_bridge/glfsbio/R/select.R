@@ -110,7 +110,7 @@
 #'   - `glfs_rank`: 1 is the best gene; NA for genes that could not be selected.
 #'   - `glfs_selected`: whether the gene is selected.
 #'   - `glfs_included`: whether `include` put the gene in.
-#'   - `glfs_detection`: with `detection`, the relative detection efficiency.
+#'   - `glfs_efficiency`: with `efficiency`, the relative detection efficiency.
 #'
 #' @section The record:
 #' `metadata(x)$glfs` is a list:
@@ -128,8 +128,8 @@
 #' - `graph_components`: number of connected components of the graph of the
 #'   samples.
 #' - `assay_noise`: variance of the noise of the target platform.
-#' - `preserved_with_failures`: with `failure`, mean structure preserved by the
-#'   first 1, 2, ... genes over failures.
+#' - `preserved_on_platform`: structure preserved by the first 1, 2, ... genes,
+#'   in the mean or the worst of draws of a platform.
 #' - `missing`: names that are not in the data, if any.
 #' - `batches` and `preserved_in_batches`: with `block`, their names, and the
 #'   structure preserved of each, a matrix of panels x batches.

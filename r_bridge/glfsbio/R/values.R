@@ -23,7 +23,9 @@ plain_list <- function(items, names = NULL) {
 sequences <- c("genes", "sizes")
 # Arguments for which a named vector holds a number of each name.
 numbers_by_name <- c(
-    "cost", "detection", "failure", "max_total_per_type", "preserve", "priority"
+    "cost", "efficiency", "expected_counts", "failure", "genes",
+    "max_total_per_type",
+    "off_target", "preserve", "priority", "spread"
 )
 # Arguments that are lists of genes by name.
 genes_by_name <- c("families", "markers")

@@ -40,7 +40,7 @@
 #'   over that of the best panel of this size; `best_preserved`, that of the
 #'   panel of [glfs_select_genes()] of this size, and `most_preserved`, which no
 #'   panel of this size exceeds; `random_preserved`, of random panels;
-#'   `preserved_with_failures`; `batches` and `preserved_in_batches`, with
+#'   `preserved_on_platform`; `batches` and `preserved_in_batches`, with
 #'   batches.
 #' - Of the cells as the panel shows them: `knn_preservation`, the share of each
 #'   cell's 15 neighbours in 50 principal components of all genes that are found

@@ -58,7 +58,7 @@ def test_what_an_assay_detects(problems, by_definition):
     """All genes count for what is to be kept, and the panel's as that assay measures them."""
     shares = np.linspace(0.0, 1.0, 12)
     lengths = [elsewhere(problem.variance, problem.residuals, shares) for problem in problems]
-    there = Criterion(problems, detection=shares)
+    there = Criterion(problems, efficiency=shares)
     expected = [by_definition(ORDER[:size], lengths) for size in range(len(ORDER) + 1)]
     np.testing.assert_allclose(there.errors(ORDER), expected, rtol=1e-8)
     assert there.scale == pytest.approx(1.0 - by_definition(EVERY, lengths), rel=1e-8)

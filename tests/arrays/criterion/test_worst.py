@@ -9,7 +9,7 @@ import pytest
 
 from glfs_bio.cells.cells import Reduction, build_problems
 from glfs_bio.criterion.criterion import Criterion, Target
-from glfs_bio.criterion.failures import WithFailures
+from glfs_bio.criterion.platform import Detection, OnPlatform
 from glfs_bio.criterion.targets import Labels
 from glfs_bio.solvers.greedy import select
 
@@ -74,7 +74,7 @@ def test_a_batch_without_anything_of_it_does_not_count(problems):
 def test_failures_are_averaged_in_each_batch(problems):
     """Genes that never fail: the same as without."""
     worst = Criterion(problems, worst=True)
-    failing = WithFailures(worst, np.zeros(12), n_draws=3)
+    failing = OnPlatform(worst, Detection(failure=np.zeros(12)), n_draws=3)
     order = np.array([3, 0, 7])
     np.testing.assert_allclose(failing.preserved(order), worst.preserved(order), rtol=1e-9)
     panel = select(failing, 3, include=NONE, candidates=EVERY)

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from glfs_bio.cli import app
 from glfs_bio.criterion.criterion import Target
+from glfs_bio.criterion.platform import Detection
 from glfs_bio.errors import InvalidValue
 from glfs_bio.glfs2014 import Exact
 from glfs_bio.methods import METHODS, Question
@@ -114,7 +115,11 @@ def test_a_number_of_genes_is_needed(clusters, method):
 
 @pytest.mark.parametrize(
     ("argument", "value"),
-    [("failure", np.full(40, 0.1)), ("detection", np.ones(40)), ("target", Target())],
+    [
+        ("detection", Detection(failure=np.full(40, 0.1))),
+        ("detection", Detection(np.ones(40))),
+        ("target", Target()),
+    ],
 )
 def test_only_the_criterion_answers_some_questions(clusters, method, argument, value):
     with refused(InvalidValue, "preserve" if argument == "target" else "platform"):

@@ -192,7 +192,7 @@ test_that("limits, costs and families reach Python", {
     same <- glfs_select_genes(sce, n_comps = 10, limits = glfs_limits(cost = prices, budget = 4))
     expect_identical(chosen(same), chosen(out))
     out <- select(sce, platform = glfs_platform(failure = c(g1 = 1)))
-    expect_length(S4Vectors::metadata(out)$glfs$preserved_with_failures, 6)
+    expect_length(S4Vectors::metadata(out)$glfs$preserved_on_platform, 6)
     rownames(sce)[7:8] <- c("MT-CO1", "RPL3")
     out <- select(sce, exclude = c("mitochondrial", "ribosomal"))
     expect_identical(which(is.na(SummarizedExperiment::rowData(out)$glfs_rank)), 7:8)

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from glfs_bio.criterion.failures import WithFailures
+from glfs_bio.criterion.platform import Detection, OnPlatform
 from glfs_bio.solvers.greedy import select
 
 NONE = np.empty(0, dtype=np.intp)
@@ -15,12 +15,12 @@ EVERY = np.arange(12)
 
 
 def test_none_fails(criterion):
-    never = WithFailures(criterion, np.zeros(12), n_draws=3)
+    never = OnPlatform(criterion, Detection(failure=np.zeros(12)), n_draws=3)
     np.testing.assert_allclose(never.preserved(EVERY), criterion.preserved(EVERY), rtol=1e-9)
 
 
 def test_all_fail(criterion):
-    always = WithFailures(criterion, np.ones(12), n_draws=3)
+    always = OnPlatform(criterion, Detection(failure=np.ones(12)), n_draws=3)
     np.testing.assert_allclose(always.preserved(EVERY), 0.0, atol=1e-12)
 
 
@@ -31,13 +31,13 @@ def test_mean_over_draws_is_near_the_mean_over_all_failures(criterion, by_defini
         left = [gene for gene, fine in zip(panel, works, strict=True) if fine]
         share = np.prod([1 - chance if fine else chance for fine in works])
         expected += share * (1.0 - by_definition(left)) / criterion.scale
-    many = WithFailures(criterion, np.full(12, chance), n_draws=2000)
+    many = OnPlatform(criterion, Detection(failure=np.full(12, chance)), n_draws=2000)
     assert many.preserved(np.array(panel))[-1] == pytest.approx(expected, abs=0.02)
 
 
 def test_the_mean_weight_is_too_good(criterion):
     """F is convex: at the mean of the weights it is below its mean."""
-    fails = WithFailures(criterion, np.full(12, 0.4), n_draws=500)
+    fails = OnPlatform(criterion, Detection(failure=np.full(12, 0.4)), n_draws=500)
     panel = np.array([7, 0, 3, 5])
     beta = np.zeros(12)
     beta[panel] = 0.6
@@ -50,12 +50,17 @@ def test_a_panel_avoids_genes_that_fail(criterion):
     best = select(criterion, 1, include=NONE, candidates=EVERY).order[0]
     fails[best] = 1.0
     assert (
-        select(WithFailures(criterion, fails), 1, include=NONE, candidates=EVERY).order[0] != best
+        select(
+            OnPlatform(criterion, Detection(failure=fails)), 1, include=NONE, candidates=EVERY
+        ).order[0]
+        != best
     )
 
 
 def test_the_chosen_panel_bears_failures_better(criterion):
-    fails = WithFailures(criterion, np.linspace(0.0, 0.9, 12)[::-1].copy(), n_draws=50)
+    fails = OnPlatform(
+        criterion, Detection(failure=np.linspace(0.0, 0.9, 12)[::-1].copy()), n_draws=50
+    )
     tolerant = select(fails, 4, include=NONE, candidates=EVERY)
     plain = select(criterion, 4, include=NONE, candidates=EVERY)
     assert fails.preserved(tolerant.order[:4])[-1] >= fails.preserved(plain.order[:4])[-1] - 1e-9

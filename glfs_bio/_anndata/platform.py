@@ -1,0 +1,282 @@
+"""The target platform out of an AnnData object: a number of each gene for what a user says."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from anndata import AnnData
+
+from ..criterion.platform import Detection
+from ..errors import NO_VALUE, InvalidType, InvalidValue, NotFound, listed
+from ..options import Platform
+from ..platform.codebook import bits
+from ..platform.forms import read_panel
+from . import columns, names, read
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from .._typing import Array
+    from ..data.matrix import RowMatrix
+    from .names import Choice
+
+#: Cells that are added to those that express a gene, and to those that do not.
+_HALF = 0.5
+#: Columns of a table of efficiencies that are read.
+_OF_TABLE = ("efficiency", "spread", "off_target")
+
+
+@dataclass(frozen=True)
+class OfGenes:
+    """What a platform is to the genes of an object; None is what changes nothing.
+
+    Attributes
+    ----------
+    given
+        The platform.
+    orderable
+        Whether each gene can be ordered, shape (n_vars,).
+    detection
+        What it detects of each gene.
+    counts
+        Counts there for one count here, shape (n_vars,).
+    codewords
+        Of each gene, shape (n_vars, n_bits); zero without one.
+    """
+
+    given: Platform | None = None
+    orderable: NDArray[np.bool_] | None = None
+    detection: Detection | None = None
+    counts: Array | None = None
+    codewords: NDArray[np.bool_] | None = None
+
+    def columns(self, key: str) -> dict[str, Array]:
+        """Columns of ``.var`` that hold it, for a platform that names them."""
+        found: dict[str, Any] = {"orderable": self.orderable, "efficiency": self.counts}
+        if self.detection is not None:
+            found |= {name: getattr(self.detection, name) for name in ("spread", "off_target")}
+        return {f"{key}_{name}": value for name, value in found.items() if value is not None}
+
+    def narrowed(self, adata: AnnData, genes: Choice) -> Choice:
+        """The same choice of genes without those that cannot be ordered.
+
+        Raises
+        ------
+        ValueError
+            A gene that must be in and cannot be ordered; no gene to choose from.
+        """
+        if self.orderable is None:
+            return genes
+        out = genes.included & ~self.orderable
+        if out.any():
+            raise InvalidValue(
+                "include",
+                NO_VALUE,
+                "has genes that cannot be ordered for the {arg:platform}: {genes}",
+                "leave them out, or correct its genes",
+                genes=listed(adata.var_names[out]),
+            )
+        if not (genes.allowed & self.orderable).any():
+            raise InvalidValue(
+                "platform", NO_VALUE, "leaves no gene to choose from", "correct its genes"
+            )
+        return replace(genes, allowed=genes.allowed & self.orderable)
+
+
+def recorded(given: Platform | None, frame: pd.DataFrame, key: str) -> Platform | None:
+    """Return a platform for a record: with columns of ``.var`` for what it has of each gene."""
+    if given is None:
+        return None
+    found: dict[str, Any] = {
+        name: f"{key}_{name}" for name in _OF_TABLE if f"{key}_{name}" in frame
+    }
+    if given.genes is not None:
+        found |= {"genes": f"{key}_orderable", "min_probes": None}
+    return replace(given, **found)
+
+
+def of_genes(
+    adata: AnnData, given: Platform | None, layer: str | None, symbols: str | None = None
+) -> OfGenes:
+    """Read what a platform is to the genes of an object.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        No platform; names, columns or numbers that cannot be used.
+    """
+    if given is None:
+        return OfGenes()
+    if not isinstance(given, Platform):
+        raise InvalidType("platform", given, "must be made by {call:Platform}, or {none}")
+    orderable = None if given.genes is None else _orderable(adata, given, symbols)
+    words = off_target = efficiency = spread = failure = None
+    if given.codebook is not None:
+        words, known = bits(given.codebook, adata.var_names)
+        orderable = known if orderable is None else orderable & known
+    share = given.off_target
+    if share is None and isinstance(given.efficiency, pd.DataFrame):
+        share = _of_table(adata, given.efficiency).get("off_target")
+    if share is not None:
+        off_target = columns.probabilities(adata, share, "off_target")
+        if given.max_off_target is not None:
+            few = off_target <= given.max_off_target
+            orderable = few if orderable is None else orderable & few
+    if given.efficiency is not None:
+        efficiency, spread = _efficiency(adata, given, layer, orderable)
+    if given.failure is not None:
+        failure = columns.probabilities(adata, given.failure, "failure")
+    detection = Detection(efficiency, spread, failure, off_target, worst=given.case == "worst")
+    if detection.worst and not detection.varies:
+        raise InvalidValue(
+            "case", given.case, "is of draws, which do not differ", "give a spread, or a failure"
+        )
+    same = detection.is_that_of_the_reference
+    return OfGenes(given, orderable, None if same else detection, efficiency, words)
+
+
+def _orderable(adata: AnnData, given: Platform, symbols: str | None) -> NDArray[np.bool_]:
+    """Whether each gene is listed, or has as many probes as it needs."""
+    genes, least = given.genes, given.min_probes
+    if isinstance(genes, str) and genes in adata.var:
+        column = adata.var[genes]
+        if pd.api.types.is_bool_dtype(column) and least is None:
+            return np.asarray(column.to_numpy(dtype=bool, na_value=False))
+        if least is None or not pd.api.types.is_numeric_dtype(column):
+            raise InvalidValue(
+                "platform",
+                NO_VALUE,
+                "names {genes!r} for its genes, which must be a {boolean} column of {var}, or one "
+                "of numbers of probes with {arg:min_probes}",
+                genes=genes,
+            )
+        return np.asarray(column.to_numpy(dtype=float, na_value=0.0) >= least)
+    if isinstance(genes, str | Path):
+        if not Path(genes).is_file():
+            raise NotFound(
+                "platform",
+                NO_VALUE,
+                "names {genes!r} for its genes, neither a column of {var} ({columns}) nor a file",
+                "name one of these, or give names as a list",
+                genes=str(genes),
+                columns=listed(adata.var.columns),
+            )
+        genes = read_panel(genes)
+    if isinstance(genes, pd.Series):
+        genes = genes.to_dict()
+    if isinstance(genes, Mapping):
+        genes = [gene for gene, n_probes in genes.items() if least is None or n_probes >= least]
+    elif least is not None:
+        raise InvalidValue("min_probes", least, "needs numbers of probes, and the genes have none")
+    if not isinstance(genes, Collection) or not all(isinstance(gene, str) for gene in genes):
+        raise InvalidType(
+            "platform",
+            NO_VALUE,
+            "must have genes as names, a file, a column of {var}, or a {mapping} of numbers",
+        )
+    wanted, lookup = set(genes), names.Lookup(adata, symbols)
+    rows = [row for name, of_name in lookup.by_name.items() if name in wanted for row in of_name]
+    found = np.zeros(adata.n_vars, dtype=bool)
+    found[rows] = True
+    if not found.any():
+        some = list(wanted)[:20]
+        raise InvalidValue(
+            "platform",
+            NO_VALUE,
+            "has no gene that is in {where}, but {names}",
+            "name genes as they are named there{hints}",
+            where=lookup.where,
+            names=listed(some),
+            hints=lookup.hints(some),
+        )
+    return found
+
+
+def _efficiency(
+    adata: AnnData, given: Platform, layer: str | None, orderable: NDArray[np.bool_] | None
+) -> tuple[Array, Array | None]:
+    """Efficiency of each gene, and the standard deviation of its logarithm."""
+    efficiency, spread = given.efficiency, given.spread
+    if isinstance(efficiency, AnnData):
+        found = shares(adata, efficiency, layer)
+    elif isinstance(efficiency, pd.DataFrame):
+        own = _of_table(adata, efficiency)
+        found = columns.numbers(adata, own["efficiency"], "efficiency", needed=orderable)
+        if spread is None and "spread" in own:
+            spread = own["spread"]
+    else:
+        found = columns.numbers(adata, efficiency, "efficiency", needed=orderable)
+    if isinstance(spread, Mapping):
+        spread = dict.fromkeys(adata.var_names, 0.0) | dict(spread)
+    if spread is None:
+        return found, None
+    return found, columns.numbers(adata, spread, "spread", needed=orderable)
+
+
+def _of_table(adata: AnnData, table: pd.DataFrame) -> dict[str, dict[str, float]]:
+    """Columns of a table of efficiencies, of the genes that are in the data."""
+    if "efficiency" not in table or not table.index.is_unique:
+        raise InvalidValue(
+            "efficiency",
+            NO_VALUE,
+            "is a table without a column 'efficiency', or with a gene twice",
+            "give that of {call:tl.estimate_efficiency}",
+        )
+    there = table[table.index.isin(adata.var_names)]
+    if there.empty:
+        raise InvalidValue(
+            "efficiency",
+            NO_VALUE,
+            "has no gene of {var_names}",
+            "give genes the same names, such as symbols",
+        )
+    kept = [name for name in _OF_TABLE if name in table]
+    return {str(name): there[name].to_dict() for name in kept}
+
+
+def shares(adata: AnnData, given: AnnData, layer: str | None) -> Array:
+    """What a platform detects of each gene as a share of that in `adata`, from 0 to 1.
+
+    From cells that it measured: with a Poisson count in each cell, a gene that a share s of the
+    cells expresses has ``−log(1 − s)`` molecules in the mean.  The share is that mean there over
+    the mean here, 0 for a gene that is not there, and at most 1, as the noise here is not only that
+    of counting.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        No gene in common; negative values.
+    """
+    read.unique_names(given)
+    places = given.var_names.get_indexer(adata.var_names)
+    there = places >= 0
+    if not there.any():
+        raise InvalidValue(
+            "efficiency",
+            NO_VALUE,
+            "has no gene of {var_names}",
+            "give genes the same names, such as symbols",
+        )
+    found = np.zeros(adata.n_vars)
+    here = _molecules(read.row_matrix(adata, layer), "adata")
+    elsewhere = _molecules(read.row_matrix(given), "efficiency")
+    found[there] = elsewhere[places[there]] / here[there]
+    return np.minimum(found, 1.0)
+
+
+def _molecules(data: RowMatrix, name: str) -> Array:
+    """``−log(1 − s)`` for the share s of cells that express each gene."""
+    if read.least(data) < 0:
+        raise InvalidValue(
+            name,
+            NO_VALUE,
+            "has negative values, so that cells that express a gene cannot be told",
+            "use counts, or logarithms of them",
+        )
+    share = (read.n_cells_with(data) + _HALF) / (data.shape[0] + 2.0 * _HALF)
+    return np.asarray(-np.log1p(-share))

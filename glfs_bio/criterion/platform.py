@@ -1,0 +1,190 @@
+"""Panels on the target platform: F over draws of what it detects of each gene.
+
+A gene fails with a probability p, and is detected with an efficiency whose logarithm is normal.
+F at the mean of each would be a lower bound of its mean over draws (F is convex), and too good.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..cells.noise import elsewhere
+from .criterion import Criterion, along
+
+if TYPE_CHECKING:
+    from .._typing import Array, Index
+    from ..cells.cells import Cells
+    from .error import Block
+
+#: Draws of efficiencies and failures.
+N_DRAWS = 20
+
+
+@dataclass(frozen=True)
+class Detection:
+    """What the target platform detects of each gene; None is that of the reference.
+
+    Attributes
+    ----------
+    efficiency
+        Relative detection efficiency, shape (n_genes,).
+    spread
+        Standard deviation of its logarithm, shape (n_genes,).
+    failure
+        Probability that a gene fails, shape (n_genes,).
+    off_target
+        Share of what is detected of a gene that comes from others, shape (n_genes,).
+    worst
+        Whether the worst of the draws counts, and not their mean.
+    """
+
+    efficiency: Array | None = None
+    spread: Array | None = None
+    failure: Array | None = None
+    off_target: Array | None = None
+    worst: bool = False
+
+    @property
+    def noise(self) -> Array | None:
+        """The efficiency by which noise grows; None: it does not."""
+        if self.efficiency is None and self.off_target is None:
+            return None
+        return self.noise_at(np.ones(1) if self.efficiency is None else self.efficiency)
+
+    def noise_at(self, efficiency: Array) -> Array:
+        """That of some efficiencies: at most 1, as noise is not only that of counting."""
+        right = 1.0 if self.off_target is None else 1.0 - self.off_target
+        return np.asarray(np.minimum(efficiency, 1.0) * right)
+
+    def only(self, genes: Index) -> Detection:
+        """The same of some genes."""
+        some = [None if of_all is None else of_all[genes] for of_all in self._of_genes]
+        return Detection(some[0], some[1], some[2], some[3], self.worst)
+
+    @property
+    def _of_genes(self) -> tuple[Array | None, ...]:
+        return self.efficiency, self.spread, self.failure, self.off_target
+
+    @property
+    def is_that_of_the_reference(self) -> bool:
+        """Whether nothing is known to differ."""
+        return all(of_all is None for of_all in self._of_genes)
+
+    @property
+    def varies(self) -> bool:
+        """Whether draws differ."""
+        return self.spread is not None or self.failure is not None
+
+    def draws(self, n_genes: int, n_draws: int, random_state: int | None) -> tuple[Array, Array]:
+        """Whether each gene works, and its efficiency, shape (n_draws, n_genes) each."""
+        rng = np.random.default_rng(random_state)
+        works = np.ones((n_draws, n_genes), dtype=bool)
+        if self.failure is not None:
+            works = rng.random((n_draws, n_genes)) >= self.failure
+        efficiency = np.ones(n_genes) if self.efficiency is None else self.efficiency
+        drawn = np.tile(efficiency, (n_draws, 1))
+        if self.spread is not None:
+            drawn *= np.exp(self.spread * rng.standard_normal((n_draws, n_genes)))
+        return works, drawn
+
+
+class OnPlatform(Criterion):
+    """The mean of F over draws of what the platform detects, or the largest of them.
+
+    A draw is a set of blocks whose genes are as long as the platform makes them, so that everything
+    that minimises or bounds a sum of blocks does so here.  `scale` is that without draws: what a
+    panel preserves is on the same scale as without.
+
+    Parameters
+    ----------
+    criterion
+        F with the efficiencies in the middle, and without failures.
+    detection
+        What is drawn.
+    n_draws
+        Number of draws.
+    random_state
+        Seed of the draws.
+    """
+
+    def __init__(
+        self,
+        criterion: Criterion,
+        detection: Detection,
+        *,
+        n_draws: int = N_DRAWS,
+        random_state: int | None = 0,
+    ) -> None:
+        super().__init__(
+            criterion.sets,
+            criterion.targets,
+            worst=criterion.worst,
+            efficiency=criterion.efficiency,
+        )
+        self.worst_draw = detection.worst
+        works, drawn = detection.draws(criterion.n_genes, n_draws, random_state)
+        longer = [self._longer(one, works, drawn, detection) for one in self.sets]
+        places = [(draw, number) for draw in range(n_draws) for number in range(len(self.sets))]
+        if self.worst_draw and not self.worst:  # the errors of a draw add up over sets
+            places.sort(key=lambda place: place[::-1])
+        shared = 1 if self.worst_draw else n_draws
+        blocks = criterion.blocks
+        self.blocks = [
+            replace(
+                blocks[number],
+                genes=blocks[number].genes * longer[number][draw][:, None],
+                weights=blocks[number].weights / shared,
+            )
+            for draw, number in places
+        ]
+        self._draw_of_block = np.array([draw for draw, _ in places])
+        self.n_draws = n_draws
+
+    def _longer(self, cells: Cells, works: Array, drawn: Array, detection: Detection) -> Array:
+        """How much longer genes are in each draw than in the middle, shape (n_draws, n_genes)."""
+        longer = works.astype(float)
+        if detection.spread is None or self.efficiency is None:
+            return longer
+        middle = elsewhere(cells.variance, cells.residuals, self.efficiency)
+        for draw, efficiency in enumerate(drawn):
+            noise = detection.noise_at(efficiency)
+            length = elsewhere(cells.variance, cells.residuals, noise)
+            longer[draw] *= np.divide(length, middle, out=np.zeros_like(middle), where=middle > 0)
+        return longer
+
+    @property
+    def largest(self) -> bool:
+        """Whether the largest of the levels counts."""
+        return self.worst or self.worst_draw
+
+    @property
+    def floors(self) -> Array:
+        """What the error of each level would be above its share that is missing."""
+        if not self.worst_draw:
+            return self.floors_of_sets
+        return np.tile(self.floors_of_sets, self.n_draws) if self.worst else np.zeros(self.n_draws)
+
+    @property
+    def starts(self) -> Array:
+        """Error of each level without genes, above its floor."""
+        if not self.worst_draw:
+            return super().starts
+        return np.tile(super().starts, self.n_draws) if self.worst else np.ones(self.n_draws)
+
+    def on(self, genes: Index | slice) -> list[Block]:
+        """Every draw, of some genes."""
+        return [block.only(genes) for block in self.blocks]
+
+    def preserved_in_draws(self, panel: Index) -> Array:
+        """Share that a panel preserves in each draw, shape (n_draws,)."""
+        errors = np.array([along(block)[-1] for block in self.on(panel)])
+        if not self.worst_draw:
+            errors *= self.n_draws
+        of_draws = np.array([errors[self._draw_of_block == draw] for draw in range(self.n_draws)])
+        joined = of_draws.sum(axis=1)
+        if self.worst:
+            joined = (of_draws - self.floors_of_sets).max(axis=1)
+        return np.asarray((self.errors(panel[:0])[0] - joined) / self.scale)

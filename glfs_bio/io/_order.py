@@ -1,0 +1,252 @@
+"""Orders of panels, and the single-cell reference that goes with one."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import checks
+from .._anndata import columns, provenance, read, selection
+from .._extras import needs
+from .._files import as_path, check_target, replacing
+from ..errors import InvalidValue, Message, naming
+from ..platform import order, sheets
+from ..tl import order_panel
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from anndata import AnnData
+
+    from ..options import Platform
+
+log = logging.getLogger(__name__)
+
+#: Where an order is, and a selection that can be ordered.
+_ORDER, _SELECTION = "glfs_order", "glfs"
+#: What 10x Genomics takes.
+_LARGEST = 2e9
+
+
+def write_order(
+    adata: AnnData,
+    path: str | Path,
+    platform: str | Platform | None = None,
+    *,
+    key: str | None = None,
+    overwrite: bool = False,
+) -> None:
+    """Write the order of a panel, in the form that its platform has.
+
+    Parameters
+    ----------
+    adata : AnnData
+        Cells × genes, with an order of :func:`~glfs_bio.tl.order_panel`, or with a selection.
+    path : str or Path
+        File to write.  ``"xenium_v1"`` and ``"xenium_prime"``: ``.csv`` with the columns
+        ``Gene,Ensembl ID,Probe sets,Force``.  ``"merscope"``: ``.csv``; ``"cosmx"``: ``.xlsx`` laid
+        out as the lists that CosMx publishes; both are tables of genes to send, as what these
+        vendors take is not public.  ``"sheet"``: ``.csv``, ``.tsv`` or ``.xlsx`` with all that is
+        known of each gene.
+    platform : str or Platform, default None
+        Form to write, one of these.  None: that of the order.
+    key : str, default None
+        Key of an order, or of a selection, which is then ordered as ``tl.order_panel`` does by
+        default.  None: the order ``"glfs_order"`` where there is one, else the selection
+        ``"glfs"``.
+    overwrite : bool, default False
+        Whether a file that is there may be replaced.
+
+    Raises
+    ------
+    KeyError
+        No such order or selection.
+    FileExistsError, FileNotFoundError
+        `path` exists and `overwrite` is not set, or its folder does not exist.
+    ImportError
+        An ``.xlsx``, and openpyxl is not installed.
+    ValueError
+        Another ending, an order that is outdated, genes that cannot be ordered, or a name that
+        would not be the same once it is read again.
+
+    Examples
+    --------
+    >>> import scanpy as sc, tempfile, pathlib, glfs_bio
+    >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
+    >>> glfs_bio.pp.select_genes(adata, n_genes=5, exclude="ribosomal")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "order.csv"
+    ...     glfs_bio.io.write_order(adata, path, "xenium_v1")
+    ...     print(path.read_text().splitlines()[0])
+    ...     panel = glfs_bio.io.read_panel(path)
+    Gene,Ensembl ID,Probe sets,Force
+    >>> len(panel), panel.form
+    (5, '10x custom gene list')
+    """
+    path = as_path(path)
+    check_target(path, overwrite=overwrite)
+    read.check(adata)
+    checks.texts(key=key, or_none=True)
+    named: Any = platform
+    name: str | None = getattr(named, "name", named)
+    if name is not None:
+        checks.one_of("platform", name, order.ORDERS)
+    if key is None:
+        key = _ORDER if _ORDER in adata.uns else _SELECTION
+    stored = f"{key}_selected" not in adata.var
+    if stored:
+        entry = provenance.result(adata, key, "tl.order_panel", "table", "platform")
+        name = str(entry["platform"]) if name is None else name
+    else:
+        name = "sheet" if name is None else name
+    form = order.ORDERS[name]
+    if path.suffix.lower() not in form.endings:
+        raise InvalidValue(
+            *("path", str(path), "must end with {endings} for a {form}"),
+            endings=" or ".join(form.endings),
+            form=form.title,
+        )
+    if path.suffix.lower() == ".xlsx":
+        needs("An .xlsx file", "openpyxl")
+    table: Any = entry["table"] if stored else order_panel(adata, key, name, inplace=False)
+    lacking = table["gene"][table["id"] == ""]
+    if form.needs_ids and len(lacking):
+        raise InvalidValue(
+            *("platform", name, "needs an Ensembl id of every gene, and {names} has none"),
+            "make the order for this platform with {call:tl.order_panel}",
+            names=", ".join(lacking[:3]),
+        )
+    sheets.check_names(table["gene"], path)
+    with replacing(path, overwrite=overwrite) as target:
+        order.write(table, form, target)
+
+
+def write_reference(
+    adata: AnnData,
+    path: str | Path,
+    labels: str,
+    *,
+    counts_layer: str = "counts",
+    ids: str = "glfs_order_id",
+    symbols: str | None = None,
+    max_bytes: float = _LARGEST,
+    random_state: int | None = 0,
+    overwrite: bool = False,
+) -> None:
+    """Write the single-cell reference that 10x Genomics takes with an order.
+
+    A zip file of ``matrix.mtx.gz``, ``features.tsv.gz``, ``barcodes.tsv.gz`` and ``celltypes.csv``
+    (``barcode,annotation``).  Where the cells do not fit into `max_bytes`, some of them are drawn:
+    of the types with most cells fewer, and of rare types all.
+
+    Parameters
+    ----------
+    adata : AnnData
+        Cells × genes.
+    path : str or Path
+        File to write, ``.zip``.
+    labels : str
+        Column of ``.obs`` with the cell types; cells without one are left out.
+    counts_layer : str, default "counts"
+        Layer of raw counts, or ``"X"``.
+    ids : str, default "glfs_order_id"
+        Column of ``.var`` with Ensembl ids, such as :func:`~glfs_bio.tl.order_panel` and
+        :func:`~glfs_bio.tl.resolve_genes` write; genes without one are left out.
+    symbols : str, default None
+        Column of ``.var`` with symbols.  None: ``.var_names``.
+    max_bytes : float, default 2e9
+        Largest size of the file.
+    random_state : int, default 0
+        Seed of the cells that are drawn.
+    overwrite : bool, default False
+        Whether a file that is there may be replaced.
+
+    Raises
+    ------
+    KeyError
+        No such column or layer.
+    FileExistsError, FileNotFoundError
+        `path` exists and `overwrite` is not set, or its folder does not exist.
+    ValueError
+        Another ending, no raw counts, no cell with a type, no gene with an id, an id that two
+        genes have, or `max_bytes` without room for a cell of every type.
+
+    Examples
+    --------
+    >>> import scanpy as sc, tempfile, pathlib, zipfile, glfs_bio
+    >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
+    >>> adata.layers["counts"] = adata.X.ceil()  # raw counts of your own
+    >>> glfs_bio.tl.resolve_genes(adata)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "reference.zip"
+    ...     glfs_bio.io.write_reference(adata, path, "bulk_labels", ids="glfs_names_id")
+    ...     zipfile.ZipFile(path).namelist()
+    ['matrix.mtx.gz', 'features.tsv.gz', 'barcodes.tsv.gz', 'celltypes.csv']
+    """
+    path = as_path(path)
+    check_target(path, overwrite=overwrite)
+    checks.number("max_bytes", max_bytes, above=0.0)
+    checks.seed(random_state)
+    if path.suffix.lower() != ".zip":
+        raise InvalidValue("path", str(path), "must end with .zip")
+    read.unique_names(adata)
+    checks.texts(symbols=symbols, or_none=True)
+    codes, categories = columns.labels(adata, labels)
+    checks.texts(ids=ids)
+    with naming(symbols="ids"):
+        gene_ids = selection.names(adata, ids).fillna("").to_numpy()
+    names = adata.var_names if symbols is None else read.find(adata, "var", symbols, "symbols")
+    read.counts(adata, counts_layer)  # refuses what are no counts
+    counts = read.matrix(adata, None if counts_layer == "X" else counts_layer, "counts_layer")
+    genes, cells = np.flatnonzero(gene_ids != ""), np.flatnonzero(codes >= 0)
+    if not len(cells):
+        raise InvalidValue("labels", labels, "has no label of any cell", "name another column")
+    repeated = _repeated(gene_ids[genes])
+    if not len(genes) or repeated:
+        raise InvalidValue(
+            "ids",
+            ids,
+            "has two genes of the id {repeated}" if repeated else "has no id of any gene",
+            "name another column, or leave genes out of {adata}",
+            repeated=repeated,
+        )
+    reference = order.Reference(
+        counts[cells][:, genes],
+        adata.obs_names[cells].astype(str).tolist(),
+        [str(categories[code]) for code in codes[cells]],
+        gene_ids[genes].tolist(),
+        np.asarray(names, dtype=object)[genes].astype(str).tolist(),
+    )
+    with replacing(path, overwrite=overwrite) as target:
+        n_cells = order.write_reference(
+            reference, target, max_bytes=max_bytes, random_state=random_state
+        )
+    _tell(adata, n_cells, len(cells), len(genes), max_bytes)
+
+
+def _tell(adata: AnnData, n_cells: int, labelled: int, n_genes: int, max_bytes: float) -> None:
+    """Say what of the cells and genes is not in a reference."""
+    if n_cells < labelled:
+        log.warning(
+            Message(
+                "{n} of {every} cells were drawn, by type, as a file of {max_bytes:g} bytes holds.",
+                n=n_cells,
+                every=labelled,
+                max_bytes=max_bytes,
+            )
+        )
+    left = {
+        "cells without a type": adata.n_obs - labelled,
+        "genes without an id": adata.n_vars - n_genes,
+    }
+    for what, n in left.items():
+        if n:
+            log.warning(Message("{n} {what} are not in the reference.", n=n, what=what))
+
+
+def _repeated(ids: Any) -> str:
+    """The first id that occurs twice, or ``""``."""
+    values, counts = np.unique(ids.astype(str), return_counts=True)
+    return str(values[counts > 1][0]) if (counts > 1).any() else ""

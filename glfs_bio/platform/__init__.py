@@ -1,0 +1,1 @@
+"""What vendors of targeted assays write and read: panels, orders, and names of genes."""

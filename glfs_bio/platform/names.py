@@ -1,0 +1,340 @@
+"""Names of genes that last: present and past symbols, aliases and Ensembl ids, looked up."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from .genes import full_name, nomenclature, of_species, versionless
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+#: Other spellings of months, by language or length.
+_MONTH = {name: number for number, name in enumerate(_MONTHS, start=1)} | {
+    **{"mrz": 3, "mär": 3, "mai": 5, "sept": 9, "okt": 10, "dez": 12, "fev": 2, "fév": 2},
+    **{"avr": 4, "abr": 4, "ago": 8, "set": 9, "out": 10, "dic": 12, "déc": 12},
+}
+#: Symbols, but for their number, that spreadsheets take for months.
+_TAKEN_FOR = {3: ("MARCH", "MARC", "MAR"), 9: ("SEPT", "SEP"), 12: ("DEC",), 10: ("OCT",)}
+_DATES = (
+    re.compile(r"(?P<day>\d{1,2})[-. ]{1,2}(?P<month>[^\W\d_]{3,4})\.?", re.IGNORECASE),
+    re.compile(r"(?P<month>[A-Z][a-zäé]{2,3})[-. ](?P<day>\d{2,4})"),
+    re.compile(r"\d{4}-(?P<month>\d{2})-(?P<day>\d{2})([ T]00:00(:00)?)?"),
+    re.compile(r"(?P<month>\d{1,2})[/.](?P<day>\d{1,2})[/.]\d{2,4}"),
+    re.compile(r"(?P<day>\d{1,2})[/.](?P<month>\d{1,2})[/.]\d{2,4}"),
+)
+#: What a spreadsheet makes of names such as 2310009E13 of RIKEN.
+_NUMBER = re.compile(r"\d+([.,]\d+)?(E[+]?\d+)?", re.IGNORECASE)
+
+#: How a name was found, or why it was not.
+FOUND = {
+    "symbol": "is a symbol of the table",
+    "id": "has an Ensembl id of the table",
+    "version": "is an Ensembl id of the table, with a version",
+    "retired": "is another official symbol of a gene of the table, past or present",
+    "alias": "is an alias of one gene of the table",
+    "case": "is a symbol of the table but for upper and lower case",
+}
+NOT_FOUND = {
+    "ambiguous": "may be several genes",
+    "absent": "is a gene that the table lacks",
+    "double": "is the gene of another name beside it",
+    "date": "is a date, as spreadsheets make of names",
+    "unknown": "is in no table",
+}
+#: What scanpy and R append to names that occur twice.
+_MADE_UNIQUE = re.compile(r"(.+)[.-]\d+")
+
+
+def dates(name: str) -> list[tuple[int, int]]:
+    """Return months and days of what a spreadsheet has made of a name; none: it is no date."""
+    found = []
+    for pattern in _DATES:
+        match = pattern.fullmatch(name)
+        if match is None:
+            continue
+        told, day = match["month"].casefold(), int(match["day"])
+        month = int(told) if told.isdecimal() else _MONTH.get(told, _MONTH.get(told[:3], 0))
+        if 1 <= month <= 12:
+            found.append((month, day % 100))
+    return found
+
+
+def is_number(name: str) -> bool:
+    """Whether a name is a number, as spreadsheets make of some names."""
+    return _NUMBER.fullmatch(name) is not None
+
+
+def meant_by_date(name: str) -> list[str]:
+    """Return symbols that a spreadsheet may have made a date of, those of today first named."""
+    symbols = [
+        f"{stem}{day}"
+        for month, day in dates(name)
+        for stem in _TAKEN_FOR.get(month, (_MONTHS[month - 1].upper(),))
+    ]
+    history = _shipped("Homo sapiens")
+    told: dict[str, None] = {}
+    for symbol in symbols:
+        for entry in (*history.current.get(symbol, ()), *history.previous.get(symbol, ())):
+            told[entry.symbol if entry.symbol == symbol else f"{entry.symbol} ({symbol})"] = None
+    return list(told)
+
+
+class Entry(NamedTuple):
+    """A gene of a nomenclature."""
+
+    symbol: str
+    id: str
+    previous: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class History:
+    """Entries of a nomenclature, by their present symbols, past symbols, aliases and ids."""
+
+    current: Mapping[str, list[Entry]]
+    previous: Mapping[str, list[Entry]]
+    aliases: Mapping[str, list[Entry]]
+    by_id: Mapping[str, Entry]
+
+    @classmethod
+    def of(cls, genes: pd.DataFrame) -> History:
+        """Return the history that a table of genes tells."""
+        current, previous, aliases = (defaultdict[str, list[Entry]](list) for _ in range(3))
+        by_id = {}
+        blank = pd.Series("", index=genes.index)
+        columns = [genes.get(name, blank) for name in ("symbol", "id", "previous", "aliases")]
+        for symbol, gene_id, past, others in zip(*columns, strict=True):
+            entry = Entry(symbol, gene_id, tuple(filter(None, past.split("|"))))
+            current[symbol].append(entry)
+            by_id[gene_id] = entry
+            for name in entry.previous:
+                previous[name].append(entry)
+            for name in filter(None, others.split("|")):
+                aliases[name].append(entry)
+        by_id.pop("", None)
+        return cls(dict(current), dict(previous), dict(aliases), by_id)
+
+
+@cache
+def _shipped(species: str) -> History:
+    """The history that is shipped, of one species, or of all if that is ``""``."""
+    genes = nomenclature()
+    return History.of(genes[genes["species"] == species] if species else genes)
+
+
+class Resolver:
+    """Looks names up in a table of genes, by what a nomenclature says of them.
+
+    Parameters
+    ----------
+    genes
+        Table of genes of one species, as :func:`~.genes.read_genes` returns it.  Ids that it
+        lacks are those of the nomenclature.
+    history
+        Past and present names.
+    """
+
+    def __init__(self, genes: pd.DataFrame, history: History) -> None:
+        self.genes = genes
+        self._history = history
+        self._symbols = genes["symbol"].to_numpy()
+        self._ids = np.array(
+            [
+                own or self._official(symbol)
+                for symbol, own in zip(genes["symbol"], genes["id"], strict=True)
+            ],
+            dtype=object,
+        )
+        self._by_symbol = _places(self._symbols)
+        self._by_id = _places(self._ids)
+        self._by_case = _places([name.casefold() for name in self._symbols])
+
+    def resolve(self, names: Sequence[str], ids: Sequence[str] | None = None) -> pd.DataFrame:
+        """Return what each name is, in the table's words.
+
+        Parameters
+        ----------
+        names
+            Symbols or Ensembl ids.
+        ids
+            An Ensembl id of each where one is known, ``""`` elsewhere.
+
+        Returns
+        -------
+        One row per name: ``name``; ``found``, a key of :data:`FOUND` or :data:`NOT_FOUND`;
+        ``place``, the row of the table, −1 where it is not found; ``symbol`` and ``id`` of that
+        row, ``""`` where it is not found; ``candidates``, of a name that is not found, or that was
+        the symbol of another gene as well, with commas between them.
+        """
+        every = [""] * len(names) if ids is None else ids
+        rows = [self._one(name, own) for name, own in zip(names, every, strict=True)]
+        rows = self._once_each(rows)
+        places = [place for _, place, _ in rows]
+        columns = {
+            "name": list(names),
+            "found": [found for found, _, _ in rows],
+            "place": places,
+            "symbol": [self._symbols[place] if place >= 0 else "" for place in places],
+            "id": [self._ids[place] if place >= 0 else "" for place in places],
+            "candidates": [candidates for _, _, candidates in rows],
+        }
+        return pd.DataFrame(columns, dtype=object).astype({"place": int})
+
+    def _once_each(self, rows: list[tuple[str, int, str]]) -> list[tuple[str, int, str]]:
+        """The same, where of several names of one gene the best found is it and the others not."""
+        ways = list(FOUND)
+        best: dict[int, int] = {}
+        for at, (found, place, _) in enumerate(rows):
+            if place >= 0 and (
+                place not in best or ways.index(found) < ways.index(rows[best[place]][0])
+            ):
+                best[place] = at
+        return [
+            row if row[1] < 0 or best[row[1]] == at else ("double", -1, self._told([row[1]])[0])
+            for at, row in enumerate(rows)
+        ]
+
+    def _one(self, name: str, own: str) -> tuple[str, int, str]:
+        rows = self._by_id.get(versionless(own) or "", [])
+        if rows:
+            mine = [row for row in rows if self._symbols[row] == name]
+            return self._of("symbol" if mine else "id", mine or rows)
+        rows = self._by_symbol.get(name, [])
+        if rows:
+            return self._of("symbol", rows, also=self._once(name, rows))
+        gene_id = versionless(name)
+        if gene_id is not None:
+            rows = self._by_id.get(gene_id, [])
+            if rows:
+                return self._of("id" if gene_id == name else "version", rows)
+            entry = self._history.by_id.get(gene_id)
+            if entry is None:
+                return "unknown", -1, ""
+            rows = self._rows(entry)
+            return self._of("id", rows) if rows else ("absent", -1, entry.symbol)
+        if dates(name):
+            return "date", -1, ", ".join(meant_by_date(name))
+        return self._by_history(name)
+
+    def _official(self, symbol: str) -> str:
+        """The id of the one gene of the nomenclature that has, or else had, a symbol; or ``""``."""
+        for names in (self._history.current, self._history.previous):
+            entries = names.get(symbol, ())
+            if entries:
+                return entries[0].id if len(entries) == 1 else ""
+        return ""
+
+    def _by_history(self, name: str) -> tuple[str, int, str]:
+        history = self._history
+        official = [*history.current.get(name, ()), *history.previous.get(name, ())]
+        for found, entries in (("retired", official), ("alias", history.aliases.get(name, []))):
+            rows = sorted({row for entry in entries for row in self._rows(entry)})
+            elsewhere = [entry.symbol for entry in entries if not self._rows(entry)]
+            if rows and elsewhere:  # one of the genes that it may be is not in the table
+                return "ambiguous", -1, ", ".join([*self._told(rows), *elsewhere])
+            if rows:
+                return self._of(found, rows)
+            if elsewhere:
+                return "absent", -1, ", ".join(dict.fromkeys(elsewhere))
+        rows = self._by_case.get(name.casefold(), [])
+        if rows:
+            return self._of("case", rows)
+        stem = _MADE_UNIQUE.fullmatch(name)
+        rows = self._by_symbol.get(stem[1], []) if stem else []
+        return ("ambiguous" if rows else "unknown"), -1, ", ".join(self._told(rows))
+
+    def _rows(self, entry: Entry) -> list[int]:
+        """Rows of a gene of the nomenclature: by its id, else by a symbol of no other gene."""
+        rows = self._by_id.get(entry.id, [])
+        for symbol in () if rows else (entry.symbol, *entry.previous):
+            rows = [row for row in self._by_symbol.get(symbol, []) if not self._is_other(row)]
+            if rows:
+                break
+        return rows
+
+    def _is_other(self, row: int) -> bool:
+        """Whether the id of a row is that of a gene of the nomenclature."""
+        return self._ids[row] in self._history.by_id
+
+    def _once(self, name: str, rows: list[int]) -> str:
+        """Other genes of the table whose symbol a present symbol was."""
+        entries = self._history.previous.get(name, ())
+        others = {row for entry in entries for row in self._rows(entry)} - set(rows)
+        return ", ".join(self._told(sorted(others)))
+
+    def _of(self, found: str, rows: list[int], also: str = "") -> tuple[str, int, str]:
+        if len(rows) == 1:
+            return found, rows[0], also
+        return "ambiguous", -1, ", ".join(self._told(rows))
+
+    def _told(self, rows: Iterable[int]) -> list[str]:
+        return [
+            f"{self._symbols[row]} ({self._ids[row]})" if self._ids[row] else self._symbols[row]
+            for row in rows
+        ]
+
+
+def _places(keys: Iterable[str]) -> dict[str, list[int]]:
+    found = defaultdict(list)
+    for row, key in enumerate(keys):
+        found[key].append(row)
+    found.pop("", None)
+    return dict(found)
+
+
+def resolver(
+    names: Collection[str],
+    genes: pd.DataFrame | None = None,
+    *,
+    species: str | None = None,
+    history: pd.DataFrame | None = None,
+) -> tuple[Resolver, str]:
+    """Return what looks names up, and the species that they are of.
+
+    Parameters
+    ----------
+    names
+        Symbols or Ensembl ids of one species.
+    genes
+        Table of genes that can be found.  None: those of the nomenclature.
+    species
+        Species.  None: of those in the table, or in the nomenclature where it names none, the one
+        that has most of the names.
+    history
+        Nomenclature, a table of genes with ``previous`` or ``aliases``.  None: the shipped one.
+
+    Raises
+    ------
+    ValueError
+        The table has no gene of the species, or none of the names in any species.
+    """
+    past = nomenclature() if history is None else history
+    table = past if genes is None else genes
+    votes = table if "species" in table else past
+    if species is None and "species" in votes:
+        species = _most(votes, names)
+    name = "" if species is None else full_name(species)
+    if name and "species" in table:
+        table = of_species(table, name)
+    if history is None:
+        return Resolver(table, _shipped(name)), name
+    if name and "species" in past:
+        past = past[past["species"].str.casefold() == name.casefold()]
+    return Resolver(table, History.of(past)), name
+
+
+def _most(genes: pd.DataFrame, names: Collection[str]) -> str | None:
+    """The species of most of the names; None where no name is of any."""
+    asked = set(names) | {found for name in names if (found := versionless(name))}
+    known = genes["symbol"].isin(asked) | genes["id"].isin(asked)
+    counts = genes.loc[known, "species"].value_counts()
+    return None if counts.empty else str(counts.index[0])

@@ -1,0 +1,166 @@
+"""What a platform detects of each gene, from cells that it measured and from the reference."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from scipy.stats import norm
+
+from .. import checks
+from .._anndata import columns, read
+from ..data.matrix import no_rows
+from ..errors import NO_VALUE, InvalidValue, Refusal, naming
+from ..platform.efficiency import Means, estimated, off_target
+from ..platform.forecast import SETTINGS
+
+if TYPE_CHECKING:
+    from anndata import AnnData
+
+    from .._typing import Array, Matrix
+
+#: Least number of genes and, for off-target shares, of types that both have.
+_FEWEST_GENES, _FEWEST_TYPES = 3, 3
+
+
+def estimate_efficiency(
+    reference: AnnData,
+    spatial: AnnData,
+    labels: str | None = None,
+    *,
+    counts_layer: str = "X",
+    spatial_layer: str = "X",
+) -> pd.DataFrame:
+    """Estimate what a platform detects of each gene, from cells that it measured.
+
+    The efficiency of a gene is its mean count on the platform over that in the reference, for cells
+    of the same kinds.  Logarithms of these ratios are shrunk to their mean over the genes by
+    empirical Bayes, the more the fewer counts a gene has; a gene of the reference that was not
+    measured gets that mean, and the spread of all genes.
+
+    Parameters
+    ----------
+    reference : AnnData
+        Cells × genes from which panels are selected, with raw counts.
+    spatial : AnnData
+        Cells × genes that the platform measured, with raw counts.  Genes are matched by name.
+    labels : str, default None
+        Column of ``.obs`` of both, with types of cells.  Types are weighed by their shares of the
+        reference, and types that one of them lacks are left out.  None: all cells are of the same
+        kinds in the same shares.
+    counts_layer, spatial_layer : str, default "X"
+        Layer of raw counts of each; ``"X"`` is ``.X``.
+
+    Returns
+    -------
+    Table with one row per gene of the reference, for ``Platform(efficiency=...)``:
+
+    ``efficiency`` : float
+        Relative detection efficiency; 1 is that of the reference.
+    ``low``, ``high`` : float
+        Ends of its interval of 90 %.
+    ``spread`` : float
+        Standard deviation of its natural logarithm.
+    ``off_target`` : float
+        With three types or more: share of the counts of the gene on the platform that do not follow
+        its means over the types of the reference, from other genes or from other cells.
+    ``measured`` : bool
+        Whether the platform measured the gene.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        A column or layer that is missing, or is no labels or raw counts; fewer than three genes, or
+        no type, that both have.
+
+    Examples
+    --------
+    >>> import scanpy as sc, glfs_bio
+    >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
+    >>> adata.X = adata.X.expm1().rint()
+    >>> half = adata.copy()
+    >>> half.X = (adata.X / 2).floor()
+    >>> table = glfs_bio.tl.estimate_efficiency(adata, half, "bulk_labels")
+    >>> bool(table["efficiency"].median() < 0.7)
+    True
+    """
+    checks.texts(counts_layer=counts_layer, spatial_layer=spatial_layer)
+    read.unique_names(reference)
+    try:
+        read.unique_names(spatial)
+    except Refusal as refusal:
+        raise refusal.within("spatial") from None
+    genes = reference.var_names[reference.var_names.isin(spatial.var_names)]
+    if len(genes) < _FEWEST_GENES:
+        raise InvalidValue(
+            "spatial",
+            NO_VALUE,
+            "has {n} genes of the reference: at least {least} are needed",
+            "give genes the same names, such as symbols",
+            n=len(genes),
+            least=_FEWEST_GENES,
+        )
+    types = _types(reference, spatial, labels)
+    here = _means(reference, genes, labels, types, counts_layer)
+    with naming(counts_layer="spatial_layer"):
+        there = _means(spatial, genes, labels, types, spatial_layer)
+    weights = here.n_cells / here.n_cells.sum()
+    found = estimated(here, there, weights)
+    places = reference.var_names.get_indexer(genes)
+    middle = np.full(reference.n_vars, found.prior_middle)
+    spread = np.full(reference.n_vars, found.prior_spread)
+    middle[places], spread[places] = found.middle, found.spread
+    reach = norm.ppf(0.5 + SETTINGS.interval / 2.0) * spread
+    table = pd.DataFrame(
+        {
+            "efficiency": np.exp(middle),
+            "low": np.exp(middle - reach),
+            "high": np.exp(middle + reach),
+            "spread": spread,
+        },
+        index=reference.var_names,
+    )
+    if len(types) >= _FEWEST_TYPES:
+        shares = off_target(here, there, weights)
+        table["off_target"] = float(np.median(shares))
+        table.loc[genes, "off_target"] = shares
+    table["measured"] = table.index.isin(genes)
+    return table
+
+
+def _types(reference: AnnData, spatial: AnnData, labels: str | None) -> list[str]:
+    """Types of cells that both have; one without a name where there are no labels."""
+    if labels is None:
+        return [""]
+    first, second = (columns.labels(adata, labels).names for adata in (reference, spatial))
+    both = [name for name in first if name in second]
+    if not both:
+        raise InvalidValue(
+            "labels", labels, "has no type that is in both objects", "give types the same names"
+        )
+    return both
+
+
+def _means(
+    adata: AnnData, genes: pd.Index, labels: str | None, types: list[str], layer: str
+) -> Means:
+    """Mean counts of genes over the cells of each type, and their variances."""
+    data = read.counts(adata, layer)
+    of_type: Array = np.ones((adata.n_obs, 1))
+    if labels is not None:
+        known = columns.labels(adata, labels)
+        codes = np.array([types.index(name) if name in types else -1 for name in known.names])
+        own = np.where(known.codes >= 0, codes[known.codes], -1)
+        of_type = (own[:, None] == np.arange(len(types))).astype(float)
+    places = adata.var_names.get_indexer(genes)
+    n_cells = of_type.sum(axis=0)
+    (sums, squares), _ = data.sweep(_sums, of_type)
+    means, second = (np.asarray(one)[places].T / n_cells[:, None] for one in (sums, squares))
+    return Means(means, second - means**2, n_cells)
+
+
+def _sums(block: Matrix, rows: slice, of_type: Array) -> tuple[tuple[Array, Array], Matrix]:
+    """Sums over the cells of each type, and of squares."""
+    cells = of_type[rows]
+    return (block.T @ cells, (block * block).T @ cells), no_rows(block)

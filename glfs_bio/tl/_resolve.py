@@ -1,0 +1,232 @@
+"""What genes are called in a vendor's list, an annotation, or today."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import checks
+from .._anndata import read, selection, write
+from .._docs import documented
+from ..errors import Message, listed, naming
+from ..platform import names
+from ..platform.genes import as_genes
+from ._panel import SHARED
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from anndata import AnnData
+
+log = logging.getLogger(__name__)
+
+#: Ways to find a name that change it, with what a message calls them.
+CHANGED = {
+    "retired": "by another official symbol",
+    "alias": "by an alias",
+    "case": "in another case",
+    "version": "by an id without its version",
+}
+
+
+@dataclass(frozen=True)
+class Resolution:
+    """What the genes of an object are in a table of genes.
+
+    Attributes
+    ----------
+    resolver
+        Looks further names up in the same table.
+    frame
+        One row per gene of the object, see :meth:`~glfs_bio.platform.names.Resolver.resolve`.
+    species
+        Species of the genes; ``""`` where nothing tells it.
+    listed
+        Whether the table is one that was given, and not all genes that are known.
+    """
+
+    resolver: names.Resolver
+    frame: pd.DataFrame
+    species: str
+    listed: bool
+
+    @property
+    def n_probes(self) -> Any:
+        """How many probes can be made for each row of the table; None where it does not say."""
+        genes = self.resolver.genes
+        return genes["n_probes"].to_numpy() if "n_probes" in genes and self.listed else None
+
+
+@documented(SHARED)
+def resolve_genes(
+    adata: AnnData,
+    genes: Any = None,
+    *,
+    symbols: str | None = None,
+    ids: str | None = None,
+    species: str | None = None,
+    nomenclature: Any = None,
+    min_probes: int = 1,
+    key_added: str = "glfs_names",
+    inplace: bool = True,
+) -> pd.DataFrame | None:
+    """Find the genes of the data in a vendor's list or an annotation, by present and past names.
+
+    A gene is looked for by its Ensembl id, then by its symbol, then by another official symbol that
+    its gene has or had, by an alias, and at last without regard to case.  What could be several
+    genes is not decided: it is listed with its candidates.
+
+    Parameters
+    ----------
+    adata : AnnData
+        Cells × genes.
+    genes : str, Path, DataFrame or list of str, default None
+        Genes that can be found: a file (see :func:`~glfs_bio.io.read_genes`), a table such as the
+        ``.var`` of other data, or names.  None: all genes of the nomenclature.
+    symbols : str, default None
+        Column of ``.var`` with symbols.  None: ``.var_names``, which may also be Ensembl ids.
+    ids : str, default None
+        Column of ``.var`` with Ensembl ids, which decide where they are known.
+    species : str, default None
+        Species, such as ``"human"`` or ``"Mus musculus"``.  None: that of most names.
+    nomenclature : str, Path or DataFrame, default None
+        Present and past names: a file or table with the columns of the complete set of HGNC
+        (``symbol``, ``ensembl_gene_id``, ``prev_symbol``, ``alias_symbol``).  None: those of HGNC
+        and MGI that come with the package.
+    min_probes : int, default 1
+        Least number of probes of a gene that can be ordered, where the list has their numbers.
+    key_added : str, default "glfs_names"
+        Prefix of the columns written to ``.var``, and key of ``.uns``.
+    inplace : bool, default True
+        <inplace>
+
+    Returns
+    -------
+    None, or with `inplace=False` the table.  Written:
+
+    ``.var[f"{key_added}_symbol"]``, ``.var[f"{key_added}_id"]`` : str
+        Symbol and Ensembl id in `genes`; ``""`` where the gene is not found.
+    ``.var[f"{key_added}_orderable"]`` : bool
+        Whether it is found there, once, with enough probes: for ``Platform(genes=...)``.
+    ``.uns[key_added]`` : dict
+        ``table``, one row per gene: ``name``, ``found`` (``"symbol"``, ``"id"``, ``"version"``,
+        ``"retired"``, ``"alias"``, ``"case"``; or why not: ``"ambiguous"``, ``"absent"`` from
+        `genes`, ``"date"``, ``"unknown"``), ``symbol``, ``id`` and ``candidates``, which for a gene
+        that is found are others that once had its symbol; ``species``; ``params``.
+
+    Raises
+    ------
+    KeyError
+        If a column is missing.
+    OSError
+        If a file cannot be found.
+    TypeError, ValueError
+        If an argument, file or table is invalid, or has no genes of the species; `adata` is
+        unchanged.
+
+    See Also
+    --------
+    glfs_bio.io.read_genes : Read a table of genes.
+    order_panel : Order a panel.
+
+    Examples
+    --------
+    >>> import scanpy as sc
+    >>> import glfs_bio
+    >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
+    >>> table = glfs_bio.tl.resolve_genes(adata, inplace=False)
+    >>> table.set_index("name").loc["SEPT7", ["found", "symbol"]].tolist()
+    ['retired', 'SEPTIN7']
+    """
+    checks.keys(key_added=key_added)
+    checks.flags(inplace=inplace)
+    checks.whole_number("min_probes", min_probes, at_least=1)
+    found = resolved(
+        adata, genes, symbols=symbols, ids=ids, species=species, nomenclature=nomenclature
+    )
+    tell(found.frame)
+    table = found.frame.drop(columns="place")
+    if not inplace:
+        return table
+    for name in ("symbol", "id"):
+        adata.var[f"{key_added}_{name}"] = table[name].to_numpy()
+    adata.var[f"{key_added}_orderable"] = orderable(found, min_probes)
+    adata.uns[key_added] = {
+        "table": table,
+        "species": found.species,
+        "params": {
+            "genes": genes if isinstance(genes, str) else type(genes).__name__,
+            "symbols": write.storable(symbols),
+            "ids": write.storable(ids),
+            "min_probes": min_probes,
+        },
+        "versions": write.versions("glfs-bio", "pandas", "anndata"),
+    }
+    return None
+
+
+def resolved(
+    adata: AnnData,
+    genes: Any = None,
+    *,
+    symbols: str | None = None,
+    ids: str | None = None,
+    species: str | None = None,
+    nomenclature: Any = None,
+) -> Resolution:
+    """Return what the genes of an object are in a table of genes.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError, OSError
+        As :func:`resolve_genes`.
+    """
+    read.unique_names(adata)
+    checks.texts(symbols=symbols, ids=ids, species=species, or_none=True)
+    called = selection.names(adata, symbols).fillna("").astype(str)
+    called = called.where(called != "", adata.var_names.to_series()).tolist()
+    own = None
+    if ids is not None:
+        with naming(symbols="ids"):
+            own = selection.names(adata, ids).fillna("").tolist()
+    table = None if genes is None else as_genes(genes, "genes")
+    history = None if nomenclature is None else as_genes(nomenclature, "nomenclature")
+    asked = called if own is None else [*called, *own]
+    resolver, kind = names.resolver(asked, table, species=species, history=history)
+    frame = resolver.resolve(called, own)
+    return Resolution(resolver, frame, kind, table is not None)
+
+
+def orderable(found: Resolution, min_probes: int) -> Any:
+    """Whether each gene of an object is a gene of the table, the first that is, with probes."""
+    place = found.frame["place"].to_numpy()
+    some = (place >= 0) & ~found.frame["place"].duplicated().to_numpy()
+    if found.n_probes is not None:
+        some &= np.where(place >= 0, found.n_probes[place], 0) >= min_probes
+    return some
+
+
+def tell(frame: pd.DataFrame) -> None:
+    """Log how many names were found under another, and which were not, a line for each way."""
+    for found, told in CHANGED.items():
+        some = frame[frame["found"] == found]
+        if len(some):
+            changed = [
+                f"{one.name} is {one.symbol or one.id}" for one in some.itertuples(index=False)
+            ]
+            log.info(
+                Message("{n} names {told}: {names}.", n=len(some), told=told, names=listed(changed))
+            )
+    for found, told in names.NOT_FOUND.items():
+        some = frame[frame["found"] == found]
+        if len(some):
+            log.info(
+                Message(
+                    "{n} names of which each {told}: {names}.",
+                    n=len(some),
+                    told=told,
+                    names=listed(some["name"]),
+                )
+            )

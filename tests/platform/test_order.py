@@ -1,0 +1,444 @@
+"""Orders: made, checked, written, and read back."""
+
+from __future__ import annotations
+
+import zipfile
+
+import anndata as ad
+import numpy as np
+import pandas as pd
+import pytest
+import scanpy as sc
+from panel_files import IDS
+from refusals import refused
+from scipy import sparse
+
+import glfs_bio
+from glfs_bio import Limits
+from glfs_bio.errors import (
+    Caution,
+    FileExists,
+    FileMissing,
+    InvalidType,
+    InvalidValue,
+    NotFound,
+    Refusal,
+)
+from glfs_bio.io import read_panel, write_order, write_reference
+from glfs_bio.platform.genes import versionless
+from glfs_bio.tl import order_panel
+
+PLATFORMS = {
+    "xenium_v1": "csv",
+    "xenium_prime": "csv",
+    "merscope": "csv",
+    "cosmx": "xlsx",
+    "sheet": "csv",
+}
+
+
+@pytest.fixture(scope="module")
+def _selected(_pbmc):
+    adata = _pbmc.copy()
+    adata.layers["counts"] = adata.X.ceil()
+    glfs_bio.pp.select_genes(adata, 12)
+    return adata
+
+
+@pytest.fixture
+def selected(_selected):
+    return _selected.copy()
+
+
+def best_first(adata, key="glfs"):
+    chosen = adata.var[adata.var[f"{key}_selected"]]
+    return list(chosen.sort_values(f"{key}_rank").index)
+
+
+def listed(adata, without=()):
+    """A vendor's list of the genes of the data, by their names of today."""
+    table = glfs_bio.tl.resolve_genes(adata, inplace=False)
+    table = table[(table["symbol"] != "") & ~table["name"].isin(without)]
+    return table[["symbol", "id"]].reset_index(drop=True)
+
+
+def ordered(adata, *args, **options):
+    order_panel(adata, *args, **options)
+    return adata.uns["glfs_order"]
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_what_is_written_is_read_back(selected, tmp_path, platform):
+    endings = {PLATFORMS[platform]} | ({"tsv", "xlsx"} if platform == "sheet" else set())
+    entry = ordered(selected, "glfs", platform, genes=listed(selected))
+    for ending in endings:
+        path = tmp_path / f"order.{ending}"
+        write_order(selected, path)
+        panel = read_panel(path)
+        assert panel == list(entry["table"]["gene"])
+        assert list(panel.table["id"]) == list(entry["table"]["id"])
+    assert {one.suffix for one in tmp_path.iterdir()} == {f".{ending}" for ending in endings}
+
+
+def test_form_of_10x(selected, tmp_path):
+    first, second = best_first(selected)[:2]
+    order_panel(
+        selected, "glfs", "xenium_v1", genes=listed(selected), probe_sets={first: 3}, force=second
+    )
+    write_order(selected, tmp_path / "order.csv")
+    lines = (tmp_path / "order.csv").read_text().splitlines()
+    assert lines[0] == "Gene,Ensembl ID,Probe sets,Force"
+    table = pd.read_csv(tmp_path / "order.csv", dtype=str, keep_default_na=False)
+    assert len(table) == 12
+    assert list(table["Probe sets"]) == ["3", *[""] * 11]
+    assert list(table["Force"]) == ["", "forced", *[""] * 10]
+    assert table["Ensembl ID"].str.fullmatch(r"ENSG\d{11}").all()
+    panel = read_panel(tmp_path / "order.csv")
+    assert panel.form == "10x custom gene list"
+    assert panel.table["n_probe_sets"].iloc[0] == 3
+
+
+def test_one_call(selected, tmp_path):
+    write_order(selected, tmp_path / "order.csv", "xenium_v1")
+    today = glfs_bio.tl.resolve_genes(selected, inplace=False).set_index("name")["symbol"]
+    assert read_panel(tmp_path / "order.csv") == list(today[best_first(selected)])
+    assert "glfs_order" not in selected.uns
+
+
+def test_order_by_rank_with_names_of_today(pbmc):
+    entry = ordered(pbmc, ["IGJ", "CD3D", "SEPT7"], "xenium_v1")
+    assert list(entry["table"]["gene"]) == ["JCHAIN", "CD3D", "SEPTIN7"]
+    assert list(entry["table"]["name"]) == ["IGJ", "CD3D", "SEPT7"]
+    assert list(entry["table"]["rank"]) == [1, 2, 3]
+    checks = entry["checks"].set_index("check")
+    assert checks.loc["names", "n"] == 2
+    assert not checks.loc["abundance", "checked"]
+    assert pbmc.var.loc["IGJ", "glfs_order_symbol"] == "JCHAIN"
+
+
+def test_genes_that_are_not_listed_are_refused_by_name(selected):
+    gone = best_first(selected)[3:5]
+    before = selected.copy()
+    with refused(InvalidValue, "panel") as caught:
+        order_panel(selected, "glfs", "xenium_v1", genes=listed(selected, gone))
+    assert all(name in str(caught.value) for name in gone)
+    assert selected.uns.keys() == before.uns.keys()
+    assert list(selected.var) == list(before.var)
+
+
+def test_genes_that_are_not_listed_are_replaced(selected, caplog):
+    gone = best_first(selected)[3:5]
+    entry = ordered(selected, "glfs", "xenium_v1", genes=listed(selected, gone), refused="replace")
+    table, replaced = entry["table"], entry["replaced"]
+    assert len(table) == 12
+    assert not set(gone) & set(table["name"])
+    assert list(replaced["gene"]) == gone
+    assert list(table["replaces"][3:5]) == gone
+    assert list(table["gene"][3:5]) == list(replaced["substitute"])
+    assert table["gene"].is_unique
+    assert not selected.var.loc[gone, "glfs_order_orderable"].any()
+    assert all(name in caplog.text for name in gone)
+    # those that come in add most beside the rest
+    rest = [name for name in best_first(selected) if name not in gone]
+    added = glfs_bio.tl.extend_panel(selected, rest, 2, exclude=gone, inplace=False)
+    assert {*added["gene"]} == {*table["name"][3:5]}
+
+
+def test_excluded_genes_replace_none(selected):
+    glfs_bio.pp.select_genes(selected, 12, exclude="ribosomal", key_added="few")
+    gone = best_first(selected, "few")[:6]
+    vendor = listed(selected, gone)
+    entry = ordered(selected, "few", "xenium_v1", genes=vendor, refused="replace", exclude="LYZ")
+    assert not entry["table"]["name"].str.startswith(("RPL", "RPS")).any()
+    assert "LYZ" not in set(entry["table"]["name"][entry["table"]["replaces"] != ""])
+
+
+def test_genes_that_are_not_listed_are_left_out(selected):
+    gone = best_first(selected)[:2]
+    entry = ordered(selected, "glfs", "cosmx", genes=listed(selected, gone), refused="drop")
+    assert list(entry["table"]["name"]) == best_first(selected)[2:]
+    assert list(entry["replaced"]["substitute"]) == ["", ""]
+
+
+def test_nothing_replaces_where_nothing_is_left(selected):
+    few = listed(selected)
+    few = few[few["symbol"].isin(best_first(selected)[:11])]
+    with refused(InvalidValue, "refused"):
+        order_panel(selected, "glfs", "xenium_v1", genes=few, refused="replace")
+    with refused(InvalidValue, "panel"):
+        order_panel(selected, "glfs", genes=["KRT1"], refused="drop")
+
+
+def test_probes_ambiguity_and_doubles(pbmc):
+    genes = pd.DataFrame(
+        {
+            "symbol": ["CD3D", "LYZ", "NKG7", "NKG7", "JCHAIN"],
+            "id": [f"ENSG0000000000{i}" for i in range(5)],
+            "probe_count": [9, 1, 9, 9, 9],
+        }
+    )
+    panel = ["CD3D", "LYZ", "NKG7", "IGJ", "JCHAIN"]
+    entry = ordered(pbmc, panel, "merscope", genes=genes, min_probes=3, refused="drop")
+    assert list(entry["table"]["gene"]) == ["CD3D", "JCHAIN"]
+    reasons = entry["replaced"].set_index("gene")["reason"]
+    assert list(reasons.index) == ["LYZ", "NKG7", "IGJ"]
+    assert "probes" in reasons["LYZ"]
+    assert "ENSG00000000002" in reasons["NKG7"]
+
+
+def test_an_order_that_needs_ids(pbmc):
+    pbmc.var_names = [f"own{i}" for i in range(pbmc.n_vars)]
+    with refused(InvalidValue, "panel"):
+        order_panel(pbmc, ["own1"], "xenium_v1")
+    order_panel(pbmc, ["own1"], "merscope")
+    with refused(InvalidValue, "platform"):
+        write_order(pbmc, "order.csv", "xenium_v1")
+
+
+def test_names_that_are_not_in_the_data_are_ordered(pbmc, tmp_path):
+    entry = ordered(pbmc, ["CD3D", "KRT1", "LYZ"], "xenium_v1")
+    assert list(entry["table"]["gene"]) == ["CD3D", "KRT1", "LYZ"]
+    assert "not in the data" in entry["table"]["note"][1]
+    with pytest.warns(Caution, match="KRT1"):
+        glfs_bio.tl.extend_panel(pbmc, ["CD3D", "KRT1"], 2)
+    table = order_panel(pbmc, "glfs_extended", "xenium_v1", inplace=False)
+    assert list(table["gene"])[-1] == "KRT1"
+    assert len(table) == 4
+
+
+def test_add_ons_to_a_catalogue(pbmc, tmp_path):
+    path = tmp_path / "catalogue.csv"
+    rows = [f"{gene},{gene_id},8,1,x" for gene, gene_id in IDS.items()]
+    path.write_text("\n".join(["Genes,Ensembl_ID,Num_Probesets,Codewords,Annotation", *rows]))
+    glfs_bio.tl.extend_panel(pbmc, path, 5)
+    entry = ordered(pbmc, "glfs_extended", "xenium_v1", catalogue=path)
+    assert list(entry["table"]["name"]) == list(pbmc.uns["glfs_extended"]["table"]["gene"])
+    assert entry["checks"].set_index("check").loc["catalogue", "n"] == 3
+    assert not pbmc.var.loc[[*IDS], "glfs_order_orderable"].any()
+    # under another name too
+    entry = ordered(pbmc, ["IGJ", "LYZ"], "xenium_v1", catalogue=["JCHAIN"])
+    assert list(entry["table"]["gene"]) == ["LYZ"]
+
+
+def test_limits_refuse_the_later_gene(pbmc):
+    limits = Limits(families={"T": ["CD3D", "CD3E", "CD3G"]}, per_family=1)
+    panel = ["CD3E", "LYZ", "CD3D"]
+    with refused(InvalidValue, "panel") as caught:
+        order_panel(pbmc, panel, "xenium_v1", limits=limits)
+    assert "CD3D" in str(caught.value)
+    assert "per_family" in str(caught.value)
+    entry = ordered(pbmc, panel, "xenium_v1", limits=limits, refused="replace")
+    assert list(entry["table"]["name"])[:2] == ["CD3E", "LYZ"]
+    assert "CD3G" not in set(entry["table"]["name"])
+    assert entry["table"]["limits"][0] == "per_family=1"
+
+
+def test_too_abundant_genes(selected):
+    means = selected.to_df().mean()
+    second = float(means[best_first(selected)].sort_values().iloc[-2])
+    limits = Limits(max_mean=1.001 * second)
+    loud = means[best_first(selected)].idxmax()
+    entry = ordered(selected, "glfs", "xenium_v1", limits=limits, refused="replace")
+    assert list(entry["replaced"]["gene"]) == [loud]
+    assert means[entry["table"]["name"]].max() <= limits.max_mean
+    entry = ordered(selected, ["CD3D", loud], "merscope", counts_layer="counts")
+    noted = entry["checks"].set_index("check").loc["abundance"]
+    assert noted["checked"]
+    assert loud in noted["genes"]
+    expected = selected[:, ["CD3D", loud]].layers["counts"].mean(axis=0)
+    np.testing.assert_allclose(entry["table"]["mean_count"], np.ravel(expected), rtol=1e-5)
+
+
+def test_alike_genes_are_noted(pbmc):
+    alike = [name for name in pbmc.var_names if name.startswith("RPL")][:2]
+    entry = ordered(pbmc, [*alike, "CD3D"], "merscope")
+    noted = entry["checks"].set_index("check").loc["families"]
+    assert noted["n"] == 2
+
+
+def test_sheet_says_why(selected):
+    entry = ordered(selected, "glfs", genes=listed(selected), labels="bulk_labels")
+    table = entry["table"]
+    why = glfs_bio.tl.explain_panel(selected, "glfs", "bulk_labels", inplace=False)
+    assert list(table["loss"]) == list(why["loss"])
+    assert list(table["supports"]) == list(why["supports"])
+    can = set(selected.var_names[selected.var["glfs_order_orderable"]])
+    assert set(table["substitute"]) - {""} <= can
+
+
+def test_efficiency_comes_along(pbmc):
+    pbmc.var["eff"] = 0.5
+    glfs_bio.pp.select_genes(pbmc, 3)
+    pbmc.var["glfs_efficiency"] = np.linspace(0.2, 0.8, pbmc.n_vars)
+    entry = ordered(pbmc, "glfs", "merscope")
+    expected = pbmc.var.loc[entry["table"]["name"], "glfs_efficiency"]
+    assert list(entry["table"]["efficiency"]) == list(expected)
+
+
+def test_in_files(selected, tmp_path):
+    order_panel(selected, "glfs", "xenium_v1")
+    selected.write_h5ad(tmp_path / "a.h5ad")
+    again = ad.read_h5ad(tmp_path / "a.h5ad")
+    write_order(again, tmp_path / "a.csv")
+    write_order(selected, tmp_path / "b.csv")
+    assert (tmp_path / "a.csv").read_text() == (tmp_path / "b.csv").read_text()
+
+
+def test_an_outdated_order_is_refused(selected, tmp_path):
+    order_panel(selected, "glfs", "xenium_v1")
+    glfs_bio.pp.select_genes(selected, 3)
+    with refused(InvalidValue, "key"):
+        write_order(selected, tmp_path / "a.csv")
+    assert not list(tmp_path.iterdir())
+
+
+BAD_ORDERS = {
+    "platform": ({"platform": "visium"}, InvalidValue),
+    "refused": ({"refused": "maybe"}, InvalidValue),
+    "panel": ({"panel": "nope"}, NotFound),
+    "genes": ({"genes": "nope.csv"}, FileMissing),
+    "catalogue": ({"catalogue": "nope"}, NotFound),
+    "labels": ({"labels": "nope"}, NotFound),
+    "counts_layer": ({"counts_layer": None, "limits": 3}, InvalidType),
+    "min_probes": ({"min_probes": 0}, InvalidValue),
+    "probe_sets": ({"platform": "xenium_v1", "probe_sets": 9}, InvalidValue),
+    "force": ({"platform": "cosmx", "force": ["CD3D"]}, InvalidValue),
+    "ids": ({"ids": "nope"}, NotFound),
+}
+
+
+@pytest.mark.parametrize("argument", BAD_ORDERS)
+def test_bad_orders(selected, argument):
+    options, error = BAD_ORDERS[argument]
+    before = list(selected.var), set(selected.uns)
+    with refused(error, "limits" if "limits" in options else argument):
+        order_panel(selected, **options)
+    assert (list(selected.var), set(selected.uns)) == before
+
+
+def test_genes_that_are_forced_or_counted_are_on_the_order(selected):
+    for argument, value in (("force", ["nope"]), ("probe_sets", {"nope": 1})):
+        with refused(NotFound, argument):
+            order_panel(selected, "glfs", "xenium_v1", **{argument: value})
+
+
+def test_bad_files(selected, tmp_path):
+    order_panel(selected, "glfs", "xenium_v1")
+    (tmp_path / "there.csv").write_text("old")
+    for path, options, error, argument in (
+        (tmp_path / "a.xlsx", {}, InvalidValue, "path"),
+        (tmp_path / "a.csv", {"platform": "cosmx"}, InvalidValue, "path"),
+        (tmp_path / "a.csv", {"platform": "visium"}, InvalidValue, "platform"),
+        (tmp_path / "no" / "a.csv", {}, FileMissing, "path"),
+        (tmp_path / "there.csv", {}, FileExists, "path"),
+        (tmp_path / "a.csv", {"key": "nope"}, NotFound, "key"),
+    ):
+        with refused(error, argument):
+            write_order(selected, path, **options)
+    assert [one.name for one in tmp_path.iterdir()] == ["there.csv"]
+    assert (tmp_path / "there.csv").read_text() == "old"
+
+
+@pytest.mark.parametrize("name", ["=cmd()", "a\tb", "# c"])
+def test_names_that_files_cannot_hold(pbmc, tmp_path, name):
+    pbmc.var_names = [name, *pbmc.var_names[1:]]
+    order_panel(pbmc, [name, "CD3D"], "merscope")
+    with refused(InvalidValue, "path"):
+        write_order(pbmc, tmp_path / "a.csv")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_failure_leaves_nothing(selected, tmp_path, monkeypatch):
+    order_panel(selected, "glfs", "xenium_v1")
+
+    def fail(table, form, target):
+        target.write_text("half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("glfs_bio.platform.order.write", fail)
+    with pytest.raises(KeyboardInterrupt):
+        write_order(selected, tmp_path / "a.csv")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.fixture
+def reference(selected):
+    glfs_bio.tl.resolve_genes(selected, key_added="glfs_order")
+    return selected
+
+
+def test_reference(reference, tmp_path):
+    reference.layers["counts"] = sparse.csr_matrix(reference.layers["counts"])
+    write_reference(reference, tmp_path / "a.zip", "bulk_labels")
+    with zipfile.ZipFile(tmp_path / "a.zip") as archive:
+        archive.extractall(tmp_path / "a")
+    again = sc.read_10x_mtx(tmp_path / "a", var_names="gene_ids")
+    genes = reference.var_names[reference.var["glfs_order_id"] != ""]
+    assert list(again.var_names) == list(reference.var.loc[genes, "glfs_order_id"])
+    assert list(again.var["gene_symbols"]) == list(genes)
+    np.testing.assert_array_equal(again.X.toarray(), reference[:, genes].layers["counts"].toarray())
+    types = pd.read_csv(tmp_path / "a" / "celltypes.csv")
+    assert list(types) == ["barcode", "annotation"]
+    assert list(types["barcode"]) == list(again.obs_names) == list(reference.obs_names)
+    assert list(types["annotation"]) == list(reference.obs["bulk_labels"])
+    write_reference(reference, tmp_path / "b.zip", "bulk_labels")
+    assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.zip").read_bytes()
+
+
+def test_a_large_reference_is_sampled_by_type(reference, tmp_path, caplog):
+    write_reference(reference, tmp_path / "all.zip", "bulk_labels")
+    room = (tmp_path / "all.zip").stat().st_size // 2
+    write_reference(reference, tmp_path / "some.zip", "bulk_labels", max_bytes=room)
+    assert (tmp_path / "some.zip").stat().st_size <= room
+    with zipfile.ZipFile(tmp_path / "some.zip") as archive:
+        types = pd.read_csv(archive.open("celltypes.csv"))["annotation"].value_counts()
+    every = reference.obs["bulk_labels"].value_counts()
+    assert 0.3 * len(reference) < types.sum() < 0.6 * len(reference)
+    assert set(types.index) == set(every.index)
+    # rare types are whole, and the others have as many cells as each other
+    cut = types[types < every[types.index]]
+    assert cut.max() - cut.min() <= 1
+    assert types.max() == cut.max()
+    assert "were drawn" in caplog.text
+    with refused(InvalidValue, "max_bytes"):
+        write_reference(reference, tmp_path / "none.zip", "bulk_labels", max_bytes=100)
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["all.zip", "some.zip"]
+
+
+def test_bad_references(reference, tmp_path):
+    reference.obs["none"] = pd.Categorical([np.nan] * reference.n_obs, categories=["a"])
+    reference.var["twice"] = "ENSG00000167286"
+    reference.var["no_ids"] = ""
+    for name, labels, options, argument in (
+        ("a.csv", "bulk_labels", {}, "path"),
+        ("a.zip", "nope", {}, "labels"),
+        ("a.zip", "none", {}, "labels"),
+        ("a.zip", "bulk_labels", {"counts_layer": "X"}, "counts_layer"),
+        ("a.zip", "bulk_labels", {"counts_layer": "nope"}, "counts_layer"),
+        ("a.zip", "bulk_labels", {"ids": "twice"}, "ids"),
+        ("a.zip", "bulk_labels", {"ids": "no_ids"}, "ids"),
+        ("a.zip", "bulk_labels", {"max_bytes": 0}, "max_bytes"),
+    ):
+        with refused(Refusal, argument):
+            write_reference(reference, tmp_path / name, labels, **options)
+    assert not list(tmp_path.iterdir())
+
+
+def test_from_raw_counts_to_an_order(real, data_folder, tmp_path):
+    """100 add-ons from Kang's counts, against the list of a vendor where there is one."""
+    path = data_folder.parent / "formats" / "xenium_v1_genes.csv.gz"
+    if not path.exists():
+        pytest.skip(f"{path} is missing")
+    adata = real("kang_ifnb13999")[::4].copy()
+    adata.layers["counts"] = adata.X.copy()
+    sc.pp.normalize_total(adata, target_sum=1e4)
+    sc.pp.log1p(adata)
+    glfs_bio.pp.select_genes(adata, 100)
+    order_panel(adata, "glfs", "xenium_v1", genes=path, refused="replace")
+    write_order(adata, tmp_path / "order.csv")
+    panel = read_panel(tmp_path / "order.csv")
+    vendor = glfs_bio.io.read_genes(path, species="human")
+    known = set(zip(vendor["symbol"], vendor["id"], strict=True))
+    assert len(panel) == 100
+    assert set(zip(panel, panel.table["id"], strict=True)) <= known
+    assert versionless(panel.table["id"][0]) == panel.table["id"][0]

@@ -1,0 +1,316 @@
+"""Selections for a target platform: orderable genes, efficiencies, codebooks, pairs, tissues."""
+
+from __future__ import annotations
+
+import anndata as ad
+import numpy as np
+import pandas as pd
+import pytest
+from refusals import refused
+from scipy import sparse
+
+from glfs_bio import Limits, Platform, pp, tl
+from glfs_bio.errors import InvalidType, InvalidValue, NotFound
+
+LABELS = "bulk_labels"
+
+
+@pytest.fixture
+def counted(pbmc):
+    pbmc.layers["counts"] = np.round(np.expm1(pbmc.X.toarray()))
+    return pbmc
+
+
+def chosen(adata, key="glfs"):
+    return list(adata.var_names[adata.var[f"{key}_selected"]])
+
+
+def words(adata, n_bits=6, seed=0):
+    rng = np.random.default_rng(seed)
+    bits = [
+        np.isin(np.arange(n_bits), rng.choice(n_bits, 2, replace=False))
+        for _ in range(adata.n_vars)
+    ]
+    return pd.DataFrame(np.array(bits).astype(int), adata.var_names)
+
+
+def test_only_genes_with_probes_are_selected(counted, tmp_path):
+    pp.select_genes(counted, 10)
+    best = chosen(counted)
+    rest = [name for name in counted.var_names if name not in best]
+    probes = dict.fromkeys(best, 2) | dict.fromkeys(rest, 8) | {"elsewhere": 8}
+    file = tmp_path / "orderable.csv"
+    file.write_text("Gene symbol\n" + "\n".join(rest), encoding="utf-8")
+    counted.var["known"] = ~counted.var_names.isin(best)
+    counted.var["n_probes"] = pd.Series(probes)
+    for number, platform in enumerate(
+        (
+            Platform(genes=rest),
+            Platform(genes=probes, min_probes=3),
+            Platform(genes=str(file)),
+            Platform(genes="known"),
+            Platform(genes="n_probes", min_probes=3),
+        )
+    ):
+        pp.select_genes(counted, 10, platform=platform, key_added=f"a{number}")
+        assert not set(best) & set(chosen(counted, f"a{number}"))
+        assert chosen(counted, f"a{number}") == chosen(counted, "a0")
+    pp.select_genes(counted, 10, exclude=best, key_added="b")
+    assert chosen(counted, "b") == chosen(counted, "a0")
+    with refused(InvalidValue, "include"):
+        pp.select_genes(counted, 10, include=best[0], platform=Platform(genes=rest))
+    table = tl.extend_panel(counted, best, 5, platform=Platform(genes=rest), inplace=False)
+    assert len(table) == 5
+    found = tl.evaluate_panel(counted, best, platform=Platform(genes=rest), inplace=False)
+    assert set(found["not_orderable"]) == set(best)
+
+
+@pytest.mark.parametrize(
+    ("given", "kind", "argument"),
+    [
+        ({"genes": "nowhere"}, NotFound, "platform"),
+        ({"genes": ["NOT1", "NOT2"]}, InvalidValue, "platform"),
+        ({"genes": [3]}, InvalidType, "platform"),
+        ({"genes": ["LYZ"], "min_probes": 2}, InvalidValue, "min_probes"),
+        ({"genes": ["LYZ"]}, InvalidValue, "n_genes"),
+        ({"efficiency": pd.DataFrame({"x": [1.0]}, ["LYZ"])}, InvalidValue, "efficiency"),
+        ({"efficiency": pd.DataFrame({"efficiency": [1.0]}, ["LYZ"])}, InvalidValue, "efficiency"),
+        ({"efficiency": 0.5, "spread": -1.0}, InvalidValue, "spread"),
+        ({"efficiency": 0.5, "case": "worst"}, InvalidValue, "case"),
+        ({"off_target": 1.5}, InvalidValue, "off_target"),
+    ],
+)
+def test_platforms_that_cannot_be_are_refused(counted, given, kind, argument):
+    with refused(kind, argument):
+        pp.select_genes(counted, 5, platform=Platform(**given))
+    assert "glfs" not in counted.uns
+
+
+@pytest.mark.parametrize(
+    ("given", "argument"),
+    [
+        ({"genes": {"LYZ": 3}}, "platform"),
+        ({"min_probes": 3}, "min_probes"),
+        ({"spread": 0.3}, "spread"),
+        ({"efficiency": 1.0, "case": "best"}, "case"),
+        ({"max_off_target": 0.3}, "max_off_target"),
+        ({"codebook": {"A": "01", "B": "011"}}, "codebook"),
+        ({"codebook": {"A": "021"}}, "codebook['A']"),
+        ({"codebook": pd.DataFrame({"b": [2]}, ["A"])}, "codebook"),
+    ],
+)
+def test_platforms_check_themselves(given, argument):
+    with refused(InvalidValue, argument):
+        Platform(**given)
+
+
+def test_a_codebook_is_read_without_its_blanks(tmp_path):
+    file = tmp_path / "codebook.csv"
+    file.write_text(
+        "# panel: x\nname,id,barcodeType,b1,b2,b3\n"
+        "LYZ,ENST1,merfish,1,0,1\nBlank-1,,merfish,0,1,1\n",
+        encoding="utf-8",
+    )
+    assert Platform(codebook=str(file)).codebook == {"LYZ": "101"}
+    with refused(InvalidValue, "codebook"):
+        Platform(codebook=str(tmp_path / "none.csv"))
+
+
+def test_loads_of_bits_hold_on_the_platform(counted):
+    codebook = words(counted)
+    efficiency = pd.Series(np.linspace(0.2, 2.0, counted.n_vars), counted.var_names)
+    platform = Platform("imager", efficiency=efficiency.to_dict(), codebook=codebook)
+    means = counted.layers["counts"].mean(axis=0) * efficiency.to_numpy()
+
+    def loads(key):
+        return codebook.to_numpy().T @ (means * counted.var[f"{key}_selected"].to_numpy())
+
+    pp.select_genes(counted, 12, platform=platform, key_added="free")
+    most = float(loads("free").max() / 2)
+    limits = Limits(max_total_per_bit=most, counts_layer="counts")
+    pp.select_genes(counted, 12, platform=platform, limits=limits)
+    assert loads("glfs").max() <= most * (1 + 1e-9)
+    assert 0.5 < counted.uns["glfs"]["optimality"][-1] <= 1
+    assert counted.uns["glfs"]["preserved"][-1] <= counted.uns["free"]["preserved"][-1]
+    found = tl.evaluate_panel(counted, "glfs", counts_layer="counts", n_random=0, inplace=False)
+    np.testing.assert_allclose(found["counts_per_bit"], loads("glfs"))
+    assert found["counts_on_platform"] == pytest.approx(loads("glfs").sum() / 2)
+    with refused(InvalidValue, "max_total_per_bit"):
+        pp.select_genes(counted, 12, limits=limits)
+
+
+def test_a_record_makes_the_same_selection_from_a_file(counted, tmp_path):
+    table = pd.DataFrame(
+        {"efficiency": 0.5, "spread": 0.4, "off_target": np.linspace(0, 0.3, counted.n_vars)},
+        counted.var_names,
+    )
+    platform = Platform(
+        "imager",
+        list(counted.var_names[::2]),
+        efficiency=table,
+        failure={"LYZ": 0.9},
+        case="worst",
+        max_off_target=0.25,
+        codebook=words(counted),
+    )
+    limits = Limits(
+        max_total_per_bit=30.0,
+        counts_layer="counts",
+        expected_counts={"LYZ": 5.0},
+        together=[list(counted.var_names[:4:2])],
+    )
+    pp.select_genes(counted, 8, platform=platform, limits=limits)
+    counted.write_h5ad(tmp_path / "x.h5ad")
+    again = ad.read_h5ad(tmp_path / "x.h5ad")
+    recorded = pp.recorded_parameters(again)
+    assert recorded["limits"] == limits
+    assert recorded["platform"].codebook == platform.codebook
+    pp.select_genes(again, **(recorded | {"key_added": "b"}))
+    assert (again.var["b_rank"].fillna(0) == again.var["glfs_rank"].fillna(0)).all()
+
+
+def test_spread_costs_and_the_worst_case_is_below_the_mean(counted):
+    for case in ("mean", "worst"):
+        platform = Platform(efficiency=0.5, spread=1.0, failure=0.1, case=case)
+        pp.select_genes(counted, 10, platform=platform, key_added=case)
+    mean, worst = counted.uns["mean"], counted.uns["worst"]
+    assert worst["preserved_on_platform"][-1] < mean["preserved_on_platform"][-1]
+    assert mean["preserved_on_platform"][-1] < mean["preserved"][-1]
+    assert 0 < worst["optimality"][-1] <= 1
+    for case in ("mean", "worst"):
+        found = tl.evaluate_panel(counted, case, n_random=0, inplace=False)
+        assert found["preserved_on_platform"] == pytest.approx(
+            counted.uns[case]["preserved_on_platform"][-1]
+        )
+        low, high = (found[f"preserved_on_platform_{end}"] for end in ("low", "high"))
+        assert low < found["preserved"] or low < high
+        assert low <= high
+
+
+def test_off_target_shares_cost(counted):
+    pp.select_genes(counted, 8)
+    first = chosen(counted)
+    platform = Platform(off_target=dict.fromkeys(first, 0.999))
+    pp.select_genes(counted, 8, platform=platform, key_added="cost")
+    assert not set(first) & set(chosen(counted, "cost"))
+    platform = Platform(off_target=dict.fromkeys(first, 0.3), max_off_target=0.2)
+    pp.select_genes(counted, 8, platform=platform, key_added="out")
+    assert not set(first) & set(chosen(counted, "out"))
+
+
+def test_pairs_are_in_both_or_none(counted):
+    pp.select_genes(counted, 12)
+    first = chosen(counted)
+    last = list(counted.var_names[counted.var["glfs_rank"].argsort().to_numpy()][-3:])
+    pairs = [(first[0], last[0]), (first[1], last[1], "ABSENT"), last[1:]]
+    for n_genes in (12, None):
+        pp.select_genes(counted, n_genes, limits=Limits(together=pairs), key_added="p")
+        found = chosen(counted, "p")
+        assert (first[0] in found) == (last[0] in found)
+        assert not {first[1], *last[1:]} & set(found)
+    pp.select_genes(counted, 12, include=last[0], limits=Limits(together=pairs), key_added="p")
+    assert first[0] in chosen(counted, "p")
+    table = tl.extend_panel(
+        counted, [last[0], "LYZ"], 3, limits=Limits(together=pairs[:1]), inplace=False
+    )
+    assert first[0] in list(table["gene"])
+    offers = tl.substitutes(counted, "p", inplace=False)
+    assert not {first[0], last[0]} & set(offers["substitute"])
+    with refused(InvalidValue, "together"):
+        pp.select_genes(counted, 12, include=first[1], limits=Limits(together=pairs))
+
+
+def test_genes_that_the_reference_lacks_count_in_limits(counted):
+    """Silent genes are added to the reference, and are in the panel from the start."""
+    silent = ad.AnnData(
+        sparse.csr_matrix((counted.n_obs, 2)), counted.obs[[]], pd.DataFrame(index=["NEW1", "NEW2"])
+    )
+    silent.layers["counts"] = np.zeros((counted.n_obs, 2))
+    whole = ad.concat([counted, silent], axis=1, merge="first")
+    limits = Limits(
+        max_total_per_cell=30.0,
+        counts_layer="counts",
+        expected_counts={"NEW1": 12.0, "NEW2": 12.0},
+        families={"new": ["NEW1", "NEW2", "LYZ"]},
+        per_family=2,
+        cost=dict.fromkeys(whole.var_names, 1.0) | {"NEW1": 3.0, "NEW2": 3.0},
+        budget=14.0,
+    )
+    pp.select_genes(whole, include=["NEW1", "NEW2"], limits=limits)
+    found = chosen(whole)
+    assert {"NEW1", "NEW2"} < set(found)
+    assert "LYZ" not in found
+    assert len(found) <= 10
+    total = whole[:, [name for name in found if name[:3] != "NEW"]].layers["counts"]
+    assert total.sum(axis=1).mean() <= 6.0 + 1e-9
+    with refused(InvalidValue, "include"):
+        pp.select_genes(
+            whole,
+            include=["NEW1", "NEW2"],
+            limits=Limits(
+                max_total_per_cell=20.0,
+                counts_layer="counts",
+                expected_counts={"NEW1": 12.0, "NEW2": 12.0},
+            ),
+        )
+
+
+def test_one_panel_for_several_tissues(counted):
+    """Beside a catalogue, of which both tissues preserve as much as can be."""
+    rng = np.random.default_rng(0)
+    counted.obs["tissue"] = pd.Categorical(
+        np.where(
+            counted.obs[LABELS].str.startswith("CD").to_numpy() ^ (rng.random(counted.n_obs) < 0.1),
+            "blood",
+            "lymph node",
+        )
+    )
+    catalogue = ["LYZ", "CD79A"]
+    given = {"include": catalogue, "batch_key": "tissue", "platform": Platform(efficiency=0.5)}
+    pp.select_genes(counted, 10, **given)
+    pp.select_genes(counted, 10, across="worst", **given, key_added="worst")
+    least = {key: counted.uns[key]["preserved_in_batches"][-1].min() for key in ("glfs", "worst")}
+    assert least["worst"] >= least["glfs"] - 1e-6
+    assert set(catalogue) < set(chosen(counted, "worst"))
+    assert set(counted.uns["worst"]["batches"]) == {"blood", "lymph node"}
+
+
+def test_the_forecast_of_a_panel(counted, tmp_path):
+    table = tl.estimate_efficiency(
+        counted, counted, LABELS, counts_layer="counts", spatial_layer="counts"
+    )
+    np.testing.assert_allclose(table["efficiency"], 1.0, rtol=1e-6)
+    thinned = counted.copy()
+    rng = np.random.default_rng(0)
+    thinned.layers["counts"] = rng.binomial(counted.layers["counts"].astype(int), 0.2).astype(float)
+    thinned = thinned[:, :500].copy()
+    table = tl.estimate_efficiency(
+        counted, thinned, LABELS, counts_layer="counts", spatial_layer="counts"
+    )
+    assert table["efficiency"].median() == pytest.approx(0.2, rel=0.2)
+    assert table["measured"].sum() == 500
+    assert (table["low"] < table["efficiency"]).all()
+    assert table.loc[~table["measured"], "efficiency"].nunique() == 1
+    panel = ["LYZ", "CD79A", "NKG7", "CD3D", "FCER1A", "GNLY"]
+    given = {"counts_layer": "counts", "n_random": 0}
+    tl.evaluate_panel(counted, panel, LABELS, platform=Platform(efficiency=table), **given)
+    entry = counted.uns["glfs_evaluation"]
+    forecast = entry["forecast"]
+    assert list(forecast.index) == list(entry["per_label"].index)
+    assert (forecast["recall_low"] <= forecast["recall_high"]).all()
+    assert entry["accuracy_on_platform"] < entry["accuracy"]
+    counted.write_h5ad(tmp_path / "x.h5ad")
+    again = ad.read_h5ad(tmp_path / "x.h5ad").uns["glfs_evaluation"]["forecast"]
+    np.testing.assert_allclose(again["recall"], forecast["recall"])
+    with refused(InvalidValue, "labels"):
+        other = thinned.copy()
+        other.obs[LABELS] = "none of these"
+        tl.estimate_efficiency(
+            counted, other, LABELS, counts_layer="counts", spatial_layer="counts"
+        )
+    with refused(InvalidValue, "counts_layer"):
+        tl.estimate_efficiency(counted, thinned, LABELS)
+    with refused(InvalidValue, "spatial"):
+        tl.estimate_efficiency(
+            counted, thinned[:, :2].copy(), counts_layer="counts", spatial_layer="counts"
+        )

@@ -1,0 +1,73 @@
+"""``adata.glfs``, where anndata has accessors."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+import subprocess
+import sys
+
+import anndata
+import pytest
+
+import glfs_bio
+
+accessors = pytest.mark.skipif(
+    not hasattr(anndata, "register_anndata_namespace"), reason="this anndata has no accessors"
+)
+
+
+@accessors
+def test_methods_do_what_functions_do(pbmc):
+    pbmc.glfs.select_genes(5)
+    other = pbmc.copy()
+    glfs_bio.pp.select_genes(other, 5)
+    assert list(pbmc.var["glfs_rank"].dropna()) == list(other.var["glfs_rank"].dropna())
+    table = pbmc.glfs.curve(8, inplace=False)
+    assert len(table) == 8
+    pbmc.glfs.curve(8)
+    assert pbmc.glfs.pl.curve(show=False).get_xlabel()
+    assert pbmc.copy().glfs.evaluate_panel.__self__ is not pbmc
+
+
+@accessors
+def test_every_function_of_an_object_is_a_method(pbmc):
+    for room in (glfs_bio.pp, glfs_bio.tl):
+        for name in room.__all__:
+            bound, function = getattr(pbmc.glfs, name), getattr(room, name)
+            assert bound.__func__ is function
+            assert name in dir(pbmc.glfs)
+            assert list(inspect.signature(bound).parameters) == [
+                *list(inspect.signature(function).parameters)[1:]
+            ]
+    assert set(glfs_bio.pl.__all__) <= set(dir(pbmc.glfs.pl))
+    assert "read_panel" not in dir(pbmc.glfs)
+    for thing in (pbmc.glfs, pbmc.glfs.pl):
+        with pytest.raises(AttributeError, match="nothing"):
+            _ = thing.nothing
+    assert pickle.loads(pickle.dumps(pbmc)).glfs.select_genes
+
+
+ORDERS = {
+    "anndata after": "import sys, glfs_bio; assert 'anndata' not in sys.modules; import anndata",
+    "anndata before": "import anndata, glfs_bio",
+    "scanpy": "import glfs_bio, scanpy, anndata",
+}
+
+
+@accessors
+@pytest.mark.parametrize("order", ORDERS)
+def test_whatever_is_imported_first(order):
+    code = f"{ORDERS[order]}\nassert callable(anndata.AnnData().glfs.select_genes)"
+    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
+
+
+def test_an_anndata_without_accessors_is_left_alone():
+    code = (
+        "import anndata\n"
+        "vars(anndata).pop('register_anndata_namespace', None)\n"
+        "import glfs_bio\n"
+        "assert not hasattr(anndata.AnnData, 'glfs')\n"
+        "assert callable(glfs_bio.pp.select_genes)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
