@@ -131,7 +131,7 @@ ROWS = [
     ("s(platform = glfs_platform())", VALUE, "platform"),
     ("glfs_platform(3)", R, None),
     ("s(platform = list(fails = 3))", TYPE, "fails"),
-    ("s(2, platform = glfs_platform(efficiency = 2))", VALUE, "efficiency"),
+    ("s(2, platform = glfs_platform(efficiency = -1))", VALUE, "efficiency"),
     ("s(2, platform = glfs_platform(efficiency = mean))", R, "efficiency"),
     ("s(limits = glfs_limits(max_cells = 3))", VALUE, "max_cells"),
     ("s(limits = glfs_limits(per_type = 1))", VALUE, "per_type"),
