@@ -6,7 +6,7 @@ RUN apt-get update \
     && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends \
         ca-certificates libpython3.11 python3-venv r-base-core r-bioc-biobase r-bioc-delayedarray \
         r-bioc-s4vectors r-bioc-singlecellexperiment r-bioc-summarizedexperiment r-cran-matrix \
-        r-cran-seuratobject r-cran-withr \
+        r-cran-reticulate r-cran-seuratobject r-cran-withr \
     && rm -rf /var/lib/apt/lists/*
 
 WORKDIR /src

@@ -119,7 +119,7 @@ lock: | $(BIN)/uv
 	$(UV_PIP) compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
 		--no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' \
 		--constraint requirements/dev.txt --extra scanpy --extra xlsx \
-		--output-file r_bridge/glfsbio/inst/python/requirements.txt pyproject.toml
+		--output-file r_bridge/glfsbio/inst/python/requirements.txt pyproject.toml r_bridge/python.in
 
 clean:
 	rm -rf $(VENV) .venv-lowest .venv-newest demo/output dist docs/_build docs/reference/generated .hypothesis .mypy_cache .pytest_cache .ruff_cache

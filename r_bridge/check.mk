@@ -1,19 +1,25 @@
 # R and its packages from Debian where they are missing, rpy2, and the checks of the R package.
 R_FOLDER := $(VENV)/r
 R_LIBRARY := $(R_FOLDER)/library
-R_PACKAGES := BiocCheck Biobase BiocParallel BiocStyle bluster DelayedArray ggplot2 HDF5Array knitr Matrix \
-	reticulate rmarkdown scran scuttle SeuratObject SingleCellExperiment SummarizedExperiment testthat withr
+R_PACKAGES := BiocCheck Biobase BiocParallel BiocStyle bluster DelayedArray ggplot2 HDF5Array IRanges knitr \
+	Matrix reticulate rmarkdown scran scuttle SeuratObject SingleCellExperiment SummarizedExperiment testthat withr
 # With the last two R reads NEWS.md; without them BiocCheck takes it for malformed.
 R_PACKAGES += commonmark xml2
 R_DEBIAN := r-base-core r-bioc-bioccheck r-bioc-biocstyle r-bioc-hdf5array r-bioc-scran r-cran-ggplot2 \
 	r-cran-knitr r-cran-reticulate r-cran-rmarkdown r-cran-seuratobject r-cran-testthat r-cran-commonmark \
 	r-cran-xml2
-R_SOURCES := $(shell find r_bridge/glfsbio -type f)
+# With the Python sources, which the package links to and R takes along.
+R_SOURCES := $(shell find -L r_bridge/glfsbio -type f -not -name '*.pyc')
 # The Python that R uses. It starts some twenty times, so its modules are compiled once.
 R_ENVIRONMENT = LC_ALL=C.UTF-8 R_LIBS=$(abspath $(R_LIBRARY)) GLFSBIO_PYTHON=$(abspath $(VENV)) \
 	PYTHONDONTWRITEBYTECODE=
 
-.PHONY: r-check bench-r
+.PHONY: r-check r-generics bench-r
+
+# The generic functions of R, with the arguments and defaults of Python.
+r-generics: $(INSTALLED)
+	$(BIN)/python -c 'from glfs_bio.rbridge.formals import generics; print(generics(), end="")' \
+		>r_bridge/glfsbio/R/generics.R
 
 # Whatever way they were installed; apt only where one is missing.
 $(VENV)/.has-r: r_bridge/check.mk | $(INSTALLED)
@@ -46,6 +52,7 @@ r-check: $(R_FOLDER)/.installed
 	cd $(R_FOLDER) && $(R_ENVIRONMENT) _R_CHECK_VIGNETTES_SKIP_RUN_MAYBE_=true \
 		R CMD check --no-manual glfsbio_*.tar.gz
 	@! grep -E '^Status:.*(ERROR|WARNING)' $(R_FOLDER)/glfsbio.Rcheck/00check.log
+	@grep '^\[ FAIL' $(R_FOLDER)/glfsbio.Rcheck/tests/testthat.Rout
 	cd $(R_FOLDER) && $(R_ENVIRONMENT) Rscript ../../r_bridge/bioc_check.R
 
 bench-r: $(R_FOLDER)/.installed

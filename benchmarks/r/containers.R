@@ -43,24 +43,24 @@ panel <- c("CD3D", "CD79A", "NKG7", "LYZ", "FCER1A")
 operations <- list(
     select_genes = function(x) glfs_scores(glfs_select_genes(x, 20)),
     stability = function(x) {
-        x <- glfs_stability(x, 10, n_resamples = 3)
+        x <- glfs_stability(x, 10, n_resamples = 3, random_state = 0)
         glfsbio:::gene_table(x)$glfs_stability_frequency
     },
     evaluate_panel = function(x) unlist(
-        record(glfs_evaluate_panel(x, panel), "glfs_evaluation")[
+        record(glfs_evaluate_panel(x, panel, random_state = 0), "glfs_evaluation")[
             c("preserved", "best_preserved", "random_preserved", "knn_preservation", "imputed")]
     ),
     extend_panel = function(x) {
         x <- glfs_extend_panel(x, panel, 5)
-        (if (is(x, "DataFrame")) metadata(x)$glfs_extended else record(x, "glfs_extended"))$kept
+        (if (is(x, "DataFrame")) metadata(x)$glfs_extended else record(x, "glfs_extended"))$preserved
     },
     substitutes = function(x)
         record(glfs_substitutes(x, panel, n = 3), "glfs_substitutes")$table$substitution_score,
     explain_panel = function(x)
         record(glfs_explain_panel(x, panel), "glfs_explanation")$table$loss,
-    curve = function(x) record(glfs_curve(x, 20), "glfs_curve")$table$kept,
+    curve = function(x) record(glfs_curve(x, 20), "glfs_curve")$table$preserved,
     classify = function(x)
-        record(glfs_classify(x, cells$bulk_labels, n_genes = 10), "glfs_class")$coef
+        record(glfs_classify(x, cells$bulk_labels, n_genes = 10, random_state = 0), "glfs_class")$coef
 )
 for (container in names(containers))
     for (operation in names(operations)) {

@@ -9,9 +9,11 @@ from __future__ import annotations
 import io
 import json
 import logging
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from .._anndata.structure import KEY
 from .._anndata.write import storable
@@ -19,9 +21,10 @@ from ..errors import Message
 from ..options import Platform
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from anndata import AnnData
+    from numpy.typing import NDArray
 
 log = logging.getLogger(__name__)
 
@@ -34,11 +37,61 @@ _WITH_PARAMETERS = ("params", "structure")
 _BYTES = "kept"
 _ARRAYS = ("set_of_cell",)
 _AS_JSON = ("params", "made_of")
+#: Columns of tables that are genes in one text, by what stands between them.
+_GENES = {"axis": "/", "genes_up": ", ", "genes_down": ", ", "markers": ", "}
+#: Columns of tables that are names with shares in one text, by the column of the shares.
+_WITH_SHARES = {
+    ("table", "supports"): None,
+    ("unexplained", "labels"): "label_shares",
+    ("pairs", "genes"): "gene_shares",
+}
+_SHARE = re.compile(r"(.+?) \((\d+) %\)(?:, |$)", re.DOTALL)
 
 
-def for_r(record: Mapping[str, Any]) -> dict[str, Any]:
-    """A record for R."""
-    return {name: _value_for_r(name, value) for name, value in record.items()}
+def for_r(record: Mapping[str, Any], genes: Collection[str] = ()) -> dict[str, Any]:
+    """A record for R, with lists where a table has several names in one text."""
+    known = set(genes)
+    return {
+        name: _lists(name, value, known)
+        if isinstance(value, pd.DataFrame)
+        else _value_for_r(name, value)
+        for name, value in record.items()
+    }
+
+
+def _lists(name: str, table: pd.DataFrame, genes: set[str]) -> pd.DataFrame:
+    found = {}
+    for column in table:
+        texts = table[column]
+        if column in _GENES:
+            found[column] = _cells([_split(text, _GENES[column], genes) for text in texts])
+        elif (name, column) in _WITH_SHARES and (column != "supports" or "axis" in table):
+            pairs = [_SHARE.findall(text) for text in texts]
+            found[column] = _cells([[one for one, _ in row] for row in pairs])
+            if (shares := _WITH_SHARES[name, column]) is not None:
+                found[shares] = _cells([np.array([int(n) / 100 for _, n in row]) for row in pairs])
+        else:
+            found[column] = texts.array
+    return pd.DataFrame(found, index=table.index)
+
+
+def _cells(values: list[Any]) -> NDArray[np.object_]:
+    """A column of lists, which may all have one length."""
+    cells = np.empty(len(values), dtype=object)
+    for row, value in enumerate(values):
+        cells[row] = value
+    return cells
+
+
+def _split(text: str, between: str, genes: set[str]) -> list[str]:
+    """Names out of one text, in which a name may hold what stands between them."""
+    found, part = [], ""
+    for piece in text.split(between) if text else ():
+        part = f"{part}{between}{piece}" if part else piece
+        if part in genes:
+            found.append(part)
+            part = ""
+    return [*found, part] if part else found
 
 
 def from_r(record: Mapping[str, Any]) -> dict[str, Any]:

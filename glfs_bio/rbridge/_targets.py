@@ -6,6 +6,7 @@ import inspect
 import logging
 import platform
 import sys
+from difflib import get_close_matches
 from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
@@ -22,30 +23,23 @@ from ..errors import NO_VALUE, InvalidType, InvalidValue, Message
 from ..estimators import LapRLSClassifier
 from ..laprls import check_classes
 from ..methods import OBJECTIVES
-from ..options import Limits, Platform, Preserve
-from . import _records, _values
+from ..options import Limits, Preserve
+from . import _records, _values, formals
 from ._objects import put_together, take_apart
 from ._workers import Forked, can_fork
 from .words import REDUCED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable
 
     import pandas as pd
 
 log = logging.getLogger(__name__)
 
-#: Arguments that are a list in R, by what Python makes of it.
-_RECORDS: dict[str, Callable[..., Any]] = {"limits": Limits, "platform": Platform}
-#: Parameters of what panels are judged by; some functions have a `random_state` of their own.
-_OF_STRUCTURE = frozenset(inspect.signature(pp.structure).parameters) - {"adata", "key_added"}
-#: Modules of functions that are known by them.
-_ROOMS = frozenset({"pp", "tl", "io", "estimators"})
 #: Default of `key_added` of classifiers.
 _CLASSIFIER = "glfs_class"
 #: Where the structure is that a function which judges panels was given parameters of.
 _GIVEN = "glfs_structure_given"
-#: Objectives that have a penalty, which R gives as an argument of its own.
 
 
 def _about() -> dict[str, Any]:
@@ -56,39 +50,40 @@ def _about() -> dict[str, Any]:
     }
 
 
-def _arguments(
-    function: Callable[..., Any],
-    options: dict[str, Any],
-    *,
-    given: int = 1,
-    more: Collection[str] = (),
-) -> dict[str, Any]:
-    """Options as arguments of a function, of which the first are given.
+def _arguments(target: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Options of a function as Python has them.
 
     Raises
     ------
     InvalidType
-        The function has no such argument, nor is it one of `more`; or it needs another one.
+        The function has no such argument, or needs another one.
     """
+    function = (formals.FUNCTIONS | formals.RECORDS)[target]
     every = inspect.signature(function).parameters
-    free = dict(list(every.items())[given:])
-    room = function.__module__.split(".")[1]
-    name = f"{room}.{function.__name__}" if room in _ROOMS else function.__name__
+    known = {formals.RENAMED.get(one, one) for one in {*every, *formals.more(target)}}
+    name = f"{function.__module__.split('.')[1]}.{function.__name__}"
+    name = function.__name__ if target in formals.RECORDS else name
     if not any(one.kind is one.VAR_KEYWORD for one in every.values()):
         for option in options:
-            if option not in {*free, *more}:
+            if option not in known or option in formals.NOT_IN_R:
+                taken = formals.told(target)
+                close = get_close_matches(option, taken, 1)
                 raise InvalidType(
                     option,
                     NO_VALUE,
                     "is not an argument of {call:{name}}",
-                    "it takes {arguments}",
+                    "did you mean {arguments}?" if close else "it takes {arguments}",
                     name=name,
-                    arguments=", ".join(free),
+                    arguments=", ".join(close or taken),
                 )
-    for option, one in free.items():
-        if option not in options and one.default is one.empty and one.kind is not one.VAR_KEYWORD:
+    for option, one in every.items():
+        needed = one.default is one.empty and one.kind is not one.VAR_KEYWORD
+        if needed and option not in {*options, "adata"}:
             raise InvalidType(option, NO_VALUE, "is missing", "{call:{name}} needs it", name=name)
-    return {option: _argument(option, value) for option, value in options.items()}
+    of_python = {called: one for one, called in formals.RENAMED.items()}
+    return {
+        of_python.get(option, option): _argument(option, value) for option, value in options.items()
+    }
 
 
 def _argument(name: str, value: Any) -> Any:
@@ -97,8 +92,8 @@ def _argument(name: str, value: Any) -> Any:
         return REDUCED.get(value, value)
     if name == "preserve" and isinstance(value, dict):
         return {REDUCED.get(part, part): weight for part, weight in value.items()}
-    if name in _RECORDS and isinstance(value, dict):
-        fields = _arguments(_RECORDS[name], value, given=0)
+    if name in formals.RECORDS and isinstance(value, dict):
+        fields = _arguments(name, value)
         return _records.platform(fields) if name == "platform" else Limits(**fields)
     if name == "efficiency" and isinstance(value, dict) and not np.isscalar(value.get("X", 0.0)):
         return put_together(value)
@@ -106,20 +101,20 @@ def _argument(name: str, value: Any) -> Any:
 
 
 def _written_by(
-    function: Callable[..., Any],
+    target: str,
     parts: dict[str, Any],
     options: dict[str, Any],
     *,
     call: Callable[..., Any] | None = None,
-    more: Collection[str] = (),
 ) -> dict[str, Any]:
     """Call a function that writes to ``.var``, ``.obs`` and ``.uns``, and tell what it wrote.
 
-    With `call` that is called instead, with the arguments of the function and with `more`.
+    With `call` that is called instead, with the arguments that R has.
     """
-    arguments = _arguments(function, options, more=more)
+    arguments = _arguments(target, options)
     sets = {"": put_together(parts)}
-    return _written_to(sets, lambda sets: (call or function)(sets[""], **arguments))[""]
+    function = call or formals.FUNCTIONS[target]
+    return _written_to(sets, lambda sets: function(sets[""], **arguments))[""]
 
 
 def _written_to(
@@ -147,24 +142,27 @@ def _changes(adata: ad.AnnData, before: dict[str, pd.DataFrame]) -> dict[str, An
         "gone": {name: _values.strings(columns) for name, columns in gone.items()},
         # The records that R handed over have no versions.
         "records": {
-            key: _records.for_r(entry) for key, entry in adata.uns.items() if "versions" in entry
+            key: _records.for_r(entry, adata.var_names)
+            for key, entry in adata.uns.items()
+            if "versions" in entry
         },
     }
 
 
-def _evaluated_by(
-    function: Callable[..., Any], parts: dict[str, Any], options: dict[str, Any]
-) -> dict[str, Any]:
+def _evaluated_by(target: str, parts: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
     """The same for a function that judges panels: it may be told by which structure.
 
     What Python has in one argument R has in several: `preserve`, `cell_weights`, `use_rep`, and the
     parameters of a structure.
     """
+    function, own = formals.FUNCTIONS[target], formals.more(target)
     every = inspect.signature(function).parameters
-    own = (_OF_STRUCTURE | {"cell_weights"}) - set(every)
 
     def evaluate(adata: ad.AnnData, **given: Any) -> None:
         named = {name: given.pop(name) for name in own & set(given)}
+        for name in {"cell_weights", "use_rep"} & set(named):
+            if named[name] is None:
+                del named[name]
         if named:
             panel = given.get("panel", every["panel"].default) if "panel" in every else None
             given["preserve"] = _preserve(adata, panel, given.get("preserve"), named)
@@ -173,7 +171,7 @@ def _evaluated_by(
             if entry.get("params", {}).get("use_rep") == _GIVEN:
                 entry["params"]["use_rep"] = entry["structure"]["use_rep"]
 
-    return _written_by(function, parts, options, call=evaluate, more=own)
+    return _written_by(target, parts, options, call=evaluate)
 
 
 def _preserve(adata: ad.AnnData, panel: Any, target: Any, named: dict[str, Any]) -> Preserve:
@@ -203,22 +201,26 @@ def _preserve(adata: ad.AnnData, panel: Any, target: Any, named: dict[str, Any])
 
 def _selected(parts: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
     """The genes of one object."""
-    return _written_by(pp.select_genes, parts, _with_penalty(options))
+    return _written_by("select_genes", parts, options, call=_select)
 
 
 def _selected_from(sets: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
     """The genes of several data sets."""
-    arguments = _arguments(pp.select_genes, _with_penalty(options))
+    arguments = _arguments("select_genes", options)
     return _written_to(
         {name: put_together(parts) for name, parts in sets.items()},
-        lambda objects: pp.select_genes(objects, **arguments),
+        lambda objects: _select(objects, **arguments),
     )
+
+
+def _select(objects: Any, **options: Any) -> None:
+    pp.select_genes(objects, **_with_penalty(options))
 
 
 def _with_penalty(options: dict[str, Any]) -> dict[str, Any]:
     """Options with λ where Python has it: in the objective."""
     rest = {name: value for name, value in options.items() if name != "lam"}
-    if "lam" not in options:
+    if options.get("lam") is None:
         return rest
     name = options.get("objective", "error")
     return rest | {"objective": OBJECTIVES.made("objective", name, lam=options["lam"])}
@@ -232,35 +234,33 @@ def _structure(parts: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]
         pp.structure(adata, key_added=key_added, **given)
         records[key_added] = _records.structure(adata, key_added)
 
-    return _written_by(pp.structure, parts, options, call=keep) | {"records": records}
+    return _written_by("structure", parts, options, call=keep) | {"records": records}
 
 
 def _stability(parts: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
     """With workers that are forked, where that can be done."""
     options = _with_penalty(options)
     if options.get("n_jobs") in {None, 1}:
-        return _written_by(tl.stability, parts, options)
+        return _written_by("stability", parts, options)
     if not can_fork():
         log.warning(
             Message(
                 "{arg:n_jobs}: processes cannot be forked on this system, so that there is one."
             )
         )
-        return _written_by(tl.stability, parts, options | {"n_jobs": 1})
+        return _written_by("stability", parts, options | {"n_jobs": 1})
     with parallel_config(Forked()):
-        return _written_by(tl.stability, parts, options)
+        return _written_by("stability", parts, options)
 
 
-def _classified_by(
-    function: Callable[..., Any], parts: dict[str, Any], options: dict[str, Any]
-) -> dict[str, Any]:
+def _classified_by(target: str, parts: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
     """The same for classifiers: of several classes each has a column of its own."""
 
     def call(adata: ad.AnnData, **given: Any) -> None:
-        function(adata, **given)
+        formals.FUNCTIONS[target](adata, **given)
         key = given.get("key_added", _CLASSIFIER)
         tables = [(adata.obs, adata.obsm, f"{key}_decision")]
-        if function is tl.classify:
+        if target == "classify":
             tables.append((adata.var, adata.varm, f"{key}_coef"))
         for table, arrays, name in tables:
             old = [column for column in table if column.startswith(f"{name}.")]
@@ -270,7 +270,7 @@ def _classified_by(
                 for label, column in columns:
                     table[f"{name}.{label}"] = column
 
-    return _written_by(function, parts, options, call=call)
+    return _written_by(target, parts, options, call=call)
 
 
 def _new_columns(table: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
@@ -278,13 +278,15 @@ def _new_columns(table: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
     return table[new]
 
 
-def _laprls(parts: dict[str, Any], label: str, options: dict[str, Any]) -> dict[str, Any]:
+def _laprls(parts: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
     """Fit LapRLS to all genes."""
-    options = _arguments(LapRLSClassifier, options, given=0)
-    adata = put_together(parts)
-    codes, categories = columns.labels(adata, label)
+    arguments = _arguments("laprls", options)
+    adata, labels = put_together(parts), arguments.pop("labels", None)
+    if labels is None:
+        raise InvalidType("labels", NO_VALUE, "is missing", "name a column or give one a sample")
+    codes, categories = columns.labels(adata, labels, "labels")
     check_classes(categories[codes[codes >= 0]].astype(str), name="labels")
-    model = LapRLSClassifier(**options).fit(read.matrix(adata), codes)
+    model = LapRLSClassifier(**arguments).fit(read.matrix(adata), codes)
     return {
         "classes": _values.strings(categories[model.classes_].astype(str)),
         "genes": _values.strings(adata.var_names),
@@ -307,12 +309,9 @@ def _read_h5ad(path: str, X_name: str) -> dict[str, Any]:
     return parts | {"left": _values.strings(left)}
 
 
-def _estimated(
-    reference: dict[str, Any], spatial: dict[str, Any], options: dict[str, Any]
-) -> pd.DataFrame:
+def _estimated(reference: dict[str, Any], spatial: dict[str, Any], labels: Any) -> pd.DataFrame:
     """Efficiencies of genes, from the counts of two objects."""
-    arguments = _arguments(tl.estimate_efficiency, options, given=2)
-    return tl.estimate_efficiency(put_together(reference), put_together(spatial), **arguments)
+    return tl.estimate_efficiency(put_together(reference), put_together(spatial), labels)
 
 
 def _example() -> dict[str, Any]:
@@ -330,16 +329,16 @@ TARGETS: dict[str, Callable[..., Any]] = {
     "select_genes_of_sets": _selected_from,
     "structure": _structure,
     "stability": _stability,
-    "evaluate_panel": partial(_evaluated_by, tl.evaluate_panel),
-    "extend_panel": partial(_evaluated_by, tl.extend_panel),
-    "substitutes": partial(_evaluated_by, tl.substitutes),
-    "explain_panel": partial(_evaluated_by, tl.explain_panel),
-    "compare_panels": partial(_evaluated_by, tl.compare_panels),
-    "curve": partial(_evaluated_by, tl.curve),
-    "markers": partial(_written_by, tl.markers),
+    "evaluate_panel": partial(_evaluated_by, "evaluate_panel"),
+    "extend_panel": partial(_evaluated_by, "extend_panel"),
+    "substitutes": partial(_evaluated_by, "substitutes"),
+    "explain_panel": partial(_evaluated_by, "explain_panel"),
+    "compare_panels": partial(_evaluated_by, "compare_panels"),
+    "curve": partial(_evaluated_by, "curve"),
+    "markers": partial(_written_by, "markers"),
     "estimate_efficiency": _estimated,
-    "classify": partial(_classified_by, tl.classify),
-    "predict": partial(_classified_by, tl.predict),
+    "classify": partial(_classified_by, "classify"),
+    "predict": partial(_classified_by, "predict"),
     "write_classifier": _write_classifier,
     "read_classifier": _read_classifier,
     "laprls": _laprls,

@@ -220,6 +220,14 @@ def _write_sparse(value: Any) -> Any:
 
 
 def _write_vector(series: pd.Series) -> Any:
+    if len(series) and all(isinstance(one, list | np.ndarray) for one in series):
+        flat = [item for one in series for item in one]
+        dtype = np.float64 if isinstance(series.iloc[0], np.ndarray) else object
+        return _list(
+            "lists",
+            values=pd.Series(flat, dtype=dtype),
+            lengths=series.map(len).to_numpy(),
+        )
     dtype, missing = series.dtype, series.isna().to_numpy()
     if not is_plain(series):
         msg = f"A column of dtype {dtype} has no plain form in R."

@@ -18,7 +18,7 @@ REDUCED = {"PCA": "X_pca", "TSNE": "X_tsne", "UMAP": "X_umap"}
 IN_OBSM = {key: name for name, key in REDUCED.items()}
 
 #: Arguments that have another name in R.
-_ARGUMENTS = {"adata": "x", "X": "x", "layer": "assay"}
+_ARGUMENTS = {"adata": "x", "X": "x", "batch_key": "block", "layer": "assay.type"}
 #: Functions of R, by the part of their names that they share with Python's.
 _ALIKE = frozenset(
     {
@@ -114,7 +114,7 @@ R = Door(
         "mapping": "vector or list with names",
         "categorical": "factor()",
         "log_normalise": (
-            "run scuttle::logNormCounts(), or name a log-normalised matrix with assay="
+            "run scuttle::logNormCounts(), or name a log-normalised matrix with assay.type="
         ),
         "pattern": "grep(..., value = TRUE)",
         "spawn": "BiocParallel::SnowParam()",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 #: What the rows call; run once, in one R.
@@ -17,6 +19,7 @@ eset <- Biobase::ExpressionSet(x)
 twins <- x; rownames(twins)[2] <- "g1"
 genes <- glfs_select_genes(x, n_genes = 3, n_comps = NULL)
 half <- rep(c("a", "b"), 30)
+typo <- data.frame()
 fitted <- glfs_laprls(x, half)
 learnt <- glfs_classify(x, half, 2, exclude = paste0('g', 5:40))
 of <- function(layer) glfs_limits(max_total_per_cell = 3, counts_layer = layer)
@@ -37,6 +40,11 @@ function(code) tryCatch(
     )
 )
 """
+#: What a user of R has no use for: modules, classes and values of Python, and arrays.
+FOREIGN = re.compile(
+    r"glfs_bio\.|\badata|numpy|pandas|ndarray|array\(|dtype|\bNone\b|\bTrue\b|\bFalse\b|\.obs|\.var|\.uns"
+    r"|\[\[[\d.-]|<class|\bdict\b|\btuple\b|inplace="
+)
 VALUE, TYPE, KEY, FILE = "InvalidValue", "InvalidType", "NotFound", "FileRefused"
 #: Refused by R itself, which has no kinds.
 R = ""
@@ -68,6 +76,7 @@ ROWS = [
     ("k(lambda1 = NaN)", R, "lambda1"),
     ("k(lambda1 = 'much')", TYPE, "lambda1"),
     ("k(lambda1 = NULL)", TYPE, "lambda1"),
+    ("k(lambda1 = typo$lambda1)", R, "lambda1"),
     ("k(lambda1 = 1i)", R, "lambda1"),
     ("k(lambda1 = Sys.Date())", R, "lambda1"),
     ("k(standardize = 'z')", VALUE, "standardize"),
@@ -85,7 +94,7 @@ ROWS = [
     ("s(random_state = -1)", VALUE, "random_state"),
     ("s(random_state = 'x')", TYPE, "random_state"),
     ("s(subset = 'yes')", TYPE, "subset"),
-    ("s(inplace = FALSE)", R, "inplace"),
+    ("s(inplace = FALSE)", TYPE, "inplace"),
     ("s(no_such = 1)", TYPE, "no_such"),
     ("glfs_select_genes(x, 5, 100)", R, None),
     ("glfs_select_genes(put(NA), 3)", R, None),
@@ -102,20 +111,27 @@ ROWS = [
     ("glfs_select_genes(sce, 3, assay = 'counts')", R, "assay"),
     ("glfs_select_genes(sce, 3, assay = 5)", R, "assay"),
     ("glfs_select_genes(eset, 3, assay = 'x')", R, "assay"),
-    ("glfs_select_genes(sce, 3, batch_key = 'zz')", KEY, "batch_key"),
+    ("glfs_select_genes(sce, 3, block = 'zz')", KEY, "block"),
     ("glfs_select_genes(sce, 3, use_rep = 'PCA')", KEY, "use_rep"),
     ("glfs_select_genes(other, 3, use_rep = 'mine')", VALUE, "use_rep"),
-    ("glfs_select_genes(kept, 3, use_rep = 'mine', block = 'batch')", VALUE, "batch_key"),
+    ("glfs_select_genes(kept, 3, use_rep = 'mine', block = 'batch')", VALUE, "block"),
+    ("glfs_select_genes(sce, 3, batch_key = 'batch')", R, "batch_key"),
+    ("glfs_select_genes(sce, 3, dimred = 'PCA')", R, "dimred"),
+    ("glfs_select_genes(sce, 3, assay.type = 'counts')", R, "assay.type"),
+    ("glfs_select_genes(sce, 3, block = sce$typo)", R, "block"),
+    ("glfs_select_genes(sce, 3, cell_weights = 1:3)", R, "cell_weights"),
     ("glfs_evaluate_panel(kept, c('g1', 'g2'), use_rep = 'zz')", KEY, "use_rep"),
     ("glfs_evaluate_panel(kept, c('g1', 'g2'), use_rep = 'mine', n_comps = 3)", VALUE, "use_rep"),
     ("s(limits = list(max_meen = 3))", TYPE, "max_meen"),
     ("s(limits = 3)", R, "limits"),
-    ("glfs_limits(3)", R, "limits"),
+    ("glfs_limits(3)", R, None),
+    ("glfs_limits(max_meen = 3)", R, "max_meen"),
     ("s(limits = glfs_limits(max_total_per_cell = 3))", VALUE, "counts_layer"),
     ("s(platform = 3)", R, "platform"),
     ("s(platform = glfs_platform())", VALUE, "platform"),
+    ("glfs_platform(3)", R, None),
     ("s(platform = list(fails = 3))", TYPE, "fails"),
-    ("s(2, platform = glfs_platform(efficiency = 2))", VALUE, "efficiency"),
+    ("s(2, platform = glfs_platform(efficiency = -1))", VALUE, "efficiency"),
     ("s(2, platform = glfs_platform(efficiency = mean))", R, "efficiency"),
     ("s(limits = glfs_limits(max_cells = 3))", VALUE, "max_cells"),
     ("s(limits = glfs_limits(per_type = 1))", VALUE, "per_type"),
@@ -136,7 +152,7 @@ ROWS = [
     ("s(2, preserve = c(structure = 0))", VALUE, "preserve"),
     ("s(2, cell_weights = 'zz')", KEY, "cell_weights"),
     ("glfs_curve(x, 4, preserve = 'zz')", KEY, "preserve"),
-    ("glfs_evaluate_panel(x, c('g1', 'g2'), cell_weights = 5)", TYPE, "cell_weights"),
+    ("glfs_evaluate_panel(x, c('g1', 'g2'), cell_weights = 5)", R, "cell_weights"),
     ("s(2, limits = of('counts'))", R, "counts_layer"),
     ("glfs_select_genes(sce, 2, limits = of('counts'))", R, "counts_layer"),
     ("glfs_select_genes(eset, 2, limits = of('raw'))", R, "counts_layer"),
@@ -145,6 +161,12 @@ ROWS = [
     ("glfs_evaluate_panel(x, c('g1', 'zz'), missing = 'raise')", TYPE, "missing"),
     ("glfs_evaluate_panel(x, c('g1', 'g2'), show_progress = TRUE)", TYPE, "show_progress"),
     ("glfs_evaluate_panel(x, 'zz')", KEY, "panel"),
+    ("glfs_evaluate_panel(x, NULL)", R, "panel"),
+    ("glfs_evaluate_panel(x, typo$genes)", R, "panel"),
+    ("glfs_evaluate_panel(x, typo[['genes']])", R, "panel"),
+    ("glfs_evaluate_panel(x, c('g1', 'g2'), typo$type)", R, "labels"),
+    ("glfs_evaluate_panel(x, c('g1', 'g2'), half[-1])", R, "labels"),
+    ("glfs_evaluate_panel(x, c('g1', 'g2'), lambda1 = typo$lambda1)", R, "lambda1"),
     ("glfs_evaluate_panel(x, 1:3)", R, "panel"),
     ("glfs_evaluate_panel(x, mean)", R, "panel"),
     ("glfs_evaluate_panel(x, c('g1', NA))", R, "panel"),
@@ -175,7 +197,8 @@ ROWS = [
     ("glfs_laprls(x, rep('a', 60))", VALUE, "labels"),
     ("glfs_laprls(x, rep(NA_character_, 60))", VALUE, "labels"),
     ("glfs_laprls(x, rnorm(60))", R, "labels"),
-    ("glfs_laprls(sce, 'zz')", R, "labels"),
+    ("glfs_laprls(sce, 'zz')", KEY, "labels"),
+    ("glfs_laprls(sce)", TYPE, "labels"),
     ("glfs_classify(x, half[-1])", R, "labels"),
     ("glfs_classify(x, rnorm(60))", R, "labels"),
     ("glfs_classify(x, half, n_genes = 0)", VALUE, "n_genes"),
@@ -222,6 +245,8 @@ def test_refused(attempt, ri, code, kind, argument):
     assert "glfs_error" in classes.split(), message
     assert message
     assert "Traceback" not in message
+    assert not FOREIGN.search(message), message
+    assert len(message) < 700
     assert refused == (argument or ""), message
     assert bool(named) == bool(kind and argument), message
     if kind:

@@ -68,7 +68,7 @@ results <- function() {
 known <- !is.na(sce$type)
 here <- results()
 stopifnot(glfs_setup(quiet = TRUE)$bridge == "reticulate")
-glfsbio:::start_python(NULL, "rpy2", ask = FALSE)
+glfsbio:::start_python(NULL, "rpy2")
 stopifnot(glfs_setup(quiet = TRUE)$bridge == "rpy2", identical(results(), here))
 
 # One structure for several calls, and two objects.

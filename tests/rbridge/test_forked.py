@@ -18,9 +18,11 @@ for (one in there) stopifnot(all.equal(one, here, tolerance = 1e-10))
 #: Processes for the parts of a stability, in an R that ends afterwards.
 STABILITY = """
 x <- suppressMessages(glfs_select_genes(glfs_example(), 8))
-examine <- function(...) suppressMessages(glfs_stability(x, n_resamples = 4, ...))
-stopifnot(identical(S4Vectors::metadata(examine()), S4Vectors::metadata(examine(n_jobs = 2))))
-failed <- tryCatch(examine(n_jobs = 2, n_comps = 0), error = conditionMessage)
+two <- BiocParallel::MulticoreParam(2)
+examine <- function(...)
+    suppressMessages(glfs_stability(x, n_resamples = 4, random_state = 0, ...))
+stopifnot(identical(S4Vectors::metadata(examine()), S4Vectors::metadata(examine(BPPARAM = two))))
+failed <- tryCatch(examine(BPPARAM = two, n_comps = 0), error = conditionMessage)
 stopifnot(grepl("n_comps = 0", failed))
 """
 

@@ -26,7 +26,8 @@ def test_golub(real, run_r, tmp_path):
     run_r("""
         sce <- glfs_read_h5ad("golub.h5ad", X_name = "logcounts")
         sce <- glfs_select_genes(sce, n_genes = 20, n_comps = NULL)
-        learnt <- glfs_classify(sce[, sce$train], "label", n_genes = c(4, 8), cv = 3)
+        learnt <- glfs_classify(
+            sce[, sce$train], "label", n_genes = c(4, 8), cv = 3, random_state = 0)
         glfs_write_classifier(learnt, "leukaemia.json")
         write <- function(table, file) write.csv(
             format(as.data.frame(table), digits = 17, trim = TRUE), file, quote = TRUE

@@ -118,7 +118,6 @@ table <- glfs_select_genes(x, 5, n_comps = 10)
 ''')
 assert ro.r("sum(table$glfs_selected)")[0] == 5
 about = ro.r("glfs_setup(quiet = TRUE)")
-assert ro.r("glfs_available()")[0]
 try:
     ro.r("glfs_select_genes(x, 5, n_comps = -1)")
 except RRuntimeError as error:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from glfs_bio import errors, tl
+from glfs_bio import errors
 from glfs_bio.errors import PYTHON, InvalidType, InvalidValue, Message
 from glfs_bio.rbridge import _targets, words
 from glfs_bio.rbridge.words import R
@@ -74,7 +74,7 @@ def test_values(value, written):
 @pytest.mark.parametrize(
     ("template", "said"),
     [
-        ("{arg:layer}", "assay"),
+        ("{arg:layer}", "assay.type"),
         ("{arg:objective='exact'}", 'objective = "exact"'),
         ("{arg:subset=True}", "subset = TRUE"),
         ("{arg:key_added={key}}", "key_added = mine"),
@@ -92,7 +92,7 @@ def test_tokens_with_names(template, said):
 
 def test_a_refusal():
     refusal = InvalidValue("adata", problem="has no {obs}", remedy="set {arg:layer} to {none}")
-    assert refusal.render(R) == "x has no colData(x): set assay to NULL."
+    assert refusal.render(R) == "x has no colData(x): set assay.type to NULL."
     refusal = InvalidValue("preserve['X_pca']", 0, "must be above 0")
     assert refusal.render(R) == 'preserve["PCA"] = 0 must be above 0.'
 
@@ -115,11 +115,11 @@ def test_conditions_of_refusals(told, code):
 
 def test_an_argument_that_is_missing():
     with refused(InvalidType, "model") as caught:
-        _targets._arguments(tl.predict, {})
+        _targets._arguments("predict", {})
     assert caught.value.render(R) == "model is missing: glfs_predict(x) needs it."
 
 
 def test_a_missing_column_is_refused_in_words_of_r(told):
     """Whatever Python says of it."""
-    message = told("glfs_select_genes(x, 3, batch_key = 'zz')")[-1]
+    message = told("glfs_select_genes(x, 3, block = 'zz')")[-1]
     assert "zz" in message

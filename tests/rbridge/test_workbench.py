@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from pathlib import Path
 
 import numpy as np
@@ -12,16 +13,27 @@ import scanpy as sc
 
 from glfs_bio import Limits, Platform, Preserve, io, pp, rbridge, tl
 from glfs_bio.glfs2014 import Exact
-from glfs_bio.rbridge import _carriers, _records, _targets
+from glfs_bio.rbridge import _carriers, _records, _targets, formals
 
+R_PACKAGE = Path(__file__).parents[2] / "r_bridge" / "glfsbio"
 PANEL = ["CD3D", "CD79A", "NKG7", "LYZ", "FCER1A"]
 GROUPS = "bulk_labels"
 COST = {"CD79A": 3.0, "LYZ": 2.5}
 
-#: What R makes of a record, for Python to read.
+#: The seed of Python, and what R makes of a record, for Python to read.
 PLAIN = """
+for (name in paste0("glfs_", c("evaluate_panel", "compare_panels", "stability", "classify")))
+    local({
+        called <- getExportedValue("glfsbio", name)
+        assign(name, function(...) called(..., random_state = 0), globalenv())
+    })
+glfs_joined <- function(x)
+    if (is(x, "AtomicList")) vapply(as.list(x), paste, "", collapse = "|") else x
 glfs_plain <- function(x) {
-    if (is(x, "DFrame")) glfsbio:::plain_table(x, rownames(x))
+    if (is(x, "DFrame")) {
+        x[] <- lapply(x, glfs_joined)
+        glfsbio:::plain_table(x, rownames(x))
+    }
     else if (is.matrix(x)) glfsbio:::plain_dense(unname(x))
     else if (is.list(x)) glfsbio:::plain_list(lapply(x, glfs_plain), names(x))
     else if (is.character(x)) glfsbio:::plain_strings(x)
@@ -218,7 +230,7 @@ CALLS = {
     ),
     "classify": (
         """glfs_classify(x, 'bulk_labels', c(4, 8), cv = 3, graph = 'neighbors',
-            include = 'CD3D', exclude = 'ribosomal', batch_key = 'phase')""",
+            include = 'CD3D', exclude = 'ribosomal', block = 'phase')""",
         lambda adata: tl.classify(
             adata,
             GROUPS,
@@ -244,7 +256,7 @@ CALLS = {
         "glfs_class",
     ),
     "another structure": (
-        "glfs_evaluate_panel(x, panel, batch_key = 'phase', n_comps = 20)",
+        "glfs_evaluate_panel(x, panel, block = 'phase', n_comps = 20)",
         lambda adata: (
             pp.structure(adata, batch_key="phase", n_comps=20, key_added="own"),
             tl.evaluate_panel(adata, PANEL, preserve=Preserve(use_rep="own")),
@@ -313,7 +325,7 @@ def test_figures_are_those_of_python(ri, objects, name):
     spread(ours, key)
     record = _carriers.read(ri.evalr(f"glfs_plain(S4Vectors::metadata(out)[['{key}']])"))
     assert set(record) == set(ours.uns[key])
-    expected = _records.for_r(ours.uns[key])
+    expected = joined(_records.for_r(ours.uns[key], ours.var_names))
     same({**expected, "params": 0, "versions": 0}, {**record, "params": 0, "versions": 0})
     for table, own, before in (
         ("rowData", ours.var, objects.var),
@@ -322,6 +334,24 @@ def test_figures_are_those_of_python(ri, objects, name):
         code = f"glfs_plain(SummarizedExperiment::{table}(out))"
         columns = [column for column in own if column not in before]
         same(own[columns], _carriers.read(ri.evalr(code))[columns])
+
+
+def joined(record):
+    """Lists in tables as R has joined them."""
+    tables = {
+        name: table.map(lambda one: "|".join(map(written, one)) if is_list(one) else one)
+        for name, table in record.items()
+        if isinstance(table, pd.DataFrame)
+    }
+    return {**record, **tables}
+
+
+def is_list(one):
+    return isinstance(one, list | np.ndarray)
+
+
+def written(one):
+    return one if isinstance(one, str) else f"{one:g}"
 
 
 def spread(adata, key):
@@ -382,42 +412,41 @@ def test_classifiers_are_the_same_files(ri, objects, tmp_path):
         np.testing.assert_allclose(new.obs["glfs_class_margin"], margins, rtol=1e-10)
 
 
-@pytest.mark.parametrize(("name", "record"), [("limits", Limits), ("platform", Platform)])
-def test_options_are_those_of_python(ri, name, record):
-    """Fields of Python are arguments, and documented."""
-    page = Path(__file__).parents[2] / "r_bridge" / "glfsbio" / "man" / "glfs_limits.Rd"
-    told = page.read_text(encoding="utf-8")
-    fields = list(inspect.signature(record).parameters)
-    assert all(f"{field}}}" in told or f"{field}," in told for field in fields)
-    formals = list(ri.evalr(f"names(formals(glfsbio::glfs_{name}))"))
-    assert formals in (fields, ["..."])
+@pytest.mark.parametrize("name", [*formals.FUNCTIONS, *formals.RECORDS])
+def test_arguments_are_those_of_python(ri, name):
+    """With their defaults, and on the page of the function."""
+    told = ri.evalr(f"""local({{
+        all <- formals(glfsbio::glfs_{name})
+        c(rbind(names(all), vapply(all, deparse1, "")))
+    }})""")
+    arguments = dict(zip(told[::2], told[1::2], strict=True))
+    function = (formals.FUNCTIONS | formals.RECORDS)[name]
+    for one in inspect.signature(function).parameters.values():
+        called = formals.RENAMED.get(one.name, one.name)
+        if one.kind is one.VAR_KEYWORD or one.name in {*formals.NOT_IN_R, "n_jobs"}:
+            continue
+        if one.name != "random_state" or arguments["random_state"] != "NULL":
+            default = None if one.default in {one.empty, "recorded"} else one.default
+            written = arguments[called] or "NULL"
+            assert ri.evalr(written)[0] == default if default is not None else written == "NULL"
 
 
-@pytest.mark.parametrize(
-    ("function", "target"),
-    [
-        ("glfs_select_genes", pp.select_genes),
-        ("glfs_stability", tl.stability),
-        ("glfs_evaluate_panel", tl.evaluate_panel),
-        ("glfs_extend_panel", tl.extend_panel),
-        ("glfs_substitutes", tl.substitutes),
-        ("glfs_explain_panel", tl.explain_panel),
-        ("glfs_markers", tl.markers),
-        ("glfs_compare_panels", tl.compare_panels),
-        ("glfs_curve", tl.curve),
-    ],
-)
-def test_arguments_are_those_of_python(ri, function, target):
-    """In the same order, without a default that is not Python's."""
-    formals = list(ri.evalr(f"names(formals(glfsbio::{function}))"))
-    positional = formals[1 : formals.index("...")]
-    parameters = list(inspect.signature(target).parameters.values())[1:]
-    assert positional == [one.name for one in parameters[: len(positional)]]
-    assert all(one.kind is one.KEYWORD_ONLY for one in parameters[len(positional) : -1])
-    kinds = f"vapply(formals(glfsbio::{function}), class, '')"
-    assert set(ri.evalr(kinds)) == {"name", "NULL"}
-    for name in set(ri.evalr(f"names(which({kinds} == 'NULL'))")) - {"assay", "BPPARAM"}:
-        assert inspect.signature(target).parameters[name].default is None
+def test_the_generics_are_up_to_date():
+    """`make r-generics` writes them."""
+    file = R_PACKAGE / "R" / "generics.R"
+    assert file.read_text(encoding="utf-8") == formals.generics()
+
+
+def test_every_argument_is_on_its_page():
+    for file in (R_PACKAGE / "man").glob("*.Rd"):
+        page = file.read_text(encoding="utf-8")
+        for name in [name for name in formals.FUNCTIONS if f"\\alias{{glfs_{name}}}" in page]:
+            told = {
+                one.strip().replace("\\dots", "...")
+                for item in re.findall(r"\\item\{([^}]*)\}\{", page)
+                for one in item.split(",")
+            }
+            assert set(formals.formals(name)) <= told, file.name
 
 
 def test_what_r_wrote_is_all_that_comes_back(ri, objects):

@@ -21,12 +21,13 @@ raise_python <- function(answer) {
     glfs_stop(
         answer$message,
         class = paste0("python.", class),
-        fields = answer[intersect(c("argument", "kind", "traceback"), names(answer))]
+        fields = answer[intersect(c("argument", "kind", "traceback"),
+            names(answer))]
     )
 }
 
-# As R does after Ctrl-C: handlers of "interrupt" first, then the top level. An R
-# that Python has started has no top level; there it is an error.
+# As R does after Ctrl-C: handlers of "interrupt" first, then the top level. An
+# R that Python has started has no top level; there it is an error.
 raise_interrupt <- function() {
     signalCondition(structure(
         class = c("python.KeyboardInterrupt", "interrupt", "condition"),
@@ -47,7 +48,8 @@ check_string <- function(x, name) {
     if (!is_string(x))
         refuse(
             name, " must be one string, not ",
-            if (is.character(x)) paste(length(x), "strings") else class(x)[1L], "."
+            if (is.character(x)) paste(length(x), "strings") else class(x)[1L],
+            "."
         )
 }
 

@@ -1,39 +1,40 @@
 #' Selected genes as gene sets, and all genes as a ranking
 #'
-#' What enrichment tools take: a named list of sets and GMT files for
-#' over-representation, a ranking of all genes and RNK files for methods such as
-#' fgsea. A ranking uses the score, which has no ties; most weights are 0.
+#' A named list of sets and GMT files serve over-representation, a ranking of
+#' all genes and RNK files methods such as fgsea. A ranking uses the score,
+#' which has no ties; most weights are 0.
 #'
 #' @param x The result of [glfs_select_genes()] or [glfs_extend_panel()].
 #' @param key One or more values of `key_added`; one set each.
 #' @param gmt,rnk Name of a file to write, or NULL. An RNK file has one key.
 #' @param overwrite Whether a file that exists may be replaced.
-#' @return `glfs_gene_sets()`: a named list of the selected genes, the best first.
-#'   `glfs_scores()`: the scores of all genes that were tested, with names, from
-#'   the largest.
+#' @return `glfs_gene_sets()`: a named list of the selected genes, the best
+#'   first, invisibly where a file was written. `glfs_scores()`: the scores of
+#'   all genes that were tested, with names, from the largest.
 #' @examples
-#' if (glfs_available()) {
-#'     set.seed(1)
-#'     x <- matrix(rnorm(40 * 90, 1, 0.3), 40, dimnames = list(paste0("g", 1:40)))
-#'     for (i in 1:3) x[i, 30 * (i - 1) + 1:30] <- x[i, 30 * (i - 1) + 1:30] + 3
-#'     genes <- glfs_select_genes(x, n_genes = 3, n_comps = NULL)
-#'     glfs_gene_sets(genes, gmt = tempfile(fileext = ".gmt"))
-#'     head(glfs_scores(genes))
-#' }
+#' set.seed(1)
+#' x <- matrix(rnorm(40 * 90, 1, 0.3), 40, dimnames = list(paste0("g", 1:40)))
+#' for (i in 1:3) x[i, 30 * (i - 1) + 1:30] <- x[i, 30 * (i - 1) + 1:30] + 3
+#' genes <- glfs_select_genes(x, n_genes = 3, n_comps = NULL)
+#' glfs_gene_sets(genes, gmt = tempfile(fileext = ".gmt"))
+#' head(glfs_scores(genes))
 #' @export
-glfs_gene_sets <- function(x, key = "glfs", gmt = NULL, rnk = NULL, overwrite = FALSE) {
+glfs_gene_sets <- function(x, key = "glfs", gmt = NULL, rnk = NULL,
+    overwrite = FALSE) {
     sets <- lapply(stats::setNames(nm = key), function(one) {
         table <- written(x, one, c("selected", "rank"))
         order <- order(table[["rank"]])
         table$gene[order][table$selected[order] %in% TRUE]
     })
     if (!is.null(rnk) && length(key) != 1L)
-        refuse("rnk", " takes the ranking of one key, not of ", length(key), ".")
+        refuse("rnk", " takes the ranking of one key, not of ", length(key),
+            ".")
     if (!is.null(gmt)) {
         check_fields(c(names(sets), unlist(sets)), "gmt")
         write_whole(
             vapply(names(sets), function(name)
-                paste(c(name, "GLFS selection", sets[[name]]), collapse = "\t"), ""),
+                paste(c(name, "GLFS selection", sets[[name]]), collapse = "\t"),
+                ""),
             gmt, "gmt", overwrite
         )
     }
@@ -41,11 +42,12 @@ glfs_gene_sets <- function(x, key = "glfs", gmt = NULL, rnk = NULL, overwrite = 
         scores <- glfs_scores(x, key)
         check_fields(names(scores), "rnk")
         write_whole(
-            paste(names(scores), format(scores, digits = 17L, trim = TRUE), sep = "\t"),
+            paste(names(scores), format(scores, digits = 17L, trim = TRUE),
+                sep = "\t"),
             rnk, "rnk", overwrite
         )
     }
-    sets
+    if (is.null(gmt) && is.null(rnk)) sets else invisible(sets)
 }
 
 #' @rdname glfs_gene_sets
@@ -64,8 +66,10 @@ written <- function(x, key, columns) {
     absent <- setdiff(names, names(table))
     if (length(absent) > 0L)
         refuse(
-            "x", " has no ", paste(absent, collapse = ", "), ": run glfs_select_genes()",
-            if (key != "glfs") paste0(" with key_added = \"", key, "\""), " first."
+            "x", " has no ", paste(absent, collapse = ", "),
+            ": run glfs_select_genes()",
+            if (key != "glfs") paste0(" with key_added = \"", key, "\""),
+            " first."
         )
     genes <- rownames(x)
     if (is.null(genes))
@@ -83,7 +87,8 @@ gene_table <- function(x) {
     else if (is(x, "DataFrame") || is.data.frame(x))
         x
     else
-        refuse("x", " is a ", class(x)[1L], ", not a result of glfs_select_genes().")
+        refuse("x", " is a ", class(x)[1L],
+            ", not a result of glfs_select_genes().")
 }
 
 # What separates fields or lines cannot be in a name.
@@ -91,7 +96,8 @@ check_fields <- function(names, argument) {
     wrong <- grep("^$|[\t\r\n]", names, value = TRUE)
     if (length(wrong) > 0L)
         refuse(
-            argument, " cannot be written: the name ", encodeString(wrong[1L], quote = "\""),
+            argument, " cannot be written: the name ",
+            encodeString(wrong[1L], quote = "\""),
             " is empty or has a tab or a line break; rename it."
         )
 }
@@ -102,9 +108,11 @@ write_whole <- function(lines, path, name, overwrite) {
     if (dir.exists(path))
         refuse(name, " = \"", path, "\" is a folder: name a file in it.")
     if (file.exists(path) && !overwrite)
-        glfs_stop(path, " exists: choose another name, or set overwrite = TRUE.")
+        glfs_stop(path,
+            " exists: choose another name, or set overwrite = TRUE.")
     if (!dir.exists(dirname(path)))
-        glfs_stop("The folder ", dirname(path), " does not exist: create it first.")
+        glfs_stop("The folder ", dirname(path),
+            " does not exist: create it first.")
     part <- tempfile(".glfs-", dirname(path))
     on.exit(unlink(part))
     connection <- file(part, "wb")

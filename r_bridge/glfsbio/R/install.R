@@ -1,88 +1,112 @@
-#' Make a Python environment for this package
+#' Make the Python environment of this package
 #'
-#' A virtual environment in your cache, with the versions of all packages that are
-#' pinned in `system.file("python", "requirements.txt", package = "glfsbio")`, from
-#' PyPI, with their hashes. [glfs_setup()] finds it without being told. Once made it
-#' needs no network. Where R is interactive and no Python is named, `glfs_setup()` offers
-#' to make it. In scripts call this function, or set `options(glfsbio.install = TRUE)`
-#' or the environment variable `GLFSBIO_INSTALL=true`.
+#' A virtual environment in your cache, with glfs_bio as it travels in this
+#' package and everything it needs: the versions that are pinned in
+#' `system.file("python", "requirements.txt", package = "glfsbio")`, from PyPI,
+#' each checked by its hash. Once made it needs no network. It is made on first
+#' use: where R is interactive you are asked, and a script makes it with a
+#' message. `options(glfsbio.install = FALSE)` or the environment variable
+#' `GLFSBIO_INSTALL=false` forbids that.
 #'
-#' Nothing outside the folder is changed. Removing the folder removes the environment:
-#' `unlink(tools::R_user_dir("glfsbio", "cache"), recursive = TRUE)`. The environment
-#' variable `R_USER_CACHE_DIR` moves it, for example to a disk that several people share.
+#' Nothing outside the folder is changed. Removing the folder removes the
+#' environment: `unlink(tools::R_user_dir("glfsbio", "cache"), recursive =
+#' TRUE)`. The environment variable `R_USER_CACHE_DIR` moves it, for example to
+#' a disk that several people share.
 #'
-#' @param source Where the Python package glfs_bio comes from: a copy of its repository, a
-#'   wheel or another thing that pip takes. By default the first that is set of
-#'   `getOption("glfsbio.source")` and the environment variable `GLFSBIO_SOURCE`; else
-#'   the package `glfs_bio` of PyPI.
-#' @param python The Python to make it with, 3.11 or newer; by default `python3` of the
-#'   search path.
-#' @param renew Whether to make an environment anew that is there.
-#' @return The folder of the environment, invisibly. If one is there it stays as it is,
-#'   unless `renew` is TRUE.
+#' @param python Python to make it with, 3.11 or newer. NULL: `python3` of the
+#'   search path, or else `python3.14` to `python3.11`.
+#' @param renew Whether to replace an existing environment.
+#' @return The folder of the environment, invisibly. An existing one stays as it
+#'   is, unless `renew` is TRUE.
 #' @examples
-#' # In a copy of the repository of glfs_bio:
-#' if (interactive()) glfs_install(source = ".")
+#' if (interactive()) glfs_install()
 #' @export
-glfs_install <- function(source = NULL, python = NULL, renew = FALSE) {
+glfs_install <- function(python = NULL, renew = FALSE) {
     folder <- environment_folder()
     if (length(installed_environment()) > 0L && !renew)
         return(invisible(folder))
     python <- base_python(python)
-    unlink(folder, recursive = TRUE)
     dir.create(dirname(folder), showWarnings = FALSE, recursive = TRUE)
-    message("Making a Python environment in ", folder, ", which takes some minutes.")
+    lock <- paste0(folder, ".lock")
+    if (!dir.create(lock, showWarnings = FALSE))
+        glfs_stop(
+            "Another R is making the environment of glfsbio: wait until it ",
+            "has. ",
+            "If none is, remove the folder ", lock, "."
+        )
     made <- FALSE
-    on.exit(if (!made) unlink(folder, recursive = TRUE))
+    on.exit(unlink(c(lock, if (!made) folder), recursive = TRUE))
+    unlink(folder, recursive = TRUE)
+    message(
+        "glfsbio makes its Python environment in ", folder,
+        ", once; it takes some minutes."
+    )
     # Debian keeps what venv needs in a package of its own, and says so.
     install_step(python, c("-m", "venv", folder))
     inside <- find_python(folder, "folder")
     pip <- c("-m", "pip", "install", "--quiet", "--disable-pip-version-check")
     install_step(inside, c(
         pip, "--require-hashes", "--only-binary=:all:", "--requirement",
-        system.file("python", "requirements.txt", package = "glfsbio", mustWork = TRUE)
+        carried("requirements.txt")
     ))
-    install_step(inside, c(pip, "--no-deps", python_source(source)))
+    # Of what was just installed: nothing is looked up for it.
+    install_step(inside, c(
+        pip, "--no-index", "--no-deps", "--no-build-isolation",
+        carried("source")
+    ))
     check_modules(inside, "reticulate")
-    made <- file.create(file.path(folder, "complete"))
+    writeLines(fingerprint(), file.path(folder, "complete"))
+    made <- TRUE
     invisible(folder)
 }
 
-# One for each version of the package, so that another has its own pins.
-environment_folder <- function() {
-    file.path(
-        tools::R_user_dir("glfsbio", "cache"),
-        paste0("python-", utils::packageVersion("glfsbio"))
-    )
+# What travels in this package for Python.
+carried <- function(...)
+    system.file("python", ..., package = "glfsbio", mustWork = TRUE)
+
+# Of the sources and the pins: those of another version are another environment.
+fingerprint <- function() {
+    files <- list.files(carried(), "[.](py|toml|txt)$", recursive = TRUE)
+    sums <- tools::md5sum(carried(sort(files)))
+    file <- tempfile()
+    on.exit(unlink(file))
+    writeLines(unname(sums), file)
+    unname(tools::md5sum(file))
 }
 
+environment_folder <- function()
+    file.path(tools::R_user_dir("glfsbio", "cache"), "python")
+
+# One that was made whole, from what this package carries.
 installed_environment <- function() {
     folder <- environment_folder()
-    if (file.exists(file.path(folder, "complete"))) c(glfs_install = folder)
-}
-
-python_source <- function(source) {
-    if (is.null(source))
-        source <- getOption("glfsbio.source", Sys.getenv("GLFSBIO_SOURCE", "glfs_bio"))
-    check_string(source, "source")
-    if (file.exists(path.expand(source))) normalizePath(source) else source
+    made_from <- file.path(folder, "complete")
+    if (file.exists(made_from) && identical(readLines(made_from),
+        fingerprint()))
+        c(glfs_install = folder)
 }
 
 base_python <- function(python) {
-    if (is.null(python))
-        python <- on_search_path()
-    python <- if (length(python) > 0L) find_python(python[[1L]])
-    version <- if (!is.null(python))
-        ask_python(python, "-c", "import sys; print('%d.%d' % sys.version_info[:2])")
-    if (is.null(version) || !isTRUE(numeric_version(version, strict = FALSE) >= "3.11"))
-        glfs_stop(
-            "glfs_install() needs Python 3.11 or newer, ", if (is.null(python))
-                "and there is no python3 on the search path" else paste0("not ", python),
-            ". On Debian and Ubuntu: apt install python3-venv libpython3-dev. ",
-            "Elsewhere: reticulate::install_python(\"3.12\"), and glfs_install(python = ) ",
-            "with the path that it returns."
+    candidates <- if (is.null(python))
+        Filter(nzchar, Sys.which(c("python3", paste0("python3.", 14:11))))
+    else find_python(python)
+    for (one in candidates) {
+        version <- ask_python(
+            one, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"
         )
-    python
+        if (isTRUE(numeric_version(version[1L], strict = FALSE) >= "3.11"))
+            return(find_python(one))
+    }
+    glfs_stop(
+        "glfsbio needs Python 3.11 or newer, ", if (length(candidates) == 0L)
+            "and there is no python3 on the search path"
+        else paste0("not ", candidates[[1L]]),
+        ". On Debian and Ubuntu: apt install python3-venv libpython3-dev. ",
+        "Elsewhere: ",
+        "reticulate::install_python(\"3.12\"), and glfs_install(python = ) ",
+        "with the ",
+        "path that it returns."
+    )
 }
 
 install_step <- function(python, arguments) {
@@ -90,23 +114,27 @@ install_step <- function(python, arguments) {
     if (!is.null(attr(said, "status")))
         glfs_stop(
             "The environment could not be made: '", python, "' ",
-            paste(arguments, collapse = " "), "\n", paste(utils::tail(said, 15L), collapse = "\n")
+            paste(arguments, collapse = " "), "\n",
+            paste(utils::tail(said, 15L), collapse = "\n")
         )
 }
 
-# Asked once, where no Python is named and that of the search path does not do.
-offer_environment <- function(bridge) {
-    if (length(c(named_python(), installed_environment())) > 0L)
-        return()
-    told <- isTRUE(getOption("glfsbio.install", Sys.getenv("GLFSBIO_INSTALL") == "true"))
-    if (!told && !interactive())
-        return()
-    there <- on_search_path()
-    if (length(there) > 0L && length(look_at(there[[1L]], bridge)$missing) == 0L)
-        return()
-    if (told || utils::askYesNo(paste0(
-        "glfsbio needs the Python package glfs_bio. Make an environment for it in ",
-        environment_folder(), "? It takes some minutes and 0.9 GB of disk."
-    ), default = FALSE) %in% TRUE)
-        glfs_install()
+# On first use: asked where somebody can answer.
+provided_environment <- function() {
+    told <- getOption("glfsbio.install", Sys.getenv("GLFSBIO_INSTALL", NA))
+    told <- if (is.na(told)) NA else isTRUE(as.logical(told))
+    if (is.na(told))
+        told <- !interactive() || isTRUE(utils::askYesNo(paste0(
+            "glfsbio needs the Python package glfs_bio. Make an environment ",
+            "for it ",
+            "in ", environment_folder(),
+            "? It takes some minutes and 0.9 GB of disk."
+        )))
+    if (!told)
+        glfs_stop(
+            "glfsbio needs a Python with the package glfs_bio: run ",
+            "glfs_install(), ",
+            "which makes one, or name yours with glfs_setup()."
+        )
+    glfs_install()
 }

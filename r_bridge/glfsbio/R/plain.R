@@ -1,8 +1,8 @@
 # Objects of Bioconductor as what Python reads: a matrix of genes x cells, flat
 # columns, reduced dimensions.
 
-# A base or dgCMatrix matrix of finite or infinite numbers; `what` names it in errors.
-# With `files` a matrix of a HDF5 file stays there.
+# A base or dgCMatrix matrix of finite or infinite numbers; `what` names it in
+# errors. With `files` a matrix of a HDF5 file stays there.
 plain_matrix <- function(x, what, files = FALSE) {
     if (files && !is.null(place <- in_file(x))) {
         message(what, " is read from its file, part by part.")
@@ -34,22 +34,27 @@ plain_matrix <- function(x, what, files = FALSE) {
         plain_dense(x)
 }
 
-plain_dense <- function(x) list(kind = "dense", values = unclass(x), shape = dim(x))
+plain_dense <- function(x) list(kind = "dense", values = unclass(x),
+    shape = dim(x))
 
-# Where Python finds the same matrix: no delayed operations, and no missing integers.
+# Where Python finds the same matrix: no delayed operations, and no missing
+# integers.
 in_file <- function(x) {
     if (!is(x, "DelayedMatrix") || DelayedArray::type(x) != "double" ||
         !DelayedArray::isPristine(x, ignore.dimnames = TRUE))
         return(NULL)
     seed <- DelayedArray::seed(x)
     if (is(seed, "HDF5ArraySeed"))
-        list(kind = "file", path = DelayedArray::path(seed), name = methods::slot(seed, "name"))
+        list(kind = "file", path = DelayedArray::path(seed),
+            name = methods::slot(seed, "name"))
     else if (is(seed, "CSC_H5SparseMatrixSeed")) {
         # A file of AnnData, or of 10x, that is stored by samples.
-        part <- function(...) paste(c(methods::slot(seed, "group"), ...), collapse = "/")
+        part <- function(...) paste(c(methods::slot(seed, "group"), ...),
+            collapse = "/")
         list(
             kind = "sparse_file", path = DelayedArray::path(seed),
-            data = part("data", methods::slot(seed, "subdata")), indices = part("indices"),
+            data = part("data", methods::slot(seed, "subdata")),
+            indices = part("indices"),
             indptr = part("indptr"), shape = dim(seed)
         )
     }
@@ -59,14 +64,16 @@ in_file <- function(x) {
 realised <- function(x) {
     if (DelayedArray::is_sparse(x))
         return(methods::as(x, "dgCMatrix"))
-    if (length(dim(x)) != 2L || length(x) == 0L || !DelayedArray::type(x) %in% c("integer", "double"))
+    numbers <- DelayedArray::type(x) %in% c("integer", "double")
+    if (length(dim(x)) != 2L || length(x) == 0L || !numbers)
         return(as.matrix(x))
     grid <- DelayedArray::colAutoGrid(x)
     first <- DelayedArray::read_block(x, grid[[1L]])
     if (!isTRUE(mean(first == 0) > 0.5))
         return(as.matrix(x))
     sparse <- function(block) methods::as(block + 0, "CsparseMatrix")
-    rest <- lapply(seq_along(grid)[-1L], function(i) sparse(DelayedArray::read_block(x, grid[[i]])))
+    rest <- lapply(seq_along(grid)[-1L],
+        function(i) sparse(DelayedArray::read_block(x, grid[[i]])))
     do.call(cbind, c(list(sparse(first)), rest))
 }
 
@@ -75,7 +82,8 @@ refuse_missing <- function(x, values, what) {
     at <- Matrix::which(is.na(x), arr.ind = TRUE)[1L, ]
     label <- function(names, i) if (is.null(names)) i else names[i]
     glfs_stop(
-        what, " has ", n, " missing value", if (n > 1L) "s", ", the first at gene ",
+        what, " has ", n, " missing value", if (n > 1L) "s",
+        ", the first at gene ",
         label(rownames(x), at[[1L]]), ", sample ", label(colnames(x), at[[2L]]),
         ": remove or impute ", if (n > 1L) "them." else "it."
     )
@@ -91,12 +99,14 @@ gene_names <- function(x) {
     unnamed <- sum(is.na(names) | !nzchar(names))
     if (unnamed > 0L)
         glfs_stop(
-            "Row names are missing for ", unnamed, " gene", if (unnamed > 1L) "s",
+            "Row names are missing for ", unnamed, " gene",
+            if (unnamed > 1L) "s",
             ": name every gene, or none."
         )
     if (anyDuplicated(names))
         glfs_stop(
-            "Row names are not unique (", listed(unique(names[duplicated(names)])),
+            "Row names are not unique (",
+            listed(unique(names[duplicated(names)])),
             "): run rownames(x) <- make.unique(rownames(x)) first."
         )
     names
@@ -151,7 +161,8 @@ plain_column <- function(x) {
         as.vector(x)
 }
 
-plain_parts <- function(matrix, genes, var, obs, reduced = list(), layers = list(),
+plain_parts <- function(matrix, genes, var, obs, reduced = list(),
+    layers = list(),
                         records = list(), pairs = list()) {
     reduced <- Filter(function(x) is.matrix(x) && is.numeric(x), reduced)
     plain_list(
@@ -191,9 +202,11 @@ plain_records <- function(records) {
 # Pairs of samples, which a name tells the graph of: see _objects.py in Python.
 plain_pairs <- function(x, only) {
     # colPairNames() checks the whole object every time.
-    names <- grep(only, names(SingleCellExperiment::int_colData(x)$colPairs), value = TRUE)
+    names <- grep(only, names(SingleCellExperiment::int_colData(x)$colPairs),
+        value = TRUE)
     lapply(stats::setNames(nm = names), function(name) plain_matrix(
-        SingleCellExperiment::colPair(x, name, asSparse = TRUE), paste0("colPair \"", name, "\"")
+        SingleCellExperiment::colPair(x, name, asSparse = TRUE),
+        paste0("colPair \"", name, "\"")
     ))
 }
 
@@ -201,83 +214,104 @@ plain_pairs <- function(x, only) {
 counts_layers <- function(name, names, where, matrix) {
     if (is.null(name))
         return(list())
-    check_string(name, "counts_layer")
-    if (!name %in% names)
-        refuse("counts_layer", " = \"", name, "\" is not ", where, ": ", listed(names), ".")
-    stats::setNames(
-        list(plain_matrix(matrix(name), paste0("counts_layer \"", name, "\""))), name
-    )
+    check_place(name, "counts_layer", names, where)
+    what <- paste0("counts_layer \"", name, "\"")
+    stats::setNames(list(plain_matrix(matrix(name), what)), name)
 }
 
 # What Python needs of an object, by its class.
 setGeneric("read_object", function(x, ...) standardGeneric("read_object"))
 
 setMethod("read_object", "ANY", function(x, files = FALSE, ...) {
-    if (inherits(x, "Seurat"))
-        return(read_seurat(x, ...))
-    refuse_assay(...)
     if (length(dim(x)) != 2L)
         refuse(
-            "x", " is a ", class(x)[1L], ": it must be a matrix of genes x samples, a ",
-            "SummarizedExperiment, an ExpressionSet or a Seurat object."
+            "x", " is a ", class(x)[1L],
+            ": it must be a matrix of genes x samples, ",
+            "a SummarizedExperiment, an ExpressionSet or a Seurat object."
         )
+    refuse_place("x is a matrix: put its matrices into a SummarizedExperiment",
+        ...)
     plain_parts(
-        plain_matrix(x, "x", files), gene_names(x), empty(nrow(x)), empty(ncol(x))
+        plain_matrix(x, "x", files), gene_names(x), empty(nrow(x)),
+        empty(ncol(x))
     )
 })
 
-setMethod("read_object", "SummarizedExperiment",
-    function(x, assay = "logcounts", counts_layer = NULL, files = FALSE, ...) {
-        check_string(assay, "assay")
-        names <- SummarizedExperiment::assayNames(x)
-        if (!assay %in% names)
-            refuse("assay", " = \"", assay, "\" is not an assay of x: ", listed(names), ".")
-        values <- function(name) SummarizedExperiment::assay(x, name, withDimnames = FALSE)
-        reduced <- pairs <- list()
-        if (is(x, "SingleCellExperiment")) {
-            # reducedDims() and altExpNames() check the whole object every time.
-            inner <- SingleCellExperiment::int_colData(x)
-            reduced <- as.list(inner$reducedDims)
-            pairs <- plain_pairs(x, "(^|_)connectivities$")
-            other <- names(inner$altExps)
-            if (length(other) > 0L)
-                message("Alternative experiments are not used: ", listed(other), ".")
-        }
-        plain_parts(
-            plain_matrix(values(assay), paste0("assay \"", assay, "\""), files),
-            gene_names(x),
-            SummarizedExperiment::rowData(x, use.names = FALSE),
-            no_names(SummarizedExperiment::colData(x)),
-            reduced,
-            counts_layers(counts_layer, names, "an assay of x", values),
-            S4Vectors::metadata(x),
-            pairs
-        )
+setMethod("read_object", "SummarizedExperiment", function(
+        x, assay = "logcounts", assay.type = assay, counts_layer = NULL,
+        files = FALSE, ...) {
+    refuse_place("name the matrix of x with assay.type =", ...)
+    word <- if (missing(assay.type)) "assay" else "assay.type"
+    names <- SummarizedExperiment::assayNames(x)
+    check_place(assay.type, word, names, "an assay of x")
+    values <- function(name)
+        SummarizedExperiment::assay(x, name, withDimnames = FALSE)
+    reduced <- pairs <- list()
+    if (is(x, "SingleCellExperiment")) {
+        # reducedDims() and altExpNames() check the whole object every time.
+        inner <- SingleCellExperiment::int_colData(x)
+        reduced <- as.list(inner$reducedDims)
+        pairs <- plain_pairs(x, "(^|_)connectivities$")
+        other <- names(inner$altExps)
+        if (length(other) > 0L)
+            message("Alternative experiments are not used: ", listed(other),
+                ".")
     }
-)
+    plain_parts(
+        plain_matrix(values(assay.type), paste0("assay \"", assay.type, "\""),
+            files),
+        gene_names(x),
+        SummarizedExperiment::rowData(x, use.names = FALSE),
+        no_names(SummarizedExperiment::colData(x)),
+        reduced,
+        counts_layers(counts_layer, names, "an assay of x", values),
+        S4Vectors::metadata(x),
+        pairs
+    )
+})
 
-setMethod("read_object", "ExpressionSet",
-    function(x, assay = "exprs", counts_layer = NULL, ...) {
-        check_string(assay, "assay")
-        names <- Biobase::assayDataElementNames(x)
-        if (!assay %in% names)
-            refuse("assay", " = \"", assay, "\" is not in assayData: ", listed(names), ".")
-        values <- function(name) Biobase::assayDataElement(x, name)
-        plain_parts(
-            plain_matrix(values(assay), paste0("assayData \"", assay, "\"")),
-            gene_names(Biobase::exprs(x)), Biobase::fData(x),
-            no_names(Biobase::pData(x)),
-            layers = counts_layers(counts_layer, names, "in assayData", values),
-            records = Biobase::notes(x)
+setMethod("read_object", "ExpressionSet", function(
+        x, assay = "exprs", assay.type = assay, counts_layer = NULL, ...) {
+    refuse_place("name the matrix of x with assay.type =", ...)
+    word <- if (missing(assay.type)) "assay" else "assay.type"
+    names <- Biobase::assayDataElementNames(x)
+    check_place(assay.type, word, names, "in assayData(x)")
+    values <- function(name) Biobase::assayDataElement(x, name)
+    plain_parts(
+        plain_matrix(values(assay.type),
+            paste0("assayData \"", assay.type, "\"")),
+        gene_names(Biobase::exprs(x)), Biobase::fData(x),
+        no_names(Biobase::pData(x)),
+        layers = counts_layers(counts_layer, names, "in assayData(x)", values),
+        records = Biobase::notes(x)
+    )
+})
+
+# A part of an object, by its name.
+check_place <- function(name, argument, names, where) {
+    check_string(name, argument)
+    if (!name %in% names)
+        refuse(
+            argument, " = \"", name, "\" is not ", where, ": ", listed(names),
+            "."
         )
-    }
-)
+}
+
+# Words for the parts of another class.
+refuse_place <- function(remedy, ...) {
+    words <- intersect(c("assay.type", "assay", "layer", "counts_layer"),
+        ...names())
+    if (length(words) > 0L)
+        refuse(words[1L], " has no meaning here: ", remedy, ".")
+}
 
 is_record <- function(x) is.list(x) && !is.object(x)
 
-# Records of results, from where their class keeps them; a matrix gives the record alone.
+# Records of results, from where their class keeps them; a matrix gives the
+# record alone.
 records_of <- function(x, key, argument, wanted) {
-    if (is(x, "SummarizedExperiment") || is(x, "DataFrame")) S4Vectors::metadata(x)
+    if (is(x, "SummarizedExperiment") || is(x,
+        "DataFrame")) S4Vectors::metadata(x)
     else if (is(x, "ExpressionSet")) Biobase::notes(x)
     else if (inherits(x, "Seurat")) methods::slot(x, "misc")
     else if (is_record(x)) stats::setNames(list(x), key)
@@ -285,12 +319,12 @@ records_of <- function(x, key, argument, wanted) {
 }
 
 # Results go where users of the class look for them.
-setGeneric("write_object", function(x, result, ...) standardGeneric("write_object"))
+setGeneric("write_object",
+    function(x, result, ...) standardGeneric("write_object"))
 
-# A matrix has no place for them: the columns of genes as a table, or the record.
+# A matrix has no place for them: the columns of genes as a table, or the
+# record.
 setMethod("write_object", "ANY", function(x, result, ...) {
-    if (inherits(x, "Seurat"))
-        return(write_seurat(x, result, ...))
     if (ncol(result$var) > 0L && ncol(result$obs) == 0L) {
         table <- result$var
         S4Vectors::metadata(table) <- result$records
@@ -310,9 +344,11 @@ setMethod("write_object", "SummarizedExperiment", function(x, result, ...) {
     for (name in result$gone$obs)
         SummarizedExperiment::colData(x)[[name]] <- NULL
     if (ncol(result$var) > 0L)
-        SummarizedExperiment::rowData(x)[names(result$var)] <- no_names(result$var)
+        SummarizedExperiment::rowData(x)[names(result$var)] <-
+            no_names(result$var)
     if (ncol(result$obs) > 0L)
-        SummarizedExperiment::colData(x)[names(result$obs)] <- no_names(result$obs)
+        SummarizedExperiment::colData(x)[names(result$obs)] <-
+            no_names(result$obs)
     S4Vectors::metadata(x)[names(result$records)] <- result$records
     x
 })
@@ -335,14 +371,4 @@ empty <- function(n) S4Vectors::make_zero_col_DFrame(n)
 no_names <- function(table) {
     rownames(table) <- NULL
     table
-}
-
-refuse_assay <- function(...) {
-    if ("assay" %in% ...names())
-        refuse("assay", " = names a part of an object with several; x is a matrix.")
-    if ("counts_layer" %in% ...names())
-        refuse(
-            "counts_layer", " = names an assay of raw counts; x is a matrix: put both into a ",
-            "SummarizedExperiment."
-        )
 }

@@ -1,44 +1,48 @@
 #' Plots of a panel and of how good it is
 #'
-#' ggplot objects of what the other functions wrote, so that scales, themes and labels
-#' can be added with `+`. Values of single cells are columns of `colData()`, which
-#' `scater::plotReducedDim()` and `scater::plotColData()` take by name, for example
-#' `scater::plotReducedDim(x, "UMAP", colour_by = "glfs_evaluation_unexplained")`.
+#' ggplot objects of results, to which scales, themes and
+#' labels can be added with `+`. Values of single cells are columns of
+#' `colData()`, which `scater::plotReducedDim()` and `scater::plotColData()`
+#' take by name, for example `scater::plotReducedDim(x, "UMAP", colour_by =
+#' "glfs_evaluation_unexplained")`.
 #'
 #' @param x A result of [glfs_select_genes()] or [glfs_extend_panel()] for
 #'   `glfs_plot_panel()`, of [glfs_curve()] for `glfs_plot_curve()`, of
 #'   [glfs_evaluate_panel()] with `labels` for `glfs_plot_labels()`, and of
 #'   [glfs_compare_panels()] for `glfs_plot_comparison()`.
 #' @param key Which result: its `key_added`.
-#' @param measures Which columns of the comparison to show. NULL: all shares, of the
-#'   structure, of the cells and of their labels.
+#' @param measures Which columns of the comparison to show. NULL: all shares, of
+#'   the structure, of the cells and of their labels.
 #' @return A ggplot object.
 #'
-#'   - `glfs_plot_panel()`: the genes in the order in which they were chosen, and the
-#'     share of the structure that the panel keeps with each.
-#'   - `glfs_plot_curve()`: that share for panels of every size, and how well labels are
-#'     predicted, if the curve has it.
-#'   - `glfs_plot_labels()`: which labels are taken for which, as shares of each label.
+#'   - `glfs_plot_panel()`: the genes in the order in which they were chosen,
+#'     and the share of the structure that the panel keeps with each.
+#'   - `glfs_plot_curve()`: that share for panels of every size, and how well
+#'     labels are predicted, if the curve has it.
+#'   - `glfs_plot_labels()`: which labels are taken for which, as shares of each
+#'     label.
 #'   - `glfs_plot_comparison()`: the measures of all panels side by side.
 #' @examples
-#' if (glfs_available() && requireNamespace("ggplot2", quietly = TRUE)) {
+#' if (requireNamespace("ggplot2", quietly = TRUE)) {
 #'     x <- glfs_select_genes(glfs_example(), n_genes = 10)
 #'     glfs_plot_panel(x)
 #'
-#'     x <- glfs_evaluate_panel(x, labels = "bulk_labels")
+#'     x <- glfs_evaluate_panel(x, labels = x$bulk_labels)
 #'     glfs_plot_labels(x) + ggplot2::ggtitle("10 genes")
 #' }
 #' @export
 glfs_plot_panel <- function(x, key = "glfs") {
     preserved <- record_of(x, key, "glfs_select_genes", "preserved")$preserved
     genes <- glfs_gene_sets(x, key)[[1L]]
-    table <- data.frame(gene = factor(genes, genes), preserved = preserved[seq_along(genes)])
+    table <- data.frame(gene = factor(genes, genes),
+        preserved = preserved[seq_along(genes)])
     plot_of(table, "gene", "preserved") +
         ggplot2::geom_line(group = 1) +
         ggplot2::geom_point() +
         share_axis("structure preserved") +
         ggplot2::labs(x = NULL) +
-        ggplot2::theme(axis.text.x = ggplot2::element_text(angle = 90, hjust = 1, vjust = 0.5))
+        ggplot2::theme(axis.text.x = ggplot2::element_text(angle = 90,
+            hjust = 1, vjust = 0.5))
 }
 
 #' @rdname glfs_plot_panel
@@ -46,7 +50,8 @@ glfs_plot_panel <- function(x, key = "glfs") {
 glfs_plot_curve <- function(x, key = "glfs_curve") {
     table <- record_of(x, key, "glfs_curve", "table")$table
     long <- long_table(table, "n_genes", c(
-        preserved = "structure preserved", accuracy = "labels predicted (accuracy)",
+        preserved = "structure preserved",
+        accuracy = "labels predicted (accuracy)",
         macro_f1 = "labels predicted (macro-F1)"
     ))
     plot_of(long, "n_genes", "value", colour = "measure") +
@@ -60,12 +65,14 @@ glfs_plot_curve <- function(x, key = "glfs_curve") {
 #' @export
 glfs_plot_labels <- function(x, key = "glfs_evaluation") {
     counts <- record_of(x, key, "glfs_evaluate_panel", "confusion")$confusion
-    table <- as.data.frame(as.table(counts / rowSums(counts)), responseName = "share")
+    table <- as.data.frame(as.table(counts / rowSums(counts)),
+        responseName = "share")
     plot_of(table, "predicted", "label", fill = "share") +
         ggplot2::geom_tile() +
         ggplot2::scale_fill_viridis_c(limits = 0:1) +
         ggplot2::scale_y_discrete(limits = rev) +
-        ggplot2::theme(axis.text.x = ggplot2::element_text(angle = 90, hjust = 1, vjust = 0.5))
+        ggplot2::theme(axis.text.x = ggplot2::element_text(angle = 90,
+            hjust = 1, vjust = 0.5))
 }
 
 #' @rdname glfs_plot_panel
@@ -76,7 +83,8 @@ glfs_plot_comparison <- function(x, key = "glfs_comparison", measures = NULL) {
     if (is.null(measures))
         measures <- all
     if (!is.character(measures) || !all(measures %in% names(table)))
-        refuse("measures", " must be names of columns of the comparison: ", listed(all), ".")
+        refuse("measures", " must be names of columns of the comparison: ",
+            listed(all), ".")
     panels <- rownames(table)
     table$panel <- factor(panels, panels)
     long <- long_table(table, "panel", stats::setNames(nm = measures))
@@ -98,7 +106,8 @@ share_axis <- function(name)
 long_table <- function(table, by, columns) {
     columns <- columns[names(columns) %in% names(table)]
     long <- do.call(rbind, Map(function(column, name) {
-        stats::setNames(data.frame(table[[by]], name, table[[column]]), c(by, "measure", "value"))
+        stats::setNames(data.frame(table[[by]], name, table[[column]]),
+            c(by, "measure", "value"))
     }, names(columns), columns))
     long$measure <- factor(long$measure, columns)
     long[!is.na(long$value), ]
@@ -107,12 +116,16 @@ long_table <- function(table, by, columns) {
 # A record with the element that is plotted.
 record_of <- function(x, key, writer, element) {
     if (!requireNamespace("ggplot2", quietly = TRUE))
-        glfs_stop("Plots need the R package ggplot2: install.packages(\"ggplot2\").")
+        glfs_stop(
+            "Plots need the R package ggplot2: install.packages(\"ggplot2\")."
+        )
     check_string(key, "key")
-    record <- records_of(x, key, "x", paste0("a result of ", writer, "()"))[[key]]
+    record <- records_of(x, key, "x",
+        paste0("a result of ", writer, "()"))[[key]]
     if (is.null(record[[element]]))
         refuse(
-            "x", " has no ", element, " under \"", key, "\": run ", writer, "()",
+            "x", " has no ", element, " under \"", key, "\": run ", writer,
+            "()",
             if (element == "confusion") " with labels", " first."
         )
     record

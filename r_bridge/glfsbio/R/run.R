@@ -1,30 +1,67 @@
-# What the caller gave of these arguments; the defaults of the others are Python's.
-given <- function(..., frame = parent.frame()) {
-    names <- c(...)
-    left <- vapply(
-        names, function(name) eval(call("missing", as.name(name)), frame), NA
-    )
-    mget(names[!left], envir = frame)
+# What the caller gave to the function that calls this, by name; the defaults of
+# all other arguments are Python's.
+given <- function() {
+    frame <- parent.frame()
+    arguments <- formals(sys.function(sys.parent()))
+    names <- setdiff(names(arguments), c("x", "..."))
+    named <- function(what, name) eval(call(what, as.name(name)), frame)
+    names <- names[!vapply(names, named, NA, what = "missing")]
+    options <- c(mget(names, envir = frame), eval(quote(list(...)), frame))
+    if (!all(nzchar(names(options))))
+        glfs_stop("All further arguments must be given by name.")
+    refuse_typos(options, c(
+        lapply(names, named, what = "substitute"),
+        as.list(eval(quote(substitute(list(...))), frame))[-1L]
+    ))
+    seed <- "random_state"
+    if (seed %in% names(arguments) && is.null(arguments[[seed]]) &&
+        is.null(options[[seed]]))
+        options[[seed]] <- sample.int(.Machine$integer.max, 1L)
+    options
 }
 
-# Call a function of Python on an object, and put into it what the function wrote.
-# `columns` are columns of the samples that the object does not have.
-run <- function(target, x, options, assay, columns = list()) {
-    asked <- prepared(target, x, options, assay, columns)
+# A column that is not there is NULL, which would be no argument.
+refuse_typos <- function(options, expressions) {
+    reads <- function(expression) is.call(expression) &&
+        as.character(expression[[1L]])[1L] %in% c("$", "[[", "@")
+    for (i in seq_along(options))
+        if (is.null(options[[i]]) && reads(expressions[[i]]))
+            refuse(
+                names(options)[i], " = ", deparse1(expressions[[i]]),
+                " is NULL, so that nothing was given: is the name right?"
+            )
+}
+
+# Call a function of Python on an object, and put into it what the function
+# wrote.
+run <- function(target, x, options) {
+    if (target == "select_genes" && is_record(x))
+        return(run_sets(target, x, options))
+    if (target == "structure" && !has_samples(x))
+        refuse(
+            "x", " is a ", class(x)[1L],
+            ", which has no place for a structure: ",
+            "put it into a SummarizedExperiment."
+        )
+    asked <- prepared(target, x, options)
     result <- call_python(target, parts = asked$parts, options = asked$options)
     put_back(x, result, asked)
 }
 
 # The same for several objects, of which each gets what was written.
-run_sets <- function(target, sets, options, assay) {
+run_sets <- function(target, sets, options) {
     if (length(sets) == 0L)
         refuse("x", " is an empty list: give one object, or a list of several.")
-    if (!is.null(options[["block"]]) && !is_string(options[["block"]]))
-        refuse("block", " must be the name of a column of colData() that all objects have.")
+    for (name in intersect(names(options), vectors))
+        if (!is.null(options[[name]]) && !is_string(options[[name]]))
+            refuse(
+                name, " must be the name of a column of the samples that all ",
+                "objects have."
+            )
     if (is.null(names(sets)))
         names(sets) <- seq_along(sets)
     target <- paste0(target, "_of_sets")
-    asked <- lapply(sets, function(x) prepared(target, x, options, assay))
+    asked <- lapply(sets, function(x) prepared(target, x, options))
     results <- call_python(
         target, sets = plain_list(lapply(asked, `[[`, "parts"), names(sets)),
         options = asked[[1L]]$options
@@ -33,35 +70,38 @@ run_sets <- function(target, sets, options, assay) {
 }
 
 # What Python gets: the parts of an object, and the options.
-prepared <- function(target, x, options, assay, columns = list()) {
-    refuse_options(names(options))
-    block <- block_column(target, options, ncol(x))
-    options <- block$options
-    columns <- c(columns, block$columns)
-    if (!is.null(options[["limits"]]))
-        options[["limits"]] <- check_limits(options[["limits"]])
-    place <- c(list(assay = assay), options["counts_layer"], options[["limits"]]["counts_layer"])
-    if (inherits(x, "Seurat")) {
-        place <- c(place, list(slot = seurat_slot(options)))
-        options[c("slot", "layer")] <- NULL
-    } else if ("layer" %in% names(options)) {
-        refuse("layer", " has no meaning for a ", class(x)[1L], ": name the matrix with assay =.")
-    }
-    place <- place[!vapply(place, is.null, NA)]
+prepared <- function(target, x, options) {
+    called <- c(batch_key = "block", n_jobs = "BPPARAM")
+    for (name in intersect(names(called), names(options)))
+        refuse(name, " is called ", called[[name]], " in R.")
+    checks <- list(
+        panel = check_panel, panels = check_panels, preserve = check_preserve,
+        limits = check_limits, model = check_model, BPPARAM = check_workers
+    )
     # Not `$`, which would take `panels` for `panel`.
-    if ("panel" %in% names(options))
-        options[["panel"]] <- check_panel(options[["panel"]])
-    if (!is.null(options[["preserve"]]))
-        options[["preserve"]] <- check_preserve(options[["preserve"]])
+    for (name in intersect(names(options), names(checks)))
+        options[name] <- list(checks[[name]](options[[name]]))
+    names(options)[names(options) == "BPPARAM"] <- "n_jobs"
+    columns <- sample_columns(target, options, ncol(x))
+    options[names(columns$names)] <- columns$names
+    place <- options[intersect(names(options),
+        c("assay.type", "assay", "layer"))]
+    options[names(place)] <- NULL
+    place <- Filter(Negate(is.null), c(
+        place, options["counts_layer"], options[["limits"]]["counts_layer"]
+    ))
     if (!is.null(options[["platform"]]))
         options[["platform"]] <- read_platform(options[["platform"]], x, place)
-    # Files are gone through cell by cell, which other functions cannot do, or not quickly.
-    parts <- do.call(read_object, c(list(x), place, list(files = target == "select_genes")))
+    # Files are gone through cell by cell, which other functions cannot do, or
+    # not quickly.
+    files <- target == "select_genes"
+    parts <- do.call(read_object, c(list(x), place, list(files = files)))
+    parts <- with_columns(parts, columns$columns)
     list(
-        parts = with_columns(parts, columns),
-        options = plain_arguments(options),
-        block = block$columns,
-        assay = assay
+        parts = parts,
+        options = plain_arguments(with_dimred(options, parts)),
+        block = columns$columns[names(columns$columns) == columns$names$block],
+        assay = place["assay"]
     )
 }
 
@@ -73,34 +113,70 @@ put_back <- function(x, result, asked) {
     if (has_samples(x))
         result$obs[names(asked$block)] <- asked$block
     result$records <- lapply(result$records, name_matrices)
-    do.call(write_object, c(
-        list(x, result), if (!is.null(asked$assay)) list(assay = asked$assay)
-    ))
+    do.call(write_object,
+        c(list(x, result), Filter(Negate(is.null), asked$assay)))
 }
 
 # Whether there is a place for columns of the samples.
 has_samples <- function(x)
-    is(x, "SummarizedExperiment") || is(x, "ExpressionSet") || inherits(x, "Seurat")
+    is(x, "SummarizedExperiment") || is(x, "ExpressionSet") || inherits(x,
+        "Seurat")
 
-# scran's word for batches: a column of the samples, or a vector.
-block_column <- function(target, options, n) {
-    block <- options[["block"]]
-    if (is.null(block))
-        return(list(options = options, columns = list()))
-    if (!is.null(options[["batch_key"]]))
-        glfs_stop("block and batch_key are two names of one argument: give one of them.")
-    columns <- list()
-    if (!is_string(block)) {
-        written <- c(
-            options[["key_added"]],
-            switch(target, select_genes = "glfs", classify = "glfs_class", paste0("glfs_", target))
+# Arguments that are a column of the samples, by its name or as a vector.
+vectors <- c("labels", "block", "cell_weights", "train")
+
+# Vectors as columns that the object does not have, and their names.
+sample_columns <- function(target, options, n) {
+    found <- list(columns = list(), names = list())
+    for (name in intersect(vectors, names(options))) {
+        values <- options[[name]]
+        if (is.null(values) || is_string(values))
+            next
+        prefix <- if (name != "block") "glfs" else c(options[["key_added"]],
+            switch(
+            target, select_genes = "glfs", classify = "glfs_class",
+            paste0("glfs_", target)
+        ))[1L]
+        column <- paste0(prefix, "_", name)
+        found$columns[[column]] <- switch(
+            name, cell_weights = sample_weights(values, n),
+            train = sample_flags(values, n), sample_labels(values, n, name)
         )
-        columns[[paste0(written[1L], "_block")]] <- sample_labels(block, n, "block")
-        block <- names(columns)
+        found$names[[name]] <- column
     }
-    options[["block"]] <- NULL
-    options[["batch_key"]] <- block
-    list(options = options, columns = columns)
+    found
+}
+
+# One label per sample.
+sample_labels <- function(labels, n, name) {
+    if (is(labels, "Rle"))
+        labels <- S4Vectors::decode(labels)
+    whole <- is.numeric(labels) && all(labels == round(labels), na.rm = TRUE)
+    vector <- is.factor(labels) || is.character(labels) || is.logical(labels)
+    if (!(vector || whole))
+        refuse(
+            name,
+            " must be a factor, strings, whole numbers or logical values, ",
+            "not ", class(labels)[1L], "."
+        )
+    factor(sample_values(labels, n, name))
+}
+
+sample_weights <- function(weights, n) {
+    if (is.numeric(weights)) sample_values(weights, n, "cell_weights") + 0
+    else sample_labels(weights, n, "cell_weights")
+}
+
+sample_flags <- function(flags, n) {
+    if (!is.logical(flags))
+        refuse("train", " must be logical values, not ", class(flags)[1L], ".")
+    sample_values(flags, n, "train")
+}
+
+sample_values <- function(values, n, name) {
+    if (length(values) != n)
+        refuse(name, " has ", length(values), " entries for ", n, " samples.")
+    values
 }
 
 with_columns <- function(parts, columns) {
@@ -116,13 +192,52 @@ with_columns <- function(parts, columns) {
     parts
 }
 
-check_panel <- function(panel) {
-    if (is.numeric(panel) || is.logical(panel))
+# Bioconductor's word for a reduced dimension.
+with_dimred <- function(options, parts) {
+    dimred <- options[["dimred"]]
+    options["dimred"] <- NULL
+    if (is.null(dimred))
+        return(options)
+    if (!is.null(options[["use_rep"]]))
+        glfs_stop("dimred and use_rep both name a structure: give one of them.")
+    check_string(dimred, "dimred")
+    there <- r_strings(parts$items[[4L]]$names)
+    if (!dimred %in% there)
         refuse(
-            "panel", " must be names of genes, such as rownames(x)[1:3], or one string, not a ",
-            class(panel)[1L], " vector."
+            "dimred", " = \"", dimred, "\" is not a reduced dimension of x: ",
+            listed(there), "."
+        )
+    c(options, use_rep = dimred)
+}
+
+check_workers <- function(BPPARAM) {
+    if (is.null(BPPARAM))
+        return(NULL)
+    if (!is(BPPARAM, "BiocParallelParam"))
+        refuse(
+            "BPPARAM", " is a ", class(BPPARAM)[1L],
+            ": it must be a parameter of ",
+            "BiocParallel, such as BiocParallel::MulticoreParam(2)."
+        )
+    BiocParallel::bpnworkers(BPPARAM)
+}
+
+check_panel <- function(panel, name = "panel") {
+    if (is.null(panel) || is.numeric(panel) || is.logical(panel))
+        refuse(
+            name, " must be names of genes, such as rownames(x)[1:3], or one ",
+            "string, not of class ", class(panel)[1L], "."
         )
     if (is_string(panel)) path.expand(panel) else panel
+}
+
+check_panels <- function(panels) {
+    if (!is.list(panels) || is.null(names(panels)))
+        refuse(
+            "panels", " must be a named list of panels, such as ",
+            "list(catalogue = c(\"CD3D\", \"LYZ\"), glfs = \"glfs\")."
+        )
+    Map(check_panel, panels, paste0("panels$", names(panels)))
 }
 
 # One string, genes (of which a list may have one), or weights by name.
@@ -130,10 +245,14 @@ check_preserve <- function(preserve) {
     labels <- names(preserve)
     if (is.null(labels))
         return(if (is_string(preserve)) path.expand(preserve) else preserve)
-    single <- vapply(preserve, function(weight) is.numeric(weight) && length(weight) == 1L, NA)
+    single <- vapply(
+        preserve, function(weight) is.numeric(weight) && length(weight) == 1L,
+        NA
+    )
     if (!all(single, nzchar(labels)))
         refuse(
-            "preserve", " has names, so that it must hold one weight each, such as ",
+            "preserve",
+            " has names, so that it must hold one weight each, such as ",
             "c(structure = 1, cell_type = 2)."
         )
     stats::setNames(unlist(preserve), path.expand(labels))
@@ -148,9 +267,4 @@ name_matrices <- function(record) {
     if (!is.null(record$support))
         dimnames(record$support) <- list(record$table$gene, record$labels)
     record
-}
-
-refuse_options <- function(names) {
-    if ("inplace" %in% names)
-        refuse("inplace", " has no meaning in R: the result is a new object.")
 }

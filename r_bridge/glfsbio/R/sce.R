@@ -9,18 +9,17 @@
 #'   sparse ones as dgCMatrix; `obs` and `var` as `colData` and `rowData`, with
 #'   ordered and unordered factors; the arrays of `obsm` as reduced dimensions,
 #'   `X_pca`, `X_tsne` and `X_umap` as `PCA`, `TSNE` and `UMAP`; the matrices of
-#'   `obsp`, such as the graph of the nearest neighbours, as `colPairs`. A message
-#'   names what is not carried: `uns`, `varm`, `varp` and `raw`.
+#'   `obsp`, such as the graph of the nearest neighbours, as `colPairs`. A
+#'   message names what is not carried: `uns`, `varm`, `varp` and `raw`.
 #' @examples
-#' if (glfs_available()) {
-#'     # 700 blood cells that the Python package scanpy ships
-#'     scanpy <- system2(
-#'         glfs_setup(quiet = TRUE)$python, env = "LD_LIBRARY_PATH=", stdout = TRUE,
-#'         c("-c", shQuote("import importlib.util as u; print(u.find_spec('scanpy').origin)"))
-#'     )
-#'     path <- file.path(dirname(scanpy), "datasets", "10x_pbmc68k_reduced.h5ad")
-#'     glfs_read_h5ad(path, X_name = "scaled")
-#' }
+#' # 700 blood cells that the Python package scanpy ships
+#' python <- glfs_setup(quiet = TRUE)$python
+#' code <- "import importlib.util as u; print(u.find_spec('scanpy').origin)"
+#' scanpy <- system2(
+#'     python, c("-c", shQuote(code)), stdout = TRUE, env = "LD_LIBRARY_PATH="
+#' )
+#' path <- file.path(dirname(scanpy), "datasets", "10x_pbmc68k_reduced.h5ad")
+#' glfs_read_h5ad(path, X_name = "scaled")
 #' @export
 glfs_read_h5ad <- function(path, X_name = "X") {
     check_string(path, "path")
@@ -28,7 +27,8 @@ glfs_read_h5ad <- function(path, X_name = "X") {
         glfs_stop("The file ", path, " does not exist.")
     parts <- call_python(
         "read_h5ad",
-        path = plain_argument(normalizePath(path)), X_name = plain_argument(X_name)
+        path = plain_argument(normalizePath(path)),
+        X_name = plain_argument(X_name)
     )
     if (length(parts$left) > 0L)
         message("Not carried to R: ", paste(parts$left, collapse = ", "), ".")
@@ -40,12 +40,12 @@ glfs_read_h5ad <- function(path, X_name = "X") {
 #' 700 cells that the Python package scanpy ships, in 10 types, with 765 genes.
 #' No network is needed.
 #'
-#' @return A SingleCellExperiment with an assay `logcounts`, the types of the cells in
-#'   `colData(x)$bulk_labels`, reduced dimensions `PCA` and `UMAP`, and a graph of the
-#'   nearest neighbours in `colPair(x, "connectivities")`.
+#' @return A SingleCellExperiment with an assay `logcounts`, the types of the
+#'   cells in `colData(x)$bulk_labels`, reduced dimensions `PCA` and `UMAP`, and
+#'   a graph of the nearest neighbours in `colPair(x, "connectivities")`.
 #' @references G. X. Y. Zheng et al., Nature Communications 8, 14049 (2017).
 #' @examples
-#' if (glfs_available()) glfs_example()
+#' glfs_example()
 #' @export
 glfs_example <- function() as_sce(call_python("example"))
 
@@ -63,7 +63,8 @@ as_sce <- function(parts) {
         x
     })
     SingleCellExperiment::SingleCellExperiment(
-        assays = assays, rowData = parts$var, colData = parts$obs, reducedDims = reduced,
+        assays = assays, rowData = parts$var, colData = parts$obs,
+        reducedDims = reduced,
         colPairs = parts$pairs
     )
 }
@@ -76,14 +77,16 @@ plain_sce <- function(x, X_name = NULL) {
     if (is.null(X_name))
         X_name <- if ("X" %in% names) "X" else names[1L]
     if (length(names) == 0L || !X_name %in% names)
-        refuse("X_name", " = \"", X_name, "\" is not an assay of sce: ", listed(names), ".")
+        refuse("X_name", " = \"", X_name, "\" is not an assay of sce: ",
+            listed(names), ".")
     plain <- lapply(stats::setNames(nm = names), function(name) plain_matrix(
         SummarizedExperiment::assay(x, name, withDimnames = FALSE),
         paste0("assay \"", name, "\"")
     ))
     single <- is(x, "SingleCellExperiment")
     pairs <- if (single) plain_pairs(x, ".") else list()
-    reduced <- if (single) as.list(SingleCellExperiment::reducedDims(x, withDimnames = FALSE)) else list()
+    reduced <- if (single) as.list(SingleCellExperiment::reducedDims(x,
+        withDimnames = FALSE)) else list()
     rows <- SummarizedExperiment::rowData(x, use.names = FALSE)
     columns <- SummarizedExperiment::colData(x)
     rownames(columns) <- colnames(x)

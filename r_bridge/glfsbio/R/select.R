@@ -1,225 +1,195 @@
-#' Select the few genes that keep the structure of the samples
+#' Select a gene panel that preserves the structure of the cells
 #'
-#' A panel is chosen gene by gene. Each gene is the one that lowers most the error
-#' of Laplacian-regularised least squares, when it is measured beside the genes
-#' before it. The default uses no labels. The work is done by
-#' `glfs_bio.pp.select_genes()` in Python, with the same result.
+#' A panel is chosen gene by gene. Each gene is the one that reduces most the
+#' unexplained structure when it is measured next to the genes before it. Labels
+#' are optional. R and Python give the same genes.
 #'
-#' @param x Genes x samples, logarithmised: a matrix, a sparse or delayed matrix, a
-#'   SummarizedExperiment or SingleCellExperiment, an ExpressionSet, or a Seurat
-#'   object. `glfs_select_genes()` takes a list of several, too: see the details.
-#' @param n_genes How many genes. Without it, or NULL: the fewest that keep 90 % of
-#'   the structure that all genes keep, at most 500; with a budget, as many as it
-#'   affords; with one of the paper's objectives, all genes of the solution.
-#' @param ... Further arguments, by name; see the section below. All defaults are
-#'   those of Python. An argument that Python does not know is an error of class
-#'   `python.TypeError`.
-#' @param assay The matrix to use: name of an assay of a SummarizedExperiment, of
-#'   an element of `assayData` of an ExpressionSet, or of an assay of a Seurat
-#'   object. NULL: `"logcounts"`, `"exprs"`, or the default assay.
+#' @param x Log-normalised expression, genes x samples: a matrix, a sparse or
+#'   delayed matrix, a SummarizedExperiment or SingleCellExperiment, an
+#'   ExpressionSet, or a Seurat object. `glfs_select_genes()` also takes a list
+#'   of several: see the details.
+#' @param n_genes Number of genes. NULL: the fewest that preserve 90 % of the
+#'   structure, at most 500; with a budget, as many as it affords; with an
+#'   objective of the original GLFS, all genes of the solution.
+#' @param ... Must be empty: a misspelt argument is an error.
+#' @param preserve Target of the panel.
+#'   - `"structure"`: the variation between cells above the noise of single
+#'     genes;
+#'   - `"expression"`: the expression of all genes, each weighted by its
+#'     variance;
+#'   - a column of `colData()`: labels (a factor, strings or logical values),
+#'     which are to be distinguished, all alike; or decimal numbers such as a
+#'     pseudotime, which are to be predicted. Samples with a missing value stay
+#'     in the graph;
+#'   - a reduced dimension, such as `"PCA"`;
+#'   - genes to be predicted: names (a single gene as a list), a logical column
+#'     of `rowData()`, or a file (TXT, CSV, TSV, GMT, XLSX);
+#'   - several of these with weights: `c(structure = 1, cell_type = 2)`.
+#' @param cell_weights Weight of each sample in the target: a numeric vector or
+#'   a column of `colData()`. Labels instead of numbers: all labels count alike,
+#'   so rare types count as much as frequent ones.
+#' @param include,exclude Genes that must be, or cannot be, in the panel: names,
+#'   logical columns of `rowData()`, or families of human and mouse genes:
+#'   `"mitochondrial"`, `"ribosomal"`, `"haemoglobin"`, `"tcr"`, `"bcr"`,
+#'   `"sex"`, `"cell_cycle"`, `"heat_shock"`, `"dissociation"`. For genes by
+#'   pattern pass `grep("^AC[0-9]", rownames(x), value = TRUE)`.
+#' @param limits Constraints on the panel, costs and a budget: see
+#'   [glfs_limits()].
+#' @param platform Target platform, its detection efficiency and failures: see
+#'   [glfs_platform()].
+#' @param block Batch of every sample, as in scran: a vector, or a column of
+#'   `colData()`. Every batch has its own structure, so genes that only separate
+#'   batches gain nothing. A vector is stored in a column `glfs_block`.
+#' @param across With `block` or several objects: `"mean"` over the batches, or
+#'   `"worst"`: maximin over the batches.
+#' @param method `"glfs"`, or a method for comparison: `"lapaofs"`, `"lapdofs"`,
+#'   `"laplacian_score"`, `"q_alpha"`, `"sparse_pca"`, `"variance"`.
+#' @param objective,lam `"error"`, or an objective of the original GLFS and its
+#'   penalty; see the details.
+#' @param use_rep Structure to use: the `key_added` of [glfs_structure()], or a
+#'   reduced dimension that spans it. NULL: computed from the matrix.
+#' @param dimred Reduced dimension that spans the structure, as in other
+#'   packages of Bioconductor.
+#' @param neighbors_key `"k"` takes the graph `colPair(x, "k_connectivities")`,
+#'   and `"neighbors"` takes `colPair(x, "connectivities")`.
+#' @param n_comps Principal components that span the structure. NULL: without
+#'   PCA, for up to some hundred samples.
+#' @param symbols Column of `rowData()` with further names of the genes.
+#' @param missing What to do about names that are not in the data: `"raise"` an
+#'   error, `"warn"`, or `"ignore"` them.
+#' @param key_added Prefix of the columns and name of the record.
+#' @param subset Whether to keep only the selected genes.
+#' @param random_state Seed of the iteration that finds the principal
+#'   components. The panel hardly depends on it, so it is fixed.
+#' @param assay.type,assay Assay of a SummarizedExperiment or element of
+#'   `assayData` of an ExpressionSet, by either word; for a Seurat object
+#'   `assay` alone. NULL: `"logcounts"`, `"exprs"`, or the default assay.
+#' @param layer Layer (slot) of the assay of a Seurat object. NULL: `"data"`.
 #'
-#' @section Further arguments:
-#' \describe{
-#'   \item{`include`, `exclude`}{Genes that must be, or cannot be, in the selection:
-#'     names, logical columns of `rowData()`, or families of genes, of human and
-#'     mouse: `"mitochondrial"`, `"ribosomal"`, `"haemoglobin"`, `"tcr"`, `"bcr"`,
-#'     `"sex"`, `"cell_cycle"`, `"heat_shock"`, `"dissociation"`. For genes by
-#'     pattern pass `grep("^AC[0-9]", rownames(x), value = TRUE)`.}
-#'   \item{`symbols`}{A column of `rowData()` where these names and families are
-#'     looked for too, beside the row names.}
-#'   \item{`missing`}{What to do about names that are not there: `"raise"` an error,
-#'     `"warn"`, or `"ignore"` them.}
-#'   \item{`limits`}{Limits on the panel, costs and a budget: see [glfs_limits()].}
-#'   \item{`platform`}{The assay that will measure the panel, how much of each gene it
-#'     detects and which fail: see [glfs_platform()].}
-#'   \item{`preserve`}{What the panel is to keep. `"structure"`, all that genes vary
-#'     in; `"expression"`, the expression of all genes, which are to be predicted, each
-#'     counting by how much it varies; or a column of `colData()`: with labels (a
-#'     factor, strings or logical values) the types of the samples are to be told apart, each counting alike;
-#'     with decimal numbers, such as a pseudotime, they are to be predicted. Samples
-#'     with a missing value stay in the graph. Or a reduced dimension, such as
-#'     `"PCA"`; or genes that are to be predicted: names (of one gene a list), a
-#'     logical column of `rowData()`, or a file (TXT, CSV, TSV, GMT, XLSX). Or several
-#'     of these with weights: `c(structure = 1, cell_type = 2)`.}
-#'   \item{`cell_weights`}{Column of `colData()`: how much each sample counts in what
-#'     is kept. Labels in place of numbers: all labels count alike, so that rare types
-#'     count like frequent ones.}
-#'   \item{`across`}{With `block` or several objects: `"mean"` over the batches, or `"worst"`: the panel keeps
-#'     as much as can be of the batch of which it keeps least.}
-#'   \item{`block`}{The batch of every sample, a vector, as in scran, or a column of
-#'     `colData()`. Every batch gets its own structure, so that genes which only separate
-#'     batches gain nothing. A vector is kept in a column `glfs_block` of `colData()`.
-#'     Python's word `batch_key` can be used for a column, too.}
-#'   \item{`objective`, `lam`}{`"error"`, or a selection of the paper, and its
-#'     penalty; see below.}
-#'   \item{`n_comps`}{Principal components that span the structure; NULL: full rank,
-#'     for up to some hundred samples.}
-#'   \item{`use_rep`}{A reduced dimension to take instead, or the `key_added` of a
-#'     structure that [glfs_structure()] kept.}
-#'   \item{`neighbors_key`}{`"k"` takes the graph `colPair(x, "k_connectivities")`, and
-#'     `"neighbors"` takes `colPair(x, "connectivities")`.}
-#'   \item{`method`}{`"glfs"`, or a method that it is compared with: `"lapaofs"`,
-#'     `"lapdofs"`, `"laplacian_score"`, `"q_alpha"`, `"sparse_pca"`, `"variance"`.}
-#'   \item{`key_added`}{What to put in place of `glfs` in the names of the columns and
-#'     of the record.}
-#'   \item{`subset`}{Whether to keep only the selected genes.}
-#'   \item{`random_state`}{A seed.}
-#' }
+#' @details The structure is the variation between samples above the noise of
+#'   single genes, along the leading principal axes. Panels are nested: the
+#'   first k genes of a larger panel are the panel of k genes.
 #'
-#' @details The error is what the panel leaves unexplained of the structure of the
-#'   samples: the axes along which their expression varies above the noise of genes.
-#'   Panels are nested: the first k genes of a larger panel are the panel of k
-#'   genes. `objective = "exact"` is the selection of the
-#'   paper, gradient-based Laplacian feature selection (Wang and Goldenberg): it
-#'   minimises the variance alone, with a penalty `lam` on the weights of the genes.
-#'   `objective = "printed"` takes the formula that the paper prints for it.
+#'   `objective = "exact"` is the original GLFS (Wang and Goldenberg 2014): it
+#'   minimises a variance with a penalty `lam` on the weights of the genes.
+#'   `objective = "printed"` takes the last formula of that paper.
 #'
-#'   Genes in `exclude` cannot be selected, and still count as structure that the
-#'   panel should keep. For genes that are not to be looked at, cut the object.
+#'   Genes in `exclude` cannot be selected, and still count as structure. To
+#'   ignore genes altogether, subset the object.
 #'
-#'   A list of objects gives one panel for all of them, which is written to each: a list
-#'   of the same names is returned. Genes are matched by row names, and those that all
-#'   objects have can be selected. Each object counts as a batch with a structure of its
-#'   own, and may itself have batches, in a column that `block` names.
+#'   A list of objects gives one panel for all of them, which is written to
+#'   each: a list of the same names is returned. Genes are matched by row names;
+#'   those that all objects have can be selected. Each object counts as a batch,
+#'   and may have batches of its own in a column that `block` names.
 #'
-#'   The structure is computed from the matrix alone, whatever reduced dimensions and graphs
-#'   the object has, unless `use_rep` or `neighbors_key` name one: R and Python select the
-#'   same genes. What [glfs_structure()] kept is re-used where it was computed from the same
-#'   matrix by the same parameters, so that another size, limits or labels take tenths of a
-#'   second. Weight and neighbours of the graph and units of the genes are parameters of
-#'   [glfs_structure()]. For a Seurat object, `slot` or `layer` names the matrix of the assay,
-#'   by default `"data"`; `VariableFeatures(x) <- glfs_gene_sets(x)$glfs` hands the panel on.
+#'   The structure is computed from the matrix alone, whatever reduced
+#'   dimensions and graphs the object has, unless `use_rep`, `dimred` or
+#'   `neighbors_key` name one. A structure of [glfs_structure()] is used again
+#'   where matrix and parameters are the same, so another size, constraints or
+#'   labels take tenths of a second. For a Seurat object `VariableFeatures(x) <-
+#'   glfs_gene_sets(x)$glfs` hands the panel on.
 #'
-#'   A HDF5Matrix of numbers stays in its file and is read part by part, and so do a
-#'   TENxMatrix and an H5ADMatrix that is dense or stored by cells. Other delayed matrices
-#'   are realised in memory, block by block and without their zeros where these are most
-#'   of them. The other functions realise all of them.
-#'
-#'   Values in `...` are converted so: `NULL` is None, vectors of length one are scalars,
-#'   whole numbers are integers.
+#'   A HDF5Matrix of numbers stays in its file and is read part by part, and so
+#'   do a TENxMatrix and an H5ADMatrix that is dense or stored by cells. Other
+#'   delayed matrices are realised in memory block by block. All other functions
+#'   realise every delayed matrix.
 #'
 #' @return The object, with the columns below in `rowData()`, `fData()` or the
-#'   metadata of the features, and a record of the selection in `metadata(x)$glfs`,
+#'   metadata of the features, and a record in `metadata(x)$glfs`,
 #'   `notes(x)$glfs` or `Misc(x, "glfs")`. For a matrix, a DataFrame with these
-#'   columns, the record in its `metadata()`. `key_added` replaces the prefix `glfs`.
+#'   columns and the record in its `metadata()`. `key_added` replaces the prefix
+#'   `glfs`.
 #'
-#'   - `glfs_weight`: the weights, between 0 and 1, of the best panel of so many
-#'     genes if genes could be taken in part. With one of the paper's objectives,
-#'     the weight of at least 0 that the paper gives the gene.
-#'   - `glfs_loss`: what the panel loses without the gene, as a share of what all
-#'     genes keep; 0 for genes that are not selected.
-#'   - `glfs_score`: larger is better, without ties; NA for genes that could not be
-#'     selected.
+#'   - `glfs_weight`: weight from 0 to 1 of the gene in the best panel of this
+#'     size if genes could be taken in part. With an objective of the original
+#'     GLFS, the weight of at least 0 that it gives the gene.
+#'   - `glfs_loss`: share of the structure that is lost without the gene; 0 for
+#'     genes that are not selected.
+#'   - `glfs_score`: larger is better, without ties; NA for genes that could not
+#'     be selected.
 #'   - `glfs_rank`: 1 is the best gene; NA for genes that could not be selected.
 #'   - `glfs_selected`: whether the gene is selected.
 #'   - `glfs_included`: whether `include` put the gene in.
-#'   - `glfs_efficiency`: with such a platform, how much of the gene it detects.
+#'   - `glfs_efficiency`: with `efficiency`, the relative detection efficiency.
 #'
 #' @section The record:
 #' `metadata(x)$glfs` is a list:
 #'
-#' - `params`, `method`, `objective` and `versions`: how the selection was made.
-#' - `n_genes` and `n_tested`: how many genes were selected, and out of how many.
-#' - `preserved`: the share of the structure that the first 1, 2, ... genes of the panel
-#'   keep, of what all genes keep.
-#' - `optimality`: a share for panels of 1, 2, ... genes. Of what the best
-#'   possible panel of that size keeps, the panel keeps at least this share. NA for
-#'   panels of included genes alone. The paper's objectives do not have it.
-#' - `curve`: `n_genes` and `preserved` of panels larger than the selection too, where
-#'   `n_genes` was NULL.
-#' - `structure`: what the structure was computed from, the parameters of
-#'   [glfs_structure()].
-#' - `n_axes`: how many axes of the samples stand above the noise, for each batch; 0
-#'   where no structure does.
-#' - `graph_components`: the number of connected components of the graph of the
-#'   samples. `assay_noise`: the variance of the noise of the assay that will
-#'   measure the panel, as it was assumed.
-#' - `preserved_on_platform`: the mean, or the worst, of what panels of 1, 2, ... genes
-#'   keep over draws of a platform. `missing`: names that are not there, if any.
-#' - `batches` and `preserved_in_batches`: with `block`, their names, and what panels of 1, 2,
-#'   ... genes keep of each, a matrix of panels x batches.
-#' - `lam`, `path`, `kkt`, `converged` and `n_iter`: with the paper's objectives
-#'   only, the penalty, the path of solutions along it, the largest violation of the
-#'   optimality conditions, whether the solver converged, and its iterations.
+#' - `params`, `method`, `objective` and `versions`.
+#' - `n_genes` and `n_tested`: numbers of genes selected, and available.
+#' - `preserved`: structure preserved by the first 1, 2, ... genes, from 0 to 1.
+#' - `optimality`: lower bound on `preserved` over that of the best panel of 1,
+#'   2, ... genes. NA for panels of included genes alone. The original GLFS has
+#'   none.
+#' - `curve`: `n_genes` and `preserved` of larger panels too, where `n_genes`
+#'   was NULL.
+#' - `structure`: the parameters of [glfs_structure()].
+#' - `n_axes`: number of axes above the noise, for each batch.
+#' - `graph_components`: number of connected components of the graph of the
+#'   samples.
+#' - `assay_noise`: variance of the noise of the target platform.
+#' - `preserved_on_platform`: structure preserved by the first 1, 2, ... genes,
+#'   in the mean or the worst of draws of a platform.
+#' - `missing`: names that are not in the data, if any.
+#' - `batches` and `preserved_in_batches`: with `block`, their names, and the
+#'   structure preserved of each, a matrix of panels x batches.
+#' - `lam`, `path`, `kkt`, `converged` and `n_iter`: of the original GLFS only.
 #'
-#' @section Errors:
-#' Errors have class `glfs_error`, and an element `argument` where an argument is refused;
-#' those of Python also `python.ValueError` and the like, and elements `kind` and
-#' `traceback`. Missing values in the matrix and duplicate row
-#' names are errors. Warnings of Python become warnings of class
+#' @section Errors: Errors have class `glfs_error`, and an element `argument`
+#' where an argument is refused. Those of Python also have `python.ValueError`
+#' and the like, and elements `kind` and `traceback`. Missing values in the
+#' matrix and duplicate row names are errors. Warnings of Python have class
 #' `python.UserWarning`.
 #'
 #' @examples
-#' if (glfs_available()) {
-#'     # 90 samples in three groups; genes 1 to 3 tell them apart
-#'     set.seed(1)
-#'     x <- matrix(rnorm(40 * 90, 1, 0.3), 40, dimnames = list(paste0("g", 1:40)))
-#'     for (i in 1:3) x[i, 30 * (i - 1) + 1:30] <- x[i, 30 * (i - 1) + 1:30] + 3
-#'     genes <- glfs_select_genes(x, n_genes = 3, n_comps = NULL)
-#'     rownames(genes)[genes$glfs_selected]
-#' }
-#' @export
-glfs_select_genes <- function(x, n_genes, ..., assay = NULL) {
-    call <- if (is_record(x)) run_sets else run
-    call("select_genes", x, c(given("n_genes"), list(...)), assay)
-}
+#' x <- glfs_example()
+#' x <- glfs_select_genes(x, n_genes = 10)
+#' glfs_gene_sets(x)
+#' S4Vectors::metadata(x)$glfs$preserved
+#' @name glfs_select_genes
+NULL
 
-#' How often a gene is selected when samples are left out
+#' Stability of a selection under subsampling
 #'
-#' Repeats a selection of `x` on random parts of the samples, with the parameters
-#' that it was made with, by `glfs_bio.tl.stability()` in Python. Where `x` has no
-#' selection, as a matrix, the parameters are given here.
+#' Repeats a selection of `x` on random subsamples with its own parameters.
+#' Where `x` has no selection, as a matrix, the parameters are given here.
 #'
 #' @inheritParams glfs_select_genes
-#' @param n_genes How many genes in each part. Without it as in the selection; NULL:
-#'   an automatic number in each.
-#' @param ... Further arguments, by name: `key`, which selection (its `key_added`);
-#'   `n_resamples`, the number of parts; `fraction`, the share of the samples in a
-#'   part; `n_jobs`, processes; `key_added`; `random_state`; and arguments of
-#'   [glfs_select_genes()] in place of those of the selection.
-#' @param BPPARAM A parameter of BiocParallel, such as `BiocParallel::MulticoreParam(4)`:
-#'   as many processes as it has workers, on this machine. They are forked; where that
-#'   cannot be done, as on Windows and macOS, there is one. The result does not depend
-#'   on it. `n_jobs` is the same as a number.
+#' @param n_genes Number of genes in each subsample. Without it as in the
+#'   selection; NULL: an automatic number in each.
+#' @param ... Arguments of [glfs_select_genes()] in place of those of the
+#'   selection.
+#' @param key Selection: its `key_added`.
+#' @param n_resamples Number of subsamples.
+#' @param fraction Share of the samples in a subsample.
+#' @param key_added Prefix of the columns and name of the record. NULL: the
+#'   `key` with `_stability`.
+#' @param random_state Seed of the subsamples. NULL: drawn from R's generator,
+#'   so `set.seed()` repeats the result.
+#' @param BPPARAM A parameter of BiocParallel, such as
+#'   `BiocParallel::MulticoreParam(4)`: as many processes as it has workers, on
+#'   this machine. They are forked; where that cannot be done, as on Windows and
+#'   macOS, there is one. The result does not depend on it. NULL: one process.
 #' @return The object, with the columns below in `rowData()`, `fData()` or the
 #'   metadata of the features, and a record in `metadata(x)$glfs_stability`,
 #'   `notes(x)` or `Misc(x)`. For a matrix, a DataFrame.
 #'
-#'   - `glfs_stability_frequency`: the share of the parts in which the gene is
+#'   - `glfs_stability_frequency`: share of the subsamples in which the gene is
 #'     selected.
-#'   - `glfs_stability_frequency_with_substitutes`: for the genes of the selection the
-#'     share of the parts in which the gene, or one that stands in for it, is selected;
-#'     NA for the others. See [glfs_substitutes()].
-#'   - `glfs_stability_consensus`: whether the gene is in the panel of the genes that
-#'     are selected most often, as many as a part selects on average.
+#'   - `glfs_stability_frequency_with_substitutes`: for selected genes, the
+#'     share of subsamples in which the gene or a substitute is selected; NA for
+#'     the others.
+#'   - `glfs_stability_consensus`: whether the gene is one of those selected
+#'     most often, as many as a subsample selects on average.
 #'
-#'   The record has `table`, the genes that are selected most often with their frequencies;
-#'   `jaccard`, for every two parts the genes that their selections
-#'   share, over those in either, and `mean_jaccard`; `jaccard_with_substitutes` and its
-#'   mean: the same where a gene may be matched with one that stands in for it;
-#'   `n_genes`, the sizes of the selections; `of`, the key of the selection that was examined; and `params`.
+#'   The record has `table`, the genes selected most often; `jaccard`, the genes
+#'   shared by every two subsamples over those in either, and `mean_jaccard`;
+#'   `jaccard_with_substitutes` and its mean; `n_genes`, the sizes of the
+#'   panels; `of`, the key of the selection; and `params`.
 #' @examples
-#' if (glfs_available()) {
-#'     set.seed(1)
-#'     x <- matrix(rnorm(40 * 90, 1, 0.3), 40, dimnames = list(paste0("g", 1:40)))
-#'     for (i in 1:3) x[i, 30 * (i - 1) + 1:30] <- x[i, 30 * (i - 1) + 1:30] + 3
-#'     glfs_stability(x, n_genes = 3, n_resamples = 5, n_comps = NULL)
-#' }
-#' @export
-glfs_stability <- function(x, n_genes, ..., assay = NULL, BPPARAM = NULL) {
-    options <- c(given("n_genes"), list(...))
-    if (!is.null(BPPARAM))
-        options <- with_workers(options, BPPARAM)
-    run("stability", x, options, assay)
-}
-
-with_workers <- function(options, BPPARAM) {
-    if (!is(BPPARAM, "BiocParallelParam"))
-        refuse(
-            "BPPARAM", " is a ", class(BPPARAM)[1L], ": it must be a parameter of BiocParallel, ",
-            "such as BiocParallel::MulticoreParam(2)."
-        )
-    if ("n_jobs" %in% names(options))
-        glfs_stop("n_jobs and BPPARAM both say how many processes there are: give one of them.")
-    c(options, n_jobs = BiocParallel::bpnworkers(BPPARAM))
-}
+#' x <- glfs_select_genes(glfs_example(), n_genes = 10)
+#' set.seed(1)
+#' x <- glfs_stability(x, n_resamples = 3)
+#' S4Vectors::metadata(x)$glfs_stability$mean_jaccard
+#' @name glfs_stability
+NULL

@@ -1,32 +1,31 @@
-# Seurat objects without a class definition of Seurat: the package is only suggested.
+# Seurat objects without a class definition of Seurat, whose package is
+# suggested.
 seurat_assay <- function(x, assay) {
     if (!requireNamespace("SeuratObject", quietly = TRUE))
         glfs_stop("Seurat objects need the R package SeuratObject.")
     if (is.null(assay))
         assay <- SeuratObject::DefaultAssay(x)
-    check_string(assay, "assay")
-    if (!assay %in% SeuratObject::Assays(x))
-        refuse(
-            "assay", " = \"", assay, "\" is not an assay of x: ",
-            listed(SeuratObject::Assays(x)), "."
-        )
+    check_place(assay, "assay", SeuratObject::Assays(x), "an assay of x")
     assay
 }
 
-read_seurat <- function(x, assay = NULL, slot = "data", counts_layer = NULL, ...) {
+suppressMessages(setMethod("read_object", "Seurat", function(
+        x, assay = NULL, layer = "data", counts_layer = NULL, ...) {
+    refuse_place("name the matrix of x with assay = and layer =", ...)
     assay <- seurat_assay(x, assay)
-    check_string(slot, "slot")
-    slots <- seurat_slots(x[[assay]])
-    check_slot(slot, slots, assay)
-    # Version 5 of SeuratObject calls a slot a layer.
-    name <- if (utils::packageVersion("SeuratObject") < "5.0.0") "slot" else "layer"
-    values <- function(slot) {
-        check_slot(slot, slots, assay)
-        seurat_whole(do.call(
-            SeuratObject::GetAssayData, c(list(x[[assay]]), stats::setNames(list(slot), name))
-        ), slot, x[[assay]], assay)
+    check_string(layer, "layer")
+    layers <- seurat_layers(x[[assay]])
+    check_layer(layer, layers, assay)
+    # Version 4 of SeuratObject calls a layer a slot.
+    old <- utils::packageVersion("SeuratObject") < "5.0.0"
+    word <- if (old) "slot" else "layer"
+    values <- function(layer) {
+        check_layer(layer, layers, assay)
+        asked <- c(list(x[[assay]]), stats::setNames(list(layer), word))
+        seurat_whole(do.call(SeuratObject::GetAssayData, asked), layer,
+            x[[assay]], assay)
     }
-    matrix <- values(slot)
+    matrix <- values(layer)
     others <- setdiff(SeuratObject::Assays(x), assay)
     if (length(others) > 0L)
         message("Other assays are not used: ", listed(others), ".")
@@ -36,49 +35,48 @@ read_seurat <- function(x, assay = NULL, slot = "data", counts_layer = NULL, ...
     )
     names(reduced) <- seurat_reduced(names(reduced))
     plain_parts(
-        plain_matrix(matrix, paste0("slot \"", slot, "\" of assay \"", assay, "\"")),
+        plain_matrix(matrix,
+            paste0("layer \"", layer, "\" of assay \"", assay, "\"")),
         gene_names(matrix), x[[assay]][[]], no_names(x[[]]), reduced,
-        counts_layers(counts_layer, slots, "in the assay", values),
+        counts_layers(counts_layer, layers, "in the assay", values),
         methods::slot(x, "misc")
     )
-}
-
-# The matrix to use, by either of its names.
-seurat_slot <- function(options) {
-    if (all(c("slot", "layer") %in% names(options)))
-        glfs_stop("slot and layer are two names of one argument: give one of them.")
-    c(options[["slot"]], options[["layer"]])
-}
+}))
 
 # Version 5 may keep the samples of every file in a layer of its own.
-check_slot <- function(slot, slots, assay) {
-    parts <- slots[startsWith(slots, paste0(slot, "."))]
-    if (!slot %in% slots && length(parts) > 0L)
+check_layer <- function(layer, layers, assay) {
+    parts <- layers[startsWith(layers, paste0(layer, "."))]
+    if (!layer %in% layers && length(parts) > 0L)
         refuse(
-            "assay", " \"", assay, "\" has \"", slot, "\" in parts (", listed(parts),
-            "): run x[[\"", assay, "\"]] <- JoinLayers(x[[\"", assay, "\"]]) first."
+            "assay", " = \"", assay, "\" has \"", layer, "\" in parts (",
+            listed(parts),
+            "): run x[[\"", assay, "\"]] <- JoinLayers(x[[\"", assay,
+            "\"]]) first."
         )
-    if (!slot %in% slots)
+    if (!layer %in% layers)
         refuse(
-            "slot", " = \"", slot, "\" is not in assay \"", assay, "\": ", listed(slots),
-            if (slot == "data") "; NormalizeData() makes it", "."
+            "layer", " = \"", layer, "\" is not in assay \"", assay, "\": ",
+            listed(layers), if (layer == "data") "; NormalizeData() makes it",
+            "."
         )
 }
 
 # Scaled data may be missing, or be there for some genes.
-seurat_whole <- function(matrix, slot, assay, name) {
+seurat_whole <- function(matrix, layer, assay, name) {
     there <- intersect(rownames(assay), rownames(matrix))
+    called <- paste0(" = \"", layer, "\" of assay \"", name, "\" ")
     if (length(there) == 0L)
-        refuse("slot", " \"", slot, "\" of assay \"", name, "\" is empty: choose another.")
+        refuse("layer", called, "is empty: choose another.")
     if (length(there) < nrow(assay))
         refuse(
-            "slot", " \"", slot, "\" of assay \"", name, "\" has ", length(there), " of ",
-            nrow(assay), " genes: run ScaleData(x, features = rownames(x)), or choose another."
+            "layer", called, "has ", length(there), " of ", nrow(assay),
+            " genes: run ",
+            "ScaleData(x, features = rownames(x)), or choose another."
         )
     matrix[rownames(assay), , drop = FALSE]
 }
 
-seurat_slots <- function(assay) {
+seurat_layers <- function(assay) {
     if (utils::packageVersion("SeuratObject") < "5.0.0")
         return(c("counts", "data", "scale.data"))
     # `::` would name a function that version 4 does not have.
@@ -91,7 +89,8 @@ seurat_reduced <- function(names) {
     names
 }
 
-write_seurat <- function(x, result, assay = NULL, ...) {
+suppressMessages(setMethod("write_object", "Seurat", function(
+        x, result, assay = NULL, ...) {
     assay <- seurat_assay(x, assay)
     values <- as.data.frame(result$var)
     if (length(result$rows) < nrow(x[[assay]]))
@@ -111,4 +110,4 @@ write_seurat <- function(x, result, assay = NULL, ...) {
     misc[names(result$records)] <- result$records
     methods::slot(x, "misc") <- misc
     x
-}
+}))

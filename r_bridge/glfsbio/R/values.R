@@ -23,7 +23,8 @@ plain_list <- function(items, names = NULL) {
 sequences <- c("genes", "sizes")
 # Arguments for which a named vector holds a number of each name.
 numbers_by_name <- c(
-    "cost", "efficiency", "expected_counts", "failure", "genes", "max_total_per_type",
+    "cost", "efficiency", "expected_counts", "failure", "genes",
+    "max_total_per_type",
     "off_target", "preserve", "priority", "spread"
 )
 # Arguments that are lists of genes by name.
@@ -45,8 +46,9 @@ plain_argument <- function(x, name = "") {
     if (!(is.numeric(x) || is.logical(x) || is.character(x)) ||
         !is.null(dim(x)) || is.object(x))
         refuse(
-            name, " is a ", class(x)[1L], ": Python takes NULL, numbers, strings, ",
-            "logical values, and lists of these."
+            name, " is a ", class(x)[1L],
+            ": it must be NULL, numbers, strings, ",
+            "logical values, or a list of these."
         )
     if (anyNA(x))
         refuse(name, " has missing values: remove them.")
@@ -67,7 +69,8 @@ plain_arguments_list <- function(x, name) {
         lapply(x, function(genes) {
             # As a record has them.
             genes <- if (is.list(genes)) unlist(genes) else genes
-            if (is.character(genes)) plain_strings(genes) else plain_argument(genes, name)
+            if (is.character(genes)) plain_strings(genes)
+            else plain_argument(genes, name)
         })
     else if (is.null(names(x))) lapply(x, plain_argument, name = name)
     else Map(plain_argument, x, names(x))
@@ -77,7 +80,7 @@ plain_arguments_list <- function(x, name) {
 plain_arguments <- function(arguments) {
     labels <- names(arguments)
     if (length(arguments) > 0L && (is.null(labels) || !all(nzchar(labels))))
-        glfs_stop("Further arguments must be given by name.")
+        glfs_stop("All further arguments must be given by name.")
     plain_list(
         Map(plain_argument, arguments, labels),
         if (is.null(labels)) character() else labels
@@ -99,6 +102,7 @@ r_value <- function(x) {
             "dgCMatrix", p = x$p, i = x$i, x = x$x, Dim = as.integer(x$shape)
         ),
         list = r_list(x),
+        lists = r_lists(x),
         table = r_table(x)
     )
 }
@@ -124,6 +128,16 @@ r_list <- function(x) {
     if (!is.null(x$names))
         names(values) <- r_value(x$names)
     values
+}
+
+# A vector for each row of a table.
+r_lists <- function(x) {
+    lengths <- r_value(x$lengths)
+    values <- r_value(x$values)
+    rows <- seq_along(lengths)
+    parts <- unname(split(values, factor(rep(rows, lengths), rows)))
+    if (is.character(values)) IRanges::CharacterList(parts)
+    else IRanges::NumericList(parts)
 }
 
 r_table <- function(x) {

@@ -1,16 +1,12 @@
-# With GLFSBIO_REQUIRE_PYTHON, glfs_available() is an error instead of FALSE.
-need_python <- function() {
-    skip_if_not(suppressMessages(glfs_available()), "Python with glfs_bio")
-}
-
 # Refusals have the argument as a field, those of Python their kind as a class, too.
 expect_refused <- function(object, argument, class = "glfs_error") {
     refusal <- expect_error(object, class = class)
     expect_identical(refusal$argument, argument)
 }
 
+# A package that is suggested; where the project is tested none may be missing.
 need_package <- function(name) {
-    if (nzchar(Sys.getenv("GLFSBIO_REQUIRE_PYTHON")))
+    if (nzchar(Sys.getenv("CI")))
         expect_true(requireNamespace(name, quietly = TRUE))
     else
         skip_if_not_installed(name)

@@ -1,5 +1,4 @@
 test_that("a classifier is learnt, kept in a file, and used on other samples", {
-    need_python()
     sce <- sce_of(cells())
     known <- rep(c(TRUE, FALSE), 45)
     learnt <- glfs_classify(sce[, known], "group", c(1, 3, 6), cv = 3)
@@ -34,7 +33,6 @@ test_that("a classifier is learnt, kept in a file, and used on other samples", {
 })
 
 test_that("genes that are not there are an error, or at their mean", {
-    need_python()
     learnt <- glfs_classify(cells(), groups, 6)
     gone <- learnt$genes[2]
     new <- cells()[rownames(cells()) != gone, ]
@@ -51,7 +49,6 @@ test_that("genes that are not there are an error, or at their mean", {
 })
 
 test_that("objects of all classes have what a matrix has", {
-    need_python()
     labels <- replace(groups, 1:9, NA)
     ours <- glfs_classify(cells(), labels, 4)
     expect_identical(rownames(ours$colData), colnames(cells()))

@@ -1,5 +1,4 @@
 test_that("an exception in Python is an R condition with the traceback", {
-    need_python()
     error <- tryCatch(glfs_select_genes(cells(), n_comps = -1), error = identity)
     expect_s3_class(error, c("python.ValueError", "python.Exception", "glfs_error"))
     expect_identical(error[c("argument", "kind")], list(argument = "n_comps", kind = "InvalidValue"))
@@ -9,13 +8,11 @@ test_that("an exception in Python is an R condition with the traceback", {
 })
 
 test_that("a warning in Python is an R warning", {
-    need_python()
     counts <- round(10 * cells())
     expect_warning(select(counts), class = "python.UserWarning")
 })
 
 test_that("what Python says is a message, in the words of R", {
-    need_python()
     labels <- replace(groups, 1:9, "unknown")
     expect_message(classified <- glfs_classify(cells(), labels, 2), "unknown")
     expect_silent(suppressMessages(glfs_classify(cells(), labels, 2)))
@@ -28,8 +25,8 @@ test_that("what Python says is a message, in the words of R", {
         tryCatch(glfs_classify(cells(), labels, 2, lambda1 = -1), glfs_error = identity), NA
     )
     sce <- sce_of(cells())
-    expect_refused(select(sce, batch_key = "zz"), "batch_key", "python.KeyError")
-    expect_error(select(sce, batch_key = "zz"), "colData(x)", fixed = TRUE)
+    expect_refused(select(sce, block = "zz"), "block", "python.KeyError")
+    expect_error(select(sce, block = "zz"), "colData(x)", fixed = TRUE)
     expect_error(select(sce, use_rep = "PCA"), "use_rep = \"PCA\" .*reducedDims\\(x\\)")
     expect_error(select(sce, random_state = "a"), "or NULL")
     expect_warning(select(round(10 * cells())), "scuttle::logNormCounts()",
@@ -38,7 +35,6 @@ test_that("what Python says is a message, in the words of R", {
 })
 
 test_that("an error of R below Python comes back with its message", {
-    need_python()
     skip_if(Sys.getenv("R_COVR") == "true")
     path <- withr::local_tempfile(fileext = ".h5ad")
     writeLines("not HDF5", path)
@@ -47,7 +43,6 @@ test_that("an error of R below Python comes back with its message", {
 })
 
 test_that("arguments are converted, or refused by name", {
-    need_python()
     x <- cells()
     plain <- select(x)
     for (options in list(
@@ -64,7 +59,6 @@ test_that("arguments are converted, or refused by name", {
 })
 
 test_that("strings of all kinds come through", {
-    need_python()
     x <- cells()
     odd <- c("\u00e9\u4e2d", "a\nb", "tab\t", "with \"quotes\"", "NA", "\u00e9")
     odd[6] <- iconv("\u00fc", "UTF-8", "latin1")

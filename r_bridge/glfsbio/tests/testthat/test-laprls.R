@@ -1,5 +1,4 @@
 test_that("unknown labels are filled in", {
-    need_python()
     labels <- groups
     labels[c(TRUE, TRUE, FALSE)] <- NA
     model <- glfs_laprls(cells()[1:6, ], labels)
@@ -14,7 +13,6 @@ test_that("unknown labels are filled in", {
 })
 
 test_that("labels come in all forms", {
-    need_python()
     two <- cells()[1:6, 1:60]
     numbers <- rep(1:2, each = 30)
     for (labels in list(
@@ -32,7 +30,6 @@ test_that("labels come in all forms", {
 })
 
 test_that("new samples need the genes of the model", {
-    need_python()
     sce <- sce_of(cells())
     model <- glfs_laprls(sce[1:6, ], "group")
     expect_identical(predict(model, sce[40:1, ]), predict(model, cells()))
@@ -44,7 +41,6 @@ test_that("new samples need the genes of the model", {
 })
 
 test_that("a model is kept by saveRDS and takes sparse matrices", {
-    need_python()
     model <- glfs_laprls(cells()[1:6, ], groups, lambda1 = 1)
     file <- withr::local_tempfile()
     saveRDS(model, file)

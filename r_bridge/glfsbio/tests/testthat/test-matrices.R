@@ -1,5 +1,4 @@
 test_that("a matrix gives a DataFrame with the parameters", {
-    need_python()
     table <- expected()
     expect_s4_class(table, "DataFrame")
     expect_identical(names(table), columns)
@@ -22,7 +21,6 @@ test_that("a matrix gives a DataFrame with the parameters", {
 })
 
 test_that("panels are nested, and one without a size has the curve", {
-    need_python()
     three <- glfs_select_genes(cells(), n_genes = 3, n_comps = 10)
     expect_setequal(rownames(three)[three$glfs_selected], glfs_gene_sets(expected())$glfs[1:3])
     one <- glfs_select_genes(cells(), n_comps = 10)
@@ -33,7 +31,6 @@ test_that("panels are nested, and one without a size has the curve", {
 })
 
 test_that("what has no value is NA, in the record too", {
-    need_python()
     one <- select(cells(), include = c("g1", "g9"), exclude = "g4")
     expect_identical(which(one$glfs_included), c(1L, 9L))
     for (name in c("glfs_score", "glfs_rank"))
@@ -44,7 +41,6 @@ test_that("what has no value is NA, in the record too", {
 })
 
 test_that("the paper's objectives have their solver's record", {
-    need_python()
     one <- select(cells(), objective = "exact")
     expect_gte(sum(one$glfs_selected[1:6]), 5) # a noisy one may be in for its copy
     entry <- S4Vectors::metadata(one)$glfs
@@ -56,7 +52,6 @@ test_that("the paper's objectives have their solver's record", {
 })
 
 test_that("all sparse forms give what the dense matrix gives", {
-    need_python()
     x <- Matrix::Matrix(cells(), sparse = TRUE)
     for (class in c("CsparseMatrix", "RsparseMatrix", "TsparseMatrix")) {
         expect_expected(select(methods::as(x, class)))
@@ -64,7 +59,6 @@ test_that("all sparse forms give what the dense matrix gives", {
 })
 
 test_that("logical, integer and dense Matrix matrices are numbers", {
-    need_python()
     x <- cells() > 1
     plain <- select(x + 0)
     for (one in list(
@@ -79,7 +73,6 @@ test_that("logical, integer and dense Matrix matrices are numbers", {
 })
 
 test_that("a matrix with an entry stored twice has their sum", {
-    need_python()
     x <- cells()
     at <- which(x != 0, arr.ind = TRUE)
     twice <- Matrix::sparseMatrix(
@@ -90,7 +83,6 @@ test_that("a matrix with an entry stored twice has their sum", {
 })
 
 test_that("a delayed matrix is realised with a message", {
-    need_python()
     dense <- DelayedArray::DelayedArray(cells())
     sparse <- DelayedArray::DelayedArray(Matrix::Matrix(cells(), sparse = TRUE))
     for (x in list(dense, sparse, sparse * 1)) {
@@ -113,7 +105,6 @@ test_that("zeros of a delayed matrix are dropped block by block", {
 })
 
 test_that("a missing value is an error that says where", {
-    need_python()
     x <- cells()
     x["g3", "c5"] <- NA
     x["g3", "c6"] <- NaN
@@ -129,21 +120,18 @@ test_that("a missing value is an error that says where", {
 })
 
 test_that("an infinite value is Python's error", {
-    need_python()
     x <- cells()
     x[1] <- Inf
     expect_error(select(x), class = "python.ValueError")
 })
 
 test_that("what is not a matrix of numbers is refused", {
-    need_python()
     expect_refused(select(letters), "x")
     expect_error(select(matrix(letters, 2)), class = "glfs_error")
     expect_refused(select(cells(), assay = "logcounts"), "assay")
 })
 
 test_that("names of genes must tell them apart", {
-    need_python()
     x <- cells()
     rownames(x)[2] <- "g1"
     expect_error(select(x), "g1", class = "glfs_error")

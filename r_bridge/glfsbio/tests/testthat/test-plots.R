@@ -1,5 +1,4 @@
 test_that("plots are ggplot objects of what was written", {
-    need_python()
     need_package("ggplot2")
     x <- glfs_curve(select(sce_of(cells())), 8, labels = "group")
     x <- glfs_evaluate_panel(x, labels = "group", n_random = 2)

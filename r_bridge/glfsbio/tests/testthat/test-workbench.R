@@ -1,7 +1,6 @@
 panel <- c("g1", "g2", "g3")
 
 test_that("a panel is judged, and the columns of genes and cells come with it", {
-    need_python()
     out <- glfs_evaluate_panel(sce_of(cells()), panel, "group", n_comps = 10, n_random = 4)
     expect_s4_class(out, "SingleCellExperiment")
     found <- S4Vectors::metadata(out)$glfs_evaluation
@@ -24,13 +23,13 @@ test_that("a panel is judged, and the columns of genes and cells come with it", 
 })
 
 test_that("objects of all classes have what a matrix has", {
-    need_python()
-    ours <- glfs_evaluate_panel(cells(), panel, n_comps = 10, n_random = 2)
+    evaluate <- function(x)
+        glfs_evaluate_panel(x, panel, n_comps = 10, n_random = 2, random_state = 0)
+    ours <- evaluate(cells())
     expect_type(ours, "list")
     open <- ours$colData$glfs_evaluation_unexplained
     r2 <- ours$rowData$glfs_evaluation_r2
     expect_identical(rownames(ours$rowData), paste0("g", 1:40))
-    evaluate <- function(x) glfs_evaluate_panel(x, panel, n_comps = 10, n_random = 2)
     record <- ours[setdiff(names(ours), c("rowData", "colData"))]
 
     sce <- evaluate(sce_of(cells()))
@@ -58,7 +57,6 @@ test_that("objects of all classes have what a matrix has", {
 })
 
 test_that("a panel is extended, and the result is a selection like any other", {
-    need_python()
     sce <- sce_of(cells())
     out <- glfs_extend_panel(sce, panel, 2, labels = "group", n_comps = 10)
     data <- SummarizedExperiment::rowData(out)
@@ -77,7 +75,6 @@ test_that("a panel is extended, and the result is a selection like any other", {
 })
 
 test_that("a selection is explained by the structure that it was made by", {
-    need_python()
     sce <- glfs_structure(sce_of(cells()), lambda1 = 20, n_comps = 10, key_added = "mine")
     sce <- glfs_select_genes(sce, 6, use_rep = "mine")
     out <- glfs_explain_panel(sce, labels = "group")
@@ -94,8 +91,73 @@ test_that("a selection is explained by the structure that it was made by", {
     expect_false(is.unsorted(-table$substitution_score))
 })
 
+test_that("one gene is a panel", {
+    sce <- sce_of(cells())
+    expect_identical(
+        S4Vectors::metadata(glfs_evaluate_panel(sce, "g1"))$glfs_evaluation$genes, "g1"
+    )
+    expect_identical(
+        S4Vectors::metadata(glfs_explain_panel(sce, "g1"))$glfs_explanation$table$gene,
+        "g1"
+    )
+    expect_length(glfs_gene_sets(
+        glfs_extend_panel(sce, "g1", 2, n_comps = 10), "glfs_extended"
+    )[[1]], 3)
+    out <- glfs_compare_panels(sce, list(one = "g1", other = "g2"))
+    expect_identical(S4Vectors::metadata(out)$glfs_comparison$table$n_genes, c(1, 1))
+})
+
+test_that("labels and weights are columns or vectors", {
+    sce <- sce_of(cells())
+    labels <- replace(groups, 1:5, NA)
+    sce$known <- labels
+    tables <- function(labels) list(
+        S4Vectors::metadata(
+            glfs_evaluate_panel(sce, panel, labels, random_state = 0)
+        )$glfs_evaluation$per_label,
+        S4Vectors::metadata(glfs_explain_panel(sce, panel, labels))$glfs_explanation$pairs,
+        S4Vectors::metadata(glfs_markers(sce, panel, labels))$glfs_markers$table,
+        S4Vectors::metadata(glfs_curve(sce, 3, labels))$glfs_curve$table,
+        S4Vectors::metadata(
+            glfs_extend_panel(sce, panel, 2, labels = labels)
+        )$glfs_extended$table
+    )
+    expect_equal(tables(labels), tables("known"))
+    out <- glfs_evaluate_panel(sce, panel, labels)
+    expect_false("glfs_labels" %in% names(SummarizedExperiment::colData(out)))
+    sce$weight <- seq_len(90) / 90
+    scores <- function(...) glfs_scores(select(sce, ...))
+    expect_identical(scores(cell_weights = sce$weight), scores(cell_weights = "weight"))
+    expect_identical(scores(cell_weights = groups), scores(cell_weights = "group"))
+    expect_refused(glfs_evaluate_panel(sce, panel, labels[-1]), "labels")
+    expect_refused(glfs_markers(sce, panel, stats::rnorm(90)), "labels")
+    expect_refused(select(sce, cell_weights = 1:3), "cell_weights")
+})
+
+test_that("several names in one place are lists", {
+    x <- cells()
+    rownames(x)[1:2] <- c("a, b", "c/d")
+    out <- glfs_select_genes(sce_of(x), 6, n_comps = 10)
+    set.seed(1)
+    out <- glfs_evaluate_panel(out, labels = groups, n_random = 2)
+    missed <- S4Vectors::metadata(out)$glfs_evaluation$unexplained
+    for (column in c("genes_up", "genes_down")) {
+        expect_s4_class(missed[[column]], "CharacterList")
+        expect_true(all(unlist(missed[[column]]) %in% rownames(x)))
+    }
+    expect_true(all(unlist(missed$labels) %in% groups))
+    expect_identical(lengths(missed$label_shares), lengths(missed$labels))
+    found <- S4Vectors::metadata(glfs_explain_panel(out, labels = groups))
+    table <- found$glfs_explanation$table
+    expect_true(all(unlist(table$supports) %in% groups))
+    expect_true(all(unlist(table$axis) %in% rownames(x)))
+    expect_true(all(c("a, b", "c/d") %in% unlist(table$axis)))
+    expect_true(all(unlist(found$glfs_explanation$pairs$gene_shares) <= 1))
+    marks <- S4Vectors::metadata(glfs_markers(out, "glfs", groups))$glfs_markers$table
+    expect_true(all(unlist(marks$markers) %in% rownames(x)))
+})
+
 test_that("panels are compared, and sizes", {
-    need_python()
     sce <- glfs_select_genes(sce_of(cells()), n_genes = 6)
     panels <- list(ours = "glfs", theirs = panel, one = list("g1"))
     out <- glfs_compare_panels(sce, panels, "group")
@@ -111,7 +173,6 @@ test_that("panels are compared, and sizes", {
 })
 
 test_that("limits, costs and families reach Python", {
-    need_python()
     sce <- sce_of(cells())
     counts <- round(cells())
     SummarizedExperiment::assay(sce, "counts") <- counts
@@ -145,7 +206,6 @@ test_that("limits, costs and families reach Python", {
 })
 
 test_that("a panel keeps what it is asked to keep", {
-    need_python()
     sce <- sce_of(cells())
     out <- select(sce, preserve = c(structure = 1, group = 2), cell_weights = "group")
     genes <- glfs_gene_sets(out)$glfs
@@ -164,7 +224,6 @@ test_that("a panel keeps what it is asked to keep", {
 })
 
 test_that("stability is that of the selection, or of parameters that are given", {
-    need_python()
     sce <- select(sce_of(cells()), key_added = "ours")
     out <- glfs_stability(sce, key = "ours", n_resamples = 2)
     record <- S4Vectors::metadata(out)$ours_stability
@@ -180,6 +239,8 @@ test_that("limits are a list of what is set", {
     expect_identical(names(glfs_limits()), character())
     expect_identical(glfs_platform(failure = 0.1), list(failure = 0.1))
     expect_refused(check_limits(list(3)), "limits")
-    need_python()
+    expect_refused(glfs_limits(max_meen = 3), "max_meen")
+    expect_refused(glfs_platform(fails = 3), "fails")
+    expect_error(glfs_limits(3), class = "glfs_error")
     expect_refused(select(cells(), limits = list(max_meen = 3)), "max_meen", "python.TypeError")
 })

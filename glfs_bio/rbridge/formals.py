@@ -1,0 +1,167 @@
+"""Arguments of R's functions and their defaults, from the signatures of Python's.
+
+``make r-generics`` writes them into ``R/generics.R`` of the R package.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+from .. import pp, tl
+from ..estimators import LapRLSClassifier
+from ..options import Limits, Platform
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+#: By the names that R has for them, without ``glfs_``.
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "select_genes": pp.select_genes,
+    "structure": pp.structure,
+    "stability": tl.stability,
+    "evaluate_panel": tl.evaluate_panel,
+    "extend_panel": tl.extend_panel,
+    "substitutes": tl.substitutes,
+    "explain_panel": tl.explain_panel,
+    "compare_panels": tl.compare_panels,
+    "curve": tl.curve,
+    "markers": tl.markers,
+    "classify": tl.classify,
+    "predict": tl.predict,
+    "laprls": LapRLSClassifier,
+}
+#: Options that are made by a function.
+RECORDS: dict[str, Callable[..., Any]] = {"limits": Limits, "platform": Platform}
+#: Functions whose `preserve` R has in several arguments, and parameters of a structure as others.
+JUDGES = frozenset(
+    {"evaluate_panel", "extend_panel", "substitutes", "explain_panel", "compare_panels", "curve"}
+)
+#: Classes that have a method of every function.
+CLASSES = ("ANY", "SummarizedExperiment", "SingleCellExperiment", "ExpressionSet", "Seurat")
+
+#: The object itself, and what has no meaning in R or another argument there.
+NOT_IN_R = frozenset({"adata", "as_highly_variable", "inplace", "layer"})
+RENAMED = {"batch_key": "block"}
+#: Arguments that Python has in another place.
+_MORE = {"select_genes": ("lam",), "laprls": ("labels",)}
+#: What stands before `...`, beside Python's positional arguments.
+_POSITIONAL = {"classify": ("n_genes",), "laprls": ()}
+#: Seeds that change what is seen come from R's generator.
+_SEEDED = frozenset({"stability", "evaluate_panel", "compare_panels", "classify"})
+_PLACE = {"assay.type": "NULL", "assay": "NULL", "layer": "NULL"}
+#: Tables that are taken apart.
+_TABLES = {"platform": "vectors_of_tables(given())"}
+#: Python's word for what an earlier selection had: an argument without a default.
+_RECORDED = "recorded"
+
+
+def formals(name: str) -> dict[str, str]:
+    """Return the arguments of a function of R in their order, with their defaults as R code.
+
+    Without a default: an empty text, as for ``...``.
+    """
+    parameters = [
+        one
+        for one in inspect.signature(FUNCTIONS[name]).parameters.values()
+        if one.name not in {*NOT_IN_R, "n_jobs"} and one.kind is not one.VAR_KEYWORD
+    ]
+    first = [one for one in parameters if _is_positional(name, one)]
+    later = [one for one in parameters if not _is_positional(name, one)]
+    found = {"x": ""} | ({"labels": ""} if name == "laprls" else {})
+    found |= {RENAMED.get(one.name, one.name): _default(name, one) for one in first}
+    found |= {"...": ""}
+    found |= {RENAMED.get(one.name, one.name): _default(name, one) for one in later}
+    found |= {one: "NULL" for one in _MORE.get(name, ()) if one not in found}
+    if name in JUDGES:
+        found |= {"cell_weights": "NULL", "use_rep": "NULL"}
+    if "use_rep" in found:
+        found |= {"dimred": "NULL"}
+    if name == "stability":
+        found |= {"BPPARAM": "NULL"}
+    return found | _PLACE
+
+
+def more(name: str) -> frozenset[str]:
+    """Return options that R hands over and Python's function does not have itself."""
+    of_structure = frozenset(inspect.signature(pp.structure).parameters) - {"key_added"}
+    own = (of_structure | {"cell_weights"}) if name in JUDGES else frozenset(_MORE.get(name, ()))
+    return own - set(inspect.signature((FUNCTIONS | RECORDS)[name]).parameters) - NOT_IN_R
+
+
+def told(name: str) -> list[str]:
+    """Return the arguments of a function of R, by which it is told what it takes."""
+    if name in RECORDS:
+        return list(inspect.signature(RECORDS[name]).parameters)
+    own = [RENAMED.get(one, one) for one in sorted(more(name))]
+    return [one for one in dict.fromkeys([*formals(name), *own]) if one not in {"x", "..."}]
+
+
+def _is_positional(name: str, one: inspect.Parameter) -> bool:
+    if one.name in _POSITIONAL.get(name, ()):
+        return True
+    return name != "laprls" and one.kind is not one.KEYWORD_ONLY
+
+
+def _default(name: str, one: inspect.Parameter) -> str:
+    if one.name == "random_state" and name in _SEEDED:
+        return "NULL"
+    if one.default is one.empty or one.default == _RECORDED:
+        return ""
+    return _in_r(one.default)
+
+
+def _in_r(value: Any) -> str:
+    if value is None or isinstance(value, bool):
+        return {None: "NULL", True: "TRUE", False: "FALSE"}[value]
+    return json.dumps(value) if isinstance(value, str) else f"{value:g}"
+
+
+def generics() -> str:
+    """Return the text of ``R/generics.R``."""
+    blocks = ["# Made by `make r-generics` from the signatures of Python: do not edit by hand."]
+    for name in FUNCTIONS:
+        function = f"glfs_{name}"
+        aliases = " ".join(f"{function},{one}-method" for one in CLASSES)
+        aliased = _wrapped(f"@aliases {aliases}", first="#' ", later="#'   ")
+        page = "glfs_classify" if name == "predict" else function
+        blocks.append(
+            f"#' @rdname {page}\n"
+            f"{aliased}\n"
+            f"#' @export\n#' @exportMethod {function}\n"
+            f'setGeneric("{function}", signature = "x", function(\n'
+            f"{_wrapped(_listed(formals(name)), first=' ' * 8)}\n"
+            f'    standardGeneric("{function}")\n'
+            "})"
+        )
+    for name, record in RECORDS.items():
+        fields = {"...": ""} | {
+            one.name: _in_r(one.default) for one in inspect.signature(record).parameters.values()
+        }
+        blocks.append(
+            f"#' @rdname glfs_limits\n#' @export\nglfs_{name} <- function(\n"
+            f"{_wrapped(_listed(fields), first=' ' * 8)}\n"
+            f'    options_of("{name}", {_TABLES.get(name, "given()")})\n'
+            "}"
+        )
+    return "\n\n".join(blocks) + "\n"
+
+
+def _listed(arguments: dict[str, str]) -> str:
+    """Return what stands between the parentheses, and the brace after them."""
+    told = [f"{name}\0=\0{default}" if default else name for name, default in arguments.items()]
+    return ", ".join(told) + ")\0{"
+
+
+def _wrapped(text: str, *, first: str, later: str | None = None) -> str:
+    """Return the text in lines of 80 columns; a default stays with its argument."""
+    return textwrap.fill(
+        text,
+        80,
+        initial_indent=first,
+        subsequent_indent=first if later is None else later,
+        break_long_words=False,
+        break_on_hyphens=False,
+    ).replace("\0", " ")

@@ -1,0 +1,36 @@
+#' Estimate the detection efficiency of each gene on a platform
+#'
+#' The efficiency of a gene is its mean count on the platform over that in the
+#' reference, for samples of the same kinds. Logarithms of these ratios are
+#' shrunk to their mean over the genes by empirical Bayes; a gene that was not
+#' measured gets that mean, and the spread of all genes.
+#'
+#' @param reference Samples from which panels are selected, as an object of the
+#'   kinds that [glfs_select_genes()] takes.
+#' @param spatial Samples that the platform measured. Genes are matched by name.
+#' @param labels Column of `colData()` of both, with types of samples. Types
+#'   that one of them lacks are left out.
+#' @param assay,spatial_assay Name of the raw counts of each object.
+#' @return A data frame with one row per gene of the reference, for
+#'   [glfs_platform()]: `efficiency`; `low` and `high`, the ends of its 90 %
+#'   interval; `spread`, the standard deviation of its logarithm; with three
+#'   types or more `off_target`, the share of its counts that does not follow
+#'   the types of the reference; and `measured`.
+#' @examples
+#' x <- glfs_example()
+#' counts <- round(expm1(as.matrix(SummarizedExperiment::assay(x))))
+#' SummarizedExperiment::assay(x, "counts") <- counts
+#' half <- x
+#' SummarizedExperiment::assay(half, "counts") <- floor(counts / 2)
+#' head(glfs_estimate_efficiency(x, half, "bulk_labels"))
+#' @export
+glfs_estimate_efficiency <- function(
+        reference, spatial, labels = NULL, assay = "counts",
+        spatial_assay = "counts") {
+    call_python(
+        "estimate_efficiency",
+        reference = read_object(reference, assay = assay),
+        spatial = read_object(spatial, assay = spatial_assay),
+        labels = plain_argument(labels, "labels")
+    )
+}

@@ -1,0 +1,214 @@
+# Made by `make r-generics` from the signatures of Python: do not edit by hand.
+
+#' @rdname glfs_select_genes
+#' @aliases glfs_select_genes,ANY-method
+#'   glfs_select_genes,SummarizedExperiment-method
+#'   glfs_select_genes,SingleCellExperiment-method
+#'   glfs_select_genes,ExpressionSet-method glfs_select_genes,Seurat-method
+#' @export
+#' @exportMethod glfs_select_genes
+setGeneric("glfs_select_genes", signature = "x", function(
+        x, n_genes = NULL, ..., preserve = "structure", cell_weights = NULL,
+        include = NULL, exclude = NULL, limits = NULL, platform = NULL,
+        block = NULL, across = "mean", method = "glfs", objective = "error",
+        use_rep = NULL, neighbors_key = NULL, n_comps = 50, symbols = NULL,
+        missing = "raise", key_added = "glfs", subset = FALSE, random_state = 0,
+        lam = NULL, dimred = NULL, assay.type = NULL, assay = NULL,
+        layer = NULL) {
+    standardGeneric("glfs_select_genes")
+})
+
+#' @rdname glfs_structure
+#' @aliases glfs_structure,ANY-method glfs_structure,SummarizedExperiment-method
+#'   glfs_structure,SingleCellExperiment-method
+#'   glfs_structure,ExpressionSet-method glfs_structure,Seurat-method
+#' @export
+#' @exportMethod glfs_structure
+setGeneric("glfs_structure", signature = "x", function(
+        x, ..., n_comps = 50, use_rep = NULL, neighbors_key = NULL,
+        n_neighbors = NULL, lambda1 = 100, standardize = "auto", block = NULL,
+        key_added = "glfs_structure", random_state = 0, dimred = NULL,
+        assay.type = NULL, assay = NULL, layer = NULL) {
+    standardGeneric("glfs_structure")
+})
+
+#' @rdname glfs_stability
+#' @aliases glfs_stability,ANY-method glfs_stability,SummarizedExperiment-method
+#'   glfs_stability,SingleCellExperiment-method
+#'   glfs_stability,ExpressionSet-method glfs_stability,Seurat-method
+#' @export
+#' @exportMethod glfs_stability
+setGeneric("glfs_stability", signature = "x", function(
+        x, n_genes, ..., key = "glfs", n_resamples = 20, fraction = 0.5,
+        key_added = NULL, random_state = NULL, BPPARAM = NULL,
+        assay.type = NULL, assay = NULL, layer = NULL) {
+    standardGeneric("glfs_stability")
+})
+
+#' @rdname glfs_evaluate_panel
+#' @aliases glfs_evaluate_panel,ANY-method
+#'   glfs_evaluate_panel,SummarizedExperiment-method
+#'   glfs_evaluate_panel,SingleCellExperiment-method
+#'   glfs_evaluate_panel,ExpressionSet-method glfs_evaluate_panel,Seurat-method
+#' @export
+#' @exportMethod glfs_evaluate_panel
+setGeneric("glfs_evaluate_panel", signature = "x", function(
+        x, panel = "glfs", labels = NULL, ..., counts_layer = NULL,
+        platform = NULL, n_random = 20, n_axes = 5, symbols = NULL,
+        preserve = NULL, key_added = "glfs_evaluation", random_state = NULL,
+        cell_weights = NULL, use_rep = NULL, dimred = NULL, assay.type = NULL,
+        assay = NULL, layer = NULL) {
+    standardGeneric("glfs_evaluate_panel")
+})
+
+#' @rdname glfs_extend_panel
+#' @aliases glfs_extend_panel,ANY-method
+#'   glfs_extend_panel,SummarizedExperiment-method
+#'   glfs_extend_panel,SingleCellExperiment-method
+#'   glfs_extend_panel,ExpressionSet-method glfs_extend_panel,Seurat-method
+#' @export
+#' @exportMethod glfs_extend_panel
+setGeneric("glfs_extend_panel", signature = "x", function(
+        x, panel, n_extra = NULL, ..., labels = NULL, exclude = NULL,
+        limits = NULL, platform = NULL, symbols = NULL, preserve = NULL,
+        key_added = "glfs_extended", random_state = 0, cell_weights = NULL,
+        use_rep = NULL, dimred = NULL, assay.type = NULL, assay = NULL,
+        layer = NULL) {
+    standardGeneric("glfs_extend_panel")
+})
+
+#' @rdname glfs_substitutes
+#' @aliases glfs_substitutes,ANY-method
+#'   glfs_substitutes,SummarizedExperiment-method
+#'   glfs_substitutes,SingleCellExperiment-method
+#'   glfs_substitutes,ExpressionSet-method glfs_substitutes,Seurat-method
+#' @export
+#' @exportMethod glfs_substitutes
+setGeneric("glfs_substitutes", signature = "x", function(
+        x, panel = "glfs", genes = NULL, n = 5, ..., exclude = NULL,
+        min_score = 0.5, symbols = NULL, preserve = NULL,
+        key_added = "glfs_substitutes", cell_weights = NULL, use_rep = NULL,
+        dimred = NULL, assay.type = NULL, assay = NULL, layer = NULL) {
+    standardGeneric("glfs_substitutes")
+})
+
+#' @rdname glfs_explain_panel
+#' @aliases glfs_explain_panel,ANY-method
+#'   glfs_explain_panel,SummarizedExperiment-method
+#'   glfs_explain_panel,SingleCellExperiment-method
+#'   glfs_explain_panel,ExpressionSet-method glfs_explain_panel,Seurat-method
+#' @export
+#' @exportMethod glfs_explain_panel
+setGeneric("glfs_explain_panel", signature = "x", function(
+        x, panel = "glfs", labels = NULL, ..., n_labels = 3, exclude = NULL,
+        symbols = NULL, preserve = NULL, key_added = "glfs_explanation",
+        cell_weights = NULL, use_rep = NULL, dimred = NULL, assay.type = NULL,
+        assay = NULL, layer = NULL) {
+    standardGeneric("glfs_explain_panel")
+})
+
+#' @rdname glfs_compare_panels
+#' @aliases glfs_compare_panels,ANY-method
+#'   glfs_compare_panels,SummarizedExperiment-method
+#'   glfs_compare_panels,SingleCellExperiment-method
+#'   glfs_compare_panels,ExpressionSet-method glfs_compare_panels,Seurat-method
+#' @export
+#' @exportMethod glfs_compare_panels
+setGeneric("glfs_compare_panels", signature = "x", function(
+        x, panels, labels = NULL, ..., counts_layer = NULL, symbols = NULL,
+        preserve = NULL, key_added = "glfs_comparison", random_state = NULL,
+        cell_weights = NULL, use_rep = NULL, dimred = NULL, assay.type = NULL,
+        assay = NULL, layer = NULL) {
+    standardGeneric("glfs_compare_panels")
+})
+
+#' @rdname glfs_curve
+#' @aliases glfs_curve,ANY-method glfs_curve,SummarizedExperiment-method
+#'   glfs_curve,SingleCellExperiment-method glfs_curve,ExpressionSet-method
+#'   glfs_curve,Seurat-method
+#' @export
+#' @exportMethod glfs_curve
+setGeneric("glfs_curve", signature = "x", function(
+        x, max_genes = 200, labels = NULL, ..., sizes = NULL, include = NULL,
+        exclude = NULL, limits = NULL, symbols = NULL, preserve = NULL,
+        key_added = "glfs_curve", cell_weights = NULL, use_rep = NULL,
+        dimred = NULL, assay.type = NULL, assay = NULL, layer = NULL) {
+    standardGeneric("glfs_curve")
+})
+
+#' @rdname glfs_markers
+#' @aliases glfs_markers,ANY-method glfs_markers,SummarizedExperiment-method
+#'   glfs_markers,SingleCellExperiment-method glfs_markers,ExpressionSet-method
+#'   glfs_markers,Seurat-method
+#' @export
+#' @exportMethod glfs_markers
+setGeneric("glfs_markers", signature = "x", function(
+        x, panel, labels, ..., n_markers = 3, beta = 0.5, symbols = NULL,
+        key_added = "glfs_markers", assay.type = NULL, assay = NULL,
+        layer = NULL) {
+    standardGeneric("glfs_markers")
+})
+
+#' @rdname glfs_classify
+#' @aliases glfs_classify,ANY-method glfs_classify,SummarizedExperiment-method
+#'   glfs_classify,SingleCellExperiment-method
+#'   glfs_classify,ExpressionSet-method glfs_classify,Seurat-method
+#' @export
+#' @exportMethod glfs_classify
+setGeneric("glfs_classify", signature = "x", function(
+        x, labels, n_genes = NULL, ..., train = NULL, graph = "auto",
+        lambda1 = 0.1, lambda2 = 10, n_comps = "auto", include = NULL,
+        exclude = NULL, symbols = NULL, block = NULL, cv = 10,
+        key_added = "glfs_class", random_state = NULL, assay.type = NULL,
+        assay = NULL, layer = NULL) {
+    standardGeneric("glfs_classify")
+})
+
+#' @rdname glfs_classify
+#' @aliases glfs_predict,ANY-method glfs_predict,SummarizedExperiment-method
+#'   glfs_predict,SingleCellExperiment-method glfs_predict,ExpressionSet-method
+#'   glfs_predict,Seurat-method
+#' @export
+#' @exportMethod glfs_predict
+setGeneric("glfs_predict", signature = "x", function(
+        x, model, ..., symbols = NULL, missing = "raise", unsure = NULL,
+        key_added = "glfs_class", assay.type = NULL, assay = NULL,
+        layer = NULL) {
+    standardGeneric("glfs_predict")
+})
+
+#' @rdname glfs_laprls
+#' @aliases glfs_laprls,ANY-method glfs_laprls,SummarizedExperiment-method
+#'   glfs_laprls,SingleCellExperiment-method glfs_laprls,ExpressionSet-method
+#'   glfs_laprls,Seurat-method
+#' @export
+#' @exportMethod glfs_laprls
+setGeneric("glfs_laprls", signature = "x", function(
+        x, labels, ..., lambda1 = 0.1, lambda2 = 10, graph = "neighbors",
+        n_neighbors = 15, class_weight = "balanced", standardize = TRUE,
+        assay.type = NULL, assay = NULL, layer = NULL) {
+    standardGeneric("glfs_laprls")
+})
+
+#' @rdname glfs_limits
+#' @export
+glfs_limits <- function(
+        ..., min_mean = NULL, max_mean = NULL, min_cells = NULL,
+        max_cells = NULL, min_mean_in_type = NULL, max_mean_in_type = NULL,
+        min_cells_in_type = NULL, max_cells_in_type = NULL,
+        max_total_per_cell = NULL, max_total_per_type = NULL,
+        max_total_per_bit = NULL, expected_counts = NULL, families = NULL,
+        per_family = NULL, per_type = NULL, markers = NULL, together = NULL,
+        priority = NULL, groupby = NULL, counts_layer = NULL, cost = NULL,
+        budget = NULL) {
+    options_of("limits", given())
+}
+
+#' @rdname glfs_limits
+#' @export
+glfs_platform <- function(
+        ..., name = NULL, genes = NULL, min_probes = NULL, efficiency = NULL,
+        spread = NULL, failure = NULL, case = NULL, off_target = NULL,
+        max_off_target = NULL, codebook = NULL) {
+    options_of("platform", vectors_of_tables(given()))
+}
