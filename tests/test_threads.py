@@ -20,9 +20,9 @@ def number():
 
 @pytest.mark.parametrize("before", [2, 3])
 def test_selections_in_many_threads_leave_blas_as_it_was(pbmc, before):
-    objects = [pbmc.copy() for _ in range(16)]
+    objects = [pbmc.copy() for _ in range(6)]
     with threadpool_limits(before, user_api="blas"):
-        with ThreadPoolExecutor(8) as pool:
+        with ThreadPoolExecutor(3) as pool:
             list(pool.map(lambda adata: pp.select_genes(adata, 5), objects))
         assert set(number()) == {before}
     assert all((one.var == objects[0].var).all(axis=None) for one in objects)
