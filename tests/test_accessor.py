@@ -34,7 +34,10 @@ def test_methods_do_what_functions_do(pbmc):
 def test_every_function_of_an_object_is_a_method(pbmc):
     for room in (glfs_bio.pp, glfs_bio.tl):
         for name in room.__all__:
-            bound, function = getattr(pbmc.glfs, name), getattr(room, name)
+            function = getattr(room, name)
+            if next(iter(inspect.signature(function).parameters)) != "adata":
+                continue  # of two objects
+            bound = getattr(pbmc.glfs, name)
             assert bound.__func__ is function
             assert name in dir(pbmc.glfs)
             assert list(inspect.signature(bound).parameters) == [

@@ -30,7 +30,7 @@ FULL = ("full after half", "disk full")
 OF_HDF5 = ("killed at the first byte", "killed at the last byte", "full at the first byte",
            "full at the last byte")  # fmt: skip
 WRITERS = {"write_text", "write_bytes", "to_csv", "savefig", "write_h5ad", "write_zarr", "open"}
-NO_FILES = ("_stdout()", "buffer")
+NO_FILES = ("_stdout()", "buffer", "entry")
 
 
 @pytest.fixture(scope="module")
@@ -92,6 +92,16 @@ def check(end, how):
         assert (code, beside) == (3, 0)
 
 
+def writes_no_file(call):
+    """Whether a call opens a file to read it, or returns a table as text."""
+    if not isinstance(call.func, ast.Attribute):
+        return False
+    if call.func.attr == "to_csv":
+        return not call.args
+    modes = [one.value for one in call.args if isinstance(one, ast.Constant)]
+    return call.func.attr == "open" and not any(set(str(mode)) & set("wax+") for mode in modes)
+
+
 def test_every_write_of_the_package_takes_the_place_of_the_old_file():
     """Whatever writes does so within `replacing`, or the faults above say nothing of it."""
     wrote = set()
@@ -104,14 +114,21 @@ def test_every_write_of_the_package_takes_the_place_of_the_old_file():
             if isinstance(node, ast.With) and "replacing(" in ast.unparse(node.items[0])
             for inner in ast.walk(node)
         }
+        harmless = {
+            node.func
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Call) and writes_no_file(node)
+        }
         for node in ast.walk(tree):
             assert not (isinstance(node, ast.Name) and node.id == "open"), path
+            if node in harmless:
+                continue
             if isinstance(node, ast.Attribute) and node.attr in WRITERS and node not in safe:
                 line = text.splitlines()[node.lineno - 1]
                 assert any(f"{node.attr}({target}" in line for target in NO_FILES), (path, line)
             elif isinstance(node, ast.Attribute) and node.attr in WRITERS:
                 wrote.add(path.name)
-    lists = {"classifier_file.py", "_gene_list.py", "_gmt.py"}
+    lists = {"classifier_file.py", "_gene_list.py", "_gmt.py", "order.py"}
     assert wrote == lists | {"_report.py", "_figure.py", "_files.py"}
 
 

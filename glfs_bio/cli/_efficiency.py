@@ -44,7 +44,7 @@ def efficiency(
     table: options.Table = None,
     overwrite: options.Overwrite = False,
 ) -> None:
-    """Estimate what a platform detects of each gene; prints a table with tabs.
+    """Estimate the detection efficiency of each gene; prints a table as TSV.
 
     Example: glfs-bio efficiency atlas.h5ad xenium.h5ad --labels cell_type --table efficiency.csv
     """

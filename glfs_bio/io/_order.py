@@ -119,8 +119,7 @@ def write_order(
             names=", ".join(lacking[:3]),
         )
     sheets.check_names(table["gene"], path)
-    with replacing(path, overwrite=overwrite) as target:
-        order.write(table, form, target)
+    order.write(table, form, path, overwrite=overwrite)
 
 
 def write_reference(

@@ -157,10 +157,6 @@ class Source:
         """Whether a vendor's table has these columns."""
         return self.of_vendor and set(heads) <= set(self.heads)
 
-    def refuse(self, problem: str, remedy: str = "", /, **fields: object) -> InvalidValue:
-        """Return the refusal of the file."""
-        return InvalidValue("path", str(self.path), problem, remedy, **fields)
-
 
 @dataclass(frozen=True)
 class Found:
@@ -292,8 +288,13 @@ def _panel(source: Source, form: Form, found: Found) -> PanelFile:
     table = found.table
     for cell in table["gene"]:
         if isinstance(cell, sheets.NoName):
-            raise source.refuse(
-                "has among the genes {what}", "{advice}", what=cell.what, advice=cell.advice
+            raise InvalidValue(
+                "path",
+                str(source.path),
+                "has among the genes {what}",
+                "{advice}",
+                what=cell.what,
+                advice=cell.advice,
             )
     table = table.assign(gene=[str(cell).strip() for cell in table["gene"]])
     filled = (table["gene"] != "").to_numpy()
@@ -303,7 +304,7 @@ def _panel(source: Source, form: Form, found: Found) -> PanelFile:
     genes = table[filled & ~control]
     _check_damage(source, list(genes["gene"]))
     if genes.empty:
-        raise source.refuse("has no gene names")
+        raise InvalidValue("path", str(source.path), "has no gene names")
     once = ~genes["gene"].duplicated().to_numpy()
     repeated = list(dict.fromkeys(genes["gene"][~once]))
     controls = list(dict.fromkeys(table["gene"][filled & control]))
@@ -356,7 +357,9 @@ def _check_damage(source: Source, genes: list[str]) -> None:
     for name in damaged:
         meant = names.meant_by_date(name)
         told.append(f"{name} for {' or '.join(meant)}" if meant else name)
-    raise source.refuse(
+    raise InvalidValue(
+        "path",
+        str(source.path),
         "has among the genes dates or numbers, as spreadsheets make of names: {told}",
         "write the names again, in cells formatted as text",
         told=listed(told),
@@ -412,7 +415,7 @@ def _json(source: Source) -> Found:
         )
         control.append(kind.get("descriptor") != "gene")
     if not rows:
-        raise source.refuse("has no gene names")
+        raise InvalidValue("path", str(source.path), "has no gene names")
     panel = payload.get("panel")
     panel = panel if isinstance(panel, dict) else {}
     identity = panel.get("identity")
@@ -426,7 +429,9 @@ def _part(source: Source, content: Any, name: str, kind: type = dict) -> Any:
     """A part of a document, or what is wrong with it."""
     found = content.get(name) if isinstance(content, dict) else None
     if not isinstance(found, kind):
-        raise source.refuse(
+        raise InvalidValue(
+            "path",
+            str(source.path),
             "is no gene_panel.json of 10x Genomics, as it lacks {name!r}",
             "give the file that lies beside a run, or a list or table of genes",
             name=name,
@@ -437,7 +442,13 @@ def _part(source: Source, content: Any, name: str, kind: type = dict) -> Any:
 def _text_of(source: Source, data: dict[str, Any], name: str, *, needed: bool = True) -> str:
     found = data.get(name, "")
     if not isinstance(found, str) or (needed and not found.strip()):
-        raise source.refuse("has a target without {name!r}", "get the file again", name=name)
+        raise InvalidValue(
+            "path",
+            str(source.path),
+            "has a target without {name!r}",
+            "get the file again",
+            name=name,
+        )
     return found.strip()
 
 
@@ -448,7 +459,9 @@ def _codebook(source: Source) -> Found:
     bits = [[str(cell).strip() for cell in row[3:]] for row in source.rows[1:]]
     for number, row in enumerate(bits, start=1):
         if len(row) != len(header) or not set(row) <= {"0", "1"}:
-            raise source.refuse(
+            raise InvalidValue(
+                "path",
+                str(source.path),
                 "has a row of bits that is not {n} times 0 or 1: the row {number}",
                 "get the codebook again",
                 n=len(header),
@@ -490,7 +503,9 @@ def _lines(source: Source) -> Found:
     for number, line in enumerate(sheets.text(source.path).splitlines(), start=1):
         name = re.sub(r"(^|\s)#.*", "", line).strip()
         if re.search(r"[,;\t]", name):
-            raise source.refuse(
+            raise InvalidValue(
+                "path",
+                str(source.path),
                 "must hold one name a line, and line {number} is {line!r}",
                 "save a table as .csv or .tsv",
                 number=number,
@@ -525,7 +540,9 @@ def _where(source: Source, heads: list[str]) -> int | None:
         return known
     if not heads[0]:
         return 0
-    raise source.refuse(
+    raise InvalidValue(
+        "path",
+        str(source.path),
         "has {n} columns, and none is headed gene or symbol",
         "name one of {heads} with {arg:column}",
         n=len(heads),

@@ -14,6 +14,7 @@ from scipy import sparse
 from scipy.io import mmwrite
 
 from .._extras import needs
+from .._files import replacing
 from ..errors import InvalidValue
 from . import names, sheets
 
@@ -156,24 +157,26 @@ def faults(
     return found
 
 
-def write(table: pd.DataFrame, form: OrderForm, target: Path) -> None:
+def write(table: pd.DataFrame, form: OrderForm, path: Path, *, overwrite: bool) -> None:
     """Write the table of an order; its names are those that :func:`.sheets.check_names` passes."""
     content = form.columns(table).map(sheets.without_formula)
-    if target.suffix.lower() != ".xlsx":
-        separator = _SEPARATORS[target.suffix.lower()]
-        content.to_csv(target, sep=separator, index=False, encoding="utf-8")
-        return
-    needs("An .xlsx file", "openpyxl")
-    with target.open("wb") as file, pd.ExcelWriter(file, engine="openpyxl") as book:
-        if form.above is not None:
-            first, row = form.above
-            pd.DataFrame({form.title: [f"{len(content)} genes"]}).to_excel(
-                book, sheet_name=first, index=False
-            )
-            content.to_excel(book, sheet_name=row, startrow=1, index=False)
-            book.sheets[row].cell(1, 1).value = form.title
-        else:
-            content.to_excel(book, sheet_name="order", index=False)
+    separator = _SEPARATORS.get(path.suffix.lower())
+    if separator is None:
+        needs("An .xlsx file", "openpyxl")
+    with replacing(path, overwrite=overwrite) as target:
+        if separator is not None:
+            content.to_csv(target, sep=separator, index=False, encoding="utf-8")
+            return
+        with target.open("wb") as file, pd.ExcelWriter(file, engine="openpyxl") as book:
+            if form.above is not None:
+                first, row = form.above
+                pd.DataFrame({form.title: [f"{len(content)} genes"]}).to_excel(
+                    book, sheet_name=first, index=False
+                )
+                content.to_excel(book, sheet_name=row, startrow=1, index=False)
+                book.sheets[row].cell(1, 1).value = form.title
+            else:
+                content.to_excel(book, sheet_name="order", index=False)
 
 
 @dataclass(frozen=True)

@@ -69,9 +69,22 @@ PRESERVE = [
     ("--preserve louvain --preserve louvain=2", "--preserve"),
     ("--cell-weights nope", "--cell-weights nope"),
 ]
-FAILURE = [
+PLATFORM = [
     ("--failure nope", "--failure nope"),
     ("--failure 2", "--failure"),
+    ("--platform x --failure 2", "--failure"),
+    ("--orderable nope", "--platform"),
+    ("--orderable glfs_selected --min-probes 0", "--min-probes 0"),
+    ("--efficiency 1 --spread -1", "--spread -1"),
+    ("--efficiency 1 --case best", "--case best"),
+    ("--off-target 2", "--off-target"),
+    ("--off-target 0.1 --max-off-target -1", "--max-off-target -1"),
+    ("--codebook nope.csv", "--codebook nope.csv"),
+]
+TOTALS = [
+    ("--max-total-per-bit 9", "--counts-layer"),
+    ("--max-total-per-cell 9 --counts-layer X --expected-counts nope", "--expected-counts"),
+    ("--together nope.txt", "nope.txt"),
 ]
 
 DATA = [
@@ -88,14 +101,14 @@ DATA = [
     (f"{EVALUATE} --counts-layer nope", "--counts-layer nope"),
     (f"{EVALUATE} --n-random -1", "--n-random -1"),
     (f"{EVALUATE} --n-axes 0", "--n-axes 0"),
-    *((f"{EVALUATE} {words}", told) for words, told in FAILURE),
+    *((f"{EVALUATE} {words}", told) for words, told in PLATFORM),
     ("extend empty.h5ad glfs --genes no/g.txt", "no"),
     ("extend empty.h5ad glfs --max-cells 2", "--max-cells 2.0"),
     (f"{EXTEND} --n-extra 0", "--n-extra 0"),
     (f"{EXTEND} --n-extra 764", "--n-extra 764"),
     (f"{EXTEND} --labels nope", "--labels nope"),
     (f"{EXTEND} --n-extra 5 --cost 2 --budget 3", "budget=3"),
-    *((f"{EXTEND} {words}", told) for words, told in FAILURE),
+    *((f"{EXTEND} {words}", told) for words, told in PLATFORM),
     *((f"{EXTEND} --n-extra 2 {words}", told) for words, told in PRESERVE),
     *(
         (f"{line} {words}", told)
@@ -103,7 +116,7 @@ DATA = [
         for words, told in (PRESERVE[0], PRESERVE[3], PRESERVE[-1])
     ),
     *((f"{CURVE} {words}", told) for words, told in (PRESERVE[0], PRESERVE[3], PRESERVE[-1])),
-    *((f"{SELECT} --n-genes 5 {words}", told) for words, told in FAILURE),
+    *((f"{SELECT} --n-genes 5 {words}", told) for words, told in PLATFORM),
     ("substitutes cells.h5ad glfs --genes CD8a", "CD8A"),
     ("substitutes cells.h5ad CD3D,LYZ --genes CD8A", "CD8A"),
     ("substitutes cells.h5ad glfs -n 0", "--n 0"),
@@ -138,6 +151,8 @@ DATA = [
     ),
     *((f"{EXTEND} --n-extra 2 {words}", told) for words, told in LIMITS),
     *((f"{line} {words}", told) for line in (CURVE, SELECT) for words, told in LIMITS[3:4]),
+    *((f"{EXTEND} --n-extra 2 {words}", told) for words, told in TOTALS),
+    *((f"{CURVE} --max-genes 5 {words}", told) for words, told in TOTALS),
     (f"{CURVE} --max-genes 5 --per-type 999 --groupby louvain", "per_type=999"),
     (f"{SELECT} --n-genes 5 --cost 2 --budget -1", "--budget -1.0"),
 ]

@@ -351,11 +351,11 @@ def test_names_that_files_cannot_hold(pbmc, tmp_path, name):
 def test_a_failure_leaves_nothing(selected, tmp_path, monkeypatch):
     order_panel(selected, "glfs", "xenium_v1")
 
-    def fail(table, form, target):
+    def fail(table, target, **options):
         target.write_text("half")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("glfs_bio.platform.order.write", fail)
+    monkeypatch.setattr(pd.DataFrame, "to_csv", fail)
     with pytest.raises(KeyboardInterrupt):
         write_order(selected, tmp_path / "a.csv")
     assert not list(tmp_path.iterdir())
