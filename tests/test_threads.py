@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -18,14 +19,54 @@ def number():
     return [one["num_threads"] for one in libraries if one["user_api"] == "blas"]
 
 
-@pytest.mark.parametrize("before", [2])
-def test_selections_in_many_threads_leave_blas_as_it_was(pbmc, before):
-    objects = [pbmc.copy() for _ in range(4)]
-    with threadpool_limits(before, user_api="blas"):
-        with ThreadPoolExecutor(2) as pool:
-            list(pool.map(lambda adata: pp.select_genes(adata, 5), objects))
+@pytest.fixture
+def threads_of_blas():
+    """Set the number of BLAS threads as an environment does: no living thread controls it."""
+
+    def to(n):
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(threadpool_limits, n, user_api="blas").result()
+
+    (before,) = set(number())
+    yield to
+    to(before)
+
+
+@pytest.mark.parametrize("before", [2, 3])
+def test_selections_in_many_threads_leave_blas_as_it_was(pbmc, threads_of_blas, before):
+    objects = [pbmc.copy() for _ in range(16)]
+    threads_of_blas(before)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda adata: pp.select_genes(adata, 5), objects))
         assert set(number()) == {before}
     assert all((one.var == objects[0].var).all(axis=None) for one in objects)
+
+
+def test_the_last_to_leave_need_not_be_the_first_to_come(threads_of_blas):
+    threads_of_blas(3)
+    came, left = threading.Event(), threading.Event()
+
+    def first():
+        with threads.one_thread_of_blas():
+            came.set()
+            assert left.wait(60)
+        done.set()
+        assert end.wait(60)  # it lives on, as threads of a pool do
+
+    def second():
+        with threads.one_thread_of_blas():
+            left.set()
+            assert done.wait(60)
+            assert set(number()) == {1}
+
+    done, end = threading.Event(), threading.Event()
+    with ThreadPoolExecutor(2) as pool:
+        one = pool.submit(first)
+        assert came.wait(60)
+        pool.submit(second).result()
+        assert set(number()) == {3}
+        end.set()
+        one.result()
 
 
 def test_limits_that_overlap():

@@ -388,12 +388,12 @@ def _reduced(
         raise InvalidValue("X", NO_VALUE, "has no gene that varies over {cells}", cells=cells_are)
     with nullcontext() if full_rank else sample.products.threads():
         problem = _build(data, every, sample, reduction, representation, graph)
-        if problem.axes.strengths[0] >= chance.SETTINGS.evident:
-            return problem
-        # Coordinates and a graph that are given are those of the cells, which stay.
-        where = None if representation is None else sample.rows(representation)
-        near = None if graph is None else problem.data_graph
-        return replace(problem, chance=_by_chance(sample.data, reduction, where, near))
+    if problem.axes.strengths[0] >= chance.SETTINGS.evident:
+        return problem
+    # Coordinates and a graph that are given are those of the cells, which stay.
+    where = None if representation is None else sample.rows(representation)
+    near = None if graph is None else problem.data_graph
+    return replace(problem, chance=_by_chance(sample.data, reduction, where, near))
 
 
 def _by_chance(

@@ -38,9 +38,8 @@ class Dense:
     matrix: Matrix
 
     def threads(self) -> AbstractContextManager[object]:
-        """All threads of BLAS, which does the products; one where the matrix is small."""
-        small = np.prod(self.matrix.shape) <= threads.RULES.numbers
-        return threads.one_thread_of_blas() if small else nullcontext()
+        """All threads of BLAS, which does the products."""
+        return nullcontext()
 
     def times(self, block: Array) -> Array:
         """``X w`` for the columns of a block."""

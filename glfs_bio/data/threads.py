@@ -60,7 +60,7 @@ class _OneThreadOfBlas:
         self._lock = threading.Lock()
         self._process = os.getpid()
         self._inside = 0
-        self._before: AbstractContextManager[object] = nullcontext()
+        self._restore: Callable[[], object] = lambda: None
 
     @contextmanager
     def __call__(self) -> Iterator[None]:
@@ -68,7 +68,8 @@ class _OneThreadOfBlas:
             self._lock, self._process, self._inside = threading.Lock(), os.getpid(), 0
         with self._lock:
             if self._inside == 0:
-                self._before = controller().limit(limits=1, user_api="blas")
+                self._restore = controller().limit(limits=1, user_api="blas").unregister
+                _give_up_control()
             self._inside += 1
         try:
             yield
@@ -76,7 +77,19 @@ class _OneThreadOfBlas:
             with self._lock:
                 self._inside -= 1
                 if self._inside == 0:
-                    self._before.__exit__(None, None, None)
+                    self._restore()
+                    _give_up_control()
+
+
+def _give_up_control() -> None:
+    """Let other threads set the number of BLAS: the last to leave need not be the first to come.
+
+    From version 3.8 on threadpoolctl ignores all but the thread that was the first to set it.
+    """
+    from threadpoolctl import OpenBLASController
+
+    if hasattr(OpenBLASController, "clear_controlling_thread"):
+        OpenBLASController.clear_controlling_thread()
 
 
 #: One for the process.
