@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.linalg import sqrtm
 
 from glfs_bio.cells.cells import Reduction, build_problems
 from glfs_bio.criterion.criterion import SETTINGS, Criterion
@@ -142,7 +141,10 @@ def by_definition(problems, above_noise):
             in_units, whitening = problem.projections * problem.units[:, None], basis * kappa**0.5
             genes = in_units @ whitening / np.sqrt(lambda2)
             structure = in_units @ above_noise(problem) @ whitening
-            wanted = sqrtm(structure.T @ structure).real
+            strengths, axes = np.linalg.eigh(structure.T @ structure)
+            # the root of what is rounding would be 1e-8
+            strengths[strengths < 1e-12 * strengths[-1]] = 0.0
+            wanted = (axes * np.sqrt(strengths)) @ axes.T
             if lengths is not None:
                 genes *= lengths[block][:, None]
             chosen = genes[list(panel)]

@@ -18,7 +18,7 @@ EVERY = np.arange(12)
 
 def test_errors_are_the_definition(criterion, by_definition):
     expected = [by_definition(ORDER[:size]) for size in range(len(ORDER) + 1)]
-    np.testing.assert_allclose(criterion.errors(ORDER), expected, rtol=1e-8)
+    np.testing.assert_allclose(criterion.errors(ORDER), expected, rtol=1e-10)
     assert expected[0] == pytest.approx(1.0)
     assert criterion.scale == pytest.approx(1.0 - by_definition(EVERY), rel=1e-8)
 
@@ -33,7 +33,7 @@ def test_all_genes_keep_all(criterion):
 def test_share_that_is_kept(criterion, by_definition):
     scale = 1.0 - by_definition(EVERY)
     expected = [(1.0 - by_definition(ORDER[: size + 1])) / scale for size in range(len(ORDER))]
-    np.testing.assert_allclose(criterion.preserved(ORDER), expected, rtol=1e-6)
+    np.testing.assert_allclose(criterion.preserved(ORDER), expected, rtol=1e-10)
 
 
 def test_kept_does_not_depend_on_the_order(criterion):
@@ -49,9 +49,9 @@ def test_losses_are_differences(criterion, by_definition):
         (by_definition([gene for gene in ORDER if gene != out]) - by_definition(ORDER)) / scale
         for out in ORDER
     ]
-    np.testing.assert_allclose(criterion.losses(ORDER), expected, rtol=1e-6)
+    np.testing.assert_allclose(criterion.losses(ORDER), expected, rtol=1e-10)
     kept = criterion.preserved(ORDER)
-    assert criterion.losses(ORDER)[-1] == pytest.approx(kept[-1] - kept[-2], rel=1e-6)
+    assert criterion.losses(ORDER)[-1] == pytest.approx(kept[-1] - kept[-2], rel=1e-7)
 
 
 def test_what_an_assay_detects(problems, by_definition):
@@ -60,7 +60,7 @@ def test_what_an_assay_detects(problems, by_definition):
     lengths = [elsewhere(problem.variance, problem.residuals, shares) for problem in problems]
     there = Criterion(problems, efficiency=shares)
     expected = [by_definition(ORDER[:size], lengths) for size in range(len(ORDER) + 1)]
-    np.testing.assert_allclose(there.errors(ORDER), expected, rtol=1e-8)
+    np.testing.assert_allclose(there.errors(ORDER), expected, rtol=1e-10)
     assert there.scale == pytest.approx(1.0 - by_definition(EVERY, lengths), rel=1e-8)
     assert there.losses(ORDER)[1] == pytest.approx(0.0, abs=1e-12)
 
