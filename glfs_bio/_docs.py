@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -9,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 Function = TypeVar("Function", bound="Callable[..., Any]")
+_PLACEHOLDER = re.compile(r"^( *)(<[a-z, ]+>)(?: (.+))?$", re.MULTILINE)
 
 
 def documented(shared: Mapping[str, str]) -> Callable[[Function], Function]:
@@ -18,16 +20,16 @@ def documented(shared: Mapping[str, str]) -> Callable[[Function], Function]:
     ----------
     shared : dict of str to str
         Descriptions by their placeholders, such as ``<panel>``.  A line of the docstring that is a
-        placeholder is replaced by the description, with the same indentation.
+        placeholder is replaced by the description, with the same indentation; text after the
+        placeholder takes the place of ``{0}`` in it.
     """
 
+    def text(found: re.Match[str]) -> str:
+        indent, name, detail = found.groups()
+        return textwrap.indent(shared[name].format(detail), indent)
+
     def fill(function: Function) -> Function:
-        lines = []
-        for line in (function.__doc__ or "").splitlines(keepends=True):
-            text = shared.get(line.strip())
-            indent = line[: len(line) - len(line.lstrip())]
-            lines.append(line if text is None else textwrap.indent(f"{text}\n", indent))
-        function.__doc__ = "".join(lines) or None
+        function.__doc__ = _PLACEHOLDER.sub(text, function.__doc__ or "") or None
         return function
 
     return fill

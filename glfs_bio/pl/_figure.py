@@ -5,7 +5,6 @@ matplotlib and scanpy are imported where they are used, so that ``import glfs_bi
 
 from __future__ import annotations
 
-import re
 import textwrap
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,13 +13,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from .. import checks
+from .. import _docs, checks
 from .._extras import needs
 from .._files import as_path, replacing
 from ..errors import NO_VALUE, InvalidType, InvalidValue
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
@@ -75,25 +74,20 @@ class Look:
 LOOK = Look()
 POINTS_OF_INCH = 72.0
 Drawn = TypeVar("Drawn")
-Drawing = TypeVar("Drawing", bound="Callable[..., Any]")
 #: What the docstrings of plots have in common, by the words that stand for it there.
 _SHARED = {
     "<ax>": """\
 ax : matplotlib.axes.Axes, default None
-    Axes to draw in.  None: a new figure.
-""",
+    Axes to draw in.  None: a new figure.""",
     "<title>": """\
 title : str, default None
-    Title of the plot.
-""",
+    Title of the plot.""",
     "<palette>": """\
 palette : str or sequence of colours, default None
-    Colours of {0}, in this order, or the name of a colour map of matplotlib.
-""",
+    Colours of {0}, in this order, or the name of a colour map of matplotlib.""",
     "<cmap>": """\
 cmap : str or matplotlib.colors.Colormap, default {0}
-    Colour map.
-""",
+    Colour map.""",
     "<figsize, show, save>": """\
 figsize : tuple of two floats, default None
     Width and height of a new figure in inches.  None: as the content needs.
@@ -101,25 +95,12 @@ show : bool, default None
     Whether to show the figure and return nothing.  None: ``scanpy.settings.autoshow``, unless `ax`
     or `save` is given.
 save : str, Path or bool, default None
-    File to write; True, or a bare ending like ``".pdf"``: a file in ``scanpy.settings.figdir``.
-""",
+    File to write; True, or a bare ending like ``".pdf"``: a file in ``scanpy.settings.figdir``.""",
     "<symbols>": """\
 symbols : str, default None
-    Column of ``.var`` with the names to show; genes without one go by their ``.var_names``.
-""",
+    Column of ``.var`` with the names to show; genes without one go by their ``.var_names``.""",
 }
-_PLACEHOLDER = re.compile(r"^( *)(<[a-z, ]+>)(?: (.*))?\n", re.MULTILINE)
-
-
-def documented(draw: Drawing) -> Drawing:
-    """Put the texts of the parameters that plots share into a docstring."""
-
-    def text(found: re.Match[str]) -> str:
-        indent, name, detail = found.groups()
-        return textwrap.indent(_SHARED[name].format(detail), indent)
-
-    draw.__doc__ = _PLACEHOLDER.sub(text, draw.__doc__ or "")
-    return draw
+documented = _docs.documented(_SHARED)
 
 
 @dataclass(frozen=True)
