@@ -301,7 +301,8 @@ class Platform:
     Attributes
     ----------
     name : str, default None
-        Name of the platform, such as ``"xenium_v1"``.  It is recorded, and changes nothing.
+        Name of the platform, such as ``"xenium_v1"``, which :func:`~glfs_bio.tl.order_panel` takes
+        the form of the order from.
     genes : list, str or dict of str to int, default None
         Genes that can be ordered: names, a file, or a boolean column of ``.var``.  Or numbers of
         probes by gene, or a column of them, with `min_probes`.
@@ -331,7 +332,7 @@ class Platform:
         Maximum off-target share of a gene.
     codebook : DataFrame, str or dict of str to str, default None
         Codeword of each gene: a table of genes and bits of 0 and 1, texts such as ``"0110"`` by
-        gene, or a ``.csv`` file in the format of MERSCOPE.  Only genes with a codeword can be
+        gene, or the name of a codebook file of MERSCOPE.  Only genes with a codeword can be
         ordered.
 
     Raises
@@ -391,9 +392,7 @@ class Platform:
                     "give both, or neither",
                     partner=" or ".join(partners),
                 )
-        if isinstance(self.codebook, str):
-            object.__setattr__(self, "codebook", read_codebook(self.codebook))
-        if self.codebook is not None:
+        if self.codebook is not None and not isinstance(self.codebook, str):
             object.__setattr__(self, "codebook", codewords(self.codebook))
 
     def record(self) -> dict[str, Any]:
@@ -425,31 +424,6 @@ _PARTNERS = {
     "case": ("efficiency", "failure"),
 }
 CASES = ("mean", "worst")
-
-
-def read_codebook(path: str) -> dict[str, str]:
-    """Return the codewords of a table whose first column names genes, without its blanks.
-
-    Lines that begin with ``#`` are comments, and columns of bits are those of 0 and 1 alone.
-
-    Raises
-    ------
-    ValueError
-        No such file; no column of bits.
-    """
-    import pandas as pd  # `glfs-bio select --help` reads Limits, and should not wait for it
-
-    try:
-        table = pd.read_csv(path, comment="#", index_col=0, skipinitialspace=True)
-    except (OSError, ValueError) as error:
-        raise InvalidValue(
-            "codebook", path, "cannot be read: {said}", "name a .csv file", said=str(error)
-        ) from None
-    bits = [name for name in table if table[name].isin([0, 1]).all()]
-    if not bits:
-        raise InvalidValue("codebook", path, "has no column of bits, which are 0 or 1")
-    blank = table.index.astype(str).str.match(r"blank[-_ ]?\d", case=False)
-    return codewords(table.loc[~blank, bits])
 
 
 def codewords(given: Any) -> dict[str, str]:

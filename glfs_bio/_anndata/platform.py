@@ -12,7 +12,7 @@ import pandas as pd
 from anndata import AnnData
 
 from ..criterion.platform import Detection
-from ..errors import NO_VALUE, InvalidType, InvalidValue, NotFound, listed
+from ..errors import NO_VALUE, InvalidType, InvalidValue, NotFound, listed, naming
 from ..options import Platform
 from ..platform.codebook import bits
 from ..platform.forms import read_panel
@@ -92,12 +92,36 @@ def recorded(given: Platform | None, frame: pd.DataFrame, key: str) -> Platform 
     """Return a platform for a record: with columns of ``.var`` for what it has of each gene."""
     if given is None:
         return None
+    given = with_codewords(given)
     found: dict[str, Any] = {
         name: f"{key}_{name}" for name in _OF_TABLE if f"{key}_{name}" in frame
     }
     if given.genes is not None:
         found |= {"genes": f"{key}_orderable", "min_probes": None}
     return replace(given, **found)
+
+
+def with_codewords(given: Platform) -> Platform:
+    """The same platform with the codewords in place of the name of their file.
+
+    Raises
+    ------
+    OSError, ValueError
+        No such file, or none with codewords.
+    """
+    if not isinstance(given.codebook, str):
+        return given
+    with naming(path="codebook"):
+        panel = read_panel(given.codebook)
+    if panel.codebook is None:
+        raise InvalidValue(
+            "codebook",
+            given.codebook,
+            "has no codewords, being a file of the form {form}",
+            "name a codebook of MERSCOPE, or give a table",
+            form=panel.form,
+        )
+    return replace(given, codebook=panel.codebook)
 
 
 def of_genes(
@@ -114,6 +138,7 @@ def of_genes(
         return OfGenes()
     if not isinstance(given, Platform):
         raise InvalidType("platform", given, "must be made by {call:Platform}, or {none}")
+    given = with_codewords(given)
     orderable = None if given.genes is None else _orderable(adata, given, symbols)
     words = off_target = efficiency = spread = failure = None
     if given.codebook is not None:

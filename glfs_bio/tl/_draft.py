@@ -87,6 +87,21 @@ class Draft:
             )
         return cls(items.reset_index(drop=True), every, found.resolver)
 
+    def only(self, orderable: NDArray[np.bool_] | None) -> Draft:
+        """The same where no other gene of the data can be ordered; None: all can."""
+        if orderable is None:
+            return self
+        out = np.append(~orderable, [False])  # the row of a name that is not in the data is −1
+        items, every = (
+            table.assign(
+                fault=table["fault"].mask(
+                    (table["fault"] == "") & out[table["row"]], "is no gene of the platform"
+                )
+            )
+            for table in (self.items, self.every)
+        )
+        return replace(self, items=items, every=every)
+
     def without(self, adata: AnnData, catalogue: Any, symbols: str | None) -> Draft:
         """The same beside a catalogue, whose genes are not ordered."""
         other = names_of.named(adata, catalogue, symbols=symbols, argument="catalogue")

@@ -12,6 +12,7 @@ import pandas as pd
 from .. import checks
 from .._anndata import columns, constraints, provenance, read, write
 from .._anndata import names as names_of
+from .._anndata import platform as platforms
 from .._docs import documented
 from ..errors import NO_VALUE, InvalidType, InvalidValue, Message, NotFound, listed
 from ..platform import order
@@ -79,11 +80,11 @@ def order_panel(
         Names that are missing in the data are ordered too.
     platform : str or Platform, default "sheet"
         Whose order it is: ``"xenium_v1"``, ``"xenium_prime"``, ``"merscope"``, ``"cosmx"``, or
-        ``"sheet"``, which is that of no vendor.
+        ``"sheet"``, which is that of no vendor; or a platform of such a name, whose genes alone can
+        be ordered.
     genes : str, Path, DataFrame or list of str, default None
         Genes for which probes can be made, as in :func:`~glfs_bio.tl.resolve_genes`: the vendor's
-        list.  None: those of a `platform` that has some, and otherwise whether there are probes is
-        not checked.
+        list.  None: whether there are probes is not checked, except by a `platform` that has genes.
     catalogue : str, Path or list of str, default None
         Panel that the order adds to, such as a predesigned one: its genes are not ordered, and
         count beside those that are.
@@ -164,8 +165,6 @@ def order_panel(
     ['CST3', 'HLA-DRA', 'FCGR3A']
     """
     form = order.ORDERS[_name(platform)]
-    if genes is None:
-        genes = getattr(platform, "genes", None)
     checks.one_of("refused", refused, _REFUSED)
     checks.keys(key_added=key_added)
     checks.flags(inplace=inplace)
@@ -183,6 +182,9 @@ def order_panel(
     limits = params.get("limits") if limits is None else limits
     rows = constraints.rows(adata, limits, layer=params.get("layer"), allowed=~excluded)
     draft = Draft.of(adata, named, found, form, min_probes=min_probes, symbols=symbols)
+    if not isinstance(platform, str):
+        on_platform = platforms.of_genes(adata, platform, params.get("layer"), symbols)
+        draft = draft.only(on_platform.orderable)
     if catalogue is not None:
         draft = draft.without(adata, catalogue, symbols)
     draft = draft.checked(rows)

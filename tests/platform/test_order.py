@@ -144,6 +144,21 @@ def test_genes_that_are_not_listed_are_replaced(selected, caplog):
     assert {*added["gene"]} == {*table["name"][3:5]}
 
 
+def test_only_genes_of_the_platform_are_ordered(selected):
+    panel = best_first(selected)
+    selected.var["n_probes"] = np.where(selected.var_names == panel[0], 1, 5)
+    for genes in ("n_probes", selected.var["n_probes"].to_dict()):
+        platform = glfs_bio.Platform("xenium_v1", genes=genes, min_probes=3)
+        with refused(InvalidValue, "panel"):
+            order_panel(selected, "glfs", platform)
+        order_panel(selected, "glfs", platform, refused="replace")
+        entry = selected.uns["glfs_order"]
+        assert list(entry["replaced"]["gene"]) == panel[:1]
+        assert panel[0] not in set(entry["table"]["name"])
+        assert len(entry["table"]) == len(panel)
+        assert not selected.var.loc[panel[0], "glfs_order_orderable"]
+
+
 def test_excluded_genes_replace_none(selected):
     glfs_bio.pp.select_genes(selected, 12, exclude="ribosomal", key_added="few")
     gone = best_first(selected, "few")[:6]

@@ -10,7 +10,7 @@ from refusals import refused
 from scipy import sparse
 
 from glfs_bio import Limits, Platform, pp, tl
-from glfs_bio.errors import InvalidType, InvalidValue, NotFound
+from glfs_bio.errors import FileMissing, InvalidType, InvalidValue, NotFound
 
 LABELS = "bulk_labels"
 
@@ -104,16 +104,21 @@ def test_platforms_check_themselves(given, argument):
         Platform(**given)
 
 
-def test_a_codebook_is_read_without_its_blanks(tmp_path):
+def test_a_codebook_is_read_without_its_blanks(counted, tmp_path):
     file = tmp_path / "codebook.csv"
-    file.write_text(
-        "# panel: x\nname,id,barcodeType,b1,b2,b3\n"
-        "LYZ,ENST1,merfish,1,0,1\nBlank-1,,merfish,0,1,1\n",
-        encoding="utf-8",
-    )
-    assert Platform(codebook=str(file)).codebook == {"LYZ": "101"}
+    genes = list(counted.var_names[:30])
+    rows = [f"{gene},ENST{place},merfish,1,0,1" for place, gene in enumerate(genes)]
+    head = ["# panel: x", "name,id,barcodeType,b1,b2,b3"]
+    file.write_text("\n".join([*head, *rows, "Blank-1,,merfish,0,1,1"]), encoding="utf-8")
+    pp.select_genes(counted, 5, platform=Platform(codebook=str(file)), key_added="a")
+    file.unlink()  # what is recorded holds the codewords
+    recorded = pp.recorded_parameters(counted, "a")["platform"]
+    assert recorded.codebook == dict.fromkeys(genes, "101")
+    with refused(FileMissing, "codebook"):
+        pp.select_genes(counted, 5, platform=Platform(codebook=str(file)))
+    file.write_text("LYZ\n", encoding="utf-8")
     with refused(InvalidValue, "codebook"):
-        Platform(codebook=str(tmp_path / "none.csv"))
+        pp.select_genes(counted, 5, platform=Platform(codebook=str(file)))
 
 
 def test_loads_of_bits_hold_on_the_platform(counted):
