@@ -28,7 +28,7 @@ Spatial = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class Arguments:
     """Arguments of ``tl.estimate_efficiency``."""
 
     labels: options.Labels = None
@@ -40,7 +40,7 @@ class Asked:
 def efficiency(
     reference: Reference,
     spatial: Spatial,
-    asked: Asked,
+    arguments: Arguments,
     table: options.Table = None,
     overwrite: options.Overwrite = False,
 ) -> None:
@@ -49,7 +49,7 @@ def efficiency(
     Example: glfs-bio efficiency atlas.h5ad xenium.h5ad --labels cell_type --table efficiency.csv
     """
     found = glfs_bio.tl.estimate_efficiency(
-        files.load(reference), files.load(spatial), **vars(asked)
+        files.load(reference), files.load(spatial), **vars(arguments)
     )
     n_measured, middle = int(found["measured"].sum()), found["efficiency"].median()
     note(f"{n_measured} of {len(found)} genes were measured; the median efficiency is {middle:.2g}")

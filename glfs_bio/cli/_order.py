@@ -19,7 +19,7 @@ from ._stderr import note, progress
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class Arguments:
     """Arguments of ``tl.order_panel``."""
 
     platform: Annotated[str, "xenium_v1, xenium_prime, merscope, cosmx, or sheet."] = "sheet"
@@ -74,7 +74,7 @@ class Written(options.Written):
 def order(
     cells: options.Cells,
     panel: options.Panel,
-    asked: Asked,
+    arguments: Arguments,
     limits: glfs_bio.Limits,
     written: Written,
     counts: Annotated[
@@ -85,28 +85,30 @@ def order(
 
     Example: glfs-bio order pbmc.h5ad glfs --platform xenium_v1 --genes vendor.csv --order order.csv
     """
-    if written.reference is not None and (asked.labels is None or counts is None):
+    if written.reference is not None and (arguments.labels is None or counts is None):
         raise InvalidValue(
             "reference", written.reference, "needs {arg:labels} and {arg:counts}", "name both"
         )
     adata = cells.load()
     with progress():
-        glfs_bio.tl.order_panel(adata, panel, **given(asked), limits=limits, counts_layer=counts)
-    entry = adata.uns[asked.key_added]
+        glfs_bio.tl.order_panel(
+            adata, panel, **given(arguments), limits=limits, counts_layer=counts
+        )
+    entry = adata.uns[arguments.key_added]
     if written.order is not None:
         glfs_bio.io.write_order(
-            adata, written.order, key=asked.key_added, overwrite=written.overwrite
+            adata, written.order, key=arguments.key_added, overwrite=written.overwrite
         )
-    if written.reference is not None and asked.labels is not None and counts is not None:
+    if written.reference is not None and arguments.labels is not None and counts is not None:
         glfs_bio.io.write_reference(
             adata,
             written.reference,
-            asked.labels,
+            arguments.labels,
             counts_layer=counts,
-            ids=f"{asked.key_added}_id",
+            ids=f"{arguments.key_added}_id",
             overwrite=written.overwrite,
         )
     for check in entry["checks"].itertuples():
-        told = f"{check.n} {check.about}" if check.checked else "not checked"
-        note(f"{check.check}: {told}" + (f" ({check.genes})" if check.n else ""))
+        result = f"{check.n} {check.about}" if check.checked else "not checked"
+        note(f"{check.check}: {result}" + (f" ({check.genes})" if check.n else ""))
     written.put(adata, entry["table"])

@@ -353,16 +353,16 @@ def _check_damage(source: Source, genes: list[str]) -> None:
         damaged += numbers
     if not damaged:
         return
-    told = []
+    damaged_names = []
     for name in damaged:
         meant = names.meant_by_date(name)
-        told.append(f"{name} for {' or '.join(meant)}" if meant else name)
+        damaged_names.append(f"{name} for {' or '.join(meant)}" if meant else name)
     raise InvalidValue(
         "path",
         str(source.path),
-        "has among the genes dates or numbers, as spreadsheets make of names: {told}",
+        "has among the genes dates or numbers, as spreadsheets make of names: {damaged_names}",
         "write the names again, in cells formatted as text",
-        told=listed(told),
+        damaged_names=listed(damaged_names),
     )
 
 
@@ -421,8 +421,8 @@ def _json(source: Source) -> Found:
     identity = panel.get("identity")
     about = {name: panel.get(name) for name in ("species", "tissue", "num_gene_targets")}
     about["name"] = identity.get("name") if isinstance(identity, dict) else None
-    told = {name: str(value) for name, value in about.items() if isinstance(value, str | int)}
-    return Found(pd.DataFrame(rows), control, about=told)
+    known = {name: str(value) for name, value in about.items() if isinstance(value, str | int)}
+    return Found(pd.DataFrame(rows), control, about=known)
 
 
 def _part(source: Source, content: Any, name: str, kind: type = dict) -> Any:
@@ -552,8 +552,8 @@ def _where(source: Source, heads: list[str]) -> int | None:
 
 def _is_predesigned(source: Source) -> bool:
     named = any(source.have(head) for head in ("gene", "genename"))
-    told = any(source.have(head) for head in ("numprobeset", "codeword", "annotation"))
-    return named and told and source.have("ensemblid")
+    of_panel = any(source.have(head) for head in ("numprobeset", "codeword", "annotation"))
+    return named and of_panel and source.have("ensemblid")
 
 
 #: Those of vendors first: of two that a file has, the one that says more.

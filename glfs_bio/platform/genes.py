@@ -210,9 +210,12 @@ def _of_annotation(path: Path) -> Iterator[tuple[str, str]]:
             fields = line.split("\t")
             if len(fields) > 8 and fields[2].endswith("gene") and line[0] != "#":
                 found: list[tuple[str, str]] = _ATTRIBUTE.findall(fields[8])
-                told = dict(reversed(found))
-                name = told.get("gene_id", told.get("ID", ""))
-                yield told.get("gene_name", told.get("Name", "")), versionless(name) or ""
+                attributes = dict(reversed(found))
+                name = attributes.get("gene_id", attributes.get("ID", ""))
+                yield (
+                    attributes.get("gene_name", attributes.get("Name", "")),
+                    versionless(name) or "",
+                )
 
 
 def versionless(name: str) -> str | None:

@@ -61,8 +61,10 @@ def dates(name: str) -> list[tuple[int, int]]:
         match = pattern.fullmatch(name)
         if match is None:
             continue
-        told, day = match["month"].casefold(), int(match["day"])
-        month = int(told) if told.isdecimal() else _MONTH.get(told, _MONTH.get(told[:3], 0))
+        written, day = match["month"].casefold(), int(match["day"])
+        month = (
+            int(written) if written.isdecimal() else _MONTH.get(written, _MONTH.get(written[:3], 0))
+        )
         if 1 <= month <= 12:
             found.append((month, day % 100))
     return found
@@ -81,11 +83,13 @@ def meant_by_date(name: str) -> list[str]:
         for stem in _TAKEN_FOR.get(month, (_MONTHS[month - 1].upper(),))
     ]
     history = _shipped("Homo sapiens")
-    told: dict[str, None] = {}
+    meanings: dict[str, None] = {}
     for symbol in symbols:
         for entry in (*history.current.get(symbol, ()), *history.previous.get(symbol, ())):
-            told[entry.symbol if entry.symbol == symbol else f"{entry.symbol} ({symbol})"] = None
-    return list(told)
+            meanings[entry.symbol if entry.symbol == symbol else f"{entry.symbol} ({symbol})"] = (
+                None
+            )
+    return list(meanings)
 
 
 class Entry(NamedTuple):

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 #: A gene with a larger share of the counts of an order is noted: alone it fills an image.
 ABUNDANT = 0.2
-#: Cells from which the size of a file is told.
+#: Cells from which the size of a file is estimated.
 _CELLS = 2_000
 #: Of gzip: 9 takes several times as long for a few per cent.
 _COMPRESSION = 5
@@ -246,7 +246,7 @@ def write_reference(
         One cell of every type does not fit.
     """
     every = n_cells = len(reference.labels)
-    if every > _CELLS:  # how large it will be is told from some cells
+    if every > _CELLS:  # its size is estimated from some cells
         reference.cells(reference.sampled(_CELLS, random_state)).write(target)
         fitting = int(_ROOM * max_bytes * _CELLS / target.stat().st_size)
         n_cells = min(every, max(fitting, len(set(reference.labels))))

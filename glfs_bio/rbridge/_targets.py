@@ -66,7 +66,7 @@ def _arguments(target: str, options: dict[str, Any]) -> dict[str, Any]:
     if not any(one.kind is one.VAR_KEYWORD for one in every.values()):
         for option in options:
             if option not in known or option in formals.NOT_IN_R:
-                taken = formals.told(target)
+                taken = formals.argument_names(target)
                 close = get_close_matches(option, taken, 1)
                 raise InvalidType(
                     option,
@@ -150,7 +150,7 @@ def _changes(adata: ad.AnnData, before: dict[str, pd.DataFrame]) -> dict[str, An
 
 
 def _evaluated_by(target: str, parts: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
-    """The same for a function that judges panels: it may be told by which structure.
+    """The same for a function that evaluates panels, by a structure that R may name.
 
     What Python has in one argument R has in several: `preserve`, `cell_weights`, `use_rep`, and the
     parameters of a structure.

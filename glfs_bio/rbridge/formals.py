@@ -36,7 +36,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 #: Options that are made by a function.
 RECORDS: dict[str, Callable[..., Any]] = {"limits": Limits, "platform": Platform}
 #: Functions whose `preserve` R has in several arguments, and parameters of a structure as others.
-JUDGES = frozenset(
+EVALUATING = frozenset(
     {"evaluate_panel", "extend_panel", "substitutes", "explain_panel", "compare_panels", "curve"}
 )
 #: Classes that have a method of every function.
@@ -75,7 +75,7 @@ def formals(name: str) -> dict[str, str]:
     found |= {"...": ""}
     found |= {RENAMED.get(one.name, one.name): _default(name, one) for one in later}
     found |= {one: "NULL" for one in _MORE.get(name, ()) if one not in found}
-    if name in JUDGES:
+    if name in EVALUATING:
         found |= {"cell_weights": "NULL", "use_rep": "NULL"}
     if "use_rep" in found:
         found |= {"dimred": "NULL"}
@@ -87,12 +87,13 @@ def formals(name: str) -> dict[str, str]:
 def more(name: str) -> frozenset[str]:
     """Return options that R hands over and Python's function does not have itself."""
     of_structure = frozenset(inspect.signature(pp.structure).parameters) - {"key_added"}
-    own = (of_structure | {"cell_weights"}) if name in JUDGES else frozenset(_MORE.get(name, ()))
+    evaluating = of_structure | {"cell_weights"}
+    own = evaluating if name in EVALUATING else frozenset(_MORE.get(name, ()))
     return own - set(inspect.signature((FUNCTIONS | RECORDS)[name]).parameters) - NOT_IN_R
 
 
-def told(name: str) -> list[str]:
-    """Return the arguments of a function of R, by which it is told what it takes."""
+def argument_names(name: str) -> list[str]:
+    """Return the arguments of a function of R, as R calls them."""
     if name in RECORDS:
         return list(inspect.signature(RECORDS[name]).parameters)
     own = [RENAMED.get(one, one) for one in sorted(more(name))]
@@ -151,8 +152,8 @@ def generics() -> str:
 
 def _listed(arguments: dict[str, str]) -> str:
     """Return what stands between the parentheses, and the brace after them."""
-    told = [f"{name}\0=\0{default}" if default else name for name, default in arguments.items()]
-    return ", ".join(told) + ")\0{"
+    texts = [f"{name}\0=\0{default}" if default else name for name, default in arguments.items()]
+    return ", ".join(texts) + ")\0{"
 
 
 def _wrapped(text: str, *, first: str, later: str | None = None) -> str:

@@ -170,7 +170,7 @@ class Draft:
         """The genes that are asked for, each that is refused replaced.
 
         Those that come in preserve most beside the genes that stay.  Which of them is in the place
-        of which gene is told by substitution scores, in all as large as can be.
+        of which gene is decided by substitution scores, in all as large as can be.
 
         Raises
         ------

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 #: Steps that the progress is shown by.
 N_STEPS = 4
-#: Genes and labels that a direction is told by.
+#: Genes and labels that describe an axis.
 _GENES, _LABELS = 6, 3
 
 

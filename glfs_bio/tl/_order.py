@@ -193,11 +193,11 @@ def order_panel(
         raise InvalidValue(
             "panel",
             NO_VALUE,
-            "has {n} genes that cannot be ordered ({form}): {told}",
+            "has {n} genes that cannot be ordered ({form}): {faults}",
             "correct them, or pass {arg:refused='replace'} or {arg:refused='drop'}",
             n=len(bad),
             form=form.title,
-            told=listed(
+            faults=listed(
                 f"{name} {why}" for name, why in zip(bad["name"], bad["fault"], strict=True)
             ),
         )
@@ -439,10 +439,14 @@ def _checks(
 
 def _tell(replaced: pd.DataFrame) -> None:
     """Say which genes are not ordered, and what is in their place."""
-    told = [
+    faults = [
         f"{one.gene} {one.reason}" + (f", {one.substitute} in its place" if one.substitute else "")
         for one in replaced.itertuples()
     ]
     log.warning(
-        Message("{n} genes cannot be ordered: {told}.", n=len(told), told=listed(told, len(told)))
+        Message(
+            "{n} genes cannot be ordered: {faults}.",
+            n=len(faults),
+            faults=listed(faults, len(faults)),
+        )
     )

@@ -210,23 +210,28 @@ def orderable(found: Resolution, min_probes: int) -> Any:
 
 def tell(frame: pd.DataFrame) -> None:
     """Log how many names were found under another, and which were not, a line for each way."""
-    for found, told in CHANGED.items():
+    for found, meaning in CHANGED.items():
         some = frame[frame["found"] == found]
         if len(some):
             changed = [
                 f"{one.name} is {one.symbol or one.id}" for one in some.itertuples(index=False)
             ]
             log.info(
-                Message("{n} names {told}: {names}.", n=len(some), told=told, names=listed(changed))
+                Message(
+                    "{n} names {meaning}: {names}.",
+                    n=len(some),
+                    meaning=meaning,
+                    names=listed(changed),
+                )
             )
-    for found, told in names.NOT_FOUND.items():
+    for found, meaning in names.NOT_FOUND.items():
         some = frame[frame["found"] == found]
         if len(some):
             log.info(
                 Message(
-                    "{n} names of which each {told}: {names}.",
+                    "{n} names of which each {meaning}: {names}.",
                     n=len(some),
-                    told=told,
+                    meaning=meaning,
                     names=listed(some["name"]),
                 )
             )
