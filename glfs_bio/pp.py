@@ -61,6 +61,7 @@ def select_genes(
     neighbors_key: str | None = None,
     n_comps: int | None = 50,
     layer: str | None = None,
+    use_raw: bool = False,
     symbols: str | None = None,
     missing: Missing = "raise",
     key_added: str = "glfs",
@@ -134,7 +135,9 @@ def select_genes(
     n_comps : int, default 50
         Number of principal components.  None: full rank, for at most some hundred samples.
     layer : str, default None
-        Layer to use instead of ``.X``.  ``"raw"``: ``.raw``, unless a layer has that name.
+        Layer to use instead of ``.X``.
+    use_raw : bool, default False
+        Use ``.raw`` instead of ``.X``, for the genes of `adata`.
     symbols : str, default None
         Column of ``.var`` with gene names, searched after ``.var_names``.
     missing : {"raise", "warn", "ignore"}, default "raise"
@@ -232,7 +235,7 @@ def select_genes(
     checks.flags(as_highly_variable=as_highly_variable, subset=subset, inplace=inplace)
     if as_highly_variable:
         _check_size(n_genes)
-    frame, entry, sets = _selected(adata, params, inplace=inplace)
+    frame, entry, sets = _selected(adata, params, use_raw=use_raw, inplace=inplace)
     chosen = frame[f"{key_added}_selected"].to_numpy()
     if as_highly_variable:
         frame["highly_variable"] = chosen
@@ -258,16 +261,18 @@ def _check_size(n_genes: int | None) -> None:
 
 
 def _selected(
-    adata: Any, params: dict[str, Any], *, inplace: bool
+    adata: Any, params: dict[str, Any], *, use_raw: bool, inplace: bool
 ) -> tuple[pd.DataFrame, dict[str, Any], list[AnnData]]:
     """Return the table of all genes, the record, and the objects to write to.
 
     `adata` stays unchanged, except for a stored structure.
     """
-    named = {name: params[name] for name in ("layer", "batch_key", "use_rep", "neighbors_key")}
-    requested = dict(params)
     several = not isinstance(adata, AnnData)
     sets = selection.data_sets(adata) if several else {"": adata}
+    layers = [read.layer_or_raw(one, params["layer"], use_raw) for one in sets.values()]
+    params = params | {"layer": layers[0]}
+    named = {name: params[name] for name in ("layer", "batch_key", "use_rep", "neighbors_key")}
+    requested = dict(params)
     for one in sets.values():
         if inplace:
             read.writable(one)
@@ -383,6 +388,7 @@ def structure(
     lambda1: float = 100.0,
     standardize: Literal["auto", "noise", "unit"] | None = "auto",
     layer: str | None = None,
+    use_raw: bool = False,
     batch_key: str | None = None,
     key_added: str = KEY,
     random_state: int | None = 0,
@@ -419,6 +425,8 @@ def structure(
         - ``"auto"``: ``"noise"`` for the default criterion
     layer : str, default None
         Layer to use instead of ``.X``.
+    use_raw : bool, default False
+        Use ``.raw`` instead of ``.X``, for the genes of `adata`.
     batch_key : str, default None
         Column of ``.obs`` with the batch.  Each batch has its own subspace and graph.
     key_added : str, default "glfs_structure"
@@ -468,7 +476,7 @@ def structure(
     read.unique_names(adata)
     read.writable(adata)
     parameters = Parameters(
-        layer=layer,
+        layer=read.layer_or_raw(adata, layer, use_raw),
         batch_key=batch_key,
         use_rep=use_rep,
         neighbors_key=neighbors_key,
@@ -509,7 +517,7 @@ def recorded_parameters(adata: AnnData, key: str = "glfs") -> dict[str, Any]:
     Returns
     -------
     dict
-        All arguments except `adata` and `inplace`.
+        All arguments except `adata`, `inplace` and `use_raw`, for which `layer` is ``"raw"``.
 
     Raises
     ------

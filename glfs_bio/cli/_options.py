@@ -56,7 +56,7 @@ Output = Annotated[
 Table = Annotated[
     Path | None, "File for the table: .csv or .tsv.", files.Writes(tuple(files.TABLES))
 ]
-Layer = Annotated[str | None, "Layer to use instead of X."]
+Layer = Annotated[str | None, "Layer to use instead of X, or raw."]
 Genes = Annotated[
     Any,
     "Genes, boolean columns of var, families such as mitochondrial, /patterns/, or @files of "
@@ -132,7 +132,7 @@ class Structure:
     """Parameters of ``pp.structure``; None is one that is not given."""
 
     PANEL: ClassVar = "Structure of the cells"
-    layer: Annotated[str | None, "Layer to use instead of X."] = None
+    layer: Layer = None
     batch_key: Annotated[str | None, "Column of obs with the batch."] = None
     use_rep: Annotated[
         str | None, "Key of obsm, or of a stored structure. Default: from the matrix."

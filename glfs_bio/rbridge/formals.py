@@ -43,7 +43,7 @@ EVALUATING = frozenset(
 CLASSES = ("ANY", "SummarizedExperiment", "SingleCellExperiment", "ExpressionSet", "Seurat")
 
 #: The object itself, and what has no meaning in R or another argument there.
-NOT_IN_R = frozenset({"adata", "as_highly_variable", "inplace", "layer"})
+NOT_IN_R = frozenset({"adata", "as_highly_variable", "inplace", "layer", "use_raw"})
 RENAMED = {"batch_key": "block"}
 #: Arguments that Python has in another place.
 _MORE = {"select_genes": ("lam",), "laprls": ("labels",)}

@@ -40,6 +40,7 @@ def classify(
     symbols: str | None = None,
     batch_key: str | None = None,
     layer: str | None = None,
+    use_raw: bool = False,
     cv: int = 10,
     key_added: str = "glfs_class",
     random_state: int | None = 0,
@@ -89,6 +90,8 @@ def classify(
         ``graph="classes"`` genes are centred within each batch.
     layer : str, default None
         Layer to use instead of ``.X``.
+    use_raw : bool, default False
+        Use ``.raw`` instead of ``.X``, for the genes of `adata`.
     cv : int, default 10
         Number of stratified folds; at most the number of labelled cells of the largest class.  A
         class with fewer cells is tested in as many folds as it has cells; a class with one cell in
@@ -168,6 +171,7 @@ def classify(
     >>> adata.obs["glfs_class_predicted"].iloc[[0, 59]].tolist()
     ['B', 'T']
     """
+    layer = read.layer_or_raw(adata, layer, use_raw)
     params = {
         "labels": labels,
         "train": train,

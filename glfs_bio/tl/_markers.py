@@ -32,6 +32,7 @@ def markers(
     n_markers: int = 3,
     beta: float = 0.5,
     layer: str | None = None,
+    use_raw: bool = False,
     symbols: str | None = None,
     key_added: str = "glfs_markers",
     inplace: bool = True,
@@ -57,6 +58,8 @@ def markers(
         β of the F-beta score; below 1, precision counts more than recall.
     layer : str, default None
         Layer to use instead of ``.X``, without negative values.
+    use_raw : bool, default False
+        Use ``.raw`` instead of ``.X``, for the genes of `adata`.
     symbols : str, default None
         <symbols>
     key_added : str, default "glfs_markers"
@@ -104,6 +107,7 @@ def markers(
     >>> table.set_index("label").loc["CD19+ B", "markers"]
     'CD79A'
     """
+    layer = read.layer_or_raw(adata, layer, use_raw)
     params = {
         "labels": labels,
         "n_markers": n_markers,

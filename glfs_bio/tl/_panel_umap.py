@@ -60,6 +60,7 @@ def panel_umap(
     *,
     n_genes: int | None = None,
     layer: str | None = None,
+    use_raw: bool = False,
     random_state: int = 0,
 ) -> None:
     """Compute the UMAP of the cells by a panel alone, and store it in `adata`.
@@ -79,6 +80,8 @@ def panel_umap(
         Number of genes, the best first.  None: every selected gene.
     layer : str, default None
         Layer to use instead of ``.X``.
+    use_raw : bool, default False
+        Use ``.raw`` instead of ``.X``, for the genes of `adata`.
     random_state : int, default 0
         Seed of the UMAPs.
 
@@ -127,6 +130,7 @@ def panel_umap(
     checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
     checks.seed(random_state)
     genes = selection.ranked(adata, key).index[:n_genes]
+    layer = read.layer_or_raw(adata, layer, use_raw)
     keep(adata, key, maps(adata, key, genes, layer, random_state))
 
 

@@ -30,6 +30,7 @@ def predict(
     model: Mapping[str, Any] | str | Path,
     *,
     layer: str | None = None,
+    use_raw: bool = False,
     symbols: str | None = None,
     missing: Missing = "raise",
     unsure: float | None = None,
@@ -50,6 +51,8 @@ def predict(
         :func:`~glfs_bio.io.read_classifier`, or a file of :func:`~glfs_bio.io.write_classifier`.
     layer : str, default None
         Layer to use instead of ``.X``.
+    use_raw : bool, default False
+        Use ``.raw`` instead of ``.X``, for the genes of `adata`.
     symbols : str, default None
         <symbols>
     missing : {"raise", "warn", "ignore"}, default "raise"
@@ -116,6 +119,7 @@ def predict(
         record = read_classifier(model) if isinstance(model, str | Path) else model
     learnt = Classifier.of(record, "model")
     columns = learnt.columns(adata, symbols=symbols, missing=missing)
+    layer = read.layer_or_raw(adata, layer, use_raw)
     data = read.row_matrix(adata, layer)
     if read.looks_like_counts(data):
         warn(

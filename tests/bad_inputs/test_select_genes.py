@@ -68,6 +68,8 @@ PARAMETERS = [
     ("layer", "nope", NotFound),
     ("layer", 5, InvalidType),
     ("layer", ["a"], InvalidType),
+    ("use_raw", True, InvalidValue),
+    ("use_raw", "yes", InvalidType),
     ("include", ["nope"], NotFound),
     ("include", 5, InvalidType),
     ("include", [5], InvalidType),

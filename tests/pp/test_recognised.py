@@ -61,6 +61,41 @@ def test_raw_is_a_layer_of_the_genes_that_are_there(pbmc):
         pp.select_genes(few, 5, layer="raw")
 
 
+def test_use_raw_is_raw_of_the_genes_that_are_there(pbmc):
+    other = pbmc[:, 100:400].copy()
+    other.X = other.X[::-1]
+    other.raw = pbmc
+    same = pbmc[:, 100:400].copy()
+    for adata, from_raw in ((other, {"use_raw": True}), (same, {})):
+        pp.select_genes(adata, 5, **from_raw)
+        pp.structure(adata, **from_raw, key_added="own")
+        tl.evaluate_panel(adata, "glfs", n_random=1)
+        tl.stability(adata, n_resamples=2)
+        tl.markers(adata, "glfs", "bulk_labels", **from_raw)
+        tl.classify(adata, "bulk_labels", n_genes=5, **from_raw)
+        tl.predict(adata, adata.uns["glfs_class"], key_added="again", **from_raw)
+        tl.panel_umap(adata, **from_raw)
+    assert pp.recorded_parameters(other)["layer"] == "raw"
+    for column in ("glfs_selected", "glfs_stability_consensus"):
+        assert (other.var[column] == same.var[column]).all()
+    for key in ("own", "X_umap_glfs", "glfs_class_decision", "again_decision"):
+        np.testing.assert_array_equal(other.obsm[key], same.obsm[key])
+    markers = [adata.uns["glfs_markers"]["table"] for adata in (other, same)]
+    pd.testing.assert_frame_equal(*markers)
+    joined = pp.select_genes([other, other.copy()], 5, use_raw=True, inplace=False)
+    pd.testing.assert_frame_equal(joined, pp.select_genes([same, same.copy()], 5, inplace=False))
+
+
+def test_use_raw_is_not_hidden(pbmc):
+    pbmc.raw = pbmc.copy()
+    pbmc.layers["other"] = pbmc.X
+    with refused(InvalidValue, "use_raw"):
+        pp.select_genes(pbmc, 5, use_raw=True, layer="other")
+    pbmc.layers["raw"] = pbmc.X * 0.0
+    with refused(InvalidValue, "use_raw"):
+        pp.select_genes(pbmc, 5, use_raw=True)
+
+
 def test_genes_that_only_raw_has_are_told(pbmc):
     pbmc.raw = pbmc.copy()
     few = pbmc[:, :100].copy()
