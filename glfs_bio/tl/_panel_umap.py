@@ -16,10 +16,12 @@ from .. import checks
 from .._anndata import provenance, read, selection, write
 from .._extras import needs
 from .._progress import progress
-from ..cells.pca import loadings
+from ..cells.graph import MOST_EXACT
+from ..cells.pca import loadings, principal_components
 from ..data import threads as pools
 from ..data.matrix import RowMatrix
 from ..errors import NO_VALUE, InvalidValue
+from ..measures.cells import coordinates
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -172,7 +174,8 @@ def maps(
             params = kept
             panel = np.asarray(adata.obsm[f"X_umap_{key}"])
         else:
-            panel = _umap(AnnData(expression), params["random_state"])
+            where = coordinates(expression, np.arange(expression.shape[1]))
+            panel = _umap(where, params["random_state"])
         if len(genes) == adata.n_vars:
             return Maps(panel, None, genes, params)
         bar.update(task, description="UMAP by all genes")
@@ -187,10 +190,10 @@ def _of_all(adata: AnnData, layer: str | None, random_state: int) -> NDArray[np.
         where = read.representation(adata, "X_pca" if "X_pca" in adata.obsm else None)
         data = read.row_matrix(adata, layer)
         if where is None and data.in_memory:
-            return _umap(AnnData(read.matrix(adata, layer)), random_state)
-        if where is None:
+            where = principal_components(read.matrix(adata, layer), _COMPONENTS, random_state)
+        elif where is None:
             where = _components(data, random_state)
-        return _umap(AnnData(np.zeros((adata.n_obs, 1)), obsm={"X_pca": where}), random_state)
+        return _umap(where, random_state)
     pools.need_numba("UMAP")
     import scanpy as sc
 
@@ -251,32 +254,35 @@ def _is_current(adata: AnnData, entry: str, coordinates: str) -> bool:
     return coordinates in adata.obsm and not (known and provenance.outdated(adata, record))
 
 
-def _umap(cells: AnnData, random_state: int) -> NDArray[np.float64]:
-    """Compute a UMAP from ``X_pca``, from principal components above 50 genes, or from the genes.
+def _umap(where: NDArray[np.float64], random_state: int) -> NDArray[np.float64]:
+    """Compute a UMAP of cells with these coordinates.
 
     Raises
     ------
     ValueError
         If there are too few cells.
     """
-    if cells.n_obs < _FEWEST:
+    n_cells = len(where)
+    if n_cells < _FEWEST:
         raise InvalidValue(
             "adata",
             NO_VALUE,
             "has {n} cells, but a UMAP needs at least {least}",
             "use more cells",
-            n=cells.n_obs,
+            n=n_cells,
             least=_FEWEST,
         )
     pools.need_numba("UMAP")
     import scanpy as sc
 
-    if cells.n_vars > _COMPONENTS:
-        n_comps = min(_COMPONENTS, min(cells.shape) - 1)
-        sc.pp.pca(cells, n_comps=n_comps, random_state=random_state)
-    use_rep = "X_pca" if "X_pca" in cells.obsm else "X"
+    cells = AnnData(np.asarray(where, dtype=np.float32))
     with warnings.catch_warnings():  # scanpy, where cells are equal in the few genes of a panel
         warnings.filterwarnings("ignore", "Changing the sparsity", SparseEfficiencyWarning)
-        sc.pp.neighbors(cells, use_rep=use_rep, random_state=random_state)
+        sc.pp.neighbors(
+            cells,
+            use_rep="X",
+            random_state=random_state,
+            transformer="sklearn" if n_cells <= MOST_EXACT else None,
+        )
     sc.tl.umap(cells, random_state=random_state)
     return np.asarray(cells.obsm["X_umap"])
