@@ -58,7 +58,7 @@ dist: $(INSTALLED)
 	@rm -rf dist/try
 
 bench: bench-panels bench-paper
-	$(BIN)/python -m benchmarks.speed.calls reuse
+	$(BIN)/python -m benchmarks.speed.calls
 	$(BIN)/python -m benchmarks.paper.leukaemia
 	$(BIN)/python -m benchmarks.paper.semi_supervised
 	$(MAKE) bench-r
@@ -85,8 +85,7 @@ bench-peers: $(RIVALS)
 # Time and memory up to a million cells; takes hours and 8 GB of disk.  What is measured is kept for
 # each state of the code in benchmarks/.cache/speed; BENCH_SPEED="--sizes 3000 10000" passes options.
 bench-speed: $(RIVALS)
-	$(BIN)/python -m benchmarks.speed.calls reuse
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.speed.calls structure
+	$(BIN)/python -m benchmarks.speed.calls
 	$(BIN)/python -m benchmarks.speed $(BENCH_SPEED)
 
 # The tables and figures of the paper but leukaemia, which is part of bench; takes hours.

@@ -271,13 +271,7 @@ def answerable(
             "give a number",
             method=method.name,
         )
-    if question.across != "mean" and one_set:
-        raise InvalidValue(
-            "across",
-            question.across,
-            "needs batches",
-            "name them with {arg:batch_key}, or give several datasets",
-        )
+    check_batches(question.across, one_set=one_set)
     if question.of_criterion and not method.by_criterion:
         raise InvalidValue(
             question.of_criterion,
@@ -345,6 +339,17 @@ class PosteriorVariance(Method):
             ranking,
             weights=(ranking.ranks <= ranking.n_selected).astype(float),
             info={**ranking.info, "optimality": np.full(ranking.n_selected, np.nan)},
+        )
+
+
+def check_batches(across: str, *, one_set: bool) -> None:
+    """Refuse the worst of batches where there is one set of cells."""
+    if across != "mean" and one_set:
+        raise InvalidValue(
+            "across",
+            across,
+            "needs batches",
+            "name them with {arg:batch_key}, or give several datasets",
         )
 
 

@@ -30,6 +30,7 @@ class Arguments:
     labels: options.Labels = None
     exclude: options.Genes = None
     symbols: options.Symbols = None
+    across: Annotated[str, "Batches that count: mean (all) or worst."] = "mean"
     key_added: options.KeyAdded = "glfs_extended"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -42,6 +42,7 @@ def extend_panel(
     platform: Platform | None = None,
     symbols: str | None = None,
     preserve: Preserve | Given | None = None,
+    across: Literal["mean", "worst"] = "mean",
     key_added: str = "glfs_extended",
     inplace: bool = True,
     random_state: int | None = 0,
@@ -74,6 +75,11 @@ def extend_panel(
         <symbols>
     preserve : str, list, dict or Preserve, default None
         <preserve>
+    across : {"mean", "worst"}, default "mean"
+        Batches that count, where `preserve` or the selection names a structure with batches:
+
+        - ``"mean"``: all
+        - ``"worst"``: the batch with the lowest preserved share (maximin)
     key_added : str, default "glfs_extended"
         Prefix of the columns in ``.var``, and key of ``.uns``.
     inplace : bool, default True
@@ -122,7 +128,7 @@ def extend_panel(
     read.unique_names(adata)
     known = None if labels is None else columns.labels(adata, labels, "labels")
     excluded = names.gene_mask(adata, exclude, "exclude", symbols=symbols, missing="warn")
-    found = find(adata, panel, symbols=symbols, preserve=preserve, platform=platform)
+    found = find(adata, panel, symbols=symbols, preserve=preserve, platform=platform, across=across)
     basis = found.basis
     if basis.platform.orderable is not None:
         excluded |= ~basis.platform.orderable
@@ -165,6 +171,7 @@ def extend_panel(
         "exclude": exclude,
         "limits": limits,
         "batch_key": own.batch_key,
+        "across": across,
         "use_rep": own.use_rep if own.stored_key is None else own.stored_key,
         "neighbors_key": own.neighbors_key,
         "n_comps": own.n_comps,

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import checks
 from .._anndata import constraints, names, read, write
 from .._anndata import platform as platforms
 from .._anndata import target as targets
 from .._anndata.structure import Parameters, parameters_of, structure_of
 from ..criterion.panel import MeasuredPanel, Substitutions
+from ..methods import ACROSS
 from ..options import Platform, Preserve
 from ..pp import recorded_parameters
-from ..selection import warn_of_noise
+from ..selection import check_batches, warn_of_noise
 from ..solvers.constraints import ALONE
 
 if TYPE_CHECKING:
@@ -114,6 +116,7 @@ def find(
     symbols: str | None = None,
     preserve: Any = None,
     platform: Platform | None = None,
+    across: str = "mean",
     basis: Basis | None = None,
 ) -> Panel:
     """Find the genes of a panel, and what it is evaluated by unless that is at hand.
@@ -127,7 +130,14 @@ def find(
     """
     named = names.panel(adata, panel, symbols=symbols, missing="warn")
     if basis is None:
-        basis = basis_of(adata, named.key, symbols=symbols, preserve=preserve, platform=platform)
+        basis = basis_of(
+            adata,
+            named.key,
+            symbols=symbols,
+            preserve=preserve,
+            platform=platform,
+            across=across,
+        )
     return Panel(named, basis)
 
 
@@ -138,6 +148,7 @@ def basis_of(
     symbols: str | None = None,
     preserve: Any = None,
     platform: Platform | None = None,
+    across: str = "mean",
 ) -> Basis:
     """Return what a selection, or another panel (None), is evaluated by.
 
@@ -151,6 +162,7 @@ def basis_of(
         :func:`~glfs_bio._anndata.structure.structure_of`.
     """
     read.unique_names(adata)
+    checks.one_of("across", across, ACROSS)
     recorded: dict[str, Any] = {}
     own = Parameters()
     if key is not None and key in adata.uns:
@@ -173,9 +185,10 @@ def basis_of(
     )
     on_platform = platforms.of_genes(adata, platform, own.layer, symbols)
     detection = on_platform.detection
+    check_batches(across, one_set=own.batch_key is None)
     structure = structure_of(adata, own)
     efficiency = None if detection is None else detection.noise
-    criterion = structure.criterion(target, efficiency=efficiency)
+    criterion = structure.criterion(target, worst=across == "worst", efficiency=efficiency)
     warn_of_noise(criterion)
     return Basis(structure, criterion, preserve, on_platform)
 

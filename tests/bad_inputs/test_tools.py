@@ -69,6 +69,8 @@ OF_WORKBENCH = [
     (tl.extend_panel, {"panel": "glfs", "n_extra": 2}, [
         PANEL, LABELS, EXCLUDE, SEED, LIMITS, PRESERVE, *COMMON,
         ({"n_extra": 0}, InvalidValue),
+        ({"across": "best"}, InvalidValue),
+        ({"across": "worst"}, InvalidValue),
         PLATFORM,
         ({"n_extra": 765}, InvalidValue),
     ]),

@@ -9,7 +9,7 @@ import pytest
 from refusals import refused
 from scipy import sparse
 
-from glfs_bio import Limits, Platform, pp, tl
+from glfs_bio import Limits, Platform, Preserve, pp, tl
 from glfs_bio.errors import FileMissing, InvalidType, InvalidValue, NotFound
 
 LABELS = "bulk_labels"
@@ -289,6 +289,20 @@ def test_one_panel_for_several_tissues(counted):
     assert least["worst"] >= least["glfs"] - 1e-6
     assert set(catalogue) < set(chosen(counted, "worst"))
     assert set(counted.uns["worst"]["batches"]) == {"blood", "lymph node"}
+    pp.structure(counted, batch_key="tissue", key_added="by_tissue")
+    for key, across in (("glfs", "mean"), ("worst", "worst")):
+        tl.extend_panel(
+            counted,
+            catalogue,
+            8,
+            preserve=Preserve("structure", use_rep="by_tissue"),
+            platform=given["platform"],
+            across=across,
+            labels=LABELS,
+            key_added="extended",
+        )
+        assert set(chosen(counted, "extended")) == set(chosen(counted, key))
+        assert pp.recorded_parameters(counted, "extended")["across"] == across
 
 
 def test_the_forecast_of_a_panel(counted, tmp_path):

@@ -71,9 +71,9 @@ setGeneric("glfs_evaluate_panel", signature = "x", function(
 setGeneric("glfs_extend_panel", signature = "x", function(
         x, panel, n_extra = NULL, ..., labels = NULL, exclude = NULL,
         limits = NULL, platform = NULL, symbols = NULL, preserve = NULL,
-        key_added = "glfs_extended", random_state = 0, cell_weights = NULL,
-        use_rep = NULL, dimred = NULL, assay.type = NULL, assay = NULL,
-        layer = NULL) {
+        across = "mean", key_added = "glfs_extended", random_state = 0,
+        cell_weights = NULL, use_rep = NULL, dimred = NULL, assay.type = NULL,
+        assay = NULL, layer = NULL) {
     standardGeneric("glfs_extend_panel")
 })
 
