@@ -20,17 +20,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import anndata as ad
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from glfs_bio.datasets import simulate
-
 from .. import store, tables
-from ..data import KANG, log_counts
 from ..methods import ours
 from ..tables import section
 from . import HOME, cells_file, tasks
@@ -39,55 +35,17 @@ if TYPE_CHECKING:
     import argparse
 
 SIZES = (3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
-FEATURES = (1_000, 3_000, 10_000, 30_000, 60_004)
-N_SAMPLES = 400
-SETS = ("pbmc3k_2638", KANG)
-COLUMNS = {"cells": SIZES, "features": FEATURES, "counts": FEATURES, "logged": SETS}
-_OURS = {tasks.FRESH: "-", tasks.PRESENT: "--", tasks.BACKED: ":"}
-_OTHERS = (
-    tasks.PCA,
-    tasks.NEIGHBORS,
-    tasks.LAPAOFS,
-    tasks.SEURAT,
-    tasks.TRIKU,
-    tasks.HOTSPOT,
-    tasks.HOTSPOT_EXACT,
-)
-_OF_CELLS = (tasks.PRESENT, tasks.FRESH, tasks.AGAIN, tasks.BACKED, *_OTHERS)
-ROWS = {
-    "cells": _OF_CELLS,
-    "logged": _OF_CELLS,
-    "features": (tasks.FRESH, tasks.LAPAOFS, tasks.FULL, tasks.LAPAOFS_FULL),
-    "counts": (tasks.FRESH, tasks.TRIKU, tasks.HOTSPOT),
+_OURS = {
+    tasks.FRESH: "-",
+    tasks.PRESENT: "--",
+    tasks.BACKED: ":",
+    tasks.EVALUATION: "-.",
+    tasks.EXTENSION: (0, (1, 3)),
 }
+_OTHERS = tuple(name for name in tasks.TASKS if name not in _OURS)
 ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
 RIVALS = ("numpy", "scipy", "scikit-learn", "numba", "anndata", "scanpy", "triku", "hotspotsc")
 _WALL = 6  # times the limit of processor time
-
-
-def logged(name: str) -> Path:
-    """Return the file of a development dataset, filtered and logarithmised."""
-    path = HOME / f"{name}.h5ad"
-    if not path.exists():
-        log_counts(name).write_h5ad(path)
-    return path
-
-
-def features(n_features: int) -> Path:
-    """Return 400 samples of the paper's simulation: four signals, the rest noise."""
-    path = HOME / f"d{n_features}.h5ad"
-    if not path.exists():
-        simulated = simulate(n_samples=N_SAMPLES, n_noise=n_features - 4, random_state=0)
-        ad.AnnData(np.asarray(simulated.X, dtype=np.float32)).write_h5ad(path)
-    return path
-
-
-MAKERS = {
-    "cells": cells_file,
-    "logged": logged,
-    "features": features,
-    "counts": lambda n_genes: cells_file(N_SAMPLES, n_genes),
-}
 
 
 def fingerprint() -> str:
@@ -122,10 +80,9 @@ def measure(name: str, path: Path, limit: float, memory: float) -> dict:
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 
-def hopeless(kept: dict, kind: str, size: int, name: str) -> bool:
+def hopeless(kept: dict, size: int, name: str) -> bool:
     """Return whether a method was stopped at a smaller size."""
-    before = [kept.get(f"{kind} {n}: {name}", {}) for n in COLUMNS[kind] if n < size]
-    return any("error" in one for one in before)
+    return any("error" in kept.get(f"{n}: {name}", {}) for n in SIZES if n < size)
 
 
 def collect(options: argparse.Namespace) -> dict[str, dict]:
@@ -133,30 +90,24 @@ def collect(options: argparse.Namespace) -> dict[str, dict]:
     now = fingerprint()
     kept_in = HOME / f"{now}.json"
     kept = store.read(kept_in)
-    asked = {
-        "logged": options.sets,
-        "cells": options.sizes,
-        "features": options.features,
-        "counts": options.features,
-    }
-    wanted = [(kind, one, name) for kind, of in asked.items() for one in of for name in ROWS[kind]]
-    for kind, column, name in wanted:
-        key = f"{kind} {column}: {name}"
-        if (options.only and name not in options.only) or (key in kept and not options.again):
-            continue
-        if fingerprint() != now:
-            sys.exit("The code has changed since the first measurement: run this again.")
-        if kind != "logged" and hopeless(kept, kind, column, name):
-            found = {"error": "not run"}
-        else:
-            found = measure(name, MAKERS[kind](column), options.limit, options.memory)
-        tables.say(f"{key}: {found}")
-        kept = store.read(kept_in) | {key: found}  # with what another run measured meanwhile
-        store.write(kept_in, kept)
+    for size in options.sizes:
+        for name in options.only:
+            key = f"{size}: {name}"
+            if key in kept and not options.again:
+                continue
+            if fingerprint() != now:
+                sys.exit("The code has changed since the first measurement: run this again.")
+            if hopeless(kept, size, name):
+                found = {"error": "not run"}
+            else:
+                found = measure(name, cells_file(size), options.limit, options.memory)
+            tables.say(f"{key}: {found}")
+            kept = store.read(kept_in) | {key: found}  # with what another run measured meanwhile
+            store.write(kept_in, kept)
     return kept
 
 
-def table(kept: dict[str, dict], kind: str, of: str) -> pd.DataFrame:
+def table(kept: dict[str, dict], of: str) -> pd.DataFrame:
     """Return methods by sizes."""
 
     def shown(found: dict) -> str:
@@ -164,46 +115,25 @@ def table(kept: dict[str, dict], kind: str, of: str) -> pd.DataFrame:
 
     return pd.DataFrame(
         {
-            f"{column:,}" if isinstance(column, int) else column: {
-                name: shown(kept.get(f"{kind} {column}: {name}", {})) for name in ROWS[kind]
-            }
-            for column in COLUMNS[kind]
+            f"{size:,}": {name: shown(kept.get(f"{size}: {name}", {})) for name in tasks.TASKS}
+            for size in SIZES
         }
     )
 
 
 def of_cells(kept: dict[str, dict], name: str, of: str) -> pd.Series:
     """Return a figure of a method by the number of cells."""
-    found = {n: kept.get(f"cells {n}: {name}", {}).get(of, np.nan) for n in SIZES}
+    found = {n: kept.get(f"{n}: {name}", {}).get(of, np.nan) for n in SIZES}
     return pd.Series(found, dtype=float)
-
-
-def growth(kept: dict[str, dict], name: str) -> str:
-    """Return the exponent of n from 10,000 cells on, fitted in log–log, and how far it goes."""
-    known = of_cells(kept, name, "cpu").loc[10_000:].dropna()
-    if len(known) < 2:
-        return f"- {name}: not enough sizes"
-    exponent = np.polyfit(np.log(known.index), np.log(known), 1)[0]
-    return f"- {name}: time ~ n^{exponent:.2f} from {known.index[0]:,} to {known.index[-1]:,} cells"
 
 
 def write(kept: dict[str, dict], options: argparse.Namespace) -> None:
     """Write all tables."""
     tables.write(
         "speed",
-        table(kept, "cells", "cpu"),
-        section("Peak memory of the process (GiB)", table(kept, "cells", "peak")),
-        section("Wall time (s)", table(kept, "cells", "seconds")),
-        section("Real sets, processor time (s)", table(kept, "logged", "cpu")),
-        section(
-            f"The paper's simulation, {N_SAMPLES} samples, number of features, processor time (s)",
-            table(kept, "features", "cpu"),
-        ),
-        section(
-            f"Counts, {N_SAMPLES} cells, number of genes, processor time (s)",
-            table(kept, "counts", "cpu"),
-        ),
-        section("Growth, by processor time", "\n".join(growth(kept, name) for name in _OURS)),
+        table(kept, "cpu"),
+        section("Peak memory of the process (GiB)", table(kept, "peak")),
+        section("Wall time (s)", table(kept, "seconds")),
         limit=f"{options.limit:g}",
         memory=f"{options.memory:g}",
         code=tables.code(),
@@ -248,9 +178,9 @@ def main() -> None:
     """Measure and write."""
     parser = tables.parser(__doc__)
     parser.add_argument("--sizes", nargs="*", type=int, default=SIZES)
-    parser.add_argument("--features", nargs="*", type=int, default=FEATURES)
-    parser.add_argument("--sets", nargs="*", default=SETS)
-    parser.add_argument("--only", nargs="+", choices=tasks.TASKS, metavar="METHOD")
+    parser.add_argument(
+        "--only", nargs="+", choices=tasks.TASKS, default=list(tasks.TASKS), metavar="METHOD"
+    )
     parser.add_argument("--limit", type=float, default=600.0, help="CPU seconds a measurement")
     parser.add_argument("--memory", type=float, default=11.0, help="GiB of address space")
     parser.add_argument("--again", action="store_true", help="measure what is kept, too")
