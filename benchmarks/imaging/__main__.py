@@ -191,6 +191,23 @@ def of_embryo(asked: list[str]) -> str:
     return section("DREAM: cells of a fly embryo, placed by some genes", found)
 
 
+def failures(asked: list[str]) -> str:
+    """Return the panels that a method has not, of all sets from which one was chosen."""
+    sources = [(cells(name), SIZES) for name in OWN]
+    sources += [(reference(pair), pair.sizes) for pair in PAIRS.values()]
+    rows = []
+    for name in asked:
+        for source, sizes in sources:
+            fitting = [size for size in sizes if size <= source.adata.n_vars]
+            entry = choose(name, shortened(METHODS[name]), source.name, source.adata, fitting)
+            for size in fitting:
+                panel = entry.panel(size)
+                row = {"dataset": source.name, "method": name, "genes": size}
+                held = len(panel.get("genes", [])) or np.nan
+                rows.append({**row, "error": panel.get("error"), "held": held, "old": False})
+    return section("Failures", tables.failures(pd.DataFrame(rows)))
+
+
 def main() -> None:
     """Choose, measure, write."""
     parser = tables.parser(__doc__)
@@ -198,6 +215,7 @@ def main() -> None:
     asked = list(dict.fromkeys([DEFAULT, *parser.parse_args().only]))
     first, sections = of_same_cells(asked)
     sections += [*of_other_cells(asked), *of_pairs(asked), of_embryo(asked)]
+    sections.append(failures(asked))
     store.merge()
     save = set(asked) == set(METHODS)
     tables.write("imaging", first, *sections, save=save, draws=DRAWS, seconds=SECONDS)
