@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 import bz2
 import gzip
+import inspect
 import itertools
 import logging
 import lzma
@@ -240,31 +241,28 @@ ODD_VALUES = [
         range(3),
     ),
 ]
+#: With their first argument, where another one is drawn.
 FUNCTIONS = {
-    "select_genes": (pp.select_genes, 3, (
-        "n_genes", "preserve", "cell_weights", "include", "exclude", "limits", "platform",
-        "batch_key", "across", "method", "objective", "use_rep", "neighbors_key", "n_comps",
-        "layer", "symbols", "missing", "key_added", "as_highly_variable", "random_state",
-    )),
-    "evaluate_panel": (tl.evaluate_panel, "glfs", ("panel", "labels", "counts_layer", "preserve",
-        "platform", "n_random", "n_axes", "symbols", "key_added", "random_state")),
-    "substitutes": (tl.substitutes, "glfs", ("panel", "genes", "n", "exclude", "share")),
-    "extend_panel": (tl.extend_panel, "glfs", ("panel", "n_extra", "exclude", "limits")),
-    "explain_panel": (tl.explain_panel, "glfs", ("panel", "labels", "n_labels", "exclude")),
-}  # fmt: skip
+    pp.select_genes: 3,
+    tl.evaluate_panel: "glfs",
+    tl.substitutes: "glfs",
+    tl.extend_panel: "glfs",
+    tl.explain_panel: "glfs",
+    tl.order_panel: "glfs",
+}
 
 
 def argument(rng: np.random.Generator) -> str:
     """Give a function an odd value."""
     adata = tiny(rng, 30, 12)
     pp.select_genes(adata, 3, n_comps=5)
-    function, first, names = FUNCTIONS[str(rng.choice(list(FUNCTIONS)))]
-    name = str(rng.choice(names))
+    function = list(FUNCTIONS)[int(rng.integers(len(FUNCTIONS)))]
+    _, first, *others = inspect.signature(function).parameters
+    name = str(rng.choice([first, *others]))
     value = ODD_VALUES[int(rng.integers(len(ODD_VALUES)))]
     before = adata.copy()
-    arguments = {} if name in ("n_genes", "panel") else {"first": first}
     try:
-        function(adata, *arguments.values(), **{name: value})
+        function(adata, **{first: FUNCTIONS[function], name: value})
     except Refusal:
         same = before.var.equals(adata.var) and list(before.obs) == list(adata.obs)
         if not same:
