@@ -116,7 +116,10 @@ def explain_panel(
     checks.flags(inplace=inplace)
     known = None if labels is None else columns.labels(adata, labels, "labels")
     found = find(adata, panel, symbols=symbols, preserve=preserve)
-    table, of_labels = explained(adata, found, known, n_labels, exclude=exclude, symbols=symbols)
+    with found.few_threads():
+        table, of_labels = explained(
+            adata, found, known, n_labels, exclude=exclude, symbols=symbols
+        )
     entry: dict[str, Any] = {"table": table, **of_labels}
     if not inplace:
         return table

@@ -14,6 +14,7 @@ from .._anndata import platform as platforms
 from .._anndata import target as targets
 from .._anndata.structure import Parameters, parameters_of, structure_of
 from ..criterion.panel import MeasuredPanel, Substitutions
+from ..data.threads import few_threads
 from ..methods import ACROSS
 from ..options import Platform, Preserve
 from ..pp import recorded_parameters
@@ -21,6 +22,8 @@ from ..selection import check_batches, warn_of_noise
 from ..solvers.constraints import ALONE
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from anndata import AnnData
 
     from .._anndata.names import Genes, Named
@@ -102,6 +105,10 @@ class Panel:
     def genes(self) -> Index:
         """Rows of ``.var``."""
         return self.named.genes
+
+    def few_threads(self) -> AbstractContextManager[object]:
+        """Context for what is computed of its genes, see :mod:`~glfs_bio.data.threads`."""
+        return few_threads(self.basis.criterion.rank, self.basis.criterion.n_genes)
 
     @cached_property
     def measured(self) -> MeasuredPanel:

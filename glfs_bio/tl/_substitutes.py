@@ -116,8 +116,9 @@ def substitutes(
     checks.flags(inplace=inplace)
     found = find(adata, panel, symbols=symbols, preserve=preserve)
     leaving = found.genes if genes is None else _leaving(adata, found, genes, symbols)
-    lost, substitution_score = substitutions(adata, found, leaving, exclude, symbols=symbols)
-    losses = pd.Series(found.basis.criterion.losses(found.genes), index=found.genes)[leaving]
+    with found.few_threads():
+        lost, substitution_score = substitutions(adata, found, leaving, exclude, symbols=symbols)
+        losses = pd.Series(found.basis.criterion.losses(found.genes), index=found.genes)[leaving]
     names = adata.var_names.to_numpy()
     order = np.argsort(-substitution_score, axis=1, kind="stable")
     n_offered = (substitution_score >= min_score).sum(axis=1)
