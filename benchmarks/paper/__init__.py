@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 #: Our name of a method, and the paper's.
 METHODS = {
-    "glfs": "GLFS (paper, full rank)",
-    "glfs_default": "GLFS (default)",
+    "glfs": "GLFS (2014), full rank",
+    "glfs_default": "glfs_bio",
     "lapdofs": "LapDOFS",
     "lapaofs": "LapAOFS",
     "laplacian_score": "Laplacian Score",
@@ -34,7 +34,7 @@ METHODS = {
     "variance": "variance",
 }
 #: A row that takes one of the first two by the size of the problem, see :func:`with_rank_by_size`.
-LABELS = {"glfs_by_size": "GLFS (rank by size)", **METHODS}
+LABELS = {"glfs_by_size": "rank by size", **METHODS}
 ALPHA = 0.05
 #: Genes asked for, as a share of the directions, from which a selection is made in a subspace.
 _SUBSPACE_FROM = 0.25
