@@ -29,8 +29,8 @@ def percent(share: float) -> str:
 
 
 def certified(share: float) -> str:
-    """Return the bound on optimality, as text; empty for NaN."""
-    return "" if math.isnan(share) else f", optimality at least {percent(share)}"
+    """Return the bound on optimality, rounded down, as text; empty for NaN."""
+    return "" if math.isnan(share) else f", optimality at least {math.floor(100 * share)} %"
 
 
 def _is_selection(panel: object, adata: AnnData) -> TypeGuard[str]:
@@ -75,8 +75,8 @@ def summary(entry: dict[str, Any]) -> str:
     parts.append(f"{preserved(entry, entry['preserved'][-1])} preserved")
     if "n_axes" in entry:
         parts.append(f"{_axes(entry['n_axes'])} above the noise")
-    if "optimality" in entry and not math.isnan(best := entry["optimality"][-1]):
-        parts.append(f"optimality at least {percent(best)}")
+    if "optimality" in entry:
+        parts[-1] += certified(entry["optimality"][-1])
     if "lam" in entry:
         parts.append(f"λ = {entry['lam']:.4g}")
     if "converged" in entry:
