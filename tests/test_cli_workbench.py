@@ -35,6 +35,7 @@ JUDGING = [name for name in FUNCTIONS if name != "markers"]
 ELSEWHERE = {
     "random_state": "random_state",  # not given is 0, or what a selection was made with
     "inplace": "output",
+    "use_raw": "layer",  # --layer raw
     "preserve": "preserve",  # not given is Python's default, which some functions have as None
 }
 #: Options of ``pp.structure`` that commands have; standardize, as in `select`, they do not.
