@@ -22,8 +22,11 @@ COST = {"CD79A": 3.0, "LYZ": 2.5}
 #: Genes that a vendor has, by names of today, with their numbers of probes.
 VENDOR = pd.DataFrame(
     {
-        "symbol": ["CD3D", "CD79A", "NKG7", "LYZ", "FCER1A", "SEPTIN7", "GNLY", "CD74", "CST3"],
-        "probe_count": [9, 1, 9, 9, 9, 9, 9, 9, 9],
+        "symbol": [
+            *("CD3D", "CD79A", "NKG7", "LYZ", "FCER1A", "SEPTIN7", "GNLY", "CD74", "CST3", "IL32"),
+            *("HLA-DRA", "FCGR3A", "LST1", "S100A4", "MS4A1", "CD8A", "PPBP", "GZMB"),
+        ],
+        "probe_count": [9, 1, *[9] * 16],
     }
 )
 
@@ -264,7 +267,7 @@ CALLS = {
     ),
     "an order for an instrument": (
         """glfs_order_panel(x, genes = vendor, platform = 'xenium_v1', refused = 'replace',
-            min_probes = 2, probe_sets = 3, force = 'LYZ', catalogue = 'cd3')""",
+            min_probes = 2, probe_sets = 3, force = 'GNLY', catalogue = 'cd3')""",
         lambda adata: tl.order_panel(
             adata,
             genes=VENDOR,
@@ -272,7 +275,7 @@ CALLS = {
             refused="replace",
             min_probes=2,
             probe_sets=3,
-            force="LYZ",
+            force="GNLY",
             catalogue="cd3",
         ),
         "glfs_order",

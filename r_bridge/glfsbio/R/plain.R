@@ -300,12 +300,17 @@ setMethod("read_object", "ExpressionSet", function(
     )
 })
 
-# What Python needs of an object whose matrix is that of raw counts.
+# What Python needs of an object whose matrix is that of raw counts, and the
+# names of its samples.
 read_counts <- function(x, counts_layer) {
     check_string(counts_layer, "counts_layer")
     place <- if (inherits(x, "Seurat")) list(layer = counts_layer)
     else if (has_samples(x)) list(assay.type = counts_layer)
-    do.call(read_object, c(list(x), place, list(word = "counts_layer")))
+    parts <- do.call(read_object,
+        c(list(x), place, list(word = "counts_layer")))
+    if (!is.null(colnames(x)))
+        parts$items[[3L]]$rows <- plain_strings(colnames(x))
+    parts
 }
 
 # A part of an object, by its name.

@@ -3,7 +3,7 @@ genes <- c("CD3D", "SEPT7", "IGJ", "LYZ", "NKG7", "CST3", "CD79A", "MS4A1", "FCE
 
 known <- function(...) {
     x <- cells()
-    rownames(x)[seq_along(genes)] <- genes
+    rownames(x) <- c(genes, paste0("noise", 10:40))
     sce <- sce_of(x, ...)
     SummarizedExperiment::assay(sce, "counts") <- round(x)
     sce
@@ -49,8 +49,8 @@ test_that("a list is a file, names, or a table of any class", {
 test_that("names of other nomenclatures are tables with lists", {
     history <- S4Vectors::DataFrame(
         symbol = c("NEW1", "NEW2"),
-        previous = IRanges::CharacterList(c("g20", "g21"), character()),
-        aliases = IRanges::CharacterList(character(), "g22")
+        previous = IRanges::CharacterList(c("noise20", "noise21"), character()),
+        aliases = IRanges::CharacterList(character(), "noise22")
     )
     out <- glfs_resolve_genes(known(), nomenclature = history)
     table <- S4Vectors::metadata(out)$glfs_names$table
