@@ -138,8 +138,8 @@ NULL
 #'   `max_bytes` some of them are drawn: of the types with most cells fewer, and
 #'   of rare types all.
 #'
-#' @seealso [glfs_read_panel()], which reads an order back; `vignette(
-#'   "xenium_order")`.
+#' @seealso [glfs_read_panel()], which reads an order back, and
+#'   `vignette("xenium_order")`.
 #' @examples
 #' x <- glfs_select_genes(glfs_example(), n_genes = 10)
 #' vendor <- setdiff(rownames(x), "CST3")
