@@ -45,7 +45,7 @@ suppressMessages(setMethod("read_object", "Seurat", function(
 }))
 
 # Version 5 may keep the samples of every file in a layer of its own.
-check_layer <- function(layer, layers, assay, word) {
+check_layer <- function(layer, layers, assay, word = "layer") {
     parts <- layers[startsWith(layers, paste0(layer, "."))]
     if (!layer %in% layers && length(parts) > 0L)
         refuse(
