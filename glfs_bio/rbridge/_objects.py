@@ -29,8 +29,8 @@ def put_together(parts: dict[str, Any]) -> ad.AnnData:
     """Cells × genes, out of the plain pieces of an R object, whose matrices are genes × cells."""
     adata = ad.AnnData(
         parts["X"].T,
-        obs=parts["obs"],
-        var=parts["var"],
+        obs=_named(parts["obs"]),
+        var=_named(parts["var"]),
         obsm={REDUCED.get(name, name): array for name, array in parts["reduced"].items()},
         layers={name: layer.T for name, layer in parts["layers"].items()},
         obsp={name: pairs.tocsr() for name, pairs in parts["pairs"].items()},
@@ -45,6 +45,11 @@ def put_together(parts: dict[str, Any]) -> ad.AnnData:
         if _records.is_structure(record):
             _records.restore(adata, name, record)
     return adata
+
+
+def _named(table: pd.DataFrame) -> pd.DataFrame:
+    """The same with row names where R has none."""
+    return table.set_axis(table.index.astype(object).astype(str), axis=0)
 
 
 def take_apart(adata: ad.AnnData, X_name: str) -> tuple[dict[str, Any], list[str]]:

@@ -19,12 +19,13 @@ from .._anndata.structure import KEY
 from .._anndata.write import storable
 from ..errors import Message
 from ..options import Platform
+from ..platform.forms import PanelFile
+from ._values import column_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from anndata import AnnData
-    from numpy.typing import NDArray
 
 log = logging.getLogger(__name__)
 
@@ -39,9 +40,17 @@ _ARRAYS = ("set_of_cell",)
 _AS_JSON = ("params", "made_of")
 #: Columns of tables that are genes in one text, by what stands between them.
 _GENES = {"axis": "/", "genes_up": ", ", "genes_down": ", ", "markers": ", "}
+#: Columns that are other texts in one, by table.
+_TEXTS = {
+    ("table", "candidates"): ", ",
+    ("table", "codewords"): "|",
+    ("table", "limits"): ", ",
+    ("table", "note"): "; ",
+    ("checks", "genes"): ", ",
+}
 #: Columns of tables that are names with shares in one text, by the column of the shares.
 _WITH_SHARES = {
-    ("table", "supports"): None,
+    ("table", "supports"): "support_shares",
     ("unexplained", "labels"): "label_shares",
     ("pairs", "genes"): "gene_shares",
 }
@@ -63,24 +72,37 @@ def _lists(name: str, table: pd.DataFrame, genes: set[str]) -> pd.DataFrame:
     found = {}
     for column in table:
         texts = table[column]
+        between = _TEXTS.get((name, column))
         if column in _GENES:
-            found[column] = _cells([_split(text, _GENES[column], genes) for text in texts])
+            lists = [_split(text, _GENES[column], genes) for text in texts.fillna("")]
+            found[column] = column_of(lists)
+        elif between is not None:
+            found[column] = column_of([text.split(between) if text else [] for text in texts])
         elif (name, column) in _WITH_SHARES and (column != "supports" or "axis" in table):
-            pairs = [_SHARE.findall(text) for text in texts]
-            found[column] = _cells([[one for one, _ in row] for row in pairs])
-            if (shares := _WITH_SHARES[name, column]) is not None:
-                found[shares] = _cells([np.array([int(n) / 100 for _, n in row]) for row in pairs])
+            pairs = [_SHARE.findall(text) for text in texts.fillna("")]
+            found[column] = column_of([[one for one, _ in row] for row in pairs])
+            shares = [np.array([int(n) / 100 for _, n in row]) for row in pairs]
+            found[_WITH_SHARES[name, column]] = column_of(shares)
         else:
             found[column] = texts.array
     return pd.DataFrame(found, index=table.index)
 
 
-def _cells(values: list[Any]) -> NDArray[np.object_]:
-    """A column of lists, which may all have one length."""
-    cells = np.empty(len(values), dtype=object)
-    for row, value in enumerate(values):
-        cells[row] = value
-    return cells
+def _texts(name: str, table: pd.DataFrame) -> pd.DataFrame:
+    """The reverse."""
+    found = table.copy()
+    for column in table:
+        shares = _WITH_SHARES.get((name, column))
+        between = _TEXTS.get((name, column), _GENES.get(column))
+        if shares in table:
+            pairs = zip(table[column], found.pop(shares), strict=True)
+            found[column] = [
+                ", ".join(f"{one} ({100 * n:.0f} %)" for one, n in zip(*pair, strict=True))
+                for pair in pairs
+            ]
+        elif between is not None:
+            found[column] = table[column].map(between.join)
+    return found
 
 
 def _split(text: str, between: str, genes: set[str]) -> list[str]:
@@ -95,11 +117,14 @@ def _split(text: str, between: str, genes: set[str]) -> list[str]:
 
 
 def from_r(record: Mapping[str, Any]) -> dict[str, Any]:
-    """A record of R for ``.uns``: the reverse, for the parameters."""
-    return {
-        name: _params_from_r(value) if name in _WITH_PARAMETERS else value
-        for name, value in record.items()
-    }
+    """A record of R for ``.uns``: the reverse, for parameters and tables."""
+    from_r = {}
+    for name, value in record.items():
+        if name in _WITH_PARAMETERS:
+            from_r[name] = _params_from_r(value)
+        else:
+            from_r[name] = _texts(name, value) if isinstance(value, pd.DataFrame) else value
+    return from_r
 
 
 def _params_from_r(params: Mapping[str, Any]) -> dict[str, Any]:
@@ -119,6 +144,20 @@ def platform(fields: Mapping[str, Any]) -> Platform:
     if isinstance(genes, list | np.ndarray) and len(genes) == 1:
         genes = str(genes[0])
     return Platform(**{**fields, "genes": genes})
+
+
+def panel(value: Any) -> Any:
+    """Return a panel, or several by name, of which each may be a table that R read from a file."""
+    if isinstance(value, dict):
+        return {name: panel(one) for name, one in value.items()}
+    return PanelFile(_texts("table", value), "") if isinstance(value, pd.DataFrame) else value
+
+
+def genes(value: Any) -> Any:
+    """Return a table of genes of R, whose lists Python has with a bar between the names."""
+    if not isinstance(value, pd.DataFrame):
+        return value
+    return value.map(lambda one: "|".join(map(str, one)) if isinstance(one, list) else one)
 
 
 def _value_for_r(name: str, value: Any) -> Any:

@@ -95,6 +95,10 @@ def _argument(name: str, value: Any) -> Any:
     if name in formals.RECORDS and isinstance(value, dict):
         fields = _arguments(name, value)
         return _records.platform(fields) if name == "platform" else Limits(**fields)
+    if name in {"panel", "panels", "catalogue"}:
+        return _records.panel(value)
+    if name in {"genes", "nomenclature"}:
+        return _records.genes(value)
     if name == "efficiency" and isinstance(value, dict) and not np.isscalar(value.get("X", 0.0)):
         return put_together(value)
     return value
@@ -304,6 +308,33 @@ def _read_classifier(path: str) -> dict[str, Any]:
     return _records.for_r(io.read_classifier(path))
 
 
+def _read_panel(path: str, **options: str | None) -> dict[str, Any]:
+    """A panel out of a file."""
+    panel = io.read_panel(path, **options)
+    words = panel.table.select_dtypes(object).columns  # of a workbook also numbers
+    table = panel.table.astype(dict.fromkeys(words, str))
+    names = {name: _values.strings(getattr(panel, name)) for name in ("controls", "repeated")}
+    about = {"form": panel.form, **names, "codebook": panel.codebook, "about": panel.about}
+    return _records.for_r({"table": table}) | {"about": about}
+
+
+def _write_order(
+    parts: dict[str, Any] | None, orders: dict[str, Any], path: str, **options: Any
+) -> None:
+    """Write an order, of which the object may be gone."""
+    adata = ad.AnnData() if parts is None else put_together(parts)
+    adata.uns.update({key: _records.from_r(order) for key, order in orders.items()})
+    io.write_order(adata, path, **options)
+
+
+def _write_reference(
+    parts: dict[str, Any], path: str, labels: str, counts_layer: str, **options: Any
+) -> None:
+    """Write a reference; the matrix of the object is that of raw counts."""
+    adata = put_together(parts | {"layers": {counts_layer: parts["X"]}})
+    io.write_reference(adata, path, labels, counts_layer=counts_layer, **options)
+
+
 def _read_h5ad(path: str, X_name: str) -> dict[str, Any]:
     parts, left = take_apart(ad.read_h5ad(path), X_name)
     return parts | {"left": _values.strings(left)}
@@ -341,6 +372,11 @@ TARGETS: dict[str, Callable[..., Any]] = {
     "predict": partial(_classified_by, "predict"),
     "write_classifier": _write_classifier,
     "read_classifier": _read_classifier,
+    "resolve_genes": partial(_written_by, "resolve_genes"),
+    "order_panel": partial(_written_by, "order_panel"),
+    "write_order": _write_order,
+    "write_reference": _write_reference,
+    "read_panel": _read_panel,
     "laprls": _laprls,
     "example": _example,
     "read_h5ad": _read_h5ad,

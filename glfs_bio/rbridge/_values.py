@@ -132,9 +132,23 @@ def _read_list(items: Any, names: Any) -> Any:
 
 
 def _read_table(columns: Any, names: Any, rows: Any, length: Any) -> pd.DataFrame:
-    index = pd.RangeIndex(length[0]).astype(str) if (labels := read(rows)) is None else labels
+    labels = read(rows)
+    index = pd.RangeIndex(length[0]) if labels is None else pd.Index(labels, dtype=object)
     values = dict(zip(read(names), (read(column) for column in columns), strict=True))
-    return pd.DataFrame(values, index=pd.Index(index, dtype=object))
+    return pd.DataFrame(values, index=index)
+
+
+def _read_lists(values: Any, lengths: NDArray[np.integer]) -> NDArray[np.object_]:
+    parts = np.split(read(values), np.cumsum(read(lengths))[:-1])
+    return column_of([part.tolist() for part in parts])
+
+
+def column_of(values: list[Any]) -> NDArray[np.object_]:
+    """A column of lists, which may all have one length."""
+    column = np.empty(len(values), dtype=object)
+    for row, value in enumerate(values):
+        column[row] = value
+    return column
 
 
 _READERS: dict[str, Callable[..., Any]] = {
@@ -148,6 +162,7 @@ _READERS: dict[str, Callable[..., Any]] = {
     "sparse": _read_sparse,
     "sparse_file": _read_sparse_file,
     "list": _read_list,
+    "lists": _read_lists,
     "table": _read_table,
 }
 

@@ -29,6 +29,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "compare_panels": tl.compare_panels,
     "curve": tl.curve,
     "markers": tl.markers,
+    "resolve_genes": tl.resolve_genes,
+    "order_panel": tl.order_panel,
     "classify": tl.classify,
     "predict": tl.predict,
     "laprls": LapRLSClassifier,

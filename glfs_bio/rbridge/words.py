@@ -24,7 +24,8 @@ _ALIKE = frozenset(
     {
         *("select_genes", "structure", "stability", "evaluate_panel", "extend_panel"),
         *("substitutes", "explain_panel", "compare_panels", "curve", "markers", "classify"),
-        *("predict", "read_classifier", "write_classifier"),
+        *("predict", "read_classifier", "write_classifier", "resolve_genes", "order_panel"),
+        *("write_order", "write_reference", "read_panel"),
     }
 )
 #: Functions that have another name in R.

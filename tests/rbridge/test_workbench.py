@@ -19,6 +19,16 @@ R_PACKAGE = Path(__file__).parents[2] / "r_bridge" / "glfsbio"
 PANEL = ["CD3D", "CD79A", "NKG7", "LYZ", "FCER1A"]
 GROUPS = "bulk_labels"
 COST = {"CD79A": 3.0, "LYZ": 2.5}
+#: Genes that a vendor has, by names of today, with their numbers of probes.
+VENDOR = pd.DataFrame(
+    {
+        "symbol": [
+            *("CD3D", "CD79A", "NKG7", "LYZ", "FCER1A", "SEPTIN7", "GNLY", "CD74", "CST3", "IL32"),
+            *("HLA-DRA", "FCGR3A", "LST1", "S100A4", "MS4A1", "CD8A", "PPBP", "GZMB"),
+        ],
+        "probe_count": [9, 1, *[9] * 16],
+    }
+)
 
 #: The seed of Python, and what R makes of a record, for Python to read.
 PLAIN = """
@@ -250,6 +260,39 @@ CALLS = {
         lambda adata: classify_some(adata),
         "stem",
     ),
+    "resolve genes": (
+        "glfs_resolve_genes(x, vendor, min_probes = 2)",
+        lambda adata: tl.resolve_genes(adata, VENDOR, min_probes=2),
+        "glfs_names",
+    ),
+    "an order for an instrument": (
+        """glfs_order_panel(x, genes = vendor, platform = 'xenium_v1', refused = 'replace',
+            min_probes = 2, probe_sets = 3, force = 'GNLY', catalogue = 'cd3')""",
+        lambda adata: tl.order_panel(
+            adata,
+            genes=VENDOR,
+            platform="xenium_v1",
+            refused="replace",
+            min_probes=2,
+            probe_sets=3,
+            force="GNLY",
+            catalogue="cd3",
+        ),
+        "glfs_order",
+    ),
+    "an order that says why": (
+        "glfs_order_panel(x, c(panel, 'KRT1'), labels = 'bulk_labels', counts_layer = 'counts')",
+        lambda adata: tl.order_panel(adata, [*PANEL, "KRT1"], labels=GROUPS, counts_layer="counts"),
+        "glfs_order",
+    ),
+    "extend for the worst batch": (
+        "glfs_extend_panel(x, panel, 3, block = 'phase', across = 'worst')",
+        lambda adata: (
+            pp.structure(adata, batch_key="phase", key_added="own"),
+            tl.extend_panel(adata, PANEL, 3, across="worst", preserve=Preserve(use_rep="own")),
+        ),
+        "glfs_extended",
+    ),
     "predict": (
         """glfs_predict(x, glfs_classify(x[, half], 'louvain', 6), unsure = 0.3)""",
         lambda adata: tl.predict(adata, learnt(adata), unsure=0.3),
@@ -297,17 +340,22 @@ def adata():
     return cells
 
 
+def listed(names):
+    return ", ".join(f"'{name}'" for name in names)
+
+
 @pytest.fixture(scope="module")
 def objects(ri, adata):
     """The cells in R with a selection, and the same in Python."""
     ri.evalr("suppressMessages(library(glfsbio))" + PLAIN)
     ri.globalenv["x"] = rbridge.to_sce(adata, X_name="logcounts")
-    names = ", ".join(f"'{name}'" for name in PANEL)
     costs = ", ".join(f"'{name}' = {value}" for name, value in COST.items())
     ri.evalr(
-        f"panel <- c({names}); cost <- setNames(rep(1, nrow(x)), rownames(x));"
+        f"panel <- c({listed(PANEL)}); cost <- setNames(rep(1, nrow(x)), rownames(x));"
         f"given <- c({costs}); cost[names(given)] <- given;"
         "half <- rep(c(TRUE, FALSE), ncol(x) / 2);"
+        f"vendor <- data.frame(symbol = c({listed(VENDOR['symbol'])}),"
+        f"probe_count = c({', '.join(map(str, VENDOR['probe_count']))}));"
         "x <- glfs_select_genes(x, 10, exclude = 'ribosomal', missing = 'ignore')"
     )
     ours = adata.copy()
@@ -410,6 +458,46 @@ def test_classifiers_are_the_same_files(ri, objects, tmp_path):
         tl.predict(new, file)
         margins = _carriers.read(ri.evalr("out$glfs_class_margin"))
         np.testing.assert_allclose(new.obs["glfs_class_margin"], margins, rtol=1e-10)
+
+
+ENDINGS = {"xenium_v1": "csv", "merscope": "csv", "cosmx": "xlsx", "sheet": "tsv"}
+
+
+@pytest.mark.parametrize("platform", ENDINGS)
+def test_orders_are_the_same_files(ri, objects, tmp_path, platform):
+    """And the same panel, read by either language."""
+    ours, theirs = (tmp_path / f"{name}.{ENDINGS[platform]}" for name in ("ours", "theirs"))
+    adata = objects.copy()
+    tl.order_panel(adata, platform=platform, labels=GROUPS, counts_layer="counts")
+    io.write_order(adata, ours)
+    ri.evalr(f"""
+        ordered <- glfs_order_panel(x, platform = '{platform}', labels = 'bulk_labels',
+            counts_layer = 'counts')
+        glfs_write_order(ordered, '{theirs}')
+        read <- glfs_read_panel('{theirs}')
+    """)
+    if ENDINGS[platform] != "xlsx":  # which has the time
+        assert ours.read_bytes() == theirs.read_bytes()
+    panel = io.read_panel(theirs)
+    assert panel == io.read_panel(ours) == list(adata.uns["glfs_order"]["table"]["gene"])
+    assert list(ri.evalr("rownames(read)")) == panel
+    assert ri.evalr("S4Vectors::metadata(read)$form")[0] == panel.form
+    same(panel.table["id"].to_numpy(), _carriers.read(ri.evalr("glfs_plain(read$id)")))
+
+
+def test_references_are_the_same_files(ri, objects, tmp_path):
+    """Whole, and of the cells that are drawn with a seed."""
+    adata = objects.copy()
+    tl.resolve_genes(adata)
+    ri.evalr("resolved <- glfs_resolve_genes(x)")
+    room = 2e9
+    for name in ("whole", "part"):
+        ours, theirs = tmp_path / f"{name}.zip", tmp_path / f"{name}_r.zip"
+        io.write_reference(adata, ours, GROUPS, ids="glfs_names_id", max_bytes=room)
+        ri.evalr(f"""suppressMessages(glfs_write_reference(resolved, '{theirs}', 'bulk_labels',
+            ids = 'glfs_names_id', max_bytes = {room}, random_state = 0))""")
+        assert ours.read_bytes() == theirs.read_bytes()
+        room = ours.stat().st_size // 2
 
 
 @pytest.mark.parametrize("name", [*formals.FUNCTIONS, *formals.RECORDS])

@@ -149,6 +149,37 @@ setGeneric("glfs_markers", signature = "x", function(
     standardGeneric("glfs_markers")
 })
 
+#' @rdname glfs_resolve_genes
+#' @aliases glfs_resolve_genes,ANY-method
+#'   glfs_resolve_genes,SummarizedExperiment-method
+#'   glfs_resolve_genes,SingleCellExperiment-method
+#'   glfs_resolve_genes,ExpressionSet-method glfs_resolve_genes,Seurat-method
+#' @export
+#' @exportMethod glfs_resolve_genes
+setGeneric("glfs_resolve_genes", signature = "x", function(
+        x, genes = NULL, ..., symbols = NULL, ids = NULL, species = NULL,
+        nomenclature = NULL, min_probes = 1, key_added = "glfs_names",
+        assay.type = NULL, assay = NULL, layer = NULL) {
+    standardGeneric("glfs_resolve_genes")
+})
+
+#' @rdname glfs_order_panel
+#' @aliases glfs_order_panel,ANY-method
+#'   glfs_order_panel,SummarizedExperiment-method
+#'   glfs_order_panel,SingleCellExperiment-method
+#'   glfs_order_panel,ExpressionSet-method glfs_order_panel,Seurat-method
+#' @export
+#' @exportMethod glfs_order_panel
+setGeneric("glfs_order_panel", signature = "x", function(
+        x, panel = "glfs", platform = "sheet", ..., genes = NULL,
+        catalogue = NULL, refused = "raise", exclude = NULL, limits = NULL,
+        labels = NULL, counts_layer = NULL, min_probes = 1, probe_sets = NULL,
+        force = NULL, symbols = NULL, ids = NULL, species = NULL,
+        nomenclature = NULL, key_added = "glfs_order", assay.type = NULL,
+        assay = NULL, layer = NULL) {
+    standardGeneric("glfs_order_panel")
+})
+
 #' @rdname glfs_classify
 #' @aliases glfs_classify,ANY-method glfs_classify,SummarizedExperiment-method
 #'   glfs_classify,SingleCellExperiment-method

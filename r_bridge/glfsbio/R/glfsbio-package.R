@@ -6,10 +6,11 @@
 #' [glfs_substitutes()] and [glfs_curve()], and completed with
 #' [glfs_extend_panel()]; [glfs_structure()] saves time where there are several
 #' such calls. Results are plotted by [glfs_plot_panel()] and others.
-#' [glfs_classify()] learns labels, and [glfs_predict()] labels other samples;
-#' [glfs_gene_sets()] writes files. The work is done by the Python package
-#' glfs_bio, whose environment is made on first use: see [glfs_install()] and
-#' [glfs_setup()].
+#' [glfs_order_panel()] checks a panel for the platform that measures it, and
+#' [glfs_write_order()] writes the order. [glfs_classify()] learns labels, and
+#' [glfs_predict()] labels other samples; [glfs_gene_sets()] writes gene sets.
+#' The work is done by the Python package glfs_bio, whose environment is made on
+#' first use: see [glfs_install()] and [glfs_setup()].
 #'
 #' @name glfsbio-package
 #' @aliases glfsbio

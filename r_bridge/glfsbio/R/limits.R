@@ -45,7 +45,8 @@
 #'   element of `assayData`, or a layer of a Seurat assay.
 #' @param cost,budget Cost of a gene: one number, a column of `rowData()`, or a
 #'   vector with the names of the genes; and the most that the panel may cost.
-#' @param name Name of the platform, such as `"xenium_v1"`. It is recorded only.
+#' @param name Name of the platform, such as `"xenium_v1"`, by which
+#'   [glfs_order_panel()] knows the form of an order.
 #' @param genes Genes that can be ordered: names, a file of them, or a logical
 #'   column of `rowData()`. Or the number of probes that can be made for each: a
 #'   column of numbers, or a vector of numbers with names of genes, of which
@@ -128,12 +129,14 @@ check_limits <- function(limits) {
 
 # With samples of another assay as Python reads them, whose matrix has the same
 # name if they are of one class.
-read_platform <- function(platform, x, place) {
-    named <- length(platform) == 0L || !is.null(names(platform))
-    if (!is_record(platform) || !named)
+read_platform <- function(platform, x, place, named = FALSE) {
+    if (named && is_string(platform))
+        return(platform)
+    fields <- length(platform) == 0L || !is.null(names(platform))
+    if (!is_record(platform) || !fields)
         refuse(
-            "platform", " must be made by glfs_platform(), not a ",
-            class(platform)[1L], "."
+            "platform", " must be ", if (named) "a name, or ",
+            "made by glfs_platform(), not a ", class(platform)[1L], "."
         )
     efficiency <- platform[["efficiency"]]
     if (length(dim(efficiency)) == 2L) {

@@ -18,7 +18,6 @@ set_methods <- function(target, call = quote(run)) {
 for (target in c(
     "select_genes", "structure", "stability", "evaluate_panel", "extend_panel",
     "substitutes", "explain_panel", "compare_panels", "curve", "markers",
-    "classify",
-    "predict"
+    "resolve_genes", "order_panel", "classify", "predict"
 )) set_methods(target)
 set_methods("laprls", quote(fit))

@@ -113,9 +113,10 @@ gene_names <- function(x) {
 }
 
 # A table with nested tables flattened to `outer.inner`, run-length encodings
-# expanded, and a list of what has no plain form as attribute `left`.
-plain_table <- function(table, rows = NULL) {
-    flat <- flat_columns(as.list(table), NULL)
+# expanded, and a list of what has no plain form as attribute `left`: without
+# `lists` so have columns of several strings or numbers a row.
+plain_table <- function(table, rows = NULL, lists = FALSE) {
+    flat <- flat_columns(as.list(table), NULL, lists)
     plain <- list(
         kind = "table",
         columns = unname(flat$columns),
@@ -126,7 +127,7 @@ plain_table <- function(table, rows = NULL) {
     structure(plain, left = flat$left)
 }
 
-flat_columns <- function(columns, prefix) {
+flat_columns <- function(columns, prefix, lists) {
     flat <- list(columns = list(), left = character())
     for (j in seq_along(columns)) {
         name <- paste(c(prefix, names(columns)[j]), collapse = ".")
@@ -134,8 +135,10 @@ flat_columns <- function(columns, prefix) {
         if (is(column, "Rle"))
             column <- S4Vectors::decode(column)
         if (is(column, "DataFrame") || is.data.frame(column)) {
-            inner <- flat_columns(as.list(column), name)
+            inner <- flat_columns(as.list(column), name, lists)
             flat <- Map(c, flat, inner)
+        } else if (lists && is(column, "AtomicList")) {
+            flat$columns[[name]] <- plain_lists(column)
         } else if (is.null(plain <- plain_column(column))) {
             flat$left <- c(flat$left, name)
         } else {
@@ -143,6 +146,15 @@ flat_columns <- function(columns, prefix) {
         }
     }
     flat
+}
+
+plain_lists <- function(x) {
+    values <- unlist(x, use.names = FALSE)
+    list(
+        kind = "lists",
+        values = if (is(x, "CharacterList")) plain_strings(values) else values,
+        lengths = unname(lengths(x))
+    )
 }
 
 plain_column <- function(x) {
@@ -210,13 +222,14 @@ plain_pairs <- function(x, only) {
     ))
 }
 
-# The matrix of raw counts that `counts_layer` names, as a layer under its name.
-counts_layers <- function(name, names, where, matrix) {
-    if (is.null(name))
-        return(list())
-    check_place(name, "counts_layer", names, where)
-    what <- paste0("counts_layer \"", name, "\"")
-    stats::setNames(list(plain_matrix(matrix(name), what)), name)
+# The matrices of raw counts that `counts_layer` names, as layers under their
+# names.
+counts_layers <- function(layers, names, where, matrix) {
+    for (name in layers)
+        check_place(name, "counts_layer", names, where)
+    lapply(stats::setNames(nm = layers), function(name) plain_matrix(
+        matrix(name), paste0("counts_layer \"", name, "\"")
+    ))
 }
 
 # What Python needs of an object, by its class.
@@ -239,9 +252,9 @@ setMethod("read_object", "ANY", function(x, files = FALSE, ...) {
 
 setMethod("read_object", "SummarizedExperiment", function(
         x, assay = "logcounts", assay.type = assay, counts_layer = NULL,
+        word = if (missing(assay.type)) "assay" else "assay.type",
         files = FALSE, ...) {
     refuse_place("name the matrix of x with assay.type =", ...)
-    word <- if (missing(assay.type)) "assay" else "assay.type"
     names <- SummarizedExperiment::assayNames(x)
     check_place(assay.type, word, names, "an assay of x")
     values <- function(name)
@@ -271,9 +284,9 @@ setMethod("read_object", "SummarizedExperiment", function(
 })
 
 setMethod("read_object", "ExpressionSet", function(
-        x, assay = "exprs", assay.type = assay, counts_layer = NULL, ...) {
+        x, assay = "exprs", assay.type = assay, counts_layer = NULL,
+        word = if (missing(assay.type)) "assay" else "assay.type", ...) {
     refuse_place("name the matrix of x with assay.type =", ...)
-    word <- if (missing(assay.type)) "assay" else "assay.type"
     names <- Biobase::assayDataElementNames(x)
     check_place(assay.type, word, names, "in assayData(x)")
     values <- function(name) Biobase::assayDataElement(x, name)
@@ -286,6 +299,19 @@ setMethod("read_object", "ExpressionSet", function(
         records = Biobase::notes(x)
     )
 })
+
+# What Python needs of an object whose matrix is that of raw counts, and the
+# names of its samples.
+read_counts <- function(x, counts_layer) {
+    check_string(counts_layer, "counts_layer")
+    place <- if (inherits(x, "Seurat")) list(layer = counts_layer)
+    else if (has_samples(x)) list(assay.type = counts_layer)
+    parts <- do.call(read_object,
+        c(list(x), place, list(word = "counts_layer")))
+    if (!is.null(colnames(x)))
+        parts$items[[3L]]$rows <- plain_strings(colnames(x))
+    parts
+}
 
 # A part of an object, by its name.
 check_place <- function(name, argument, names, where) {

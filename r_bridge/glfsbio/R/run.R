@@ -76,7 +76,9 @@ prepared <- function(target, x, options) {
         refuse(name, " is called ", called[[name]], " in R.")
     checks <- list(
         panel = check_panel, panels = check_panels, preserve = check_preserve,
-        limits = check_limits, model = check_model, BPPARAM = check_workers
+        limits = check_limits, model = check_model, BPPARAM = check_workers,
+        catalogue = check_catalogue, nomenclature = check_nomenclature,
+        genes = if (target == "substitutes") identity else check_genes
     )
     # Not `$`, which would take `panels` for `panel`.
     for (name in intersect(names(options), names(checks)))
@@ -87,11 +89,14 @@ prepared <- function(target, x, options) {
     place <- options[intersect(names(options),
         c("assay.type", "assay", "layer"))]
     options[names(place)] <- NULL
-    place <- Filter(Negate(is.null), c(
-        place, options["counts_layer"], options[["limits"]]["counts_layer"]
-    ))
+    place$counts_layer <- unique(unlist(c(
+        options["counts_layer"], limits_of(target, x, options)["counts_layer"]
+    )))
+    place <- Filter(Negate(is.null), place)
     if (!is.null(options[["platform"]]))
-        options[["platform"]] <- read_platform(options[["platform"]], x, place)
+        options[["platform"]] <- read_platform(
+            options[["platform"]], x, place, named = target == "order_panel"
+        )
     # Files are gone through cell by cell, which other functions cannot do, or
     # not quickly.
     files <- target == "select_genes"
@@ -103,6 +108,19 @@ prepared <- function(target, x, options) {
         block = columns$columns[names(columns$columns) == columns$names$block],
         assay = place["assay"]
     )
+}
+
+# The limits that are given, or those of the selection that is meant where they
+# hold again: for an order of it, and in subsamples.
+limits_of <- function(target, x, options) {
+    limits <- options[["limits"]]
+    again <- target %in% c("order_panel", "write_order", "stability")
+    key <- Find(Negate(is.null),
+        list(options[["panel"]], options[["key"]], "glfs"))
+    if (!is.null(limits) || !again || !has_samples(x) || !is_string(key))
+        return(limits)
+    record <- records_of(x, key, "x")[[key]]
+    if (is_record(record)) record[["params"]][["limits"]]
 }
 
 put_back <- function(x, result, asked) {
@@ -228,7 +246,51 @@ check_panel <- function(panel, name = "panel") {
             name, " must be names of genes, such as rownames(x)[1:3], or one ",
             "string, not of class ", class(panel)[1L], "."
         )
+    if (is.data.frame(panel) || is(panel, "DataFrame"))
+        return(plain_panel(panel, name))
     if (is_string(panel)) path.expand(panel) else panel
+}
+
+check_catalogue <- function(catalogue)
+    if (!is.null(catalogue)) check_panel(catalogue, "catalogue")
+
+# A table of glfs_read_panel().
+plain_panel <- function(panel, name) {
+    absent <- setdiff(c("gene", "id"), names(panel))
+    if (length(absent) > 0L)
+        refuse(
+            name, " is a ", class(panel)[1L], " without ",
+            paste(absent, collapse = " and "),
+            ": give names of genes, or a table of glfs_read_panel()."
+        )
+    structure(plain_table(panel, lists = TRUE), class = "glfs_plain")
+}
+
+# Names, a table, or a file, which is one string.
+check_genes <- function(genes, name = "genes") {
+    if (is.data.frame(genes) || is(genes, "DataFrame"))
+        return(structure(
+            plain_table(genes, own_names(genes), lists = TRUE),
+            class = "glfs_plain"
+        ))
+    if (!is.null(genes) && !is.character(genes) && !is.factor(genes))
+        refuse(
+            name, " must be a file, a table or names of genes, not of class ",
+            class(genes)[1L], "."
+        )
+    if (!is_string(genes))
+        return(genes)
+    file <- list(kind = "scalar", value = plain_strings(path.expand(genes)))
+    structure(file, class = "glfs_plain")
+}
+
+check_nomenclature <- function(nomenclature)
+    check_genes(nomenclature, "nomenclature")
+
+# Row names that are not numbers that R gave.
+own_names <- function(table) {
+    numbered <- is.data.frame(table) && .row_names_info(table) < 0L
+    if (!numbered) rownames(table)
 }
 
 check_panels <- function(panels) {

@@ -23,7 +23,7 @@
 #'     in the graph;
 #'   - a reduced dimension, such as `"PCA"`;
 #'   - genes to be predicted: names (a single gene as a list), a logical column
-#'     of `rowData()`, or a file (TXT, CSV, TSV, GMT, XLSX);
+#'     of `rowData()`, or a file, as [glfs_read_panel()] reads it;
 #'   - several of these with weights: `c(structure = 1, cell_type = 2)`.
 #' @param cell_weights Weight of each sample in the target: a numeric vector or
 #'   a column of `colData()`. Labels instead of numbers: all labels count alike,

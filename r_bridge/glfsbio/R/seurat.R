@@ -10,20 +10,21 @@ seurat_assay <- function(x, assay) {
 }
 
 suppressMessages(setMethod("read_object", "Seurat", function(
-        x, assay = NULL, layer = "data", counts_layer = NULL, ...) {
+        x, assay = NULL, layer = "data", counts_layer = NULL, word = "layer",
+        ...) {
     refuse_place("name the matrix of x with assay = and layer =", ...)
     assay <- seurat_assay(x, assay)
-    check_string(layer, "layer")
+    check_string(layer, word)
     layers <- seurat_layers(x[[assay]])
-    check_layer(layer, layers, assay)
+    check_layer(layer, layers, assay, word)
     # Version 4 of SeuratObject calls a layer a slot.
     old <- utils::packageVersion("SeuratObject") < "5.0.0"
-    word <- if (old) "slot" else "layer"
+    called <- if (old) "slot" else "layer"
     values <- function(layer) {
-        check_layer(layer, layers, assay)
-        asked <- c(list(x[[assay]]), stats::setNames(list(layer), word))
+        check_layer(layer, layers, assay, word)
+        asked <- c(list(x[[assay]]), stats::setNames(list(layer), called))
         seurat_whole(do.call(SeuratObject::GetAssayData, asked), layer,
-            x[[assay]], assay)
+            x[[assay]], assay, word)
     }
     matrix <- values(layer)
     others <- setdiff(SeuratObject::Assays(x), assay)
@@ -44,7 +45,7 @@ suppressMessages(setMethod("read_object", "Seurat", function(
 }))
 
 # Version 5 may keep the samples of every file in a layer of its own.
-check_layer <- function(layer, layers, assay) {
+check_layer <- function(layer, layers, assay, word = "layer") {
     parts <- layers[startsWith(layers, paste0(layer, "."))]
     if (!layer %in% layers && length(parts) > 0L)
         refuse(
@@ -55,21 +56,21 @@ check_layer <- function(layer, layers, assay) {
         )
     if (!layer %in% layers)
         refuse(
-            "layer", " = \"", layer, "\" is not in assay \"", assay, "\": ",
+            word, " = \"", layer, "\" is not in assay \"", assay, "\": ",
             listed(layers), if (layer == "data") "; NormalizeData() makes it",
             "."
         )
 }
 
 # Scaled data may be missing, or be there for some genes.
-seurat_whole <- function(matrix, layer, assay, name) {
+seurat_whole <- function(matrix, layer, assay, name, word) {
     there <- intersect(rownames(assay), rownames(matrix))
     called <- paste0(" = \"", layer, "\" of assay \"", name, "\" ")
     if (length(there) == 0L)
-        refuse("layer", called, "is empty: choose another.")
+        refuse(word, called, "is empty: choose another.")
     if (length(there) < nrow(assay))
         refuse(
-            "layer", called, "has ", length(there), " of ", nrow(assay),
+            word, called, "has ", length(there), " of ", nrow(assay),
             " genes: run ",
             "ScaleData(x, features = rownames(x)), or choose another."
         )

@@ -25,7 +25,7 @@ sequences <- c("genes", "sizes")
 numbers_by_name <- c(
     "cost", "efficiency", "expected_counts", "failure", "genes",
     "max_total_per_type",
-    "off_target", "preserve", "priority", "spread"
+    "off_target", "preserve", "priority", "probe_sets", "spread"
 )
 # Arguments that are lists of genes by name.
 genes_by_name <- c("families", "markers")

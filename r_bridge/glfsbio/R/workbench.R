@@ -7,8 +7,9 @@
 #'
 #' @inheritParams glfs_select_genes
 #' @param panel Names of genes; or one string: the key of a selection of `x`, a
-#'   logical column of `rowData()`, a file of names (TXT, CSV, TSV, GMT, XLSX),
-#'   or a single gene. The default is the selection of [glfs_select_genes()].
+#'   logical column of `rowData()`, a file, or a single gene; or a table of
+#'   [glfs_read_panel()], which tells the forms of files. The default is the
+#'   selection of [glfs_select_genes()].
 #' @param labels One label per cell, such as its type: a vector, or a column of
 #'   `colData()`, `pData()` or the metadata of a Seurat object. Cells without a
 #'   label are left out.
@@ -114,13 +115,15 @@ NULL
 #' @inheritParams glfs_evaluate_panel
 #' @inheritParams glfs_select_genes
 #' @param panel Names of genes; or one string: the key of a selection of `x`, a
-#'   logical column of `rowData()`, a file of names (TXT, CSV, TSV, GMT, XLSX),
-#'   or a single gene. Genes that are not in the data stay in the panel, and
-#'   count for nothing.
+#'   logical column of `rowData()`, a file, or a single gene; or a table of
+#'   [glfs_read_panel()], which tells the forms of files. Genes that are not in
+#'   the data stay in the panel, and count for nothing.
 #' @param exclude Genes that cannot be added, as in [glfs_select_genes()].
 #' @param n_extra Number of genes to add. NULL: the fewest with which the panel
 #'   preserves 90 % of the structure (at most 500 genes in all), or with a
 #'   budget as many as it affords.
+#' @param across With `block`, or with a selection of several batches: `"mean"`
+#'   over the batches, or `"worst"`: maximin over the batches.
 #' @return The value of [glfs_select_genes()], under the key `glfs_extended`,
 #'   with `glfs_extended_included` for the genes of the panel. All functions
 #'   that take the key of a selection take this one. Its record has besides
@@ -190,8 +193,9 @@ NULL
 #'     of the contribution along it.
 #'   - `substitute`, `substitution_score` and `loss_with_substitute`: its best
 #'     substitute, as in [glfs_substitutes()].
-#'   - `supports`, with `labels`: a CharacterList of the labels that it
-#'     supports, the first most.
+#'   - `supports` and `support_shares`, with `labels`: a CharacterList of the
+#'     labels that it supports, the first most, and a NumericList of the shares
+#'     of its contribution that fall on them.
 #'
 #'   `support`, with `labels`, is a matrix, genes x labels: the share of a
 #'   gene's contribution that falls on a label. `pairs`, with `labels`, is a
@@ -244,8 +248,8 @@ NULL
 #'
 #' @inheritParams glfs_evaluate_panel
 #' @param panel Names of genes; or one string: the key of a selection of `x`, a
-#'   logical column of `rowData()`, a file of names (TXT, CSV, TSV, GMT, XLSX),
-#'   or a single gene.
+#'   logical column of `rowData()`, a file, or a single gene; or a table of
+#'   [glfs_read_panel()], which tells the forms of files.
 #' @param ... Must be empty: a misspelt argument is an error.
 #' @param n_markers Most markers of a label.
 #' @param beta Of the F-beta score, below 1 where precision counts more than

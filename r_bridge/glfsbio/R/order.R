@@ -1,0 +1,303 @@
+#' Find genes in a vendor's list or an annotation
+#'
+#' Symbols change. A gene is looked for by its Ensembl id, then by its symbol,
+#' by another official symbol that it has or had, by an alias, and at last
+#' without regard to upper and lower case. A name that could be several genes is
+#' not decided: it is listed with its candidates.
+#'
+#' @inheritParams glfs_select_genes
+#' @param genes Genes that can be found: a file (CSV, TSV, TXT, XLSX, GTF, GFF3,
+#'   also with `.gz`), such as the list of a vendor or an annotation; a data
+#'   frame or DataFrame, such as the `rowData()` of other data; or names. NULL:
+#'   all genes of the nomenclature.
+#' @param symbols Column of `rowData()` with symbols. NULL: the row names, which
+#'   may also be Ensembl ids.
+#' @param ids Column of `rowData()` with Ensembl ids, which decide where they
+#'   are known.
+#' @param species Species, such as `"human"` or `"Mus musculus"`. NULL: that of
+#'   most names.
+#' @param nomenclature Present and past names: a file or data frame with the
+#'   columns of the complete set of HGNC (`symbol`, `ensembl_gene_id`,
+#'   `prev_symbol`, `alias_symbol`). NULL: those of HGNC and MGI that come with
+#'   the package.
+#' @param min_probes Least number of probes of a gene that can be ordered, where
+#'   the list has their numbers.
+#' @param key_added Prefix of the columns and name of the record.
+#' @return The object, with the columns below in `rowData()`, `fData()` or the
+#'   metadata of the features, and a record in `metadata(x)$glfs_names`,
+#'   `notes(x)` or `Misc(x)`. For a matrix, a DataFrame with these columns and
+#'   the record in its `metadata()`.
+#'
+#'   - `glfs_names_symbol` and `glfs_names_id`: symbol and Ensembl id in
+#'     `genes`, `""` where the gene is not found.
+#'   - `glfs_names_orderable`: whether it is found there, once, with enough
+#'     probes; for `glfs_platform(genes = "glfs_names_orderable")`.
+#'
+#'   The record has `species`; `params`; and `table`, a DataFrame with one row
+#'   per gene: `name`; `found`, how it was found (`"symbol"`, `"id"`,
+#'   `"version"`, `"retired"`, `"alias"`, `"case"`) or why not (`"ambiguous"`,
+#'   `"absent"` from `genes`, `"double"`, `"date"`, as spreadsheets make of
+#'   names, `"unknown"`); `symbol`; `id`; and `candidates`, a CharacterList,
+#'   which for a gene that is found are others that once had its symbol.
+#' @seealso [glfs_order_panel()], which does this for the genes of a panel.
+#' @examples
+#' x <- glfs_resolve_genes(glfs_example())
+#' found <- S4Vectors::metadata(x)$glfs_names$table
+#' table(found$found)
+#' found[found$found == "retired", c("name", "symbol", "id")]
+#'
+#' # the same in a list of a vendor
+#' vendor <- data.frame(symbol = c("CD3D", "SEPTIN7", "LYZ"))
+#' x <- glfs_resolve_genes(x, vendor)
+#' rownames(x)[SummarizedExperiment::rowData(x)$glfs_names_orderable]
+#' @name glfs_resolve_genes
+NULL
+
+#' Order a panel
+#'
+#' Checks every gene of a panel, replaces those that cannot be ordered, and
+#' writes the order in the form of its platform, with the single-cell reference
+#' that 10x Genomics takes with one.
+#'
+#' A gene cannot be ordered if the list of the platform has no probes for it, or
+#' too few; if its name may be several genes, or is damaged; if it lacks an
+#' Ensembl id that the order needs; if it is the same gene as one before it
+#' under another name; or if a limit rules it out beside the genes before it.
+#'
+#' @inheritParams glfs_resolve_genes
+#' @param x For `glfs_order_panel()` an object of the kinds that
+#'   [glfs_select_genes()] takes. For `glfs_write_order()` its value, the record
+#'   of it, or an object with a selection. For `glfs_write_reference()` an
+#'   object with Ensembl ids, such as the value of `glfs_order_panel()`.
+#' @param panel Names of genes; or one string: the key of a selection of `x`, a
+#'   logical column of `rowData()`, a file, or a single gene; or a table of
+#'   [glfs_read_panel()]. Names that are missing in the data are ordered too.
+#' @param platform Whose order it is: `"xenium_v1"`, `"xenium_prime"`,
+#'   `"merscope"`, `"cosmx"`, or `"sheet"`, which is that of no vendor. Or a
+#'   platform of [glfs_platform()] of such a `name`, whose genes alone can be
+#'   ordered. `glfs_write_order()` writes that of the order if it is NULL.
+#' @param genes Genes for which probes can be made, as in
+#'   [glfs_resolve_genes()]: the vendor's list. NULL: whether there are probes
+#'   is not checked, except by a `platform` that has genes.
+#' @param catalogue Panel that the order adds to, such as a predesigned one, as
+#'   `panel`: its genes are not ordered, and count beside those that are.
+#' @param refused Genes that cannot be ordered are an error (`"raise"`), or are
+#'   replaced (`"replace"`) by those that preserve most beside the rest, or left
+#'   out (`"drop"`).
+#' @param exclude Genes that cannot replace one, as in [glfs_select_genes()];
+#'   nor can those that a selection could not select.
+#' @param limits Limits of [glfs_limits()] that the order is checked against.
+#'   NULL: those of the selection.
+#' @param labels Type of each cell: a vector, or a column of `colData()`.
+#'   `"sheet"` lists the types that each gene supports, and a reference holds
+#'   them; cells without a type are not in it.
+#' @param counts_layer Matrix of raw counts: an assay, an element of
+#'   `assayData`, or a layer of a Seurat assay. With it an order tells how many
+#'   of the panel's molecules are those of each gene.
+#' @param probe_sets Probe sets to ask for (Xenium): one number, or a vector
+#'   with names of genes.
+#' @param force Genes to be designed whatever the vendor's checks say (Xenium).
+#' @param ids Column of `rowData()` with Ensembl ids, which decide where they
+#'   are known. Genes without one are not in a reference.
+#' @param symbols Column of `rowData()` with symbols. NULL: the row names.
+#' @param key_added Prefix of the columns and name of the record.
+#' @return `glfs_order_panel()`: the object, with the columns
+#'   `glfs_order_symbol` and `glfs_order_id`, `""` where unknown, and
+#'   `glfs_order_orderable` of the genes; and the record below in
+#'   `metadata(x)$glfs_order`, `notes(x)` or `Misc(x)`. For a matrix, a
+#'   DataFrame with these columns and the record in its `metadata()`. A message
+#'   tells the genes that cannot be ordered.
+#'
+#'   `glfs_write_order()` and `glfs_write_reference()`: `path`, invisibly.
+#'
+#' @section The record:
+#' - `table`, a DataFrame, one row per gene that is ordered: `rank`; `gene` and
+#'   `id`, as the platform has them; `name`, as the data have it; `found`, how
+#'   they came together, as in [glfs_resolve_genes()]; `replaces`, the gene that
+#'   it is ordered in place of; `n_probe_sets`; `forced`; `limits`, a
+#'   CharacterList of those that hold; where known `efficiency` and
+#'   `mean_count`; `note`, a CharacterList of what is to be looked at; and for
+#'   `"sheet"` what [glfs_explain_panel()] tells of a gene, whose substitutes
+#'   can be ordered, with `support_shares`, a NumericList, beside `supports`.
+#' - `checks`, a DataFrame, one row per check: `check`; `about`, which genes are
+#'   named; `checked`, whether it could be; `n` of them; `genes`, a
+#'   CharacterList.
+#' - `replaced`, a DataFrame, one row per gene that was refused: `gene`;
+#'   `reason`; `substitute`, the gene in its place, and `substitution_score`.
+#' - `platform`; `species`; `made_of`, what the order was made of, so that one
+#'   that is outdated is not written; `params`; `versions`.
+#'
+#' @section Files: `"xenium_v1"` and `"xenium_prime"`: `.csv` with the columns
+#'   `Gene,Ensembl ID,Probe sets,Force`. `"merscope"`: `.csv`. `"cosmx"`:
+#'   `.xlsx`, laid out as the lists that CosMx publishes. These two are tables
+#'   of genes to send: what these vendors take is not public. `"sheet"`: `.csv`,
+#'   `.tsv` or `.xlsx` with all that is known of each gene.
+#'
+#'   The reference is a zip file of `matrix.mtx.gz`, `features.tsv.gz`,
+#'   `barcodes.tsv.gz` and `celltypes.csv`. Where the cells do not fit into
+#'   `max_bytes` some of them are drawn: of the types with most cells fewer, and
+#'   of rare types all.
+#'
+#' @seealso [glfs_read_panel()], which reads an order back, and
+#'   `vignette("xenium_order")`.
+#' @examples
+#' x <- glfs_select_genes(glfs_example(), n_genes = 10)
+#' vendor <- setdiff(rownames(x), "CST3")
+#' x <- glfs_order_panel(x, "glfs", "xenium_v1", genes = vendor,
+#'     refused = "replace")
+#' order <- S4Vectors::metadata(x)$glfs_order
+#' order$replaced
+#' order$table[, c("gene", "id", "replaces")]
+#' order$checks[, c("check", "n", "genes")]
+#'
+#' file <- tempfile(fileext = ".csv")
+#' glfs_write_order(x, file)
+#' readLines(file, 3)
+#' glfs_read_panel(file)
+#'
+#' SummarizedExperiment::assay(x, "counts") <-
+#'     round(expm1(as.matrix(SummarizedExperiment::assay(x))))
+#' zip <- tempfile(fileext = ".zip")
+#' glfs_write_reference(x, zip, "bulk_labels")
+#' unzip(zip, list = TRUE)
+#' @name glfs_order_panel
+NULL
+
+#' @rdname glfs_order_panel
+#' @param path File to write. Its ending is that of the form.
+#' @param key Key of an order, or of a selection, which is then ordered as
+#'   `glfs_order_panel()` does by default. NULL: the order `"glfs_order"` where
+#'   there is one, else the selection `"glfs"`.
+#' @param overwrite Whether a file that exists may be replaced.
+#' @export
+glfs_write_order <- function(x, path, platform = NULL, key = NULL,
+    overwrite = FALSE, assay.type = NULL, assay = NULL, layer = NULL) {
+    check_string(path, "path")
+    if (!is.null(key))
+        check_string(key, "key")
+    place <- list(assay.type = assay.type, assay = assay, layer = layer)
+    parts <- if (has_samples(x))
+        prepared("write_order", x, Filter(Negate(is.null),
+            c(place, list(key = key))))$parts
+    orders <- orders_of(x, if (is.null(key)) "glfs_order" else key)
+    if (is.null(parts) && length(orders) == 0L)
+        refuse("x", " has no order: run glfs_order_panel() first.")
+    call_python(
+        "write_order",
+        parts = parts,
+        orders = plain_list(orders, as.character(names(orders))),
+        path = plain_argument(path.expand(path)),
+        platform = plain_argument(platform_name(platform), "platform"),
+        key = plain_argument(key),
+        overwrite = plain_argument(overwrite, "overwrite")
+    )
+    invisible(path)
+}
+
+#' @rdname glfs_order_panel
+#' @param max_bytes Largest size of the reference.
+#' @param random_state Seed of the cells that are drawn. NULL: drawn from R's
+#'   generator, so `set.seed()` repeats the result.
+#' @export
+glfs_write_reference <- function(x, path, labels, counts_layer = "counts",
+    ids = "glfs_order_id", symbols = NULL, max_bytes = 2e9, random_state = NULL,
+    overwrite = FALSE) {
+    check_string(path, "path")
+    refuse_typos(list(labels = labels), list(substitute(labels)))
+    columns <- sample_columns("reference", list(labels = labels), ncol(x))
+    if (is.null(random_state))
+        random_state <- sample.int(.Machine$integer.max, 1L)
+    call_python(
+        "write_reference",
+        parts = with_columns(read_counts(x, counts_layer), columns$columns),
+        path = plain_argument(path.expand(path)),
+        labels = plain_argument(c(columns$names, list(labels))[[1L]], "labels"),
+        counts_layer = plain_argument(counts_layer),
+        ids = plain_argument(ids, "ids"),
+        symbols = plain_argument(symbols, "symbols"),
+        max_bytes = plain_argument(max_bytes, "max_bytes"),
+        random_state = plain_argument(random_state, "random_state"),
+        overwrite = plain_argument(overwrite, "overwrite")
+    )
+    invisible(path)
+}
+
+#' Read a panel from a file
+#'
+#' Recognises the predesigned panels of 10x Genomics, its orders and its
+#' `gene_panel.json`, codebooks of MERSCOPE, gene lists of CosMx, lists of
+#' names, tables and gene sets. Controls and blanks are no genes: they are left
+#' out, and named in a message. Names that a spreadsheet has made a date or a
+#' number of are an error, which tells what they may have been.
+#'
+#' @param path File to read: `.txt`, one name per line; `.csv`, `.tsv`, `.xlsx`,
+#'   a table with a header, or one column; `.gmt`, gene sets; `.json`, a
+#'   `gene_panel.json`. Text files may end with `.gz`.
+#' @param column Column of a table. NULL: the first with a header such as
+#'   symbol, gene or name, else a column of ids, else the only column, or the
+#'   row names of a table from R.
+#' @param sheet Sheet of an `.xlsx`. NULL: the first.
+#' @param set_name Gene set of a `.gmt`. NULL: all sets.
+#' @return A DataFrame, one row per gene in the order of the file, with the
+#'   genes as row names: `gene`; `id`, of Ensembl, `""` where the file has none;
+#'   and what the form has: `n_probe_sets`; `codewords`, a CharacterList;
+#'   `annotation`; `force`; `transcript`. Its `metadata()` are `form`, what the
+#'   file is; `controls`, the names that are left out; `repeated`, the genes
+#'   that the file has more than once; `codebook`, a DataFrame of 0 and 1, genes
+#'   x bits, for [glfs_platform()], or NULL; and `about`, name, species and
+#'   tissue of the panel, where the file says them.
+#'
+#'   The arguments `panel` and `catalogue` of other functions take the
+#'   DataFrame, and the name of the file too.
+#' @seealso [glfs_order_panel()]
+#' @examples
+#' file <- tempfile(fileext = ".csv")
+#' writeLines(c(
+#'     "name,id,barcodeType,b1,b2,b3", "CD3D,ENST00000300692,merfish,1,1,0",
+#'     "LYZ,ENST00000261267,merfish,0,1,1", "Blank-1,,merfish,1,0,1"
+#' ), file)
+#' panel <- glfs_read_panel(file)
+#' panel
+#' S4Vectors::metadata(panel)[c("form", "controls")]
+#' glfs_extend_panel(glfs_example(), panel, 2)
+#' @export
+glfs_read_panel <- function(path, column = NULL, sheet = NULL,
+    set_name = NULL) {
+    check_string(path, "path")
+    found <- call_python(
+        "read_panel",
+        path = plain_argument(path.expand(path)),
+        column = plain_argument(column, "column"),
+        sheet = plain_argument(sheet, "sheet"),
+        set_name = plain_argument(set_name, "set_name")
+    )
+    table <- found$table
+    rownames(table) <- table$gene
+    S4Vectors::metadata(table) <- found$about
+    table
+}
+
+# Orders among the records of a result, for Python.
+orders_of <- function(x, key) {
+    parts <- c("table", "checks", "replaced", "platform")
+    is_order <- function(record)
+        is_record(record) && all(parts %in% names(record))
+    orders <- Filter(is_order,
+        records_of(x, key, "x", "a result of glfs_order_panel()"))
+    lapply(orders, function(order) {
+        tables <- vapply(order, is, NA, "DataFrame")
+        order[tables] <- lapply(order[tables], function(table) structure(
+            plain_table(table, lists = TRUE), class = "glfs_plain"
+        ))
+        plain_argument(order[names(order) != "versions"], "x")
+    })
+}
+
+# The platform itself says nothing that a file holds.
+platform_name <- function(platform) {
+    if (!is_record(platform))
+        return(platform)
+    if (is.null(platform[["name"]]))
+        refuse("platform", " has no name: give glfs_platform(name = ).")
+    platform[["name"]]
+}
