@@ -57,8 +57,8 @@
 #'
 #'   - `glfs_class_predicted`: the label, a factor with all classes.
 #'   - `glfs_class_margin`: the difference between the largest decision value
-#'     and the second, over its median for the labelled samples that were learnt
-#'     from. 0 is undecided, 1 as clear as in a typical sample. It is no
+#'     and the second, divided by its median for the labelled samples that were
+#'     learnt from. 0 is undecided, 1 as clear as in a typical sample. It is no
 #'     probability. A sample of a type that the classifier does not know may
 #'     have a large one.
 #'   - `glfs_class_decision`: the decision value for two classes, positive for
@@ -85,6 +85,7 @@
 #' A file is JSON. It holds no samples, but for the means of the genes over
 #' those that were learnt from, and nothing in it can be executed.
 #'
+#' @inheritSection glfs_evaluate_panel Errors
 #' @seealso [glfs_laprls()], for the same classifier on all genes of a matrix.
 #' @examples
 #' x <- glfs_example()

@@ -1,9 +1,9 @@
 #' Estimate the detection efficiency of each gene on a platform
 #'
-#' The efficiency of a gene is its mean count on the platform over that in the
-#' reference, for samples of the same kinds. Logarithms of these ratios are
-#' shrunk to their mean over the genes by empirical Bayes; a gene that was not
-#' measured gets that mean, and the spread of all genes.
+#' The efficiency of a gene is its mean count on the platform, divided by that
+#' in the reference, for samples of the same kinds. Logarithms of these ratios
+#' are shrunk to their mean over the genes by empirical Bayes; a gene that was
+#' not measured gets that mean, and the spread of all genes.
 #'
 #' @param reference Samples from which panels are selected, as an object of the
 #'   kinds that [glfs_select_genes()] takes.

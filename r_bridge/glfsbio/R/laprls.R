@@ -25,6 +25,7 @@
 #'   `genes`, `coef` (genes x decisions) and `intercept`. `predict()`: a factor
 #'   with one label per sample, or decision values: a vector for two classes,
 #'   positive for the second, else a matrix with a column per class.
+#' @inheritSection glfs_evaluate_panel Errors
 #' @examples
 #' set.seed(1)
 #' labels <- rep(c("B", "T"), each = 30)

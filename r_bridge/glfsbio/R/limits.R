@@ -3,17 +3,21 @@
 #' For the arguments `limits` and `platform` of [glfs_select_genes()],
 #' [glfs_extend_panel()], [glfs_curve()] and [glfs_evaluate_panel()]. Every
 #' constraint holds exactly, or an error names those that are infeasible
-#' together. NULL is no constraint.
+#' together. NULL, the default of all arguments, is no constraint, and for a
+#' platform what is said below. An argument without those that it needs is an
+#' error.
 #'
 #' @param ... Must be empty: all arguments are given by name.
 #' @param min_mean,max_mean Least and most mean expression of a gene over all
 #'   samples, in the matrix that genes are selected from.
-#' @param min_cells,max_cells Least and most share of all samples that express a
-#'   gene, from 0 to 1.
-#' @param min_mean_in_type,max_mean_in_type Least and most of the largest of a
-#'   gene's means over the types of samples. They need `groupby`.
-#' @param min_cells_in_type,max_cells_in_type The same for the share of the
-#'   samples of a type that express the gene.
+#' @param min_cells,max_cells Least and most proportion of all samples in which
+#'   a gene is detected: from 0 to 1, not their number.
+#' @param min_mean_in_type,max_mean_in_type Compute the mean of a gene in each
+#'   type of samples: the largest of these means must be at least, or at most,
+#'   this number. They need `groupby`.
+#' @param min_cells_in_type,max_cells_in_type Compute the proportion of samples
+#'   in which a gene is detected in each type: the largest of these must be at
+#'   least, or at most, this number. They need `groupby`.
 #' @param max_total_per_cell Most raw counts of the whole panel in a cell, as a
 #'   mean over all cells. It needs `counts_layer`. Imaging instruments cannot
 #'   resolve molecules where there are too many.
@@ -26,53 +30,68 @@
 #' @param expected_counts Counts expected in a sample, as a mean over all
 #'   samples, of genes that the data cannot show, such as markers of missing
 #'   types: a vector with names of genes, whose means it replaces in limits on
-#'   totals.
+#'   totals. It needs such a limit.
 #' @param together Genes to be in the panel all or none, such as ligand and
 #'   receptor: a list of vectors of names. Vectors that share a gene are one.
 #' @param families Families of genes: a column of `rowData()` (a gene without a
-#'   value is in none), or a named list of names of genes.
-#' @param per_family Most genes of one family.
+#'   value is in none), or a named list of names of genes. They need
+#'   `per_family`.
+#' @param per_family Most genes of one family. It needs `families`.
 #' @param per_type Least number of markers of each type. It needs `groupby` or
 #'   `markers`. A gene is a marker of the type in which its mean is highest, if
 #'   at least a quarter of the cells of that type express it and its mean there
 #'   is at least twice that in all other cells together.
 #' @param markers Markers of each type instead: a named list of names of genes.
+#'   They need `per_type`.
 #' @param priority Factor, 0 or more, by which the gain of a gene is multiplied:
-#'   a column of `rowData()`, or a vector with names of genes, where others have
-#'   1.
-#' @param groupby Column of `colData()` with the type of each sample.
-#' @param counts_layer Matrix of raw counts, for limits on totals: an assay, an
-#'   element of `assayData`, or a layer of a Seurat assay.
+#'   a column of `rowData()`, or a vector with names of genes, where the factor
+#'   of others is 1. NULL: 1 for all.
+#' @param groupby Column of `colData()` with the type of each sample. It needs a
+#'   limit on types.
+#' @param counts_layer Matrix of raw counts: an assay, an element of
+#'   `assayData`, or a layer of a Seurat assay. It needs a limit on totals
+#'   (`max_total_per_cell`, `max_total_per_type` or `max_total_per_bit`).
 #' @param cost,budget Cost of a gene: one number, a column of `rowData()`, or a
 #'   vector with the names of the genes; and the most that the panel may cost.
+#'   Each needs the other.
 #' @param name Name of the platform, such as `"xenium_v1"`, by which
-#'   [glfs_order_panel()] knows the form of an order.
+#'   [glfs_order_panel()] knows the form of an order. NULL: no name.
 #' @param genes Genes that can be ordered: names, a file of them, or a logical
 #'   column of `rowData()`. Or the number of probes that can be made for each: a
-#'   column of numbers, or a vector of numbers with names of genes, of which
-#'   `min_probes` are needed.
-#' @param min_probes Least number of probes of a gene.
+#'   column of numbers, or a vector of numbers with names of genes, which need
+#'   `min_probes`. NULL: all genes.
+#' @param min_probes Least number of probes of a gene. It needs `genes` with
+#'   numbers of probes.
 #' @param efficiency Relative detection efficiency of each gene, as a share of
 #'   the detection in `x`: one number, a column of `rowData()`, a vector with
 #'   names of genes, or a data frame with rows named by genes and the columns
 #'   `efficiency`, `spread` and `off_target`, such as the value of
 #'   [glfs_estimate_efficiency()]. Or samples that the platform measured, as an
-#'   object of the kinds that [glfs_select_genes()] takes.
+#'   object of the kinds that [glfs_select_genes()] takes. NULL: 1.
 #' @param spread Standard deviation of the natural logarithm of `efficiency`,
-#'   given as that is.
-#' @param failure Probability that a gene fails, given as `efficiency` is; genes
-#'   that a vector does not name do not fail.
+#'   which it needs: one number, a column of `rowData()`, or a vector with names
+#'   of genes, where others have 0. NULL: that of a data frame in `efficiency`,
+#'   otherwise 0.
+#' @param failure Probability that a gene fails: one number, a column of
+#'   `rowData()`, or a vector with names of genes, where others have 0. NULL: 0.
 #' @param case `"mean"`: the panel preserves most in the mean over 20 draws of
-#'   efficiencies and failures. `"worst"`: in the worst of these draws.
+#'   efficiencies and failures. `"worst"`: in the worst of these draws, which
+#'   needs a spread or a `failure`. `case` needs `efficiency` or `failure`.
+#'   NULL: `"mean"`.
 #' @param off_target Share of the counts of a gene that comes from other genes,
 #'   such as paralogs, from 0 to 1, given as `failure` is. It reduces the
-#'   efficiency.
-#' @param max_off_target Largest such share of a gene that can be ordered.
+#'   efficiency. NULL: that of a data frame in `efficiency`, otherwise 0.
+#' @param max_off_target Largest such share of a gene that can be ordered. It
+#'   needs `off_target` or `efficiency`, and changes nothing where neither has
+#'   such shares. NULL: any.
 #' @param codebook Codeword of each gene, for `max_total_per_bit` and forecasts:
 #'   a vector of texts such as `"0110"` with names of genes, a matrix or data
 #'   frame of 0 and 1 with rows named by genes, or a file of MERSCOPE's form. A
-#'   gene without a codeword cannot be ordered.
-#' @return A list of what is set. The values are checked where it is used.
+#'   gene without a codeword cannot be ordered. NULL: none.
+#' @return A list of the arguments that are not NULL, to be passed as `limits`
+#'   or `platform`. The function that takes it checks the values: an invalid one
+#'   is an error of class `glfs_error` there, and `x` is unchanged. A platform
+#'   without any argument is an error.
 #' @examples
 #' limits <- glfs_limits(max_mean = 3, per_type = 1, groupby = "bulk_labels")
 #' platform <- glfs_platform(efficiency = 0.3, failure = 0.05)

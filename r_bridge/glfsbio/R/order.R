@@ -39,6 +39,7 @@
 #'   `"absent"` from `genes`, `"double"`, `"date"`, as spreadsheets make of
 #'   names, `"unknown"`); `symbol`; `id`; and `candidates`, a CharacterList,
 #'   which for a gene that is found are others that once had its symbol.
+#' @inheritSection glfs_evaluate_panel Errors
 #' @seealso [glfs_order_panel()], which does this for the genes of a panel.
 #' @examples
 #' x <- glfs_resolve_genes(glfs_example())
@@ -81,22 +82,31 @@ NULL
 #'   is not checked, except by a `platform` that has genes.
 #' @param catalogue Panel that the order adds to, such as a predesigned one, as
 #'   `panel`: its genes are not ordered, and count beside those that are.
-#' @param refused Genes that cannot be ordered are an error (`"raise"`), or are
-#'   replaced (`"replace"`) by those that preserve most beside the rest, or left
-#'   out (`"drop"`).
+#' @param refused What to do about genes that cannot be ordered. `"raise"`: stop
+#'   with an error that names them (the first, if there are many).
+#'   `"replace"`: replace them by those that preserve most beside the rest.
+#'   `"drop"`: leave them out. The latter two list all of them in
+#'   `metadata(x)$glfs_order$replaced`.
 #' @param exclude Genes that cannot replace one, as in [glfs_select_genes()];
 #'   nor can those that a selection could not select.
 #' @param limits Limits of [glfs_limits()] that the order is checked against.
 #'   NULL: those of the selection.
-#' @param labels Type of each cell: a vector, or a column of `colData()`.
-#'   `"sheet"` lists the types that each gene supports, and a reference holds
-#'   them; cells without a type are not in it.
+#' @param labels Type of each cell: a vector, or the name of a column of
+#'   `colData()`. For `glfs_order_panel()` optional: an order for `"sheet"`
+#'   lists the types that each gene supports. For `glfs_write_reference()`
+#'   needed: the reference holds the types, and cells without a type are not in
+#'   it.
 #' @param counts_layer Matrix of raw counts: an assay, an element of
-#'   `assayData`, or a layer of a Seurat assay. With it an order tells how many
-#'   of the panel's molecules are those of each gene.
-#' @param probe_sets Probe sets to ask for (Xenium): one number, or a vector
-#'   with names of genes.
-#' @param force Genes to be designed whatever the vendor's checks say (Xenium).
+#'   `assayData`, or a layer of a Seurat assay. For `glfs_order_panel()`
+#'   optional: the order has the `mean_count` of each gene, and notes genes with
+#'   a large share of the counts. For `glfs_write_reference()` the counts that
+#'   the reference holds.
+#' @param probe_sets Probe sets to ask for: a whole number for all genes, or
+#'   whole numbers with names of genes of the order. At most 8 for
+#'   `"xenium_v1"`, 6 for `"xenium_prime"`; an error for other platforms. NULL:
+#'   the vendor decides.
+#' @param force Names of genes of the order that are to be designed whatever the
+#'   vendor's checks say. Only for Xenium; an error for other platforms.
 #' @param ids Column of `rowData()` with Ensembl ids, which decide where they
 #'   are known. Genes without one are not in a reference.
 #' @param symbols Column of `rowData()` with symbols. NULL: the row names.
@@ -109,6 +119,8 @@ NULL
 #'   tells the genes that cannot be ordered.
 #'
 #'   `glfs_write_order()` and `glfs_write_reference()`: `path`, invisibly.
+#'
+#' @inheritSection glfs_evaluate_panel Errors
 #'
 #' @section The record:
 #' - `table`, a DataFrame, one row per gene that is ordered: `rank`; `gene` and
@@ -123,15 +135,17 @@ NULL
 #'   named; `checked`, whether it could be; `n` of them; `genes`, a
 #'   CharacterList.
 #' - `replaced`, a DataFrame, one row per gene that was refused: `gene`;
-#'   `reason`; `substitute`, the gene in its place, and `substitution_score`.
+#'   `reason`; `substitute`, the gene in its place, `""` if it was left out, and
+#'   `substitution_score`.
 #' - `platform`; `species`; `made_of`, what the order was made of, so that one
 #'   that is outdated is not written; `params`; `versions`.
 #'
 #' @section Files: `"xenium_v1"` and `"xenium_prime"`: `.csv` with the columns
 #'   `Gene,Ensembl ID,Probe sets,Force`. `"merscope"`: `.csv`. `"cosmx"`:
-#'   `.xlsx`, laid out as the lists that CosMx publishes. These two are tables
-#'   of genes to send: what these vendors take is not public. `"sheet"`: `.csv`,
-#'   `.tsv` or `.xlsx` with all that is known of each gene.
+#'   `.xlsx`, laid out as the lists that CosMx publishes. The files for MERSCOPE
+#'   and CosMx are tables of genes to send: the forms that these vendors take
+#'   are not public. `"sheet"`: `.csv`, `.tsv` or `.xlsx` with all that is known
+#'   of each gene.
 #'
 #'   The reference is a zip file of `matrix.mtx.gz`, `features.tsv.gz`,
 #'   `barcodes.tsv.gz` and `celltypes.csv`. Where the cells do not fit into

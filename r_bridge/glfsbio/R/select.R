@@ -6,8 +6,7 @@
 #'
 #' @param x Log-normalised expression, genes x samples: a matrix, a sparse or
 #'   delayed matrix, a SummarizedExperiment or SingleCellExperiment, an
-#'   ExpressionSet, or a Seurat object. `glfs_select_genes()` also takes a list
-#'   of several: see the details.
+#'   ExpressionSet, or a Seurat object.
 #' @param n_genes Number of genes. NULL: the fewest that preserve 90 % of the
 #'   structure, at most 500; with a budget, as many as it affords; with an
 #'   objective of the original GLFS, all genes of the solution.
@@ -17,10 +16,11 @@
 #'     genes;
 #'   - `"expression"`: the expression of all genes, each weighted by its
 #'     variance;
-#'   - a column of `colData()`: labels (a factor, strings or logical values),
-#'     which are to be distinguished, all alike; or decimal numbers such as a
-#'     pseudotime, which are to be predicted. Samples with a missing value stay
-#'     in the graph;
+#'   - a column of `colData()`. A factor, character or logical column is labels
+#'     to be distinguished, and every pair of labels counts the same. A double
+#'     column, such as a pseudotime, is to be predicted. An integer column is an
+#'     error: use `factor()` for clusters and `as.numeric()` for measurements.
+#'     Samples with a missing value stay in the graph;
 #'   - a reduced dimension, such as `"PCA"`;
 #'   - genes to be predicted: names (a single gene as a list), a logical column
 #'     of `rowData()`, or a file, as [glfs_read_panel()] reads it;
@@ -34,9 +34,9 @@
 #'   `"sex"`, `"cell_cycle"`, `"heat_shock"`, `"dissociation"`. For genes by
 #'   pattern pass `grep("^AC[0-9]", rownames(x), value = TRUE)`.
 #' @param limits Constraints on the panel, costs and a budget: see
-#'   [glfs_limits()].
+#'   [glfs_limits()]. NULL: none.
 #' @param platform Target platform, its detection efficiency and failures: see
-#'   [glfs_platform()].
+#'   [glfs_platform()]. NULL: genes are detected as in `x`.
 #' @param block Batch of every sample, as in scran: a vector, or a column of
 #'   `colData()`. Every batch has its own structure, so genes that only separate
 #'   batches gain nothing. A vector is stored in a column `glfs_block`.
@@ -46,17 +46,22 @@
 #'   `"laplacian_score"`, `"q_alpha"`, `"sparse_pca"`, `"variance"`.
 #' @param objective,lam `"error"`, or an objective of the original GLFS and its
 #'   penalty; see the details.
-#' @param use_rep Structure to use: the `key_added` of [glfs_structure()], or a
-#'   reduced dimension that spans it. NULL: computed from the matrix.
-#' @param dimred Reduced dimension that spans the structure, as in other
-#'   packages of Bioconductor.
-#' @param neighbors_key `"k"` takes the graph `colPair(x, "k_connectivities")`,
-#'   and `"neighbors"` takes `colPair(x, "connectivities")`.
+#' @param use_rep Structure to use: the `key_added` of [glfs_structure()], or
+#'   the name of a reduced dimension that spans it, such as `"mine"` after
+#'   `reducedDim(x, "mine") <- coordinates`. NULL: computed from the matrix.
+#' @param dimred Name of the reduced dimension that spans the structure, such as
+#'   `"PCA"`, as in other packages of Bioconductor. An error next to `use_rep`.
+#' @param neighbors_key Graph of the samples in a SingleCellExperiment. For a
+#'   graph of your own, a symmetric sparse matrix of weights, type
+#'   `colPair(x, "mine_connectivities") <- graph` and `neighbors_key = "mine"`.
+#'   `"neighbors"` takes `colPair(x, "connectivities")`. NULL: computed. An
+#'   error next to `block`.
 #' @param n_comps Principal components that span the structure. NULL: without
 #'   PCA, for up to some hundred samples.
 #' @param symbols Column of `rowData()` with further names of the genes.
-#' @param missing What to do about names that are not in the data: `"raise"` an
-#'   error, `"warn"`, or `"ignore"` them.
+#' @param missing What to do about names of genes that are not in the data.
+#'   `"raise"`: stop with an error that names the first of them. `"warn"`: leave
+#'   them out with a warning. `"ignore"`: leave them out and say nothing.
 #' @param key_added Prefix of the columns and name of the record.
 #' @param subset Whether to keep only the selected genes.
 #' @param random_state Seed of the iteration that finds the principal
@@ -77,8 +82,9 @@
 #'   Genes in `exclude` cannot be selected, and still count as structure. To
 #'   ignore genes altogether, subset the object.
 #'
-#'   A list of objects gives one panel for all of them, which is written to
-#'   each: a list of the same names is returned. Genes are matched by row names;
+#'   `x` may also be a list of objects. It gives one panel for all of them,
+#'   which is written to each, and returns a list of the same names. Genes are
+#'   matched by row names;
 #'   those that all objects have can be selected. Each object counts as a batch,
 #'   and may have batches of its own in a column that `block` names.
 #'
@@ -110,7 +116,8 @@
 #'   - `glfs_rank`: 1 is the best gene; NA for genes that could not be selected.
 #'   - `glfs_selected`: whether the gene is selected.
 #'   - `glfs_included`: whether `include` put the gene in.
-#'   - `glfs_efficiency`: with `efficiency`, the relative detection efficiency.
+#'   - `glfs_efficiency`: with a `platform` that has an `efficiency`, the
+#'     relative detection efficiency.
 #'
 #' @section The record:
 #' `metadata(x)$glfs` is a list:
@@ -118,28 +125,30 @@
 #' - `params`, `method`, `objective` and `versions`.
 #' - `n_genes` and `n_tested`: numbers of genes selected, and available.
 #' - `preserved`: structure preserved by the first 1, 2, ... genes, from 0 to 1.
-#' - `optimality`: lower bound on `preserved` over that of the best panel of 1,
-#'   2, ... genes. NA for panels of included genes alone. The original GLFS has
-#'   none.
+#' - `optimality`: lower bound for the first 1, 2, ... genes. They preserve at
+#'   least this fraction of what the best panel of this size would preserve. NA
+#'   for panels of included genes alone. The original GLFS has none.
 #' - `curve`: `n_genes` and `preserved` of larger panels too, where `n_genes`
 #'   was NULL.
 #' - `structure`: the parameters of [glfs_structure()].
-#' - `n_axes`: number of axes above the noise, for each batch.
+#' - `n_axes`: number of principal components above the noise, for each batch;
+#'   0: no structure.
 #' - `graph_components`: number of connected components of the graph of the
 #'   samples.
 #' - `assay_noise`: variance of the noise of the target platform.
 #' - `preserved_on_platform`: structure preserved by the first 1, 2, ... genes,
 #'   in the mean or the worst of draws of a platform.
-#' - `missing`: names that are not in the data, if any.
+#' - `missing`: names that are not in the data and were left out, if any.
 #' - `batches` and `preserved_in_batches`: with `block`, their names, and the
 #'   structure preserved of each, a matrix of panels x batches.
 #' - `lam`, `path`, `kkt`, `converged` and `n_iter`: of the original GLFS only.
 #'
-#' @section Errors: Errors have class `glfs_error`, and an element `argument`
-#' where an argument is refused. Those of Python also have `python.ValueError`
-#' and the like, and elements `kind` and `traceback`. Missing values in the
-#' matrix and duplicate row names are errors. Warnings of Python have class
-#' `python.UserWarning`.
+#' @section Errors: Invalid input is an error of class `glfs_error`, and `x` is
+#' unchanged. The error has a `message` and, where an argument is refused, the
+#' name of that in `argument`. Errors of Python also have classes such as
+#' `python.ValueError`, and elements `kind`, where input is refused, and
+#' `traceback`. Missing values in the matrix and duplicate row names are errors.
+#' Warnings of Python have class `python.UserWarning`.
 #'
 #' @examples
 #' x <- glfs_example()
@@ -182,10 +191,11 @@ NULL
 #'   - `glfs_stability_consensus`: whether the gene is one of those selected
 #'     most often, as many as a subsample selects on average.
 #'
-#'   The record has `table`, the genes selected most often; `jaccard`, the genes
-#'   shared by every two subsamples over those in either, and `mean_jaccard`;
-#'   `jaccard_with_substitutes` and its mean; `n_genes`, the sizes of the
-#'   panels; `of`, the key of the selection; and `params`.
+#'   The record has `table`, the genes selected most often; `jaccard`, for every
+#'   two subsamples the number of genes in both divided by the number in either,
+#'   and `mean_jaccard`; `jaccard_with_substitutes` and its mean; `n_genes`, the
+#'   sizes of the panels; `of`, the key of the selection; and `params`.
+#' @inheritSection glfs_evaluate_panel Errors
 #' @examples
 #' x <- glfs_select_genes(glfs_example(), n_genes = 10)
 #' set.seed(1)

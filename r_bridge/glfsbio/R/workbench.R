@@ -10,63 +10,94 @@
 #'   logical column of `rowData()`, a file, or a single gene; or a table of
 #'   [glfs_read_panel()], which tells the forms of files. The default is the
 #'   selection of [glfs_select_genes()].
-#' @param labels One label per cell, such as its type: a vector, or a column of
-#'   `colData()`, `pData()` or the metadata of a Seurat object. Cells without a
-#'   label are left out.
+#' @param labels One label per cell, such as its type: a vector, or the name of
+#'   a column of `colData()`, `pData()` or the metadata of a Seurat object.
+#'   Cells without a label are left out.
 #' @param ... Parameters of [glfs_structure()] (`block`, `n_comps`,
 #'   `neighbors_key`, `lambda1`, `n_neighbors`, `standardize`), by name, for a
 #'   structure that is computed here. Without them and `use_rep` it is that of
 #'   the selection, and for other panels that of the matrix.
 #' @param counts_layer Matrix of raw counts: an assay, an element of
 #'   `assayData`, or a layer of a Seurat assay.
+#' @param platform Target platform: see [glfs_platform()]. NULL: the platform
+#'   that the selection was made for, if `panel` is a selection with one.
+#' @param use_rep,dimred Structure to use, as in [glfs_select_genes()]:
+#'   `dimred = "PCA"`, or `use_rep`; both are an error. NULL: that of the
+#'   selection, and for other panels that of the matrix.
 #' @param n_random Number of random panels of the same size, of genes that vary.
-#' @param n_axes Number of unexplained axes to list.
+#' @param n_axes Largest number of rows of `unexplained`, see below.
 #' @param preserve,cell_weights Target of the panel and weight of each cell, as
 #'   in [glfs_select_genes()]. NULL: those of the selection, and the structure
 #'   for other panels.
 #' @param key_added Name of the record, and prefix of the columns.
-#' @param random_state Seed. NULL: drawn from R's generator, so `set.seed()`
-#'   repeats the result.
+#' @param random_state Seed of the random panels, the clusters and the draws of
+#'   the platform. NULL: drawn from R's generator, so `set.seed()` repeats the
+#'   result.
 #'
 #' @return The object, with a record in `metadata(x)$glfs_evaluation`,
-#'   `notes(x)` or `Misc(x)`, and two columns: `glfs_evaluation_unexplained` of
-#'   the cells, the unexplained variation of each over that of a mean cell
-#'   without any gene; and `glfs_evaluation_r2` of the genes, how well the panel
-#'   predicts the structure of an unmeasured gene. For a matrix, the record, a
-#'   list, with DataFrames `rowData` and `colData` of these columns. Names that
-#'   are not in the data are left out with a warning.
+#'   `notes(x)` or `Misc(x)`, and two columns. For a matrix, the record, a list,
+#'   with DataFrames `rowData` and `colData` of these columns. Names that are
+#'   not in the data are left out with a warning.
+#'
+#'   - `glfs_evaluation_unexplained`, of the cells: the unexplained variation of
+#'     the cell, divided by the mean of all cells when no gene is measured.
+#'   - `glfs_evaluation_r2`, of the genes: how well the panel predicts the
+#'     structure of a gene that it does not measure (R squared, 1 is perfect).
+#'     NA for genes of the panel.
 #'
 #' @section The record:
-#' - Of the structure: `preserved`; `optimality`, a lower bound on `preserved`
-#'   over that of the best panel of this size; `best_preserved`, that of the
-#'   panel of [glfs_select_genes()] of this size, and `most_preserved`, which no
-#'   panel of this size exceeds; `random_preserved`, of random panels;
-#'   `preserved_on_platform`; `batches` and `preserved_in_batches`, with
-#'   batches.
+#' - Of the structure: `preserved`; `optimality`, a lower bound: the panel
+#'   preserves at least this fraction of what the best panel of this size would
+#'   preserve; `best_preserved`, that of the panel of [glfs_select_genes()] of
+#'   this size, and `most_preserved`, which no panel of this size exceeds;
+#'   `random_preserved`, of random panels; `batches` and `preserved_in_batches`,
+#'   with batches.
 #' - Of the cells as the panel shows them: `knn_preservation`, the share of each
 #'   cell's 15 neighbours in 50 principal components of all genes that are found
 #'   again in the panel; `cluster_preservation_coarse` and
 #'   `cluster_preservation_fine`, normalised mutual information of 5 to 10 and
-#'   of 20 to 40 clusters in both. With `labels` `accuracy`, `macro_f1` and
-#'   `rare_f1` of leave-one-out prediction from the 15 nearest cells (rare: at
-#'   most 5 % of the cells), `per_label`, a DataFrame, and `confusion`, numbers
-#'   of cells, labels x predictions.
+#'   of 20 to 40 clusters in both.
+#' - With `labels`, of leave-one-out prediction from the 15 nearest cells:
+#'   `accuracy`, and `accuracy_all_genes` in 50 principal components of all
+#'   genes; `macro_f1`, the mean F1 of the labels, and `rare_f1`, that of labels
+#'   with at most 5 % of the cells; `confusion`, numbers of cells, labels x
+#'   predictions; and `per_label`, a DataFrame with a row per label: `n_cells`,
+#'   `recall`, `precision`, `f1`, `confused_with` (the other label that is
+#'   predicted most often), `confused_share` (for this share of its cells),
+#'   `rare`, and `too_few` (too few cells to be most of the nearest 15).
 #' - Of the genes: `imputed`, the median of `glfs_evaluation_r2`;
 #'   `mean_correlation` and `n_effective`, an effective number, of those of the
-#'   panel. With `counts_layer` `counts_share`, of all counts,
-#'   `counts_spearman`, between the totals of the panel and of the cell, and
-#'   with `labels` `counts_per_label`, a DataFrame.
-#' - `unexplained`, a DataFrame of axes, the worst first: `share` of the
-#'   unexplained variation; `genes_up` and `genes_down`, the genes on both
-#'   sides, and with `labels` `labels`, those that vary most along it, all
-#'   CharacterLists, with `label_shares`, a NumericList.
-#' - `table`, a DataFrame of all numbers of this list; `n_genes`, `genes`,
-#'   `absent` (names that are not in the data), `params` and `versions`.
+#'   panel. With `counts_layer` `counts_share`, the counts of the panel divided
+#'   by all counts; `counts_spearman`, the rank correlation of the totals of the
+#'   panel and of the cell; and with `labels` `counts_per_label`, a DataFrame
+#'   with a row per label: `n_cells`, `share`, `ratio` (the share divided by
+#'   `counts_share`) and `spearman`.
+#' - With a `platform`: `not_orderable`, the genes that cannot be ordered, where
+#'   it says which can; with a spread or failures `preserved_on_platform`, the
+#'   mean over draws or with `case = "worst"` the least of them; with
+#'   `counts_layer` `counts_on_platform`, the mean counts of the panel in a
+#'   cell, and with a codebook `counts_per_bit`, those of the genes of each bit.
+#'   With `labels` and `counts_layer`, where it has efficiencies, failures or
+#'   off-target shares, `accuracy_on_platform`, and `forecast`, a DataFrame with
+#'   a row per label: `n_cells`, `recall`, `recall_low` and `recall_high`.
+#'   `_low` and `_high` are the ends of the 90 % interval, also after
+#'   `preserved_on_platform` and `accuracy_on_platform`.
+#' - `unexplained`, a DataFrame with a row per direction of variation between
+#'   the cells (like a principal component) that the panel does not capture, the
+#'   largest first: `share` of the unexplained variation; `genes_up` and
+#'   `genes_down`, the genes on both sides, and with `labels` `labels`, those
+#'   that vary most along it, all CharacterLists, with `label_shares`, a
+#'   NumericList.
+#' - `table`, a DataFrame with the columns `measure` and `value`: all numbers of
+#'   this list; `n_genes`, `genes`, `absent` (names that are not in the data),
+#'   `params` and `versions`.
+#'
+#' @section Errors: See [glfs_select_genes()].
 #'
 #' @examples
 #' x <- glfs_example()
 #' panel <- c("CD3D", "CD79A", "NKG7", "LYZ", "FCER1A")
-#' x <- glfs_evaluate_panel(x, panel, x$bulk_labels)
+#' x <- glfs_evaluate_panel(x, panel, labels = "bulk_labels")
 #' found <- S4Vectors::metadata(x)$glfs_evaluation
 #' found$preserved
 #' summary(found$random_preserved)
@@ -86,7 +117,8 @@ NULL
 #' @inheritParams glfs_select_genes
 #' @param x Log-normalised expression, genes x samples, of any class that
 #'   [glfs_select_genes()] takes but a matrix, which has no place for it.
-#' @param use_rep,dimred Reduced dimension that spans the structure.
+#' @param use_rep,dimred Name of the reduced dimension that spans the structure,
+#'   such as `"PCA"`; both are an error. NULL: computed from the matrix.
 #' @param n_neighbors Neighbours of a sample in the graph. NULL: 15; of fewer
 #'   than 300 samples a twentieth of them, and at least 8.
 #' @param lambda1 Weight of the graph.
@@ -96,6 +128,7 @@ NULL
 #' @return The object, with a record in `metadata(x)$glfs_structure`, `notes(x)`
 #'   or `Misc(x)`: `params`; `n_samples`; and `kept`, the structure as a raw
 #'   vector.
+#' @inheritSection glfs_evaluate_panel Errors
 #' @examples
 #' x <- glfs_structure(glfs_example())
 #' x <- glfs_evaluate_panel(x, c("CD3D", "CD79A", "LYZ"))
@@ -118,12 +151,21 @@ NULL
 #'   logical column of `rowData()`, a file, or a single gene; or a table of
 #'   [glfs_read_panel()], which tells the forms of files. Genes that are not in
 #'   the data stay in the panel, and count for nothing.
-#' @param exclude Genes that cannot be added, as in [glfs_select_genes()].
 #' @param n_extra Number of genes to add. NULL: the fewest with which the panel
 #'   preserves 90 % of the structure (at most 500 genes in all), or with a
 #'   budget as many as it affords.
+#' @param labels One label per cell: a vector, or the name of a column, as in
+#'   [glfs_evaluate_panel()]. They fill `supports`, and do not change which
+#'   genes are added: `preserve` does. Cells without a label are ignored there.
+#' @param exclude Genes that cannot be added, as in [glfs_select_genes()].
+#' @param limits Constraints: see [glfs_limits()]. Totals, families, markers per
+#'   type and budget count the whole panel; limits on single genes hold for the
+#'   added genes only. Genes that are not in the data cost nothing. NULL: none.
 #' @param across With `block`, or with a selection of several batches: `"mean"`
 #'   over the batches, or `"worst"`: maximin over the batches.
+#' @param random_state Seed of the draws of the platform. The default gives the
+#'   same draws in every call. NULL: other draws in every call, whatever
+#'   `set.seed()` is.
 #' @return The value of [glfs_select_genes()], under the key `glfs_extended`,
 #'   with `glfs_extended_included` for the genes of the panel. All functions
 #'   that take the key of a selection take this one. Its record has besides
@@ -133,6 +175,7 @@ NULL
 #'     genes before it; `preserved`, with it; with `labels` `supports`, the
 #'     label whose cells gain most in proportion to their number.
 #'   - `absent`: names of the panel that are not in the data, if any.
+#' @inheritSection glfs_evaluate_panel Errors
 #' @examples
 #' x <- glfs_extend_panel(glfs_example(), c("CD3D", "LYZ", "NKG7"), 5)
 #' S4Vectors::metadata(x)$glfs_extended$table
@@ -166,6 +209,7 @@ NULL
 #'     panel is better with the substitute.
 #'
 #'   `irreplaceable` has the genes without a substitute.
+#' @inheritSection glfs_evaluate_panel Errors
 #' @examples
 #' x <- glfs_select_genes(glfs_example(), n_genes = 10)
 #' x <- glfs_substitutes(x, n = 2)
@@ -188,9 +232,9 @@ NULL
 #'
 #'   - `gene`, and `preserved`: structure preserved by the genes up to this one.
 #'   - `loss`: share of the structure that is lost without the gene.
-#'   - `axis` and `axis_share`: the axis to which the gene contributes
-#'     most, a CharacterList of the genes that vary most along it, and the share
-#'     of the contribution along it.
+#'   - `axis` and `axis_share`: the direction of variation between the cells to
+#'     which the gene contributes most, a CharacterList of the genes that vary
+#'     most along it, and the share of the contribution along it.
 #'   - `substitute`, `substitution_score` and `loss_with_substitute`: its best
 #'     substitute, as in [glfs_substitutes()].
 #'   - `supports` and `support_shares`, with `labels`: a CharacterList of the
@@ -203,6 +247,7 @@ NULL
 #'   `label` and `other`; `preserved`, the share of the distance between their
 #'   means; `genes`, a CharacterList of those that contribute most, and
 #'   `gene_shares`, a NumericList of the shares that would be lost without each.
+#' @inheritSection glfs_evaluate_panel Errors
 #' @examples
 #' x <- glfs_select_genes(glfs_example(), n_genes = 10)
 #' x <- glfs_explain_panel(x, labels = x$bulk_labels)
@@ -221,14 +266,17 @@ NULL
 #'   in [glfs_select_genes()]. NULL: the structure, and all cells alike.
 #'   Selections of different structures are compared by one that `use_rep` or
 #'   its parameters name.
+#' @param random_state Seed of the clusters and the draws of a platform. NULL:
+#'   drawn from R's generator, so `set.seed()` repeats the result.
 #' @return The object, with a record in `metadata(x)$glfs_comparison`,
 #'   `notes(x)` or `Misc(x)`; for a matrix, the record. It has the DataFrames
 #'
 #'   - `table`, one row per panel: every number of [glfs_evaluate_panel()].
 #'   - `shared`, panels x panels: genes in common.
-#'   - `jaccard`: these over the genes in either.
+#'   - `jaccard`: their number, divided by the number of genes in either.
 #'   - `jaccard_with_substitutes`: the same where a gene may be matched with a
 #'     substitute.
+#' @inheritSection glfs_evaluate_panel Errors
 #' @examples
 #' panels <- list(
 #'     ours = c("CD3D", "CD79A", "NKG7"), theirs = c("CD3D", "LYZ", "GNLY")
@@ -262,6 +310,7 @@ NULL
 #'   label, as a share of its sum over the means of all labels. `genes` has the
 #'   same of every gene alone, one row per label and gene, with the `threshold`
 #'   from which the gene is on.
+#' @inheritSection glfs_evaluate_panel Errors
 #' @examples
 #' x <- glfs_example()
 #' x <- glfs_markers(x, c("CD79A", "CD3D", "LYZ"), x$bulk_labels)
@@ -283,9 +332,11 @@ NULL
 #' @return The object, with a record in `metadata(x)$glfs_curve`, `notes(x)` or
 #'   `Misc(x)`; for a matrix, the record. Its `table` is a DataFrame, one row
 #'   per size: `n_genes`; `gene`, which is added; `adds`, the share of the
-#'   structure that it adds; `preserved`; `optimality`; and with `labels`
-#'   `accuracy` and `macro_f1` of leave-one-out prediction from the 15 nearest
-#'   cells, NA at other sizes than `sizes`.
+#'   structure that it adds; `preserved` and `optimality`, as in
+#'   [glfs_select_genes()]; and with `labels` `accuracy` and `macro_f1` of
+#'   leave-one-out prediction from the 15 nearest cells, NA at other sizes than
+#'   `sizes`.
+#' @inheritSection glfs_evaluate_panel Errors
 #' @examples
 #' x <- glfs_curve(glfs_example(), 20)
 #' table <- S4Vectors::metadata(x)$glfs_curve$table
