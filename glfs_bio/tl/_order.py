@@ -146,7 +146,7 @@ def order_panel(
     OSError
         If a file cannot be found.
     TypeError, ValueError
-        If an argument or a file is invalid, if genes cannot be ordered (all are named) and
+        If an argument or a file is invalid, if genes cannot be ordered (the first are named) and
         ``refused="raise"``, or if too few genes could replace them; `adata` is unchanged.
 
     See Also
