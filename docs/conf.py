@@ -78,8 +78,11 @@ nb_execution_cache_path = str(HERE / "_build" / "notebooks")
 nb_execution_timeout = 600
 nb_execution_raise_on_error = True
 nb_merge_streams = True
-# bars of progress, which no page shows
+# bars of progress, which no page shows: Jupyter has rich take its streams for a terminal
 os.environ["PYTHONWARNINGS"] = "ignore:IProgress not found"
+os.environ["TTY_COMPATIBLE"] = "0"
+# pages show figures, wherever else the environment has matplotlib draw them
+os.environ.pop("MPLBACKEND", None)
 # `make docs-links LINK_HOSTS="pypi.org"` looks at these hosts only, where others cannot be reached
 _hosts = os.environ.get("LINK_HOSTS", "").replace(",", " ").split()
 linkcheck_ignore = [rf"https?://(?!({'|'.join(map(re.escape, _hosts))})(/|$))"] if _hosts else []

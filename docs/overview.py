@@ -100,7 +100,7 @@ def curves(ax: plt.Axes) -> None:
             ms=7 if ours else 5,
             zorder=3 if ours else 2,
         )
-    ax.set(xscale="log", ylim=(0.57, 0.96), xlabel="genes in the panel (mean over five data sets)")
+    ax.set(xscale="log", ylim=(0.57, 0.96), xlabel="genes in the panel (mean over five datasets)")
     ax.xaxis.set_major_locator(FixedLocator(sizes))
     ax.xaxis.set_minor_locator(NullLocator())
     ax.set_xticklabels(map(str, sizes))

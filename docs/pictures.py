@@ -1,4 +1,4 @@
-"""Pictures of the docs: five plots, and the beginning of a report.
+"""Pictures of the docs: four plots, and the beginning of a report.
 
 ``python docs/pictures.py [--browser chromium]`` needs pbmc3k_2638.h5ad in the folder named by
 GLFS_BIO_DATA, and a Chromium for the picture of the report.
@@ -28,12 +28,8 @@ MARKERS = ["CD3D", "IL7R", "CD8A", "MS4A1", "CD79A", "NKG7", "GNLY", "LYZ", "FCG
 WIDTH = 1400
 #: Rows of the picture of plots: functions of ``glfs_bio.pl``, and what each answers.
 PLOTS = (
-    {
-        "curve": "How many genes?",
-        "labels": "Which types are separated?",
-        "comparison": "Which panel is better?",
-    },
-    {"preserved": "How good is the panel?", "unexplained": "Which cells are unexplained?"},
+    {"curve": "How many genes?", "labels": "Which types are separated?"},
+    {"comparison": "Which panel is better?", "unexplained": "Which cells are unexplained?"},
 )
 
 

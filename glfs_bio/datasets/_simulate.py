@@ -24,10 +24,11 @@ def simulate(
     shape: Literal["clusters", "moons", "uniform"] = "clusters",
     random_state: int | None = 0,
 ) -> AnnData:
-    """Simulate four informative features among many features of Gaussian noise, as in [1]_.
+    """Simulate four informative features among many features of Gaussian noise.
 
-    The paper gives the number of samples, of informative features and the noise, not the shape of
-    the informative features.  All shapes span 0 to 1 in each informative feature, without noise.
+    The simulation of [1]_ has as many samples and informative features and the same noise; it does
+    not state the shape of the informative features.  All shapes span 0 to 1 in each informative
+    feature, without noise.
 
     Parameters
     ----------

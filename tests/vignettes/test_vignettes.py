@@ -1,4 +1,4 @@
-"""Vignettes and how-to pages run without a warning, and show what their text says."""
+"""Vignettes and pages of the documentation run without a warning, and show what they say."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from matplotlib import pyplot as plt
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "vignettes"
-HOWTO = ROOT / "docs" / "howto"
+DOCS = ROOT / "docs"
 MARKERS = {"NKG7", "GZMB", "CCL5", "CST7", "CD3D", "CD79A", "FCGR3A"}
 MONOCYTES = {"CST3", "S100A8", "S100A9", "LGALS2"}
 MEGAKARYOCYTES = {"GNG11", "PPBP", "PF4"}
@@ -23,10 +23,13 @@ def vignettes() -> list[str]:
     return sorted(path.stem for path in FOLDER.glob("*.md") if path.stem != "index")
 
 
-def howto() -> list[str]:
-    """Pages with cells; a source distribution has none."""
+def pages() -> list[str]:
+    """Pages of the documentation with cells; a source distribution has none."""
     return sorted(
-        path.stem for path in HOWTO.glob("*.md") if "{code-cell}" in path.read_text("utf-8")
+        path.relative_to(DOCS).with_suffix("").as_posix()
+        for folder in ("concepts", "howto", "reference")
+        for path in (DOCS / folder).glob("*.md")
+        if "{code-cell}" in path.read_text("utf-8")
     )
 
 
@@ -41,7 +44,7 @@ def run(data_folder, monkeypatch, capsys):
                 absent = pytest.fail if os.environ.get("GLFS_BIO_REQUIRE_DATA") else pytest.skip
                 absent(f"{data_folder / file} is missing")
         monkeypatch.setenv("GLFS_BIO_DATA", str(data_folder))
-        monkeypatch.chdir(folder)
+        monkeypatch.chdir((folder / name).parent)
         defined: dict = {}
         for cell in notebook.cells:
             if cell.cell_type == "code":
@@ -68,9 +71,9 @@ def test_each_says_what_it_cannot_show(name):
     assert "\n## What this cannot show\n" in text
 
 
-@pytest.mark.parametrize("name", howto())
-def test_howto(run, name):
-    run(name, HOWTO)
+@pytest.mark.parametrize("name", pages())
+def test_page(run, name):
+    run(name, DOCS)
 
 
 def test_xenium_order(run):
