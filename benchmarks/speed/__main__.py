@@ -153,7 +153,7 @@ def plot(kept: dict[str, dict]) -> None:
             axis.plot(
                 values.index,
                 values,
-                _OURS.get(method, "-"),
+                linestyle=_OURS.get(method, "-"),
                 label=method,
                 color="black" if own else mpl.colormaps["tab10"].colors[number - len(_OURS)],
                 marker=".",
