@@ -133,7 +133,6 @@ def write(kept: dict[str, dict], options: argparse.Namespace) -> None:
         "speed",
         table(kept, "cpu"),
         section("Peak memory of the process (GiB)", table(kept, "peak")),
-        section("Wall time (s)", table(kept, "seconds")),
         limit=f"{options.limit:g}",
         memory=f"{options.memory:g}",
         code=tables.code(),
