@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import sys
+from types import ModuleType
+
 import anndata as ad
 import numpy as np
 import pytest
@@ -172,6 +175,14 @@ def test_cells_in_a_file(adata, count, tmp_path, form):
     agreement = np.abs(np.sum(found * known, axis=0))
     lengths = np.linalg.norm(found, axis=0) * np.linalg.norm(known, axis=0)
     assert (agreement[:3] > 0.99 * lengths[:3]).all()
+
+
+def test_a_notebook_without_widgets_shows_no_bar(adata, count, capsys, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as ipykernel does
+    monkeypatch.setitem(sys.modules, "ipykernel", ModuleType("ipykernel"))
+    monkeypatch.setattr("glfs_bio._progress.find_spec", lambda _: None)
+    pl.panel(adata, show=False)
+    assert capsys.readouterr().err == ""
 
 
 def test_progress_is_shown_on_a_terminal(adata, count, capsys, monkeypatch):
