@@ -6,14 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..cells.pca import principal_components
-from ..data.matrix import RowMatrix
-from ..measures.cells import SETTINGS, View
+from ..cells import pca
+from ..cells.graph import MOST_EXACT
+from ..data.matrix import RowMatrix, is_sparse
+from ..measures.cells import SETTINGS, View, evenly
 from . import read, write
 from .structure import fingerprint
 
 if TYPE_CHECKING:
     from anndata import AnnData
+
+    from .._typing import Array, Matrix
 
 #: Where it is kept, in ``.obsm`` and ``.uns``.
 KEY = "glfs_all_genes"
@@ -40,7 +43,7 @@ def view_of_all_genes(adata: AnnData, layer: str | None, random_state: int | Non
     if entry is not None and entry["made_of"] == made_of and KEY in adata.obsm:
         clusters = {int(k): np.asarray(own) for k, own in entry["clusters"].items()}
         return View(np.asarray(adata.obsm[KEY]), np.asarray(entry["nearest"]), clusters)
-    where = principal_components(data, SETTINGS.n_comps, random_state)
+    where = _coordinates(data, random_state)
     view = View.of(where, random_state)
     adata.obsm[KEY] = view.coordinates
     adata.uns[KEY] = {
@@ -49,3 +52,18 @@ def view_of_all_genes(adata: AnnData, layer: str | None, random_state: int | Non
         "clusters": {str(k): own for k, own in view.clusters.items()},
     }
     return view
+
+
+def _coordinates(data: Matrix, random_state: int | None) -> Array:
+    """Return principal components: of many cells by one pass, from those of a part of them."""
+    n_cells, n_genes = data.shape
+    if n_cells <= MOST_EXACT or n_genes <= SETTINGS.n_comps + pca.SPARE:
+        return pca.principal_components(data, SETTINGS.n_comps, random_state)
+    scale = np.ones(n_genes)
+    part = data[evenly(n_cells, MOST_EXACT)]
+    start = pca.loadings(part, SETTINGS.n_comps + pca.SPARE, scale, random_state)
+    mean = np.asarray(data.mean(axis=0)).ravel()
+    where, _, _ = pca.spread(
+        RowMatrix(data), start, SETTINGS.n_comps, mean, scale, mostly_zero=is_sparse(part)
+    )
+    return np.asarray(where, dtype=np.float64)

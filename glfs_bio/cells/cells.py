@@ -43,8 +43,6 @@ MANY_CELLS = graphs.MOST_EXACT
 SAMPLED = 10_000
 #: Cells of the first look, at plain genes: more than there were in any set that decided about it.
 FIRST_LOOK = 5_000
-#: Components of a sample beyond those asked for, from which those of all cells are found.
-_SPARE = 6
 
 
 @dataclass(frozen=True)
@@ -508,7 +506,7 @@ def _components(
             start = ScaledGenes.of(used.products, scale).weights(first - first.mean(axis=0))
     if n_comps is None or sample.chosen is None:
         return _coordinates(sample, scale, n_comps, seed, pca.RULES.every, start), None
-    start = pca.loadings(sample.products, n_comps + _SPARE, scale, seed, start)
+    start = pca.loadings(sample.products, n_comps + pca.SPARE, scale, seed, start)
     where, basis, projections = pca.spread(
         data, start, n_comps, every.mean, scale, mostly_zero=is_sparse(sample.data)
     )

@@ -63,6 +63,8 @@ class Rules:
 
 
 RULES = Rules()
+#: Components of a sample beyond those asked for: :func:`spread` finds those of all cells in them.
+SPARE = 6
 
 
 def leading_eigenvectors(

@@ -38,6 +38,8 @@ class Settings:
         k-means starts from so many places and keeps the best.
     cells_of_cluster
         So many cells a cluster are needed on average.  With fewer, clusters agree by chance.
+    clustered
+        Of more cells so many are clustered, in every view the same.
     """
 
     n_comps: int = 50
@@ -46,6 +48,7 @@ class Settings:
     fine: tuple[int, ...] = (20, 30, 40)
     starts: int = 3
     cells_of_cluster: int = 10
+    clustered: int = 20_000
 
 
 SETTINGS = Settings()
@@ -168,6 +171,11 @@ def nearest(
     return np.asarray(np.take_along_axis(near, last, axis=1)[:, :n_neighbors])
 
 
+def evenly(n_cells: int, most: int) -> Index:
+    """Return places of all cells, or of so many, evenly over their order."""
+    return np.linspace(0, n_cells - 1, min(most, n_cells)).astype(np.intp)
+
+
 def knn_preservation(near: Index, near_in_all: Index) -> Array:
     """Share of the nearest cells in all genes that are nearest cells in the panel.
 
@@ -217,8 +225,10 @@ def clusterings(where: Array, *, random_state: int | None = 0) -> dict[int, Inde
 
     Returns
     -------
-    Cluster of every cell, by number of clusters.  Where fewer cells differ, each is a cluster.
+    Cluster of every cell, or of :attr:`Settings.clustered` of them, by number of clusters.  Where
+    fewer cells differ, each is a cluster.
     """
+    where = where[evenly(len(where), SETTINGS.clustered)]
     enough = [
         k for k in SETTINGS.coarse + SETTINGS.fine if k * SETTINGS.cells_of_cluster <= len(where)
     ]
