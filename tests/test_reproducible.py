@@ -63,6 +63,7 @@ def test_every_parameter_and_version_is_recorded(cells):
     assert set(entry["params"]) == set(inspect.signature(select_genes).parameters) - {
         "adata",
         "inplace",
+        "use_raw",  # layer="raw"
     }
     assert {"glfs-bio", "numpy", "scipy", "scikit-learn", "anndata"} <= set(entry["versions"])
 

@@ -107,6 +107,8 @@ DATA = [
     (f"{EXTEND} --n-extra 0", "--n-extra 0"),
     (f"{EXTEND} --n-extra 764", "--n-extra 764"),
     (f"{EXTEND} --labels nope", "--labels nope"),
+    (f"{EXTEND} --across worst", "--across worst"),
+    (f"{EXTEND} --across best", "--across best"),
     (f"{EXTEND} --n-extra 5 --cost 2 --budget 3", "budget=3"),
     *((f"{EXTEND} {words}", told) for words, told in PLATFORM),
     *((f"{EXTEND} --n-extra 2 {words}", told) for words, told in PRESERVE),
