@@ -43,7 +43,7 @@ def view_of_all_genes(adata: AnnData, layer: str | None, random_state: int | Non
     if entry is not None and entry["made_of"] == made_of and KEY in adata.obsm:
         clusters = {int(k): np.asarray(own) for k, own in entry["clusters"].items()}
         return View(np.asarray(adata.obsm[KEY]), np.asarray(entry["nearest"]), clusters)
-    where = _coordinates(data, random_state)
+    where = components(data, random_state)
     view = View.of(where, random_state)
     adata.obsm[KEY] = view.coordinates
     adata.uns[KEY] = {
@@ -54,7 +54,7 @@ def view_of_all_genes(adata: AnnData, layer: str | None, random_state: int | Non
     return view
 
 
-def _coordinates(data: Matrix, random_state: int | None) -> Array:
+def components(data: Matrix, random_state: int | None) -> Array:
     """Return principal components: of many cells by one pass, from those of a part of them."""
     n_cells, n_genes = data.shape
     if n_cells <= MOST_EXACT or n_genes <= SETTINGS.n_comps + pca.SPARE:

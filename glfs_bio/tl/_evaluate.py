@@ -131,7 +131,7 @@ def evaluate_panel(
     ``.uns[key_added]["cluster_preservation_coarse"]`` : float
         Normalised mutual information of 5 to 10 clusters in the panel and in all genes.
     ``.uns[key_added]["cluster_preservation_fine"]`` : float
-        Normalised mutual information of 20 to 40 clusters.
+        Normalised mutual information of 20 to 40 clusters, of at most 20,000 cells.
     ``.uns[key_added]["accuracy"]`` : float
         With `labels`: accuracy of leave-one-out prediction from the 15 nearest cells.
     ``.uns[key_added]["accuracy_all_genes"]`` : float

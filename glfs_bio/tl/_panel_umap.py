@@ -14,14 +14,15 @@ from scipy.sparse import SparseEfficiencyWarning
 
 from .. import checks
 from .._anndata import provenance, read, selection, write
+from .._anndata.all_genes import components
 from .._extras import needs
 from .._progress import progress
 from ..cells.graph import MOST_EXACT
-from ..cells.pca import loadings, principal_components
+from ..cells.pca import loadings
 from ..data import threads as pools
 from ..data.matrix import RowMatrix
 from ..errors import NO_VALUE, InvalidValue
-from ..measures.cells import coordinates
+from ..measures.cells import coordinates, evenly
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -190,7 +191,7 @@ def _of_all(adata: AnnData, layer: str | None, random_state: int) -> NDArray[np.
         where = read.representation(adata, "X_pca" if "X_pca" in adata.obsm else None)
         data = read.row_matrix(adata, layer)
         if where is None and data.in_memory:
-            where = principal_components(read.matrix(adata, layer), _COMPONENTS, random_state)
+            where = components(read.matrix(adata, layer), random_state)
         elif where is None:
             where = _components(data, random_state)
         return _umap(where, random_state)
@@ -221,8 +222,7 @@ def _components(data: RowMatrix, random_state: int) -> NDArray[np.float64]:
     """Principal components of all genes, not centred; of part of the cells where there are many."""
     n_cells, n_genes = data.shape
     n_comps = min(_COMPONENTS, n_cells - 1, n_genes - 1)
-    part = np.unique(np.linspace(0, n_cells - 1, min(_CELLS, n_cells)).astype(np.intp))
-    _, some = RowMatrix(data, cells=part).sweep(_block)
+    _, some = RowMatrix(data, cells=evenly(n_cells, _CELLS)).sweep(_block)
     weights = loadings(some, n_comps, np.ones(n_genes), random_state)
     _, scores = data.sweep(_scores, weights)
     return np.asarray(scores)

@@ -19,7 +19,7 @@ def test_components_of_many_cells_are_those_of_a_part(pbmc, monkeypatch, dense):
     data = pbmc.X.toarray() if dense else pbmc.X
     exact = principal_components(data, 50, 0)
     monkeypatch.setattr(all_genes, "MOST_EXACT", 350)
-    near = all_genes._coordinates(data, 0)
+    near = all_genes.components(data, 0)
     assert near.shape == exact.shape
     angles = subspace_angles(near[:, :5] - near[:, :5].mean(axis=0), exact[:, :5])
     assert np.degrees(angles.max()) < 10
