@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 
 #: Default of `key_added` of classifiers.
 _CLASSIFIER = "glfs_class"
-#: Where the structure is that a function which judges panels was given parameters of.
+#: Key of the structure of which a function that evaluates panels was given parameters.
 _GIVEN = "glfs_structure_given"
 
 
