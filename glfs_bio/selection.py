@@ -199,7 +199,7 @@ def criterion_of(
     InvalidValue
         A platform that detects so little that even all genes preserve nothing.
     """
-    with few_threads(cells[0].basis.shape[1], len(cells[0].variance)):
+    with few_threads(cells[0].basis.shape[1]):
         criterion = Criterion(cells, targets, worst=worst, efficiency=efficiency)
         if efficiency is not None and criterion.reach < _NOTHING:
             raise InvalidValue(
@@ -403,7 +403,7 @@ def best_panel(
         Of the candidates, in their order.
     """
     info: dict[str, Any] = {}
-    with few_threads(criterion.rank, criterion.n_genes):
+    with few_threads(criterion.rank):
         minimised = criterion
         drawn = detection is not None and detection.varies
         if detection is not None and drawn:

@@ -5,12 +5,17 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
+import pandas as pd
 import pytest
+from anndata import AnnData
+from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from glfs_bio import pp
+from glfs_bio import pp, tl
 from glfs_bio.data import threads
 
 
@@ -80,6 +85,39 @@ def test_limits_that_overlap():
         assert set(number()) == {1}
         second.__exit__(None, None, None)
         assert set(number()) == {3}
+
+
+def numbers(entry, path=""):
+    """Every array of numbers in nested tables, by its path."""
+    if isinstance(entry, Mapping | pd.DataFrame):
+        for name, value in entry.items():
+            yield from numbers(value, f"{path}/{name}")
+    elif np.asarray(entry).dtype.kind == "f":
+        yield path, np.asarray(entry)
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+def test_no_number_depends_on_the_threads_of_blas(container, threads_of_blas):
+    rng = np.random.default_rng(0)
+    x = rng.normal(1.0, 0.3, (800, 60)).clip(0.0)
+    labels = pd.Categorical([f"type {k}" for k in np.arange(800) // 100])
+    x[np.arange(800), labels.codes] += 2.0
+    found = []
+    for n in (1, 2):
+        threads_of_blas(n)
+        adata = AnnData(
+            container(x), obs=pd.DataFrame({"type": labels}, index=map(str, range(800)))
+        )
+        pp.select_genes(adata, 6)
+        tl.evaluate_panel(adata, labels="type")
+        tl.explain_panel(adata)
+        tl.substitutes(adata)
+        tl.curve(adata, 10, labels="type")
+        tl.classify(adata, "type")
+        found.append(dict(numbers({name: getattr(adata, name) for name in ("obs", "var", "uns")})))
+    one, two = found
+    for name, value in one.items():
+        np.testing.assert_array_equal(two[name], value, err_msg=name)
 
 
 def test_numba_without_a_place_for_its_cache():

@@ -9,6 +9,7 @@ import numpy as np
 from ..cells import pca
 from ..cells.graph import MOST_EXACT
 from ..data.matrix import RowMatrix, is_sparse
+from ..data.threads import one_thread_of_blas
 from ..measures.cells import SETTINGS, View, evenly
 from . import read, write
 from .structure import fingerprint
@@ -54,6 +55,7 @@ def view_of_all_genes(adata: AnnData, layer: str | None, random_state: int | Non
     return view
 
 
+@one_thread_of_blas()
 def components(data: Matrix, random_state: int | None) -> Array:
     """Return principal components: of many cells by one pass, from those of a part of them."""
     n_cells, n_genes = data.shape

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from contextlib import nullcontext
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Self
@@ -22,7 +21,7 @@ from ..data.matrix import (
     moments,
 )
 from ..data.products import ScaledGenes, products
-from ..data.threads import one_thread_if_forked
+from ..data.threads import few_threads, one_thread_if_forked
 from ..errors import NO_VALUE, InvalidValue, Message
 from . import chance, noise, pca
 from . import graph as graphs
@@ -384,14 +383,14 @@ def _reduced(
     every, sample = look(data, whole=full_rank, random_state=reduction.random_state)
     if not every.variance.any():
         raise InvalidValue("X", NO_VALUE, "has no gene that varies over {cells}", cells=cells_are)
-    with nullcontext() if full_rank else sample.products.threads():
+    with few_threads(reduction.n_comps or min(data.shape)):
         problem = _build(data, every, sample, reduction, representation, graph)
-    if problem.axes.strengths[0] >= chance.SETTINGS.evident:
-        return problem
-    # Coordinates and a graph that are given are those of the cells, which stay.
-    where = None if representation is None else sample.rows(representation)
-    near = None if graph is None else problem.data_graph
-    return replace(problem, chance=_by_chance(sample.data, reduction, where, near))
+        if problem.axes.strengths[0] >= chance.SETTINGS.evident:
+            return problem
+        # Coordinates and a graph that are given are those of the cells, which stay.
+        where = None if representation is None else sample.rows(representation)
+        near = None if graph is None else problem.data_graph
+        return replace(problem, chance=_by_chance(sample.data, reduction, where, near))
 
 
 def _by_chance(

@@ -17,6 +17,7 @@ from sklearn.decomposition import PCA
 from .. import checks
 from ..data.matrix import RowMatrix, doubled, single
 from ..data.products import Dense, ScaledGenes, Sparse, products, sparse_products
+from ..data.threads import few_threads
 from ..errors import NO_VALUE, InvalidValue
 
 if TYPE_CHECKING:
@@ -235,7 +236,7 @@ def principal_components(
     if n_cells > n_genes:
         found = _loadings(genes, n_comps, random_state, tolerance, start)
         return genes.unit * genes.scores(found)
-    with genes.products.threads():
+    with few_threads(n_comps):
         values, vectors = leading_eigenvectors(
             lambda scores: genes.scores(genes.weights(scores - scores.mean(axis=0))),
             n_cells,
@@ -271,7 +272,7 @@ def _loadings(
     tolerance: float,
     start: Array | None,
 ) -> Array:
-    with genes.products.threads():
+    with few_threads(n_comps):
         _, vectors = leading_eigenvectors(
             lambda weights: genes.weights(genes.scores(weights)).astype(np.float64, copy=False),
             genes.shape[1],

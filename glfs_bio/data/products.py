@@ -1,12 +1,11 @@
 """Products of a matrix and of its transpose with blocks of vectors.
 
-Those of a sparse matrix use all cores, and a few rows of the block at a time.  Every number is a
-sum over one row in its order, whatever the threads, so that they do not change a bit.
+They use all cores, each for some rows of the product.  Which rows these are depends on the matrix
+alone, so that the number of threads does not change a bit.
 """
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -19,7 +18,7 @@ from .compiled import compiled
 from .matrix import doubled, is_sparse, single, with_values
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
+    from collections.abc import Callable
 
     from numpy.typing import DTypeLike, NDArray
 
@@ -37,17 +36,27 @@ class Dense:
 
     matrix: Matrix
 
-    def threads(self) -> AbstractContextManager[object]:
-        """All threads of BLAS, which does the products."""
-        return nullcontext()
-
     def times(self, block: Array) -> Array:
         """``X w`` for the columns of a block."""
-        return np.asarray(self.matrix @ block)
+        return self._product(self.matrix, block)
 
     def transposed_times(self, block: Array) -> Array:
         """``Xᵀ s`` for the columns of a block."""
-        return np.asarray(self.matrix.T @ block)
+        return self._product(self.matrix.T, block)
+
+    @staticmethod
+    def _product(matrix: Matrix, block: Array) -> Array:
+        n_rows, n_inner = matrix.shape
+        if sparse.issparse(matrix) or n_rows * n_inner * block.shape[1] < _FEW:
+            return np.asarray(matrix @ block)
+        product = np.empty((n_rows, block.shape[1]), dtype=np.result_type(matrix, block))
+        ends = np.linspace(0, n_rows, _PARTS + 1).astype(int).tolist()
+
+        def rows(begin: int, end: int) -> None:
+            np.matmul(matrix[begin:end], block, out=product[begin:end])
+
+        _in_parts(rows, ends)
+        return product
 
 
 @dataclass(frozen=True)
@@ -55,10 +64,6 @@ class Sparse:
     """X in CSR, and its transpose once it is needed; products have the precision of the block."""
 
     matrix: sparse.csr_array
-
-    def threads(self) -> AbstractContextManager[object]:
-        """One thread of BLAS: its others would wait on cores that the products need."""
-        return threads.one_thread_of_blas()
 
     @cached_property
     def transposed(self) -> sparse.csr_array:
@@ -182,8 +187,14 @@ def _product(
         return product
     places = np.linspace(0, matrix.nnz, _PARTS + 1)[1:-1]
     ends = [0, *np.searchsorted(matrix.indptr, places).tolist(), len(product)]
-    threads.work(lambda part: _rows(*stored, block, product, *ends[part : part + 2]), range(_PARTS))
+    _in_parts(lambda begin, end: _rows(*stored, block, product, begin, end), ends)
     return product
+
+
+def _in_parts(rows: Callable[[int, int], None], ends: list[int]) -> None:
+    """Call `rows` with the begin and end of every part of a product, by all threads."""
+    with threads.one_thread_of_blas():
+        threads.work(lambda part: rows(*ends[part : part + 2]), range(len(ends) - 1))
 
 
 @compiled(fastmath={"contract"})

@@ -4,7 +4,8 @@
 threads that ran in the parent.  Work that would use them has one thread there.  The package imports
 this module first, so that every process that is forked later is known.
 
-Results of the package's own threads do not depend on how many there are.
+Results of the package's own threads do not depend on how many there are.  Those of BLAS wait for
+one another, and round differently when they are others: but for large matrices it has one.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ import threading
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
 from functools import cache, wraps
 from itertools import islice, starmap
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
@@ -109,21 +109,13 @@ def _one_thread_of_openmp() -> AbstractContextManager[object]:
     return limited
 
 
-@dataclass(frozen=True)
-class Rules:
-    """Up to this rank, and so many numbers, threads cost more time than they save, by trial."""
-
-    rank: int = 512
-    numbers: int = 2_000_000
+#: Up to this rank several threads of BLAS cost more time than they save, by trial.
+SMALL_RANK = 1024
 
 
-RULES = Rules()
-
-
-def few_threads(rank: int, n_genes: int) -> AbstractContextManager[object]:
+def few_threads(rank: int) -> AbstractContextManager[object]:
     """Context with one thread of BLAS where matrices are small or the process is forked."""
-    small = rank <= RULES.rank and rank * n_genes <= RULES.numbers
-    return one_thread_of_blas() if small or forked() else nullcontext()
+    return one_thread_of_blas() if rank <= SMALL_RANK or forked() else nullcontext()
 
 
 def one_thread_if_forked(

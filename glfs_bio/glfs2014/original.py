@@ -158,7 +158,7 @@ class Original(Method):
         """
         objective = Variance(*self._blocks([problem]))
         walk = path.walk(objective, solver=self.solver, tol=self.tol)
-        with few_threads(objective.rank, objective.n_genes):
+        with few_threads(objective.rank):
             solutions = path.until(walk, min(numbers))
         total = _squared_norms([problem])
         rankings = []
@@ -186,7 +186,7 @@ class Original(Method):
     ) -> tuple[list[Solution], Solution]:
         """Solutions along λ, and the one that is the answer."""
         how: dict[str, Any] = {"solver": self.solver, "tol": self.tol}
-        with few_threads(objective.rank, objective.n_genes):
+        with few_threads(objective.rank):
             if self.lam == "line_search" or (self.lam is None and n_genes is None):
                 solutions = path.line_search(objective, **how)
                 return solutions, solutions[-1]

@@ -109,6 +109,7 @@ def columns(data: Matrix, panel: Index) -> Array:
     return np.asarray(values.toarray() if sparse.issparse(values) else values, dtype=np.float64)
 
 
+@pools.one_thread_of_blas()
 def coordinates(data: Matrix, panel: Index, *, n_comps: int = SETTINGS.n_comps) -> Array:
     """Centred expression of the panel's genes; of more than `n_comps`, its principal components.
 

@@ -14,7 +14,6 @@ from .._anndata.all_genes import view_of_all_genes
 from .._docs import documented
 from .._progress import progress
 from ..criterion.platform import OnPlatform
-from ..data.threads import few_threads
 from ..measures import cells as measures
 from ..measures.cells import View
 from ..measures.genes import imputed, redundancy, totals
@@ -270,28 +269,29 @@ def evaluated(
 
     `now` is called with the name of each of the :data:`N_STEPS` steps.
     """
-    basis = found.basis
-    data = read.matrix(adata, basis.structure.parameters.layer)
-    now("what the panel keeps")
-    entry: dict[str, Any] = {
-        "n_genes": len(found.genes),
-        "genes": adata.var_names[found.genes].to_numpy(dtype=object),
-        **_structure(found, inputs),
-        **_batches(adata, found),
-    }
-    if found.named.absent:
-        entry["absent"] = np.array(found.named.absent, dtype=object)
-    entry |= _on_platform(adata, found, inputs)
-    now("what it misses")
-    of_cells = basis.structure.of_all_cells(found.measured.unexplained_cells(), adata.n_obs)
-    entry["unexplained"] = _unexplained(adata, found, inputs)
-    r2 = imputed(basis.structure.sets, found.genes).of_structure
-    entry["imputed"] = float(np.nanmedian(r2)) if np.isfinite(r2).any() else float("nan")
-    now("nearest cells and clusters")
-    all_genes = view_of_all_genes(adata, found.layer, inputs.random_state)
-    entry |= _cells(found, data, inputs, all_genes)
-    now("the panel's genes")
-    entry |= _genes(found, data, inputs)
+    with found.few_threads():
+        basis = found.basis
+        data = read.matrix(adata, basis.structure.parameters.layer)
+        now("what the panel keeps")
+        entry: dict[str, Any] = {
+            "n_genes": len(found.genes),
+            "genes": adata.var_names[found.genes].to_numpy(dtype=object),
+            **_structure(found, inputs),
+            **_batches(adata, found),
+        }
+        if found.named.absent:
+            entry["absent"] = np.array(found.named.absent, dtype=object)
+        entry |= _on_platform(adata, found, inputs)
+        now("what it misses")
+        of_cells = basis.structure.of_all_cells(found.measured.unexplained_cells(), adata.n_obs)
+        entry["unexplained"] = _unexplained(adata, found, inputs)
+        r2 = imputed(basis.structure.sets, found.genes).of_structure
+        entry["imputed"] = float(np.nanmedian(r2)) if np.isfinite(r2).any() else float("nan")
+        now("nearest cells and clusters")
+        all_genes = view_of_all_genes(adata, found.layer, inputs.random_state)
+        entry |= _cells(found, data, inputs, all_genes)
+        now("the panel's genes")
+        entry |= _genes(found, data, inputs)
     return entry, of_cells, r2
 
 
@@ -305,19 +305,18 @@ def _structure(found: Panel, inputs: Inputs) -> dict[str, Any]:
     """Return the preserved share, with the bound and random panels for comparison."""
     criterion, panel = found.basis.criterion, found.genes
     every, none = np.arange(criterion.n_genes), np.empty(0, dtype=np.intp)
-    with few_threads(criterion.rank, criterion.n_genes):
-        preserved = float(criterion.preserved(panel)[-1])
-        best = select(criterion, len(panel), include=none, candidates=every)
-        most = np.fmin(best.preserved[-1] / best.optimality[-1], 1.0)
-        if not criterion.has_anything:
-            most = np.nan
-        varying = np.flatnonzero(np.any([one.variance > 0 for one in criterion.sets], axis=0))
-        draw = np.random.default_rng(inputs.random_state)
-        size = min(len(panel), len(varying))
-        random = [
-            criterion.preserved(draw.choice(varying, size, replace=False))[-1]
-            for _ in range(inputs.n_random)
-        ]
+    preserved = float(criterion.preserved(panel)[-1])
+    best = select(criterion, len(panel), include=none, candidates=every)
+    most = np.fmin(best.preserved[-1] / best.optimality[-1], 1.0)
+    if not criterion.has_anything:
+        most = np.nan
+    varying = np.flatnonzero(np.any([one.variance > 0 for one in criterion.sets], axis=0))
+    draw = np.random.default_rng(inputs.random_state)
+    size = min(len(panel), len(varying))
+    random = [
+        criterion.preserved(draw.choice(varying, size, replace=False))[-1]
+        for _ in range(inputs.n_random)
+    ]
     return {
         "preserved": preserved,
         "optimality": float(preserved / most),

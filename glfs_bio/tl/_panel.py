@@ -108,7 +108,7 @@ class Panel:
 
     def few_threads(self) -> AbstractContextManager[object]:
         """Context for what is computed of its genes, see :mod:`~glfs_bio.data.threads`."""
-        return few_threads(self.basis.criterion.rank, self.basis.criterion.n_genes)
+        return few_threads(self.basis.criterion.rank)
 
     @cached_property
     def measured(self) -> MeasuredPanel:
