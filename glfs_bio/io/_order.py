@@ -11,7 +11,7 @@ from .. import checks
 from .._anndata import columns, provenance, read, selection
 from .._extras import needs
 from .._files import as_path, check_target, replacing
-from ..errors import InvalidValue, Message, naming
+from ..errors import NO_VALUE, InvalidValue, Message, listed, naming
 from ..platform import order, sheets
 from ..tl import order_panel
 
@@ -170,7 +170,7 @@ def write_reference(
         `path` exists and `overwrite` is not set, or its folder does not exist.
     ValueError
         Another ending, no raw counts, no cell with a type, no gene with an id, an id that two
-        genes have, or `max_bytes` without room for a cell of every type.
+        genes or a name that two cells have, or `max_bytes` without room for a cell of every type.
 
     Examples
     --------
@@ -202,6 +202,15 @@ def write_reference(
     genes, cells = np.flatnonzero(gene_ids != ""), np.flatnonzero(codes >= 0)
     if not len(cells):
         raise InvalidValue("labels", labels, "has no label of any cell", "name another column")
+    barcodes = adata.obs_names[cells]
+    if not barcodes.is_unique:
+        raise InvalidValue(
+            "adata",
+            NO_VALUE,
+            "has duplicate cell names in {obs_names} ({names})",
+            "make them unique first",
+            names=listed(barcodes[barcodes.duplicated()].unique()),
+        )
     repeated = _repeated(gene_ids[genes])
     if not len(genes) or repeated:
         raise InvalidValue(
@@ -213,7 +222,7 @@ def write_reference(
         )
     reference = order.Reference(
         counts[cells][:, genes],
-        adata.obs_names[cells].astype(str).tolist(),
+        barcodes.astype(str).tolist(),
         [str(categories[code]) for code in codes[cells]],
         gene_ids[genes].tolist(),
         np.asarray(names, dtype=object)[genes].astype(str).tolist(),

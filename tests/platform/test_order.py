@@ -436,6 +436,9 @@ def test_bad_references(reference, tmp_path):
     ):
         with refused(Refusal, argument):
             write_reference(reference, tmp_path / name, labels, **options)
+    reference.obs_names = [*reference.obs_names[1:2], *reference.obs_names[1:]]
+    with refused(InvalidValue, "adata"):
+        write_reference(reference, tmp_path / "a.zip", "bulk_labels")
     assert not list(tmp_path.iterdir())
 
 

@@ -10,7 +10,9 @@
 #' @param spatial Samples that the platform measured. Genes are matched by name.
 #' @param labels Column of `colData()` of both, with types of samples. Types
 #'   that one of them lacks are left out.
-#' @param assay,spatial_assay Name of the raw counts of each object.
+#' @param counts_layer,spatial_layer Matrix of raw counts of each: an assay, an
+#'   element of `assayData`, or a layer of the default assay of a Seurat object.
+#'   A matrix alone is one of raw counts.
 #' @return A data frame with one row per gene of the reference, for
 #'   [glfs_platform()]: `efficiency`; `low` and `high`, the ends of its 90 %
 #'   interval; `spread`, the standard deviation of its logarithm; with three
@@ -25,12 +27,12 @@
 #' head(glfs_estimate_efficiency(x, half, "bulk_labels"))
 #' @export
 glfs_estimate_efficiency <- function(
-        reference, spatial, labels = NULL, assay = "counts",
-        spatial_assay = "counts") {
+        reference, spatial, labels = NULL, counts_layer = "counts",
+        spatial_layer = "counts") {
     call_python(
         "estimate_efficiency",
-        reference = read_object(reference, assay = assay),
-        spatial = read_object(spatial, assay = spatial_assay),
+        reference = read_counts(reference, counts_layer),
+        spatial = read_counts(spatial, spatial_layer, "spatial_layer"),
         labels = plain_argument(labels, "labels")
     )
 }

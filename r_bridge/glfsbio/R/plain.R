@@ -302,12 +302,12 @@ setMethod("read_object", "ExpressionSet", function(
 
 # What Python needs of an object whose matrix is that of raw counts, and the
 # names of its samples.
-read_counts <- function(x, counts_layer) {
-    check_string(counts_layer, "counts_layer")
+read_counts <- function(x, counts_layer, word = "counts_layer") {
+    check_string(counts_layer, word)
     place <- if (inherits(x, "Seurat")) list(layer = counts_layer)
     else if (has_samples(x)) list(assay.type = counts_layer)
     parts <- do.call(read_object,
-        c(list(x), place, list(word = "counts_layer")))
+        c(list(x), place, list(word = word)))
     if (!is.null(colnames(x)))
         parts$items[[3L]]$rows <- plain_strings(colnames(x))
     parts

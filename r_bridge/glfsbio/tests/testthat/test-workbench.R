@@ -223,6 +223,31 @@ test_that("a panel keeps what it is asked to keep", {
     expect_refused(check_preserve(c(group = "x")), "preserve")
 })
 
+test_that("efficiencies come from the counts of any two objects", {
+    need_package("SeuratObject")
+    counts <- round(10 * cells())
+    lost <- counts
+    lost["g2", ] <- 0
+    places <- list(counts = counts)
+    reference <- SummarizedExperiment::SummarizedExperiment(places)
+    SummarizedExperiment::colData(reference)$group <- groups
+    found <- glfs_estimate_efficiency(reference, lost)
+    expect_identical(rownames(found)[which.min(found$efficiency)], "g2")
+    spatial <- suppressWarnings(SeuratObject::CreateSeuratObject(lost))
+    expect_identical(glfs_estimate_efficiency(reference, spatial), found)
+    spatial$group <- groups
+    by_types <- glfs_estimate_efficiency(reference, spatial, "group")
+    expect_false(anyNA(by_types$off_target))
+    expect_refused(
+        glfs_estimate_efficiency(reference, spatial, spatial_layer = "zz"),
+        "spatial_layer"
+    )
+    expect_refused(
+        glfs_estimate_efficiency(reference, lost, counts_layer = "zz"),
+        "counts_layer"
+    )
+})
+
 test_that("stability is that of the selection, or of parameters that are given", {
     sce <- select(sce_of(cells()), key_added = "ours")
     out <- glfs_stability(sce, key = "ours", n_resamples = 2)
