@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import linalg, sparse
 
+from .data.threads import few_threads
 from .errors import NO_VALUE, InvalidValue, listed
 
 if TYPE_CHECKING:
@@ -75,11 +76,12 @@ def solve(
     errors = j[:, None] * (known - level)
     b = sparse.csr_array(sparse.diags_array(j) + lambda1 * smoother)
     side_of = {"primal": _primal, "dual": _dual}[side]
-    if sparse.issparse(data):
-        coef = side_of(data.astype(np.float64), mean, b, lambda2, errors)
-    else:
-        coef = side_of(data - mean, np.zeros(n_features), b, lambda2, errors)
-    return coef, level - mean @ coef
+    with few_threads(min(n_samples, n_features)):
+        if sparse.issparse(data):
+            coef = side_of(data.astype(np.float64), mean, b, lambda2, errors)
+        else:
+            coef = side_of(data - mean, np.zeros(n_features), b, lambda2, errors)
+        return coef, level - mean @ coef
 
 
 def _primal(data: Matrix, mean: Array, b: sparse.csr_array, lambda2: float, errors: Array) -> Array:

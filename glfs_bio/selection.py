@@ -165,7 +165,8 @@ def rank_genes(
     criterion = criterion_of(
         cells, targets, worst=question.across == "worst", efficiency=detection.noise
     )
-    ranking = options.ranker.answer(question, criterion, options.reduction)
+    with few_threads(criterion.rank):
+        ranking = options.ranker.answer(question, criterion, options.reduction)
     about: dict[str, Any] = {
         **options.names,
         "n_axes": _of_sets([one.n_axes for one in cells]),

@@ -108,13 +108,16 @@ def test_no_number_depends_on_the_threads_of_blas(container, threads_of_blas):
         adata = AnnData(
             container(x), obs=pd.DataFrame({"type": labels}, index=map(str, range(800)))
         )
+        pp.select_genes(adata, 6, objective="exact", key_added="exact")
         pp.select_genes(adata, 6)
         tl.evaluate_panel(adata, labels="type")
-        tl.explain_panel(adata)
+        tl.explain_panel(adata, labels="type")
         tl.substitutes(adata)
+        tl.extend_panel(adata, "glfs", 3, labels="type", key_added="extended")
         tl.curve(adata, 10, labels="type")
         tl.classify(adata, "type")
-        found.append(dict(numbers({name: getattr(adata, name) for name in ("obs", "var", "uns")})))
+        parts = ("obs", "obsm", "var", "varm", "uns")
+        found.append(dict(numbers({part: getattr(adata, part) for part in parts})))
     one, two = found
     for name, value in one.items():
         np.testing.assert_array_equal(two[name], value, err_msg=name)

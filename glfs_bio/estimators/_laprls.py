@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import checks, laprls
 from ..cells import graph as graphs
 from ..cells import noise
+from ..data.threads import one_thread_of_blas
 from ..errors import InvalidValue
 from ._input import validated
 
@@ -171,6 +172,7 @@ class LapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.n_labelled_ = int(labelled.sum())
         return self
 
+    @one_thread_of_blas()
     def decision_function(self, X: Matrix) -> Array:
         """Return ``wᵀx + b − 1/2``: one column per class; of two, that of the second."""
         check_is_fitted(self)

@@ -186,18 +186,17 @@ class Original(Method):
     ) -> tuple[list[Solution], Solution]:
         """Solutions along λ, and the one that is the answer."""
         how: dict[str, Any] = {"solver": self.solver, "tol": self.tol}
-        with few_threads(objective.rank):
-            if self.lam == "line_search" or (self.lam is None and n_genes is None):
-                solutions = path.line_search(objective, **how)
-                return solutions, solutions[-1]
-            if self.lam is not None:
-                solutions = path.walk_to(objective, float(self.lam), **how)
-                return solutions, solutions[-1]
-            n_free = max((n_genes or 0) - n_included, 1)
-            if full_rank:
-                return _with_room(objective, n_free, how)
-            solutions = path.until(path.walk(objective, least=n_free, **how), n_free)
-            return solutions, path.at_least(solutions, n_free)
+        if self.lam == "line_search" or (self.lam is None and n_genes is None):
+            solutions = path.line_search(objective, **how)
+            return solutions, solutions[-1]
+        if self.lam is not None:
+            solutions = path.walk_to(objective, float(self.lam), **how)
+            return solutions, solutions[-1]
+        n_free = max((n_genes or 0) - n_included, 1)
+        if full_rank:
+            return _with_room(objective, n_free, how)
+        solutions = path.until(path.walk(objective, least=n_free, **how), n_free)
+        return solutions, path.at_least(solutions, n_free)
 
 
 def _squared_norms(problems: Sequence[Problem]) -> Array:

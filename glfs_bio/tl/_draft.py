@@ -12,6 +12,7 @@ from scipy.optimize import linear_sum_assignment
 
 from .._anndata import names as names_of
 from ..criterion.panel import MeasuredPanel
+from ..data.threads import few_threads
 from ..errors import InvalidValue
 from ..platform import order
 from ..selection import best_panel
@@ -205,10 +206,11 @@ class Draft:
         )
         new = candidates[ranking.order[len(stay) : ranking.n_selected]]
         score = np.zeros((len(bad), len(new)))
-        for place, row in enumerate(bad["row"]):
-            if row >= 0:
-                measured = MeasuredPanel(criterion, np.append(stay[stay != row], row))
-                score[place] = measured.substitutions(np.array([row])).score[0, new]
+        with few_threads(criterion.rank):
+            for place, row in enumerate(bad["row"]):
+                if row >= 0:
+                    measured = MeasuredPanel(criterion, np.append(stay[stay != row], row))
+                    score[place] = measured.substitutions(np.array([row])).score[0, new]
         of, by = linear_sum_assignment(np.clip(score, 0.0, 1.0), maximize=True)
         come = self.every.iloc[new[by]].set_axis(bad.index[of])
         come = come.assign(replaces=bad["name"].iloc[of], score=score[of, by])

@@ -116,10 +116,7 @@ def explain_panel(
     checks.flags(inplace=inplace)
     known = None if labels is None else columns.labels(adata, labels, "labels")
     found = find(adata, panel, symbols=symbols, preserve=preserve)
-    with found.few_threads():
-        table, of_labels = explained(
-            adata, found, known, n_labels, exclude=exclude, symbols=symbols
-        )
+    table, of_labels = explained(adata, found, known, n_labels, exclude=exclude, symbols=symbols)
     entry: dict[str, Any] = {"table": table, **of_labels}
     if not inplace:
         return table
@@ -140,28 +137,29 @@ def explained(
     symbols: str | None,
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Return the table of :func:`explain_panel`, and what its record holds of labels."""
-    criterion, genes = found.basis.criterion, found.genes
-    names = adata.var_names.to_numpy()
-    lost, substitution_score = substitutions(adata, found, genes, exclude, symbols=symbols)
-    rows, best = np.arange(len(genes)), substitution_score.argmax(axis=1)
-    score = substitution_score[rows, best]
-    some = score >= MIN_SCORE
-    axis, share = _axes(found.measured, names)
-    table = pd.DataFrame(
-        {
-            "gene": names[genes],
-            "preserved": criterion.preserved(genes),
-            "loss": criterion.losses(genes),
-            "axis": axis,
-            "axis_share": share,
-            "substitute": np.where(some, names[best], ""),
-            "substitution_score": np.where(some, score, np.nan),
-            "loss_with_substitute": np.where(some, lost[rows, best], np.nan),
-        }
-    )
-    if known is None:
-        return table, {}
-    table["supports"], of_labels = _supports(found, known, names[genes], n_labels)
+    with found.few_threads():
+        criterion, genes = found.basis.criterion, found.genes
+        names = adata.var_names.to_numpy()
+        lost, substitution_score = substitutions(adata, found, genes, exclude, symbols=symbols)
+        rows, best = np.arange(len(genes)), substitution_score.argmax(axis=1)
+        score = substitution_score[rows, best]
+        some = score >= MIN_SCORE
+        axis, share = _axes(found.measured, names)
+        table = pd.DataFrame(
+            {
+                "gene": names[genes],
+                "preserved": criterion.preserved(genes),
+                "loss": criterion.losses(genes),
+                "axis": axis,
+                "axis_share": share,
+                "substitute": np.where(some, names[best], ""),
+                "substitution_score": np.where(some, score, np.nan),
+                "loss_with_substitute": np.where(some, lost[rows, best], np.nan),
+            }
+        )
+        if known is None:
+            return table, {}
+        table["supports"], of_labels = _supports(found, known, names[genes], n_labels)
     return table, of_labels
 
 

@@ -205,7 +205,8 @@ def _added(
     if known is not None:
         codes, categories = known
         of_sets = [codes[own] for own in basis.structure.rows]
-        shares = MeasuredPanel(basis.criterion, order).supports(of_sets, len(categories))[size:]
+        with found.few_threads():
+            shares = MeasuredPanel(basis.criterion, order).supports(of_sets, len(categories))[size:]
         cells = np.bincount(codes[codes >= 0], minlength=len(categories))
         added["supports"] = categories[(shares / np.maximum(cells, 1)).argmax(axis=1)].astype(str)
     return added
