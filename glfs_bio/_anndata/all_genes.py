@@ -8,7 +8,7 @@ import numpy as np
 
 from ..cells import pca
 from ..cells.graph import MOST_EXACT
-from ..data.matrix import RowMatrix, is_sparse
+from ..data.matrix import RowMatrix, is_sparse, moments
 from ..data.threads import one_thread_of_blas
 from ..measures.cells import SETTINGS, View, evenly
 from . import read, write
@@ -17,7 +17,7 @@ from .structure import fingerprint
 if TYPE_CHECKING:
     from anndata import AnnData
 
-    from .._typing import Array, Matrix
+    from .._typing import Array
 
 #: Where it is kept, in ``.obsm`` and ``.uns``.
 KEY = "glfs_all_genes"
@@ -35,9 +35,9 @@ def view_of_all_genes(adata: AnnData, layer: str | None, random_state: int | Non
     random_state
         Seed of components and clusters.
     """
-    data = read.matrix(adata, layer)
+    data = RowMatrix(read.matrix(adata, layer))
     made_of = {
-        "matrix": fingerprint(adata, RowMatrix(data), layer),
+        "matrix": fingerprint(adata, data, layer),
         **write.parameters({"random_state": random_state}),
     }
     entry = adata.uns.get(KEY)
@@ -56,16 +56,16 @@ def view_of_all_genes(adata: AnnData, layer: str | None, random_state: int | Non
 
 
 @one_thread_of_blas()
-def components(data: Matrix, random_state: int | None) -> Array:
-    """Return principal components: of many cells by one pass, from those of a part of them."""
-    n_cells, n_genes = data.shape
-    if n_cells <= MOST_EXACT or n_genes <= SETTINGS.n_comps + pca.SPARE:
-        return pca.principal_components(data, SETTINGS.n_comps, random_state)
+def components(cells: RowMatrix, random_state: int | None) -> Array:
+    """Return principal components: of many cells by two passes, from those of a part of them."""
+    n_cells, n_genes = cells.shape
+    few = n_cells <= MOST_EXACT or n_genes <= SETTINGS.n_comps + pca.SPARE
+    every, part = moments(cells, None if few else evenly(n_cells, MOST_EXACT))
+    if few:
+        return pca.principal_components(part, SETTINGS.n_comps, random_state)
     scale = np.ones(n_genes)
-    part = data[evenly(n_cells, MOST_EXACT)]
     start = pca.loadings(part, SETTINGS.n_comps + pca.SPARE, scale, random_state)
-    mean = np.asarray(data.mean(axis=0)).ravel()
     where, _, _ = pca.spread(
-        RowMatrix(data), start, SETTINGS.n_comps, mean, scale, mostly_zero=is_sparse(part)
+        cells, start, SETTINGS.n_comps, every.mean, scale, mostly_zero=is_sparse(part)
     )
     return np.asarray(where, dtype=np.float64)

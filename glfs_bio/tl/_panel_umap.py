@@ -18,21 +18,17 @@ from .._anndata.all_genes import components
 from .._extras import needs
 from .._progress import progress
 from ..cells.graph import MOST_EXACT
-from ..cells.pca import loadings
 from ..data import threads as pools
 from ..data.matrix import RowMatrix
 from ..errors import NO_VALUE, InvalidValue
-from ..measures.cells import coordinates, evenly
+from ..measures.cells import coordinates
 
 if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-_COMPONENTS = 50
 #: Its two axes are found among eigenvectors of the graph, of which there are more.
 _FEWEST = 5
-#: Cells whose principal components are those of all: more change a picture no more.
-_CELLS = 10_000
 
 
 @dataclass(frozen=True)
@@ -153,6 +149,12 @@ def keep(adata: AnnData, key: str, found: Maps) -> None:
     }
 
 
+def are_kept(adata: AnnData, key: str, genes: pd.Index) -> bool:
+    """Whether :func:`maps` finds what it returns for these genes, with any parameters."""
+    of_all = len(genes) == adata.n_vars or _is_current(adata, "umap", "X_umap")
+    return of_all and _kept(adata, key, genes, None) is not None
+
+
 @pools.one_thread_if_forked
 def maps(
     adata: AnnData,
@@ -189,11 +191,8 @@ def _of_all(adata: AnnData, layer: str | None, random_state: int) -> NDArray[np.
         return np.asarray(adata.obsm["X_umap"])
     if "neighbors" not in adata.uns:
         where = read.representation(adata, "X_pca" if "X_pca" in adata.obsm else None)
-        data = read.row_matrix(adata, layer)
-        if where is None and data.in_memory:
-            where = components(read.matrix(adata, layer), random_state)
-        elif where is None:
-            where = _components(data, random_state)
+        if where is None:
+            where = components(read.row_matrix(adata, layer), random_state)
         return _umap(where, random_state)
     pools.need_numba("UMAP")
     import scanpy as sc
@@ -216,20 +215,6 @@ def values(adata: AnnData, genes: pd.Index, layer: str | None) -> NDArray[np.flo
 
 def _block(block: Any, rows: slice) -> tuple[tuple[()], Any]:
     return (), block
-
-
-def _components(data: RowMatrix, random_state: int) -> NDArray[np.float64]:
-    """Principal components of all genes, not centred; of part of the cells where there are many."""
-    n_cells, n_genes = data.shape
-    n_comps = min(_COMPONENTS, n_cells - 1, n_genes - 1)
-    _, some = RowMatrix(data, cells=evenly(n_cells, _CELLS)).sweep(_block)
-    weights = loadings(some, n_comps, np.ones(n_genes), random_state)
-    _, scores = data.sweep(_scores, weights)
-    return np.asarray(scores)
-
-
-def _scores(block: Any, rows: slice, weights: NDArray[np.float64]) -> tuple[tuple[()], Any]:
-    return (), block @ weights
 
 
 def _kept(

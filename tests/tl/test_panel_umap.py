@@ -169,7 +169,7 @@ def test_cells_in_a_file(adata, count, tmp_path, form):
     assert count() == 2
     dots = pl.panel(backed, "bulk_labels", kind="dotplot", show=False)
     assert len(dots) == 1
-    found = module._components(module.read.row_matrix(backed), 0)
+    found = module.components(module.read.row_matrix(backed), 0)
     known = sc.pp.pca(adata, n_comps=5, copy=True).obsm["X_pca"]
     found = found[:, :5] - found[:, :5].mean(axis=0)
     agreement = np.abs(np.sum(found * known, axis=0))
