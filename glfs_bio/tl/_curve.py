@@ -191,7 +191,9 @@ def _predict(
 ) -> None:
     """Write how well labels are predicted by panels of some sizes."""
     table["accuracy"] = table["macro_f1"] = np.nan
+    data = data[:, order]  # the genes of all other panels are taken out of fewer
     for size in sizes:
         if size <= len(order):
-            found = label_scores(coordinates(data, order[:size]), known.codes, known.names)
+            where = coordinates(data, np.arange(size))
+            found = label_scores(where, known.codes, known.names)
             table.loc[size - 1, ["accuracy", "macro_f1"]] = found.accuracy, found.macro_f1
