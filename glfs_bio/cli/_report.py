@@ -36,6 +36,14 @@ class Arguments:
         str | None, "Key of the substitutes. Default: KEY_substitutes or glfs_substitutes."
     ] = None
     layer: options.Layer = None
+    umaps: Annotated[
+        bool | None,
+        typer.Option(
+            "--umaps/--no-umaps",
+            help="Compute UMAPs that are not in IN.",
+            show_default="of up to 20,000 cells",
+        ),
+    ] = None
     link: Annotated[
         str | None, "Web address of a page on {gene}, or none. Default: the search of NCBI Gene."
     ] = None
@@ -92,6 +100,7 @@ def report(
             labels=arguments.labels,
             symbols=arguments.symbols,
             results={what: key for what, key in results.items() if key is not None},
+            umaps=arguments.umaps,
             title=arguments.title,
             **link,
         )

@@ -13,6 +13,7 @@ from .._anndata import provenance, read, selection, target
 from .._extras import needs
 from .._files import as_path, check_target, replacing
 from .._progress import progress
+from ..cells.graph import MOST_EXACT
 from ..errors import InvalidType, InvalidValue, NotFound, listed
 from . import _sections
 
@@ -51,7 +52,7 @@ class Subject:
     """Selection of a report, and how to show it.
 
     `frame` has the selected genes, the best first; `called` the names of all genes; `results`
-    further results.
+    further results; `umaps` tells whether UMAPs are computed that are not in `adata`.
     """
 
     adata: AnnData
@@ -63,6 +64,7 @@ class Subject:
     symbols: str | None
     link: str | None
     results: Mapping[str, Result]
+    umaps: bool
 
     def result(self, what: str) -> Result | None:
         """Return a result of this selection; None if it is missing or of another one."""
@@ -89,6 +91,7 @@ def write_report(
     labels: str | None = None,
     symbols: str | None = None,
     results: Mapping[str, str] | None = None,
+    umaps: bool | None = None,
     link: str | None = LINK,
     title: str = "Selected genes",
     overwrite: bool = False,
@@ -102,8 +105,8 @@ def write_report(
     What :func:`~glfs_bio.tl.evaluate_panel`, :func:`~glfs_bio.tl.explain_panel` and other functions
     compute is there if it is in `adata`.  The same `adata` gives the same file.
 
-    UMAPs take most of the time.  Call :func:`~glfs_bio.tl.panel_umap` first to keep them in `adata`
-    for every report and plot.
+    UMAPs take most of the time, minutes for many cells.  Call :func:`~glfs_bio.tl.panel_umap` first
+    to keep them in `adata` for every report and plot.
 
     Parameters
     ----------
@@ -124,6 +127,9 @@ def write_report(
         ``f"{key}_evaluation"`` and so on; for the first four else ``"glfs_evaluation"`` and so on,
         if they exist.  Results of another panel or of other parameters are not shown, and the
         report says so.
+    umaps : bool, default None
+        Whether to compute UMAPs that are not in `adata`.  None: of up to 20,000 cells; of more,
+        none are drawn unless they are there.
     link : str, default the search of NCBI Gene
         Web address of a page on a gene, with ``{gene}`` instead of its name.  None: no links.
     title : str, default "Selected genes"
@@ -166,6 +172,8 @@ def write_report(
         raise InvalidValue("path", str(path), "must end with .html")
     checks.texts(title=title)
     checks.texts(labels=labels, link=link, or_none=True)
+    if umaps is not None:
+        checks.flags(umaps=umaps)
     if link is not None and not (link.startswith(("https://", "http://")) and "{gene}" in link):
         raise InvalidValue(
             "link", link, "must be a web address, https://…, with {gene} in it", gene="{gene}"
@@ -190,6 +198,7 @@ def write_report(
         symbols=symbols,
         link=link,
         results=_results(adata, key, frame.index, results or {}),
+        umaps=adata.n_obs <= MOST_EXACT if umaps is None else umaps,
     )
     text = _page(subject, title)
     with replacing(path, overwrite=overwrite) as name:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import io
+import logging
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -17,7 +18,9 @@ import numpy as np
 
 from .. import pl
 from .._anndata import write
+from ..errors import Message
 from ..pl._results import MEASURES
+from ..tl import _panel_umap as panel_umap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,6 +30,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ._report import Subject
+
+log = logging.getLogger(__name__)
 
 _DPI = 130
 #: Inches of a UMAP.
@@ -141,6 +146,16 @@ def cells(subject: Subject) -> dict[str, Any]:
     """UMAPs by all genes and by the panel, in pictures of their own, with a legend in text."""
     from matplotlib import pyplot as plt
 
+    adata = subject.adata
+    if not subject.umaps and not panel_umap.are_kept(adata, subject.key, subject.frame.index):
+        log.warning(
+            Message(
+                "The report has no UMAPs, which take minutes for {n} cells: run "
+                "{call:tl.panel_umap} first, or pass {arg:umaps=True}.",
+                n=adata.n_obs,
+            )
+        )
+        return {"n_cells": adata.n_obs, "pictures": []}
     only_panel = len(subject.frame) == subject.adata.n_vars
     figures = [
         plt.figure(figsize=_MAP, layout="constrained") for _ in range(1 if only_panel else 2)

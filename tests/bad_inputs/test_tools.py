@@ -325,6 +325,7 @@ CALLS = [
     (io.write_gmt, {"path": "x.gmt", "stability_key": 5}, InvalidType),
     (io.write_report, {"path": "x.html", "symbols": "x"}, NotFound),
     (io.write_report, {"path": "x.html", "overwrite": 1}, InvalidType),
+    (io.write_report, {"path": "x.html", "umaps": 1}, InvalidType),
     (pp.recorded_parameters, {"key": 5}, InvalidType),
     (pp.recorded_parameters, {"key": "neighbors"}, NotFound),
     (io.write_gmt, {"path": "x.gmt", "key": 5}, InvalidType),

@@ -153,6 +153,7 @@ def test_a_second_report_computes_no_umap(run, cells, monkeypatch):
     assert first.exit_code == 0, first.stderr
     assert len(computed) == 2
     assert run("report kept.h5ad -o two.html").exit_code == 0
+    assert run("report cells.h5ad -o none.html --no-umaps").exit_code == 0
     assert len(computed) == 2
 
 

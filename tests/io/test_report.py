@@ -130,6 +130,23 @@ def test_one_map_of_cells_that_have_only_the_panel(panel, tmp_path):
     )
 
 
+def test_umaps_are_drawn_where_they_are_kept_or_asked_for(panel, tmp_path, monkeypatch, caplog):
+    def maps(adata, name, **options):
+        write_report(adata, tmp_path / name, **options)
+        tree = html5lib.HTMLParser(strict=True).parse((tmp_path / name).read_text("utf-8"))
+        return len(every(section(tree, "cells"), "img"))
+
+    bare = panel.copy()
+    del bare.obsm["X_umap_glfs"]
+    assert maps(panel, "kept.html", umaps=False) == 2
+    assert maps(bare, "none.html", umaps=False) == 0
+    assert "umaps=True" in caplog.text
+    monkeypatch.setattr("glfs_bio.io._report.MOST_EXACT", bare.n_obs - 1)
+    assert maps(bare, "many.html") == 0
+    assert maps(bare, "asked.html", umaps=True) == 2
+    assert "X_umap_glfs" not in bare.obsm
+
+
 def test_progress_is_shown_on_a_terminal(panel, tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm")
