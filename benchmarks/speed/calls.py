@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 import scanpy as sc
-from anndata import AnnData
+from anndata import AnnData, read_h5ad
 
 import glfs_bio
 
@@ -70,6 +70,10 @@ def calls(adata: AnnData, folder: Path) -> dict[str, tuple[Callable, Callable]]:
         select(cells)
         return cells
 
+    file = folder / "cells.h5ad"
+    bare(adata).write_h5ad(file)
+    command = [Path(sys.executable).with_name("glfs-bio"), "select", file]
+    command += ["--n-genes", str(N_GENES), "--genes", folder / "genes.txt", "--overwrite"]
     names = adata.var_names
     panels = {
         "first": list(names[adata.var["glfs_rank"] <= N_GENES]),
@@ -82,6 +86,11 @@ def calls(adata: AnnData, folder: Path) -> dict[str, tuple[Callable, Callable]]:
         "sc.pp.pca": (again, lambda cells: sc.pp.pca(cells)),
         "sc.pp.neighbors": (again, lambda cells: sc.pp.neighbors(cells)),
         f"select_genes, {N_GENES} genes, from nothing": (partial(bare, adata), select),
+        "read_h5ad and select_genes": (lambda: None, lambda _: select(read_h5ad(file))),
+        "glfs-bio select, a process from that file": (
+            lambda: None,
+            lambda _: subprocess.run(command, check=True, capture_output=True),
+        ),
         "select_genes, structure kept": (again, partial(select, inplace=False)),
         "select_genes, limits": (
             again,
