@@ -4,8 +4,8 @@
 threads that ran in the parent.  Work that would use them has one thread there.  The package imports
 this module first, so that every process that is forked later is known.
 
-Results of the package's own threads do not depend on how many there are.  Those of BLAS wait for
-one another, and round differently when they are others: but for large matrices it has one.
+Results of the package's own threads do not depend on how many there are.  BLAS has one, except for
+large matrices: several wait for one another, and round by how many they are.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ def n_threads() -> int:
     return min((library.num_threads for library in openmp), default=1)
 
 
-def work(part: Callable[[int], None], parts: Iterable[int]) -> None:
+def work(part: Callable[[int], object], parts: Iterable[int]) -> None:
     """Call `part` for each of several parts, by as many threads as there may be."""
     threads = n_threads()
     if threads == 1:
