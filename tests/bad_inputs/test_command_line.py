@@ -288,6 +288,7 @@ LIMITS = {"counts_layer", "cost", "budget", *(field.name for field in fields(Lim
 NOTHING_WRONG = {
     "--as-highly-variable",
     "--subset",
+    "--umaps",
     "--log1p",
     "--overwrite",
     "--debug",
