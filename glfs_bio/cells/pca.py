@@ -17,7 +17,6 @@ from sklearn.decomposition import PCA
 from .. import checks
 from ..data.matrix import RowMatrix, doubled, single
 from ..data.products import Dense, ScaledGenes, Sparse, products, sparse_products
-from ..data.threads import few_threads
 from ..errors import NO_VALUE, InvalidValue
 
 if TYPE_CHECKING:
@@ -236,16 +235,15 @@ def principal_components(
     if n_cells > n_genes:
         found = _loadings(genes, n_comps, random_state, tolerance, start)
         return genes.unit * genes.scores(found)
-    with few_threads(n_comps):
-        values, vectors = leading_eigenvectors(
-            lambda scores: genes.scores(genes.weights(scores - scores.mean(axis=0))),
-            n_cells,
-            n_comps,
-            random_state,
-            tolerance,
-            genes.rounding,
-            None if start is None else genes.scores(start),
-        )
+    values, vectors = leading_eigenvectors(
+        lambda scores: genes.scores(genes.weights(scores - scores.mean(axis=0))),
+        n_cells,
+        n_comps,
+        random_state,
+        tolerance,
+        genes.rounding,
+        None if start is None else genes.scores(start),
+    )
     return genes.unit * np.sqrt(values) * vectors
 
 
@@ -272,16 +270,15 @@ def _loadings(
     tolerance: float,
     start: Array | None,
 ) -> Array:
-    with few_threads(n_comps):
-        _, vectors = leading_eigenvectors(
-            lambda weights: genes.weights(genes.scores(weights)).astype(np.float64, copy=False),
-            genes.shape[1],
-            n_comps,
-            random_state,
-            tolerance,
-            genes.rounding,
-            start,
-        )
+    _, vectors = leading_eigenvectors(
+        lambda weights: genes.weights(genes.scores(weights)).astype(np.float64, copy=False),
+        genes.shape[1],
+        n_comps,
+        random_state,
+        tolerance,
+        genes.rounding,
+        start,
+    )
     return vectors
 
 

@@ -5,7 +5,7 @@ threads that ran in the parent.  Work that would use them has one thread there. 
 this module first, so that every process that is forked later is known.
 
 Results of the package's own threads do not depend on how many there are.  BLAS has one, except for
-large matrices: several wait for one another, and round by how many they are.
+large matrices: several wait for one another, and rounding depends on their number.
 """
 
 from __future__ import annotations

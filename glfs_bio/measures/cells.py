@@ -229,7 +229,7 @@ def clusterings(where: Array, *, random_state: int | None = 0) -> dict[int, Inde
     Cluster of every cell, or of :attr:`Settings.clustered` of them, by number of clusters.  Where
     fewer cells differ, each is a cluster.
     """
-    where = where[evenly(len(where), SETTINGS.clustered)].astype(np.float32)  # the quicker
+    where = where[evenly(len(where), SETTINGS.clustered)].astype(np.float32)  # quicker
     enough = [
         k for k in SETTINGS.coarse + SETTINGS.fine if k * SETTINGS.cells_of_cluster <= len(where)
     ]

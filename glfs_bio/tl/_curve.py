@@ -191,7 +191,7 @@ def _predict(
 ) -> None:
     """Write how well labels are predicted by panels of some sizes."""
     table["accuracy"] = table["macro_f1"] = np.nan
-    data = data[:, order]  # the genes of all other panels are taken out of fewer
+    data = data[:, order]  # to cut panels out of these columns is quicker than out of all
     for size in sizes:
         if size <= len(order):
             where = coordinates(data, np.arange(size))

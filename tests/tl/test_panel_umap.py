@@ -156,7 +156,7 @@ def test_what_is_stored_is_used_again(adata, monkeypatch, stored):
 
 @pytest.mark.parametrize("form", ["dense", "csr"])
 def test_cells_in_a_file(adata, count, tmp_path, form):
-    """Drawn as those in memory; components of all genes are found without loading them."""
+    """Drawn as those in memory; components of all genes come from the file."""
     adata.X = adata.X.toarray() if form == "dense" else adata.X.tocsr()
     del adata.obsm["X_umap"], adata.obsm["X_pca"], adata.uns["neighbors"]
     adata.write_h5ad(tmp_path / "x.h5ad")
