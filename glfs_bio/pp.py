@@ -5,29 +5,20 @@ Functions write to the object that they get and have no `copy`: pass ``adata.cop
 
 from __future__ import annotations
 
-import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from anndata import AnnData
 
 from . import checks
-from ._anndata import constraints, names, read, selection, write
-from ._anndata import platform as platforms
-from ._anndata import target as targets
-from ._anndata.structure import (
-    KEY,
-    Parameters,
-    compute,
-    fingerprints,
-    parameters_of,
-    store,
-    structure_of,
-)
-from .errors import InvalidValue, naming
-from .methods import METHODS, OBJECTIVES, Method, Question
-from .options import Limits, Platform
-from .selection import answerable, rank_genes
+from ._anndata import read, results
+from ._anndata.join import data_sets, join
+from ._anndata.select import select
+from ._anndata.stale import made_of_all
+from ._anndata.structure import KEY, compute, specified, store
+from .errors import InvalidValue
+from .options import Request, StructureSpec
 from .solvers.greedy import LARGEST
 
 if TYPE_CHECKING:
@@ -36,9 +27,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ._anndata.names import Genes, Missing
-    from ._anndata.read import Inputs
     from ._anndata.target import Preserve
-    from .cells.cells import Cells
+    from .methods import Method
+    from .options import Limits, Platform
 
 __all__ = ["recorded_parameters", "select_genes", "structure"]
 
@@ -208,49 +199,31 @@ def select_genes(
     >>> int(adata.var["glfs_selected"].sum())
     10
     """
-    params = {
-        "n_genes": n_genes,
-        "preserve": names.as_list(preserve),
-        "cell_weights": cell_weights,
-        "include": names.as_list(include),
-        "exclude": names.as_list(exclude),
-        "limits": limits,
-        "platform": platform,
-        "batch_key": batch_key,
-        "across": across,
-        "method": method,
-        "objective": objective,
-        "use_rep": use_rep,
-        "neighbors_key": neighbors_key,
-        "n_comps": n_comps,
-        "layer": layer,
-        "symbols": symbols,
-        "missing": missing,
-        "key_added": key_added,
-        "as_highly_variable": as_highly_variable,
-        "subset": subset,
-        "random_state": random_state,
-    }
     checks.keys(key_added=key_added)
     checks.flags(as_highly_variable=as_highly_variable, subset=subset, inplace=inplace)
-    if as_highly_variable:
-        _check_size(n_genes)
-    frame, entry, sets = _selected(adata, params, use_raw=use_raw, inplace=inplace)
-    chosen = frame[f"{key_added}_selected"].to_numpy()
-    if as_highly_variable:
-        frame["highly_variable"] = chosen
-    if not inplace:
-        return frame[chosen] if subset else frame
-    for one in sets:
-        write.store(one, write.spread(frame, one.var_names), dict(entry), key_added)
-        if subset:
-            one._inplace_subset_var(one.var[f"{key_added}_selected"].to_numpy())
-    return None
-
-
-def _check_size(n_genes: int | None) -> None:
-    checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
-    if n_genes is not None and n_genes > LARGEST:
+    request = Request(
+        n_genes,
+        preserve,
+        cell_weights,
+        include=include,
+        exclude=exclude,
+        limits=limits,
+        platform=platform,
+        across=across,
+        method=method,
+        objective=objective,
+        symbols=symbols,
+        missing=missing,
+        structure=StructureSpec(
+            n_comps=n_comps,
+            layer=layer,
+            batch_key=batch_key,
+            use_rep=use_rep,
+            neighbors_key=neighbors_key,
+            random_state=random_state,
+        ),
+    )
+    if as_highly_variable and n_genes is not None and n_genes > LARGEST:
         raise InvalidValue(
             "n_genes",
             n_genes,
@@ -258,124 +231,37 @@ def _check_size(n_genes: int | None) -> None:
             "reduce it, or use scanpy's highly_variable_genes with the batches",
             largest=LARGEST,
         )
-
-
-def _selected(
-    adata: Any, params: dict[str, Any], *, use_raw: bool, inplace: bool
-) -> tuple[pd.DataFrame, dict[str, Any], list[AnnData]]:
-    """Return the table of all genes, the record, and the objects to write to.
-
-    `adata` stays unchanged, except for a stored structure.
-    """
-    several = not isinstance(adata, AnnData)
-    sets = selection.data_sets(adata) if several else {"": adata}
-    layers = [read.layer_or_raw(one, params["layer"], use_raw) for one in sets.values()]
-    params = params | {"layer": layers[0]}
-    named = {name: params[name] for name in ("layer", "batch_key", "use_rep", "neighbors_key")}
-    requested = dict(params)
+    checks.seed(random_state)
+    sets = {"": adata} if isinstance(adata, AnnData) else data_sets(adata)
+    layers = [read.layer_or_raw(one, layer, use_raw) for one in sets.values()]
+    request = request.but(layer=layers[0])
     for one in sets.values():
         if inplace:
             read.writable(one)
-        if params["subset"] and inplace and one.isbacked:
+        if subset and inplace and one.isbacked:
             raise InvalidValue(
                 "subset",
                 True,
                 "is not possible for a backed file",
                 "leave it out, and load the selected genes afterwards",
             )
-    whole, of_each = adata, dict(named)
-    if several:
-        whole = selection.join(sets, **named, limits=params["limits"])
-        named |= selection.JOINED
-        requested["limits"] = selection.limits_of_joined(params["limits"])
-    how = {name: params[name] for name in ("n_comps", "random_state")}
-    frame, entry = _of_one(
-        whole, requested, parameters_of(whole, **named, **how), keep=inplace and not several
-    )
-    recorded = dict(params)
-    recorded["platform"] = platforms.recorded(params["platform"], frame, params["key_added"])
-    entry["params"] = write.parameters(recorded)
-    if several:
-        entry["structure"] = Parameters(**of_each, **how).record()
+    if isinstance(adata, AnnData):
+        request = replace(request, structure=specified(adata, request.structure))
+        frame, entry = select(adata, request, key_added, keep=inplace)
+    else:
+        joined, asked = join(sets, request)
+        frame, entry = select(joined, asked, key_added, recorded=request, keep=False)
         entry["data_sets"] = np.array(list(sets), dtype=object)
-    return frame, entry, list(sets.values())
-
-
-def _of_one(
-    adata: AnnData, params: Mapping[str, Any], parameters: Parameters, *, keep: bool
-) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Select genes of one object."""
-    options = parameters.options(method=params["method"], objective=params["objective"])
-    checks.seed(options.random_state)
-    read.unique_names(adata)
-    called = {name: params[name] for name in ("symbols", "missing")}
-    genes = names.choose(adata, params["include"], params["exclude"], **called)
-    inputs = read.inputs(adata, parameters)
-    target = None
-    platform = platforms.of_genes(adata, params["platform"], parameters.layer, params["symbols"])
-    genes, rows = constraints.within(
-        adata,
-        platform.narrowed(adata, genes),
-        params["limits"],
-        params["n_genes"],
-        parameters.layer,
-        platform,
-    )
-    if params["preserve"] is not targets.STRUCTURE or params["cell_weights"] is not None:
-        target = targets.resolve(adata, params["preserve"], params["cell_weights"], **called)
-    question = Question(
-        params["n_genes"],
-        include=np.flatnonzero(genes.included),
-        candidates=np.flatnonzero(genes.allowed),
-        rows=rows,
-        detection=platform.detection,
-        target=target,
-        across=params["across"],
-    )
-    answerable(question, options, adata.shape, one_set=inputs.batch is None)
-    cells = _cells(adata, parameters, inputs, options.ranker, keep=keep)
-    if options.ranker.name == "error":
-        _check_structure(cells, question)
-    with naming(batch="batch_key"):
-        ranking = rank_genes(
-            inputs.data,
-            question,
-            options,
-            graph=inputs.graph,
-            representation=inputs.representation,
-            batch=inputs.batch,
-            cells=cells,
-        )
-    frame = write.table(ranking, genes, adata.var_names, params["key_added"])
-    for name, values in platform.columns(params["key_added"]).items():
-        frame[name] = values
-    entry = write.record(ranking)
-    entry["structure"] = parameters.record()
-    if genes.missing:
-        entry["missing"] = write.storable(genes.missing)
-    return frame, entry
-
-
-def _check_structure(cells: Sequence[Cells] | None, question: Question) -> None:
-    """Refuse an automatic panel size if the cells have no structure."""
-    if question.n_genes is not None or question.has_budget or question.target is not None:
-        return
-    if not any(one.has_structure for one in cells or ()):
-        raise InvalidValue(
-            "n_genes",
-            None,
-            "needs a structure above the noise, which these cells do not have",
-            "give a number, or check that the matrix is log-normalised and has enough cells",
-        )
-
-
-def _cells(
-    adata: AnnData, parameters: Parameters, inputs: Inputs, ranker: Method, *, keep: bool
-) -> Sequence[Cells] | None:
-    """Return the structure; None for methods that need the matrix."""
-    if not ranker.by_criterion:
-        return None
-    return structure_of(adata, parameters, inputs, keep=keep).sets
+    chosen = frame[f"{key_added}_selected"].to_numpy()
+    if as_highly_variable:
+        frame["highly_variable"] = chosen
+    if not inplace:
+        return frame[chosen] if subset else frame
+    for one in sets.values():
+        results.store(one, results.spread(frame, one.var_names), dict(entry), key_added)
+        if subset:
+            one._inplace_subset_var(one.var[f"{key_added}_selected"].to_numpy())
+    return None
 
 
 def structure(
@@ -475,7 +361,7 @@ def structure(
     checks.seed(random_state)
     read.unique_names(adata)
     read.writable(adata)
-    parameters = Parameters(
+    spec = StructureSpec(
         layer=read.layer_or_raw(adata, layer, use_raw),
         batch_key=batch_key,
         use_rep=use_rep,
@@ -486,26 +372,15 @@ def structure(
         standardize=standardize,
         random_state=random_state,
     )
-    parameters.options()  # checks the parameters
-    inputs = read.inputs(adata, parameters)
-    store(
-        adata,
-        compute(adata, inputs, parameters),
-        fingerprints(adata, inputs, parameters),
-        key_added,
-    )
-
-
-_LISTS = ("include", "exclude")
-#: Parameters that are a name or an instance.
-_METHODS = {"method": METHODS, "objective": OBJECTIVES}
+    inputs = read.inputs(adata, spec)
+    store(adata, compute(adata, inputs, spec), made_of_all(adata, inputs, spec), key_added)
 
 
 def recorded_parameters(adata: AnnData, key: str = "glfs") -> dict[str, Any]:
     """Return the arguments of the call of :func:`select_genes` that wrote ``.uns[key]``.
 
     The arguments have their Python types again, also after a file: ``"None"`` is None, and
-    ``"re:…"`` a compiled pattern.  Flags of patterns are lost.
+    ``"re:…"`` a compiled pattern.
 
     Parameters
     ----------
@@ -517,7 +392,7 @@ def recorded_parameters(adata: AnnData, key: str = "glfs") -> dict[str, Any]:
     Returns
     -------
     dict
-        All arguments except `adata`, `inplace` and `use_raw`, for which `layer` is ``"raw"``.
+        All arguments that decide on the genes, and `key_added`; for `use_raw` `layer` is ``"raw"``.
 
     Raises
     ------
@@ -538,27 +413,4 @@ def recorded_parameters(adata: AnnData, key: str = "glfs") -> dict[str, Any]:
     >>> bool((adata.var["glfs_rank"] == first).all())
     True
     """
-    entry = selection.record(adata, key, "pp.select_genes", "params", "n_tested")
-    return {name: _restored(name, value) for name, value in entry["params"].items()}
-
-
-def _restored(name: str, value: Any) -> Any:
-    plain = write.restored(value)
-    if plain is None:
-        return None
-    if name == "limits":
-        return Limits.from_record(plain)
-    if name == "platform":
-        return Platform.from_record(plain)
-    if name in _METHODS:
-        return _METHODS[name].restored(name, plain)
-    if name == "preserve" and isinstance(plain, np.ndarray):
-        return list(map(str, plain))
-    if name in _LISTS:
-        several = isinstance(plain, np.ndarray)
-        return [_pattern_or_name(item) for item in plain] if several else _pattern_or_name(plain)
-    return plain
-
-
-def _pattern_or_name(text: str) -> str | re.Pattern[str]:
-    return re.compile(text[3:]) if text.startswith("re:") else str(text)
+    return results.request_of(adata, key).arguments() | {"key_added": key}

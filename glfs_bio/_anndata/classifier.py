@@ -11,8 +11,9 @@ import numpy as np
 from .. import checks
 from ..data.matrix import RowMatrix
 from ..errors import NO_VALUE, Caution, InvalidType, InvalidValue, NotFound, listed, warn
+from ..options import MISSING
 from . import read
-from .names import MISSING, Lookup
+from .names import Lookup
 
 if TYPE_CHECKING:
     from anndata import AnnData

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._files import as_path, check_target, existing, reading, replacing
 from ..errors import InvalidValue
-from . import read, selection
+from . import read, results
 from .classifier import PARTS, Classifier
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def write_classifier(
     check_target(path, overwrite=overwrite)
     if path.suffix.lower() != ".json":
         raise InvalidValue("path", str(path), "must end with .json")
-    entry = selection.record(adata, key, "tl.classify", "classes")
+    entry = results.entry(adata, key, "tl.classify", "classes")
     Classifier.of(entry, "key", key)
     kept = {name: _plain(entry[name]) for name in (*PARTS, *_ABOUT) if name in entry}
     params = {

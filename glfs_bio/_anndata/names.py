@@ -12,7 +12,7 @@ import csv
 import difflib
 import logging
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
@@ -35,8 +35,10 @@ from ..errors import (
     naming,
     warn,
 )
+from ..options import MISSING
 from ..platform.forms import PanelFile, is_panel_file, read_panel
-from . import read, selection
+from ..selection import Candidates
+from . import read, results
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -50,7 +52,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-MISSING = ("raise", "warn", "ignore")
 #: How many genes of each group of ``sc.tl.rank_genes_groups`` are a panel.
 _OF_A_GROUP = 10
 
@@ -115,18 +116,6 @@ class Hints:
 
 
 HINTS = Hints()
-
-
-@dataclass(frozen=True)
-class Choice:
-    """Which genes may be selected, and which must be: masks.
-
-    `missing` holds what was asked for and is not there.
-    """
-
-    allowed: NDArray[np.bool_]
-    included: NDArray[np.bool_]
-    missing: list[Item]
 
 
 @dataclass(frozen=True)
@@ -196,16 +185,16 @@ class Lookup:
     """
 
     def __init__(self, adata: AnnData, symbols: str | None) -> None:
-        columns = [selection.names(adata, None)]
+        of_rows = [read.symbols(adata, None)]
         self.where = Message("{var_names}")
         if symbols is not None:
-            columns.append(selection.names(adata, symbols))
+            of_rows.append(read.symbols(adata, symbols))
             self.where = Message("{var_names} or column {column!r} of {var}", column=symbols)
         self._symbols = symbols
         self._var = adata.var
         self._raw = adata.raw
         self.by_name: dict[str, list[int]] = {}
-        for column in columns:
+        for column in of_rows:
             for row, name in enumerate(column):
                 if isinstance(name, str):
                     self.by_name.setdefault(name, []).append(row)
@@ -291,7 +280,7 @@ def choose(
     *,
     symbols: str | None = None,
     missing: Missing = "raise",
-) -> Choice:
+) -> Candidates:
     """Return the genes that two arguments leave.
 
     Raises
@@ -303,7 +292,7 @@ def choose(
     checks.one_of("missing", missing, MISSING)
     if include is None and exclude is None and symbols is None:
         every = np.ones(adata.n_vars, dtype=bool)
-        return Choice(every, ~every, [])
+        return Candidates(every, ~every)
     lookup = Lookup(adata, symbols)
     excluded, not_excluded = _mask(lookup, exclude, "exclude")
     included, not_included = _mask(lookup, include, "include")
@@ -321,7 +310,7 @@ def choose(
         )
     if not allowed.any():
         raise InvalidValue("exclude", NO_VALUE, "leaves no candidate gene", "exclude fewer genes")
-    return Choice(allowed, included, absent)
+    return Candidates(allowed, included, missing=tuple(absent))
 
 
 def gene_mask(
@@ -428,11 +417,6 @@ def named(
 def is_several(names: Any) -> bool:
     """Whether something can be gone through: an array of no dimension claims so, and cannot."""
     return isinstance(names, Iterable) and getattr(names, "ndim", 1) > 0
-
-
-def as_list(names: Any) -> Any:
-    """Return what can be gone through again, and recorded: a list of what an iterator gives."""
-    return list(names) if isinstance(names, Iterator) else names
 
 
 def looks_like_a_pattern(text: str) -> bool:
@@ -555,7 +539,7 @@ def _as_in_data(panel: PanelFile, lookup: Lookup) -> list[str]:
 def _stored(adata: AnnData, lookup: Lookup, panel: str, argument: str) -> Named | list[str]:
     """What a string stands for: genes, or names of genes."""
     if f"{panel}_selected" in adata.var:
-        chosen = selection.ranked(adata, panel).index
+        chosen = results.ranked(adata, panel).index
         return Named(adata.var_names.get_indexer(chosen), list(chosen), [], panel)
     if panel in lookup.flags:
         genes = np.flatnonzero(adata.var[panel].to_numpy(dtype=bool, na_value=False))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 
 from .. import checks
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
     from .._typing import Array, Matrix
     from ..data.matrix import Sums
-    from .structure import Parameters
+    from ..options import StructureSpec
 
 _ON_GPU = ("cupy", "cupyx")
 #: Bytes of a real number: single and double precision.
@@ -90,7 +91,7 @@ class Inputs:
     batch: NDArray[Any] | None
 
 
-def inputs(adata: AnnData, named: Parameters) -> Inputs:
+def inputs(adata: AnnData, named: StructureSpec) -> Inputs:
     """Read what parameters name; warns of values that are not log-normalised.
 
     Raises
@@ -199,6 +200,17 @@ def find(
             names=listed(names),
         )
     return getattr(adata, part)[name]
+
+
+def symbols(adata: AnnData, name: str | None) -> pd.Series:
+    """Names of the genes: ``.var_names``, or a column of ``.var``; missing where it is empty."""
+    check(adata)
+    checks.texts(symbols=name, or_none=True)
+    if name is None:
+        return pd.Series(adata.var_names.astype(str), index=adata.var_names, dtype=object)
+    column = find(adata, "var", name, "symbols")
+    called = column.astype(str).str.strip().astype(object)
+    return called.mask(column.isna() | (called == ""))
 
 
 def layer_or_raw(adata: Any, layer: str | None, use_raw: bool) -> str | None:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import provenance, selection
+from .._anndata import read, results
 from .._extras import needs
 from .._files import as_path, check_target, replacing
 from ..errors import InvalidType, InvalidValue, NotFound, listed
@@ -118,8 +118,8 @@ def write_gene_list(
                 *("columns", name, "is not in {var}", "choose from {names}"),
                 names=listed(adata.var),
             )
-    frame = selection.ranked(adata, key, only="selected" if selected_only else "tested")
-    called = selection.names(adata, symbols).fillna(adata.var_names.to_series())
+    frame = results.ranked(adata, key, only="selected" if selected_only else "tested")
+    called = read.symbols(adata, symbols).fillna(adata.var_names.to_series())
     frame.insert(0, "gene", called.loc[frame.index])
     clashing = {name: f"{name}_var" for name in further if name in frame}
     frame = frame.join(adata.var[further].rename(columns=clashing))
@@ -156,11 +156,11 @@ def _explained(adata: AnnData, key: str, explanation_key: str) -> pd.DataFrame:
     ValueError
         If it is of another panel, or outdated.
     """
-    entry = provenance.result(
+    entry = results.current(
         adata, explanation_key, "tl.explain_panel", "table", argument="explanation_key"
     )
     table = entry["table"].set_index("gene")
-    selected = selection.ranked(adata, key).index
+    selected = results.ranked(adata, key).index
     if set(table.index) != set(selected):
         raise InvalidValue(
             "explanation_key",
@@ -229,7 +229,7 @@ def write_rnk(
     """
     path = as_path(path)
     check_target(path, overwrite=overwrite)
-    scores = selection.scores(adata, key, symbols)
+    scores = results.scores(adata, key, symbols)
     if not scores.is_unique:
         raise InvalidValue("key", key, "has genes of the same score, and a ranked list must not")
     check_names(scores.index, path)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import checks
-from .._anndata import selection
+from .._anndata import read, results
 from .._files import as_path, check_target, replacing
 from ..errors import NO_VALUE, InvalidType, InvalidValue, NotFound, listed
 
@@ -98,7 +98,7 @@ def write_gmt(
     checks.texts(stability_key=stability_key)
     keys = [] if key is None else [key] if isinstance(key, str) else list(key)
     cuts = [thresholds] if isinstance(thresholds, int | float) else list(thresholds)
-    called = selection.names(adata, symbols)
+    called = read.symbols(adata, symbols)
     lines: dict[str, str] = {}
     for argument, name, description, genes in [
         *_selections(adata, keys),
@@ -135,7 +135,7 @@ def write_gmt(
 def _selections(adata: AnnData, keys: list[str]) -> Iterator[GeneSet]:
     description = f"selected by glfs-bio {version('glfs-bio')}"
     for key in keys:
-        yield "key", key, description, selection.ranked(adata, key).index
+        yield "key", key, description, results.ranked(adata, key).index
 
 
 def _groups(adata: AnnData, groups: Mapping[str, Iterable[str]]) -> Iterator[GeneSet]:
@@ -162,7 +162,7 @@ def _frequent(adata: AnnData, thresholds: list[float], key: str) -> Iterator[Gen
         checks.number("thresholds", threshold, above=0.0)
         if threshold > 1:
             raise InvalidValue("thresholds", threshold, "must be in (0, 1], a share of resamples")
-        frequency = selection.frequency(adata, key)
+        frequency = results.frequency(adata, key)
         genes = frequency[frequency >= threshold - np.finfo(float).eps].index
         if genes.empty:
             raise InvalidValue(

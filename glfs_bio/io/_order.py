@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import checks
-from .._anndata import columns, provenance, read, selection
+from .._anndata import columns, read, results
 from .._extras import needs
 from .._files import as_path, check_target, replacing
 from ..errors import NO_VALUE, InvalidValue, Message, listed, naming
@@ -97,7 +97,7 @@ def write_order(
         key = _ORDER if _ORDER in adata.uns else _SELECTION
     stored = f"{key}_selected" not in adata.var
     if stored:
-        entry = provenance.result(adata, key, "tl.order_panel", "table", "platform")
+        entry = results.current(adata, key, "tl.order_panel", "table", "platform")
         name = str(entry["platform"]) if name is None else name
     else:
         name = "sheet" if name is None else name
@@ -195,7 +195,7 @@ def write_reference(
     codes, categories = columns.labels(adata, labels)
     checks.texts(ids=ids)
     with naming(symbols="ids"):
-        gene_ids = selection.names(adata, ids).fillna("").to_numpy()
+        gene_ids = read.symbols(adata, ids).fillna("").to_numpy()
     names = adata.var_names if symbols is None else read.find(adata, "var", symbols, "symbols")
     read.counts(adata, counts_layer)  # refuses what are no counts
     counts = read.matrix(adata, None if counts_layer == "X" else counts_layer, "counts_layer")

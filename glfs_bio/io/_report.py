@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import checks
-from .._anndata import provenance, read, selection, target
+from .._anndata import read, stale
+from .._anndata import results as stored
 from .._extras import needs
 from .._files import as_path, check_target, replacing
 from .._progress import progress
@@ -187,13 +188,13 @@ def write_report(
         raise NotFound(
             *("labels", labels, "is not in {obs}", "choose from {names}"), names=listed(adata.obs)
         )
-    frame = selection.ranked(adata, key)
+    frame = stored.ranked(adata, key)
     subject = Subject(
         adata,
         key,
         frame=frame,
-        entry=selection.record(adata, key, "pp.select_genes", "preserved"),
-        called=selection.names(adata, symbols).fillna(adata.var_names.to_series()),
+        entry=stored.entry(adata, key, "pp.select_genes", "preserved"),
+        called=read.symbols(adata, symbols).fillna(adata.var_names.to_series()),
         labels=labels,
         symbols=symbols,
         link=link,
@@ -218,7 +219,7 @@ def _page(subject: Subject, title: str) -> str:
     )
     for show in (_sections.plain, _sections.digits, _sections.percent):
         environment.filters[show.__name__] = show
-    environment.filters["target"] = target.describe
+    environment.filters["target"] = stored.preserved_of
 
     def filled(name: str, content: dict[str, Any]) -> str:
         return environment.get_template(f"report/{name}.html").render(content)
@@ -255,7 +256,7 @@ def _results(
         where = _where(adata, key, what) if given is None else given
         if where is None:
             continue
-        entry = selection.record(adata, where, *written, argument="results")
+        entry = stored.entry(adata, where, *written, argument="results")
         unlike = _unlike(adata, key, genes, what, where, entry)
         if given is not None and unlike is not None:
             raise InvalidValue(
@@ -281,12 +282,12 @@ def _unlike(
     adata: AnnData, key: str, genes: pd.Index, what: str, where: str, entry: dict[str, Any]
 ) -> str | None:
     """Say why a result is not of the selection."""
-    why = provenance.outdated(adata, entry)
+    why = stale.stale(adata, entry)
     if what == "stability":
-        return selection.difference(adata, key, where) or why
+        return stale.difference(adata, key, entry) or why
     if why is not None:
         return why
-    names = provenance.genes(entry) or []
+    names = stale.panel_of(entry) or []
     n_same = len(np.intersect1d(names, genes.astype(str)))
     if n_same == len(names) == len(genes):
         return None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._anndata import provenance
+from .._anndata import results
 from ._colours import colour_map
 from ._figure import Frame, documented
 from ._heatmap import heat_map
@@ -78,7 +78,7 @@ def comparison(
     """
     frame = Frame("comparison", ax, title, figsize, show, save)
     colours = colour_map(cmap)
-    table = provenance.result(adata, key, "tl.compare_panels", "table", "jaccard")["table"]
+    table = results.current(adata, key, "tl.compare_panels", "table", "jaccard")["table"]
     measures = [name for name in MEASURES if name in table and table[name].notna().any()]
     values = table[measures].to_numpy(dtype=float).T
     is_share = np.array([name in _SHARES for name in measures])

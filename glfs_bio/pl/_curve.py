@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._anndata import provenance
+from .._anndata import results
 from ._colours import BLUE, VERMILLION, colours
 from ._figure import Frame, documented, legend, right_axis
 from ._results import preserved_label
@@ -73,7 +73,7 @@ def curve(
     of_panel, of_labels = colours(palette, BLUE, VERMILLION)
     from matplotlib import ticker
 
-    entry = provenance.result(adata, key, "tl.curve", "table")
+    entry = results.current(adata, key, "tl.curve", "table")
     table = entry["table"]
     sizes, preserved = table["n_genes"].to_numpy(), table["preserved"].to_numpy()
     most = np.minimum(preserved / table["optimality"].to_numpy(), 1.0)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import checks
-from .._anndata import provenance
+from .._anndata import results
 from ._colours import BLUE, GREY, colours
 from ._figure import LOOK, Frame, documented, extent
 
@@ -81,7 +81,7 @@ def enrichment(
     frame = Frame("enrichment", ax, title, figsize, show, save)
     checks.whole_number("n_terms", n_terms, at_least=1)
     chosen = colours(palette, BLUE, GREY)
-    table = provenance.result(adata, key, "tl.enrich", "table")["table"]
+    table = results.current(adata, key, "tl.enrich", "table")["table"]
     overlapping = table[table["genes"].fillna("") != ""]
     table = (table if overlapping.empty else overlapping).head(n_terms)
     with frame.axes([_WIDTH], _PER_TERM * len(table) + _MARGIN) as (where,):

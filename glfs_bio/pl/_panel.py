@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from anndata import AnnData
 
-from .. import checks
-from .._anndata import selection, write
+from .. import checks, codec
+from .._anndata import read, results
 from ..errors import NO_VALUE, InvalidType, InvalidValue, NotFound, listed
 from ..tl import _panel_umap as embedding
 from ._colours import MUTED, colour_map, colours
@@ -187,9 +187,9 @@ def panel(
         raise InvalidValue(
             *("labels", NO_VALUE, "are several, and {arg:kind={kind}} has one"), kind=kind
         )
-    genes = selection.ranked(adata, key).index[:n_genes]
+    genes = results.ranked(adata, key).index[:n_genes]
     # in which the genes were selected
-    layer = write.restored(adata.uns.get(key, {}).get("params", {}).get("layer"))
+    layer = codec.restored(adata.uns.get(key, {}).get("params", {}).get("layer"))
     every = [_cells(adata, genes, one, layer, symbols, palette) for one in shown]
     if kind == "umap":
         maps = embedding.maps(adata, key, genes, layer)
@@ -240,7 +240,7 @@ def _cells(
     palette: Any,
 ) -> tuple[AnnData, str | None]:
     """The cells with the genes of the panel only, under the names to show; and of the labels."""
-    called = selection.names(adata, symbols).fillna(adata.var_names.to_series()).loc[genes]
+    called = read.symbols(adata, symbols).fillna(adata.var_names.to_series()).loc[genes]
     cells = AnnData(
         embedding.values(adata, genes, layer),
         obs=pd.DataFrame(index=adata.obs_names),

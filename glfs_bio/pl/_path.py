@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._anndata import selection
+from .._anndata import results
 from ._colours import BLUE, VERMILLION, colours
 from ._figure import Frame, documented, legend, one_or_list, right_axis
 from ._results import preserved_label
@@ -81,7 +81,7 @@ def path(
     """
     frame = Frame("path", ax, title, figsize, show, save)
     first, second = colours(palette, BLUE, VERMILLION)
-    entry = selection.record(adata, key, "pp.select_genes", "n_genes", "preserved")
+    entry = results.entry(adata, key, "pp.select_genes", "n_genes", "preserved")
     # only the objectives of the original GLFS walk along λ
     plots = [_along_lambda, _along_size] if "path" in entry else [_along_size]
     with frame.axes([_WIDTH] * len(plots), _HEIGHT) as axes:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from .._anndata import provenance, target
+from .._anndata import results
 from ..errors import NotFound
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ MEASURES = {
 
 def preserved_label(entry: Mapping[str, Any]) -> str:
     """Return what ``preserved`` of a record is the share of: "structure preserved"."""
-    return f"{target.describe(entry).removeprefix('the ')} preserved"
+    return f"{results.preserved_of(entry).removeprefix('the ')} preserved"
 
 
 def evaluation(adata: AnnData, key: str) -> dict[str, Any]:
@@ -51,7 +51,7 @@ def evaluation(adata: AnnData, key: str) -> dict[str, Any]:
     KeyError
         It is not there.
     """
-    return provenance.result(
+    return results.current(
         adata, key, "tl.evaluate_panel", "n_genes", "preserved", "most_preserved"
     )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import checks
-from .._anndata import selection
+from .._anndata import read, results, stale
 from ._colours import BLUE, GREY, colour_map, colours
 from ._figure import Frame, colour_bar, documented, legend
 from ._rows import BARS, bars_size, draw_bars
@@ -91,11 +91,11 @@ def stability(
     inside, outside = colours(palette, BLUE, GREY)
     matrix = colour_map(cmap)
     checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
-    entry = selection.record(adata, key, "tl.stability", "jaccard", "n_genes")
-    frequency = selection.frequency(adata, key)
+    entry = results.entry(adata, key, "tl.stability", "jaccard", "n_genes")
+    frequency = results.frequency(adata, key)
     size = round(float(np.mean(entry["n_genes"]))) if n_genes is None else n_genes
     frequency = frequency[frequency > 0].head(size)
-    called = selection.names(adata, symbols).fillna(adata.var_names.to_series())
+    called = read.symbols(adata, symbols).fillna(adata.var_names.to_series())
     names = list(called.loc[frequency.index])
     columns, height = bars_size(len(frequency))
     columns = columns if ax is None else [BARS.width]
@@ -119,7 +119,7 @@ def _mark(
     """Distinguish the genes of the panel, or say why the panel is another."""
     from matplotlib.patches import Patch
 
-    different = selection.difference(adata, key, stability_key)
+    different = stale.difference(adata, key, adata.uns[stability_key])
     if different is not None:
         text = f"not of the selection under {key!r}: {different}"
         axes[0].set_title(textwrap.fill(text, _LETTERS), fontsize="small", parse_math=False)

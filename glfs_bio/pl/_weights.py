@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .. import checks
-from .._anndata import selection
+from .._anndata import read, results
 from ._colours import BLUE, colours
 from ._figure import Frame, documented, one_or_list
 from ._rows import BARS, bars_size, draw_bars
@@ -78,9 +78,9 @@ def weights(
     frame = Frame("weights", ax, title, figsize, show, save)
     (colour,) = colours(palette, BLUE)
     checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
-    best = selection.ranked(adata, key).head(adata.n_vars if n_genes is None else n_genes)
-    called = selection.names(adata, symbols).fillna(adata.var_names.to_series())
-    column, label = _shown(selection.record(adata, key, "pp.select_genes", "method"))
+    best = results.ranked(adata, key).head(adata.n_vars if n_genes is None else n_genes)
+    called = read.symbols(adata, symbols).fillna(adata.var_names.to_series())
+    column, label = _shown(results.entry(adata, key, "pp.select_genes", "method"))
     columns, height = bars_size(len(best))
     with frame.axes([BARS.width] if ax is not None else columns, height) as axes:
         draw_bars(axes, list(called.loc[best.index]), best[column].to_numpy(), label, colour)

@@ -11,14 +11,15 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from ..errors import Caution
 from ..methods import Method
-from ..ranking import by_value
+from ..panel import by_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .._typing import Array, Index
-    from ..cells.cells import Problem, Reduction
-    from ..ranking import Ranking
+    from ..cells.cells import Problem
+    from ..options import StructureSpec
+    from ..panel import Panel
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,8 @@ class QAlpha(Method):
     reference = "Wolf & Shashua 2003, 2005"
 
     def rank(
-        self, problems: Sequence[Problem], n_genes: int, *, include: Index, reduction: Reduction
-    ) -> Ranking:
+        self, problems: Sequence[Problem], n_genes: int, *, include: Index, spec: StructureSpec
+    ) -> Panel:
         """Rank genes by |α| at a maximum of ``Tr QᵀA_α²Q``, ``A_α = Σ α_i m_i m_iᵀ``, ``αᵀα = 1``.
 
         The genes m are centred, brought to unit norm and seen through the subspace of the problem;
@@ -65,7 +66,7 @@ class QAlpha(Method):
 
         Returns
         -------
-        Ranking
+        Panel
             Weights |α|.  ``info`` has ``n_iter`` and ``converged``.
         """
         squared = np.sum([p.n_cells * p.variance for p in problems], axis=0)

@@ -11,14 +11,15 @@ from sklearn.decomposition import MiniBatchDictionaryLearning, dict_learning
 
 from ..errors import Caution
 from ..methods import Method
-from ..ranking import by_value
+from ..panel import by_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .._typing import Array, Index
-    from ..cells.cells import Problem, Reduction
-    from ..ranking import Ranking
+    from ..cells.cells import Problem
+    from ..options import StructureSpec
+    from ..panel import Panel
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,8 @@ class SparsePCA(Method):
     reference = "Zou, Hastie & Tibshirani 2004"
 
     def rank(
-        self, problems: Sequence[Problem], n_genes: int, *, include: Index, reduction: Reduction
-    ) -> Ranking:
+        self, problems: Sequence[Problem], n_genes: int, *, include: Index, spec: StructureSpec
+    ) -> Panel:
         """Rank genes by their largest absolute loading on sparse principal components.
 
         What is decomposed is the matrix seen through the subspace of the problem, ``XVVᵀ``, in r
@@ -77,14 +78,14 @@ class SparsePCA(Method):
 
         Returns
         -------
-        Ranking
+        Panel
             Weights are the loadings, for genes of which the largest has length 1.  Genes without a
             loading are ordered, below those with one, by how near they are to having one.  ``info``
             has ``n_iter`` and, where there are no batches of genes, ``converged``.
         """
         genes = np.hstack([p.projections * p.units[:, None] for p in problems])
         genes /= np.sqrt(np.einsum("ij,ij->i", genes, genes).max())
-        loadings, directions, info = components(genes, reduction.random_state)
+        loadings, directions, info = components(genes, spec.random_state)
         largest = np.abs(loadings).max(axis=1)
         missing = (
             np.abs((genes - loadings @ directions) @ directions.T).max(axis=1) / SETTINGS.alpha

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import NO_VALUE, InvalidValue, Message
+from ..panel import picked
 from .bound import Relaxation, relax
 from .constrained_bound import relax_within
 from .constraints import check
-from .greedy import LARGEST, SHARE, Greedy, Panel, enough, optimality
+from .greedy import LARGEST, SHARE, Greedy, enough, optimality
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from ..criterion.across import Largest
     from ..criterion.criterion import Criterion
     from ..criterion.error import Block
+    from ..panel import Panel
     from .constraints import Mask, Rows
 
 log = logging.getLogger(__name__)
@@ -263,6 +265,7 @@ def select_within(
     ValueError
         Limits that no panel meets (:func:`.constraints.check`).
     """
+    given = candidates
     candidates = np.flatnonzero(rows.whole(np.isin(np.arange(rows.n_genes), candidates)))
     check(rows, n_genes, include=include, candidates=candidates)
     blocks = [block.only(candidates) for block in criterion.blocks]
@@ -299,7 +302,13 @@ def select_within(
         errors = criterion.errors(candidates[chosen])[len(fixed) :]
         share[len(fixed) :] = optimality(errors, relaxed.lower - above)
         beta[candidates[free]] = relaxed.beta
-    return Panel(order, n_selected, waiting, beta, preserved, share)
+    return picked(
+        *(order, waiting, given),
+        weights=beta[given],
+        n_selected=n_selected,
+        preserved=preserved,
+        optimality=share,
+    )
 
 
 def _grown(

@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 
 from .. import checks, options
-from .._anndata import names, provenance, write
+from .._anndata import names, results, stale
 from .._docs import documented
 from .._progress import progress
 from ..criterion.panel import n_matched
 from ..errors import NO_VALUE, InvalidType, InvalidValue
 from ._evaluate import N_STEPS, Inputs, evaluated
-from ._panel import SHARED, Panel, basis_of
+from ._panel import SHARED, Found, asked, basis_of
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -133,7 +133,7 @@ def compare_panels(
     with progress() as bar:
         task = bar.add_task("the structure of the cells", total=N_STEPS * len(panels))
         for name, panel in named.items():
-            one = found[name] = Panel(panel, basis)
+            one = found[name] = Found(panel, basis)
             entry, _, _ = evaluated(
                 adata,
                 one,
@@ -146,12 +146,11 @@ def compare_panels(
     tables = {"table": pd.DataFrame(rows).T.rename_axis("panel"), **_overlaps(found)}
     if not inplace:
         return tables
-    adata.uns[key_added] = {
+    adata.uns[key_added] = results.envelope(
+        params | basis.record(),
+        stale.made_of(adata, basis.structure.spec.layer, named.values()),
         **tables,
-        "made_of": provenance.made_of(adata, basis.structure.parameters.layer, named.values()),
-        "params": write.parameters(params) | basis.record(),
-        "versions": write.versions(),
-    }
+    )
     return None
 
 
@@ -180,10 +179,10 @@ def _basis(
                 other=key,
             )
     preserve = "structure" if preserve is None else preserve
-    return basis_of(adata, first, symbols=symbols, preserve=preserve)
+    return basis_of(adata, asked(adata, first, symbols=symbols, preserve=preserve))
 
 
-def _overlaps(panels: Mapping[str, Panel]) -> dict[str, pd.DataFrame]:
+def _overlaps(panels: Mapping[str, Found]) -> dict[str, pd.DataFrame]:
     """Count the genes that each pair of panels shares, by name and by substitutes."""
     called = pd.Index(panels, name="panel")
     shared = pd.DataFrame(0, index=called, columns=list(panels))

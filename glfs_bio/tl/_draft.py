@@ -15,7 +15,7 @@ from ..criterion.panel import MeasuredPanel
 from ..data.threads import few_threads
 from ..errors import InvalidValue
 from ..platform import order
-from ..selection import best_panel
+from ..selection import Candidates, best_panel
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -196,15 +196,10 @@ class Draft:
                 needed=len(bad),
             )
         may[stay] = True
-        candidates = np.flatnonzero(may)
-        ranking = best_panel(
-            criterion,
-            len(stay) + len(bad),
-            include=stay,
-            candidates=candidates,
-            rows=None if self.rows is None else self.rows.sparing(stay),
-        )
-        new = candidates[ranking.order[len(stay) : ranking.n_selected]]
+        rows = None if self.rows is None else self.rows.sparing(stay)
+        candidates = replace(Candidates.of(len(may), stay), allowed=may, rows=rows)
+        panel = best_panel(criterion, len(stay) + len(bad), candidates)
+        new = candidates.genes[panel.order[len(stay) : panel.n_selected]]
         score = np.zeros((len(bad), len(new)))
         with few_threads(criterion.rank):
             for place, row in enumerate(bad["row"]):

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import columns, provenance, write
+from .._anndata import columns, results, stale
 from .._docs import documented
 from ..criterion.panel import MIN_SCORE
 from ._panel import SHARED, find, substitutions
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .._typing import Array
     from ..criterion.panel import MeasuredPanel, Pairs
     from ..options import Preserve
-    from ._panel import Panel
+    from ._panel import Found
 
 #: Genes that a direction of the structure, or what tells two labels apart, is named by.
 _NAMED_BY = 3
@@ -117,19 +117,20 @@ def explain_panel(
     known = None if labels is None else columns.labels(adata, labels, "labels")
     found = find(adata, panel, symbols=symbols, preserve=preserve)
     table, of_labels = explained(adata, found, known, n_labels, exclude=exclude, symbols=symbols)
-    entry: dict[str, Any] = {"table": table, **of_labels}
     if not inplace:
         return table
-    entry["params"] = {"labels": write.storable(labels), **found.basis.record()}
-    entry["made_of"] = provenance.made_of(adata, found.layer, [found.named])
-    entry["versions"] = write.versions("glfs-bio", "numpy", "anndata")
-    adata.uns[key_added] = entry
+    adata.uns[key_added] = results.envelope(
+        {"labels": labels, **found.basis.record()},
+        stale.made_of(adata, found.layer, [found.named]),
+        table=table,
+        **of_labels,
+    )
     return None
 
 
 def explained(
     adata: AnnData,
-    found: Panel,
+    found: Found,
     known: Labels | None,
     n_labels: int,
     *,
@@ -164,7 +165,7 @@ def explained(
 
 
 def _supports(
-    found: Panel, known: Labels, genes: Any, n_labels: int
+    found: Found, known: Labels, genes: Any, n_labels: int
 ) -> tuple[list[str], dict[str, Any]]:
     """Return the labels that each gene supports, as text, and the records of labels."""
     codes, categories = known

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import columns, names, read, write
+from .._anndata import columns, names, read, results
 from .._docs import documented
 from ..errors import NO_VALUE, InvalidValue
 from ..measures import cells as measures
@@ -136,12 +136,9 @@ def markers(
     table["markers"] = [", ".join(genes[some]) for some in table["markers"]]
     if not inplace:
         return table
-    adata.uns[key_added] = {
-        "table": table,
-        "genes": _every(single, genes, categories),
-        "params": write.parameters(params),
-        "versions": write.versions("glfs-bio", "scikit-learn", "anndata"),
-    }
+    adata.uns[key_added] = results.envelope(
+        params, table=table, genes=_every(single, genes, categories)
+    )
     return None
 
 

@@ -12,8 +12,8 @@ from anndata import AnnData
 from scipy import sparse
 from scipy.sparse import SparseEfficiencyWarning
 
-from .. import checks
-from .._anndata import provenance, read, selection, write
+from .. import checks, codec
+from .._anndata import read, results, stale
 from .._anndata.all_genes import components
 from .._extras import needs
 from .._progress import progress
@@ -128,15 +128,15 @@ def panel_umap(
     checks.keys(key=key)
     checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
     checks.seed(random_state)
-    genes = selection.ranked(adata, key).index[:n_genes]
+    genes = results.ranked(adata, key).index[:n_genes]
     layer = read.layer_or_raw(adata, layer, use_raw)
     keep(adata, key, maps(adata, key, genes, layer, random_state))
 
 
 def keep(adata: AnnData, key: str, found: Maps) -> None:
     """Write UMAPs to `adata`, with what they were made of; scanpy's own ``X_umap`` stays."""
-    made_of = provenance.made_of(adata, write.restored(found.params["layer"]))
-    versions = write.versions("glfs-bio", "numpy", "scanpy", "umap-learn")
+    made_of = stale.made_of(adata, codec.restored(found.params["layer"]))
+    versions = results.versions("scanpy", "umap-learn")
     if found.all_genes is not None and not _is_current(adata, "umap", "X_umap"):
         adata.obsm["X_umap"] = found.all_genes
         adata.uns["umap"] = {"params": found.params, "made_of": made_of, "versions": versions}
@@ -169,7 +169,7 @@ def maps(
     """
     needs("A UMAP", "scanpy")
     expression = values(adata, genes, layer)  # refuses a layer, before anything is computed
-    params = {"layer": write.storable(layer), "random_state": random_state or 0}
+    params = {"layer": codec.storable(layer), "random_state": random_state or 0}
     with progress() as bar:
         task = bar.add_task("UMAP by the panel", total=None)
         kept = _kept(adata, key, genes, None if random_state is None else params)
@@ -236,7 +236,7 @@ def _is_current(adata: AnnData, entry: str, coordinates: str) -> bool:
     """
     record = adata.uns.get(entry, {})
     known = isinstance(record, Mapping) and "made_of" in record
-    return coordinates in adata.obsm and not (known and provenance.outdated(adata, record))
+    return coordinates in adata.obsm and not (known and stale.stale(adata, record))
 
 
 def _umap(where: NDArray[np.float64], random_state: int) -> NDArray[np.float64]:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import checks
-from .._anndata import read, selection, write
+from .. import checks, codec
+from .._anndata import read, results
 from .._docs import documented
 from ..errors import Message, listed, naming
 from ..platform import names
@@ -158,11 +158,11 @@ def resolve_genes(
         "species": found.species,
         "params": {
             "genes": genes if isinstance(genes, str) else type(genes).__name__,
-            "symbols": write.storable(symbols),
-            "ids": write.storable(ids),
+            "symbols": codec.storable(symbols),
+            "ids": codec.storable(ids),
             "min_probes": min_probes,
         },
-        "versions": write.versions("glfs-bio", "pandas", "anndata"),
+        "versions": results.versions("pandas", "anndata"),
     }
     return None
 
@@ -185,12 +185,12 @@ def resolved(
     """
     read.unique_names(adata)
     checks.texts(symbols=symbols, ids=ids, species=species, or_none=True)
-    called = selection.names(adata, symbols).fillna("").astype(str)
+    called = read.symbols(adata, symbols).fillna("").astype(str)
     called = called.where(called != "", adata.var_names.to_series()).tolist()
     own = None
     if ids is not None:
         with naming(symbols="ids"):
-            own = selection.names(adata, ids).fillna("").tolist()
+            own = read.symbols(adata, ids).fillna("").tolist()
     table = None if genes is None else as_genes(genes, "genes")
     history = None if nomenclature is None else as_genes(nomenclature, "nomenclature")
     asked = called if own is None else [*called, *own]

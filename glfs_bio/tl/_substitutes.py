@@ -9,7 +9,7 @@ import pandas as pd
 
 from .. import checks
 from .._anndata import names as names_of
-from .._anndata import provenance, write
+from .._anndata import results, stale
 from .._docs import documented
 from ..criterion.panel import MIN_SCORE
 from ..errors import NO_VALUE, InvalidValue, listed
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .._anndata.target import Preserve as Given
     from .._typing import Array, Index
     from ..options import Preserve
-    from ._panel import Panel
+    from ._panel import Found
 
 
 @documented(SHARED)
@@ -134,18 +134,17 @@ def substitutes(
     table = pd.DataFrame(rows, columns=columns)
     if not inplace:
         return table
-    adata.uns[key_added] = {
-        "table": table,
-        "groups": _groups(names, leaving, order, n_offered),
-        "irreplaceable": np.array(names[leaving[n_offered == 0]], dtype=object),
-        "made_of": provenance.made_of(adata, found.layer, [found.named]),
-        "params": write.parameters(params) | found.basis.record(),
-        "versions": write.versions("glfs-bio", "numpy", "anndata"),
-    }
+    adata.uns[key_added] = results.envelope(
+        params | found.basis.record(),
+        stale.made_of(adata, found.layer, [found.named]),
+        table=table,
+        groups=_groups(names, leaving, order, n_offered),
+        irreplaceable=np.array(names[leaving[n_offered == 0]], dtype=object),
+    )
     return None
 
 
-def _leaving(adata: AnnData, found: Panel, genes: Any, symbols: str | None) -> Index:
+def _leaving(adata: AnnData, found: Found, genes: Any, symbols: str | None) -> Index:
     """Places of the genes to replace, which are of the panel."""
     named = names_of.panel(adata, genes, symbols=symbols, missing="raise", argument="genes")
     strange = np.setdiff1d(named.genes, found.genes)
