@@ -472,7 +472,7 @@ class Preserve:
 
 @dataclass(frozen=True)
 class StructureSpec:
-    """How the structure of the cells is computed: the arguments of :func:`~glfs_bio.pp.structure`."""
+    """How the structure of the cells is computed: arguments of :func:`~glfs_bio.pp.structure`."""
 
     n_comps: int | None = 50
     n_neighbors: int | None = None
@@ -566,6 +566,12 @@ class Request:
         if self.method == "glfs":
             return OBJECTIVES.resolve("objective", self.objective)
         return METHODS.resolve("method", self.method)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the structure is to be preserved, all cells counting alike."""
+        plain = isinstance(self.preserve, str) and self.preserve == "structure"
+        return plain and self.cell_weights is None
 
     @property
     def spec(self) -> StructureSpec:

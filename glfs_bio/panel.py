@@ -20,7 +20,7 @@ def _nothing() -> Array:
 
 @dataclass(frozen=True)
 class Panel:
-    """The answer of every method: the best genes in their order, with a score for every candidate."""
+    """The answer of every method: the best genes in order, with a score for every candidate."""
 
     #: The method's own weights, zero for what it left out; its scores where it has none.
     weights: Array

@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from anndata import AnnData
 
-from . import checks
-from ._anndata import read, results
+from . import checks, codec
+from ._anndata import constraints, names, read, results
+from ._anndata import platform as platforms
+from ._anndata import target as targets
 from ._anndata.join import data_sets, join
-from ._anndata.select import select
 from ._anndata.stale import made_of_all
-from ._anndata.structure import KEY, compute, specified, store
-from .errors import InvalidValue
+from ._anndata.structure import KEY, compute, specified, store, structure_of
+from .errors import InvalidValue, naming
 from .options import Request, StructureSpec
+from .selection import Candidates, answerable, rank_genes
 from .solvers.greedy import LARGEST
 
 if TYPE_CHECKING:
@@ -247,10 +249,10 @@ def select_genes(
             )
     if isinstance(adata, AnnData):
         request = replace(request, structure=specified(adata, request.structure))
-        frame, entry = select(adata, request, key_added, keep=inplace)
+        frame, entry = panel_of(adata, request, key_added, keep=inplace)
     else:
         joined, asked = join(sets, request)
-        frame, entry = select(joined, asked, key_added, recorded=request, keep=False)
+        frame, entry = panel_of(joined, asked, key_added, recorded=request, keep=False)
         entry["data_sets"] = np.array(list(sets), dtype=object)
     chosen = frame[f"{key_added}_selected"].to_numpy()
     if as_highly_variable:
@@ -262,6 +264,62 @@ def select_genes(
         if subset:
             one._inplace_subset_var(one.var[f"{key_added}_selected"].to_numpy())
     return None
+
+
+def panel_of(
+    adata: AnnData, request: Request, key: str, *, recorded: Request | None = None, keep: bool
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Return the columns of ``.var`` and the envelope of the panel that a request asks for.
+
+    `adata` stays as it is, but for a structure that is to be kept.  `recorded` is the request in
+    the names of another object; None: this one.
+    """
+    read.unique_names(adata)
+    spec = request.structure
+    candidates = Candidates.of(adata.n_vars)
+    if any(given is not None for given in (request.include, request.exclude, request.symbols)):
+        candidates = names.choose(
+            *(adata, request.include, request.exclude),
+            symbols=request.symbols,
+            missing=request.missing,
+        )
+    inputs = read.inputs(adata, spec)
+    if request.platform is not None:
+        detection = platforms.of_genes(adata, request.platform, spec.layer, request.symbols)
+        candidates = replace(candidates, detection=detection)
+    if request.platform is not None or request.limits is not None:
+        candidates = constraints.within(adata, candidates, request)
+    wanted = None if request.is_plain else targets.resolve(adata, request)
+    answerable(request, candidates, wanted, adata.shape, one_set=inputs.batch is None)
+    cells = None
+    if request.ranker.by_criterion:
+        cells = structure_of(adata, spec, inputs, keep=keep).sets
+        free = request.n_genes is None and wanted is None
+        free &= candidates.rows is None or not candidates.rows.budget
+        if free and not any(one.has_structure for one in cells):
+            raise InvalidValue(
+                "n_genes",
+                None,
+                "needs a structure above the noise, which these cells do not have",
+                "give a number, or check that the matrix is log-normalised and has enough cells",
+            )
+    with naming(batch="batch_key"):
+        panel = rank_genes(
+            inputs.data,
+            request,
+            candidates=candidates,
+            target=wanted,
+            graph=inputs.graph,
+            representation=inputs.representation,
+            batch=inputs.batch,
+            cells=cells,
+        )
+    frame = results.columns_of(panel, candidates, adata.var_names, key)
+    asked = request if recorded is None else recorded
+    if asked.platform is not None:
+        asked = replace(asked, platform=platforms.recorded(asked.platform, frame, key))
+    missing = {"missing": codec.storable(candidates.missing)} if candidates.missing else {}
+    return frame, results.selected(panel, asked, **missing)
 
 
 def structure(

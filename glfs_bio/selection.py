@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Self
 
@@ -50,7 +50,7 @@ class Candidates:
     #: Limits on the panel, over all genes; None: there are none.
     rows: Rows | None = None
     #: What the target platform is to the genes.
-    detection: Detection = Detection()
+    detection: Detection = field(default_factory=Detection)
     #: What was named and is not there.
     missing: tuple[Any, ...] = ()
 
@@ -199,7 +199,7 @@ def criterion_of(
 def check_sizes(
     shape: tuple[int, int], spec: StructureSpec, sizes: Sequence[int | None], n_candidates: int
 ) -> None:
-    """Refuse sizes of selections that the matrix does not allow, and matrices that are too small."""
+    """Refuse sizes that the matrix does not allow, and matrices that are too small."""
     n_cells, n_features = shape
     for n_genes in sizes:
         checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
@@ -235,7 +235,7 @@ def answerable(
     *,
     one_set: bool,
 ) -> None:
-    """Refuse what a matrix of this shape, in one set of cells or several, or a method cannot answer."""
+    """Refuse what the method cannot answer, or a matrix of this shape, in one set or several."""
     n_genes, n_included = request.n_genes, len(candidates.include)
     if n_genes is not None and n_included > n_genes:
         raise InvalidValue(

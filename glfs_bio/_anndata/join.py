@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 from anndata import AnnData, concat
 
 from ..errors import NO_VALUE, InvalidValue, Message, Refusal, listed
 from . import read
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from .._typing import Index
     from ..options import Request
 

@@ -30,10 +30,8 @@ _HALF = 0.5
 _OF_TABLE = ("efficiency", "spread", "off_target")
 
 
-def recorded(given: Platform | None, frame: pd.DataFrame, key: str) -> Platform | None:
+def recorded(given: Platform, frame: pd.DataFrame, key: str) -> Platform:
     """Return a platform for a record: with columns of ``.var`` for what it has of each gene."""
-    if given is None:
-        return None
     given = with_codewords(given)
     found: dict[str, Any] = {
         name: f"{key}_{name}" for name in _OF_TABLE if f"{key}_{name}" in frame

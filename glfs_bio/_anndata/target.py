@@ -42,7 +42,7 @@ def resolve(adata: AnnData, request: Request) -> Target | None:
     preserve, cell_weights = request.preserve, request.cell_weights
     called: Any = {"symbols": request.symbols, "missing": request.missing}
     checks.texts(cell_weights=cell_weights, or_none=True)
-    if isinstance(preserve, str) and preserve == STRUCTURE and cell_weights is None:
+    if request.is_plain:
         return None
     shares = preserve if isinstance(preserve, Mapping) else {_key(preserve): 1.0}
     if not shares or () in shares:

@@ -64,9 +64,9 @@ def extend_panel(
     exclude : str, pattern or list, default None
         <exclude>  None: those of the selection.
     limits : Limits, default None
-        Constraints.  None: those of the selection.  Sums (total counts, families, markers per type, budget) are those of the whole
-        panel; limits on single genes hold for the added genes.  Names that are missing in the data
-        cost nothing.
+        Constraints.  None: those of the selection.  Sums (total counts, families, markers per type,
+        budget) are those of the whole panel; limits on single genes hold for the added genes.
+        Names that are missing in the data cost nothing.
     platform : Platform, default None
         Target platform.  None: the platform of the selection.
     symbols : str, default None
@@ -155,10 +155,10 @@ def extend_panel(
     if not inplace:
         return added
     frame = results.columns_of(panel, candidates, adata.var_names, key_added)
-    request = replace(
-        request.but(random_state=random_state, n_genes=panel.n_selected),
-        platform=platforms.recorded(request.platform, frame, key_added),
-    )
+    request = request.but(random_state=random_state, n_genes=panel.n_selected)
+    if request.platform is not None:
+        of_columns = platforms.recorded(request.platform, frame, key_added)
+        request = replace(request, platform=of_columns)
     entry = results.selected(panel, request, method="glfs", objective="error", table=added)
     if found.named.absent:
         entry["absent"] = np.array(found.named.absent, dtype=object)

@@ -16,7 +16,6 @@ from joblib import Parallel, delayed
 
 from .. import checks
 from .._anndata import read, results, stale
-from .._anndata import select as selection
 from .._anndata import target as targets
 from .._anndata.structure import specified, structure_of
 from .._progress import progress
@@ -24,6 +23,7 @@ from ..data.threads import one_thread
 from ..errors import Caution, InvalidValue, NotFound, listed, warn
 from ..measures import stability as over_parts
 from ..options import Request, StructureSpec
+from ..pp import panel_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -373,7 +373,7 @@ def _selected(
     cells = adata[part].copy()
     with warnings.catch_warnings(record=True) as caught, _without_notes(), one_thread():
         warnings.simplefilter("always")
-        frame, _ = selection.select(cells, request, "glfs", keep=False)
+        frame, _ = panel_of(cells, request, "glfs", keep=False)
     warned = [cast("Warning", entry.message) for entry in caught]
     return frame["glfs_selected"].to_numpy(), frame["glfs_rank"].to_numpy(dtype=float), warned
 
