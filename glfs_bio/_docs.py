@@ -14,15 +14,7 @@ _PLACEHOLDER = re.compile(r"^( *)(<[a-z, ]+>)(?: (.+))?$", re.MULTILINE)
 
 
 def documented(shared: Mapping[str, str]) -> Callable[[Function], Function]:
-    """Return a decorator that fills shared descriptions into a docstring.
-
-    Parameters
-    ----------
-    shared : dict of str to str
-        Descriptions by their placeholders, such as ``<panel>``.  A line of the docstring that is a
-        placeholder is replaced by the description, with the same indentation; text after the
-        placeholder takes the place of ``{0}`` in it.
-    """
+    """Return a decorator that fills shared descriptions into a docstring."""
 
     def text(found: re.Match[str]) -> str:
         indent, name, detail = found.groups()

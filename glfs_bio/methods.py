@@ -29,38 +29,22 @@ ACROSS = ("mean", "worst")
 
 @dataclass(frozen=True)
 class Question:
-    """A selection that is asked for, whoever answers.
+    """A selection that is asked for, whoever answers."""
 
-    Attributes
-    ----------
-    n_genes
-        Size of the selection.  None: the method chooses.
-    include
-        Indices of genes that are in the selection from the start.
-    candidates
-        Sorted genes that may be selected; None: all.  The others are seen too: they are part of the
-        structure that is to be preserved.
-    rows
-        Limits on the panel, over all genes.
-    detection
-        What the target platform detects of each gene; None: what the reference does.
-    target
-        What is to be preserved of all cells; None: the structure.
-    across
-        Whether F is the mean over the batches, or that of the batch of which least is preserved.
-
-    Raises
-    ------
-    InvalidType, InvalidValue
-        A value out of range.
-    """
-
+    #: Size of the selection.  None: the method chooses.
     n_genes: int | None = None
+    #: Indices of genes that are in the selection from the start
     include: Any = ()
+    #: Sorted genes that may be selected; None: all.  The others are seen too: they are part of the
+    #: structure that is to be preserved.
     candidates: Any = None
+    #: Limits on the panel, over all genes
     rows: Rows | None = None
+    #: What the target platform detects of each gene; None: what the reference does
     detection: Detection | None = None
+    #: What is to be preserved of all cells; None: the structure
     target: Target | None = None
+    #: Whether F is the mean over the batches, or that of the batch of which least is preserved
     across: Literal["mean", "worst"] = "mean"
 
     def __post_init__(self) -> None:
@@ -84,13 +68,7 @@ class Question:
         return names[0] if names else "across" if self.across != "mean" else None
 
     def among(self, n_features: int) -> Question:
-        """The question for a matrix of so many genes, `include` and `candidates` as arrays.
-
-        Raises
-        ------
-        InvalidType, InvalidValue
-            Genes that the matrix does not have, or more to include than to select.
-        """
+        """The question for a matrix of so many genes, `include` and `candidates` as arrays."""
         import numpy as np  # names of methods should not wait for it
 
         candidates = np.arange(n_features) if self.candidates is None else self.candidates
@@ -154,33 +132,11 @@ class Method:
     def rank(
         self, problems: Sequence[Problem], n_genes: int, *, include: Index, reduction: Reduction
     ) -> Ranking:
-        """Rank the genes of problems.
-
-        Parameters
-        ----------
-        problems
-            One reduced problem per batch, all over the same genes.
-        n_genes
-            Size of the selection; None too where the method chooses one.
-        include
-            Genes that come first.
-        reduction
-            How the matrix became a problem.
-        """
+        """Rank the genes of problems."""
         raise NotImplementedError
 
     def answer(self, question: Question, criterion: Criterion, reduction: Reduction) -> Ranking:
-        """Rank the candidates of a question, in their order, and measure the panel.
-
-        Parameters
-        ----------
-        question
-            As :meth:`Question.among` returns it.
-        criterion
-            F of the cells, over all genes.
-        reduction
-            How the matrix became a problem.
-        """
+        """Rank the candidates of a question, in their order, and measure the panel."""
         import numpy as np
 
         from .ranking import measured
@@ -227,13 +183,7 @@ class Registry(UserDict[str, Any]):
         return method
 
     def resolve(self, argument: str, given: object) -> Method:
-        """Return a method that is given by its name or as an instance.
-
-        Raises
-        ------
-        InvalidValue
-            Neither.
-        """
+        """Return a method that is given by its name or as an instance."""
         if isinstance(given, Method):
             return given
         if not isinstance(given, str) or given not in self:
@@ -241,13 +191,7 @@ class Registry(UserDict[str, Any]):
         return self[str(given)]
 
     def made(self, argument: str, name: object, **options: Any) -> Method:
-        """Return a method with some options; None is one that is not given.
-
-        Raises
-        ------
-        InvalidValue
-            No such method, or an option that it does not have.
-        """
+        """Return a method with some options; None is one that is not given."""
         found = self.resolve(argument, name)
         given = {option: value for option, value in options.items() if value is not None}
         for option, value in given.items():

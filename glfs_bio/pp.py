@@ -182,13 +182,6 @@ def select_genes(
 
     Further keys of ``.uns[key_added]``: see the outputs in the reference.
 
-    Raises
-    ------
-    KeyError
-        If a key, layer, column or gene is missing.
-    TypeError, ValueError
-        If an argument, the matrix or the graph is invalid; `adata` is unchanged.
-
     See Also
     --------
     glfs_bio.tl.evaluate_panel : Evaluate a panel.
@@ -451,13 +444,6 @@ def structure(
     ``.uns[key_added]["sets"]`` : dict of dict
         For each batch K, and the variance, noise and unit of each gene.
 
-    Raises
-    ------
-    KeyError
-        If a key, layer or column is missing.
-    TypeError, ValueError
-        If an argument, the matrix or the graph is invalid; `adata` is unchanged.
-
     See Also
     --------
     select_genes : Select genes by the structure.
@@ -518,11 +504,6 @@ def recorded_parameters(adata: AnnData, key: str = "glfs") -> dict[str, Any]:
     -------
     dict
         All arguments except `adata`, `inplace` and `use_raw`, for which `layer` is ``"raw"``.
-
-    Raises
-    ------
-    KeyError
-        If there is no such selection.
 
     See Also
     --------

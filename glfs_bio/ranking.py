@@ -16,27 +16,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Ranking:
-    """Result of a method.
+    """Result of a method."""
 
-    Attributes
-    ----------
-    weights
-        The method's own weights, zero for what it left out; its scores where it has none.
-    scores
-        One finite number a gene, larger is better, no two alike.
-    n_selected
-        How many of the best genes the method selects.
-    info
-        What else it has to say, ready to be written to a file.
-    losses
-        What the selection loses without each of its genes, zero for the others, as a share of what
-        all genes keep; empty until it is measured.
-    """
-
+    #: The method's own weights, zero for what it left out; its scores where it has none
     weights: Array
+    #: One finite number a gene, larger is better, no two alike
     scores: Array
+    #: How many of the best genes the method selects
     n_selected: int
+    #: What else it has to say, ready to be written to a file
     info: dict[str, Any] = field(default_factory=dict)
+    #: What the selection loses without each of its genes, zero for the others, as a share of what
+    #: all genes keep; empty until it is measured
     losses: Array = field(default_factory=lambda: np.empty(0))
 
     @property

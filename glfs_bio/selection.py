@@ -41,24 +41,13 @@ _NOTHING = 1e-6
 
 @dataclass(frozen=True)
 class Options:
-    """How genes are selected.
+    """How genes are selected."""
 
-    Attributes
-    ----------
-    method, objective
-        Names of :data:`~glfs_bio.methods.METHODS` and :data:`~glfs_bio.methods.OBJECTIVES`, or
-        instances.
-    lambda1, standardize, n_comps, n_neighbors, random_state
-        Those of :class:`~glfs_bio.GLFS`.
-
-    Raises
-    ------
-    InvalidType, InvalidValue
-        A value out of range, or an objective beside a method that has none.
-    """
-
+    #: Names of :data:`~glfs_bio.methods.METHODS` and :data:`~glfs_bio.methods.OBJECTIVES`, or
+    #: instances
     method: str | Method = "glfs"
     objective: str | Method = "error"
+    #: Those of :class:`~glfs_bio.GLFS`
     lambda1: float = 100.0
     standardize: str | None = "auto"
     n_comps: int | None = 50
@@ -118,31 +107,8 @@ def rank_genes(
     batch: ArrayLike | None = None,
     cells: Sequence[Cells] | None = None,
 ) -> Ranking:
-    """Rank the genes of a finite matrix of cells × genes by one of the methods.
-
-    Parameters
-    ----------
-    data
-        In memory, in a file or a dask array (:class:`~glfs_bio.data.matrix.RowMatrix`).
-    question
-        What is asked for; a number, or None, is that of a plain :class:`Question`.
-    options
-        How; None: as :class:`Options` has it by default.
-    graph, representation, batch
-        Those of ``fit`` of :class:`~glfs_bio.GLFS`.
-    cells
-        What :func:`~glfs_bio.cells.cells.build_problems` makes of the same data by the same
-        options, if it is known; None: it is made here.  With a method `by_criterion` only.
-
-    Returns
-    -------
-    Ranking
-        Of the candidates, in their order.
-
-    Raises
-    ------
-    InvalidType, InvalidValue
-        Naming the parameter, its value and what it should be.
+    """Rank the genes of a finite matrix of cells × genes by one of the methods.  Of the candidates,
+    in their order.
     """
     options = Options() if options is None else options
     question = question if isinstance(question, Question) else Question(question)
@@ -193,13 +159,7 @@ def criterion_of(
     worst: bool = False,
     efficiency: Array | None = None,
 ) -> Criterion:
-    """Return F of some cells, by the arguments of ``Criterion``.
-
-    Raises
-    ------
-    InvalidValue
-        A platform that detects so little that even all genes preserve nothing.
-    """
+    """Return F of some cells, by the arguments of ``Criterion``."""
     with few_threads(cells[0].basis.shape[1]):
         criterion = Criterion(cells, targets, worst=worst, efficiency=efficiency)
         if efficiency is not None and criterion.reach < _NOTHING:
@@ -217,12 +177,8 @@ def criterion_of(
 def check_sizes(
     shape: tuple[int, int], options: Options, sizes: Sequence[int | None], n_candidates: int
 ) -> None:
-    """Refuse sizes of selections that the matrix does not allow, and matrices that are too small.
-
-    Raises
-    ------
-    InvalidType, InvalidValue
-        Naming the size, and what it should be.
+    """Refuse sizes of selections that the matrix does not allow, and matrices that are too
+    small.
     """
     n_cells, n_features = shape
     for n_genes in sizes:
@@ -254,13 +210,7 @@ def check_sizes(
 def answerable(
     question: Question, options: Options, shape: tuple[int, int], *, one_set: bool
 ) -> Question:
-    """Return a question for a matrix of this shape, in one set of cells or several.
-
-    Raises
-    ------
-    InvalidType, InvalidValue
-        What this method cannot answer, or these cells, naming the parameter.
-    """
+    """Return a question for a matrix of this shape, in one set of cells or several."""
     question = question.among(shape[1])
     check_sizes(shape, options, [question.n_genes], len(question.candidates))
     method = options.ranker
@@ -383,26 +333,7 @@ def best_panel(
     detection: Detection | None = None,
     random_state: int | None = 0,
 ) -> Ranking:
-    """Choose the panel that preserves most, and measure it.
-
-    Parameters
-    ----------
-    criterion
-        F, over all genes of the matrix.
-    n_genes, include, candidates, rows
-        Those of :func:`~glfs_bio.solvers.greedy.select`.
-    detection
-        What the target platform detects of each gene.  Where draws of it differ, the panel is
-        chosen that preserves most in their mean or in the worst of them.  What it preserves is
-        measured by the efficiencies of `criterion`, and so.
-    random_state
-        Seed of the draws.
-
-    Returns
-    -------
-    Ranking
-        Of the candidates, in their order.
-    """
+    """Choose the panel that preserves most, and measure it.  Of the candidates, in their order."""
     info: dict[str, Any] = {}
     with few_threads(criterion.rank):
         minimised = criterion

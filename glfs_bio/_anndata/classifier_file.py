@@ -43,15 +43,6 @@ def write_classifier(
     overwrite : bool, default False
         Replace an existing file.
 
-    Raises
-    ------
-    KeyError
-        If there is no classifier under `key`.
-    FileExistsError, FileNotFoundError
-        If the file exists and `overwrite` is False, or if its folder is missing.
-    ValueError
-        If the file has another ending.
-
     See Also
     --------
     read_classifier : Read the file.
@@ -105,13 +96,6 @@ def read_classifier(path: str | Path) -> dict[str, Any]:
         The keys of ``adata.uns[key]`` of :func:`~glfs_bio.tl.classify` that describe the
         classifier: ``genes``, ``classes``, ``coef``, ``intercept``, ``gene_means``,
         ``typical_margin``, ``params`` and ``versions``.
-
-    Raises
-    ------
-    FileNotFoundError
-        If the file does not exist.
-    ValueError
-        If the file is of another kind, damaged, or written by a later version.
 
     See Also
     --------

@@ -33,26 +33,17 @@ _OF_TABLE = ("efficiency", "spread", "off_target")
 
 @dataclass(frozen=True)
 class OfGenes:
-    """What a platform is to the genes of an object; None is what changes nothing.
+    """What a platform is to the genes of an object; None is what changes nothing."""
 
-    Attributes
-    ----------
-    given
-        The platform.
-    orderable
-        Whether each gene can be ordered, shape (n_vars,).
-    detection
-        What it detects of each gene.
-    counts
-        Counts there for one count here, shape (n_vars,).
-    codewords
-        Of each gene, shape (n_vars, n_bits); zero without one.
-    """
-
+    #: The platform
     given: Platform | None = None
+    #: Whether each gene can be ordered, shape (n_vars,)
     orderable: NDArray[np.bool_] | None = None
+    #: What it detects of each gene
     detection: Detection | None = None
+    #: Counts there for one count here, shape (n_vars,)
     counts: Array | None = None
+    #: Of each gene, shape (n_vars, n_bits); zero without one
     codewords: NDArray[np.bool_] | None = None
 
     def columns(self, key: str) -> dict[str, Array]:
@@ -63,13 +54,7 @@ class OfGenes:
         return {f"{key}_{name}": value for name, value in found.items() if value is not None}
 
     def narrowed(self, adata: AnnData, genes: Choice) -> Choice:
-        """The same choice of genes without those that cannot be ordered.
-
-        Raises
-        ------
-        ValueError
-            A gene that must be in and cannot be ordered; no gene to choose from.
-        """
+        """The same choice of genes without those that cannot be ordered."""
         if self.orderable is None:
             return genes
         out = genes.included & ~self.orderable
@@ -102,13 +87,7 @@ def recorded(given: Platform | None, frame: pd.DataFrame, key: str) -> Platform 
 
 
 def with_codewords(given: Platform) -> Platform:
-    """The same platform with the codewords in place of the name of their file.
-
-    Raises
-    ------
-    OSError, ValueError
-        No such file, or none with codewords.
-    """
+    """The same platform with the codewords in place of the name of their file."""
     if not isinstance(given.codebook, str):
         return given
     with naming(path="codebook"):
@@ -127,13 +106,7 @@ def with_codewords(given: Platform) -> Platform:
 def of_genes(
     adata: AnnData, given: Platform | None, layer: str | None, symbols: str | None = None
 ) -> OfGenes:
-    """Read what a platform is to the genes of an object.
-
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        No platform; names, columns or numbers that cannot be used.
-    """
+    """Read what a platform is to the genes of an object."""
     if given is None:
         return OfGenes()
     if not isinstance(given, Platform):
@@ -271,11 +244,6 @@ def shares(adata: AnnData, given: AnnData, layer: str | None) -> Array:
     cells expresses has ``−log(1 − s)`` molecules in the mean.  The share is that mean there over
     the mean here, 0 for a gene that is not there, and at most 1, as the noise here is not only that
     of counting.
-
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        No gene in common; negative values.
     """
     read.unique_names(given)
     places = given.var_names.get_indexer(adata.var_names)

@@ -73,15 +73,7 @@ def genes(entry: Mapping[str, Any]) -> list[str] | None:
 def result(
     adata: AnnData, key: str, writer: str, *needs: str, argument: str = "key"
 ) -> dict[str, Any]:
-    """``.uns[key]``, as `writer` left it there, of the selection and the matrix that there are.
-
-    Raises
-    ------
-    KeyError
-        It is not there, or is something else.
-    ValueError
-        The selection or the matrix has changed since.
-    """
+    """``.uns[key]``, as `writer` left it there, of the selection and the matrix that there are."""
     entry = selection.record(adata, key, writer, *needs, argument=argument)
     why = outdated(adata, entry)
     if why is not None:

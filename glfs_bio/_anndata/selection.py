@@ -38,13 +38,6 @@ def ranked(adata: AnnData, key: str, *, only: str = "selected") -> pd.DataFrame:
     """Columns that ``select_genes`` wrote under `key`, without the prefix, the best gene first.
 
     `only` is ``"selected"``, or ``"tested"`` for every gene that has a score.
-
-    Raises
-    ------
-    KeyError
-        There is no such selection.
-    ValueError
-        It holds no gene, or gene names are not unique.
     """
     read.unique_names(adata)
     checks.texts(key=key)
@@ -78,11 +71,6 @@ def record(
     """``.uns[key]``, as `writer` left it there, with the entries that are needed.
 
     `argument` is what named it.
-
-    Raises
-    ------
-    KeyError
-        It is not there, or is something else.
     """
     read.check(adata)
     checks.texts(or_none=False, **{argument: key})
@@ -103,13 +91,7 @@ def record(
 
 
 def names(adata: AnnData, symbols: str | None) -> pd.Series:
-    """What genes are called: ``.var_names``, or a column of ``.var``; missing where it is empty.
-
-    Raises
-    ------
-    KeyError
-        No such column.
-    """
+    """What genes are called: ``.var_names``, or a column of ``.var``; missing where it is empty."""
     read.check(adata)
     checks.texts(symbols=symbols, or_none=True)
     if symbols is None:
@@ -123,13 +105,6 @@ def scores(adata: AnnData, key: str, symbols: str | None) -> pd.Series:
     """Scores of the tested genes by name, the largest first.
 
     Genes without a name are left out, and of several with one name the best remains.
-
-    Raises
-    ------
-    KeyError
-        No such selection or column.
-    ValueError
-        No gene has a name.
     """
     frame = ranked(adata, key, only="tested")
     called = names(adata, symbols).loc[frame.index]
@@ -144,13 +119,7 @@ def scores(adata: AnnData, key: str, symbols: str | None) -> pd.Series:
 
 
 def frequency(adata: AnnData, key: str) -> pd.Series:
-    """Selection frequencies of ``tl.stability``, the largest first.
-
-    Raises
-    ------
-    KeyError
-        They are not there.
-    """
+    """Selection frequencies of ``tl.stability``, the largest first."""
     read.check(adata)
     checks.texts(key=key)
     if f"{key}_frequency" not in adata.var:
@@ -169,11 +138,6 @@ def difference(adata: AnnData, key: str, stability_key: str) -> str | None:
     """What tells the selection that a stability examined from that under `key`, in words.
 
     None: it is the same selection, but for its seed.
-
-    Raises
-    ------
-    KeyError
-        No such selection or stability.
     """
     chosen = record(adata, key, "pp.select_genes", "params", "n_tested")
     entry = record(adata, stability_key, "tl.stability", "jaccard", "n_genes")
@@ -193,15 +157,7 @@ def difference(adata: AnnData, key: str, stability_key: str) -> str | None:
 
 
 def data_sets(adata: Any) -> dict[str, AnnData]:
-    """Data sets by name; of a sequence the names are 0, 1, ….
-
-    Raises
-    ------
-    TypeError
-        Not AnnData objects.
-    ValueError
-        None at all, one of them twice, or gene names that are not unique.
-    """
+    """Data sets by name; of a sequence the names are 0, 1, …."""
     if not isinstance(adata, Mapping | list | tuple):
         read.check(adata)
     sets = dict(adata) if isinstance(adata, Mapping) else dict(enumerate(adata))
@@ -234,12 +190,6 @@ def join(
     It has the genes that all sets have, in the order of the first, and of each set what a selection
     reads.  Columns of ``.var`` are those of the first set that has them.  Arguments become
     :data:`JOINED` and :func:`limits_of_joined`.
-
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        A data set without the matrix, the batches or the counts that are named; one whose matrix is
-        not in memory; no gene in common; an argument that one data set alone could have.
     """
     for name, value in {"use_rep": use_rep, "neighbors_key": neighbors_key}.items():
         if value not in (None, "X"):

@@ -44,14 +44,7 @@ _ALIKE, _NEARLY_ALL = 0.02, 0.8
 
 @dataclass(frozen=True)
 class Parameters:
-    """What a structure is computed from, and how: the arguments of ``pp.structure``.
-
-    Attributes
-    ----------
-    stored_key
-        Key of a structure that ``pp.structure`` kept, which has these parameters; None: it is
-        looked for under :data:`KEY`.
-    """
+    """What a structure is computed from, and how: the arguments of ``pp.structure``."""
 
     layer: str | None = None
     batch_key: str | None = None
@@ -62,6 +55,8 @@ class Parameters:
     lambda1: float = 100.0
     standardize: str | None = "auto"
     random_state: int | None = 0
+    #: Key of a structure that ``pp.structure`` kept, which has these parameters; None: it is looked
+    #: for under :data:`KEY`
     stored_key: str | None = None
 
     def record(self) -> dict[str, Any]:
@@ -91,20 +86,13 @@ class Parameters:
 
 @dataclass(frozen=True)
 class Structure:
-    """The cells in the dimensions of their structure.
+    """The cells in the dimensions of their structure."""
 
-    Attributes
-    ----------
-    sets
-        All cells, or each batch.
-    rows
-        Which cells are in each set.
-    parameters
-        What it was computed from, and how.
-    """
-
+    #: All cells, or each batch
     sets: Sequence[Cells]
+    #: Which cells are in each set
     rows: tuple[Index, ...]
+    #: What it was computed from, and how
     parameters: Parameters
 
     def criterion(
@@ -123,13 +111,7 @@ class Structure:
 
 
 def parameters_of(adata: AnnData, **given: Any) -> Parameters:
-    """Return the parameters that arguments name; `use_rep` may name a structure that is kept.
-
-    Raises
-    ------
-    InvalidValue
-        A structure that is kept, and something else that it has of its own.
-    """
+    """Return the parameters that arguments name; `use_rep` may name a structure that is kept."""
     parameters = Parameters(**given)
     checks.texts(or_none=True, use_rep=parameters.use_rep)
     if parameters.use_rep is None or not _is_structure(adata.uns.get(parameters.use_rep)):
@@ -150,24 +132,8 @@ def parameters_of(adata: AnnData, **given: Any) -> Parameters:
 def structure_of(
     adata: AnnData, parameters: Parameters, inputs: read.Inputs | None = None, *, keep: bool = True
 ) -> Structure:
-    """Return the structure with some parameters: the one that is kept, where it fits, or a new one.
-
-    Parameters
-    ----------
-    adata
-        Cells × genes.
-    parameters
-        What the structure is computed from, and how.
-    inputs
-        The arrays that they name; None: they are read here.
-    keep
-        Keep a new one with the cells, under :data:`KEY`.
-
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        As :func:`~glfs_bio._anndata.read.inputs`; nothing varies; a structure that is named and is
-        of another matrix.
+    """Return the structure with some parameters: the one that is kept, where it fits, or a new
+    one.
     """
     if keep:
         read.writable(adata)

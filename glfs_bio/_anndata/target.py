@@ -44,24 +44,7 @@ def resolve(
     symbols: str | None = None,
     missing: names.Missing = "raise",
 ) -> Target | None:
-    """What two arguments ask for; None where it is the structure, all cells counting alike.
-
-    Parameters
-    ----------
-    adata
-        Cells × genes.
-    preserve, cell_weights
-        Those of :func:`~glfs_bio.pp.select_genes`.
-    symbols, missing
-        For names of genes.
-
-    Raises
-    ------
-    KeyError
-        A string that names nothing; unknown genes.
-    TypeError, ValueError
-        Something that cannot be kept, or weights that cannot be used.
-    """
+    """What two arguments ask for; None where it is the structure, all cells counting alike."""
     checks.texts(cell_weights=cell_weights, or_none=True)
     if isinstance(preserve, str) and preserve == STRUCTURE and cell_weights is None:
         return None

@@ -51,14 +51,7 @@ def knn_graph(
     the weights do not depend on the unit of the representation.  Neighbours are exact up to
     :data:`MOST_EXACT` cells, and nearly all are found beyond (:mod:`.neighbors`).
 
-    Parameters
-    ----------
-    representation
-        Coordinates of the cells, shape (n_cells, r).
-    n_neighbors
-        Neighbours of a cell, itself not counted: see :func:`neighbors_of_each`.
-    random_state
-        Seed of the approximate search.
+    Shapes: `representation` (n_cells, r).
     """
     n_neighbors = neighbors_of_each(representation.shape[0], n_neighbors)
     if representation.shape[0] > MOST_EXACT:
@@ -77,15 +70,7 @@ def knn_graph(
 
 
 def check_graph(graph: Matrix, n_cells: int, name: str = "graph") -> sparse.csr_array:
-    """Return `graph` as CSR without self-loops, or say what is wrong with it.
-
-    Raises
-    ------
-    TypeError
-        Not real numbers.
-    ValueError
-        Not square of size `n_cells`, not finite, negative or asymmetric.
-    """
+    """Return `graph` as CSR without self-loops, or say what is wrong with it."""
     shape = np.shape(graph)
     if shape != (n_cells, n_cells):
         raise InvalidValue(

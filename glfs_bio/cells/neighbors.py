@@ -27,26 +27,16 @@ _CHUNK = 2**14
 
 @dataclass(frozen=True)
 class Settings:
-    """What was settled by trial; ``benchmarks/ARCHIVE.md`` has it beside other libraries.
+    """What was settled by trial; ``benchmarks/ARCHIVE.md`` has it beside other libraries."""
 
-    Attributes
-    ----------
-    cells_of_cluster
-        Cells of a cluster, in the mean.
-    sample, most, rounds
-        Cells for each cluster that k-means sees, at most in all, and how often it moves the
-        clusters.
-    looked_at
-        Cells that are looked at for each cell, at least.
-    per_neighbor
-        The same for each neighbour that is wanted.
-    """
-
+    #: Cells of a cluster, in the mean
     cells_of_cluster: int = 400
+    #: Cells for each cluster that k-means sees, at most in all, and how often it moves the clusters
     sample: int = 64
     most: int = 50_000
     rounds: int = 15
     candidates: int = 5000
+    #: The same for each neighbour that is wanted
     per_neighbor: int = 100
 
 
@@ -72,19 +62,8 @@ def nearest(cells: Array, n_neighbors: int, random_state: int | None) -> tuple[I
     Cells are put into clusters.  For the cells of a cluster all distances are computed to those of
     the clusters nearest to it, as by an inverted file (Sivic and Zisserman 2003).
 
-    Parameters
-    ----------
-    cells
-        Coordinates, shape (n_cells, r).
-    n_neighbors
-        Neighbours of a cell, itself not counted.
-    random_state
-        Seed of the clusters.
-
-    Returns
-    -------
-    Two of shape (n_cells, n_neighbors + 1), in single precision.  Of several cells in one place the
-    cell itself may be missing.
+    Shapes: `cells` (n_cells, r).  Two of shape (n_cells, n_neighbors + 1), in single precision.  Of
+    several cells in one place the cell itself may be missing.
     """
     cells = np.asarray(cells, dtype=np.float32)
     n_candidates = max(SETTINGS.candidates, SETTINGS.per_neighbor * n_neighbors)

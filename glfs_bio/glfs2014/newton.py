@@ -17,22 +17,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Rules:
-    """How far a Newton step goes, and how many genes it is taken on.
+    """How far a Newton step goes, and how many genes it is taken on."""
 
-    Attributes
-    ----------
-    ridges
-        Added to the Hessian in units of its diagonal; more, towards a gradient step, where rounding
-        has left no descent in the step before.
-    entering
-        Genes that may enter at once, for each direction.
-    shortest, longest
-        Multiples of a step: where the line search gives up, and how far a step is gone on along
-        whose model was made more convex than the objective.
-    """
-
+    #: Added to the Hessian in units of its diagonal; more, towards a gradient step, where rounding
+    #: has left no descent in the step before
     ridges: tuple[float, ...] = (1e-7, 1e-4, 1e-1, 1e2)
+    #: Genes that may enter at once, for each direction
     entering: int = 2
+    #: Multiples of a step: where the line search gives up, and how far a step is gone on along
+    #: whose model was made more convex than the objective
     shortest: float = 1e-10
     longest: float = 64.0
 
@@ -53,18 +46,7 @@ def minimise(
     The genes with β > 0 are solved first; then one gradient over all genes finds those that must
     join them, until none does.
 
-    Parameters
-    ----------
-    objective
-        The objective φ.
-    beta
-        Where to start, shape (n_genes,).
-    lam
-        λ > 0.
-    tol
-        Largest allowed violation of the optimality conditions, in units of λ.
-    max_iter
-        Accepted steps, over all rounds.
+    Shapes: `beta` (n_genes,).
     """
     beta = beta.copy()
     steps = 0

@@ -68,15 +68,8 @@ def write_gene_list(
 
     Raises
     ------
-    KeyError
-        If the selection, explanation or a column is missing.
-    FileExistsError, FileNotFoundError
-        If the file exists and `overwrite` is False, or if its folder is missing.
-    ImportError
-        If the file is ``.xlsx`` and openpyxl is missing.
     ValueError
-        If the file has another ending, if no gene is selected, if a list gets columns, if the
-        explanation is of another panel, or if a name would change when it is read again.
+        If the explanation is of another panel, or a name would change when it is read again.
 
     See Also
     --------
@@ -147,15 +140,7 @@ def write_gene_list(
 
 
 def _explained(adata: AnnData, key: str, explanation_key: str) -> pd.DataFrame:
-    """Return the columns of an explanation of the genes of a selection.
-
-    Raises
-    ------
-    KeyError
-        If it is missing.
-    ValueError
-        If it is of another panel, or outdated.
-    """
+    """Return the columns of an explanation of the genes of a selection."""
     entry = provenance.result(
         adata, explanation_key, "tl.explain_panel", "table", argument="explanation_key"
     )
@@ -203,13 +188,8 @@ def write_rnk(
 
     Raises
     ------
-    KeyError
-        If the selection or column is missing.
-    FileExistsError, FileNotFoundError
-        If the file exists and `overwrite` is False, or if its folder is missing.
     ValueError
-        If no gene is selected or has a name, if scores are tied, or if a name would change when it
-        is read again.
+        If scores are tied, or a name would change when it is read again.
 
     See Also
     --------

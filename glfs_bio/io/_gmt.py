@@ -60,16 +60,6 @@ def write_gmt(
     overwrite : bool, default False
         Replace an existing file.
 
-    Raises
-    ------
-    KeyError
-        If a selection, stability, column or gene is missing.
-    FileExistsError, FileNotFoundError
-        If the file exists and `overwrite` is False, or if its folder is missing.
-    ValueError
-        If a set has no genes, if a name has a tab or a line break, if two sets have the same name,
-        if a threshold is out of range, or if there is nothing to write.
-
     See Also
     --------
     read_gmt : Read gene sets.

@@ -61,15 +61,9 @@ def write_order(
 
     Raises
     ------
-    KeyError
-        No such order or selection.
-    FileExistsError, FileNotFoundError
-        `path` exists and `overwrite` is not set, or its folder does not exist.
-    ImportError
-        An ``.xlsx``, and openpyxl is not installed.
     ValueError
-        Another ending, an order that is outdated, genes that cannot be ordered, or a name that
-        would not be the same once it is read again.
+        If the order is outdated, has genes that cannot be ordered, or a name would change when it
+        is read again.
 
     Examples
     --------
@@ -164,13 +158,9 @@ def write_reference(
 
     Raises
     ------
-    KeyError
-        No such column or layer.
-    FileExistsError, FileNotFoundError
-        `path` exists and `overwrite` is not set, or its folder does not exist.
     ValueError
-        Another ending, no raw counts, no cell with a type, no gene with an id, an id that two
-        genes or a name that two cells have, or `max_bytes` without room for a cell of every type.
+        If two genes have one id, two cells have one name, or `max_bytes` has no room for a cell of
+        every type.
 
     Examples
     --------

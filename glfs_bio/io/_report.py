@@ -139,15 +139,8 @@ def write_report(
 
     Raises
     ------
-    KeyError
-        If the selection, a result or a column is missing.
-    FileExistsError, FileNotFoundError
-        If the file exists and `overwrite` is False, or if its folder is missing.
-    ImportError
-        If ``jinja2`` or ``scanpy`` is missing, from the extra ``report``.
     ValueError
-        If the file has another ending, if `link` is not a web address with ``{gene}``, if no gene
-        is selected, or if a named result is of another selection.
+        If a named result is of another selection.
 
     See Also
     --------
@@ -240,15 +233,7 @@ def _page(subject: Subject, title: str) -> str:
 def _results(
     adata: AnnData, key: str, genes: pd.Index, named: Mapping[str, str]
 ) -> dict[str, Result]:
-    """Return the results in the object; `genes` are the selected genes.
-
-    Raises
-    ------
-    KeyError
-        If a named result is missing.
-    ValueError
-        If a named result is of another selection.
-    """
+    """Return the results in the object; `genes` are the selected genes."""
     found = {}
     for what, written in _WRITTEN_BY.items():
         given = named.get(what)

@@ -61,11 +61,6 @@ def comparison(
     -------
     None if the figure was shown, else the axes.
 
-    Raises
-    ------
-    KeyError
-        No panels were compared.
-
     Examples
     --------
     >>> import scanpy as sc, glfs_bio

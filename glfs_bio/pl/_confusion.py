@@ -55,11 +55,6 @@ def confusion(
     -------
     None if the figure was shown, else the axes.
 
-    Raises
-    ------
-    KeyError
-        The panel was not evaluated, or without labels.
-
     Examples
     --------
     >>> import scanpy as sc, glfs_bio

@@ -55,11 +55,6 @@ def curve(
     -------
     None if the figure was shown, else the axes of the structure preserved.
 
-    Raises
-    ------
-    KeyError
-        There is no such curve.
-
     Examples
     --------
     >>> import scanpy as sc, glfs_bio

@@ -60,13 +60,6 @@ def enrichment(
     -------
     None if the figure was shown, else the axes.
 
-    Raises
-    ------
-    KeyError
-        No such result.
-    TypeError, ValueError
-        A number of gene sets that cannot be.
-
     Examples
     --------
     >>> import scanpy as sc, glfs_bio

@@ -52,13 +52,6 @@ def imputation(
     -------
     None if the figure was shown, else the axes.
 
-    Raises
-    ------
-    KeyError
-        The panel was not evaluated.
-    ValueError
-        It has every gene that varies.
-
     Examples
     --------
     >>> import scanpy as sc, glfs_bio

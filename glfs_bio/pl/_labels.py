@@ -54,11 +54,6 @@ def labels(
     -------
     None if the figure was shown, else the axes.
 
-    Raises
-    ------
-    KeyError
-        The panel was not evaluated, or without labels.
-
     Examples
     --------
     >>> import scanpy as sc, glfs_bio

@@ -32,64 +32,43 @@ _SQUARE, _TALL = 4.8, 4.2
 
 @dataclass(frozen=True)
 class Heatmap:
-    """Sizes of a heat map, in inches where nothing else is said.
+    """Sizes of a heat map, in inches where nothing else is said."""
 
-    Attributes
-    ----------
-    few
-        Up to so many genes there is room for names of the usual size.
-    column, narrow
-        Of a gene, where they are few and where they are more.
-    row, least
-        Of a group, and of all of them at least.
-    around
-        Of what surrounds the cells, across and down.
-    font, small_font
-        Points of the names, where they are few and where they are more.
-    ratio, fewest
-        Cells of a group: at most so many times those of the smallest, or so many.
-    """
-
+    #: Up to so many genes there is room for names of the usual size
     few: int = 60
+    #: Of a gene, where they are few and where they are more
     column: float = 0.2
     narrow: float = 0.1
+    #: Of a group, and of all of them at least
     row: float = 0.4
     least: float = 2.0
+    #: Of what surrounds the cells, across and down
     around: tuple[float, float] = (3.0, 1.5)
+    #: Points of the names, where they are few and where they are more
     font: int = 9
     small_font: int = 6
+    #: Cells of a group: at most so many times those of the smallest, or so many
     ratio: int = 3
     fewest: int = 20
 
 
 @dataclass(frozen=True)
 class Dotplot:
-    """Sizes of a dot plot, in inches where nothing else is said.
+    """Sizes of a dot plot, in inches where nothing else is said."""
 
-    Attributes
-    ----------
-    per_row
-        Genes in a row.
-    dot
-        Of a dot, with the space to the next.
-    least
-        Of the dots of a row at least, from top to foot.
-    around
-        Of what surrounds the dots, across and down.
-    legend
-        Of the legend's width.
-    area
-        Of the largest dot, in square points.
-    between
-        Space between rows, in heights of a row.
-    """
-
+    #: Genes in a row
     per_row: int = 50
+    #: Of a dot, with the space to the next
     dot: float = 0.26
+    #: Of the dots of a row at least, from top to foot
     least: float = 2.0
+    #: Of what surrounds the dots, across and down
     around: tuple[float, float] = (3.6, 1.6)
+    #: Of the legend's width
     legend: float = 2.0
+    #: Of the largest dot, in square points
     area: float = 150.0
+    #: Space between rows, in heights of a row
     between: float = 0.5
 
 
@@ -152,14 +131,6 @@ def panel(
     -------
     None if the figure was shown, else the axes: a list of the UMAPs, scanpy's dictionary for a heat
     map, and for a dot plot a list of such dictionaries, one for each row of 50 genes.
-
-    Raises
-    ------
-    KeyError
-        No such selection or column, or no layer that it was made with.
-    TypeError, ValueError
-        An unknown kind, no groups or other axes where these are needed, or a column of
-        measurements to group by.
 
     Examples
     --------

@@ -59,13 +59,6 @@ def path(
     -------
     None if the figure was shown, else the axes, or a list of two.
 
-    Raises
-    ------
-    KeyError
-        No such selection.
-    ValueError
-        Another number of axes than are drawn in.
-
     References
     ----------
     .. [1] B. Wang and A. Goldenberg, Gradient-based Laplacian Feature Selection, Figure 2A.

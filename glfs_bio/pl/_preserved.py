@@ -57,11 +57,6 @@ def preserved(
     -------
     None if the figure was shown, else the axes.
 
-    Raises
-    ------
-    KeyError
-        The panel was not evaluated.
-
     Examples
     --------
     >>> import scanpy as sc, glfs_bio

@@ -70,13 +70,6 @@ def stability(
     -------
     None if the figure was shown, else a list of the axes, the matrix last.
 
-    Raises
-    ------
-    KeyError
-        No such result or column.
-    TypeError, ValueError
-        A number of genes that cannot be, or not two axes.
-
     Examples
     --------
     >>> import scanpy as sc, glfs_bio

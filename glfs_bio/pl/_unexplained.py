@@ -59,11 +59,6 @@ def unexplained(
     -------
     None if the figure was shown, else the axes.
 
-    Raises
-    ------
-    KeyError
-        The panel was not evaluated, or there is no such embedding.
-
     Examples
     --------
     >>> import scanpy as sc, glfs_bio

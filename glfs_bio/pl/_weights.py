@@ -59,13 +59,6 @@ def weights(
     -------
     None if the figure was shown, else the axes, or a list of them for several columns.
 
-    Raises
-    ------
-    KeyError
-        No such selection or column.
-    TypeError, ValueError
-        A number of genes that cannot be, or no gene selected.
-
     Examples
     --------
     >>> import scanpy as sc, glfs_bio

@@ -136,18 +136,11 @@ def _shipped(species: str) -> History:
 
 
 class Resolver:
-    """Looks names up in a table of genes, by what a nomenclature says of them.
-
-    Parameters
-    ----------
-    genes
-        Table of genes of one species, as :func:`~.genes.read_genes` returns it.  Ids that it
-        lacks are those of the nomenclature.
-    history
-        Past and present names.
-    """
+    """Looks names up in a table of genes, by what a nomenclature says of them."""
 
     def __init__(self, genes: pd.DataFrame, history: History) -> None:
+        #: Table of genes of one species, as :func:`~.genes.read_genes` returns it.  Ids that it
+        #: lacks are those of the nomenclature.
         self.genes = genes
         self._history = history
         self._symbols = genes["symbol"].to_numpy()
@@ -163,21 +156,11 @@ class Resolver:
         self._by_case = _places([name.casefold() for name in self._symbols])
 
     def resolve(self, names: Sequence[str], ids: Sequence[str] | None = None) -> pd.DataFrame:
-        """Return what each name is, in the table's words.
-
-        Parameters
-        ----------
-        names
-            Symbols or Ensembl ids.
-        ids
-            An Ensembl id of each where one is known, ``""`` elsewhere.
-
-        Returns
-        -------
-        One row per name: ``name``; ``found``, a key of :data:`FOUND` or :data:`NOT_FOUND`;
-        ``place``, the row of the table, −1 where it is not found; ``symbol`` and ``id`` of that
-        row, ``""`` where it is not found; ``candidates``, of a name that is not found, or that was
-        the symbol of another gene as well, with commas between them.
+        """Return what each name is, in the table's words.  One row per name: ``name``; ``found``, a
+        key of :data:`FOUND` or :data:`NOT_FOUND`; ``place``, the row of the table, −1 where it is
+        not found; ``symbol`` and ``id`` of that row, ``""`` where it is not found; ``candidates``,
+        of a name that is not found, or that was the symbol of another gene as well, with commas
+        between them.
         """
         every = [""] * len(names) if ids is None else ids
         rows = [self._one(name, own) for name, own in zip(names, every, strict=True)]
@@ -302,25 +285,7 @@ def resolver(
     species: str | None = None,
     history: pd.DataFrame | None = None,
 ) -> tuple[Resolver, str]:
-    """Return what looks names up, and the species that they are of.
-
-    Parameters
-    ----------
-    names
-        Symbols or Ensembl ids of one species.
-    genes
-        Table of genes that can be found.  None: those of the nomenclature.
-    species
-        Species.  None: of those in the table, or in the nomenclature where it names none, the one
-        that has most of the names.
-    history
-        Nomenclature, a table of genes with ``previous`` or ``aliases``.  None: the shipped one.
-
-    Raises
-    ------
-    ValueError
-        The table has no gene of the species, or none of the names in any species.
-    """
+    """Return what looks names up, and the species that they are of."""
     past = nomenclature() if history is None else history
     table = past if genes is None else genes
     votes = table if "species" in table else past

@@ -140,14 +140,6 @@ def classify(
 
     Further keys of ``.uns[key_added]``: see the outputs in the reference.
 
-    Raises
-    ------
-    KeyError
-        If a gene, column or layer is missing.
-    TypeError, ValueError
-        If an argument or the matrix is invalid, or if there are too few classes or labelled cells;
-        `adata` is unchanged.
-
     Warns
     -----
     UserWarning

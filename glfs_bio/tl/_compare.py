@@ -83,13 +83,6 @@ def compare_panels(
     ``.uns[key_added]["versions"]`` : dict of str
         Versions of the packages.
 
-    Raises
-    ------
-    KeyError
-        If a gene, column or layer is missing.
-    TypeError, ValueError
-        If an argument or the matrix is invalid, or if there are fewer than two panels.
-
     See Also
     --------
     evaluate_panel : Evaluate one panel.
@@ -158,13 +151,7 @@ def compare_panels(
 def _basis(
     adata: AnnData, panels: Mapping[str, Named], symbols: str | None, preserve: Any
 ) -> Basis:
-    """Return the criterion for all panels, by the structure that their selections have.
-
-    Raises
-    ------
-    InvalidValue
-        If the selections have different structures, and none is named.
-    """
+    """Return the criterion for all panels, by the structure that their selections have."""
     keys = [one.key for one in panels.values() if one.key is not None and one.key in adata.uns]
     own = {key: adata.uns[key]["structure"] for key in keys}
     first = next(iter(own), None)

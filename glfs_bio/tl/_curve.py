@@ -91,10 +91,8 @@ def curve(
 
     Raises
     ------
-    KeyError
-        If a gene, column or layer is missing.
-    TypeError, ValueError
-        If an argument or the matrix is invalid, or if constraints are infeasible.
+    ValueError
+        If constraints are infeasible.
 
     See Also
     --------

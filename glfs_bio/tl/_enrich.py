@@ -120,18 +120,6 @@ def enrich(
     ``.uns[key_added]["versions"]`` : dict of str
         Versions of the packages.
 
-    Raises
-    ------
-    KeyError
-        If the selection or column is missing.
-    ConnectionError
-        If a gseapy library cannot be downloaded.
-    ImportError
-        If ``gseapy`` is missing, from the extra ``enrich``.
-    FileNotFoundError, TypeError, ValueError
-        If gene sets are missing or malformed, share no name with the genes, or if an argument is
-        invalid; `adata` is unchanged.
-
     Warns
     -----
     UserWarning

@@ -170,13 +170,6 @@ def evaluate_panel(
     ``.var[f"{key_added}_r2"]`` : float
         R² of the structure of each unmeasured gene; NaN for genes of the panel.
 
-    Raises
-    ------
-    KeyError
-        If a gene, column or layer is missing.
-    TypeError, ValueError
-        If an argument or the matrix is invalid; `adata` is unchanged.
-
     See Also
     --------
     compare_panels : Evaluate several panels.
@@ -242,13 +235,7 @@ class Inputs:
         n_axes: int,
         random_state: int | None,
     ) -> Inputs:
-        """Read the columns and the layer.
-
-        Raises
-        ------
-        KeyError, TypeError, ValueError
-            A column, layer or number that cannot be used.
-        """
+        """Read the columns and the layer."""
         checks.whole_number("n_random", n_random, at_least=0)
         checks.whole_number("n_axes", n_axes, at_least=1)
         checks.seed(random_state)

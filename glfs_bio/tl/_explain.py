@@ -90,13 +90,6 @@ def explain_panel(
     ``.uns[key_added]["versions"]`` : dict of str
         Versions of the packages.
 
-    Raises
-    ------
-    KeyError
-        If a gene, column or layer is missing.
-    TypeError, ValueError
-        If an argument or the matrix is invalid.
-
     See Also
     --------
     substitutes : List the substitutes of each gene.

@@ -102,11 +102,8 @@ def extend_panel(
 
     Raises
     ------
-    KeyError
-        If a gene, column or layer is missing.
-    TypeError, ValueError
-        If an argument or the matrix is invalid, or if constraints are infeasible; `adata` is
-        unchanged.
+    ValueError
+        If constraints are infeasible.
 
     See Also
     --------

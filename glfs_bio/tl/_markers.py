@@ -83,13 +83,6 @@ def markers(
     ``.uns[key_added]["versions"]`` : dict of str
         Versions of the packages.
 
-    Raises
-    ------
-    KeyError
-        If a gene, column or layer is missing.
-    TypeError, ValueError
-        If an argument or the matrix is invalid, or if there are fewer than two labels.
-
     See Also
     --------
     explain_panel : Explain each gene of a panel.

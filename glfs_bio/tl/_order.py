@@ -141,13 +141,8 @@ def order_panel(
 
     Raises
     ------
-    KeyError
-        If a gene, column or layer is missing.
-    OSError
-        If a file cannot be found.
-    TypeError, ValueError
-        If an argument or a file is invalid, if genes cannot be ordered (the first are named) and
-        ``refused="raise"``, or if too few genes could replace them; `adata` is unchanged.
+    ValueError
+        If genes cannot be ordered and ``refused="raise"``, or too few genes could replace them.
 
     See Also
     --------
@@ -252,13 +247,7 @@ def order_panel(
 
 
 def _name(platform: str | Platform) -> str:
-    """The name of a platform that has a form of orders.
-
-    Raises
-    ------
-    ValueError
-        None of these.
-    """
+    """The name of a platform that has a form of orders."""
     name = getattr(platform, "name", platform)
     checks.one_of("platform", name, order.ORDERS)
     return str(name)

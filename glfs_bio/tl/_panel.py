@@ -53,23 +53,15 @@ Write to `adata`.  False: return the result and leave `adata` unchanged.  There 
 
 @dataclass(frozen=True)
 class Basis:
-    """What panels are evaluated by.
+    """What panels are evaluated by."""
 
-    Attributes
-    ----------
-    structure
-        Of the cells.
-    criterion
-        F, over all genes.
-    preserve
-        What it is of.
-    platform
-        What the target platform is to the genes.
-    """
-
+    #: Of the cells
     structure: Structure
+    #: F, over all genes
     criterion: Criterion
+    #: What it is of
     preserve: Preserve
+    #: What the target platform is to the genes
     platform: OfGenes
 
     def record(self) -> dict[str, Any]:
@@ -83,17 +75,11 @@ class Basis:
 
 @dataclass(frozen=True)
 class Panel:
-    """A panel and what it is evaluated by.
+    """A panel and what it is evaluated by."""
 
-    Attributes
-    ----------
-    named
-        The panel, in the rows of ``.var``.
-    basis
-        What it is evaluated by.
-    """
-
+    #: The panel, in the rows of ``.var``
     named: Named
+    #: What it is evaluated by
     basis: Basis
 
     @property
@@ -129,11 +115,6 @@ def find(
     """Find the genes of a panel, and what it is evaluated by unless that is at hand.
 
     Names that are not in the data are left out with a warning.
-
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        As :func:`~glfs_bio._anndata.names.panel` and :func:`basis_of`.
     """
     named = names.panel(adata, panel, symbols=symbols, missing="warn")
     if basis is None:
@@ -161,12 +142,6 @@ def basis_of(
 
     With ``preserve=None`` that is what the selection was made for, in the structure that it was
     chosen by; another panel is evaluated by the structure of the matrix.
-
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        As :func:`~glfs_bio._anndata.target.resolve`, ``platform`` and
-        :func:`~glfs_bio._anndata.structure.structure_of`.
     """
     read.unique_names(adata)
     checks.one_of("across", across, ACROSS)

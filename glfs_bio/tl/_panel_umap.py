@@ -33,23 +33,15 @@ _FEWEST = 5
 
 @dataclass(frozen=True)
 class Maps:
-    """UMAPs of the cells, and what they are of.
+    """UMAPs of the cells, and what they are of."""
 
-    Attributes
-    ----------
-    panel
-        Coordinates by the panel, shape (cells, 2).
-    all_genes
-        Coordinates by all genes; None where the panel has all of them.
-    genes
-        The panel.
-    params
-        `layer` and `random_state`.
-    """
-
+    #: Coordinates by the panel, shape (cells, 2)
     panel: NDArray[np.float64]
+    #: Coordinates by all genes; None where the panel has all of them
     all_genes: NDArray[np.float64] | None
+    #: The panel
     genes: pd.Index
+    #: `layer` and `random_state`
     params: dict[str, Any]
 
 
@@ -99,13 +91,6 @@ def panel_umap(
         where the panel has all genes of `adata`.
     ``.uns["umap"]`` : dict
         ``params`` and ``made_of`` of these, if they were computed here.
-
-    Raises
-    ------
-    KeyError
-        If the selection or layer is missing.
-    TypeError, ValueError
-        If an argument or the matrix is invalid; `adata` is unchanged.
 
     See Also
     --------
@@ -240,13 +225,7 @@ def _is_current(adata: AnnData, entry: str, coordinates: str) -> bool:
 
 
 def _umap(where: NDArray[np.float64], random_state: int) -> NDArray[np.float64]:
-    """Compute a UMAP of cells with these coordinates.
-
-    Raises
-    ------
-    ValueError
-        If there are too few cells.
-    """
+    """Compute a UMAP of cells with these coordinates."""
     n_cells = len(where)
     if n_cells < _FEWEST:
         raise InvalidValue(

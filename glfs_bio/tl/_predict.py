@@ -82,16 +82,6 @@ def predict(
         ``unsure``, the argument; ``n_unsure``, the number of cells without a label; ``absent``,
         missing genes, if any.  The other keys are those of the classifier.
 
-    Raises
-    ------
-    KeyError
-        If genes of the classifier, a column or a layer are missing.
-    OSError
-        If the file does not exist.
-    TypeError, ValueError
-        If an argument, the matrix or the classifier is invalid, or if all its genes are missing;
-        `adata` is unchanged.
-
     Warns
     -----
     UserWarning

@@ -33,23 +33,15 @@ CHANGED = {
 
 @dataclass(frozen=True)
 class Resolution:
-    """What the genes of an object are in a table of genes.
+    """What the genes of an object are in a table of genes."""
 
-    Attributes
-    ----------
-    resolver
-        Looks further names up in the same table.
-    frame
-        One row per gene of the object, see :meth:`~glfs_bio.platform.names.Resolver.resolve`.
-    species
-        Species of the genes; ``""`` where nothing tells it.
-    listed
-        Whether the table is one that was given, and not all genes that are known.
-    """
-
+    #: Looks further names up in the same table
     resolver: names.Resolver
+    #: One row per gene of the object, see :meth:`~glfs_bio.platform.names.Resolver.resolve`
     frame: pd.DataFrame
+    #: Species of the genes; ``""`` where nothing tells it
     species: str
+    #: Whether the table is one that was given, and not all genes that are known
     listed: bool
 
     @property
@@ -116,16 +108,6 @@ def resolve_genes(
         `genes`, ``"date"``, ``"unknown"``), ``symbol``, ``id`` and ``candidates``, which for a gene
         that is found are others that once had its symbol; ``species``; ``params``.
 
-    Raises
-    ------
-    KeyError
-        If a column is missing.
-    OSError
-        If a file cannot be found.
-    TypeError, ValueError
-        If an argument, file or table is invalid, or has no genes of the species; `adata` is
-        unchanged.
-
     See Also
     --------
     glfs_bio.io.read_genes : Read a table of genes.
@@ -176,13 +158,7 @@ def resolved(
     species: str | None = None,
     nomenclature: Any = None,
 ) -> Resolution:
-    """Return what the genes of an object are in a table of genes.
-
-    Raises
-    ------
-    KeyError, TypeError, ValueError, OSError
-        As :func:`resolve_genes`.
-    """
+    """Return what the genes of an object are in a table of genes."""
     read.unique_names(adata)
     checks.texts(symbols=symbols, ids=ids, species=species, or_none=True)
     called = selection.names(adata, symbols).fillna("").astype(str)

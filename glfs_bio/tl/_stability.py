@@ -130,11 +130,9 @@ def stability(
 
     Raises
     ------
-    KeyError
-        If there is no selection under `key` and no parameter is given, or if a name is missing.
-    TypeError, ValueError
-        If an argument, the matrix or the graph is invalid, if `adata` has fewer genes than the
-        selection had, or if the selection is from several datasets; `adata` is unchanged.
+    ValueError
+        If `adata` has fewer genes than the selection had, or the selection is from several
+        datasets.
 
     See Also
     --------

@@ -89,13 +89,6 @@ def substitutes(
     ``.uns[key_added]["versions"]`` : dict of str
         Versions of the packages.
 
-    Raises
-    ------
-    KeyError
-        If a gene, column or layer is missing.
-    TypeError, ValueError
-        If an argument or the matrix is invalid, or if a gene is not in the panel.
-
     See Also
     --------
     explain_panel : Explain each gene of a panel.
