@@ -62,13 +62,12 @@ class Door:
 
     #: Texts for the tokens without an argument, by name
     words: Mapping[str, str]
-    #: Shows an argument from its name and, unless that is :data:`NO_VALUE`, its value as text
+    #: Shows an argument from its name and, unless it is :data:`NO_VALUE`, its value
     argument: Callable[[str, Any], str]
-    #: Shows a call of a function from its name, such as ``"pp.structure"``
+    #: Shows a function from its name, such as ``"pp.structure"``
     call: Callable[[str], str]
-    #: Shows a value
     value: Callable[[object], str]
-    #: Shows a text that is filled in, such as the names that :func:`listed` returns
+    #: Shows a text that is filled in, such as names from :func:`listed`
     text: Callable[[str], str] = str
 
     def fill(self, template: str, fields: Mapping[str, object]) -> str:
@@ -180,9 +179,8 @@ class Message:
     """A sentence, or several, that each door shows in its own words."""
 
     def __init__(self, template: str, **fields: object) -> None:
-        #: Text with tokens and the names of fields in braces
+        #: Text with tokens and names of fields in braces
         self.template = template
-        #: What is filled in
         self.fields = fields
 
     def render(self, door: Door) -> str:
@@ -208,17 +206,17 @@ class Refusal(Exception):
         **fields: object,
     ) -> None:
         super().__init__(argument)
-        #: Name of the argument that is refused
+        #: Its name
         self.argument = argument
-        #: Its value, shown shortened; :data:`NO_VALUE` where it would not help
+        #: Shown shortened; :data:`NO_VALUE` where it would not help
         self.value = value
-        #: What is wrong with it: the rest of a sentence whose subject is the argument
+        #: The rest of a sentence whose subject is the argument
         self.problem = problem
-        #: What to do: a clause; empty where the problem says it
+        #: A clause; empty where the problem says it
         self.remedy = remedy
-        #: What is filled into both, beside the tokens of this module
+        #: Filled into both, with the tokens of this module
         self.fields = fields
-        #: Which of several objects it is about, such as ``dataset 'a'``; empty for the only one
+        #: Object among several, such as ``dataset 'a'``; empty for the only one
         self.place = ""
 
     def render(self, door: Door) -> str:

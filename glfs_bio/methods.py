@@ -31,20 +31,20 @@ ACROSS = ("mean", "worst")
 class Question:
     """A selection that is asked for, whoever answers."""
 
-    #: Size of the selection.  None: the method chooses.
+    #: None: the method chooses
     n_genes: int | None = None
     #: Indices of genes that are in the selection from the start
     include: Any = ()
-    #: Sorted genes that may be selected; None: all.  The others are seen too: they are part of the
-    #: structure that is to be preserved.
+    #: Sorted indices of genes that may be selected; None: all.  The others are part of the
+    #: structure that is preserved, too.
     candidates: Any = None
-    #: Limits on the panel, over all genes
+    #: Over all genes
     rows: Rows | None = None
-    #: What the target platform detects of each gene; None: what the reference does
+    #: Of each gene on the target platform; None: as in the reference
     detection: Detection | None = None
-    #: What is to be preserved of all cells; None: the structure
+    #: What is preserved of all cells; None: the structure
     target: Target | None = None
-    #: Whether F is the mean over the batches, or that of the batch of which least is preserved
+    #: F is the mean over the batches, or that of the batch of which least is preserved
     across: Literal["mean", "worst"] = "mean"
 
     def __post_init__(self) -> None:

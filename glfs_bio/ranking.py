@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 class Ranking:
     """Result of a method."""
 
-    #: The method's own weights, zero for what it left out; its scores where it has none
+    #: The method's own, zero for what it left out; its scores where it has none
     weights: Array
-    #: One finite number a gene, larger is better, no two alike
+    #: One finite number per gene, larger is better, all different
     scores: Array
-    #: How many of the best genes the method selects
+    #: Number of selected genes, the best ones
     n_selected: int
-    #: What else it has to say, ready to be written to a file
+    #: More results, ready to be written to a file
     info: dict[str, Any] = field(default_factory=dict)
     #: What the selection loses without each of its genes, zero for the others, as a share of what
-    #: all genes keep; empty until it is measured
+    #: all genes preserve; empty until it is measured
     losses: Array = field(default_factory=lambda: np.empty(0))
 
     @property

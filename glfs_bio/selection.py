@@ -43,7 +43,7 @@ _NOTHING = 1e-6
 class Options:
     """How genes are selected."""
 
-    #: Names of :data:`~glfs_bio.methods.METHODS` and :data:`~glfs_bio.methods.OBJECTIVES`, or
+    #: Names in :data:`~glfs_bio.methods.METHODS` and :data:`~glfs_bio.methods.OBJECTIVES`, or
     #: instances
     method: str | Method = "glfs"
     objective: str | Method = "error"

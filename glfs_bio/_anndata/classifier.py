@@ -30,18 +30,17 @@ PARTS = ("genes", "classes", *_NUMBERS)
 class Classifier:
     """``X w + b`` on a few genes."""
 
-    #: Names of the genes, the best first, and their symbols, "" where there is none
+    #: Names, the best first, and symbols, "" where there is none
     genes: NDArray[Any]
     symbols: NDArray[Any]
-    #: Names of the classes
     classes: NDArray[Any]
-    #: w, shape (n_genes, n_outputs), and b: one output a class, or one for two classes, which is
-    #: positive for the second
+    #: w, shape (n_genes, n_outputs), and b: an output per class, or one for two classes, positive
+    #: for the second
     coef: Array
     intercept: Array
-    #: Means over the cells that were learnt from, for genes that other data lacks
+    #: Over the training cells, for genes that other data lack
     gene_means: Array
-    #: Median over the labelled cells that were learnt from
+    #: Median over the labelled training cells
     typical_margin: float
 
     @classmethod

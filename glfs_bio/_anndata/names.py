@@ -98,7 +98,7 @@ PATTERNS = {
 class Hints:
     """How names that are missing are compared with those that are there."""
 
-    #: So many of the missing names, letter by letter: each takes milliseconds
+    #: Most missing names that are compared, letter by letter: each takes milliseconds
     compared: int = 20
     #: Similarity of difflib from which a name is a hint: CD8X and CD8A have .75
     alike: float = 0.75
@@ -126,11 +126,11 @@ class Choice:
 class Named:
     """A panel that an argument names."""
 
-    #: Its rows of ``.var``, each once, in the order of the names
+    #: Rows of ``.var``, each once, in the order of the names
     genes: NDArray[np.intp]
-    #: The names, each once
+    #: Each once
     names: list[str]
-    #: Those of them that are not in the data
+    #: Names that are not in the data
     absent: list[str]
     #: Key of the selection that it is, or None
     key: str | None = None
@@ -177,7 +177,7 @@ class Lookup:
         self._symbols = symbols
         self._var = adata.var
         self._raw = adata.raw
-        #: Rows by name.  Several rows may have one symbol.
+        #: Several rows may have one symbol
         self.by_name: dict[str, list[int]] = {}
         for column in columns:
             for row, name in enumerate(column):

@@ -35,15 +35,13 @@ _OF_TABLE = ("efficiency", "spread", "off_target")
 class OfGenes:
     """What a platform is to the genes of an object; None is what changes nothing."""
 
-    #: The platform
     given: Platform | None = None
-    #: Whether each gene can be ordered, shape (n_vars,)
+    #: Shape (n_vars,)
     orderable: NDArray[np.bool_] | None = None
-    #: What it detects of each gene
     detection: Detection | None = None
     #: Counts there for one count here, shape (n_vars,)
     counts: Array | None = None
-    #: Of each gene, shape (n_vars, n_bits); zero without one
+    #: Shape (n_vars, n_bits); zero for a gene without one
     codewords: NDArray[np.bool_] | None = None
 
     def columns(self, key: str) -> dict[str, Array]:

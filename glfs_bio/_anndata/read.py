@@ -51,18 +51,17 @@ _PARTS = {
 class Recognition:
     """How the content of a matrix is recognised from its first values."""
 
-    #: Number of values
     values: int = 10_000
-    #: Number of rows that they are taken from, where the matrix is not in memory
+    #: Rows that values are taken from, where the matrix is not in memory
     rows: int = 20
-    #: No logarithm exceeds it: that of 1e9 to the base of 2
+    #: That of 1e9 to the base of 2
     largest_logarithm: float = 30.0
     #: No logarithm and hardly a scaled value exceeds it
     largest: float = 500.0
     #: Logarithms of logarithms of counts are smaller
     twice: float = 3.0
-    #: How near to a whole number its ratio to the smallest of a cell is, and how many of them are,
-    #: where a matrix holds counts in some unit
+    #: Counts in some unit: how near to a whole number the ratio of a value to the smallest of its
+    #: cell is, and for what share of them
     whole: float = 0.05
     nearly_all: float = 0.95
 

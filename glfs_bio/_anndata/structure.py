@@ -55,8 +55,7 @@ class Parameters:
     lambda1: float = 100.0
     standardize: str | None = "auto"
     random_state: int | None = 0
-    #: Key of a structure that ``pp.structure`` kept, which has these parameters; None: it is looked
-    #: for under :data:`KEY`
+    #: Key of the stored structure with these parameters; None: looked for under :data:`KEY`
     stored_key: str | None = None
 
     def record(self) -> dict[str, Any]:
@@ -90,9 +89,8 @@ class Structure:
 
     #: All cells, or each batch
     sets: Sequence[Cells]
-    #: Which cells are in each set
+    #: Cells of each set
     rows: tuple[Index, ...]
-    #: What it was computed from, and how
     parameters: Parameters
 
     def criterion(

@@ -97,24 +97,23 @@ class Cells:
 
     #: V, orthonormal columns, shape (n_cells, r)
     basis: Array
-    #: ``C = XᵀV`` of the centred genes in the units of the matrix, shape (n_genes, r)
+    #: ``C = XᵀV`` of the centred genes, in the units of the matrix, shape (n_genes, r)
     projections: Array
     #: ``K = Vᵀ (I + λ1 L) V``, shape (r, r)
     stiffness: Array
-    #: Variance of every gene in the units of the matrix, shape (n_genes,)
+    #: Of every gene, in the units of the matrix, shape (n_genes,)
     variance: Array
     #: ``σ_i²``, technical noise in the units of the matrix, shape (n_genes,)
     residuals: Array
-    #: ``σ_0²``, the noise of the assay that will measure the panel, in the units of the matrix
+    #: ``σ_0²``, noise of the assay that will measure the panel, in the units of the matrix
     assay_noise: float
     #: What genes are multiplied with, shape (n_genes,)
     units: Array
     #: Mean noise of a gene in `units`: 1 where these are units of noise
     noise_level: float
-    #: Connected components of the graph of the cells
     graph_components: int = 1
-    #: Strength of the leading axis where each gene is permuted over the cells; 0 where the axis of
-    #: the genes as they are is so strong that this was not looked at
+    #: Strength of the leading axis where genes are permuted over the cells; 0 where the axis is so
+    #: strong that this was not computed
     chance: float = 0.0
 
     @property
@@ -180,11 +179,11 @@ class Cells:
 class Problem(Cells):
     """Cells and their graph, and the genes seen through a subspace of the cells."""
 
-    #: Cells × genes in memory: all cells, or a :class:`Sample` of many
+    #: Cells × genes in memory: all cells, or a :class:`Sample`
     data: Matrix
     #: Similarities of the cells of `data`
     data_graph: sparse.csr_array
-    #: Similarities, shape (n_cells, n_cells)
+    #: Shape (n_cells, n_cells)
     graph: sparse.csr_array
     #: Whether V spans all that the genes span
     full_rank: bool
@@ -208,11 +207,11 @@ class Sample:
     from these; they are in memory.  All cells make up the subspace, the graph and the projections.
     """
 
-    #: Sampled cells × genes, in single or double precision as they were given
+    #: Sampled cells × genes, in the precision that they came in
     data: Matrix
-    #: Which of all cells, sorted; None: all
+    #: Sorted indices of the sampled cells; None: all
     chosen: Index | None
-    #: Variance of every gene over the sample; None where that is all cells
+    #: Of every gene over the sample; None where that is all cells
     variance: Array | None
 
     @cached_property

@@ -29,14 +29,14 @@ _CHUNK = 2**14
 class Settings:
     """What was settled by trial; ``benchmarks/ARCHIVE.md`` has it beside other libraries."""
 
-    #: Cells of a cluster, in the mean
+    #: Mean number
     cells_of_cluster: int = 400
-    #: Cells for each cluster that k-means sees, at most in all, and how often it moves the clusters
+    #: Cells per cluster that k-means sees, at most in all, and its rounds
     sample: int = 64
     most: int = 50_000
     rounds: int = 15
     candidates: int = 5000
-    #: The same for each neighbour that is wanted
+    #: Cells that are looked at for each neighbour
     per_neighbor: int = 100
 
 

@@ -22,10 +22,10 @@ class Settings:
     """How much noise a gene has at least, and how it is added up."""
 
     #: Noise of the assay that will measure a panel, in units of the mean noise of the genes that
-    #: carry structure.  Less trusts genes that hardly vary, more takes highly expressed ones;
-    #: ``benchmarks/ARCHIVE.md`` has the trials.
+    #: carry structure: less trusts genes that hardly vary, more takes highly expressed ones;
+    #: ``benchmarks/ARCHIVE.md`` has the trials
     assay: float = 0.3
-    #: No gene has less noise than this share of its variance
+    #: Least noise of a gene, as a share of its variance
     smallest_share: float = 1e-3
     #: Entries of a block of dense genes, and cells whose sums are added up by themselves
     block: int = 2**21

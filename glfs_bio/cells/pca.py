@@ -38,18 +38,16 @@ _EIGENVALUE_TOLERANCE = 1e-9
 class Rules:
     """When the iteration ends, and how wide its blocks are."""
 
-    #: Share of the sum of the eigenvalues that the last product may still add: where the leading
-    #: directions matter, and where all do
+    #: Share of the sum of the eigenvalues that the last product may still add, where the leading
+    #: axes matter, and where all do
     leading: float = 5e-3
     every: float = 3e-4
-    #: Products at most
     most: int = 20
-    #: So few products that span all there is are all made
+    #: So few products that span the whole space are all made
     few: int = 10
-    #: Columns of a block are the multiple of this nearest to the vectors asked for: what registers
-    #: and lines of a cache hold
+    #: Columns of a block are the nearest multiple: what registers and lines of a cache hold
     lanes: int = 16
-    #: Directions that are longer, in units of the longest, are no rounding
+    #: Longer axes, in units of the longest, are no rounding
     sure: float = 1e-6
 
 

@@ -23,9 +23,8 @@ class As:
     kind: Any
     #: Makes the value of what is given and of the argument's name
     read: Callable[[Any, str], Any]
-    #: What the help says of it
     help: str = ""
-    #: What the option is called, where it is not called as the argument is
+    #: Name of the option, where it is not that of the argument
     option: str = ""
 
 

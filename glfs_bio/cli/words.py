@@ -49,7 +49,6 @@ class Option:
 
     #: ``--n-genes``, or ``PANEL``
     name: str
-    #: Whether it takes no value
     is_flag: bool = False
     #: ``--no-transpose``, of a flag with an opposite
     opposite: str | None = None

@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 class Settings:
     """What was settled by trial, once for all data sets; ``benchmarks/ARCHIVE.md`` says how."""
 
-    #: Of ``Σ g_j g_jᵀ`` and of the like sums for labels and numbers of the cells: 0 is all
-    #: directions alike (A-optimal designs), 1 the error of predicting every gene (I-optimal)
+    #: Of ``Σ g_j g_jᵀ`` and of the like sums for labels and cell variables: 0 weighs all axes alike
+    #: (A-optimal designs), 1 is the error of predicting every gene (I-optimal)
     power: float = 0.5
-    #: τ of ``λ2 = τ · n · Tr K / r``, the noise of a measured gene against the structure: where
-    #: genes are to be predicted, and where labels and numbers of the cells are.  Less favours
-    #: accuracy and rare types, more favours the same genes from other cells.
+    #: τ of ``λ2 = τ · n · Tr K / r``, the noise of a measured gene, where genes are predicted, and
+    #: where labels and cell variables are: less favours accuracy and rare types, more favours the
+    #: same genes from other cells
     noise: float = 0.2
     noise_of_cells: float = 0.05
 
@@ -56,11 +56,10 @@ SHARPNESS = 100.0
 class View:
     """One set of cells as a term sees it."""
 
-    #: The reduced problem
     problem: Cells
     #: Of a whitened gene that stands for one measurement: the unit of ``g_i``
     length: float
-    #: How much each cell counts, with mean 1, shape (n_cells,); None: all the same
+    #: Of the cells, with mean 1, shape (n_cells,); None: equal
     weights: Array | None
 
     def some(self, genes: Index | slice) -> Array:
@@ -128,7 +127,7 @@ class Target:
 
     #: With their shares
     terms: tuple[tuple[Term, float], ...] = ((Structure(), 1.0),)
-    #: How much each cell counts, shape (n_cells,); None: all the same
+    #: Of the cells, shape (n_cells,); None: equal
     weights: Array | None = None
 
     @property
@@ -182,11 +181,10 @@ class Criterion:
         worst: bool = False,
         efficiency: Array | None = None,
     ) -> None:
-        #: The sets of cells
         self.sets = tuple(problems)
-        #: What is preserved of each
+        #: What is preserved of each set
         self.targets = (Target(),) * len(self.sets) if targets is None else tuple(targets)
-        #: Whether the set counts of which least is preserved
+        #: The set counts of which least is preserved
         self.worst = worst
         #: Relative detection efficiency of each gene on the target platform, at most 1, shape
         #: (n_genes,); None: that of the reference

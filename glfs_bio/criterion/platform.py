@@ -33,9 +33,9 @@ class Detection:
     spread: Array | None = None
     #: Probability that a gene fails, shape (n_genes,)
     failure: Array | None = None
-    #: Share of what is detected of a gene that comes from others, shape (n_genes,)
+    #: Share of the counts of a gene that come from others, shape (n_genes,)
     off_target: Array | None = None
-    #: Whether the worst of the draws counts, and not their mean
+    #: The worst of the draws counts, not their mean
     worst: bool = False
 
     @property
@@ -121,7 +121,6 @@ class OnPlatform(Criterion):
             for draw, number in places
         ]
         self._draw_of_block = np.array([draw for draw, _ in places])
-        #: Number of draws
         self.n_draws = n_draws
 
     def _longer(self, cells: Cells, works: Array, drawn: Array, detection: Detection) -> Array:

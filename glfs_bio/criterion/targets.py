@@ -33,7 +33,6 @@ class Expression(Term):
 class Genes(Term):
     """Some genes, which are to be predicted from the panel: ``Σ_j g_j g_jᵀ`` over them."""
 
-    #: Which
     genes: Index
 
     def matrix(self, view: View) -> Array:
@@ -50,7 +49,7 @@ class Labels(Term):
     classes, so that every pair of classes counts alike, however many cells they have.
     """
 
-    #: Class of every cell, −1 where it is not known, shape (n_cells,)
+    #: Class of every cell, −1 where it is unknown, shape (n_cells,)
     codes: Index
     of_cells: ClassVar[bool] = True
 
@@ -75,7 +74,7 @@ class Labels(Term):
 class Values(Term):
     """Numbers of the cells: Y has a column each, centred, with squares that sum to 1."""
 
-    #: Not finite where they are not known, shape (n_cells, n_values)
+    #: Shape (n_cells, n_values); not finite where they are unknown
     values: Array
     of_cells: ClassVar[bool] = True
 

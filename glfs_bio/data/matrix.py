@@ -35,12 +35,12 @@ log = logging.getLogger(__name__)
 class Blocks:
     """How much of a matrix is worked on at once."""
 
-    #: Entries of a block of a dense matrix, and of what is read at once of a sparse one, where
-    #: zeros count
+    #: Entries of a block of a dense matrix, and of what is read at once of a sparse one, zeros
+    #: included
     dense: int = 2**24
     sparse_read: int = 2**26
-    #: Stored values of a block of a sparse matrix.  Arrays of few more are not reused when freed:
-    #: the system's time for new ones was a third of a pass.
+    #: Stored values of a block of a sparse matrix; few more are not reused when freed, and new ones
+    #: were a third of the time of a pass
     stored: int = 2**20
     #: Entries of a place for the rows of many parts
     place: int = 2**24
@@ -84,9 +84,9 @@ class RowMatrix:
             source, cells, genes = _as_block(source, cells, genes), None, None
         #: NumPy array, CSR or CSC in memory; anything with ``shape``, ``dtype`` and slices of rows,
         #: such as an ``h5py.Dataset``, a ``zarr.Array`` or a sparse dataset of anndata; or a dask
-        #: array with dense or sparse blocks
+        #: array
         self.source: Any = source
-        #: Sorted indices of rows and columns to use; None: all
+        #: Sorted indices of rows and columns; None: all
         self.cells: Index | None = cells
         self.genes: Index | None = genes
 

@@ -129,12 +129,11 @@ class ScaledGenes:
     so that its rounding cannot make a difference between containers.
     """
 
-    #: With X in a unit that brings them into the range of single precision
+    #: With X in a unit that suits single precision
     products: Products
-    #: What genes are multiplied with, at most one, shape (n_genes, 1) and in the precision of
-    #: products
+    #: At most one, shape (n_genes, 1), in the precision of the products
     scale: Array
-    #: What is left out of both
+    #: Factor that is left out of both
     unit: float
 
     @classmethod

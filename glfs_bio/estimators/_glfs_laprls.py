@@ -46,13 +46,13 @@ SELECTORS: dict[str, Callable[..., GLFS]] = {
 class Rules:
     """Thresholds of the automatic choices; ``benchmarks/ARCHIVE.md`` has the trials."""
 
-    #: Maximum number of samples for full rank, which takes a second there
+    #: Most samples for full rank, which takes a second there
     full_rank: int = 100
-    #: Number of components for more samples
+    #: For more samples
     n_comps: int = 50
-    #: Maximum number of samples for the graph of the classes
+    #: Most samples for the graph of the classes
     classes: int = 400
-    #: Minimum number of samples in two classes, so that folds leave some to be joined
+    #: Fewest samples in two classes, so that folds leave some to be joined
     enough: int = 4
 
 

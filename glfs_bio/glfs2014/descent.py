@@ -19,10 +19,10 @@ TOLERANCE = 1e-4
 class Rules:
     """Which steps are taken."""
 
-    #: No direction may lose more than this share of its weight in one step, or it could jump over
-    #: the top of a/(1+a)² and leave its branch by accident
+    #: Largest share of its weight that a direction loses in one step: more could jump over the top
+    #: of a/(1+a)² and leave its branch by accident
     drop: float = 0.3
-    #: Share of the decrease that the slope promises, of which a step has to make at least as much
+    #: Smallest share of the decrease promised by the slope
     decrease: float = 1e-4
     #: Share of the objective by which it may seem to rise
     rounding: float = 1e-13
@@ -35,7 +35,6 @@ RULES = Rules()
 class Solution:
     """A stationary point at one λ."""
 
-    #: λ
     lam: float
     #: β, shape (n_genes,)
     beta: Array

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 class Rules:
     """How far a Newton step goes, and how many genes it is taken on."""
 
-    #: Added to the Hessian in units of its diagonal; more, towards a gradient step, where rounding
-    #: has left no descent in the step before
+    #: Added to the Hessian in units of its diagonal; the next, towards a gradient step, where
+    #: rounding left no descent
     ridges: tuple[float, ...] = (1e-7, 1e-4, 1e-1, 1e2)
-    #: Genes that may enter at once, for each direction
+    #: Genes that may enter at once, per direction
     entering: int = 2
-    #: Multiples of a step: where the line search gives up, and how far a step is gone on along
-    #: whose model was made more convex than the objective
+    #: Multiples of a step: where the line search gives up, and how far it goes on where the model
+    #: was made more convex than the objective
     shortest: float = 1e-10
     longest: float = 64.0
 

@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 class Rules:
     """What the paper leaves open, settled by trial on its images and simulations."""
 
-    #: Weight, in its own direction, of a gene that must be in: well on the branch of selections
+    #: Weight, in its own direction, of a gene of `include`: well on the branch of selections
     included_weight: float = 12.0
-    #: At full rank the best genes are those of largest weight among more: so many times their
-    #: number at most, and less where there are fewer genes for each direction
+    #: At full rank the best genes are those of largest weight among this many times their number,
+    #: and fewer where there are fewer genes per direction
     most_room: float = 2.0
-    #: There the path begins with this times as many, and at least so many: before that a step costs
-    #: a cube of the number of directions
+    #: At full rank the path begins with this many times the genes, and at least so many: a step
+    #: before that costs a cube of the number of directions
     ahead: float = 1.25
     fewest_first: int = 150
     #: A gene so near to stationary may be the twin, at zero, of one with a weight

@@ -35,23 +35,23 @@ SOLVERS = {"newton": newton.minimise, "owlqn": owlqn.minimise}
 class Rules:
     """How λ is walked.  Settled by trial on the paper's images and simulations."""
 
-    #: λ grows by this factor from one solution to the next
+    #: Of λ from one solution to the next
     factor: float = 1.2
     #: Weight of the median direction at the start: well above 1, the top of a/(1+a)².  Directions
     #: far below it, which are noise, may start off the branch; where they prevail, weights double
     #: until none does.
     median_weight: float = 100.0
-    #: How often they may
+    #: At most
     doublings: int = 20
-    #: Genes at the start, for each direction; the rest enter when their gradient says so
+    #: Genes at the start, per direction; the rest enter when their gradient says so
     start_genes: int = 6
     #: Directions below this share of the largest are not reached by the genes
     reached: float = 1e-8
-    #: A step that leaves less than this share of the genes is part of an avalanche
+    #: A step that leaves a smaller share of the genes is part of an avalanche
     few_lost: float = 0.75
-    #: More genes than a Newton step can handle well are thinned out first
+    #: More than a Newton step can handle well are thinned out first
     many_genes: int = 900
-    #: Below so much of the first λ, weights are so large that nothing is left of their differences
+    #: As a share of the first λ: weights are so large below that their differences are lost
     smallest_lam: float = 1e-30
 
 

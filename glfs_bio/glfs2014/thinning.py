@@ -32,24 +32,24 @@ log = logging.getLogger(__name__)
 class Rules:
     """How fast λ grows and weights move.  Settled by time and by the genes left."""
 
-    #: λ grows by `factor` a step, by `fast` where the balance is `far_out` of λ: all directions are
-    #: far out on the branch then
+    #: λ grows by `factor` a step, by `fast` where the balance is `far_out` of λ, since all
+    #: directions are then far out on the branch
     factor: float = 1.15
     fast: float = 1.15**4
     far_out: float = 0.99
-    #: Updates a step, and steps
+    #: Updates per step, and steps
     updates: int = 3
     most_steps: int = 300
-    #: No weight may grow more in one update
+    #: Of a weight in one update
     most_growth: float = 2.0
-    #: In an avalanche none may shrink more, and λ stays as long as more genes than this share want
-    #: to leave
+    #: Of a weight in an avalanche, where λ stays as long as more than the share `leaving` of the
+    #: genes want to leave
     most_shrinking: float = 0.5
     leaving: float = 0.05
-    #: A gene whose weight has fallen below this share of the largest is left behind
+    #: A gene below this share of the largest weight is dropped
     negligible: float = 1e-4
-    #: When λ has grown by this factor all genes are looked at, and as many as there are directions
-    #: may enter, with this share of the median weight
+    #: Growth of λ after which all genes are looked at, and as many as there are directions may
+    #: enter with this share of the median weight
     look: float = 3.0
     entering_weight: float = 0.3
 

@@ -63,7 +63,7 @@ class Block:
     outer: Array
     left: Array
     right: Array
-    #: What A' holds besides the genes that are weighed, shape (r, r)
+    #: A' of the genes that every panel holds, shape (r, r)
     covered: Array
 
     def cover(self, include: Index, beta: Array) -> Self:
@@ -180,9 +180,9 @@ class Grams:
     #: Where the genes are, and which they are
     block: Block
     support: Index
-    #: Whether N₂ is the identity
+    #: N₂ is the identity
     flat: bool
-    #: ``G Gᵀ``, ``G N₁ Gᵀ``, ``G N₂ Gᵀ`` and ``G N Gᵀ``.  Those that are alike are one array.
+    #: ``G Gᵀ``, ``G N₁ Gᵀ``, ``G N₂ Gᵀ`` and ``G N Gᵀ``; equal ones are one array
     plain: Array
     left: Array
     right: Array
@@ -303,7 +303,7 @@ class Variance:
     """``φ(β) = Σ_b φ_b(β)`` over one set of cells, or over several (batches)."""
 
     def __init__(self, *blocks: Block) -> None:
-        #: The objective on each set of cells, all over the same genes
+        #: One per set of cells, all over the same genes
         self.blocks = blocks
 
     @property

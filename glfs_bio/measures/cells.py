@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 class Settings:
     """How the cells of a panel are looked at."""
 
-    #: Principal components of a panel of more genes
+    #: Principal components of a larger panel
     n_comps: int = 50
-    #: Nearest cells of a cell, itself not counted
+    #: Without the cell itself
     n_neighbors: int = 15
-    #: Numbers of clusters: the main types, and their subtypes
+    #: Numbers of clusters: main types, and subtypes
     coarse: tuple[int, ...] = (5, 7, 10)
     fine: tuple[int, ...] = (20, 30, 40)
-    #: k-means starts from so many places and keeps the best
+    #: Of k-means, which keeps the best
     starts: int = 3
-    #: So many cells a cluster are needed on average.  With fewer, clusters agree by chance.
+    #: Least mean number; with fewer cells, clusters agree by chance
     cells_of_cluster: int = 10
-    #: Of more cells so many are clustered, in every view the same
+    #: Most cells that are clustered, in every view the same
     clustered: int = 20_000
 
 
@@ -53,9 +53,9 @@ class View:
 
     #: Shape (n_cells, r)
     coordinates: Array
-    #: What :func:`nearest` returns for them
+    #: Of :func:`nearest`
     nearest: Index
-    #: What :func:`clusterings` returns for them
+    #: Of :func:`clusterings`
     clusters: dict[int, Index]
 
     @classmethod
@@ -69,12 +69,11 @@ class View:
 class ClusterPreservation:
     """How far clusters of the cells are the same in the panel as in all genes."""
 
-    #: Numbers of clusters: those of :class:`Settings` with enough cells
+    #: Numbers of clusters of :class:`Settings` with enough cells
     numbers: tuple[int, ...]
-    #: Normalised mutual information of the two clusterings, for every number
+    #: Normalised mutual information of the two clusterings, per number
     nmi: Array
-    #: Its mean over the coarse and over the fine numbers; NaN where the cells are too few for any
-    #: of them
+    #: Its mean over coarse and over fine numbers; NaN where the cells are too few
     coarse: float
     fine: float
 

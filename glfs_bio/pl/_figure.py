@@ -30,30 +30,30 @@ if TYPE_CHECKING:
 class Look:
     """Sizes of every plot, settled by eye."""
 
-    #: Points of the text in a figure of its own; of the least that axes of the caller have; and
-    #: below which rows are named one in so many, and cells have no number
+    #: Points of text in an own figure; the least in axes of the caller; and below which rows are
+    #: named one in so many, and cells have no number
     font: float = 10.0
     small_font: float = 7.5
     smallest_font: float = 5.0
-    #: Inches of width from which on axes have text, names and points of the usual size
+    #: Inches of width from which text, names and points have the usual size
     full: float = 4.0
-    #: Size of the names of rows, of legends and of numbers, relative to the text
+    #: Names of rows, legends and numbers, relative to the text
     small: float = 0.88
-    #: Mean width of a letter, and height of a line, relative to the size of the text
+    #: Mean width of a letter and height of a line, relative to the size of the text
     letter: float = 0.55
     line: float = 1.2
-    #: Letters of the longest name of a row, and of that in narrow axes
+    #: Of the longest name of a row, and of that in narrow axes
     letters: int = 32
     few_letters: int = 16
     #: Area of all points of a map, in square points, as in scanpy
     points: float = 120_000.0
-    #: Length of a line of a label or of a legend, relative to the side of the axes
+    #: Length of a line of a label or legend, relative to the side of the axes
     wrap: float = 1.1
     #: Inches around axes
     pad: float = 0.1
-    #: Points between a title and what is below it
+    #: Points below a title
     title_pad: float = 6.0
-    #: Dots per inch of a file
+    #: Of a file
     dpi: int = 150
 
 
@@ -97,7 +97,6 @@ class Frame:
     name: str
     #: Axes of the caller; None: a new figure
     ax: Any = None
-    #: Arguments of the caller
     title: str | None = None
     figsize: tuple[float, float] | None = None
     show: bool | None = None

@@ -34,17 +34,17 @@ _SQUARE, _TALL = 4.8, 4.2
 class Heatmap:
     """Sizes of a heat map, in inches where nothing else is said."""
 
-    #: Up to so many genes there is room for names of the usual size
+    #: Most genes with names of the usual size
     few: int = 60
-    #: Of a gene, where they are few and where they are more
+    #: Per gene, with few genes and with more
     column: float = 0.2
     narrow: float = 0.1
-    #: Of a group, and of all of them at least
+    #: Per group, and at least in all
     row: float = 0.4
     least: float = 2.0
-    #: Of what surrounds the cells, across and down
+    #: Around the cells, across and down
     around: tuple[float, float] = (3.0, 1.5)
-    #: Points of the names, where they are few and where they are more
+    #: Points of the names, with few genes and with more
     font: int = 9
     small_font: int = 6
     #: Cells of a group: at most so many times those of the smallest, or so many
@@ -56,15 +56,15 @@ class Heatmap:
 class Dotplot:
     """Sizes of a dot plot, in inches where nothing else is said."""
 
-    #: Genes in a row
+    #: Genes
     per_row: int = 50
-    #: Of a dot, with the space to the next
+    #: With the space to the next
     dot: float = 0.26
-    #: Of the dots of a row at least, from top to foot
+    #: Height of the dots of a row, at least
     least: float = 2.0
-    #: Of what surrounds the dots, across and down
+    #: Around the dots, across and down
     around: tuple[float, float] = (3.6, 1.6)
-    #: Of the legend's width
+    #: Width
     legend: float = 2.0
     #: Of the largest dot, in square points
     area: float = 150.0

@@ -35,7 +35,7 @@ class Means(NamedTuple):
     #: Over the cells of each type
     means: Array
     variances: Array
-    #: Cells of each type
+    #: Per type
     n_cells: Array
 
     def total(self, weights: Array) -> tuple[Array, Array]:
@@ -48,7 +48,7 @@ class Means(NamedTuple):
 class Efficiencies:
     """Relative detection efficiencies, on a logarithmic scale, shape (n_genes,)."""
 
-    #: Mean and standard deviation of the logarithm, given the data
+    #: Posterior mean and standard deviation of the logarithm
     middle: Array
     spread: Array
     #: μ and τ: those of a gene that was not measured

@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 class Settings:
     """How a forecast is made."""
 
-    #: Draws of what is detected, and most cells that are looked at
+    #: Draws of detection, and most cells
     draws: int = 10
     cells: int = 4000
-    #: Of a forecast: the share of values that it should hold
+    #: Share of values that the interval of a forecast should hold
     interval: float = 0.9
-    #: Values that a recall of a draw could have had with other cells
+    #: Recalls of a draw with other cells
     resamples: int = 200
     #: Standard deviation of the logit of a measured recall around its forecast, besides; the same
     #: in both pairs of ``benchmarks/results/forecast.md``
@@ -47,9 +47,9 @@ SETTINGS = Settings()
 class Forecast:
     """Recall of labels on a platform."""
 
-    #: A row a label: ``n_cells``, ``recall``, ``recall_low``, ``recall_high``
+    #: One row per label: ``n_cells``, ``recall``, ``recall_low``, ``recall_high``
     per_label: pd.DataFrame
-    #: In the mean over draws, and the ends of its interval, shape (3,)
+    #: Mean over draws, and the ends of its interval, shape (3,)
     accuracy: Array
 
 

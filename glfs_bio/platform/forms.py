@@ -107,9 +107,8 @@ class PanelFile(list[str]):
 class Source:
     """A file of a panel, and what was asked of it."""
 
-    #: File that is there
     path: Path
-    #: Which part of it holds the genes, where that was said
+    #: What holds the genes, where that was said
     column: str | None = None
     sheet: str | None = None
     set_name: str | None = None
@@ -166,11 +165,8 @@ class Found:
 class Form:
     """A form of panels."""
 
-    #: What it is called
     name: str
-    #: Whether a file has it
     is_form: Callable[[Source], bool]
-    #: Reads it
     read: Callable[[Source], Found]
 
 

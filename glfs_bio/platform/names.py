@@ -139,8 +139,8 @@ class Resolver:
     """Looks names up in a table of genes, by what a nomenclature says of them."""
 
     def __init__(self, genes: pd.DataFrame, history: History) -> None:
-        #: Table of genes of one species, as :func:`~.genes.read_genes` returns it.  Ids that it
-        #: lacks are those of the nomenclature.
+        #: Of one species, as from :func:`~.genes.read_genes`; ids that it lacks are those of the
+        #: nomenclature
         self.genes = genes
         self._history = history
         self._symbols = genes["symbol"].to_numpy()

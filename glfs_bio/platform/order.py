@@ -53,19 +53,17 @@ CHECKS = {
 class OrderForm:
     """A form of orders."""
 
-    #: What it is called
     title: str
-    #: Endings of its files
     endings: tuple[str, ...]
-    #: Makes what the file holds of the table of an order
+    #: Makes the content of the file from the table of an order
     columns: Callable[[pd.DataFrame], pd.DataFrame]
-    #: Whether a gene without an Ensembl id cannot be ordered
+    #: A gene without an Ensembl id cannot be ordered
     needs_ids: bool = False
-    #: Whether it says why each gene is in the panel
+    #: It says why each gene is in the panel
     explains: bool = False
-    #: Most probe sets of a gene that can be asked for; 0: none can
+    #: Per gene that can be asked for; 0: none
     most_probe_sets: int = 0
-    #: Sheet and row that stand above the table in a workbook
+    #: Sheet, and row above the table, of a workbook
     above: tuple[str, str] | None = None
 
 
@@ -160,10 +158,10 @@ class Reference:
 
     #: Raw counts, cells × genes
     counts: Any
-    #: Name and cell type of each cell
+    #: Of each cell, with its type
     barcodes: Sequence[str]
     labels: Sequence[str]
-    #: Ensembl id and symbol of each gene
+    #: Of each gene, Ensembl
     ids: Sequence[str]
     symbols: Sequence[str]
 

@@ -33,7 +33,7 @@ _NA = np.iinfo(np.int32).min
 class InFile:
     """A matrix of genes × cells in a HDF5 file, which keeps the reverse."""
 
-    #: Cells × genes, to be read by rows
+    #: Cells × genes, read by rows
     T: Any
 
 

@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 class Settings:
     """How the weights are found."""
 
-    #: Columns of Q, the number of clusters that the method is told to expect
+    #: Columns of Q: the number of clusters that the method is told to expect
     n_clusters: int = 10
-    #: Change of α that ends the rounds, and how many there are at most
+    #: Change of α that ends the rounds, and most rounds
     tol: float = 1e-6
     rounds: int = 200
-    #: Krylov vectors a round, which starts from the α of the one before, and the relative accuracy
-    #: of its eigenvector
+    #: Krylov vectors per round, which starts from the last α, and relative accuracy of its
+    #: eigenvector
     krylov: int = 8
     tol_inside: float = 1e-10
 

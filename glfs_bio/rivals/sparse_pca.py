@@ -25,18 +25,17 @@ if TYPE_CHECKING:
 class Settings:
     """What scikit-learn is asked for.  :class:`SparsePCA` says how the first two were chosen."""
 
-    #: Number of components
     n_components: int = 20
-    #: Weight of the ℓ1 norm of the loadings, for genes of which the largest has length 1
+    #: Weight of the ℓ1 norm of the loadings, where the largest gene has length 1
     alpha: float = 0.2
     #: Change between two rounds, or epochs, that ends them
     tol: float = 1e-4
-    #: Most rounds over loadings and directions, and most sweeps of a lasso within a round
+    #: Most rounds over loadings and directions, and most sweeps of a lasso within one
     rounds: int = 300
     sweeps: int = 100_000
-    #: With more genes than this, components are found on batches of genes
+    #: With more, components are found on batches of genes
     many_genes: int = 5000
-    #: Genes of a batch, and how often all of them are gone through at most
+    #: Genes per batch, and most passes over all of them
     batch: int = 512
     epochs: int = 10
 

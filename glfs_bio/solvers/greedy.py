@@ -55,9 +55,9 @@ class Greedy:
         self._criterion = criterion
         self._across = across
         self._open = np.ones(len(blocks[0].genes), dtype=bool)
-        #: Genes in the order in which they entered
+        #: In the order in which they entered
         self.picked: list[int] = []
-        #: What each of them gained
+        #: Of each of them
         self.gains: list[float] = []
 
     @property
@@ -153,20 +153,20 @@ _ROUNDING = 1e-12
 class Panel:
     """Genes in the order in which they were chosen, those that had to be in first."""
 
-    #: Chosen genes; the first 1, 2, … are the panels of these sizes
+    #: The first 1, 2, … are the panels of these sizes
     order: Index
-    #: How many of them make up the panel
+    #: Of `order`, the genes of the panel
     n_selected: int
     #: What each gene would gain next, shape (n_genes,)
     waiting: Array
-    #: Weights of the relaxed choice of as many genes, 0 ≤ β ≤ 1, shape (n_genes,)
+    #: Weights of the relaxation for this number of genes, 0 ≤ β ≤ 1, shape (n_genes,)
     beta: Array
-    #: Share that the first 1, 2, … genes of `order` keep
+    #: By the first 1, 2, … genes of `order`
     preserved: Array
-    #: Share of the best possible of the panels up to `n_selected`, at least; NaN up to the genes
-    #: that had to be in, and where nothing is left to keep.  Under limits the best possible is that
-    #: of all panels within them: of the whole panel with at most the number of genes asked for, of
-    #: its beginnings within the upper limits.
+    #: Share of the best possible up to `n_selected`, at least; NaN for genes of `include`, and
+    #: where nothing is left to preserve.  Under limits the best possible is that of all panels
+    #: within them: of the whole panel with at most the number of genes asked for, of its beginnings
+    #: within the upper limits.
     optimality: Array
 
 

@@ -33,18 +33,16 @@ class Draft:
     """A panel before it is ordered."""
 
     #: One row per gene that is asked for: its ``row`` of ``.var``, or −1; ``name`` there; what that
-    #: is (see :meth:`~glfs_bio.platform.names.Resolver.resolve`); and ``fault``, why it cannot be
+    #: is (:meth:`~glfs_bio.platform.names.Resolver.resolve`); and ``fault``, why it cannot be
     #: ordered
     items: pd.DataFrame
     #: The same for all genes of the data
     every: pd.DataFrame
-    #: Looks names up
     resolver: Resolver
-    #: Limits, or None
     rows: Rows | None = None
     #: Rows of ``.var`` that are on the catalogue
     beside: Index = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
-    #: Genes of the panel that are
+    #: Genes of the panel that are on the catalogue
     not_ordered: tuple[str, ...] = ()
 
     @classmethod

@@ -55,13 +55,10 @@ Write to `adata`.  False: return the result and leave `adata` unchanged.  There 
 class Basis:
     """What panels are evaluated by."""
 
-    #: Of the cells
     structure: Structure
-    #: F, over all genes
+    #: Over all genes
     criterion: Criterion
-    #: What it is of
     preserve: Preserve
-    #: What the target platform is to the genes
     platform: OfGenes
 
     def record(self) -> dict[str, Any]:
@@ -77,9 +74,8 @@ class Basis:
 class Panel:
     """A panel and what it is evaluated by."""
 
-    #: The panel, in the rows of ``.var``
+    #: In the rows of ``.var``
     named: Named
-    #: What it is evaluated by
     basis: Basis
 
     @property

@@ -35,11 +35,11 @@ _FEWEST = 5
 class Maps:
     """UMAPs of the cells, and what they are of."""
 
-    #: Coordinates by the panel, shape (cells, 2)
+    #: Shape (n_cells, 2)
     panel: NDArray[np.float64]
-    #: Coordinates by all genes; None where the panel has all of them
+    #: None where the panel has all of them
     all_genes: NDArray[np.float64] | None
-    #: The panel
+    #: Of the panel
     genes: pd.Index
     #: `layer` and `random_state`
     params: dict[str, Any]

@@ -35,13 +35,12 @@ CHANGED = {
 class Resolution:
     """What the genes of an object are in a table of genes."""
 
-    #: Looks further names up in the same table
     resolver: names.Resolver
-    #: One row per gene of the object, see :meth:`~glfs_bio.platform.names.Resolver.resolve`
+    #: One row per gene of the object (:meth:`~glfs_bio.platform.names.Resolver.resolve`)
     frame: pd.DataFrame
-    #: Species of the genes; ``""`` where nothing tells it
+    #: ``""`` where nothing tells it
     species: str
-    #: Whether the table is one that was given, and not all genes that are known
+    #: The table was given, and is not all known genes
     listed: bool
 
     @property
