@@ -14,7 +14,11 @@ _PLACEHOLDER = re.compile(r"^( *)(<[a-z, ]+>)(?: (.+))?$", re.MULTILINE)
 
 
 def documented(shared: Mapping[str, str]) -> Callable[[Function], Function]:
-    """Return a decorator that fills shared descriptions into a docstring."""
+    """Return a decorator that fills shared descriptions into a docstring.
+
+    A line that is a placeholder, such as ``<panel>``, is replaced by its description, with the same
+    indentation; text after it takes the place of ``{0}``.
+    """
 
     def text(found: re.Match[str]) -> str:
         indent, name, detail = found.groups()

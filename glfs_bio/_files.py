@@ -50,7 +50,9 @@ def reason(error: BaseException) -> str:
 
 @contextmanager
 def reading(path: str | Path, kind: str, argument: str = "path") -> Iterator[None]:
-    """Refuse a file, by its name, for whatever a library raises that cannot read it."""
+    """Refuse a file of a `kind`, such as its ending, whatever a library raises that cannot read
+    it.
+    """
     try:
         yield
     except Refusal:

@@ -41,7 +41,12 @@ def solve(
     sample_weight: Array | None = None,
     side: str | None = None,
 ) -> tuple[Array, Array]:
-    """Weights and intercepts of all targets at once."""
+    """Weights w, shape (n_features, n_targets), and intercepts w_0 of all targets at once.
+
+    `data` are samples × features, sparse data never made dense; `smoother` is L, shape (n_samples,
+    n_samples); `sample_weight` is j ≥ 0, shape (n_samples,); rows of `targets` without weight are
+    not looked at.  `side` is one of :data:`SIDES`; None: the one with fewer equations.
+    """
     n_samples, n_features = data.shape
     j = np.ones(n_samples) if sample_weight is None else sample_weight
     if side is None:

@@ -132,11 +132,16 @@ class Method:
     def rank(
         self, problems: Sequence[Problem], n_genes: int, *, include: Index, reduction: Reduction
     ) -> Ranking:
-        """Rank the genes of problems."""
+        """Rank the genes of problems, one per batch, all over the same genes.
+
+        `n_genes` is None too where the method chooses.  `include` come first.
+        """
         raise NotImplementedError
 
     def answer(self, question: Question, criterion: Criterion, reduction: Reduction) -> Ranking:
-        """Rank the candidates of a question, in their order, and measure the panel."""
+        """Rank the candidates of a question (:meth:`Question.among`), in their order, and measure
+        the panel.
+        """
         import numpy as np
 
         from .ranking import measured

@@ -107,8 +107,12 @@ def rank_genes(
     batch: ArrayLike | None = None,
     cells: Sequence[Cells] | None = None,
 ) -> Ranking:
-    """Rank the genes of a finite matrix of cells × genes by one of the methods.  Of the candidates,
-    in their order.
+    """Rank the candidates of a question, in their order, in a matrix of cells × genes by one of the
+    methods.
+
+    `graph`, `representation` and `batch` are those of ``fit`` of :class:`~glfs_bio.GLFS`; `cells`
+    are those that :func:`~glfs_bio.cells.cells.build_problems` made of the same data by the same
+    options, for a method `by_criterion`.
     """
     options = Options() if options is None else options
     question = question if isinstance(question, Question) else Question(question)
@@ -177,9 +181,7 @@ def criterion_of(
 def check_sizes(
     shape: tuple[int, int], options: Options, sizes: Sequence[int | None], n_candidates: int
 ) -> None:
-    """Refuse sizes of selections that the matrix does not allow, and matrices that are too
-    small.
-    """
+    """Refuse sizes of selections that the matrix does not allow, and a matrix that is too small."""
     n_cells, n_features = shape
     for n_genes in sizes:
         checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
@@ -333,7 +335,12 @@ def best_panel(
     detection: Detection | None = None,
     random_state: int | None = 0,
 ) -> Ranking:
-    """Choose the panel that preserves most, and measure it.  Of the candidates, in their order."""
+    """Choose the candidates that preserve most, in their order, and measure them.
+
+    Where draws of what the target platform detects differ, the panel is chosen that preserves most
+    in their mean or in the worst of them.  What it preserves is measured by the efficiencies of
+    `criterion`, and so.
+    """
     info: dict[str, Any] = {}
     with few_threads(criterion.rank):
         minimised = criterion

@@ -24,7 +24,7 @@ KEY = "glfs_all_genes"
 
 
 def view_of_all_genes(adata: AnnData, layer: str | None, random_state: int | None) -> View:
-    """Return the view in principal components of all genes: the one that is kept, or a new one."""
+    """Return the view in principal components of all genes: the stored one, or a new one."""
     data = RowMatrix(read.matrix(adata, layer))
     made_of = {
         "matrix": fingerprint(adata, data, layer),

@@ -106,7 +106,11 @@ def numbers(
     most: float = np.inf,
     otherwise: float = 0.0,
 ) -> Array:
-    """The numbers of an argument that has one for each gene, shape (n_vars,), from 0 to `most`."""
+    """Numbers per gene of an argument, shape (n_vars,), from 0 to `most`: one for all, a column of
+    ``.var``, or a dict by name.
+
+    Each of the genes `needed` (None: all) must have one; `otherwise` is that of the rest.
+    """
     if isinstance(given, str):
         values = _of_column(find(adata, "var", given, argument), argument, given)
     elif isinstance(given, Mapping):

@@ -94,7 +94,11 @@ def rows(
     allowed: NDArray[np.bool_] | None = None,
     platform: OfGenes | None = None,
 ) -> Rows | None:
-    """Return limits as rows over all genes of `adata`; None where there are none."""
+    """Return limits as rows over all genes of `adata`; None where there are none.
+
+    Means and shares are those of `layer`, which genes are selected from.  Genes that are not
+    `allowed` need no cost.  Limits on totals are on the counts on the platform.
+    """
     if limits is None:
         return None
     if not isinstance(limits, Limits):

@@ -130,8 +130,8 @@ def parameters_of(adata: AnnData, **given: Any) -> Parameters:
 def structure_of(
     adata: AnnData, parameters: Parameters, inputs: read.Inputs | None = None, *, keep: bool = True
 ) -> Structure:
-    """Return the structure with some parameters: the one that is kept, where it fits, or a new
-    one.
+    """Return the structure with these parameters: the stored one, where it fits, or a new one,
+    which `keep` stores under :data:`KEY`.
     """
     if keep:
         read.writable(adata)

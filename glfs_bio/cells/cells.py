@@ -263,8 +263,11 @@ def build_problems(
     graph: sparse.csr_array | None = None,
     batch: ArrayLike | None = None,
 ) -> list[Problem]:
-    """Reduce all cells, or each batch, computing what was not given.  Shapes: `representation`
-    (n_cells, r).
+    """Reduce all cells, or each batch, computing what was not given: coordinates whose span is V,
+    shape (n_cells, r), and a checked graph (:func:`~glfs_bio.cells.graph.check_graph`).
+
+    Data in memory may have any unit that squares can be computed in.  Batches have no graph in
+    common.
     """
     whole = in_range(dense_if_flat(RowMatrix(data)))
     if batch is None:

@@ -35,8 +35,8 @@ class Settings:
     sample: int = 64
     most: int = 50_000
     rounds: int = 15
+    #: Cells that are looked at for each cell, at least in all and per neighbour
     candidates: int = 5000
-    #: Cells that are looked at for each neighbour
     per_neighbor: int = 100
 
 
@@ -57,13 +57,12 @@ def distances(cells: Array, n_neighbors: int, random_state: int | None) -> spars
 
 
 def nearest(cells: Array, n_neighbors: int, random_state: int | None) -> tuple[Index, Array]:
-    """Nearly the nearest cells of every cell and their distances, the nearest first.
+    """Nearly the nearest cells of every cell and their distances, the nearest first, two arrays of
+    shape (n_cells, n_neighbors + 1), in single precision.
 
-    Cells are put into clusters.  For the cells of a cluster all distances are computed to those of
-    the clusters nearest to it, as by an inverted file (Sivic and Zisserman 2003).
-
-    Shapes: `cells` (n_cells, r).  Two of shape (n_cells, n_neighbors + 1), in single precision.  Of
-    several cells in one place the cell itself may be missing.
+    Cells, shape (n_cells, r), are put into clusters.  For the cells of a cluster all distances are
+    computed to those of the clusters nearest to it, as by an inverted file (Sivic and Zisserman
+    2003).  Of several cells in one place the cell itself may be missing.
     """
     cells = np.asarray(cells, dtype=np.float32)
     n_candidates = max(SETTINGS.candidates, SETTINGS.per_neighbor * n_neighbors)

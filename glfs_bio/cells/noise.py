@@ -66,7 +66,11 @@ def graph_residuals(data: Matrix, smoother: sparse.csr_array) -> Array:
 def measure(
     data: Matrix, variance: Array, graph: sparse.csr_array, own: Array | None = None
 ) -> Array:
-    """``σ_i²``: the residual on the normalised Laplacian, at least 10⁻³ of the variance."""
+    """``σ_i²``: the residual on the normalised Laplacian, at least 10⁻³ of the variance.
+
+    With `own`, the variance in a sample, the residual is measured as a share of it; a gene that no
+    cell of the sample expresses is all noise.
+    """
     residuals = graph_residuals(data, laplacian(graph))
     if own is not None:
         share = np.divide(residuals, own, out=np.ones_like(own), where=own > 0)
@@ -106,10 +110,10 @@ def gene_units(variance: Array, residuals: Array, assay: float | None = None) ->
 
 
 def edge(noise: Array, n_cells: int) -> float:
-    """What the noise of all genes gives along the largest axis of the cells (Marchenko–Pastur).
+    """What noise of variances ``ν_i`` gives along the largest axis of n cells (Marchenko–Pastur).
 
-    ``ν (1 + √(n/d_eff))²`` with ``ν = Σ ν_i``, what it gives along any fixed axis, and
-    ``d_eff = (Σ ν_i)² / Σ ν_i²``, the number of genes of equal noise that it would be.
+    ``ν (1 + √(n/d_eff))²`` with ``ν = Σ ν_i``, what it gives along any fixed axis, and ``d_eff = (Σ
+    ν_i)² / Σ ν_i²``, the number of genes of equal noise that it would be.
     """
     total, squares = noise.sum(), (noise**2).sum()
     if squares == 0.0:

@@ -65,8 +65,12 @@ def leading_eigenvectors(
     rounding: float = _EIGENVALUE_TOLERANCE,
     start: Array | None = None,
 ) -> tuple[Array, Array]:
-    """Approximately the largest eigenvalues, shape (n_vectors,), and their eigenvectors.  Shapes:
-    `start` (size, k).  Eigenvalues in descending order, and eigenvectors, shape (size, n_vectors).
+    """Approximately the largest eigenvalues, descending, at most `n_vectors`, and their
+    eigenvectors, shape (size, n_vectors), of a positive semidefinite matrix from products with it.
+
+    No more products are made once one adds less than `tolerance` of the sum of the eigenvalues.
+    Those up to the share `rounding` of the largest are rounding of `times`.  Vectors near the
+    leading ones may be given to `start` with, shape (size, k).
     """
     width = min(max(1, round(n_vectors / RULES.lanes)) * RULES.lanes, size)
     spanning = -(-size // width)
@@ -170,8 +174,8 @@ def principal_components(
     """Scores of the cells on the leading principal components, shape (n_cells, n_comps).
 
     Sparse data stay sparse, unless one side is so short that all components are asked for.
-
-    Shapes: `start` (n_genes, k).
+    `tolerance` is that of :func:`leading_eigenvectors`; loadings near those that are looked for may
+    be given to `start` with, shape (n_genes, k).
     """
     known = _known(data)
     n_cells, n_genes = known.matrix.shape
@@ -237,10 +241,13 @@ def spread(
 
     With ``X̃ = (X − mean) diag(scale)`` these are the leading components of X̃ projected onto the
     span of the cells' scores on the sample's components (Halko, Martinsson & Tropp 2011, with these
-    components instead of random ones).
+    components instead of random ones), whose loadings `start` are some more than `n_comps`, shape
+    (n_genes, k).  Returns scores in single precision (n_cells, r), the same with columns of length
+    1, and the projections of the centred genes on these, (n_genes, r).
 
-    Shapes: `start` (n_genes, k).  Scores in single precision (n_cells, r), the same with columns of
-    length 1, and the centred genes' projections on these, (n_genes, r).
+    `mostly_zero` works on sparse blocks, with scores in single precision, which takes half the
+    time: they are a function of each cell alone, so that their rounding is that of any container.
+    Basis and projections are exact for these scores.
     """
     weights, unit = scale[:, None] * start, 1.0
     if mostly_zero:

@@ -169,8 +169,8 @@ class Target:
 class Criterion:
     """F over one set of cells, or over several (batches): the mean, or the worst of them.
 
-    Over the worst a set counts by the share of what all genes keep of it that is still missing, so
-    that sets of little structure count like others.
+    Over the worst a set counts by the share of what all genes preserve of it that is still missing,
+    so that sets of little structure count like others.
     """
 
     def __init__(

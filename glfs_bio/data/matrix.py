@@ -107,8 +107,11 @@ class RowMatrix:
     def sweep(self, part: Part, *shared: Any, merge: Merge = add_up) -> tuple[Sums, Matrix]:
         """One pass: the sums of all parts, and their rows below one another.
 
-        Threads work on blocks while the next is read.  Sums are merged in the order of the blocks,
-        so that they do not depend on the threads.
+        ``part(block, rows, *shared)`` gets some rows, as a NumPy array or as CSR, and their place
+        among all.  It returns a tuple of arrays, which `merge` adds up over successive blocks, and
+        a matrix with one row for each of some of the block's cells, in their order.  Threads work
+        on blocks while the next is read.  Sums are merged in the order of the blocks, so that they
+        do not depend on the threads.
         """
         if _is_dask(self.source):
             return self._sweep_dask(part, shared, merge)
@@ -406,7 +409,7 @@ class Moments:
 
 
 def moments(data: RowMatrix, sample: Index | None = None) -> tuple[Moments, Matrix]:
-    """Mean and variance of every gene, and some of the cells, in one pass."""
+    """Mean and variance of every gene, and the cells `sample` (None: all), in one pass."""
     in_sample = None
     if not data.in_memory:
         in_sample = np.zeros(data.shape[0], dtype=bool)

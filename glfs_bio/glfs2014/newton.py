@@ -41,12 +41,12 @@ def minimise(
     tol: float = TOLERANCE,
     max_iter: int = 1000,
 ) -> Solution:
-    """Descend from `beta` to a stationary point, by Newton steps on the genes that matter.
+    """Descend from `beta`, shape (n_genes,), to a stationary point, by Newton steps on the genes
+    that matter.
 
     The genes with β > 0 are solved first; then one gradient over all genes finds those that must
-    join them, until none does.
-
-    Shapes: `beta` (n_genes,).
+    join them, until none does.  `tol` is the largest violation of the optimality conditions in
+    units of λ, `max_iter` counts accepted steps over all rounds.
     """
     beta = beta.copy()
     steps = 0

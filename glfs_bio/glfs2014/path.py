@@ -65,9 +65,11 @@ class Collapse(InvalidValue):
 
 
 def start(objective: Variance) -> tuple[Array, float]:
-    """Where a path begins: equal weights on the largest genes, and the λ that balances them.
+    """Where a path begins: equal weights β on the largest genes, and ``λ0 = −Σ β_i ∂φ/∂β_i / Σ
+    β_i``, which balances them.
 
-    The weights put the directions that the genes reach well inside the branch of selections.
+    The weights put the directions that the genes reach well inside the branch of selections.  It
+    raises :class:`Collapse` where directions that the genes hardly reach outweigh the others.
     """
     norms = objective.squared_norms
     n_start = min(RULES.start_genes * objective.rank, int(np.count_nonzero(norms)))
@@ -103,7 +105,12 @@ def walk(
     least: int = 1,
     most: int = RULES.many_genes,
 ) -> Iterator[Solution]:
-    """Solutions along growing λ, each from the one before, until nothing is left."""
+    """Solutions along growing λ up to `last`, each from the one before, until nothing is left.
+
+    At the first λ there are `least` genes, if they can be, and at most `most`: more are thinned out
+    (:func:`~glfs_bio.glfs2014.thinning.thin`).  It raises :class:`Collapse` where nothing is left
+    there already.
+    """
     beta, lam = start(objective)
     if last < RULES.smallest_lam * lam:
         raise InvalidValue(

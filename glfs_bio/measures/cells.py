@@ -86,14 +86,11 @@ def columns(data: Matrix, panel: Index) -> Array:
 
 @pools.one_thread_of_blas()
 def coordinates(data: Matrix, panel: Index, *, n_comps: int = SETTINGS.n_comps) -> Array:
-    """Centred expression of the panel's genes; of more than `n_comps`, its principal components.
+    """Centred expression of the panel's genes; of more than `n_comps`, its principal components:
+    shape (n_cells, min(len(panel), n_comps)).
 
-    Components take the noise of single genes out of the distances.  50 are scanpy's number, and as
-    many as the subspace of the cells has by default.  No number is best for all cells: with 20 in
-    their place accuracy and macro-F1 were .013–.03 higher on PBMC3k and Baron, and .02–.03 lower on
-    worm neurons (means of six panels of 100 and 200 genes).
-
-    Shape (n_cells, min(len(panel), n_comps)).
+    Components take the noise of single genes out of the distances.  Their number is scanpy's, and
+    that of the subspace of the cells; none is best for all cells.
     """
     values = columns(data, panel)
     if len(panel) > n_comps:
@@ -106,12 +103,11 @@ def coordinates(data: Matrix, panel: Index, *, n_comps: int = SETTINGS.n_comps) 
 def nearest(
     where: Array, n_neighbors: int = SETTINGS.n_neighbors, *, random_state: int | None = 0
 ) -> Index:
-    """Nearest other cells of every cell, the nearest first.
+    """Nearest other cells of every cell, the nearest first: shape (n_cells, n_neighbors).
 
     They are exact up to :data:`~glfs_bio.cells.graph.MOST_EXACT` cells, and nearly all are found
-    beyond, as in the graph of the cells (:mod:`glfs_bio.cells.neighbors`).
-
-    Shapes: `where` (n_cells, r).  Shape (n_cells, n_neighbors).
+    beyond, as in the graph of the cells (:mod:`glfs_bio.cells.neighbors`).  At most ``n_cells − 1``
+    neighbours are used.
     """
     n_neighbors = min(n_neighbors, len(where) - 1)
     if len(where) <= MOST_EXACT:
@@ -131,12 +127,10 @@ def evenly(n_cells: int, most: int) -> Index:
 
 
 def knn_preservation(near: Index, near_in_all: Index) -> Array:
-    """Share of the nearest cells in all genes that are nearest cells in the panel.
+    """Share of each cell's nearest cells in all genes that are nearest cells in the panel.
 
-    By chance it is ``n_neighbors / (n_cells − 1)``.
-
-    Shapes: `near` and `near_in_all` (n_cells, n_neighbors).  Share of every cell, shape (n_cells,);
-    its mean is that of the panel.
+    Both are of shape (n_cells, n_neighbors).  The mean is that of the panel; by chance it is
+    ``n_neighbors / (n_cells − 1)``.
     """
     if near.shape != near_in_all.shape:
         raise InvalidValue(
@@ -154,13 +148,12 @@ def knn_preservation(near: Index, near_in_all: Index) -> Array:
 
 @pools.one_thread_if_forked
 def clusterings(where: Array, *, random_state: int | None = 0) -> dict[int, Index]:
-    """k-means clusters of the cells, for every number of clusters that they are enough for.
+    """k-means clusters of the cells, shape (n_cells, r), by number of clusters that they are enough
+    for.
 
     k-means needs no graph and no package beyond scikit-learn, and its number of clusters is the
-    same in every panel, which it is not at a given resolution of Leiden.
-
-    Shapes: `where` (n_cells, r).  Cluster of every cell, or of :attr:`Settings.clustered` of them,
-    by number of clusters.  Where fewer cells differ, each is a cluster.
+    same in every panel, which it is not at a given resolution of Leiden.  At most
+    :attr:`Settings.clustered` cells are clustered.  Where fewer cells differ, each is a cluster.
     """
     where = where[evenly(len(where), SETTINGS.clustered)].astype(np.float32)  # quicker
     enough = [
@@ -179,7 +172,7 @@ def clusterings(where: Array, *, random_state: int | None = 0) -> dict[int, Inde
 def cluster_preservation(
     clusters: dict[int, Index], clusters_in_all: dict[int, Index]
 ) -> ClusterPreservation:
-    """Normalised mutual information of clusters in the panel and in all genes."""
+    """Normalised mutual information of :func:`clusterings` in the panel and in all genes."""
     nmi = {
         k: float(normalized_mutual_info_score(clusters_in_all[k], clusters[k])) for k in clusters
     }

@@ -28,7 +28,7 @@ _SPREADS = (1e-3, 10.0)
 
 
 class Means(NamedTuple):
-    """Mean counts of genes, and how well they are known: shape (n_types, n_genes), or
+    """Mean counts of genes and their variances, shape (n_types, n_genes); cells, shape
     (n_types,).
     """
 

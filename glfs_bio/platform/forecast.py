@@ -67,7 +67,11 @@ def of_labels(
     detection: Detection,
     random_state: int | None,
 ) -> Forecast:
-    """Predict how well nearest cells will predict the labels on a platform."""
+    """Predict how well nearest cells will predict the labels on a platform.
+
+    `counts` are those of the panel's genes in the reference, of cells with labels, shape (n_cells,
+    n_genes), and `rates` their means over each cell and those nearest to it.
+    """
     rng = np.random.default_rng(random_state)
     works, drawn = detection.draws(counts.shape[1], SETTINGS.draws, random_state)
     present = np.unique(codes)

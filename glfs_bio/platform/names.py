@@ -156,11 +156,13 @@ class Resolver:
         self._by_case = _places([name.casefold() for name in self._symbols])
 
     def resolve(self, names: Sequence[str], ids: Sequence[str] | None = None) -> pd.DataFrame:
-        """Return what each name is, in the table's words.  One row per name: ``name``; ``found``, a
-        key of :data:`FOUND` or :data:`NOT_FOUND`; ``place``, the row of the table, −1 where it is
-        not found; ``symbol`` and ``id`` of that row, ``""`` where it is not found; ``candidates``,
-        of a name that is not found, or that was the symbol of another gene as well, with commas
-        between them.
+        """Return what each name is, in the table's words; `ids` has an Ensembl id of each, or
+        ``""``.
+
+        One row per name: ``name``; ``found``, a key of :data:`FOUND` or :data:`NOT_FOUND`;
+        ``place``, the row of the table, −1 where it is not found; ``symbol`` and ``id`` of that
+        row, ``""`` where it is not found; ``candidates``, of a name that is not found, or that was
+        the symbol of another gene as well, with commas between them.
         """
         every = [""] * len(names) if ids is None else ids
         rows = [self._one(name, own) for name, own in zip(names, every, strict=True)]
@@ -285,7 +287,11 @@ def resolver(
     species: str | None = None,
     history: pd.DataFrame | None = None,
 ) -> tuple[Resolver, str]:
-    """Return what looks names up, and the species that they are of."""
+    """Return what looks names up, and the species that they are of.
+
+    None: the genes are those of the nomenclature, the species is that of the table, or the one that
+    has most of the names, and the history is the shipped nomenclature.
+    """
     past = nomenclature() if history is None else history
     table = past if genes is None else genes
     votes = table if "species" in table else past

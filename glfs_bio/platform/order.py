@@ -114,7 +114,11 @@ def faults(
     n_probes: Sequence[float] | None = None,
     min_probes: int = 1,
 ) -> list[str]:
-    """Return, for each name, why it cannot be ordered; ``""`` where it can."""
+    """Return, for each resolved name, why it cannot be ordered; ``""`` where it can.
+
+    With `strict`, a gene must be in the table whatever the form.  `n_probes` are those of each row
+    of the table; None: unknown.
+    """
     found = []
     for name in resolved.itertuples():
         fault = ""

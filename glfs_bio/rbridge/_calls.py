@@ -26,9 +26,10 @@ _FOR_DEVELOPERS = (
 
 
 def answer(target: str, arguments: Any) -> Any:
-    """Call a function for R (:data:`._targets.TARGETS`), with plain values.  A plain list with
-    ``ok``, ``warnings`` and ``messages``, and ``value`` or the fields of a condition.  Nothing is
-    ever raised: rpy2 would print it and give R a NULL.
+    """Call a function for R (:data:`._targets.TARGETS`), with plain values.
+
+    A plain list with ``ok``, ``warnings`` and ``messages``, and ``value`` or the fields of a
+    condition.  Nothing is ever raised: rpy2 would print it and give R a NULL.
     """
     said = _Said()
     try:

@@ -32,11 +32,8 @@ class LapAOFS(Method):
         """Pick genes one by one so that ``Tr Λ⁻¹``, the approximate variance, falls most.
 
         ``Λ = XᵀBX + λ2 I`` is the normal matrix of LapRLS.  With whitened genes that is
-        :class:`~glfs_bio.solvers.greedy.Greedy` on ``Tr E``.  λ2 is that of :func:`pick`.
-
-        Gains add up over batches.
-
-        Weights are what a gene gained when it entered, zero for the others.
+        :class:`~glfs_bio.solvers.greedy.Greedy` on ``Tr E``.  λ2 is that of :func:`pick`.  Gains
+        add up over batches; weights are gains, zero for genes that did not enter.
         """
         return pick(problems, n_genes, include, "trace")
 
@@ -53,9 +50,8 @@ class LapDOFS(Method):
     ) -> Ranking:
         """Pick genes one by one so that ``log det Λ``, which is that of I + A', grows most.
 
-        λ2 is that of :func:`pick`.  Gains ``log(1 + gᵀEg)`` add up over batches.
-
-        Weights are what a gene gained when it entered, zero for the others.
+        λ2 is that of :func:`pick`.  Gains ``log(1 + gᵀEg)`` add up over batches; weights are gains,
+        zero for genes that did not enter.
         """
         return pick(problems, n_genes, include, "determinant")
 

@@ -52,11 +52,8 @@ class QAlpha(Method):
         """Rank genes by |α| at a maximum of ``Tr QᵀA_α²Q``, ``A_α = Σ α_i m_i m_iᵀ``, ``αᵀα = 1``.
 
         The genes m are centred, brought to unit norm and seen through the subspace of the problem;
-        at full rank that is the method as published.
-
-        Several batches are one matrix whose batches are centred each by itself.
-
-        Weights |α|.  ``info`` has ``n_iter`` and ``converged``.
+        at full rank that is the method as published.  Several batches are one matrix whose batches
+        are centred each by itself.
         """
         squared = np.sum([p.n_cells * p.variance for p in problems], axis=0)
         scale = np.divide(1.0, np.sqrt(squared), out=np.zeros_like(squared), where=squared > 0)
@@ -78,10 +75,9 @@ def coherent_weights(
 ) -> tuple[Array, int, bool]:
     """Alternate α, the leading eigenvector of G, and Q, one orthogonal iteration on A_α.
 
-    ``G_ij = (m_i·m_j)(m_iᵀQQᵀm_j)`` is genes × genes and never formed: with ``H = FQ``,
-    ``Gx = rowsum((F (Fᵀ diag(x) H)) ∘ H)``.
-
-    α of unit length, the number of rounds, and whether the last changed α by no more than `tol`.
+    ``G_ij = (m_i·m_j)(m_iᵀQQᵀm_j)`` is genes × genes and never formed: with ``H = FQ``, ``Gx =
+    rowsum((F (Fᵀ diag(x) H)) ∘ H)``.  Returns α of unit length, the number of rounds, and whether
+    the last changed α by no more than `tol`.
     """
     n_genes, rank = genes.shape
     basis = np.linalg.eigh(genes.T @ genes)[1][:, ::-1][:, : min(n_clusters, rank)]

@@ -56,17 +56,14 @@ class SparsePCA(Method):
         """Rank genes by their largest absolute loading on sparse principal components.
 
         What is decomposed is the matrix seen through the subspace of the problem, ``XVVᵀ``, in r
-        dimensions a gene.  scikit-learn's ``SparsePCA``, or ``MiniBatchSparsePCA`` for many genes,
-        gives the same components of that matrix itself, brought to length 1.  Here they keep their
-        lengths: a component of one gene would else give it the largest loading, however little it
-        varies.  That, the number of components and the weight were chosen among 16 settings by the
-        AT&T faces' labels and one simulation, in this method's favour there.
+        dimensions per gene.  scikit-learn's ``SparsePCA``, or ``MiniBatchSparsePCA`` for many
+        genes, gives the same components of that matrix itself, brought to length 1.  Here they keep
+        their lengths: a component of one gene would else give it the largest loading, however
+        little it varies.  That, the number of components and the weight were chosen among 16
+        settings by the AT&T faces' labels and one simulation, in this method's favour there.
 
-        Several batches are one matrix whose batches are centred each by itself.
-
-        Weights are the loadings, for genes of which the largest has length 1.  Genes without a
-        loading are ordered, below those with one, by how near they are to having one.  ``info`` has
-        ``n_iter`` and, where there are no batches of genes, ``converged``.
+        Several batches are one matrix whose batches are centred each by itself.  Genes without a
+        loading are ordered, below those with one, by how near they are to having one.
         """
         genes = np.hstack([p.projections * p.units[:, None] for p in problems])
         genes /= np.sqrt(np.einsum("ij,ij->i", genes, genes).max())

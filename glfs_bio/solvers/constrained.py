@@ -35,7 +35,11 @@ _NOTHING = 1e-12
 
 
 class Limited(Greedy):
-    """Genes one by one, each the one that gains most among those that the limits let in."""
+    """Genes one by one, each the one that gains most among those that the limits let in.
+
+    A gene counts by its gain over the power `thrift` of the share of a limit that it uses up: 0 is
+    its gain, 1 its gain for its cost.
+    """
 
     def __init__(
         self,
@@ -96,7 +100,8 @@ class Limited(Greedy):
     def fill(self, n_genes: int, *, worthwhile: bool = False) -> None:
         """Let genes enter until there are `n_genes`, or none fits.
 
-        Lower limits are met where they can be; :meth:`fewest` says whether they can.
+        Lower limits are met where they can be; :meth:`fewest` says whether they can.  `worthwhile`
+        ends it where no gene gains anything and all lower limits are met.
         """
         barred = np.zeros(self.n_genes, dtype=bool)
         rest = self._completed(self._used, self._open, n_genes - len(self.picked))
@@ -207,9 +212,14 @@ def select_within(
     candidates: Index,
     rows: Rows,
 ) -> Panel:
-    """Choose genes one by one within limits, each the one that lowers F most.
+    """Choose genes one by one within limits, each the one that lowers F most, among sorted
+    candidates with those of `include` among them.
 
-    Panels of different sizes are not nested where limits hold genes back.
+    The panel is smaller than `n_genes` where upper limits let fewer genes in; None: the fewest
+    genes that preserve :data:`.greedy.SHARE`, or, where there is a budget, all that fit and gain
+    something.  Panels of different sizes are not nested where limits hold genes back.  Where a
+    budget or a total keeps genes out, they are chosen anew by gain for what they use up
+    (:data:`THRIFTS`), and the best of these panels counts.
     """
     candidates = np.flatnonzero(rows.whole(np.isin(np.arange(rows.n_genes), candidates)))
     check(rows, n_genes, include=include, candidates=candidates)

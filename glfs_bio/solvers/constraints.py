@@ -270,7 +270,9 @@ class Rows:
 
     def completion(self, used: Array, open_: Mask, places: int) -> list[int] | None:
         """The fewest more genes that meet all lower limits; None where `places` are too few.
-        Shapes: `used` (n_rows,), `open_` (n_genes,).
+
+        `used` is ``P s`` of the genes that are in, shape (n_rows,), `open_` says which others may
+        be, shape (n_genes,).
         """
         short = np.flatnonzero(used < self.lower)
         if not len(short):
@@ -313,7 +315,10 @@ _MOST_SETS = 400
 
 
 def check(rows: Rows, n_genes: int | None, *, include: Index, candidates: Index) -> None:
-    """Refuse limits that no panel can meet, and say which of them conflict."""
+    """Refuse limits that no panel can meet (`n_genes` None: of any size), and say which of them
+    conflict: genes of `include` over a limit, no gene that fits, or the one limit, the two or more,
+    that no panel meets together.
+    """
     asked, include = include, rows.with_partners(include)
     if rows.groups is not None and not np.isin(include, candidates).all():
         raise InvalidValue(
@@ -359,7 +364,9 @@ def check(rows: Rows, n_genes: int | None, *, include: Index, candidates: Index)
 
 
 class _Left:
-    """What limits leave to the genes to choose from."""
+    """What limits leave to the genes to choose from, for at most `places` of them beside those that
+    sum to `used`, shape (n_rows,).
+    """
 
     def __init__(self, rows: Rows, used: Array, places: int) -> None:
         self.rows, self.used, self.places = rows, used, places

@@ -42,7 +42,11 @@ CRITERIA = ("trace", "determinant")
 
 
 class Greedy:
-    """Genes one by one, each the one that gains most beside those before it."""
+    """Genes one by one, each the one that gains most beside those before it, by one of
+    :data:`CRITERIA`.
+
+    Gains on several sets of cells add up, or are joined by `across`.
+    """
 
     def __init__(
         self,
@@ -177,9 +181,11 @@ def select(
     include: Index,
     candidates: Index,
 ) -> Panel:
-    """Choose genes one by one, each the one that lowers F most beside those before it.
+    """Choose genes one by one, each the one that lowers F most beside those before it, among sorted
+    candidates with those of `include` among them.
 
-    Panels are nested: the first k genes are the panel of k genes, whatever the number asked for.
+    Panels are nested: the first k genes are the panel of k genes, whatever the number asked for;
+    None: the fewest genes that preserve :data:`SHARE`.
     """
     blocks = [block.only(candidates) for block in criterion.blocks]
     fixed = np.searchsorted(candidates, include)
@@ -206,8 +212,10 @@ def select(
 
 
 def optimality(errors: Array, lower: Array) -> Array:
-    """Share of the best possible of panels of 1, 2, … genes, at least; NaN where nothing is
-    left.
+    """Share of the best possible of panels of 1, 2, … genes, at least; NaN where nothing is left.
+
+    `errors` are F of no gene beside those of `include`, of the first, …; `lower` bounds F for 1, 2,
+    … genes.
     """
     reach = errors[0] - lower
     share = np.full(len(lower), np.nan)
