@@ -50,9 +50,7 @@ def reason(error: BaseException) -> str:
 
 @contextmanager
 def reading(path: str | Path, kind: str, argument: str = "path") -> Iterator[None]:
-    """Refuse a file of a `kind`, such as its ending, whatever a library raises that cannot read
-    it.
-    """
+    """Refuse a file of a `kind`, whatever a library raises that cannot read it."""
     try:
         yield
     except Refusal:

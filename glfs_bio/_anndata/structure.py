@@ -273,11 +273,11 @@ def fingerprints(adata: AnnData, inputs: read.Inputs, parameters: Parameters) ->
 
 
 def fingerprint(adata: AnnData, data: RowMatrix, layer: str | None) -> str:
-    """Return what tells the matrix `data` of an object, or its layer, from others: checksums.
+    """Return checksums that tell the matrix `data` of an object, or its layer, from others, but for
+    changes on purpose.
 
-    They find every change but one on purpose.
-    It is by the values in memory, by the file of a backed object, by dask's name of an array, else
-    by the first rows.
+    By the values in memory, by the file of a backed object, by dask's name of an array, else by the
+    first rows.
     """
     return _checksum([repr((adata.shape, layer)).encode(), *_content(adata, data)])
 

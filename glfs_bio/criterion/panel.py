@@ -92,9 +92,9 @@ class MeasuredPanel:
         """Return the share of each gene's contribution that falls on the cells of each label, shape
         (len(panel), n_labels).
 
-        Without gene i the error at the cells, ``diag(Z E Zᵀ)``, grows by ``(Z E g_i)²/(1 − g_iᵀ E
-        g_i)``; this is summed over the cells of a label.  `codes` has one array per set of cells,
-        −1 for no label.  A row sums to 1 where every cell has a label.
+        Without gene i the error at the cells, ``diag(Z E Zᵀ)``, grows by
+        ``(Z E g_i)²/(1 − g_iᵀ E g_i)``; this is summed over the cells of a label.  `codes` has one
+        array per set of cells, −1 for no label.  A row sums to 1 where every cell has a label.
         """
         work = np.zeros((len(self.genes), n_labels))
         total = np.zeros(len(self.genes))

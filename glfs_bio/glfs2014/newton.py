@@ -154,13 +154,12 @@ def _lengthen(point: Point, accepted: Point, step: Array, drop: float, lam: floa
 def solve_bounded_qp(
     hessian: Array, factor: Array, slope: Array, lower: Array, *, max_iter: int = 50
 ) -> Array:
-    """Minimise ``½ xᵀHx + sᵀx`` over ``x ≥ lower`` by block pivoting.
+    """Minimise ``½ xᵀHx + sᵀx`` over ``x ≥ lower`` by block pivoting; `factor` is that of H
+    (:func:`~glfs_bio.criterion.cholesky.factor`).
 
-    `factor` is H's, see :func:`~glfs_bio.criterion.cholesky.factor`.
-
-    Every round solves on the free variables and moves all violated ones at once (Portugal,
-    Júdice & Vicente 1994).  Block pivoting can cycle; the last point, clipped to the bounds, is
-    then still a good step, and the caller's line search decides how much of it is taken.
+    Every round solves on the free variables and moves all violated ones at once (Portugal, Júdice &
+    Vicente 1994).  Block pivoting can cycle; the last point, clipped to the bounds, is then still a
+    good step, and the caller's line search decides how much of it is taken.
     """
     free = np.ones(len(slope), dtype=bool)
     x = np.zeros_like(slope)

@@ -141,12 +141,9 @@ def imputed(sets: Sequence[Cells], panel: Index) -> Imputed:
 
     ``R_j² = 1 − c_jᵀ Ẽ c_j / c_jᵀ c_j`` with ``Ẽ = (I + Σ_{i in S} c_i c_iᵀ / (n σ_i²))⁻¹``: gene i
     is ``V c_i`` and noise of variance ``σ_i²``, V has orthonormal columns, and what is predicted is
-    the mean of V after the panel has been measured.  All is in the units of the data.
-
-    Against ridge regression on other cells (PBMC3k, two panels of 50 genes) the medians of
-    `of_structure` were .25 and .20, those of the regression .24 and .19.  `of_gene` is cautious:
-    among genes where regression reached more than .1 its medians were .32 and .28, those of the
-    regression .37 and .36.  From few cells regression reaches less than either.
+    the mean of V after the panel has been measured.  All is in the units of the data.  Medians are
+    near those of ridge regression on other cells; `of_gene` is cautious for genes that regression
+    predicts well.
     """
     left = _total(_left(one, panel) for one in sets)
     structured = _total(np.sum(one.projections**2, axis=1) for one in sets)

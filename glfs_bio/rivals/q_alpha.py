@@ -75,9 +75,9 @@ def coherent_weights(
 ) -> tuple[Array, int, bool]:
     """Alternate α, the leading eigenvector of G, and Q, one orthogonal iteration on A_α.
 
-    ``G_ij = (m_i·m_j)(m_iᵀQQᵀm_j)`` is genes × genes and never formed: with ``H = FQ``, ``Gx =
-    rowsum((F (Fᵀ diag(x) H)) ∘ H)``.  Returns α of unit length, the number of rounds, and whether
-    the last changed α by no more than `tol`.
+    ``G_ij = (m_i·m_j)(m_iᵀQQᵀm_j)`` is genes × genes and never formed: with ``H = FQ``,
+    ``Gx = rowsum((F (Fᵀ diag(x) H)) ∘ H)``.  Returns α of unit length, the number of rounds, and
+    whether the last changed α by no more than `tol`.
     """
     n_genes, rank = genes.shape
     basis = np.linalg.eigh(genes.T @ genes)[1][:, ::-1][:, : min(n_clusters, rank)]

@@ -53,17 +53,16 @@ class SparsePCA(Method):
     def rank(
         self, problems: Sequence[Problem], n_genes: int, *, include: Index, reduction: Reduction
     ) -> Ranking:
-        """Rank genes by their largest absolute loading on sparse principal components.
+        """Rank genes by their largest absolute loading on sparse principal components of ``XVVᵀ``,
+        the matrix seen through the subspace of the problem, in r dimensions per gene.
 
-        What is decomposed is the matrix seen through the subspace of the problem, ``XVVᵀ``, in r
-        dimensions per gene.  scikit-learn's ``SparsePCA``, or ``MiniBatchSparsePCA`` for many
-        genes, gives the same components of that matrix itself, brought to length 1.  Here they keep
-        their lengths: a component of one gene would else give it the largest loading, however
-        little it varies.  That, the number of components and the weight were chosen among 16
-        settings by the AT&T faces' labels and one simulation, in this method's favour there.
-
-        Several batches are one matrix whose batches are centred each by itself.  Genes without a
-        loading are ordered, below those with one, by how near they are to having one.
+        scikit-learn's ``SparsePCA``, or ``MiniBatchSparsePCA`` for many genes, gives the same
+        components of that matrix itself, brought to length 1.  Here they keep their lengths: a
+        component of one gene would else give it the largest loading, however little it varies.
+        That, the number of components and the weight were chosen among 16 settings by the AT&T
+        faces' labels and one simulation, in this method's favour there.  Batches are centred each
+        by itself.  Genes without a loading are ordered, below those with one, by how near they are
+        to having one.
         """
         genes = np.hstack([p.projections * p.units[:, None] for p in problems])
         genes /= np.sqrt(np.einsum("ij,ij->i", genes, genes).max())
