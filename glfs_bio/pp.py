@@ -24,6 +24,7 @@ from ._anndata.structure import (
     store,
     structure_of,
 )
+from ._docs import documented
 from .errors import InvalidValue, naming
 from .methods import METHODS, OBJECTIVES, Method, Question
 from .options import Limits, Platform
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 __all__ = ["recorded_parameters", "select_genes", "structure"]
 
 
+@documented
 def select_genes(
     adata: AnnData | Sequence[AnnData] | Mapping[str, AnnData],
     n_genes: int | None = None,
@@ -134,12 +136,9 @@ def select_genes(
         Key of ``.uns`` with a graph of ``sc.pp.neighbors``.  None: neighbours in the subspace.
     n_comps : int, default 50
         Number of principal components.  None: full rank, for at most some hundred samples.
-    layer : str, default None
-        Layer to use instead of ``.X``.
-    use_raw : bool, default False
-        Use ``.raw`` instead of ``.X``, for the genes of `adata`.
-    symbols : str, default None
-        Column of ``.var`` with gene names, searched after ``.var_names``.
+    <layer>
+    <use_raw>
+    <symbols>
     missing : {"raise", "warn", "ignore"}, default "raise"
         Action if a gene name is missing.
     key_added : str, default "glfs"
@@ -371,6 +370,7 @@ def _cells(
     return structure_of(adata, parameters, inputs, keep=keep).sets
 
 
+@documented
 def structure(
     adata: AnnData,
     *,
@@ -395,8 +395,7 @@ def structure(
 
     Parameters
     ----------
-    adata : AnnData
-        Cells × genes, log-normalised.  ``adata.X`` is never changed.
+    <unchanged adata>
     n_comps : int, default 50
         Number of principal components.  None: full rank.
     use_rep : str, default None
@@ -416,10 +415,8 @@ def structure(
         - ``"unit"``: unit variance
         - ``None``: as in the matrix
         - ``"auto"``: ``"noise"`` for the default criterion
-    layer : str, default None
-        Layer to use instead of ``.X``.
-    use_raw : bool, default False
-        Use ``.raw`` instead of ``.X``, for the genes of `adata`.
+    <layer>
+    <use_raw>
     batch_key : str, default None
         Column of ``.obs`` with the batch.  Each batch has its own subspace and graph.
     key_added : str, default "glfs_structure"
@@ -487,6 +484,7 @@ _LISTS = ("include", "exclude")
 _METHODS = {"method": METHODS, "objective": OBJECTIVES}
 
 
+@documented
 def recorded_parameters(adata: AnnData, key: str = "glfs") -> dict[str, Any]:
     """Return the arguments of the call of :func:`select_genes` that wrote ``.uns[key]``.
 
@@ -495,10 +493,8 @@ def recorded_parameters(adata: AnnData, key: str = "glfs") -> dict[str, Any]:
 
     Parameters
     ----------
-    adata : AnnData
-        Cells × genes, with a selection of :func:`select_genes`.
-    key : str, default "glfs"
-        Key of the selection.
+    <adata with a selection>
+    <key>
 
     Returns
     -------

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._docs import documented
 from .._files import as_path, check_target, existing, reading, replacing
 from ..errors import InvalidValue
 from . import read, selection
@@ -24,6 +25,7 @@ _FORMAT, _VERSION = "glfs_bio classifier", 1
 _ABOUT = ("symbols", "n_genes", "n_labelled", "n_unlabelled", "lam", "versions")
 
 
+@documented
 def write_classifier(
     adata: AnnData, path: str | Path, *, key: str = "glfs_class", overwrite: bool = False
 ) -> None:
@@ -40,8 +42,7 @@ def write_classifier(
         File to write, ``.json``.
     key : str, default "glfs_class"
         Key of the classifier.
-    overwrite : bool, default False
-        Replace an existing file.
+    <overwrite>
 
     See Also
     --------

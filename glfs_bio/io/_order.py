@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import checks
 from .._anndata import columns, provenance, read, selection
+from .._docs import documented
 from .._extras import needs
 from .._files import as_path, check_target, replacing
 from ..errors import NO_VALUE, InvalidValue, Message, listed, naming
@@ -30,6 +31,7 @@ _ORDER, _SELECTION = "glfs_order", "glfs"
 _LARGEST = 2e9
 
 
+@documented
 def write_order(
     adata: AnnData,
     path: str | Path,
@@ -56,8 +58,7 @@ def write_order(
         Key of an order, or of a selection, which is then ordered as ``tl.order_panel`` does by
         default.  None: the order ``"glfs_order"`` where there is one, else the selection
         ``"glfs"``.
-    overwrite : bool, default False
-        Whether a file that is there may be replaced.
+    <overwrite>
 
     Raises
     ------
@@ -116,6 +117,7 @@ def write_order(
     order.write(table, form, path, overwrite=overwrite)
 
 
+@documented
 def write_reference(
     adata: AnnData,
     path: str | Path,
@@ -153,8 +155,7 @@ def write_reference(
         Largest size of the file.
     random_state : int, default 0
         Seed of the cells that are drawn.
-    overwrite : bool, default False
-        Whether a file that is there may be replaced.
+    <overwrite>
 
     Raises
     ------

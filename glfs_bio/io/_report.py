@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import checks
 from .._anndata import provenance, read, selection, target
+from .._docs import documented
 from .._extras import needs
 from .._files import as_path, check_target, replacing
 from .._progress import progress
@@ -83,6 +84,7 @@ class Subject:
         return [str(self.called.get(name, name)) for name in text.split(separator) if name]
 
 
+@documented
 def write_report(
     adata: AnnData,
     path: str | Path,
@@ -114,8 +116,7 @@ def write_report(
         Cells × genes, with a selection of :func:`~glfs_bio.pp.select_genes`.  It is not changed.
     path : str or path
         File to write, ``.html``.
-    key : str, default "glfs"
-        Key of the selection.
+    <key>
     labels : str, default None
         Column of ``.obs`` that colours the cells.
     symbols : str, default None
@@ -134,8 +135,7 @@ def write_report(
         Web address of a page on a gene, with ``{gene}`` instead of its name.  None: no links.
     title : str, default "Selected genes"
         Heading.
-    overwrite : bool, default False
-        Replace an existing file.
+    <overwrite>
 
     Raises
     ------

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from .. import _docs, checks
+from .. import checks
 from .._extras import needs
 from .._files import as_path, replacing
 from ..errors import NO_VALUE, InvalidType, InvalidValue
@@ -60,33 +60,6 @@ class Look:
 LOOK = Look()
 POINTS_OF_INCH = 72.0
 Drawn = TypeVar("Drawn")
-#: What the docstrings of plots have in common, by the words that stand for it there.
-_SHARED = {
-    "<ax>": """\
-ax : matplotlib.axes.Axes, default None
-    Axes to draw in.  None: a new figure.""",
-    "<title>": """\
-title : str, default None
-    Title of the plot.""",
-    "<palette>": """\
-palette : str or sequence of colours, default None
-    Colours of {0}, in this order, or the name of a colour map of matplotlib.""",
-    "<cmap>": """\
-cmap : str or matplotlib.colors.Colormap, default {0}
-    Colour map.""",
-    "<figsize, show, save>": """\
-figsize : tuple of two floats, default None
-    Width and height of a new figure in inches.  None: as the content needs.
-show : bool, default None
-    Whether to show the figure and return nothing.  None: ``scanpy.settings.autoshow``, unless `ax`
-    or `save` is given.
-save : str, Path or bool, default None
-    File to write; True, or a bare ending like ``".pdf"``: a file in ``scanpy.settings.figdir``.""",
-    "<symbols>": """\
-symbols : str, default None
-    Column of ``.var`` with the names to show; genes without one go by their ``.var_names``.""",
-}
-documented = _docs.documented(_SHARED)
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,11 @@ from anndata import AnnData
 
 from .. import checks
 from .._anndata import selection, write
+from .._docs import documented
 from ..errors import NO_VALUE, InvalidType, InvalidValue, NotFound, listed
 from ..tl import _panel_umap as embedding
 from ._colours import MUTED, colour_map, colours
-from ._figure import LOOK, Frame, documented, look, point_size
+from ._figure import LOOK, Frame, look, point_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -111,11 +112,10 @@ def panel(
         ``"heatmap"``, ``"dotplot"``
             Those of scanpy, every gene scaled from 0 to 1, genes ordered by the group in which they
             are highest; the heat map shows a random part of large groups.
-    key : str, default "glfs"
-        Which selection: the `key_added` of ``select_genes``.
+    <key>
     n_genes : int, default None
         Number of genes, the best first.  None: every selected gene.
-    <symbols>
+    <shown symbols>
     keep : bool, default False
         Whether to keep UMAPs that are computed in `adata`, as :func:`~glfs_bio.tl.panel_umap` does,
         for the next call.  If False, `adata` is not changed.

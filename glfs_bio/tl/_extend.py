@@ -15,7 +15,7 @@ from .._docs import documented
 from ..criterion.panel import MeasuredPanel
 from ..errors import InvalidValue
 from ..selection import best_panel
-from ._panel import SHARED, find
+from ._panel import find
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ._panel import Panel
 
 
-@documented(SHARED)
+@documented
 def extend_panel(
     adata: AnnData,
     panel: Any,
@@ -54,8 +54,7 @@ def extend_panel(
 
     Parameters
     ----------
-    adata : AnnData
-        <adata>
+    <adata>
     panel : str, list or path
         <panel>
     n_extra : int, default None
@@ -64,17 +63,15 @@ def extend_panel(
     labels : str, default None
         Column of ``.obs`` with labels, for the label that each added gene supports.
     exclude : str, pattern or list, default None
-        <exclude>
+        Genes that cannot be added, as in :func:`~glfs_bio.pp.select_genes`.
     limits : Limits, default None
         Constraints.  Sums (total counts, families, markers per type, budget) are those of the whole
         panel; limits on single genes hold for the added genes.  Names that are missing in the data
         cost nothing.
     platform : Platform, default None
         Target platform.  None: the platform of the selection.
-    symbols : str, default None
-        <symbols>
-    preserve : str, list, dict or Preserve, default None
-        <preserve>
+    <symbols>
+    <preserve>
     across : {"mean", "worst"}, default "mean"
         Batches that count, where `preserve` or the selection names a structure with batches:
 
@@ -82,8 +79,7 @@ def extend_panel(
         - ``"worst"``: the batch with the lowest preserved share (maximin)
     key_added : str, default "glfs_extended"
         Prefix of the columns in ``.var``, and key of ``.uns``.
-    inplace : bool, default True
-        <inplace>
+    <inplace>
     random_state : int, default 0
         Seed of the draws of the platform.
 

@@ -20,7 +20,7 @@ from ..platform.names import NOT_FOUND
 from ..pp import recorded_parameters
 from ._draft import Draft
 from ._explain import explained
-from ._panel import SHARED, Panel, basis_of
+from ._panel import Panel, basis_of
 from ._resolve import CHANGED, resolved
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ _REFUSED = ("raise", "replace", "drop")
 _LABELS = 3
 
 
-@documented(SHARED)
+@documented
 def order_panel(
     adata: AnnData,
     panel: Any = "glfs",
@@ -73,8 +73,7 @@ def order_panel(
 
     Parameters
     ----------
-    adata : AnnData
-        <adata>
+    <adata>
     panel : str, Path or list of str, default "glfs"
         <panel>
         Names that are missing in the data are ordered too.
@@ -107,8 +106,7 @@ def order_panel(
         Probe sets to ask for: one number, or one for some genes by name (Xenium).
     force : list of str, default None
         Genes to be designed whatever the vendor's checks say (Xenium).
-    symbols : str, default None
-        <symbols>
+    <symbols>
     ids : str, default None
         Column of ``.var`` with Ensembl ids, which decide where they are known.
     species : str, default None
@@ -117,8 +115,7 @@ def order_panel(
         Present and past names, as in :func:`~glfs_bio.tl.resolve_genes`.
     key_added : str, default "glfs_order"
         Prefix of the columns written to ``.var``, and key of ``.uns``.
-    inplace : bool, default True
-        <inplace>
+    <inplace>
 
     Returns
     -------

@@ -15,6 +15,7 @@ from scipy.sparse import SparseEfficiencyWarning
 from .. import checks
 from .._anndata import provenance, read, selection, write
 from .._anndata.all_genes import components
+from .._docs import documented
 from .._extras import needs
 from .._progress import progress
 from ..cells.graph import MOST_EXACT
@@ -45,6 +46,7 @@ class Maps:
     params: dict[str, Any]
 
 
+@documented
 def panel_umap(
     adata: AnnData,
     key: str = "glfs",
@@ -65,14 +67,11 @@ def panel_umap(
     ----------
     adata : AnnData
         Cells × genes, log-normalised, with a selection of :func:`~glfs_bio.pp.select_genes`.
-    key : str, default "glfs"
-        Which selection: its `key_added`.
+    <key>
     n_genes : int, default None
         Number of genes, the best first.  None: every selected gene.
-    layer : str, default None
-        Layer to use instead of ``.X``.
-    use_raw : bool, default False
-        Use ``.raw`` instead of ``.X``, for the genes of `adata`.
+    <layer>
+    <use_raw>
     random_state : int, default 0
         Seed of the UMAPs.
 

@@ -14,7 +14,6 @@ from .._docs import documented
 from ..errors import Message, listed, naming
 from ..platform import names
 from ..platform.genes import as_genes
-from ._panel import SHARED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,7 +49,7 @@ class Resolution:
         return genes["n_probes"].to_numpy() if "n_probes" in genes and self.listed else None
 
 
-@documented(SHARED)
+@documented
 def resolve_genes(
     adata: AnnData,
     genes: Any = None,
@@ -90,8 +89,7 @@ def resolve_genes(
         Least number of probes of a gene that can be ordered, where the list has their numbers.
     key_added : str, default "glfs_names"
         Prefix of the columns written to ``.var``, and key of ``.uns``.
-    inplace : bool, default True
-        <inplace>
+    <inplace>
 
     Returns
     -------

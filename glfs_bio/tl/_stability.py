@@ -26,6 +26,7 @@ from .._anndata.structure import (
     store,
     structure_of,
 )
+from .._docs import documented
 from .._progress import progress
 from ..data.threads import one_thread
 from ..errors import Caution, InvalidType, InvalidValue, NotFound, listed, warn
@@ -50,6 +51,7 @@ _DEFAULTS = {
 }
 
 
+@documented
 def stability(
     adata: AnnData,
     n_genes: int | Literal["recorded"] | None = "recorded",
@@ -73,8 +75,7 @@ def stability(
 
     Parameters
     ----------
-    adata : AnnData
-        Cells × genes, log-normalised.  ``adata.X`` is never changed.
+    <unchanged adata>
     n_genes : int, None or "recorded", default "recorded"
         Number of genes in each subsample.  None: chosen in each.  ``"recorded"``: as in the
         selection.
