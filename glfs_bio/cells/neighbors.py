@@ -44,10 +44,7 @@ SETTINGS = Settings()
 
 
 def distances(cells: Array, n_neighbors: int, random_state: int | None) -> sparse.csr_array:
-    """Distances to nearly the nearest cells, shape (n_cells, n_cells), in single precision.
-
-    Parameters as of :func:`nearest`.
-    """
+    """Distances to nearly the nearest cells, shape (n_cells, n_cells), in single precision."""
     near, far = nearest(cells, n_neighbors, random_state)
     other = near != np.arange(len(cells), dtype=np.int32)[:, None]
     ends = np.concatenate([[0], np.cumsum(other.sum(axis=1))])
