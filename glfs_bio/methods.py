@@ -98,13 +98,7 @@ class Registry(UserDict[str, Any]):
         return method
 
     def resolve(self, argument: str, given: object) -> Method:
-        """Return a method that is given by its name or as an instance.
-
-        Raises
-        ------
-        InvalidValue
-            Neither.
-        """
+        """Return a method that is given by its name or as an instance."""
         if isinstance(given, Method):
             return given
         if not isinstance(given, str) or given not in self:
@@ -112,13 +106,7 @@ class Registry(UserDict[str, Any]):
         return self[str(given)]
 
     def made(self, argument: str, name: object, **options: Any) -> Method:
-        """Return a method with some options; None is one that is not given.
-
-        Raises
-        ------
-        InvalidValue
-            No such method, or an option that it does not have.
-        """
+        """Return a method with some options; None is one that is not given."""
         found = self.resolve(argument, name)
         given = {option: value for option, value in options.items() if value is not None}
         for option, value in given.items():

@@ -99,11 +99,6 @@ class Limits:
         Maximum cost of the panel.  With ``n_genes=None`` as many genes are selected as it affords
         and as gain something.  It needs `cost`.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If a value is out of range, or needs another one.
-
     See Also
     --------
     glfs_bio.pp.select_genes : Select genes within the limits.
@@ -319,11 +314,6 @@ class Platform:
         gene, or the name of a codebook file of MERSCOPE.  Only genes with a codeword can be
         ordered.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If a value is out of range or needs another, or nothing is given.
-
     See Also
     --------
     glfs_bio.pp.select_genes : Select genes for the platform.
@@ -400,14 +390,7 @@ CASES = ("mean", "worst")
 
 
 def codewords(given: Any) -> dict[str, str]:
-    """Return a codebook as a dict of genes to texts of 0 and 1.
-
-    Raises
-    ------
-    TypeError, ValueError
-        Neither a table nor a dict; a codeword that is no text of 0 and 1; codewords of different
-        lengths; a gene that is there twice.
-    """
+    """Return a codebook as a dict of genes to texts of 0 and 1."""
     if hasattr(given, "columns") and hasattr(given, "index"):
         if not given.index.is_unique:
             raise InvalidValue("codebook", NO_VALUE, "has a gene twice", "give each gene once")

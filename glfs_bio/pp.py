@@ -18,6 +18,7 @@ from ._anndata import target as targets
 from ._anndata.join import data_sets, join
 from ._anndata.stale import made_of_all
 from ._anndata.structure import KEY, compute, specified, store, structure_of
+from ._docs import documented
 from .errors import InvalidValue, naming
 from .options import Request, StructureSpec
 from .selection import Candidates, answerable, rank_genes
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["recorded_parameters", "select_genes", "structure"]
 
 
+@documented
 def select_genes(
     adata: AnnData | Sequence[AnnData] | Mapping[str, AnnData],
     n_genes: int | None = None,
@@ -127,12 +129,9 @@ def select_genes(
         Key of ``.uns`` with a graph of ``sc.pp.neighbors``.  None: neighbours in the subspace.
     n_comps : int, default 50
         Number of principal components.  None: full rank, for at most some hundred samples.
-    layer : str, default None
-        Layer to use instead of ``.X``.
-    use_raw : bool, default False
-        Use ``.raw`` instead of ``.X``, for the genes of `adata`.
-    symbols : str, default None
-        Column of ``.var`` with gene names, searched after ``.var_names``.
+    <layer>
+    <use_raw>
+    <symbols>
     missing : {"raise", "warn", "ignore"}, default "raise"
         Action if a gene name is missing.
     key_added : str, default "glfs"
@@ -174,13 +173,6 @@ def select_genes(
         Arguments of the call.
 
     Further keys of ``.uns[key_added]``: see the outputs in the reference.
-
-    Raises
-    ------
-    KeyError
-        If a key, layer, column or gene is missing.
-    TypeError, ValueError
-        If an argument, the matrix or the graph is invalid; `adata` is unchanged.
 
     See Also
     --------
@@ -322,6 +314,7 @@ def panel_of(
     return frame, results.selected(panel, asked, **missing)
 
 
+@documented
 def structure(
     adata: AnnData,
     *,
@@ -346,8 +339,7 @@ def structure(
 
     Parameters
     ----------
-    adata : AnnData
-        Cells × genes, log-normalised.  ``adata.X`` is never changed.
+    <unchanged adata>
     n_comps : int, default 50
         Number of principal components.  None: full rank.
     use_rep : str, default None
@@ -367,10 +359,8 @@ def structure(
         - ``"unit"``: unit variance
         - ``None``: as in the matrix
         - ``"auto"``: ``"noise"`` for the default criterion
-    layer : str, default None
-        Layer to use instead of ``.X``.
-    use_raw : bool, default False
-        Use ``.raw`` instead of ``.X``, for the genes of `adata`.
+    <layer>
+    <use_raw>
     batch_key : str, default None
         Column of ``.obs`` with the batch.  Each batch has its own subspace and graph.
     key_added : str, default "glfs_structure"
@@ -394,13 +384,6 @@ def structure(
         Batch of each cell.
     ``.uns[key_added]["sets"]`` : dict of dict
         For each batch K, and the variance, noise and unit of each gene.
-
-    Raises
-    ------
-    KeyError
-        If a key, layer or column is missing.
-    TypeError, ValueError
-        If an argument, the matrix or the graph is invalid; `adata` is unchanged.
 
     See Also
     --------
@@ -434,6 +417,7 @@ def structure(
     store(adata, compute(adata, inputs, spec), made_of_all(adata, inputs, spec), key_added)
 
 
+@documented
 def recorded_parameters(adata: AnnData, key: str = "glfs") -> dict[str, Any]:
     """Return the arguments of the call of :func:`select_genes` that wrote ``.uns[key]``.
 
@@ -442,20 +426,13 @@ def recorded_parameters(adata: AnnData, key: str = "glfs") -> dict[str, Any]:
 
     Parameters
     ----------
-    adata : AnnData
-        Cells × genes, with a selection of :func:`select_genes`.
-    key : str, default "glfs"
-        Key of the selection.
+    <adata with a selection>
+    <key>
 
     Returns
     -------
     dict
         All arguments that decide on the genes, and `key_added`; for `use_raw` `layer` is ``"raw"``.
-
-    Raises
-    ------
-    KeyError
-        If there is no such selection.
 
     See Also
     --------

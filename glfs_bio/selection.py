@@ -175,13 +175,7 @@ def criterion_of(
     worst: bool = False,
     efficiency: Array | None = None,
 ) -> Criterion:
-    """Return F of some cells, by the arguments of ``Criterion``.
-
-    Raises
-    ------
-    InvalidValue
-        A platform that detects so little that even all genes preserve nothing.
-    """
+    """Return F of some cells, by the arguments of ``Criterion``."""
     with few_threads(cells[0].basis.shape[1]):
         criterion = Criterion(cells, targets, worst=worst, efficiency=efficiency)
         if efficiency is not None and criterion.reach < _NOTHING:

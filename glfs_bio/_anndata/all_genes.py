@@ -24,17 +24,7 @@ KEY = "glfs_all_genes"
 
 
 def view_of_all_genes(adata: AnnData, layer: str | None, random_state: int | None) -> View:
-    """Return the view in principal components of all genes: the one that is kept, or a new one.
-
-    Parameters
-    ----------
-    adata
-        Cells × genes.
-    layer
-        Layer to use instead of ``.X``.
-    random_state
-        Seed of components and clusters.
-    """
+    """Return the view in principal components of all genes: the stored one, or a new one."""
     data = RowMatrix(read.matrix(adata, layer))
     made_of = {
         "matrix": stale.checksum_of_matrix(adata, data, layer),

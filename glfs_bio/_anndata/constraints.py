@@ -113,28 +113,7 @@ def rows(
     allowed: NDArray[np.bool_] | None = None,
     detection: Detection | None = None,
 ) -> Rows | None:
-    """Return limits as rows over all genes of `adata`; None where there are none.
-
-    Parameters
-    ----------
-    adata
-        Cells × genes; nothing is written, and the matrix is never made dense.
-    limits
-        What the user asks for.
-    layer
-        The matrix that genes are selected from, ``.X`` if None: means and shares are those of it.
-    allowed
-        Genes that may be in a panel; others need no cost.  None: all.
-    detection
-        What the target platform is to the genes: limits on totals are on the counts there.
-
-    Raises
-    ------
-    KeyError
-        No such column, layer or type.
-    TypeError, ValueError
-        Values that cannot be limits, costs or counts.
-    """
+    """Return limits as rows over all genes of `adata`; None where there are none."""
     if limits is None:
         return None
     if limits == Limits():
@@ -161,14 +140,7 @@ def rows(
 
 
 def narrowed(adata: AnnData, genes: Candidates, rows: Rows, n_genes: int | None) -> Candidates:
-    """The same choice of genes without those that a limit rules out on their own.
-
-    Raises
-    ------
-    ValueError
-        A gene that must be in and cannot be; fewer genes than `n_genes`; limits that no panel
-        meets, saying which conflict.
-    """
+    """The same choice of genes without those that a limit rules out on their own."""
     fits = rows.allowed
     out = genes.included & ~fits
     if out.any():
@@ -389,13 +361,7 @@ def _priority(adata: AnnData, limits: Limits, may: NDArray[np.bool_]) -> Array:
 def _listed(
     adata: AnnData, lists: Mapping[Any, Collection[str]], argument: str
 ) -> dict[str, Index]:
-    """Places of the genes in lists; names that are not in the data are said, once.
-
-    Raises
-    ------
-    KeyError
-        None of the names is there.
-    """
+    """Places of the genes in lists; names that are not in the data are said, once."""
     places = {
         str(name): adata.var_names.get_indexer(pd.Index([str(gene) for gene in genes]).unique())
         for name, genes in lists.items()

@@ -28,15 +28,7 @@ _BETWEEN = "-"
 
 
 def data_sets(adata: Any) -> dict[str, AnnData]:
-    """Data sets by name; of a sequence the names are 0, 1, ….
-
-    Raises
-    ------
-    TypeError
-        Not AnnData objects.
-    ValueError
-        None at all, one of them twice, or gene names that are not unique.
-    """
+    """Data sets by name; of a sequence the names are 0, 1, …."""
     if not isinstance(adata, Mapping | list | tuple):
         read.check(adata)
     sets = dict(adata) if isinstance(adata, Mapping) else dict(enumerate(adata))

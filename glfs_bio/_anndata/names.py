@@ -97,20 +97,13 @@ PATTERNS = {
 
 @dataclass(frozen=True)
 class Hints:
-    """How names that are missing are compared with those that are there.
+    """How names that are missing are compared with those that are there."""
 
-    Attributes
-    ----------
-    compared
-        So many of the missing names, letter by letter: each takes milliseconds.
-    alike
-        Similarity of difflib from which a name is a hint: CD8X and CD8A have .75.
-    close, shown
-        Hints that are looked for, and that the message shows.
-    """
-
+    #: Most missing names that are compared, letter by letter: each takes milliseconds
     compared: int = 20
+    #: Similarity of difflib from which a name is a hint: CD8X and CD8A have .75
     alike: float = 0.75
+    #: Hints that are looked for, and that the message shows
     close: int = 10
     shown: int = 2
 
@@ -120,23 +113,15 @@ HINTS = Hints()
 
 @dataclass(frozen=True)
 class Named:
-    """A panel that an argument names.
+    """A panel that an argument names."""
 
-    Attributes
-    ----------
-    genes
-        Its rows of ``.var``, each once, in the order of the names.
-    names
-        The names, each once.
-    absent
-        Those of them that are not in the data.
-    key
-        Key of the selection that it is, or None.
-    """
-
+    #: Rows of ``.var``, each once, in the order of the names
     genes: NDArray[np.intp]
+    #: Each once
     names: list[str]
+    #: Names that are not in the data
     absent: list[str]
+    #: Key of the selection that it is, or None
     key: str | None = None
 
 
@@ -169,20 +154,7 @@ def family(name: str) -> Family:
 
 
 class Lookup:
-    """Names of the rows: ``.var_names``, and a column of symbols where one is given.
-
-    Attributes
-    ----------
-    where
-        Where names are looked up, in words.
-    by_name
-        Rows by name.  Several rows may have one symbol.
-
-    Raises
-    ------
-    KeyError
-        No such column of symbols.
-    """
+    """Names of the rows: ``.var_names``, and a column of symbols where one is given."""
 
     def __init__(self, adata: AnnData, symbols: str | None) -> None:
         of_rows = [read.symbols(adata, None)]
@@ -193,6 +165,7 @@ class Lookup:
         self._symbols = symbols
         self._var = adata.var
         self._raw = adata.raw
+        #: Several rows may have one symbol
         self.by_name: dict[str, list[int]] = {}
         for column in of_rows:
             for row, name in enumerate(column):
@@ -281,14 +254,7 @@ def choose(
     symbols: str | None = None,
     missing: Missing = "raise",
 ) -> Candidates:
-    """Return the genes that two arguments leave.
-
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        As :func:`gene_mask`, in one error for `include` and `exclude`; no gene to choose from; a
-        gene that must be in and cannot be.
-    """
+    """Return the genes that two arguments leave."""
     checks.one_of("missing", missing, MISSING)
     if include is None and exclude is None and symbols is None:
         every = np.ones(adata.n_vars, dtype=bool)
@@ -325,15 +291,6 @@ def gene_mask(
 
     What a string names is looked for in this order.  A name is in ``.var_names`` or in the column
     `symbols`; a family is one of :data:`SOURCES`.
-
-    Raises
-    ------
-    KeyError
-        Strings that name nothing, all of them at once; no column `symbols`.
-    TypeError
-        Neither strings nor patterns.
-    ValueError
-        Patterns without a gene.
     """
     checks.one_of("missing", missing, MISSING)
     if genes is None:
@@ -358,18 +315,6 @@ def panel(
     ``sc.tl.rank_genes_groups``, of which it is the first genes of every group.  A name is in
     ``.var_names`` or in the column `symbols`, and is all rows that have it; a key is looked for
     first.  A selection is in the order of its ranks, included genes first.
-
-    Raises
-    ------
-    KeyError
-        Names that are not in the data, all of them at once; a string that is none of these; no
-        column `symbols`.
-    OSError, ImportError
-        As :func:`glfs_bio.io.read_panel`.
-    TypeError
-        None of these.
-    ValueError
-        No gene, or none that is in the data; a file without names.
     """
     checks.one_of("missing", missing, MISSING)
     found = named(adata, panel, symbols=symbols, argument=argument)
@@ -392,13 +337,7 @@ def panel(
 def named(
     adata: AnnData, panel: Any, *, symbols: str | None = None, argument: str = "panel"
 ) -> Named:
-    """A panel, as :func:`panel` takes it, of which any name may be missing in the data.
-
-    Raises
-    ------
-    KeyError, OSError, ImportError, TypeError, ValueError
-        As :func:`panel`, but for names that are not in the data.
-    """
+    """A panel, as :func:`panel` takes it, of which any name may be missing in the data."""
     read.unique_names(adata)
     lookup = Lookup(adata, symbols)
     if isinstance(panel, str) and not is_panel_file(panel):
@@ -471,15 +410,7 @@ def _without_families(
 
 
 def _report(argument: str, absent: Sequence[Item], lookup: Lookup, missing: Missing) -> None:
-    """Raise, warn, or say nothing about what is not there.
-
-    Raises
-    ------
-    KeyError
-        Unknown names.
-    ValueError
-        Nothing but patterns.
-    """
+    """Raise, warn, or say nothing about what is not there."""
     if missing == "ignore" or not absent:
         return
     texts = [item.pattern if isinstance(item, re.Pattern) else item for item in absent]

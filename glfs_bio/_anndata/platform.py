@@ -42,13 +42,7 @@ def recorded(given: Platform, frame: pd.DataFrame, key: str) -> Platform:
 
 
 def with_codewords(given: Platform) -> Platform:
-    """The same platform with the codewords in place of the name of their file.
-
-    Raises
-    ------
-    OSError, ValueError
-        No such file, or none with codewords.
-    """
+    """The same platform with the codewords in place of the name of their file."""
     if not isinstance(given.codebook, str):
         return given
     with naming(path="codebook"):
@@ -67,13 +61,7 @@ def with_codewords(given: Platform) -> Platform:
 def of_genes(
     adata: AnnData, given: Platform | None, layer: str | None, symbols: str | None = None
 ) -> Detection:
-    """Read what a platform is to the genes of an object.
-
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        No platform; names, columns or numbers that cannot be used.
-    """
+    """Read what a platform is to the genes of an object."""
     if given is None:
         return Detection()
     given = with_codewords(given)
@@ -209,11 +197,6 @@ def shares(adata: AnnData, given: AnnData, layer: str | None) -> Array:
     cells expresses has ``−log(1 − s)`` molecules in the mean.  The share is that mean there over
     the mean here, 0 for a gene that is not there, and at most 1, as the noise here is not only that
     of counting.
-
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        No gene in common; negative values.
     """
     read.unique_names(given)
     places = given.var_names.get_indexer(adata.var_names)

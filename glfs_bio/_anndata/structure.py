@@ -39,20 +39,13 @@ _ALIKE, _NEARLY_ALL = 0.02, 0.8
 
 @dataclass(frozen=True)
 class Structure:
-    """The cells in the dimensions of their structure.
+    """The cells in the dimensions of their structure."""
 
-    Attributes
-    ----------
-    sets
-        All cells, or each batch.
-    rows
-        Which cells are in each set.
-    spec
-        What it was computed from, and how.
-    """
-
+    #: All cells, or each batch
     sets: Sequence[Cells]
+    #: Cells of each set
     rows: tuple[Index, ...]
+    #: What it was computed from, and how
     spec: StructureSpec
 
     def criterion(

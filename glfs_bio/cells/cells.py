@@ -68,42 +68,27 @@ class Axes(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Cells:
-    """Genes and cells in r dimensions; the number of cells is gone but from `basis`.
+    """Genes and cells in r dimensions; the number of cells is gone but from `basis`."""
 
-    Attributes
-    ----------
-    basis
-        V, orthonormal columns, shape (n_cells, r).
-    projections
-        ``C = XᵀV`` of the centred genes in the units of the matrix, shape (n_genes, r).
-    stiffness
-        ``K = Vᵀ (I + λ1 L) V``, shape (r, r).
-    variance
-        Variance of every gene in the units of the matrix, shape (n_genes,).
-    residuals
-        ``σ_i²``, technical noise in the units of the matrix, shape (n_genes,).
-    assay_noise
-        ``σ_0²``, the noise of the assay that will measure the panel, in the units of the matrix.
-    units
-        What genes are multiplied with, shape (n_genes,).
-    noise_level
-        Mean noise of a gene in `units`: 1 where these are units of noise.
-    graph_components
-        Connected components of the graph of the cells.
-    chance
-        Strength of the leading axis where each gene is permuted over the cells; 0 where the axis
-        of the genes as they are is so strong that this was not looked at.
-    """
-
+    #: V, orthonormal columns, shape (n_cells, r)
     basis: Array
+    #: ``C = XᵀV`` of the centred genes, in the units of the matrix, shape (n_genes, r)
     projections: Array
+    #: ``K = Vᵀ (I + λ1 L) V``, shape (r, r)
     stiffness: Array
+    #: Of every gene, in the units of the matrix, shape (n_genes,)
     variance: Array
+    #: ``σ_i²``, technical noise in the units of the matrix, shape (n_genes,)
     residuals: Array
+    #: ``σ_0²``, noise of the assay that will measure the panel, in the units of the matrix
     assay_noise: float
+    #: What genes are multiplied with, shape (n_genes,)
     units: Array
+    #: Mean noise of a gene in `units`: 1 where these are units of noise
     noise_level: float
     graph_components: int = 1
+    #: Strength of the leading axis where genes are permuted over the cells; 0 where the axis is so
+    #: strong that this was not computed
     chance: float = 0.0
 
     @property
@@ -167,23 +152,15 @@ class Cells:
 
 @dataclass(frozen=True, kw_only=True)
 class Problem(Cells):
-    """Cells and their graph, and the genes seen through a subspace of the cells.
+    """Cells and their graph, and the genes seen through a subspace of the cells."""
 
-    Attributes
-    ----------
-    data
-        Cells × genes in memory: all cells, or a :class:`Sample` of many.
-    data_graph
-        Similarities of the cells of `data`.
-    graph
-        Similarities, shape (n_cells, n_cells).
-    full_rank
-        Whether V spans all that the genes span.
-    """
-
+    #: Cells × genes in memory: all cells, or a :class:`Sample`
     data: Matrix
+    #: Similarities of the cells of `data`
     data_graph: sparse.csr_array
+    #: Shape (n_cells, n_cells)
     graph: sparse.csr_array
+    #: Whether V spans all that the genes span
     full_rank: bool
 
     def without_matrix(self) -> Cells:
@@ -203,19 +180,13 @@ class Sample:
 
     What needs every cell's neighbours at hand, or only estimates a number for each gene, is taken
     from these; they are in memory.  All cells make up the subspace, the graph and the projections.
-
-    Attributes
-    ----------
-    data
-        Sampled cells × genes, in single or double precision as they were given.
-    chosen
-        Which of all cells, sorted; None: all.
-    variance
-        Variance of every gene over the sample; None where that is all cells.
     """
 
+    #: Sampled cells × genes, in the precision that they came in
     data: Matrix
+    #: Sorted indices of the sampled cells; None: all
     chosen: Index | None
+    #: Of every gene over the sample; None where that is all cells
     variance: Array | None
 
     @cached_property
@@ -238,17 +209,7 @@ class Sample:
 
 
 def look(cells: RowMatrix, *, whole: bool, random_state: int | None) -> tuple[Moments, Sample]:
-    """Return moments of all cells and a sample of them, in one pass.
-
-    Parameters
-    ----------
-    cells
-        Cells × genes.
-    whole
-        Take all, however many.
-    random_state
-        Seed of the sample.
-    """
+    """Return moments of all cells and a sample of them, in one pass."""
     n_cells = cells.shape[0]
     chosen = None
     if n_cells > MANY_CELLS and not whole:
@@ -278,29 +239,9 @@ def build_problems(
     batch: ArrayLike | None = None,
     whole_space: bool = False,
 ) -> list[Problem]:
-    """Reduce all cells, or each batch, computing what was not given.
-
-    Parameters
-    ----------
-    data
-        Cells × genes in any form that :class:`~glfs_bio.data.matrix.RowMatrix` takes; never
-        changed.  What is in memory may have any unit that squares can be computed in.
-    spec
-        How it becomes a problem.
-    representation
-        Coordinates of the cells whose span is V, shape (n_cells, r); None: principal components.
-    graph
-        Checked similarities (:func:`~glfs_bio.cells.graph.check_graph`); None: nearest
-        neighbours in the representation.  Batches have no graph in common.
-    batch
-        Batch of every cell.
-    whole_space
-        That of :func:`.pca.full_rank`.
-
-    Raises
-    ------
-    InvalidValue
-        Every gene is constant; a batch that is missing for some cells, or has too few.
+    """Reduce all cells, or each batch, computing what was not given: coordinates whose span is V,
+    shape (n_cells, r), and a checked graph (:func:`~glfs_bio.cells.graph.check_graph`).  Shapes:
+    `representation` (n_cells, r).
     """
     whole = in_range(dense_if_flat(RowMatrix(data)))
     if batch is None:

@@ -35,13 +35,7 @@ class DataSets(options.Cells):
     ] = None
 
     def load_all(self) -> dict[str, AnnData]:
-        """Read every set, by the name of its file.
-
-        Raises
-        ------
-        ValueError
-            One that is given twice.
-        """
+        """Read every set, by the name of its file."""
         every = dict.fromkeys(map(str, (self.source, *(self.also or ()))))
         if len(every) <= len(self.also or ()):
             raise InvalidValue("also", self.also, "repeats a file", "name each dataset once")

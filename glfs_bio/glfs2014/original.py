@@ -32,26 +32,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Rules:
-    """What the paper leaves open, settled by trial on its images and simulations.
+    """What the paper leaves open, settled by trial on its images and simulations."""
 
-    Attributes
-    ----------
-    included_weight
-        Weight, in its own direction, of a gene that must be in: well on the branch of selections.
-    most_room
-        At full rank the best genes are those of largest weight among more: so many times their
-        number at most, and less where there are fewer genes for each direction.
-    ahead, fewest_first
-        There the path begins with this times as many, and at least so many: before that a step
-        costs a cube of the number of directions.
-    twin
-        A gene so near to stationary may be the twin, at zero, of one with a weight.
-    """
-
+    #: Weight, in its own direction, of a gene of `include`: well on the branch of selections
     included_weight: float = 12.0
+    #: At full rank the best genes are those of largest weight among this many times their number,
+    #: and fewer where there are fewer genes per direction
     most_room: float = 2.0
+    #: At full rank the path begins with this many times the genes, and at least so many: a step
+    #: before that costs a cube of the number of directions
     ahead: float = 1.25
     fewest_first: int = 150
+    #: A gene so near to stationary may be the twin, at zero, of one with a weight
     twin: float = 1e-2
 
 
@@ -63,11 +55,6 @@ class Original(Method):
     """Genes by ``φ(β) + λ Σ β`` over β ≥ 0; a subclass has the :meth:`diagonals` of its φ.
 
     Its parameters are described in :class:`~glfs_bio.glfs2014.Exact`.
-
-    Raises
-    ------
-    InvalidType, InvalidValue
-        A value out of range.
     """
 
     lam: float | Literal["line_search"] | None = None
@@ -105,14 +92,10 @@ class Original(Method):
     def rank(
         self, problems: Sequence[Problem], n_genes: int, *, include: Index, spec: StructureSpec
     ) -> Panel:
-        """Select genes by the solution at λ, all of its genes where `n_genes` is None.
-
-        Returns
-        -------
-        Panel
-            Weights β.  Scores are 1 + the share of Tr A, or at full rank of ``Σ √h_i β_i`` with the
-            :func:`_reliability` h, for the genes of the solution, and the stationarity ratio
-            ``−(∂φ/∂β)/λ ≤ 1`` for the others.
+        """Select genes by the solution at λ, all of its genes where `n_genes` is None.  Weights β.
+        Scores are 1 + the share of Tr A, or at full rank of ``Σ √h_i β_i`` with the
+        :func:`_reliability` h, for the genes of the solution, and the stationarity ratio
+        ``−(∂φ/∂β)/λ ≤ 1`` for the others.
         """
         full_rank = all(problem.full_rank for problem in problems)
         whole = self._blocks(problems)

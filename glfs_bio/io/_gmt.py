@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import checks
 from .._anndata import read, results
+from .._docs import documented
 from .._files import as_path, check_target, replacing
 from ..errors import NO_VALUE, InvalidType, InvalidValue, NotFound, listed
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     GeneSet = tuple[str, str, str, Iterable[str]]
 
 
+@documented
 def write_gmt(
     adata: AnnData,
     path: str | Path,
@@ -39,8 +41,7 @@ def write_gmt(
 
     Parameters
     ----------
-    adata : AnnData
-        Cells × genes, with a selection of :func:`~glfs_bio.pp.select_genes`.
+    <adata with a selection>
     path : str or path
         File to write.
     key : str or list of str, default "glfs"
@@ -57,18 +58,7 @@ def write_gmt(
     symbols : str, default None
         Column of ``.var`` with the names to write; genes without a name are left out.  None:
         ``.var_names``.
-    overwrite : bool, default False
-        Replace an existing file.
-
-    Raises
-    ------
-    KeyError
-        If a selection, stability, column or gene is missing.
-    FileExistsError, FileNotFoundError
-        If the file exists and `overwrite` is False, or if its folder is missing.
-    ValueError
-        If a set has no genes, if a name has a tab or a line break, if two sets have the same name,
-        if a threshold is out of range, or if there is nothing to write.
+    <overwrite>
 
     See Also
     --------

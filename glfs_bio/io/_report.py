@@ -11,6 +11,7 @@ import numpy as np
 from .. import checks
 from .._anndata import read, stale
 from .._anndata import results as stored
+from .._docs import documented
 from .._extras import needs
 from .._files import as_path, check_target, replacing
 from .._progress import progress
@@ -84,6 +85,7 @@ class Subject:
         return [str(self.called.get(name, name)) for name in text.split(separator) if name]
 
 
+@documented
 def write_report(
     adata: AnnData,
     path: str | Path,
@@ -115,8 +117,7 @@ def write_report(
         Cells × genes, with a selection of :func:`~glfs_bio.pp.select_genes`.  It is not changed.
     path : str or path
         File to write, ``.html``.
-    key : str, default "glfs"
-        Key of the selection.
+    <key>
     labels : str, default None
         Column of ``.obs`` that colours the cells.
     symbols : str, default None
@@ -135,20 +136,12 @@ def write_report(
         Web address of a page on a gene, with ``{gene}`` instead of its name.  None: no links.
     title : str, default "Selected genes"
         Heading.
-    overwrite : bool, default False
-        Replace an existing file.
+    <overwrite>
 
     Raises
     ------
-    KeyError
-        If the selection, a result or a column is missing.
-    FileExistsError, FileNotFoundError
-        If the file exists and `overwrite` is False, or if its folder is missing.
-    ImportError
-        If ``jinja2`` or ``scanpy`` is missing, from the extra ``report``.
     ValueError
-        If the file has another ending, if `link` is not a web address with ``{gene}``, if no gene
-        is selected, or if a named result is of another selection.
+        If a named result is of another selection.
 
     See Also
     --------
@@ -241,15 +234,7 @@ def _page(subject: Subject, title: str) -> str:
 def _results(
     adata: AnnData, key: str, genes: pd.Index, named: Mapping[str, str]
 ) -> dict[str, Result]:
-    """Return the results in the object; `genes` are the selected genes.
-
-    Raises
-    ------
-    KeyError
-        If a named result is missing.
-    ValueError
-        If a named result is of another selection.
-    """
+    """Return the results in the object; `genes` are the selected genes."""
     found = {}
     for what, written in _WRITTEN_BY.items():
         given = named.get(what)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._anndata import results
+from .._docs import documented
 from ._colours import BLUE, VERMILLION, colours
-from ._figure import Frame, documented, legend, right_axis
+from ._figure import Frame, legend, right_axis
 from ._results import preserved_label
 
 if TYPE_CHECKING:
@@ -42,8 +43,7 @@ def curve(
 
     Parameters
     ----------
-    adata : AnnData
-        Cells × genes, with what :func:`~glfs_bio.tl.curve` wrote.
+    <adata with results> tl.curve
     key : str, default "glfs_curve"
         The `key_added` of ``tl.curve``.
     <ax>
@@ -54,11 +54,6 @@ def curve(
     Returns
     -------
     None if the figure was shown, else the axes of the structure preserved.
-
-    Raises
-    ------
-    KeyError
-        There is no such curve.
 
     Examples
     --------

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._anndata import results
+from .._docs import documented
 from ._colours import BLUE, VERMILLION, colours
-from ._figure import Frame, documented, legend, one_or_list, right_axis
+from ._figure import Frame, legend, one_or_list, right_axis
 from ._results import preserved_label
 
 if TYPE_CHECKING:
@@ -45,10 +46,8 @@ def path(
 
     Parameters
     ----------
-    adata : AnnData
-        Cells × genes, with a selection of :func:`~glfs_bio.pp.select_genes`.
-    key : str, default "glfs"
-        Which selection: the `key_added` of ``select_genes``.
+    <adata with a selection>
+    <key>
     ax : matplotlib.axes.Axes or sequence of two, default None
         Axes to draw in: two for an objective of the original GLFS.  None: a new figure.
     <title>
@@ -58,13 +57,6 @@ def path(
     Returns
     -------
     None if the figure was shown, else the axes, or a list of two.
-
-    Raises
-    ------
-    KeyError
-        No such selection.
-    ValueError
-        Another number of axes than are drawn in.
 
     References
     ----------

@@ -9,8 +9,9 @@ import numpy as np
 
 from .. import checks
 from .._anndata import read, results, stale
+from .._docs import documented
 from ._colours import BLUE, GREY, colour_map, colours
-from ._figure import Frame, colour_bar, documented, legend
+from ._figure import Frame, colour_bar, legend
 from ._rows import BARS, bars_size, draw_bars
 
 if TYPE_CHECKING:
@@ -51,14 +52,13 @@ def stability(
 
     Parameters
     ----------
-    adata : AnnData
-        Cells × genes, with what :func:`~glfs_bio.tl.stability` wrote.
+    <adata with results> tl.stability
     n_genes : int, default None
         Number of genes, the most frequent first, in columns of at most 50; genes of no selection
         are left out.  None: the mean size of the selections.
     key : str, default "glfs_stability"
         The `key_added` of ``tl.stability``.
-    <symbols>
+    <shown symbols>
     ax : sequence of two matplotlib.axes.Axes, default None
         Axes to draw bars and matrix in.  None: a new figure.
     <title>
@@ -69,13 +69,6 @@ def stability(
     Returns
     -------
     None if the figure was shown, else a list of the axes, the matrix last.
-
-    Raises
-    ------
-    KeyError
-        No such result or column.
-    TypeError, ValueError
-        A number of genes that cannot be, or not two axes.
 
     Examples
     --------

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from .. import checks
 from .._anndata import read, results
+from .._docs import documented
 from ._colours import BLUE, colours
-from ._figure import Frame, documented, one_or_list
+from ._figure import Frame, one_or_list
 from ._rows import BARS, bars_size, draw_bars
 
 if TYPE_CHECKING:
@@ -41,14 +42,12 @@ def weights(
 
     Parameters
     ----------
-    adata : AnnData
-        Cells × genes, with a selection of :func:`~glfs_bio.pp.select_genes`.
+    <adata with a selection>
     n_genes : int, default None
         Number of genes, the best first.  None: every selected gene.  They are in columns of at most
         50, with a log scale where the bars of several columns are too unlike for another.
-    key : str, default "glfs"
-        Which selection: the `key_added` of ``select_genes``.
-    <symbols>
+    <key>
+    <shown symbols>
     ax : matplotlib.axes.Axes, default None
         Axes to draw all bars in.  None: a new figure.
     <title>
@@ -58,13 +57,6 @@ def weights(
     Returns
     -------
     None if the figure was shown, else the axes, or a list of them for several columns.
-
-    Raises
-    ------
-    KeyError
-        No such selection or column.
-    TypeError, ValueError
-        A number of genes that cannot be, or no gene selected.
 
     Examples
     --------

@@ -51,13 +51,7 @@ def _about() -> dict[str, Any]:
 
 
 def _arguments(target: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Options of a function as Python has them.
-
-    Raises
-    ------
-    InvalidType
-        The function has no such argument, or needs another one.
-    """
+    """Options of a function as Python has them."""
     function = (formals.FUNCTIONS | formals.RECORDS)[target]
     every = inspect.signature(function).parameters
     known = {formals.RENAMED.get(one, one) for one in {*every, *formals.more(target)}}

@@ -37,12 +37,10 @@ class LaplacianScore(Method):
     ) -> Panel:
         """Rank genes by how little they vary along the graph, beside how much they vary at all.
 
-        ``L_i = f̃ᵀLf̃ / f̃ᵀDf̃`` with ``f̃`` centred by the degrees D of the cells and ``L = D − Γ``,
-        whatever Laplacian the problem has.  Small is good: the score is ``−L_i``.
-
+        ``L_i = f̃ᵀLf̃ / f̃ᵀDf̃`` with ``f̃`` centred by the degrees D of the cells and
+        ``L = D − Γ``, whatever Laplacian the problem has.  Small is good: the score is ``−L_i``.
         Numerators and denominators are summed over batches, which is the score on the union of
-        their graphs with each batch centred by itself.  Of many cells a sample is looked at
-        (:mod:`glfs_bio.cells.sample`).
+        their graphs with each batch centred by itself.  Of many cells a sample is looked at.
         """
         along, spread, smallest = np.sum([_parts(problem) for problem in problems], axis=0)
         alive = spread > smallest

@@ -24,22 +24,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Settings:
-    """How the weights are found.
+    """How the weights are found."""
 
-    Attributes
-    ----------
-    n_clusters
-        Columns of Q, the number of clusters that the method is told to expect.
-    tol, rounds
-        Change of α that ends the rounds, and how many there are at most.
-    krylov, tol_inside
-        Krylov vectors a round, which starts from the α of the one before, and the relative accuracy
-        of its eigenvector.
-    """
-
+    #: Columns of Q: the number of clusters that the method is told to expect
     n_clusters: int = 10
+    #: Change of α that ends the rounds, and most rounds
     tol: float = 1e-6
     rounds: int = 200
+    #: Krylov vectors per round, which starts from the last α, and relative accuracy of its
+    #: eigenvector
     krylov: int = 8
     tol_inside: float = 1e-10
 
@@ -64,10 +57,7 @@ class QAlpha(Method):
 
         Several batches are one matrix whose batches are centred each by itself.
 
-        Returns
-        -------
-        Panel
-            Weights |α|.  ``info`` has ``n_iter`` and ``converged``.
+        Weights |α|.  ``info`` has ``n_iter`` and ``converged``.
         """
         squared = np.sum([p.n_cells * p.variance for p in problems], axis=0)
         scale = np.divide(1.0, np.sqrt(squared), out=np.zeros_like(squared), where=squared > 0)
@@ -90,11 +80,8 @@ def coherent_weights(
     """Alternate α, the leading eigenvector of G, and Q, one orthogonal iteration on A_α.
 
     ``G_ij = (m_i·m_j)(m_iᵀQQᵀm_j)`` is genes × genes and never formed: with ``H = FQ``,
-    ``Gx = rowsum((F (Fᵀ diag(x) H)) ∘ H)``.
-
-    Returns
-    -------
-    α of unit length, the number of rounds, and whether the last changed α by no more than `tol`.
+    ``Gx = rowsum((F (Fᵀ diag(x) H)) ∘ H)``.  Returns α of unit length, the number of rounds, and
+    whether the last changed α by no more than `tol`.
     """
     n_genes, rank = genes.shape
     basis = np.linalg.eigh(genes.T @ genes)[1][:, ::-1][:, : min(n_clusters, rank)]

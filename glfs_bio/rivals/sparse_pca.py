@@ -24,30 +24,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Settings:
-    """What scikit-learn is asked for.  :class:`SparsePCA` says how the first two were chosen.
-
-    Attributes
-    ----------
-    n_components
-        Number of components.
-    alpha
-        Weight of the ℓ1 norm of the loadings, for genes of which the largest has length 1.
-    tol
-        Change between two rounds, or epochs, that ends them.
-    rounds, sweeps
-        Most rounds over loadings and directions, and most sweeps of a lasso within a round.
-    many_genes
-        With more genes than this, components are found on batches of genes.
-    batch, epochs
-        Genes of a batch, and how often all of them are gone through at most.
-    """
+    """What scikit-learn is asked for.  :class:`SparsePCA` says how the first two were chosen."""
 
     n_components: int = 20
+    #: Weight of the ℓ1 norm of the loadings, where the largest gene has length 1
     alpha: float = 0.2
+    #: Change between two rounds, or epochs, that ends them
     tol: float = 1e-4
+    #: Most rounds over loadings and directions, and most sweeps of a lasso within one
     rounds: int = 300
     sweeps: int = 100_000
+    #: With more, components are found on batches of genes
     many_genes: int = 5000
+    #: Genes per batch, and most passes over all of them
     batch: int = 512
     epochs: int = 10
 
@@ -76,12 +65,9 @@ class SparsePCA(Method):
 
         Several batches are one matrix whose batches are centred each by itself.
 
-        Returns
-        -------
-        Panel
-            Weights are the loadings, for genes of which the largest has length 1.  Genes without a
-            loading are ordered, below those with one, by how near they are to having one.  ``info``
-            has ``n_iter`` and, where there are no batches of genes, ``converged``.
+        Weights are the loadings, for genes of which the largest has length 1.  Genes without a
+        loading are ordered, below those with one, by how near they are to having one.  ``info`` has
+        ``n_iter`` and, where there are no batches of genes, ``converged``.
         """
         genes = np.hstack([p.projections * p.units[:, None] for p in problems])
         genes /= np.sqrt(np.einsum("ij,ij->i", genes, genes).max())

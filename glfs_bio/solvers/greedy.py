@@ -43,23 +43,10 @@ CRITERIA = ("trace", "determinant")
 
 
 class Greedy:
-    """Genes one by one, each the one that gains most beside those before it.
+    """Genes one by one, each the one that gains most beside those before it, by one of
+    :data:`CRITERIA`.
 
-    Parameters
-    ----------
-    blocks
-        The criterion on each set of cells.
-    criterion
-        One of :data:`CRITERIA`.
-    across
-        What becomes of the gains on several sets; None: they add up.
-
-    Attributes
-    ----------
-    picked : list of int
-        Genes in the order in which they entered.
-    gains : list of float
-        What each of them gained.
+    Gains on several sets of cells add up, or are joined by `across`.
     """
 
     def __init__(
@@ -73,7 +60,9 @@ class Greedy:
         self._criterion = criterion
         self._across = across
         self._open = np.ones(len(blocks[0].genes), dtype=bool)
+        #: In the order in which they entered
         self.picked: list[int] = []
+        #: Of each of them
         self.gains: list[float] = []
 
     @property
@@ -132,18 +121,11 @@ class Greedy:
 
 
 class _Measured:
-    """A set of cells, and what is left open by the genes that have entered.
-
-    Attributes
-    ----------
-    inverse, curved_inverse
-        E and E W E.
-    lengths, curved
-        ``g_iᵀ E g_i`` and ``g_iᵀ E W E g_i``, shape (n_genes,).
-    """
+    """A set of cells, and what is left open by the genes that have entered."""
 
     def __init__(self, block: Block) -> None:
         self.genes = genes = block.genes
+        #: E and E W E
         self.inverse = block.inverse(np.zeros(len(genes)))
         self.curved_inverse = (self.inverse * block.weights) @ self.inverse
         self.lengths, self.curved = (
@@ -179,21 +161,11 @@ def select(
     include: Index,
     candidates: Index,
 ) -> Panel:
-    """Choose genes one by one, each the one that lowers F most beside those before it.
+    """Choose genes one by one, each the one that lowers F most beside those before it, among sorted
+    candidates with those of `include` among them.
 
     Panels are nested: the first k genes are the panel of k genes, whatever the number asked for.
     `preserved` is of all genes that were tried, which are more than the panel for ``n_genes=None``.
-
-    Parameters
-    ----------
-    criterion
-        F, over all genes of the matrix.
-    n_genes
-        Size of the panel; None: the fewest genes that keep :data:`SHARE`.
-    include
-        Genes that are in from the start.
-    candidates
-        Sorted genes that may be in, those of `include` among them.
     """
     blocks = [block.only(candidates) for block in criterion.blocks]
     fixed = np.searchsorted(candidates, include)
@@ -228,12 +200,8 @@ def select(
 def optimality(errors: Array, lower: Array) -> Array:
     """Share of the best possible of panels of 1, 2, … genes, at least; NaN where nothing is left.
 
-    Parameters
-    ----------
-    errors
-        F of no gene beside those that had to be in, of the first, of the first two, ….
-    lower
-        Bounds of F for 1, 2, … genes.
+    `errors` are F of no gene beside those of `include`, of the first, …; `lower` bounds F for 1, 2,
+    … genes.
     """
     reach = errors[0] - lower
     share = np.full(len(lower), np.nan)

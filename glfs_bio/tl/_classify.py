@@ -9,6 +9,7 @@ import pandas as pd
 
 from .. import checks
 from .._anndata import classifier, columns, names, read, results
+from .._docs import documented
 from ..data.matrix import RowMatrix, moments
 from ..errors import Caution, InvalidValue, listed, naming, warn
 from ..estimators._glfs_laprls import SELECTORS, GLFSLapRLSClassifier, default_selector
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from .._typing import Index
 
 
+@documented
 def classify(
     adata: AnnData,
     labels: str,
@@ -53,8 +55,7 @@ def classify(
 
     Parameters
     ----------
-    adata : AnnData
-        Cells × genes, log-normalised.  ``adata.X`` is never changed.
+    <unchanged adata>
     labels : str
         Column of ``.obs`` with the labels, missing for unlabelled cells.
     train : bool array or str, default None
@@ -88,10 +89,8 @@ def classify(
     batch_key : str, default None
         Column of ``.obs`` with the batch; genes that only separate batches gain nothing.  With
         ``graph="classes"`` genes are centred within each batch.
-    layer : str, default None
-        Layer to use instead of ``.X``.
-    use_raw : bool, default False
-        Use ``.raw`` instead of ``.X``, for the genes of `adata`.
+    <layer>
+    <use_raw>
     cv : int, default 10
         Number of stratified folds; at most the number of labelled cells of the largest class.  A
         class with fewer cells is tested in as many folds as it has cells; a class with one cell in
@@ -139,14 +138,6 @@ def classify(
         Arguments of the call.
 
     Further keys of ``.uns[key_added]``: see the outputs in the reference.
-
-    Raises
-    ------
-    KeyError
-        If a gene, column or layer is missing.
-    TypeError, ValueError
-        If an argument or the matrix is invalid, or if there are too few classes or labelled cells;
-        `adata` is unchanged.
 
     Warns
     -----

@@ -15,7 +15,7 @@ from ..errors import NO_VALUE, InvalidValue
 from ..measures.cells import coordinates
 from ..measures.labels import label_scores
 from ..selection import best_panel
-from ._panel import SHARED, asked, basis_of
+from ._panel import asked, basis_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _SIZES = (5, 10, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200, 300, 400, 500)
 
 
-@documented(SHARED)
+@documented
 def curve(
     adata: AnnData,
     max_genes: int = 200,
@@ -53,8 +53,7 @@ def curve(
 
     Parameters
     ----------
-    adata : AnnData
-        <adata>
+    <adata>
     max_genes : int, default 200
         Number of genes of the largest panel.
     labels : str, default None
@@ -64,17 +63,13 @@ def curve(
     include : str, pattern or list, default None
         Genes that must be selected, as in :func:`~glfs_bio.pp.select_genes`.
     exclude : str, pattern or list, default None
-        <exclude>
+        Genes that cannot be added, as in :func:`~glfs_bio.pp.select_genes`.
     limits : Limits, default None
         Constraints, as in :func:`~glfs_bio.pp.select_genes`.
-    symbols : str, default None
-        <symbols>
-    preserve : str, list, dict or Preserve, default None
-        <preserve>
-    key_added : str, default "glfs_curve"
-        Key of ``.uns``.
-    inplace : bool, default True
-        <inplace>
+    <symbols>
+    <preserve>
+    <key_added> "glfs_curve"
+    <inplace>
 
     Returns
     -------
@@ -92,10 +87,8 @@ def curve(
 
     Raises
     ------
-    KeyError
-        If a gene, column or layer is missing.
-    TypeError, ValueError
-        If an argument or the matrix is invalid, or if constraints are infeasible.
+    ValueError
+        If constraints are infeasible.
 
     See Also
     --------

@@ -17,7 +17,6 @@ from .._extras import needs
 from ..data.matrix import RowMatrix
 from ..errors import NO_VALUE, Caution, InvalidValue, Message, listed, naming, warn
 from ._gene_sets import gene_sets as read_gene_sets
-from ._panel import SHARED
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -30,7 +29,7 @@ _SIZES = {"ora": (1, None), "prerank": (15, 500)}
 _ORGANISMS = ("human", "mouse", "yeast", "fly", "fish", "worm")
 
 
-@documented(SHARED)
+@documented
 def enrich(
     adata: AnnData,
     gene_sets: str | Path | Mapping[str, Collection[str]],
@@ -60,13 +59,11 @@ def enrich(
 
     Parameters
     ----------
-    adata : AnnData
-        Cells × genes, with a selection of :func:`~glfs_bio.pp.select_genes`.
+    <adata with a selection>
     gene_sets : str, path or dict
         GMT file, dict of set names to genes, or name of a gseapy (Enrichr) library, which is
         downloaded.
-    key : str, default "glfs"
-        Key of the selection.
+    <key>
     method : {"ora", "prerank"}, default "ora"
         - ``"ora"``: over-representation
         - ``"prerank"``: GSEA on the scores of all candidate genes [2]_
@@ -96,8 +93,7 @@ def enrich(
         Number of threads, for ``"prerank"``.  The result does not depend on it.
     key_added : str, default None
         Key of ``.uns``.  None: ``f"{key}_enrichment"``.
-    inplace : bool, default True
-        <inplace>
+    <inplace>
     random_state : int, default 0
         Seed of the permutations.
 
@@ -119,18 +115,6 @@ def enrich(
         Number of selected genes, and of background genes.
     ``.uns[key_added]["versions"]`` : dict of str
         Versions of the packages.
-
-    Raises
-    ------
-    KeyError
-        If the selection or column is missing.
-    ConnectionError
-        If a gseapy library cannot be downloaded.
-    ImportError
-        If ``gseapy`` is missing, from the extra ``enrich``.
-    FileNotFoundError, TypeError, ValueError
-        If gene sets are missing or malformed, share no name with the genes, or if an argument is
-        invalid; `adata` is unchanged.
 
     Warns
     -----

@@ -22,7 +22,7 @@ from ..platform.codebook import loads
 from ..platform.forecast import SETTINGS as FORECAST
 from ..platform.forecast import ends, of_labels
 from ..solvers.greedy import select
-from ._panel import SHARED, find
+from ._panel import find
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,7 +41,7 @@ N_STEPS = 4
 _GENES, _LABELS = 6, 3
 
 
-@documented(SHARED)
+@documented
 def evaluate_panel(
     adata: AnnData,
     panel: Any = "glfs",
@@ -66,8 +66,7 @@ def evaluate_panel(
 
     Parameters
     ----------
-    adata : AnnData
-        <adata>
+    <adata>
     panel : str, list or path, default "glfs"
         <panel>
     labels : str, default None
@@ -81,14 +80,11 @@ def evaluate_panel(
         Number of random panels of the same size, from genes that vary.
     n_axes : int, default 5
         Number of unexplained axes to list.
-    symbols : str, default None
-        <symbols>
-    preserve : str, list, dict or Preserve, default None
-        <preserve>
+    <symbols>
+    <preserve>
     key_added : str, default "glfs_evaluation"
         Key of ``.uns``, and prefix of the columns in ``.obs`` and ``.var``.
-    inplace : bool, default True
-        <inplace>
+    <inplace>
     random_state : int, default 0
         Seed of the random panels, the clusters and the draws of the platform.
 
@@ -170,13 +166,6 @@ def evaluate_panel(
     ``.var[f"{key_added}_r2"]`` : float
         R² of the structure of each unmeasured gene; NaN for genes of the panel.
 
-    Raises
-    ------
-    KeyError
-        If a gene, column or layer is missing.
-    TypeError, ValueError
-        If an argument or the matrix is invalid; `adata` is unchanged.
-
     See Also
     --------
     compare_panels : Evaluate several panels.
@@ -244,13 +233,7 @@ class Inputs:
         n_axes: int,
         random_state: int | None,
     ) -> Inputs:
-        """Read the columns and the layer.
-
-        Raises
-        ------
-        KeyError, TypeError, ValueError
-            A column, layer or number that cannot be used.
-        """
+        """Read the columns and the layer."""
         checks.whole_number("n_random", n_random, at_least=0)
         checks.whole_number("n_axes", n_axes, at_least=1)
         checks.seed(random_state)

@@ -11,7 +11,7 @@ from .. import checks
 from .._anndata import columns, results, stale
 from .._docs import documented
 from ..criterion.panel import MIN_SCORE
-from ._panel import SHARED, find, substitutions
+from ._panel import find, substitutions
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _NAMED_BY = 3
 
 
-@documented(SHARED)
+@documented
 def explain_panel(
     adata: AnnData,
     panel: Any = "glfs",
@@ -45,24 +45,19 @@ def explain_panel(
 
     Parameters
     ----------
-    adata : AnnData
-        <adata>
+    <adata>
     panel : str, list or path, default "glfs"
         <panel>
     labels : str, default None
-        <labels>
+        Column of ``.obs`` with labels of the cells, such as cell types.
     n_labels : int, default 3
         Maximum number of labels to name per gene.
     exclude : str, pattern or list, default None
         Genes that cannot be a substitute, as in :func:`substitutes`.
-    symbols : str, default None
-        <symbols>
-    preserve : str, list, dict or Preserve, default None
-        <preserve>
-    key_added : str, default "glfs_explanation"
-        Key of ``.uns``.
-    inplace : bool, default True
-        <inplace>
+    <symbols>
+    <preserve>
+    <key_added> "glfs_explanation"
+    <inplace>
 
     Returns
     -------
@@ -89,13 +84,6 @@ def explain_panel(
         Arguments of the call.
     ``.uns[key_added]["versions"]`` : dict of str
         Versions of the packages.
-
-    Raises
-    ------
-    KeyError
-        If a gene, column or layer is missing.
-    TypeError, ValueError
-        If an argument or the matrix is invalid.
 
     See Also
     --------

@@ -15,7 +15,7 @@ from .._docs import documented
 from ..criterion.panel import MeasuredPanel
 from ..errors import InvalidValue
 from ..selection import Candidates, best_panel
-from ._panel import SHARED, find
+from ._panel import find
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ._panel import Found
 
 
-@documented(SHARED)
+@documented
 def extend_panel(
     adata: AnnData,
     panel: Any,
@@ -52,8 +52,7 @@ def extend_panel(
 
     Parameters
     ----------
-    adata : AnnData
-        <adata>
+    <adata>
     panel : str, list or path
         <panel>
     n_extra : int, default None
@@ -69,10 +68,8 @@ def extend_panel(
         Names that are missing in the data cost nothing.
     platform : Platform, default None
         Target platform.  None: the platform of the selection.
-    symbols : str, default None
-        <symbols>
-    preserve : str, list, dict or Preserve, default None
-        <preserve>
+    <symbols>
+    <preserve>
     across : {"mean", "worst"}, default "mean"
         Batches that count, where `preserve` or the selection names a structure with batches:
 
@@ -80,8 +77,7 @@ def extend_panel(
         - ``"worst"``: the batch with the lowest preserved share (maximin)
     key_added : str, default "glfs_extended"
         Prefix of the columns in ``.var``, and key of ``.uns``.
-    inplace : bool, default True
-        <inplace>
+    <inplace>
     random_state : int, default 0
         Seed of the draws of the platform.
 
@@ -100,11 +96,8 @@ def extend_panel(
 
     Raises
     ------
-    KeyError
-        If a gene, column or layer is missing.
-    TypeError, ValueError
-        If an argument or the matrix is invalid, or if constraints are infeasible; `adata` is
-        unchanged.
+    ValueError
+        If constraints are infeasible.
 
     See Also
     --------

@@ -19,7 +19,7 @@ from ..platform import order
 from ..platform.names import NOT_FOUND
 from ._draft import Draft
 from ._explain import explained
-from ._panel import SHARED, Found, asked, basis_of
+from ._panel import Found, asked, basis_of
 from ._resolve import CHANGED, resolved
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ _REFUSED = ("raise", "replace", "drop")
 _LABELS = 3
 
 
-@documented(SHARED)
+@documented
 def order_panel(
     adata: AnnData,
     panel: Any = "glfs",
@@ -72,8 +72,7 @@ def order_panel(
 
     Parameters
     ----------
-    adata : AnnData
-        <adata>
+    <adata>
     panel : str, Path or list of str, default "glfs"
         <panel>
         Names that are missing in the data are ordered too.
@@ -106,8 +105,7 @@ def order_panel(
         Probe sets to ask for: one number, or one for some genes by name (Xenium).
     force : list of str, default None
         Genes to be designed whatever the vendor's checks say (Xenium).
-    symbols : str, default None
-        <symbols>
+    <symbols>
     ids : str, default None
         Column of ``.var`` with Ensembl ids, which decide where they are known.
     species : str, default None
@@ -116,8 +114,7 @@ def order_panel(
         Present and past names, as in :func:`~glfs_bio.tl.resolve_genes`.
     key_added : str, default "glfs_order"
         Prefix of the columns written to ``.var``, and key of ``.uns``.
-    inplace : bool, default True
-        <inplace>
+    <inplace>
 
     Returns
     -------
@@ -140,13 +137,8 @@ def order_panel(
 
     Raises
     ------
-    KeyError
-        If a gene, column or layer is missing.
-    OSError
-        If a file cannot be found.
-    TypeError, ValueError
-        If an argument or a file is invalid, if genes cannot be ordered (the first are named) and
-        ``refused="raise"``, or if too few genes could replace them; `adata` is unchanged.
+    ValueError
+        If genes cannot be ordered and ``refused="raise"``, or too few genes could replace them.
 
     See Also
     --------
@@ -255,13 +247,7 @@ def order_panel(
 
 
 def _name(platform: str | Platform) -> str:
-    """The name of a platform that has a form of orders.
-
-    Raises
-    ------
-    ValueError
-        None of these.
-    """
+    """The name of a platform that has a form of orders."""
     name = getattr(platform, "name", platform)
     checks.one_of("platform", name, order.ORDERS)
     return str(name)

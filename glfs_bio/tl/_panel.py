@@ -29,24 +29,6 @@ if TYPE_CHECKING:
     from ..criterion.criterion import Criterion
     from ..criterion.platform import Detection
 
-#: Descriptions of the parameters that functions of ``tl`` have in common.
-SHARED = {
-    "<adata>": "Cells × genes, log-normalised.",
-    "<panel>": """\
-Gene names, one name, a file, or a key: of a selection, of a boolean column of ``.var``, or of a
-result of ``sc.tl.rank_genes_groups``, of which the first 10 genes of each group are the panel.""",
-    "<labels>": "Column of ``.obs`` with labels of the cells, such as cell types.",
-    "<exclude>": "Genes that cannot be added, as in :func:`~glfs_bio.pp.select_genes`.",
-    "<symbols>": "Column of ``.var`` with gene names, searched after ``.var_names``.",
-    "<preserve>": """\
-Target of the panel: a value of `preserve` of :func:`~glfs_bio.pp.select_genes`, or a
-:class:`~glfs_bio.Preserve`.  None: the target of the selection, and the structure for other
-panels.""",
-    "<inplace>": """\
-Write to `adata`.  False: return the result and leave `adata` unchanged.  There is no `copy`: pass
-``adata.copy()`` to keep an object.""",
-}
-
 
 @dataclass(frozen=True)
 class Basis:
@@ -72,6 +54,7 @@ class Basis:
 class Found:
     """A panel in the rows of ``.var``, and what it is evaluated by."""
 
+    #: In the rows of ``.var``
     named: Named
     basis: Basis
 

@@ -15,6 +15,7 @@ from scipy.sparse import SparseEfficiencyWarning
 from .. import checks, codec
 from .._anndata import read, results, stale
 from .._anndata.all_genes import components
+from .._docs import documented
 from .._extras import needs
 from .._progress import progress
 from ..cells.graph import MOST_EXACT
@@ -33,26 +34,19 @@ _FEWEST = 5
 
 @dataclass(frozen=True)
 class Maps:
-    """UMAPs of the cells, and what they are of.
+    """UMAPs of the cells, and what they are of."""
 
-    Attributes
-    ----------
-    panel
-        Coordinates by the panel, shape (cells, 2).
-    all_genes
-        Coordinates by all genes; None where the panel has all of them.
-    genes
-        The panel.
-    params
-        `layer` and `random_state`.
-    """
-
+    #: Shape (n_cells, 2)
     panel: NDArray[np.float64]
+    #: None where the panel has all of them
     all_genes: NDArray[np.float64] | None
+    #: Of the panel
     genes: pd.Index
+    #: `layer` and `random_state`
     params: dict[str, Any]
 
 
+@documented
 def panel_umap(
     adata: AnnData,
     key: str = "glfs",
@@ -73,14 +67,11 @@ def panel_umap(
     ----------
     adata : AnnData
         Cells × genes, log-normalised, with a selection of :func:`~glfs_bio.pp.select_genes`.
-    key : str, default "glfs"
-        Which selection: its `key_added`.
+    <key>
     n_genes : int, default None
         Number of genes, the best first.  None: every selected gene.
-    layer : str, default None
-        Layer to use instead of ``.X``.
-    use_raw : bool, default False
-        Use ``.raw`` instead of ``.X``, for the genes of `adata`.
+    <layer>
+    <use_raw>
     random_state : int, default 0
         Seed of the UMAPs.
 
@@ -99,13 +90,6 @@ def panel_umap(
         where the panel has all genes of `adata`.
     ``.uns["umap"]`` : dict
         ``params`` and ``made_of`` of these, if they were computed here.
-
-    Raises
-    ------
-    KeyError
-        If the selection or layer is missing.
-    TypeError, ValueError
-        If an argument or the matrix is invalid; `adata` is unchanged.
 
     See Also
     --------
@@ -240,13 +224,7 @@ def _is_current(adata: AnnData, entry: str, coordinates: str) -> bool:
 
 
 def _umap(where: NDArray[np.float64], random_state: int) -> NDArray[np.float64]:
-    """Compute a UMAP of cells with these coordinates.
-
-    Raises
-    ------
-    ValueError
-        If there are too few cells.
-    """
+    """Compute a UMAP of cells with these coordinates."""
     n_cells = len(where)
     if n_cells < _FEWEST:
         raise InvalidValue(

@@ -18,6 +18,7 @@ from .. import checks
 from .._anndata import read, results, stale
 from .._anndata import target as targets
 from .._anndata.structure import specified, structure_of
+from .._docs import documented
 from .._progress import progress
 from ..data.threads import one_thread
 from ..errors import Caution, InvalidValue, NotFound, listed, warn
@@ -38,6 +39,7 @@ _FEWEST_RESAMPLES = 2
 _FEWEST_CELLS = 3
 
 
+@documented
 def stability(
     adata: AnnData,
     n_genes: int | Literal["recorded"] | None = "recorded",
@@ -61,8 +63,7 @@ def stability(
 
     Parameters
     ----------
-    adata : AnnData
-        Cells × genes, log-normalised.  ``adata.X`` is never changed.
+    <unchanged adata>
     n_genes : int, None or "recorded", default "recorded"
         Number of genes in each subsample.  None: chosen in each.  ``"recorded"``: as in the
         selection.
@@ -118,11 +119,9 @@ def stability(
 
     Raises
     ------
-    KeyError
-        If there is no selection under `key` and no parameter is given, or if a name is missing.
-    TypeError, ValueError
-        If an argument, the matrix or the graph is invalid, if `adata` has fewer genes than the
-        selection had, or if the selection is from several datasets; `adata` is unchanged.
+    ValueError
+        If `adata` has fewer genes than the selection had, or the selection is from several
+        datasets.
 
     See Also
     --------

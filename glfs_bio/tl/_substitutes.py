@@ -13,7 +13,7 @@ from .._anndata import results, stale
 from .._docs import documented
 from ..criterion.panel import MIN_SCORE
 from ..errors import NO_VALUE, InvalidValue, listed
-from ._panel import SHARED, find, substitutions
+from ._panel import find, substitutions
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ._panel import Found
 
 
-@documented(SHARED)
+@documented
 def substitutes(
     adata: AnnData,
     panel: Any = "glfs",
@@ -46,8 +46,7 @@ def substitutes(
 
     Parameters
     ----------
-    adata : AnnData
-        <adata>
+    <adata>
     panel : str, list or path, default "glfs"
         <panel>
     genes : str or list, default None
@@ -59,14 +58,10 @@ def substitutes(
         selection excluded, or with which its limits do not hold, cannot be one either.
     min_score : float, default 0.5
         Minimum substitution score of a substitute.
-    symbols : str, default None
-        <symbols>
-    preserve : str, list, dict or Preserve, default None
-        <preserve>
-    key_added : str, default "glfs_substitutes"
-        Key of ``.uns``.
-    inplace : bool, default True
-        <inplace>
+    <symbols>
+    <preserve>
+    <key_added> "glfs_substitutes"
+    <inplace>
 
     Returns
     -------
@@ -88,13 +83,6 @@ def substitutes(
         Arguments of the call.
     ``.uns[key_added]["versions"]`` : dict of str
         Versions of the packages.
-
-    Raises
-    ------
-    KeyError
-        If a gene, column or layer is missing.
-    TypeError, ValueError
-        If an argument or the matrix is invalid, or if a gene is not in the panel.
 
     See Also
     --------
