@@ -61,7 +61,8 @@ def extend_panel(
     labels : str, default None
         Column of ``.obs`` with labels, for the label that each added gene supports.
     exclude : str, pattern or list, default None
-        <exclude>  None: those of the selection.
+        Genes that cannot be added, as in :func:`~glfs_bio.pp.select_genes`.  None: those of the
+        selection.
     limits : Limits, default None
         Constraints.  None: those of the selection.  Sums (total counts, families, markers per type,
         budget) are those of the whole panel; limits on single genes hold for the added genes.
