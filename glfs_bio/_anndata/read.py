@@ -109,9 +109,9 @@ def inputs(adata: AnnData, named: StructureSpec) -> Inputs:
         )
     return Inputs(
         data,
-        representation(adata, named.use_rep),
-        graph(adata, named.neighbors_key),
-        batches(adata, named.batch_key),
+        None if named.use_rep is None else representation(adata, named.use_rep),
+        None if named.neighbors_key is None else graph(adata, named.neighbors_key),
+        None if named.batch_key is None else batches(adata, named.batch_key),
     )
 
 
