@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from . import checks
-from .errors import NO_VALUE, InvalidType, InvalidValue
+from .errors import NO_VALUE, InvalidType, InvalidValue, arg
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -104,25 +104,20 @@ class Question:
             return np.empty(0, dtype=np.intp)
         if genes.dtype.kind not in "iu":
             raise InvalidType(
-                "include", NO_VALUE, "has dtype {dtype}", "give indices of genes", dtype=genes.dtype
+                "include", NO_VALUE, f"has dtype {genes.dtype}", "give indices of genes"
             )
         genes = genes.astype(np.intp)
         outside = genes[(genes < 0) | (genes >= n_features)]
         if len(outside):
             raise InvalidValue(
-                "include",
-                NO_VALUE,
-                "has gene {gene}, but there are {n} genes",
-                gene=outside[-1],
-                n=n_features,
+                "include", NO_VALUE, f"has gene {outside[-1]}, but there are {n_features} genes"
             )
         if self.n_genes is not None and len(genes) > self.n_genes:
             raise InvalidValue(
                 "include",
                 NO_VALUE,
-                "has {n} genes, more than {arg:n_genes} allows",
-                "ask for {n} genes or more",
-                n=len(genes),
+                f"has {len(genes)} genes, more than {arg('n_genes')} allows",
+                f"ask for {len(genes)} genes or more",
             )
         return genes
 
@@ -255,9 +250,8 @@ class Registry(UserDict[str, Any]):
                 raise InvalidValue(
                     option,
                     value,
-                    "is no option of {method}",
-                    "leave it out, or choose another {arg:objective}",
-                    method=found.name,
+                    f"is no option of {found.name}",
+                    f"leave it out, or choose another {arg('objective')}",
                 )
         return replace(found, **given)
 

@@ -24,7 +24,7 @@ from ._anndata.structure import (
     store,
     structure_of,
 )
-from .errors import InvalidValue, naming
+from .errors import InvalidValue, arg, naming
 from .methods import METHODS, OBJECTIVES, Method, Question
 from .options import Limits, Platform
 from .selection import answerable, rank_genes
@@ -254,9 +254,8 @@ def _check_size(n_genes: int | None) -> None:
         raise InvalidValue(
             "n_genes",
             n_genes,
-            "is more than {largest}, the maximum with {arg:as_highly_variable}",
+            f"is more than {LARGEST}, the maximum with {arg('as_highly_variable')}",
             "reduce it, or use scanpy's highly_variable_genes with the batches",
-            largest=LARGEST,
         )
 
 

@@ -17,7 +17,7 @@ from .criterion.criterion import Criterion
 from .criterion.platform import Detection, OnPlatform
 from .data.memory import full_rank_fits
 from .data.threads import few_threads
-from .errors import NO_VALUE, Caution, InvalidValue, warn
+from .errors import ADATA, MATRIX, NO_VALUE, Caution, InvalidValue, arg, call, warn
 from .methods import METHODS, OBJECTIVES, Method, Question
 from .ranking import Ranking, in_order, measured, without_ties
 from .solvers.constrained import select_within
@@ -72,8 +72,8 @@ class Options:
             raise InvalidValue(
                 "objective",
                 objective.name,
-                "is for {arg:method=glfs} only",
-                "leave it out with another {arg:method}",
+                f"is for {arg('method', 'glfs')} only",
+                f"leave it out with another {arg('method')}",
             )
         checks.one_of("standardize", self.standardize, ("auto", *STANDARDIZE))
         _ = self.reduction  # checks the rest
@@ -206,10 +206,9 @@ def criterion_of(
             raise InvalidValue(
                 "platform",
                 NO_VALUE,
-                "detects so little that even all genes would preserve only {share:.1g} of what "
-                "should be preserved",
-                "correct its efficiency, which is a share of what is detected in {adata}",
-                share=criterion.reach,
+                f"detects so little that even all genes would preserve only {criterion.reach:.1g} "
+                "of what should be preserved",
+                f"correct its efficiency, which is a share of what is detected in {ADATA}",
             )
     return criterion
 
@@ -231,19 +230,14 @@ def check_sizes(
             raise InvalidValue(
                 "n_genes",
                 n_genes,
-                "is more than the {n} candidate genes",
+                f"is more than the {n_candidates} candidate genes",
                 "ask for fewer",
-                n=n_candidates,
             )
     if options.n_comps is None:
         full_rank_fits(n_cells, n_features)
     if n_cells < _FEWEST_CELLS:
         raise InvalidValue(
-            "X",
-            NO_VALUE,
-            "has {n} cells: at least {least} are needed",
-            n=n_cells,
-            least=_FEWEST_CELLS,
+            "X", NO_VALUE, f"has {n_cells} cells: at least {_FEWEST_CELLS} are needed"
         )
     if n_features == 1:
         raise InvalidValue(
@@ -268,18 +262,17 @@ def answerable(
         raise InvalidValue(
             "n_genes",
             None,
-            "needs a number, since {method} does not choose one",
+            f"needs a number, since {method.name} does not choose one",
             "give a number",
-            method=method.name,
         )
     check_batches(question.across, one_set=one_set)
     if question.of_criterion and not method.by_criterion:
         raise InvalidValue(
             question.of_criterion,
             NO_VALUE,
-            "needs {arg:objective=error}, the default, but the selection is by {method}",
+            f"needs {arg('objective', 'error')}, the default, but the selection is by "
+            f"{method.name}",
             "remove one of the two",
-            method=method.name,
         )
     detection = Detection() if question.detection is None else question.detection
     if detection.failure is not None and (detection.failure[question.candidates] >= 1.0).all():
@@ -293,7 +286,7 @@ def answerable(
         raise InvalidValue(
             "platform",
             NO_VALUE,
-            "changes the noise of genes, and with this {arg:standardize} genes have none",
+            f"changes the noise of genes, and with this {arg('standardize')} genes have none",
             "remove one of the two",
         )
     return question
@@ -350,7 +343,7 @@ def check_batches(across: str, *, one_set: bool) -> None:
             "across",
             across,
             "needs batches",
-            "name them with {arg:batch_key}, or give several datasets",
+            f"name them with {arg('batch_key')}, or give several datasets",
         )
 
 
@@ -361,14 +354,13 @@ def warn_of_noise(criterion: Criterion) -> None:
     first = max(criterion.sets, key=lambda one: one.axes.strengths[0])
     warn(
         Caution(
-            "{X} has no structure above the noise: its leading axis is {lead:.2f} times the "
-            "noise edge, and {chance:.2f} times after permuting each gene over the cells. "
-            "{call:pp.select_genes} therefore selects by variance, unless there are limits or "
-            "failures, and gives no bound on optimality. Check that the matrix is "
-            "log-normalised and has enough cells. For single informative genes, try "
-            "{arg:objective=exact} with {arg:n_comps=None}.",
-            lead=float(first.axes.strengths[0]),
-            chance=float(first.chance),
+            f"{MATRIX} has no structure above the noise: its leading axis is "
+            f"{float(first.axes.strengths[0]):.2f} times the noise edge, and "
+            f"{float(first.chance):.2f} times after permuting each gene over the cells. "
+            f"{call('pp.select_genes')} therefore selects by variance, unless there are limits or "
+            "failures, and gives no bound on optimality. Check that the matrix is log-normalised "
+            f"and has enough cells. For single informative genes, try {arg('objective', 'exact')} "
+            f"with {arg('n_comps', None)}."
         )
     )
 

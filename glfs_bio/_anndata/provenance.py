@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import InvalidValue
+from ..errors import InvalidValue, call
 from . import read, selection, write
 
 if TYPE_CHECKING:
@@ -85,14 +85,7 @@ def result(
     entry = selection.record(adata, key, writer, *needs, argument=argument)
     why = outdated(adata, entry)
     if why is not None:
-        raise InvalidValue(
-            argument,
-            key,
-            "is outdated: {why}",
-            "run {call:{writer}} again",
-            why=why,
-            writer=writer,
-        )
+        raise InvalidValue(argument, key, f"is outdated: {why}", f"run {call(writer)} again")
     return entry
 
 

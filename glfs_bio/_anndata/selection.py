@@ -12,7 +12,18 @@ import pandas as pd
 from anndata import AnnData, concat
 
 from .. import checks
-from ..errors import NO_VALUE, InvalidValue, Message, NotFound, Refusal, listed
+from ..errors import (
+    NO_VALUE,
+    UNS,
+    VAR,
+    VAR_NAMES,
+    InvalidValue,
+    Message,
+    NotFound,
+    Refusal,
+    call,
+    listed,
+)
 from ..options import Limits
 from . import read
 
@@ -54,9 +65,8 @@ def ranked(adata: AnnData, key: str, *, only: str = "selected") -> pd.DataFrame:
             raise NotFound(
                 "key",
                 key,
-                "is not a selection, since {var} has no column {column}",
-                "run {call:pp.select_genes} first",
-                column=f"{key}_{name}",
+                f"is not a selection, since {VAR} has no column {key}_{name}",
+                f"run {call('pp.select_genes')} first",
             )
     frame = pd.DataFrame({name: adata.var[f"{key}_{name}"] for name in columns})
     flags = ["selected", "included"]
@@ -67,7 +77,7 @@ def ranked(adata: AnnData, key: str, *, only: str = "selected") -> pd.DataFrame:
             "key",
             key,
             "has no selected gene",
-            "run {call:pp.select_genes} again, or choose another selection",
+            f"run {call('pp.select_genes')} again, or choose another selection",
         )
     return frame.sort_values("rank", kind="stable")
 
@@ -87,17 +97,15 @@ def record(
     read.check(adata)
     checks.texts(or_none=False, **{argument: key})
     if key not in adata.uns:
-        raise NotFound(argument, key, "is not in {uns}", "run {call:{writer}} first", writer=writer)
+        raise NotFound(argument, key, f"is not in {UNS}", f"run {call(writer)} first")
     entry: dict[str, Any] = adata.uns[key]
     missing = [name for name in needs if not (isinstance(entry, Mapping) and name in entry)]
     if missing:
         raise NotFound(
             argument,
             key,
-            "is not a result of {call:{writer}}, since {missing} is missing",
+            f"is not a result of {call(writer)}, since {', '.join(missing)} is missing",
             "run it, or choose another key",
-            writer=writer,
-            missing=", ".join(missing),
         )
     return entry
 
@@ -157,9 +165,8 @@ def frequency(adata: AnnData, key: str) -> pd.Series:
         raise NotFound(
             "key",
             key,
-            "is not a stability, since {var} has no column {column}",
-            "run {call:tl.stability} first",
-            column=f"{key}_frequency",
+            f"is not a stability, since {VAR} has no column {key}_frequency",
+            f"run {call('tl.stability')} first",
         )
     column = adata.var[f"{key}_frequency"].dropna()
     return column.sort_values(ascending=False, kind="stable")
@@ -272,15 +279,12 @@ def _in_common(sets: Mapping[str, AnnData]) -> pd.Index:
         raise InvalidValue(
             "adata",
             NO_VALUE,
-            "has no gene that is in all datasets ({names})",
-            "give genes the same names, such as symbols, in {var_names}",
-            names=listed(sets),
+            f"has no gene that is in all datasets ({listed(sets)})",
+            f"give genes the same names, such as symbols, in {VAR_NAMES}",
         )
     most = max(one.n_vars for one in sets.values())
     if len(genes) < most:
-        log.info(
-            Message("{n} genes are in all datasets, of at most {most}.", n=len(genes), most=most)
-        )
+        log.info(Message(f"{len(genes)} genes are in all datasets, of at most {most}."))
     return genes
 
 

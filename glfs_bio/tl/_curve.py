@@ -10,7 +10,7 @@ import pandas as pd
 from .. import checks
 from .._anndata import columns, constraints, names, provenance, read, write
 from .._docs import documented
-from ..errors import NO_VALUE, InvalidValue
+from ..errors import NO_VALUE, InvalidValue, arg
 from ..measures.cells import coordinates
 from ..measures.labels import label_scores
 from ..selection import best_panel
@@ -131,9 +131,8 @@ def curve(
         raise InvalidValue(
             "max_genes",
             max_genes,
-            "is more than the {n} candidate genes",
+            f"is more than the {len(candidates)} candidate genes",
             "ask for fewer",
-            n=len(candidates),
         )
     ranking = best_panel(
         basis.criterion,
@@ -177,13 +176,13 @@ def _check_sizes(sizes: Sequence[int] | None, max_genes: int, labels: str | None
             raise InvalidValue(
                 "sizes",
                 NO_VALUE,
-                "has {size}, more than {arg:max_genes={most}}",
-                "raise that, or leave {size} out",
-                size=size,
-                most=max_genes,
+                f"has {size}, more than {arg('max_genes', max_genes)}",
+                f"raise that, or leave {size} out",
             )
     if labels is None:
-        raise InvalidValue("sizes", NO_VALUE, "needs labels", "name their column with {arg:labels}")
+        raise InvalidValue(
+            "sizes", NO_VALUE, "needs labels", f"name their column with {arg('labels')}"
+        )
 
 
 def _predict(

@@ -138,9 +138,8 @@ def extend_panel(
         raise InvalidValue(
             "n_extra",
             n_extra,
-            "is more than the {n} candidate genes",
+            f"is more than the {len(candidates) - len(found.genes)} candidate genes",
             "ask for fewer",
-            n=len(candidates) - len(found.genes),
         )
     rows = constraints.rows(
         adata,
