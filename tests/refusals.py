@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from glfs_bio.errors import PYTHON, Caution, Door, Message, Refusal
+from glfs_bio.errors import PYTHON, Caution, Door, InvalidType, InvalidValue, Message, Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 LONGEST = 1_000
 #: A mark that no door has replaced.
 _MARK = re.compile(r'\\ue000\["')
-#: Problems that say what to do.
-_SAYS_IT = re.compile(r"\b(must|needs?)\b")
+
+#: What is wrong with a value often says what would be right; what is missing never does.
+_WRONG = (InvalidValue, InvalidType)
 
 
 @contextmanager
@@ -55,6 +56,6 @@ def faults(message: Refusal | Caution | Message) -> list[str]:
             "words of Python": door is not PYTHON and "adata." in said,
         }
         found += [f"{name}: {fault}: {said}" for fault, is_there in wrong.items() if is_there]
-    if isinstance(message, Refusal) and not message.remedy and not _SAYS_IT.search(message.problem):
+    if isinstance(message, Refusal) and not (message.remedy or isinstance(message, _WRONG)):
         found.append(f"no remedy: {message}")
     return found

@@ -17,6 +17,7 @@ from glfs_bio.errors import (
     Caution,
     InvalidValue,
     Message,
+    NotFound,
     PackageMissing,
     Refusal,
     arg,
@@ -119,7 +120,7 @@ def test_what_is_missing_is_said_of_what_needs_it():
     "message",
     [
         InvalidValue("key", NO_VALUE, 'is in \ue000["word", "obss"]\ue001', "leave it out"),
-        InvalidValue("key", NO_VALUE, "is wrong"),
+        NotFound("key", NO_VALUE, "is not there"),
         InvalidValue("key", NO_VALUE, "must be " + "long" * 1000),
         Caution("There is no full stop"),
         Message("It is in adata.obs."),
