@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from contextlib import contextmanager
-from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 LONGEST = 1_000
 #: A mark that no door has replaced.
 _MARK = re.compile(r'\\ue000\["')
-
 #: What is wrong with a value often says what would be right; what is missing never does.
 _WRONG = (InvalidValue, InvalidType)
 
@@ -33,8 +31,7 @@ def refused(kind: type[Refusal], argument: str) -> Iterator[pytest.ExceptionInfo
     assert caught.value.argument == argument, str(caught.value)
 
 
-@cache
-def doors() -> dict[str, Door]:
+def _doors() -> dict[str, Door]:
     """Those that are there: of Python, of R, and of the shell."""
     found = {"Python": PYTHON}
     for package, name in (("rbridge", "R"), ("cli", "SHELL")):
@@ -43,10 +40,13 @@ def doors() -> dict[str, Door]:
     return found
 
 
+DOORS = _doors()
+
+
 def faults(message: Refusal | Caution | Message) -> list[str]:
     """What is wrong with what the doors show of a message."""
     found = []
-    for name, door in doors().items():
+    for name, door in DOORS.items():
         said = message.render(door)
         wrong = {
             "a mark is left": _MARK.search(said),

@@ -6,7 +6,7 @@ import json
 import pickle
 
 import pytest
-from refusals import doors, faults
+from refusals import DOORS, faults
 
 from glfs_bio import errors
 from glfs_bio.errors import (
@@ -60,14 +60,14 @@ def test_python():
     assert PYTHON.show(shown("a", None, (1, 2), 0.5)) == "'a', None, (1, 2), 0.5"
 
 
-@pytest.mark.parametrize("door", doors().values(), ids=doors())
+@pytest.mark.parametrize("door", DOORS.values(), ids=DOORS)
 @pytest.mark.parametrize("word", WORDS.values(), ids=WORDS)
 def test_every_door_has_every_word(door, word):
     assert json.loads(word[1:-1])[1] in door.words
     assert "\ue000" not in door.show(word)
 
 
-@pytest.mark.parametrize("door", doors().values(), ids=doors())
+@pytest.mark.parametrize("door", DOORS.values(), ids=DOORS)
 @pytest.mark.parametrize("name", HOSTILE, ids=range(len(HOSTILE)))
 def test_names_do_not_command_a_terminal(door, name):
     texts = [
