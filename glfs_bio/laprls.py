@@ -118,20 +118,14 @@ def check_classes(labels: npt.NDArray[Any], at_least: int = 1, name: str = "y") 
         if not len(classes):
             raise InvalidValue(name, NO_VALUE, "has no label", "at least two classes are needed")
         raise InvalidValue(
-            name,
-            NO_VALUE,
-            "has one class, {only}",
-            "at least two are needed",
-            only=listed(classes),
+            name, NO_VALUE, f"has one class, {listed(classes)}", "at least two are needed"
         )
     if counts.min() < at_least:
         raise InvalidValue(
             name,
             NO_VALUE,
-            "has classes of fewer than {least} samples: {classes}",
+            f"has classes of fewer than {at_least} samples: {listed(classes[counts < at_least])}",
             "merge or remove them",
-            least=at_least,
-            classes=listed(classes[counts < at_least]),
         )
     return classes
 

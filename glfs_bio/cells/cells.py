@@ -278,9 +278,8 @@ def _with_components_logged(sets: list[Problem]) -> list[Problem]:
     if most > 1:
         log.warning(
             Message(
-                "The graph of the cells has {n} connected components. If they should be "
-                "connected, use more neighbours, or remove isolated cells.",
-                n=most,
+                f"The graph of the cells has {most} connected components. If they should be "
+                "connected, use more neighbours, or remove isolated cells."
             )
         )
     return sets
@@ -298,7 +297,7 @@ def _reduced(
     full_rank = spec.n_comps is None
     every, sample = look(data, whole=full_rank, random_state=spec.random_state)
     if not every.variance.any():
-        raise InvalidValue("X", NO_VALUE, "has no gene that varies over {cells}", cells=cells_are)
+        raise InvalidValue("X", NO_VALUE, f"has no gene that varies over {cells_are}")
     with few_threads(spec.n_comps or min(data.shape)):
         problem = _build(data, every, sample, spec, representation, graph, whole_space)
         if problem.axes.strengths[0] >= chance.SETTINGS.evident:

@@ -124,11 +124,7 @@ def check_coordinates(values: ArrayLike, n_cells: int, name: str = "representati
     shape = np.shape(values)
     if len(shape) != 2 or shape[0] != n_cells:
         raise InvalidValue(
-            name,
-            NO_VALUE,
-            "has shape {shape}, and must have one row for each of {n} cells",
-            shape=shape,
-            n=n_cells,
+            name, NO_VALUE, f"has shape {shape}, and must have one row for each of {n_cells} cells"
         )
     coordinates = checks.real(name, values)
     if not np.ptp(coordinates, axis=0).any():

@@ -33,11 +33,7 @@ def check_indices(matrix: Any, name: str, value: object = NO_VALUE) -> None:
             fault = "there are other numbers of indices and of values"
     if fault is not None:
         raise InvalidValue(
-            name,
-            value,
-            "is a damaged sparse matrix: {fault}",
-            "read or create it again",
-            fault=fault,
+            name, value, f"is a damaged sparse matrix: {fault}", "read or create it again"
         )
 
 

@@ -76,9 +76,8 @@ class RowMatrix:
             raise InvalidType(
                 "X",
                 NO_VALUE,
-                "is stored as {form}, which cannot be read by cells",
+                f"is stored as {source.format.upper()}, which cannot be read by cells",
                 "load it into memory, or store it as CSR",
-                form=source.format.upper(),
             )
         if isinstance(source, np.ndarray) or sparse.issparse(source):
             source, cells, genes = _as_block(source, cells, genes), None, None
@@ -376,9 +375,8 @@ def in_range(data: RowMatrix) -> RowMatrix:
             raise InvalidValue(
                 "X",
                 NO_VALUE,
-                "is in a unit in which its values are {extent:.3g} at most",
+                f"is in a unit in which its values are {extent:.3g} at most",
                 "bring it into another unit, such as that of logarithms of counts",
-                extent=extent,
             )
         return data
     source = data.source

@@ -20,13 +20,9 @@ def full_rank_fits(n_cells: int, n_genes: int) -> None:
         raise InvalidValue(
             "n_comps",
             None,
-            "needs about {needed:.0f} GB for {n_cells} cells × {n_genes} genes, but "
-            "{there_is:.0f} GB are available",
+            f"needs about {needed / 1e9:.0f} GB for {n_cells} cells × {n_genes} genes, but "
+            f"{there_is / 1e9:.0f} GB are available",
             "give it a number, such as 50",
-            needed=needed / 1e9,
-            n_cells=n_cells,
-            n_genes=n_genes,
-            there_is=there_is / 1e9,
         )
 
 

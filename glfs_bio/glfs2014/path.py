@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import NO_VALUE, InvalidValue
+from ..errors import NO_VALUE, InvalidValue, arg
 from . import newton, owlqn
 from .descent import TOLERANCE
 from .thinning import balance, thin
@@ -85,7 +85,7 @@ def start(objective: Variance) -> tuple[Array, float]:
         "X",
         NO_VALUE,
         "has genes of sizes so unlike that no λ balances them",
-        "standardise them, or choose another {arg:objective}",
+        f"standardise them, or choose another {arg('objective')}",
     )
 
 
@@ -114,11 +114,7 @@ def walk(
     beta, lam = start(objective)
     if last < RULES.smallest_lam * lam:
         raise InvalidValue(
-            "lam",
-            last,
-            "is smaller than rounding allows",
-            "the path starts at λ = {first:.6g}",
-            first=lam,
+            "lam", last, "is smaller than rounding allows", f"the path starts at λ = {lam:.6g}"
         )
     lam, started = min(lam, last), False
     if np.count_nonzero(beta) > most:
@@ -141,9 +137,8 @@ def walk(
         raise Collapse(
             "X",
             NO_VALUE,
-            "shows no structure on the graph of its cells: no gene is left at λ = {lam:.6g}, where "
-            "the path starts",
-            lam=lam,
+            f"shows no structure on the graph of its cells: no gene is left at λ = {lam:.6g}, "
+            "where the path starts",
         )
 
 
@@ -154,9 +149,8 @@ def walk_to(objective: Variance, lam: float, **options: Any) -> list[Solution]:
         raise Collapse(
             "lam",
             lam,
-            "leaves no gene, as the path collapses above λ = {reach:.6g}",
+            f"leaves no gene, as the path collapses above λ = {solutions[-1].lam:.6g}",
             "choose a smaller one",
-            reach=solutions[-1].lam,
         )
     return solutions
 

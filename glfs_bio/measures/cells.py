@@ -136,10 +136,8 @@ def knn_preservation(near: Index, near_in_all: Index) -> Array:
         raise InvalidValue(
             "near",
             NO_VALUE,
-            "has the shape {near}, and the nearest cells in all genes {near_in_all}",
+            f"has the shape {near.shape}, and the nearest cells in all genes {near_in_all.shape}",
             "find as many for the same cells",
-            near=near.shape,
-            near_in_all=near_in_all.shape,
         )
     both = np.sort(np.hstack([near, near_in_all]), axis=1)
     in_common = np.sum(both[:, 1:] == both[:, :-1], axis=1)

@@ -106,9 +106,10 @@ def totals(
     taken = _sums(counts[:, panel])
     if codes is not None and len(codes) != len(everything):
         raise InvalidValue(
-            *("codes", NO_VALUE, "has {n} labels for {n_cells} cells", "give one for each cell"),
-            n=len(codes),
-            n_cells=len(everything),
+            "codes",
+            NO_VALUE,
+            f"has {len(codes)} labels for {len(everything)} cells",
+            "give one for each cell",
         )
     if not everything.sum() > 0:
         raise InvalidValue(

@@ -77,11 +77,8 @@ def label_scores(
         raise InvalidValue(
             "codes",
             NO_VALUE,
-            "has {n} labels for {n_cells} cells, {n_labelled} of them not missing",
+            f"has {len(codes)} labels for {len(where)} cells, {len(labelled)} of them not missing",
             "give one for each cell, and at least two",
-            n=len(codes),
-            n_cells=len(where),
-            n_labelled=len(labelled),
         )
     if near is None or len(labelled) < len(codes):
         near = nearest(where[labelled], n_neighbors)

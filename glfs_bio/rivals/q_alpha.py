@@ -65,10 +65,7 @@ class QAlpha(Method):
         alpha, rounds, converged = coherent_weights(genes, SETTINGS.n_clusters)
         if not converged:
             warnings.warn(
-                Caution(
-                    "Q−α did not converge in {rounds} rounds: its ranking is approximate.",
-                    rounds=rounds,
-                ),
+                Caution(f"Q−α did not converge in {rounds} rounds: its ranking is approximate."),
                 stacklevel=2,
             )
         return by_value(np.abs(alpha), n_genes, include, n_iter=rounds, converged=converged)

@@ -239,10 +239,7 @@ def select_within(
     elif n_genes is not None and n_selected < n_genes and greedy.exhausted is not None:
         log.warning(
             Message(
-                "{n} of {requested} genes are selected: {limit} admits no more.",
-                n=n_selected,
-                requested=n_genes,
-                limit=greedy.exhausted,
+                f"{n_selected} of {n_genes} genes are selected: {greedy.exhausted} admits no more."
             )
         )
     chosen = np.asarray(greedy.picked[:n_selected], dtype=np.intp)

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from ..errors import NO_VALUE, InvalidValue
+from ..errors import NO_VALUE, InvalidValue, arg
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -331,9 +331,9 @@ def check(rows: Rows, n_genes: int | None, *, include: Index, candidates: Index)
         raise InvalidValue(
             "together",
             NO_VALUE,
-            "asks for {n} genes beside those to include, more than {arg:n_genes} allows",
+            f"asks for {len(include) - len(asked)} genes beside those to include, more than "
+            f"{arg('n_genes')} allows",
             "ask for more genes",
-            n=len(include) - len(asked),
         )
     used = rows.sums(include)
     over = np.flatnonzero(used > rows.most)
@@ -342,20 +342,17 @@ def check(rows: Rows, n_genes: int | None, *, include: Index, candidates: Index)
         raise InvalidValue(
             "include",
             NO_VALUE,
-            "has genes that sum to {used:g} in {limit}, which allows {most:g} at most",
+            f"has genes that sum to {used[row]:g} in {rows.names[row]}, which allows "
+            f"{rows.upper[row]:g} at most",
             "include fewer or other genes, or raise the limit",
-            used=used[row],
-            limit=rows.names[row],
-            most=rows.upper[row],
         )
     free = np.setdiff1d(candidates, include)
     if not len(include) and not rows.only(free).allowed.any():
         raise InvalidValue(
             "limits",
             NO_VALUE,
-            "leave no candidate gene ({limits})",
+            f"leave no candidate gene ({', '.join(dict.fromkeys(rows.limits))})",
             "relax them",
-            limits=", ".join(dict.fromkeys(rows.limits)),
         )
     places = len(free) if n_genes is None else n_genes - len(include)
     left = _Left(rows.only(free), used, places)
@@ -386,19 +383,15 @@ class _Left:
             raise InvalidValue(
                 "limits",
                 NO_VALUE,
-                "are infeasible with {arg:n_genes={n_genes}}, since {limits} need at least "
-                "{n} genes",
+                f"are infeasible with {arg('n_genes', n_genes)}, since {_and(blamed)} need at "
+                f"least {needed + n_genes - self.places} genes",
                 "relax one of them, or ask for more genes",
-                n_genes=n_genes,
-                limits=_and(blamed),
-                n=needed + n_genes - self.places,
             )
         raise InvalidValue(
             "limits",
             NO_VALUE,
-            "are infeasible for the candidate genes: {limits}",
+            f"are infeasible for the candidate genes: {_and(blamed)}",
             "relax one of them",
-            limits=_and(blamed),
         )
 
     def _conflict(self) -> tuple[list[int], list[str]]:

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import Message
+from ..errors import Message, arg
 from ..panel import picked
 from .bound import relax
 
@@ -217,20 +217,15 @@ def enough(preserved: Array, at_least: int, exhausted: str | None = None) -> int
         return max(int(enough[0]) + 1, at_least)
     log.warning(
         Message(
-            "{n} genes are selected and preserve {share:.0%} of the structure. Without "
-            "{arg:n_genes}, {target:.0%} is the target, which none of these panels reaches.",
-            n=len(preserved),
-            share=preserved[-1],
-            target=SHARE,
+            f"{len(preserved)} genes are selected and preserve {preserved[-1]:.0%} of the "
+            f"structure. Without {arg('n_genes')}, {SHARE:.0%} is the target, which none of these "
+            "panels reaches."
         )
         if exhausted is None
         else Message(
-            "{n} genes are selected and preserve {share:.0%} of the structure. Without "
-            "{arg:n_genes}, {target:.0%} is the target, and {limit} admits no more genes.",
-            n=len(preserved),
-            share=preserved[-1],
-            target=SHARE,
-            limit=exhausted,
+            f"{len(preserved)} genes are selected and preserve {preserved[-1]:.0%} of the "
+            f"structure. Without {arg('n_genes')}, {SHARE:.0%} is the target, and {exhausted} "
+            "admits no more genes."
         )
     )
     return len(preserved)
