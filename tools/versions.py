@@ -24,7 +24,7 @@ LONG = [
 SHORT = [
     *("tests/arrays/glfs2014", "tests/arrays/criterion", "tests/arrays/solvers"),
     *("tests/arrays/cells/test_graph.py", "tests/arrays/cells/test_noise.py"),
-    *("tests/pp/test_select_genes.py", "tests/pp/test_recorded.py", "tests/io"),
+    *("tests/pp/test_select_genes.py", "tests/test_pp.py", "tests/io"),
     *("tests/bad_inputs/test_select_genes.py", "tests/tl/test_enrich.py"),
 ]
 #: dask is an extra, whose versions are those of today.
