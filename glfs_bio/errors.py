@@ -224,17 +224,6 @@ class Refusal(Exception):
     """Something that the package cannot work with; the object is as it was.
 
     Raised as one of the kinds below, each of which is a builtin exception too.
-
-    Parameters
-    ----------
-    argument
-        Name of the argument that is refused.
-    value
-        Its value, shown shortened; :data:`NO_VALUE` where it would not help.
-    problem
-        What is wrong with it: the rest of a sentence whose subject is the argument.
-    remedy
-        What to do: a clause; empty where the problem says it.
     """
 
     def __init__(
@@ -245,9 +234,13 @@ class Refusal(Exception):
         remedy: str = "",
     ) -> None:
         super().__init__(argument)
+        #: Name of the argument that is refused
         self.argument = argument
+        #: Its value, shown shortened; :data:`NO_VALUE` where it would not help
         self.value = value
+        #: What is wrong with it: the rest of a sentence whose subject is the argument
         self.problem = problem
+        #: What to do: a clause; empty where the problem says it
         self.remedy = remedy
         #: Which of several objects it is about, such as ``dataset 'a'``; empty for the only one.
         self.place = ""

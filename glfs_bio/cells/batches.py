@@ -38,11 +38,6 @@ def split(batch: ArrayLike | None, n_cells: int) -> list[Batch]:
     """The batches in the order of their names, or all cells.
 
     Batches of one or two cells have no structure, and are left out.
-
-    Raises
-    ------
-    ValueError
-        A batch that is missing for some cells, or no batch of three cells.
     """
     if batch is None:
         return [Batch(None, None)]

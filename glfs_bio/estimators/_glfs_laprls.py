@@ -44,23 +44,15 @@ SELECTORS: dict[str, Callable[..., GLFS]] = {
 
 @dataclass(frozen=True)
 class Rules:
-    """Thresholds of the automatic choices; ``benchmarks/ARCHIVE.md`` has the trials.
+    """Thresholds of the automatic choices; ``benchmarks/ARCHIVE.md`` has the trials."""
 
-    Attributes
-    ----------
-    full_rank
-        Maximum number of samples for full rank, which takes a second there.
-    n_comps
-        Number of components for more samples.
-    classes
-        Maximum number of samples for the graph of the classes.
-    enough
-        Minimum number of samples in two classes, so that folds leave some to be joined.
-    """
-
+    #: Most samples for full rank, which takes a second there
     full_rank: int = 100
+    #: For more samples
     n_comps: int = 50
+    #: Most samples for the graph of the classes
     classes: int = 400
+    #: Fewest samples in two classes, so that folds leave some to be joined
     enough: int = 4
 
 
@@ -206,13 +198,6 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         -------
         GLFSLapRLSClassifier
             The fitted classifier.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is out of range, if there are fewer than two classes, if no class has two
-            samples where folds or the graph of the classes need them, or if `include` has more
-            genes than `n_genes`.
         """
         X, labels = validated(
             self,
@@ -393,11 +378,6 @@ def _in_cliques(
 
     Groups are classes, or the classes of each batch.  With batches genes are centred within each,
     which removes differences between batches.
-
-    Raises
-    ------
-    ValueError
-        If no batch has two classes with two samples each.
     """
     known = np.flatnonzero(is_labelled(y))
     classes, code = np.unique(y[known], return_inverse=True)
@@ -440,12 +420,6 @@ def fewest_genes(cv_results: Mapping[str, Any]) -> int:
     -------
     int
         Index of the candidate.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If these are no results of a search, if the grid has no `n_genes` or several, or if there is
-        no score.
 
     See Also
     --------
