@@ -76,21 +76,20 @@ def clusters() -> np.ndarray:
 
 
 @pytest.fixture(autouse=True)
-def _every_message_can_be_shown(monkeypatch):
+def _every_message_can_be_shown():
     """Whatever the package says in a test, each door can show it."""
     found = []
 
-    def watched(kind: type) -> None:
-        make = kind.__init__
-
+    def watched(make):
         def made(self, *args: object, **options: object) -> None:
             make(self, *args, **options)
             if sys._getframe(1).f_globals.get("__name__", "").startswith("glfs_bio"):
                 found.extend(faults(self))
 
-        monkeypatch.setattr(kind, "__init__", made)
+        return made
 
-    for kind in (Refusal, Caution, Message):
-        watched(kind)
-    yield
+    with pytest.MonkeyPatch.context() as patched:
+        for kind in (Refusal, Caution, Message):
+            patched.setattr(kind, "__init__", watched(kind.__init__))
+        yield
     assert not found, "\n".join(found)

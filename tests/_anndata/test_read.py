@@ -37,7 +37,7 @@ def test_scaled_genes(pbmc):
     pbmc.X = pbmc.X.toarray()
     sc.pp.scale(pbmc, max_value=10)
     told = cautions(pbmc)
-    assert any("layer=raw" in one for one in told)
+    assert any("layer='raw'" in one for one in told)
     before = ad.AnnData(pbmc.raw.X, obs=pbmc.obs[[]], var=pbmc.var[[]])
     pp.select_genes(before, 5)
     pp.select_genes(pbmc, 5, layer="raw", key_added="of_raw")
