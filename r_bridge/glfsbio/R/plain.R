@@ -211,7 +211,7 @@ plain_records <- function(records) {
     plain_list(records, as.character(names(records)))
 }
 
-# Pairs of samples, which a name tells the graph of: see _objects.py in Python.
+# Pairs of samples, which a name tells the graph of: see objects.py in Python.
 plain_pairs <- function(x, only) {
     # colPairNames() checks the whole object every time.
     names <- grep(only, names(SingleCellExperiment::int_colData(x)$colPairs),

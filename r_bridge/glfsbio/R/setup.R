@@ -222,7 +222,7 @@ attach_bridge <- function(bridge) {
     if (bridge == "rpy2")
         return(reticulate::import("glfs_bio.rbridge",
             convert = FALSE)$register())
-    calls <- reticulate::import("glfs_bio.rbridge._calls", convert = FALSE)
+    calls <- reticulate::import("glfs_bio.rbridge.calls", convert = FALSE)
     attach_python(function(target,
         arguments) from_reticulate(reticulate::py_to_r(
         calls$answer_reticulate(target, for_reticulate(arguments))

@@ -1,4 +1,4 @@
-"""What R may call, with plain values."""
+"""What R may call, and the boundary at which all that Python has to say becomes conditions of R."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import inspect
 import logging
 import platform
 import sys
+import traceback
+import warnings
+from contextlib import contextmanager
 from difflib import get_close_matches
 from functools import partial
 from importlib.metadata import version
@@ -19,53 +22,129 @@ from .. import io, pp, tl
 from .._anndata import columns, read
 from .._anndata import structure as structures
 from .._extras import needs
-from ..errors import NO_VALUE, InvalidType, InvalidValue, Message
+from ..errors import NO_VALUE, Caution, InvalidType, InvalidValue, Message, Refusal
 from ..estimators import LapRLSClassifier
 from ..laprls import check_classes
 from ..methods import OBJECTIVES
 from ..options import Limits, Preserve
-from . import _records, _values, formals
-from ._objects import put_together, take_apart
-from ._workers import Forked, can_fork
+from . import formals, objects, session, values, words
+from .objects import put_together, take_apart
 from .words import REDUCED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     import pandas as pd
 
 log = logging.getLogger(__name__)
 
+_FOR_DEVELOPERS = (
+    DeprecationWarning,
+    FutureWarning,
+    ImportWarning,
+    PendingDeprecationWarning,
+    ResourceWarning,
+)
 #: Default of `key_added` of classifiers.
 _CLASSIFIER = "glfs_class"
 #: Key of the structure of which a function that evaluates panels was given parameters.
 _GIVEN = "glfs_structure_given"
 
 
-def _about() -> dict[str, Any]:
-    return {
-        "python": sys.executable,
-        "python_version": platform.python_version(),
-        **{name.replace("-", "_"): version(name) for name in ("glfs-bio", "anndata")},
+def answer(target: str, arguments: Any) -> Any:
+    """Call a function for R (:data:`TARGETS`), with plain values.
+
+    Returns
+    -------
+    A plain list with ``ok``, ``warnings`` and ``messages``, and ``value`` or the fields of a
+    condition.  Nothing is ever raised: rpy2 would print it and give R a NULL.
+    """
+    said: dict[str, list[str]] = {"warnings": [], "messages": []}
+
+    def plain(ok: bool, **fields: Any) -> Any:
+        texts = {name: values.strings(one) for name, one in said.items()}
+        return values.write({"ok": ok, **fields, **texts})
+
+    try:
+        given = values.read(arguments)
+        with session.interruptible(), _caught(said["warnings"], said["messages"]):
+            value = TARGETS[target](**given)
+        # Here, so that what has no plain form is an error as any other.
+        return plain(True, value=value)
+    except BaseException as error:  # noqa: BLE001 — an exception that gets out aborts the process
+        return plain(False, **_condition(error))
+
+
+def answer_rpy2(target: Any, arguments: Any) -> Any:
+    """The same for rpy2."""
+    return values.for_rpy2(answer(target[0], values.from_rpy2(arguments)))
+
+
+def answer_reticulate(target: str, arguments: Any) -> Any:
+    """The same for reticulate."""
+    return values.for_reticulate(answer(target, values.from_reticulate(arguments)))
+
+
+def _condition(error: BaseException) -> dict[str, Any]:
+    """Fields of the condition; a refusal has its argument and its kind, too."""
+    fields = {
+        "classes": values.strings([kind.__name__ for kind in type(error).__mro__[:-1]]),
+        "traceback": "".join(traceback.format_exception(error)),
     }
+    if isinstance(error, Refusal):
+        return fields | {
+            "message": error.render(words.R),
+            "argument": words.argument(error.argument),
+            "kind": type(error).__name__,
+        }
+    text = error.args[0] if isinstance(error, KeyError) and error.args else error
+    return fields | {"message": str(text)}
+
+
+@contextmanager
+def _caught(warned: list[str], messages: list[str]) -> Iterator[None]:
+    """Keep what would go to stderr, where R could neither suppress nor show it."""
+    handler = _Handler(messages)
+    root = logging.getLogger()
+    root.addHandler(handler)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        try:
+            yield
+        finally:
+            root.removeHandler(handler)
+            warned += [
+                one.message.render(words.R)
+                if isinstance(one.message, Caution)
+                else str(one.message)
+                for one in caught
+                if not issubclass(one.category, _FOR_DEVELOPERS)
+            ]
+
+
+class _Handler(logging.Handler):
+    """As Python's own of last resort: what is a warning or worse."""
+
+    def __init__(self, texts: list[str]) -> None:
+        super().__init__(logging.WARNING)
+        self.texts = texts
+
+    def emit(self, record: logging.LogRecord) -> None:
+        said: object = record.msg
+        self.texts.append(
+            said.render(words.R) if isinstance(said, Message) else record.getMessage()
+        )
 
 
 def _arguments(target: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Options of a function as Python has them.
-
-    Raises
-    ------
-    InvalidType
-        The function has no such argument, or needs another one.
-    """
+    """Options of a function as Python has them."""
     function = (formals.FUNCTIONS | formals.RECORDS)[target]
     every = inspect.signature(function).parameters
+    name = words.name_of(function)
     known = {formals.RENAMED.get(one, one) for one in {*every, *formals.more(target)}}
-    name = f"{function.__module__.split('.')[1]}.{function.__name__}"
-    name = function.__name__ if target in formals.RECORDS else name
     if not any(one.kind is one.VAR_KEYWORD for one in every.values()):
         for option in options:
-            if option not in known or option in formals.NOT_IN_R:
+            if option not in known - formals.NOT_IN_R:
                 taken = formals.argument_names(target)
                 close = get_close_matches(option, taken, 1)
                 raise InvalidType(
@@ -94,31 +173,23 @@ def _argument(name: str, value: Any) -> Any:
         return {REDUCED.get(part, part): weight for part, weight in value.items()}
     if name in formals.RECORDS and isinstance(value, dict):
         fields = _arguments(name, value)
-        return _records.platform(fields) if name == "platform" else Limits(**fields)
+        return objects.platform(fields) if name == "platform" else Limits(**fields)
     if name in {"panel", "panels", "catalogue"}:
-        return _records.panel(value)
+        return objects.panel(value)
     if name in {"genes", "nomenclature"}:
-        return _records.genes(value)
+        return objects.genes(value)
     if name == "efficiency" and isinstance(value, dict) and not np.isscalar(value.get("X", 0.0)):
         return put_together(value)
     return value
 
 
 def _written_by(
-    target: str,
-    parts: dict[str, Any],
-    options: dict[str, Any],
-    *,
-    call: Callable[..., Any] | None = None,
+    target: str, call: Callable[..., Any], parts: dict[str, Any], options: dict[str, Any]
 ) -> dict[str, Any]:
-    """Call a function that writes to ``.var``, ``.obs`` and ``.uns``, and tell what it wrote.
-
-    With `call` that is called instead, with the arguments that R has.
-    """
+    """Call `call` as a function of R, with one object, and tell what it wrote."""
     arguments = _arguments(target, options)
     sets = {"": put_together(parts)}
-    function = call or formals.FUNCTIONS[target]
-    return _written_to(sets, lambda sets: function(sets[""], **arguments))[""]
+    return _written_to(sets, lambda sets: call(sets[""], **arguments))[""]
 
 
 def _written_to(
@@ -143,39 +214,40 @@ def _changes(adata: ad.AnnData, before: dict[str, pd.DataFrame]) -> dict[str, An
         "rows": rows + 1,
         "var": _new_columns(adata.var, before["var"].iloc[rows]),
         "obs": _new_columns(adata.obs, before["obs"]),
-        "gone": {name: _values.strings(columns) for name, columns in gone.items()},
+        "gone": {name: values.strings(columns) for name, columns in gone.items()},
         # The records that R handed over have no versions.
         "records": {
-            key: _records.for_r(entry, adata.var_names)
+            key: objects.record_for_r(entry, adata.var_names)
             for key, entry in adata.uns.items()
             if "versions" in entry
         },
     }
 
 
-def _evaluated_by(target: str, parts: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
-    """The same for a function that evaluates panels, by a structure that R may name.
+def _new_columns(table: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
+    new = [name for name in table if name not in before or not table[name].equals(before[name])]
+    return table[new]
+
+
+def _evaluate(target: str, adata: ad.AnnData, **given: Any) -> None:
+    """Evaluate panels by a structure that R may name.
 
     What Python has in one argument R has in several: `preserve`, `cell_weights`, `use_rep`, and the
     parameters of a structure.
     """
-    function, own = formals.FUNCTIONS[target], formals.more(target)
+    function = formals.FUNCTIONS[target]
     every = inspect.signature(function).parameters
-
-    def evaluate(adata: ad.AnnData, **given: Any) -> None:
-        named = {name: given.pop(name) for name in own & set(given)}
-        for name in {"cell_weights", "use_rep"} & set(named):
-            if named[name] is None:
-                del named[name]
-        if named:
-            panel = given.get("panel", every["panel"].default) if "panel" in every else None
-            given["preserve"] = _preserve(adata, panel, given.get("preserve"), named)
-        function(adata, **given)
-        for entry in adata.uns.values():  # the structure given here is gone afterwards
-            if entry.get("params", {}).get("use_rep") == _GIVEN:
-                entry["params"]["use_rep"] = entry["structure"]["use_rep"]
-
-    return _written_by(target, parts, options, call=evaluate)
+    named = {name: given.pop(name) for name in formals.more(target) & set(given)}
+    for name in {"cell_weights", "use_rep"} & set(named):
+        if named[name] is None:
+            del named[name]
+    if named:
+        panel = given.get("panel", every["panel"].default) if "panel" in every else None
+        given["preserve"] = _preserve(adata, panel, given.get("preserve"), named)
+    function(adata, **given)
+    for entry in adata.uns.values():  # the structure given here is gone afterwards
+        if entry.get("params", {}).get("use_rep") == _GIVEN:
+            entry["params"]["use_rep"] = entry["structure"]["use_rep"]
 
 
 def _preserve(adata: ad.AnnData, panel: Any, target: Any, named: dict[str, Any]) -> Preserve:
@@ -203,22 +275,17 @@ def _preserve(adata: ad.AnnData, panel: Any, target: Any, named: dict[str, Any])
     return Preserve(target, weights, use_rep)
 
 
-def _selected(parts: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
-    """The genes of one object."""
-    return _written_by("select_genes", parts, options, call=_select)
+def _select(objects: Any, **options: Any) -> None:
+    pp.select_genes(objects, **_with_penalty(options))
 
 
-def _selected_from(sets: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+def _select_from(sets: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
     """The genes of several data sets."""
     arguments = _arguments("select_genes", options)
     return _written_to(
         {name: put_together(parts) for name, parts in sets.items()},
         lambda objects: _select(objects, **arguments),
     )
-
-
-def _select(objects: Any, **options: Any) -> None:
-    pp.select_genes(objects, **_with_penalty(options))
 
 
 def _with_penalty(options: dict[str, Any]) -> dict[str, Any]:
@@ -230,56 +297,48 @@ def _with_penalty(options: dict[str, Any]) -> dict[str, Any]:
     return rest | {"objective": OBJECTIVES.made("objective", name, lam=options["lam"])}
 
 
-def _structure(parts: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+def _keep_structure(parts: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
     """The structure of the cells, for R to keep."""
     records = {}
 
     def keep(adata: ad.AnnData, key_added: str = structures.KEY, **given: Any) -> None:
         pp.structure(adata, key_added=key_added, **given)
-        records[key_added] = _records.structure(adata, key_added)
+        records[key_added] = objects.structure(adata, key_added)
 
-    return _written_by("structure", parts, options, call=keep) | {"records": records}
+    return _written_by("structure", keep, parts, options) | {"records": records}
 
 
-def _stability(parts: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
-    """With workers that are forked, where that can be done."""
+def _examine(adata: ad.AnnData, **options: Any) -> None:
+    """The stability, with workers that are forked, where that can be done."""
     options = _with_penalty(options)
     if options.get("n_jobs") in {None, 1}:
-        return _written_by("stability", parts, options)
-    if not can_fork():
+        tl.stability(adata, **options)
+    elif session.can_fork():
+        with parallel_config(session.Forked()):
+            tl.stability(adata, **options)
+    else:
         log.warning(
             Message(
                 "{arg:n_jobs}: processes cannot be forked on this system, so that there is one."
             )
         )
-        return _written_by("stability", parts, options | {"n_jobs": 1})
-    with parallel_config(Forked()):
-        return _written_by("stability", parts, options)
+        tl.stability(adata, **options | {"n_jobs": 1})
 
 
-def _classified_by(target: str, parts: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
-    """The same for classifiers: of several classes each has a column of its own."""
-
-    def call(adata: ad.AnnData, **given: Any) -> None:
-        formals.FUNCTIONS[target](adata, **given)
-        key = given.get("key_added", _CLASSIFIER)
-        tables = [(adata.obs, adata.obsm, f"{key}_decision")]
-        if target == "classify":
-            tables.append((adata.var, adata.varm, f"{key}_coef"))
-        for table, arrays, name in tables:
-            old = [column for column in table if column.startswith(f"{name}.")]
-            table.drop(columns=old, inplace=True)
-            if name in arrays:
-                columns = zip(adata.uns[key]["classes"], arrays.pop(name).T, strict=True)
-                for label, column in columns:
-                    table[f"{name}.{label}"] = column
-
-    return _written_by(target, parts, options, call=call)
-
-
-def _new_columns(table: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
-    new = [name for name in table if name not in before or not table[name].equals(before[name])]
-    return table[new]
+def _label(target: str, adata: ad.AnnData, **given: Any) -> None:
+    """Train or apply a classifier: of several classes each has a column of its own."""
+    formals.FUNCTIONS[target](adata, **given)
+    key = given.get("key_added", _CLASSIFIER)
+    tables = [(adata.obs, adata.obsm, f"{key}_decision")]
+    if target == "classify":
+        tables.append((adata.var, adata.varm, f"{key}_coef"))
+    for table, arrays, name in tables:
+        old = [column for column in table if column.startswith(f"{name}.")]
+        table.drop(columns=old, inplace=True)
+        if name in arrays:
+            columns = zip(adata.uns[key]["classes"], arrays.pop(name).T, strict=True)
+            for label, column in columns:
+                table[f"{name}.{label}"] = column
 
 
 def _laprls(parts: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
@@ -292,20 +351,20 @@ def _laprls(parts: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
     check_classes(categories[codes[codes >= 0]].astype(str), name="labels")
     model = LapRLSClassifier(**arguments).fit(read.matrix(adata), codes)
     return {
-        "classes": _values.strings(categories[model.classes_].astype(str)),
-        "genes": _values.strings(adata.var_names),
+        "classes": values.strings(categories[model.classes_].astype(str)),
+        "genes": values.strings(adata.var_names),
         "coef": model.coef_.T,
         "intercept": model.intercept_,
     }
 
 
 def _write_classifier(record: dict[str, Any], path: str, overwrite: bool) -> None:
-    adata = ad.AnnData(np.zeros((1, 1)), uns={_CLASSIFIER: _records.from_r(record)})
+    adata = ad.AnnData(np.zeros((1, 1)), uns={_CLASSIFIER: objects.record_from_r(record)})
     io.write_classifier(adata, path, key=_CLASSIFIER, overwrite=overwrite)
 
 
 def _read_classifier(path: str) -> dict[str, Any]:
-    return _records.for_r(io.read_classifier(path))
+    return objects.record_for_r(io.read_classifier(path))
 
 
 def _read_panel(path: str, **options: str | None) -> dict[str, Any]:
@@ -313,9 +372,9 @@ def _read_panel(path: str, **options: str | None) -> dict[str, Any]:
     panel = io.read_panel(path, **options)
     words = panel.table.select_dtypes(object).columns  # of a workbook also numbers
     table = panel.table.astype(dict.fromkeys(words, str))
-    names = {name: _values.strings(getattr(panel, name)) for name in ("controls", "repeated")}
+    names = {name: values.strings(getattr(panel, name)) for name in ("controls", "repeated")}
     about = {"form": panel.form, **names, "codebook": panel.codebook, "about": panel.about}
-    return _records.for_r({"table": table}) | {"about": about}
+    return objects.record_for_r({"table": table}) | {"about": about}
 
 
 def _write_order(
@@ -323,7 +382,7 @@ def _write_order(
 ) -> None:
     """Write an order, of which the object may be gone."""
     adata = ad.AnnData() if parts is None else put_together(parts)
-    adata.uns.update({key: _records.from_r(order) for key, order in orders.items()})
+    adata.uns.update({key: objects.record_from_r(order) for key, order in orders.items()})
     io.write_order(adata, path, **options)
 
 
@@ -337,7 +396,7 @@ def _write_reference(
 
 def _read_h5ad(path: str, X_name: str) -> dict[str, Any]:
     parts, left = take_apart(ad.read_h5ad(path), X_name)
-    return parts | {"left": _values.strings(left)}
+    return parts | {"left": values.strings(left)}
 
 
 def _estimated(reference: dict[str, Any], spatial: dict[str, Any], labels: Any) -> pd.DataFrame:
@@ -353,31 +412,32 @@ def _example() -> dict[str, Any]:
     return take_apart(sc.datasets.pbmc68k_reduced().raw.to_adata(), "logcounts")[0]
 
 
+def _about() -> dict[str, Any]:
+    return {
+        "python": sys.executable,
+        "python_version": platform.python_version(),
+        **{name.replace("-", "_"): version(name) for name in ("glfs-bio", "anndata")},
+    }
+
+
 #: By the names that R has for them.
 TARGETS: dict[str, Callable[..., Any]] = {
-    "about": _about,
-    "select_genes": _selected,
-    "select_genes_of_sets": _selected_from,
-    "structure": _structure,
-    "stability": _stability,
-    "evaluate_panel": partial(_evaluated_by, "evaluate_panel"),
-    "extend_panel": partial(_evaluated_by, "extend_panel"),
-    "substitutes": partial(_evaluated_by, "substitutes"),
-    "explain_panel": partial(_evaluated_by, "explain_panel"),
-    "compare_panels": partial(_evaluated_by, "compare_panels"),
-    "curve": partial(_evaluated_by, "curve"),
-    "markers": partial(_written_by, "markers"),
+    **{name: partial(_written_by, name, one) for name, one in formals.FUNCTIONS.items()},
+    **{name: partial(_written_by, name, partial(_evaluate, name)) for name in formals.EVALUATING},
+    "select_genes": partial(_written_by, "select_genes", _select),
+    "select_genes_of_sets": _select_from,
+    "structure": _keep_structure,
+    "stability": partial(_written_by, "stability", _examine),
     "estimate_efficiency": _estimated,
-    "classify": partial(_classified_by, "classify"),
-    "predict": partial(_classified_by, "predict"),
+    "classify": partial(_written_by, "classify", partial(_label, "classify")),
+    "predict": partial(_written_by, "predict", partial(_label, "predict")),
     "write_classifier": _write_classifier,
     "read_classifier": _read_classifier,
-    "resolve_genes": partial(_written_by, "resolve_genes"),
-    "order_panel": partial(_written_by, "order_panel"),
     "write_order": _write_order,
     "write_reference": _write_reference,
     "read_panel": _read_panel,
     "laprls": _laprls,
     "example": _example,
     "read_h5ad": _read_h5ad,
+    "about": _about,
 }
