@@ -71,9 +71,8 @@ run_sets <- function(target, sets, options) {
 
 # What Python gets: the parts of an object, and the options.
 prepared <- function(target, x, options) {
-    called <- c(batch_key = "block", n_jobs = "BPPARAM")
-    for (name in intersect(names(called), names(options)))
-        refuse(name, " is called ", called[[name]], " in R.")
+    for (name in intersect(names(renamed), names(options)))
+        refuse(name, " is called ", renamed[[name]], " in R.")
     checks <- list(
         panel = check_panel, panels = check_panels, preserve = check_preserve,
         limits = check_limits, model = check_model, BPPARAM = check_workers,

@@ -1,5 +1,5 @@
 # Values for Python and from it, as plain vectors and lists with an element
-# `kind`. The other half is glfs_bio/rbridge/_values.py.
+# `kind`. The other half is glfs_bio/rbridge/values.py.
 
 # Strings as one block of bytes, each ended by a zero.
 plain_strings <- function(x) {
@@ -19,19 +19,9 @@ plain_list <- function(items, names = NULL) {
     )
 }
 
-# Arguments that stay vectors when they have one element.
-sequences <- c("genes", "sizes")
-# Arguments for which a named vector holds a number of each name.
-numbers_by_name <- c(
-    "cost", "efficiency", "expected_counts", "failure", "genes",
-    "max_total_per_type",
-    "off_target", "preserve", "priority", "probe_sets", "spread"
-)
-# Arguments that are lists of genes by name.
-genes_by_name <- c("families", "markers")
-
-# An argument for a Python function: vectors of length one become scalars, whole
-# numbers integers.
+# An argument for a Python function: vectors of length one become scalars, unless
+# it is one of `sequences`, and whole numbers integers. Of `numbers_by_name` a
+# named vector holds a number of each name; `genes_by_name` are lists of genes.
 plain_argument <- function(x, name = "") {
     if (is.null(x))
         return(NULL)
