@@ -106,19 +106,16 @@ def take_apart(adata: ad.AnnData, X_name: str) -> tuple[dict[str, Any], list[str
             left.append(f"obsm[{key!r}]")
     tables = {}
     for name in ("obs", "var"):
-        tables[name], dropped = _plain_columns(getattr(adata, name))
-        left += [f"{name}[{column!r}]" for column in dropped]
+        table = getattr(adata, name)
+        dropped = [column for column in table if not is_plain(table[column])]
+        tables[name] = table.drop(columns=dropped)
+        left += [f"{name}[{str(column)!r}]" for column in dropped]
     return {
         "assays": {name: matrix.T for name, matrix in assays.items()},
         "reduced": reduced,
         "pairs": pairs,
         **tables,
     }, left
-
-
-def _plain_columns(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    dropped = [name for name in table if not is_plain(table[name])]
-    return table.drop(columns=dropped), [str(name) for name in dropped]
 
 
 def _graphs(adata: ad.AnnData) -> tuple[dict[str, Any], list[str]]:

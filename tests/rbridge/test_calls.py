@@ -558,40 +558,34 @@ def test_the_example(ri):
     assert list(ri.evalr("dim(glfsbio::glfs_example())")) == [765, 700]
 
 
-def test_golub(real, run_r, tmp_path):
+def test_golub(ri, real, tmp_path):
+    """The same genes, weights and classes in R and in Python."""
     adata = real("golub72")
     adata.X = np.log10(np.clip(np.asarray(adata.X, dtype=np.float64), 100.0, 16000.0))
     adata.layers.clear()
     adata.obs["train"] = (adata.obs["split"] == "train").to_numpy()
     adata.write_h5ad(tmp_path / "golub.h5ad")
     pp.select_genes(adata, 20, n_comps=None)
-    options = {"n_genes": [4, 8], "cv": 3}
-    tl.classify(adata, "label", train="train", **options)
-
-    run_r("""
-        sce <- glfs_read_h5ad("golub.h5ad", X_name = "logcounts")
-        sce <- glfs_select_genes(sce, n_genes = 20, n_comps = NULL)
-        learnt <- glfs_classify(
+    tl.classify(adata, "label", train="train", n_genes=[4, 8], cv=3)
+    tables = ri.evalr(f"""local({{
+        sce <- suppressMessages(
+            glfsbio::glfs_read_h5ad("{tmp_path / "golub.h5ad"}", X_name = "logcounts"))
+        sce <- glfsbio::glfs_select_genes(sce, n_genes = 20, n_comps = NULL)
+        learnt <- glfsbio::glfs_classify(
             sce[, sce$train], "label", n_genes = c(4, 8), cv = 3, random_state = 0)
-        glfs_write_classifier(learnt, "leukaemia.json")
-        write <- function(table, file) write.csv(
-            format(as.data.frame(table), digits = 17, trim = TRUE), file, quote = TRUE
-        )
-        write(SummarizedExperiment::rowData(sce), "genes.csv")
-    """)
-    run_r("""
-        sce <- glfs_read_h5ad("golub.h5ad", X_name = "logcounts")
-        sce <- glfs_predict(sce[rev(rownames(sce)), ], "leukaemia.json")
-        model <- S4Vectors::metadata(sce)$glfs_class
-        write <- function(table, file) write.csv(
-            format(as.data.frame(table), digits = 17, trim = TRUE), file, quote = TRUE
-        )
-        write(data.frame(coef = model$coef, row.names = model$genes), "coef.csv")
-        write(SummarizedExperiment::colData(sce), "samples.csv")
-    """)
-    genes, coef, samples = (
-        pd.read_csv(tmp_path / f"{name}.csv", index_col=0) for name in ("genes", "coef", "samples")
-    )
+        file <- "{tmp_path / "leukaemia.json"}"
+        glfsbio::glfs_write_classifier(learnt, file)
+        new <- glfsbio::glfs_predict(sce[rev(rownames(sce)), ], file)
+        model <- S4Vectors::metadata(new)$glfs_class
+        glfsbio:::plain_list(lapply(
+            list(
+                SummarizedExperiment::rowData(sce), SummarizedExperiment::colData(new),
+                data.frame(coef = model$coef, row.names = model$genes)
+            ),
+            function(one) glfsbio:::plain_table(one, rownames(one))
+        ))
+    }})""")
+    genes, samples, coef = read(tables)
     assert list(genes.index) == list(adata.var_names)
     for name in ("glfs_selected", "glfs_rank", "glfs_included"):
         np.testing.assert_array_equal(genes[name].astype(float), adata.var[name].astype(float))

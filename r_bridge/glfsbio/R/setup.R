@@ -270,10 +270,7 @@ check_same <- function(python) {
 # Every call goes through here. An exception in Python becomes an R condition.
 call_python <- function(target, ...) {
     connect()
-    arguments <- list(...)
-    answer <- r_value(session$call(
-        target, plain_list(arguments, as.character(names(arguments)))
-    ))
+    answer <- r_value(session$call(target, plain_arguments(list(...))))
     for (text in answer$messages)
         message(text)
     for (text in answer$warnings)
