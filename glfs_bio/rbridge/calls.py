@@ -49,15 +49,15 @@ _FOR_DEVELOPERS = (
 _CLASSIFIER = "glfs_class"
 #: Key of the structure of which a function that evaluates panels was given parameters.
 _GIVEN = "glfs_structure_given"
+#: Arguments of functions that evaluate panels that say nothing where they are None.
+_MAY_BE_NONE = frozenset({"cell_weights", "use_rep"})
 
 
 def answer(target: str, arguments: Any) -> Any:
-    """Call a function for R (:data:`TARGETS`), with plain values.
+    """Call a function for R (:data:`TARGETS`), with plain values, and answer in plain values.
 
-    Returns
-    -------
-    A plain list with ``ok``, ``warnings`` and ``messages``, and ``value`` or the fields of a
-    condition.  Nothing is ever raised: rpy2 would print it and give R a NULL.
+    ``ok``, ``warnings`` and ``messages``, and ``value`` or the fields of a condition.  Nothing is
+    ever raised: rpy2 would print it and give R a NULL.
     """
     said: dict[str, list[str]] = {"warnings": [], "messages": []}
 
@@ -237,42 +237,44 @@ def _evaluate(target: str, adata: ad.AnnData, **given: Any) -> None:
     """
     function = formals.FUNCTIONS[target]
     every = inspect.signature(function).parameters
-    named = {name: given.pop(name) for name in formals.more(target) & set(given)}
-    for name in {"cell_weights", "use_rep"} & set(named):
-        if named[name] is None:
-            del named[name]
-    if named:
+    own = {name: given.pop(name) for name in formals.more(target) & set(given)}
+    own = {name: one for name, one in own.items() if one is not None or name not in _MAY_BE_NONE}
+    if own:
         panel = given.get("panel", every["panel"].default) if "panel" in every else None
-        given["preserve"] = _preserve(adata, panel, given.get("preserve"), named)
+        given["preserve"] = _preserve(adata, panel, given.get("preserve"), **own)
     function(adata, **given)
     for entry in adata.uns.values():  # the structure given here is gone afterwards
         if entry.get("params", {}).get("use_rep") == _GIVEN:
             entry["params"]["use_rep"] = entry["structure"]["use_rep"]
 
 
-def _preserve(adata: ad.AnnData, panel: Any, target: Any, named: dict[str, Any]) -> Preserve:
+def _preserve(
+    adata: ad.AnnData,
+    panel: Any,
+    target: Any,
+    *,
+    cell_weights: Any = None,
+    use_rep: Any = None,
+    **structure: Any,
+) -> Preserve:
     """What panels are judged by: the rest is what a selection was made for."""
-    recorded: dict[str, Any] = {}
-    if isinstance(panel, str) and panel in adata.uns and f"{panel}_selected" in adata.var:
-        recorded = pp.recorded_parameters(adata, panel)
-    given = {name: value for name, value in named.items() if name != "cell_weights"}
-    weights = named.get("cell_weights")
     if target is None:
+        selection = isinstance(panel, str) and f"{panel}_selected" in adata.var
+        recorded = pp.recorded_parameters(adata, panel) if selection and panel in adata.uns else {}
         target = recorded.get("preserve", "structure")
-        weights = named.get("cell_weights", recorded.get("cell_weights"))
-    use_rep = given.get("use_rep")
-    if given.keys() - {"use_rep"}:
+        cell_weights = recorded.get("cell_weights") if cell_weights is None else cell_weights
+    if structure:
         if structures.parameters_of(adata, use_rep=use_rep).stored_key is not None:
             raise InvalidValue(
                 "use_rep",
                 use_rep,
                 "names a structure that is there",
                 "leave {names} out",
-                names=", ".join(sorted(given.keys() - {"use_rep"})),
+                names=", ".join(sorted(structure)),
             )
-        pp.structure(adata, **given, key_added=_GIVEN)
+        pp.structure(adata, use_rep=use_rep, **structure, key_added=_GIVEN)
         use_rep = _GIVEN
-    return Preserve(target, weights, use_rep)
+    return Preserve(target, cell_weights, use_rep)
 
 
 def _select(objects: Any, **options: Any) -> None:
@@ -290,11 +292,11 @@ def _select_from(sets: dict[str, Any], options: dict[str, Any]) -> dict[str, Any
 
 def _with_penalty(options: dict[str, Any]) -> dict[str, Any]:
     """Options with λ where Python has it: in the objective."""
-    rest = {name: value for name, value in options.items() if name != "lam"}
-    if options.get("lam") is None:
-        return rest
-    name = options.get("objective", "error")
-    return rest | {"objective": OBJECTIVES.made("objective", name, lam=options["lam"])}
+    found = dict(options)
+    if (lam := found.pop("lam", None)) is not None:
+        name = options.get("objective", "error")
+        found["objective"] = OBJECTIVES.made("objective", name, lam=lam)
+    return found
 
 
 def _keep_structure(parts: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
@@ -420,17 +422,22 @@ def _about() -> dict[str, Any]:
     }
 
 
-#: By the names that R has for them.
+#: What is called with one object, by the names that R has for the functions.
+_OF_OBJECTS: dict[str, Callable[..., Any]] = {
+    **formals.FUNCTIONS,
+    **{name: partial(_evaluate, name) for name in formals.EVALUATING},
+    "select_genes": _select,
+    "stability": _examine,
+    "classify": partial(_label, "classify"),
+    "predict": partial(_label, "predict"),
+}
+#: What R may call.
 TARGETS: dict[str, Callable[..., Any]] = {
-    **{name: partial(_written_by, name, one) for name, one in formals.FUNCTIONS.items()},
-    **{name: partial(_written_by, name, partial(_evaluate, name)) for name in formals.EVALUATING},
-    "select_genes": partial(_written_by, "select_genes", _select),
+    **{name: partial(_written_by, name, call) for name, call in _OF_OBJECTS.items()},
+    "about": _about,
     "select_genes_of_sets": _select_from,
     "structure": _keep_structure,
-    "stability": partial(_written_by, "stability", _examine),
     "estimate_efficiency": _estimated,
-    "classify": partial(_written_by, "classify", partial(_label, "classify")),
-    "predict": partial(_written_by, "predict", partial(_label, "predict")),
     "write_classifier": _write_classifier,
     "read_classifier": _read_classifier,
     "write_order": _write_order,
@@ -439,5 +446,4 @@ TARGETS: dict[str, Callable[..., Any]] = {
     "laprls": _laprls,
     "example": _example,
     "read_h5ad": _read_h5ad,
-    "about": _about,
 }

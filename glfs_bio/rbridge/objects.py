@@ -71,16 +71,15 @@ def put_together(parts: dict[str, Any]) -> ad.AnnData:
         obsm={REDUCED.get(name, name): array for name, array in parts["reduced"].items()},
         layers={name: layer.T for name, layer in parts["layers"].items()},
         obsp={name: pairs.tocsr() for name, pairs in parts["pairs"].items()},
-        uns={_key(name): {"connectivities_key": name} for name in parts["pairs"] if _is_graph(name)}
-        | {
-            name: record_from_r(record)
-            for name, record in parts["records"].items()
-            if _BYTES not in record
+        uns={
+            _key(name): {"connectivities_key": name} for name in parts["pairs"] if _is_graph(name)
         },
     )
     for name, record in parts["records"].items():
         if _BYTES in record:
             _restore(adata, name, record)
+        else:
+            adata.uns[name] = record_from_r(record)
     return adata
 
 
