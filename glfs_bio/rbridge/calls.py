@@ -22,11 +22,20 @@ from .. import io, pp, tl
 from .._anndata import columns, read
 from .._anndata import structure as structures
 from .._extras import needs
-from ..errors import NO_VALUE, Caution, InvalidType, InvalidValue, Message, Refusal
+from ..errors import (
+    NO_VALUE,
+    Caution,
+    InvalidType,
+    InvalidValue,
+    Message,
+    Refusal,
+    arg,
+    call,
+)
 from ..estimators import LapRLSClassifier
 from ..laprls import check_classes
 from ..methods import OBJECTIVES
-from ..options import Limits, Preserve
+from ..options import Limits, Preserve, StructureSpec
 from . import formals, objects, session, values, words
 from .objects import put_together, take_apart
 from .words import REDUCED
@@ -150,15 +159,15 @@ def _arguments(target: str, options: dict[str, Any]) -> dict[str, Any]:
                 raise InvalidType(
                     option,
                     NO_VALUE,
-                    "is not an argument of {call:{name}}",
-                    "did you mean {arguments}?" if close else "it takes {arguments}",
-                    name=name,
-                    arguments=", ".join(close or taken),
+                    f"is not an argument of {call(name)}",
+                    f"did you mean {', '.join(close)}?"
+                    if close
+                    else f"it takes {', '.join(taken)}",
                 )
     for option, one in every.items():
         needed = one.default is one.empty and one.kind is not one.VAR_KEYWORD
         if needed and option not in {*options, "adata"}:
-            raise InvalidType(option, NO_VALUE, "is missing", "{call:{name}} needs it", name=name)
+            raise InvalidType(option, NO_VALUE, "is missing", f"{call(name)} needs it")
     of_python = {called: one for one, called in formals.RENAMED.items()}
     return {
         of_python.get(option, option): _argument(option, value) for option, value in options.items()
@@ -264,13 +273,12 @@ def _preserve(
         target = recorded.get("preserve", "structure")
         cell_weights = recorded.get("cell_weights") if cell_weights is None else cell_weights
     if structure:
-        if structures.parameters_of(adata, use_rep=use_rep).stored_key is not None:
+        if structures.specified(adata, StructureSpec(use_rep=use_rep)).stored_key is not None:
             raise InvalidValue(
                 "use_rep",
                 use_rep,
                 "names a structure that is there",
-                "leave {names} out",
-                names=", ".join(sorted(structure)),
+                f"leave {', '.join(sorted(structure))} out",
             )
         pp.structure(adata, use_rep=use_rep, **structure, key_added=_GIVEN)
         use_rep = _GIVEN
@@ -321,7 +329,7 @@ def _examine(adata: ad.AnnData, **options: Any) -> None:
     else:
         log.warning(
             Message(
-                "{arg:n_jobs}: processes cannot be forked on this system, so that there is one."
+                f"{arg('n_jobs')}: processes cannot be forked on this system, so that there is one."
             )
         )
         tl.stability(adata, **options | {"n_jobs": 1})

@@ -25,8 +25,8 @@ from scipy import sparse
 
 from .._anndata import read
 from .._anndata.structure import KEY
-from .._anndata.write import restored, storable
-from ..errors import InvalidValue, Message
+from ..codec import restored, storable
+from ..errors import InvalidValue, Message, shown
 from ..options import Platform
 from ..platform.forms import PanelFile
 from .values import column_of, is_plain
@@ -250,8 +250,10 @@ def genes(value: Any) -> Any:
 def _value_for_r(name: str, value: Any) -> Any:
     if isinstance(value, dict):
         return record_for_r(value)
+    if isinstance(value, str):
+        return restored(value)
     # In R one gene alone would be any string.
-    return list(value) if name == "preserve" and isinstance(value, np.ndarray) else restored(value)
+    return list(value) if name == "preserve" and isinstance(value, np.ndarray) else value
 
 
 def structure(adata: ad.AnnData, key: str) -> dict[str, Any]:
@@ -280,7 +282,7 @@ def _restore(adata: ad.AnnData, key: str, record: Mapping[str, Any]) -> None:
         elif key != KEY:  # which is computed anew where it does not fit
             log.warning(
                 Message(
-                    "The structure under {key} is that of other genes or cells, and is left out.",
-                    key=(key,),
+                    f"The structure under {shown(key)} is that of other genes or cells, and is "
+                    "left out."
                 )
             )

@@ -1,16 +1,24 @@
-"""The words of R: it knows every token, and an error has class, argument, kind and R's names."""
+"""The words of R: an error has class, argument, kind and R's names."""
 
 from __future__ import annotations
 
 import re
-import string
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from glfs_bio import errors
-from glfs_bio.errors import PYTHON, InvalidValue, Message
+from glfs_bio.errors import (
+    NO_VALUE,
+    NONE,
+    OBS,
+    OBSM,
+    InvalidValue,
+    arg,
+    call,
+    listed,
+    shown,
+)
 from glfs_bio.rbridge import words
 from glfs_bio.rbridge.words import R
 
@@ -31,23 +39,10 @@ REFUSED = {
 }
 
 
-def tokens():
-    """Those of the table at the head of errors.py, and all that Python has words for."""
-    table = {name for _, name, _, _ in string.Formatter().parse(errors.__doc__) if name}
-    return table - {"arg", "call"} | set(PYTHON.words)
-
-
-@pytest.mark.parametrize("token", sorted(tokens()))
-def test_every_token_is_known(token):
-    said = R.fill(f"{{{token}}}", {})
-    assert said
-    assert "adata." not in said
-
-
 def test_functions_of_r_are_there():
     exported = NAMESPACE.read_text(encoding="utf-8")
-    for call in words._CALLS.values():
-        assert f"export({call.partition('(')[0]})" in exported.replace("exportMethods", "export")
+    for one in words._CALLS.values():
+        assert f"export({one.partition('(')[0]})" in exported.replace("exportMethods", "export")
 
 
 @pytest.mark.parametrize(
@@ -71,26 +66,26 @@ def test_values(value, written):
 
 
 @pytest.mark.parametrize(
-    ("template", "said"),
+    ("text", "said"),
     [
-        ("{arg:layer}", "assay.type"),
-        ("{arg:objective='exact'}", 'objective = "exact"'),
-        ("{arg:subset=True}", "subset = TRUE"),
-        ("{arg:key_added={key}}", "key_added = mine"),
-        ("{call:pp.structure}", "glfs_structure(x)"),
-        ("{call:Limits}", "glfs_limits()"),
-        ("{call:Platform}", "glfs_platform()"),
-        ("{call:tl.enrich}", "glfs_bio.tl.enrich in Python"),
-        ("{obsm}: {names}", "reducedDims(x): PCA, other"),
+        (arg("layer"), "assay.type"),
+        (arg("objective", "exact"), 'objective = "exact"'),
+        (arg("subset", True), "subset = TRUE"),
+        (arg("max_size", None), "max_size = NULL"),
+        (call("pp.structure"), "glfs_structure(x)"),
+        (call("Limits"), "glfs_limits()"),
+        (call("Platform"), "glfs_platform()"),
+        (call("tl.enrich"), "glfs_bio.tl.enrich in Python"),
+        (f"{OBSM}: {listed(['X_pca', 'other'])}", "reducedDims(x): PCA, other"),
+        (shown("X_pca", None), '"PCA", NULL'),
     ],
 )
-def test_tokens_with_names(template, said):
-    message = Message(template, key="mine", names=errors.listed(["X_pca", "other"]))
-    assert message.render(R) == said
+def test_marks(text, said):
+    assert R.show(text) == said
 
 
 def test_a_refusal():
-    refusal = InvalidValue("adata", problem="has no {obs}", remedy="set {arg:layer} to {none}")
+    refusal = InvalidValue("adata", NO_VALUE, f"has no {OBS}", f"set {arg('layer')} to {NONE}")
     assert refusal.render(R) == "x has no colData(x): set assay.type to NULL."
     refusal = InvalidValue("preserve['X_pca']", 0, "must be above 0")
     assert refusal.render(R) == 'preserve["PCA"] = 0 must be above 0.'
