@@ -1,21 +1,23 @@
-"""The workbench in R: the records and columns that Python writes, to the last digits."""
+"""Calls from R: the records and columns that Python writes, to the last digits."""
 
 from __future__ import annotations
 
-import inspect
-import re
+import os
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import scanpy as sc
+from refusals import refused
 
 from glfs_bio import Limits, Platform, Preserve, io, pp, rbridge, tl
+from glfs_bio.errors import InvalidType
 from glfs_bio.glfs2014 import Exact
-from glfs_bio.rbridge import _carriers, _records, _targets, formals
+from glfs_bio.rbridge import calls, values, words
+from glfs_bio.rbridge.objects import record_for_r
 
-R_PACKAGE = Path(__file__).parents[2] / "r_bridge" / "glfsbio"
+EXAMPLE = Path(__file__).parents[2] / "r_bridge" / "examples" / "pbmc3k.R"
 PANEL = ["CD3D", "CD79A", "NKG7", "LYZ", "FCER1A"]
 GROUPS = "bulk_labels"
 COST = {"CD79A": 3.0, "LYZ": 2.5}
@@ -340,6 +342,10 @@ def adata():
     return cells
 
 
+def read(value):
+    return values.read(values.from_rpy2(value))
+
+
 def listed(names):
     return ", ".join(f"'{name}'" for name in names)
 
@@ -371,9 +377,9 @@ def test_figures_are_those_of_python(ri, objects, name):
     ours = objects.copy()
     call(ours)
     spread(ours, key)
-    record = _carriers.read(ri.evalr(f"glfs_plain(S4Vectors::metadata(out)[['{key}']])"))
+    record = read(ri.evalr(f"glfs_plain(S4Vectors::metadata(out)[['{key}']])"))
     assert set(record) == set(ours.uns[key])
-    expected = joined(_records.for_r(ours.uns[key], ours.var_names))
+    expected = joined(record_for_r(ours.uns[key], ours.var_names))
     same({**expected, "params": 0, "versions": 0}, {**record, "params": 0, "versions": 0})
     for table, own, before in (
         ("rowData", ours.var, objects.var),
@@ -381,7 +387,7 @@ def test_figures_are_those_of_python(ri, objects, name):
     ):
         code = f"glfs_plain(SummarizedExperiment::{table}(out))"
         columns = [column for column in own if column not in before]
-        same(own[columns], _carriers.read(ri.evalr(code))[columns])
+        same(own[columns], read(ri.evalr(code))[columns])
 
 
 def joined(record):
@@ -456,7 +462,7 @@ def test_classifiers_are_the_same_files(ri, objects, tmp_path):
     for file in (ours, theirs):
         new = objects.copy()
         tl.predict(new, file)
-        margins = _carriers.read(ri.evalr("out$glfs_class_margin"))
+        margins = read(ri.evalr("out$glfs_class_margin"))
         np.testing.assert_allclose(new.obs["glfs_class_margin"], margins, rtol=1e-10)
 
 
@@ -482,7 +488,7 @@ def test_orders_are_the_same_files(ri, objects, tmp_path, platform):
     assert panel == io.read_panel(ours) == list(adata.uns["glfs_order"]["table"]["gene"])
     assert list(ri.evalr("rownames(read)")) == panel
     assert ri.evalr("S4Vectors::metadata(read)$form")[0] == panel.form
-    same(panel.table["id"].to_numpy(), _carriers.read(ri.evalr("glfs_plain(read$id)")))
+    same(panel.table["id"].to_numpy(), read(ri.evalr("glfs_plain(read$id)")))
 
 
 def test_references_are_the_same_files(ri, objects, tmp_path):
@@ -498,43 +504,6 @@ def test_references_are_the_same_files(ri, objects, tmp_path):
             ids = 'glfs_names_id', max_bytes = {room}, random_state = 0))""")
         assert ours.read_bytes() == theirs.read_bytes()
         room = ours.stat().st_size // 2
-
-
-@pytest.mark.parametrize("name", [*formals.FUNCTIONS, *formals.RECORDS])
-def test_arguments_are_those_of_python(ri, name):
-    """With their defaults, and on the page of the function."""
-    told = ri.evalr(f"""local({{
-        all <- formals(glfsbio::glfs_{name})
-        c(rbind(names(all), vapply(all, deparse1, "")))
-    }})""")
-    arguments = dict(zip(told[::2], told[1::2], strict=True))
-    function = (formals.FUNCTIONS | formals.RECORDS)[name]
-    for one in inspect.signature(function).parameters.values():
-        called = formals.RENAMED.get(one.name, one.name)
-        if one.kind is one.VAR_KEYWORD or one.name in {*formals.NOT_IN_R, "n_jobs"}:
-            continue
-        if one.name != "random_state" or arguments["random_state"] != "NULL":
-            default = None if one.default in {one.empty, "recorded"} else one.default
-            written = arguments[called] or "NULL"
-            assert ri.evalr(written)[0] == default if default is not None else written == "NULL"
-
-
-def test_the_generics_are_up_to_date():
-    """`make r-generics` writes them."""
-    file = R_PACKAGE / "R" / "generics.R"
-    assert file.read_text(encoding="utf-8") == formals.generics()
-
-
-def test_every_argument_is_on_its_page():
-    for file in (R_PACKAGE / "man").glob("*.Rd"):
-        page = file.read_text(encoding="utf-8")
-        for name in [name for name in formals.FUNCTIONS if f"\\alias{{glfs_{name}}}" in page]:
-            told = {
-                one.strip().replace("\\dots", "...")
-                for item in re.findall(r"\\item\{([^}]*)\}\{", page)
-                for one in item.split(",")
-            }
-            assert set(formals.formals(name)) <= told, file.name
 
 
 def test_what_r_wrote_is_all_that_comes_back(ri, objects):
@@ -583,7 +552,87 @@ def test_matrix_gets_the_record_or_a_table(ri, objects):
 
 
 def test_the_example(ri):
-    parts = _targets._example()
+    parts = calls._example()
     assert parts["assays"]["logcounts"].shape == (765, 700)
     assert GROUPS in parts["obs"]
     assert list(ri.evalr("dim(glfsbio::glfs_example())")) == [765, 700]
+
+
+def test_golub(ri, real, tmp_path):
+    """The same genes, weights and classes in R and in Python."""
+    adata = real("golub72")
+    adata.X = np.log10(np.clip(np.asarray(adata.X, dtype=np.float64), 100.0, 16000.0))
+    adata.layers.clear()
+    adata.obs["train"] = (adata.obs["split"] == "train").to_numpy()
+    adata.write_h5ad(tmp_path / "golub.h5ad")
+    pp.select_genes(adata, 20, n_comps=None)
+    tl.classify(adata, "label", train="train", n_genes=[4, 8], cv=3)
+    tables = ri.evalr(f"""local({{
+        sce <- suppressMessages(
+            glfsbio::glfs_read_h5ad("{tmp_path / "golub.h5ad"}", X_name = "logcounts"))
+        sce <- glfsbio::glfs_select_genes(sce, n_genes = 20, n_comps = NULL)
+        learnt <- glfsbio::glfs_classify(
+            sce[, sce$train], "label", n_genes = c(4, 8), cv = 3, random_state = 0)
+        file <- "{tmp_path / "leukaemia.json"}"
+        glfsbio::glfs_write_classifier(learnt, file)
+        new <- glfsbio::glfs_predict(sce[rev(rownames(sce)), ], file)
+        model <- S4Vectors::metadata(new)$glfs_class
+        glfsbio:::plain_list(lapply(
+            list(
+                SummarizedExperiment::rowData(sce), SummarizedExperiment::colData(new),
+                data.frame(coef = model$coef, row.names = model$genes)
+            ),
+            function(one) glfsbio:::plain_table(one, rownames(one))
+        ))
+    }})""")
+    genes, samples, coef = read(tables)
+    assert list(genes.index) == list(adata.var_names)
+    for name in ("glfs_selected", "glfs_rank", "glfs_included"):
+        np.testing.assert_array_equal(genes[name].astype(float), adata.var[name].astype(float))
+    for name in ("glfs_weight", "glfs_loss", "glfs_score"):
+        np.testing.assert_allclose(genes[name], adata.var[name], rtol=1e-10, atol=1e-12)
+    assert list(coef.index) == list(adata.uns["glfs_class"]["genes"])
+    expected = adata.var["glfs_class_coef"]
+    np.testing.assert_allclose(coef.iloc[:, 0], expected[coef.index], rtol=1e-10)
+    np.testing.assert_allclose(
+        samples["glfs_class_decision"], adata.obs["glfs_class_decision"], rtol=1e-10, atol=1e-12
+    )
+    assert list(samples["glfs_class_predicted"]) == list(adata.obs["glfs_class_predicted"])
+    held_out = samples[samples["split"] == "test"]
+    assert (held_out["glfs_class_predicted"] != held_out["label"]).sum() <= 1
+
+
+def test_example_on_blood_cells(real, run_r):
+    real("pbmc3k_2638")
+    file = Path(os.environ.get("GLFS_BIO_DATA", "../shared/data")) / "pbmc3k_2638.h5ad"
+    out = run_r(
+        f"commandArgs <- function(...) '{file.resolve()}'\nsource('{EXAMPLE}', echo = FALSE)\n"
+        "stopifnot(nrow(vignette(package = 'glfsbio')$results) == 3)"
+    )
+    assert "DataFrame with 50 rows and 2 columns" in out
+    assert "CD14+ Monocytes" in out
+
+
+def test_an_argument_that_is_missing():
+    with refused(InvalidType, "model") as caught:
+        calls._arguments("predict", {})
+    assert caught.value.render(words.R) == "model is missing: glfs_predict(x) needs it."
+
+
+def test_an_error_of_r_below_python_keeps_its_message(ri, monkeypatch):
+    monkeypatch.setitem(calls.TARGETS, "callback", lambda: ri.evalr("stop('from R')"))
+    code = "tryCatch(glfsbio:::call_python('callback'), error = function(e) "
+    assert "from R" in ri.evalr(f"{code} conditionMessage(e))")[0]
+    assert "python.RRuntimeError" in list(ri.evalr(f"{code} class(e))"))
+
+
+@pytest.mark.parametrize("error", [SystemExit(3), MemoryError("full"), KeyError("key")])
+def test_every_exception_becomes_a_condition(ri, monkeypatch, error):
+    def fail():
+        raise error
+
+    monkeypatch.setitem(calls.TARGETS, "fail", fail)
+    code = "tryCatch(glfsbio:::call_python('fail'), error = function(e) "
+    assert f"python.{type(error).__name__}" in list(ri.evalr(f"{code} class(e))"))
+    assert ri.evalr(f"{code} conditionMessage(e))")[0] == str(error.args[0])
+    assert "in fail" in ri.evalr(f"{code} e$traceback)")[0]
