@@ -11,9 +11,8 @@ import pandas as pd
 from anndata import AnnData
 
 from .. import checks
-from .._anndata import selection, write
+from .._anndata import selection, umap, write
 from ..errors import NO_VALUE, InvalidType, InvalidValue, NotFound, listed
-from ..tl import _panel_umap as embedding
 from ._colours import MUTED, colour_map, colours
 from ._figure import LOOK, Frame, documented, look, point_size
 
@@ -192,9 +191,9 @@ def panel(
     layer = write.restored(adata.uns.get(key, {}).get("params", {}).get("layer"))
     every = [_cells(adata, genes, one, layer, symbols, palette) for one in shown]
     if kind == "umap":
-        maps = embedding.maps(adata, key, genes, layer)
+        maps = umap.maps(adata, key, genes, layer)
         if keep:
-            embedding.keep(adata, key, maps)
+            umap.keep(adata, key, maps)
         titled = {f"panel of {len(genes):,} genes": maps.panel}
         if maps.all_genes is not None:
             titled = {f"all {adata.n_vars:,} genes": maps.all_genes, **titled}
@@ -242,7 +241,7 @@ def _cells(
     """The cells with the genes of the panel only, under the names to show; and of the labels."""
     called = selection.names(adata, symbols).fillna(adata.var_names.to_series()).loc[genes]
     cells = AnnData(
-        embedding.values(adata, genes, layer),
+        umap.values(adata, genes, layer),
         obs=pd.DataFrame(index=adata.obs_names),
         var=pd.DataFrame(index=pd.Index(called.to_numpy(dtype=str)).str.replace("$", r"\$")),
     )
@@ -254,7 +253,7 @@ def _cells(
         cells.obs[name] = adata.obs[labels]
         _colour(cells, name, adata.uns.get(f"{labels}_colors"), palette)
     else:
-        of_gene = embedding.values(adata, pd.Index([labels]), layer)
+        of_gene = umap.values(adata, pd.Index([labels]), layer)
         cells.obs[name] = of_gene.ravel().astype(np.float64)
     return cells, name
 

@@ -27,7 +27,7 @@ def _closed():
 @pytest.fixture
 def panel(pbmc, monkeypatch):
     pp.select_genes(pbmc, 6)
-    monkeypatch.setattr("glfs_bio.tl._panel_umap._umap", lambda cells, _: pbmc.obsm["X_umap"])
+    monkeypatch.setattr("glfs_bio._anndata.umap._umap", lambda cells, _: pbmc.obsm["X_umap"])
     tl.panel_umap(pbmc)
     monkeypatch.undo()
     return pbmc

@@ -1,4 +1,4 @@
-"""UMAPs of the cells, by a panel and by all genes."""
+"""UMAPs of the cells by a panel and by all genes: computed, kept with the cells, and found."""
 
 from __future__ import annotations
 
@@ -12,9 +12,6 @@ from anndata import AnnData
 from scipy import sparse
 from scipy.sparse import SparseEfficiencyWarning
 
-from .. import checks
-from .._anndata import provenance, read, selection, write
-from .._anndata.all_genes import components
 from .._extras import needs
 from .._progress import progress
 from ..cells.graph import MOST_EXACT
@@ -22,6 +19,8 @@ from ..data import threads as pools
 from ..data.matrix import RowMatrix
 from ..errors import NO_VALUE, InvalidValue
 from ..measures.cells import coordinates
+from . import provenance, read, write
+from .all_genes import components
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,104 +32,16 @@ _FEWEST = 5
 
 @dataclass(frozen=True)
 class Maps:
-    """UMAPs of the cells, and what they are of.
+    """UMAPs of the cells, and what they are of."""
 
-    Attributes
-    ----------
-    panel
-        Coordinates by the panel, shape (cells, 2).
-    all_genes
-        Coordinates by all genes; None where the panel has all of them.
-    genes
-        The panel.
-    params
-        `layer` and `random_state`.
-    """
-
+    #: Coordinates by the panel, shape (cells, 2).
     panel: NDArray[np.float64]
+    #: Coordinates by all genes; None where the panel has all of them.
     all_genes: NDArray[np.float64] | None
+    #: The panel.
     genes: pd.Index
+    #: `layer` and `random_state`.
     params: dict[str, Any]
-
-
-def panel_umap(
-    adata: AnnData,
-    key: str = "glfs",
-    *,
-    n_genes: int | None = None,
-    layer: str | None = None,
-    use_raw: bool = False,
-    random_state: int = 0,
-) -> None:
-    """Compute the UMAP of the cells by a panel alone, and store it in `adata`.
-
-    :func:`~glfs_bio.pl.panel` and :func:`~glfs_bio.io.write_report` draw this UMAP next to that of
-    all genes.  They compute both at each call unless they find them in `adata`, which takes minutes
-    for many cells.  UMAPs that are there are not computed again for the same genes, matrix, layer
-    and seed.
-
-    Parameters
-    ----------
-    adata : AnnData
-        Cells × genes, log-normalised, with a selection of :func:`~glfs_bio.pp.select_genes`.
-    key : str, default "glfs"
-        Which selection: its `key_added`.
-    n_genes : int, default None
-        Number of genes, the best first.  None: every selected gene.
-    layer : str, default None
-        Layer to use instead of ``.X``.
-    use_raw : bool, default False
-        Use ``.raw`` instead of ``.X``, for the genes of `adata`.
-    random_state : int, default 0
-        Seed of the UMAPs.
-
-    Returns
-    -------
-    None.  Written:
-
-    ``.obsm[f"X_umap_{key}"]`` : float, shape (cells, 2)
-        Coordinates by the panel.  Above 50 genes its principal components are used.
-    ``.uns[f"umap_{key}"]`` : dict
-        ``genes``: those of the panel; ``params``: `layer` and `random_state`; ``made_of``: a
-        fingerprint of the matrix; ``versions``.
-    ``.obsm["X_umap"]`` : float, shape (cells, 2)
-        Coordinates by all genes, where there are none: from the graph of ``sc.pp.neighbors``, else
-        from ``X_pca``, else from principal components that are computed.  They are not computed
-        where the panel has all genes of `adata`.
-    ``.uns["umap"]`` : dict
-        ``params`` and ``made_of`` of these, if they were computed here.
-
-    Raises
-    ------
-    KeyError
-        If the selection or layer is missing.
-    TypeError, ValueError
-        If an argument or the matrix is invalid; `adata` is unchanged.
-
-    See Also
-    --------
-    glfs_bio.pl.panel : Plot the UMAP of the panel next to that of all genes.
-
-    References
-    ----------
-    L. McInnes, J. Healy and J. Melville, UMAP: Uniform manifold approximation and projection,
-    arXiv:1802.03426.
-
-    Examples
-    --------
-    >>> import scanpy as sc, glfs_bio
-    >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
-    >>> glfs_bio.pp.select_genes(adata, n_genes=10)
-    >>> glfs_bio.tl.panel_umap(adata)
-    >>> adata.obsm["X_umap_glfs"].shape
-    (700, 2)
-    """
-    checks.keys(key=key)
-    checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
-    checks.seed(random_state)
-    genes = selection.ranked(adata, key).index[:n_genes]
-    layer = read.layer_or_raw(adata, layer, use_raw)
-    keep(adata, key, maps(adata, key, genes, layer, random_state))
 
 
 def keep(adata: AnnData, key: str, found: Maps) -> None:
@@ -208,13 +119,10 @@ def values(adata: AnnData, genes: pd.Index, layer: str | None) -> NDArray[np.flo
     """Expression of a few genes, dense, wherever the matrix is."""
     places = adata.var_names.get_indexer(genes)
     order = np.argsort(places)
-    _, found = RowMatrix(read.row_matrix(adata, layer), genes=places[order]).sweep(_block)
+    cells = RowMatrix(read.row_matrix(adata, layer), genes=places[order])
+    _, found = cells.sweep(lambda block, _: ((), block))
     dense = np.asarray(found.toarray() if sparse.issparse(found) else found, dtype=np.float32)
     return dense[:, np.argsort(order)]
-
-
-def _block(block: Any, rows: slice) -> tuple[tuple[()], Any]:
-    return (), block
 
 
 def _kept(
@@ -240,13 +148,7 @@ def _is_current(adata: AnnData, entry: str, coordinates: str) -> bool:
 
 
 def _umap(where: NDArray[np.float64], random_state: int) -> NDArray[np.float64]:
-    """Compute a UMAP of cells with these coordinates.
-
-    Raises
-    ------
-    ValueError
-        If there are too few cells.
-    """
+    """Compute a UMAP of cells with these coordinates, shape (cells, 2)."""
     n_cells = len(where)
     if n_cells < _FEWEST:
         raise InvalidValue(
