@@ -19,7 +19,7 @@ import numpy as np
 from .. import pl
 from .._anndata import umap, write
 from ..errors import Message
-from ..pl._results import MEASURES
+from ..pl._tables import MEASURES
 
 if TYPE_CHECKING:
     from collections.abc import Callable

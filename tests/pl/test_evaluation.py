@@ -11,8 +11,8 @@ from refusals import refused
 
 from glfs_bio import Platform, pl, tl
 from glfs_bio.errors import InvalidType, InvalidValue, NotFound
-from glfs_bio.pl._colours import BLUE, GREY, VERMILLION
-from glfs_bio.pl._results import MEASURES
+from glfs_bio.pl._figure import BLUE, GREY, VERMILLION
+from glfs_bio.pl._tables import MEASURES
 
 PANEL = ["CD3D", "CD79A", "NKG7", "LYZ", "FCER1A"]
 OF_EVALUATION = [pl.labels, pl.confusion, pl.unexplained, pl.imputation, pl.preserved]

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from glfs_bio import pl
 from glfs_bio.errors import InvalidValue
-from glfs_bio.pl._colours import BLUE, GREY, MUTED
+from glfs_bio.pl._figure import BLUE, GREY, MUTED
 from glfs_bio.pp import select_genes
 from glfs_bio.tl import enrich
 

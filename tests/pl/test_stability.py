@@ -6,7 +6,7 @@ from matplotlib import pyplot as plt
 from matplotlib.colors import same_color
 
 from glfs_bio import pl, pp, tl
-from glfs_bio.pl._colours import BLUE, GREY
+from glfs_bio.pl._figure import BLUE, GREY
 
 
 @pytest.fixture(scope="module", autouse=True)
