@@ -12,6 +12,7 @@ from anndata import AnnData
 from scipy import sparse
 from scipy.sparse import SparseEfficiencyWarning
 
+from .. import codec
 from .._extras import needs
 from .._progress import progress
 from ..cells.graph import MOST_EXACT
@@ -19,7 +20,7 @@ from ..data import threads as pools
 from ..data.matrix import RowMatrix
 from ..errors import NO_VALUE, InvalidValue
 from ..measures.cells import coordinates
-from . import provenance, read, write
+from . import read, results, stale
 from .all_genes import components
 
 if TYPE_CHECKING:
@@ -46,8 +47,8 @@ class Maps:
 
 def keep(adata: AnnData, key: str, found: Maps) -> None:
     """Write UMAPs to `adata`, with what they were made of; scanpy's own ``X_umap`` stays."""
-    made_of = provenance.made_of(adata, write.restored(found.params["layer"]))
-    versions = write.versions("glfs-bio", "numpy", "scanpy", "umap-learn")
+    made_of = stale.made_of(adata, codec.restored(found.params["layer"]))
+    versions = results.versions("scanpy", "umap-learn")
     if found.all_genes is not None and not _is_current(adata, "umap", "X_umap"):
         adata.obsm["X_umap"] = found.all_genes
         adata.uns["umap"] = {"params": found.params, "made_of": made_of, "versions": versions}
@@ -80,7 +81,7 @@ def maps(
     """
     needs("A UMAP", "scanpy")
     expression = values(adata, genes, layer)  # refuses a layer, before anything is computed
-    params = {"layer": write.storable(layer), "random_state": random_state or 0}
+    params = {"layer": codec.storable(layer), "random_state": random_state or 0}
     with progress() as bar:
         task = bar.add_task("UMAP by the panel", total=None)
         kept = _kept(adata, key, genes, None if random_state is None else params)
@@ -144,7 +145,7 @@ def _is_current(adata: AnnData, entry: str, coordinates: str) -> bool:
     """
     record = adata.uns.get(entry, {})
     known = isinstance(record, Mapping) and "made_of" in record
-    return coordinates in adata.obsm and not (known and provenance.outdated(adata, record))
+    return coordinates in adata.obsm and not (known and stale.stale(adata, record))
 
 
 def _umap(where: NDArray[np.float64], random_state: int) -> NDArray[np.float64]:
@@ -154,10 +155,8 @@ def _umap(where: NDArray[np.float64], random_state: int) -> NDArray[np.float64]:
         raise InvalidValue(
             "adata",
             NO_VALUE,
-            "has {n} cells, but a UMAP needs at least {least}",
+            f"has {n_cells} cells, but a UMAP needs at least {_FEWEST}",
             "use more cells",
-            n=n_cells,
-            least=_FEWEST,
         )
     pools.need_numba("UMAP")
     import scanpy as sc

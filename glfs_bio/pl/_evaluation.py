@@ -9,8 +9,8 @@ import pandas as pd
 from anndata import AnnData
 
 from .. import checks
-from .._anndata import provenance, target
-from ..errors import InvalidValue, NotFound, listed
+from .._anndata import results
+from ..errors import OBSM, InvalidValue, NotFound, arg, call, listed, shown
 from ._figure import (
     BLUE,
     GREY,
@@ -44,12 +44,12 @@ _BASES = {"X_umap": "UMAP", "X_pca": "PC"}
 
 def preserved_label(entry: Mapping[str, Any]) -> str:
     """Return what ``preserved`` of a record is the share of: "structure preserved"."""
-    return f"{target.describe(entry).removeprefix('the ')} preserved"
+    return f"{results.preserved_of(entry).removeprefix('the ')} preserved"
 
 
 def evaluation(adata: AnnData, key: str) -> dict[str, Any]:
     """Return what ``tl.evaluate_panel`` wrote."""
-    return provenance.result(
+    return results.current(
         adata, key, "tl.evaluate_panel", "n_genes", "preserved", "most_preserved"
     )
 
@@ -62,7 +62,7 @@ def by_label(adata: AnnData, key: str) -> tuple[pd.DataFrame, Array]:
             "key",
             key,
             "is of a panel that was evaluated without labels",
-            "run {call:tl.evaluate_panel} with {arg:labels}",
+            f"run {call('tl.evaluate_panel')} with {arg('labels')}",
         )
     return entry["per_label"], np.asarray(entry["confusion"], dtype=float)
 
@@ -73,8 +73,7 @@ def _column(adata: AnnData, key: str, where: Literal["obs", "var"], name: str) -
     frame = getattr(adata, where)
     if f"{key}_{name}" not in frame:
         raise NotFound(
-            *("key", key, "has no column {column}", "run {call:tl.evaluate_panel} again"),
-            column=f"{key}_{name}",
+            "key", key, f"has no column {key}_{name}", f"run {call('tl.evaluate_panel')} again"
         )
     return frame[f"{key}_{name}"]
 
@@ -98,13 +97,14 @@ def preserved(
 
     Parameters
     ----------
-    <evaluation> wrote
+    <adata with results> tl.evaluate_panel
+    <evaluation key>
     <ax>
     <title>
     <palette> the panel, the selection of glfs_bio, and random panels
     <figsize, show, save>
 
-    <returns> the axes
+    <returned axes> the axes
 
     Examples
     --------
@@ -191,13 +191,15 @@ def labels(
 
     Parameters
     ----------
-    <evaluation> wrote with `labels`
+    adata : AnnData
+        Cells × genes, with what :func:`~glfs_bio.tl.evaluate_panel` wrote with `labels`.
+    <evaluation key>
     <ax>
     <title>
     <palette> labels, rare labels, and labels of too few cells
     <figsize, show, save>
 
-    <returns> the axes
+    <returned axes> the axes
 
     Examples
     --------
@@ -255,7 +257,8 @@ def unexplained(
 
     Parameters
     ----------
-    <evaluation> wrote
+    <adata with results> tl.evaluate_panel
+    <evaluation key>
     basis : str, default None
         Key of ``.obsm``, with or without ``X_``.  None: ``X_umap``, or else ``X_pca``.
     <ax>
@@ -263,7 +266,7 @@ def unexplained(
     <cmap> "cividis"
     <figsize, show, save>
 
-    <returns> the axes
+    <returned axes> the axes
 
     Examples
     --------
@@ -284,10 +287,8 @@ def unexplained(
         raise NotFound(
             "basis",
             basis,
-            "is no embedding, as {obsm} has none of {candidates}",
-            "run scanpy.tl.umap, or choose from {names}",
-            candidates=candidates,
-            names=listed(adata.obsm),
+            f"is no embedding, as {OBSM} has none of {shown(*candidates)}",
+            f"run scanpy.tl.umap, or choose from {listed(adata.obsm)}",
         )
     (ax,) = yield [5.4], 4.2
     scatter(
@@ -322,18 +323,14 @@ def imputation(
 
     Parameters
     ----------
-    <evaluation> wrote
+    <adata with results> tl.evaluate_panel
+    <evaluation key>
     <ax>
     <title>
     <palette> the bars
     <figsize, show, save>
 
-    <returns> the axes
-
-    Raises
-    ------
-    ValueError
-        The panel has every gene that varies.
+    <returned axes> the axes
 
     Examples
     --------
@@ -379,8 +376,7 @@ def curve(
 
     Parameters
     ----------
-    adata : AnnData
-        Cells × genes, with what :func:`~glfs_bio.tl.curve` wrote.
+    <adata with results> tl.curve
     key : str, default "glfs_curve"
         The `key_added` of ``tl.curve``.
     <ax>
@@ -388,7 +384,7 @@ def curve(
     <palette> the structure preserved, and the labels
     <figsize, show, save>
 
-    <returns> the axes of the structure preserved
+    <returned axes> the axes of the structure preserved
 
     Examples
     --------
@@ -402,7 +398,7 @@ def curve(
     of_panel, of_labels = colours(palette, BLUE, VERMILLION)
     from matplotlib import ticker
 
-    entry = provenance.result(adata, key, "tl.curve", "table")
+    entry = results.current(adata, key, "tl.curve", "table")
     table = entry["table"]
     sizes, preserved = table["n_genes"].to_numpy(), table["preserved"].to_numpy()
     most = np.minimum(preserved / table["optimality"].to_numpy(), 1.0)

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 import numpy as np
 
 from .. import checks
-from .._anndata import selection
+from .._anndata import read
 from .._docs import documented
 from .._extras import needs
 from .._files import as_path, replacing
-from ..errors import NO_VALUE, InvalidType, InvalidValue
+from ..errors import NO_VALUE, InvalidType, InvalidValue, shown
 
 Given = ParamSpec("Given")
 Drawn = TypeVar("Drawn")
@@ -41,47 +41,6 @@ if TYPE_CHECKING:
     #: What a plot is before :func:`plot` has made a function of it.
     Drawing = Generator[Size | None, list[Axes], Drawn]
 
-#: What the docstrings of plots have in common, by the words that stand for it there.
-SHARED = {
-    "<selection>": """\
-adata : AnnData
-    Cells × genes, with a selection of :func:`~glfs_bio.pp.select_genes`.""",
-    "<key of a selection>": """\
-key : str, default "glfs"
-    Which selection: the `key_added` of ``select_genes``.""",
-    "<evaluation>": """\
-adata : AnnData
-    Cells × genes, with what :func:`~glfs_bio.tl.evaluate_panel` {0}.
-key : str, default "glfs_evaluation"
-    The `key_added` of ``tl.evaluate_panel``.""",
-    "<symbols>": """\
-symbols : str, default None
-    Column of ``.var`` with the names to show; genes without one go by their ``.var_names``.""",
-    "<ax>": """\
-ax : matplotlib.axes.Axes, default None
-    Axes to draw in.  None: a new figure.""",
-    "<title>": """\
-title : str, default None
-    Title of the plot.""",
-    "<palette>": """\
-palette : str or sequence of colours, default None
-    Colours of {0}, in this order, or the name of a colour map of matplotlib.""",
-    "<cmap>": """\
-cmap : str or matplotlib.colors.Colormap, default {0}
-    Colour map.""",
-    "<figsize, show, save>": """\
-figsize : tuple of two floats, default None
-    Width and height of a new figure in inches.  None: as the content needs.
-show : bool, default None
-    Whether to show the figure and return nothing.  None: ``scanpy.settings.autoshow``, unless `ax`
-    or `save` is given.
-save : str, Path or bool, default None
-    File to write; True, or a bare ending like ``".pdf"``: a file in ``scanpy.settings.figdir``.""",
-    "<returns>": """\
-Returns
--------
-None if the figure was shown, else {0}.""",
-}
 #: Arguments that every plot has, and that :func:`plot` alone reads.
 _OF_ALL = ("ax", "title", "figsize", "show", "save")
 
@@ -138,7 +97,7 @@ def plot(function: Callable[Given, Drawing[Drawn]]) -> Callable[Given, Drawn | N
     draw before it yields.  `ax`, `title`, `figsize`, `show` and `save` are in its signature, and
     act here.
     """
-    documented(SHARED)(function)
+    documented(function)
     returned = str(function.__annotations__["return"])
     returned = returned.removeprefix("Drawing[").removesuffix("]")
     function.__annotations__["return"] = f"{returned} | None"
@@ -203,9 +162,9 @@ def _file(save: str | Path | Literal[True], name: str) -> Path:
     formats = FigureCanvasBase.get_supported_filetypes()
     ending = path.name if bare else path.suffix
     if ending.lower().lstrip(".") not in formats:
+        endings = [f".{one}" for one in sorted(formats)]
         raise InvalidValue(
-            *("save", str(save), "has an unknown ending", "use one of {formats}"),
-            formats=tuple(f".{one}" for one in sorted(formats)),
+            "save", str(save), "has an unknown ending", f"use one of {shown(*endings)}"
         )
     return named.with_suffix(ending) if bare else path
 
@@ -266,9 +225,7 @@ def _given(ax: Any, number: int) -> list[Axes]:
         raise InvalidType("ax", ax, "must be matplotlib axes")
     if len(axes) != number:
         raise InvalidValue(
-            *("ax", NO_VALUE, "has {given} axes, and {number} are drawn", "give as many"),
-            given=len(axes),
-            number=number,
+            "ax", NO_VALUE, f"has {len(axes)} axes, and {number} are drawn", "give as many"
         )
     return axes
 
@@ -454,9 +411,7 @@ def colours(palette: Any, *defaults: str) -> list[Any]:
         raise InvalidValue("palette", palette, "has something that is no colour")
     if len(given) < number:
         raise InvalidValue(
-            *("palette", NO_VALUE, "has {given} colours, and {number} are drawn", "give as many"),
-            given=len(given),
-            number=number,
+            "palette", NO_VALUE, f"has {len(given)} colours, and {number} are drawn", "give as many"
         )
     return list(given)[:number]
 
@@ -533,4 +488,4 @@ def short(names: Sequence[str], letters: int) -> list[str]:
 
 def gene_names(adata: AnnData, genes: pd.Index, symbols: str | None) -> pd.Series:
     """Names to show of some genes, by their ``.var_names``."""
-    return selection.names(adata, symbols).fillna(adata.var_names.to_series()).loc[genes]
+    return read.symbols(adata, symbols).fillna(adata.var_names.to_series()).loc[genes]

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 from anndata import AnnData
 
-from .. import checks
-from .._anndata import selection, umap, write
-from ..errors import NO_VALUE, InvalidType, InvalidValue, NotFound, listed
+from .. import checks, codec
+from .._anndata import results, umap
+from ..errors import NO_VALUE, OBS, InvalidType, InvalidValue, NotFound, arg, listed
 from ._figure import MUTED, colour_map, colours, gene_names, plot, scatter
 
 if TYPE_CHECKING:
@@ -70,10 +70,10 @@ def panel(
         ``"heatmap"``, ``"dotplot"``
             Those of scanpy, every gene scaled from 0 to 1, genes ordered by the group in which they
             are highest; the heat map shows a random part of large groups.
-    <key of a selection>
+    <key>
     n_genes : int, default None
         Number of genes, the best first.  None: every selected gene.
-    <symbols>
+    <shown symbols>
     keep : bool, default False
         Whether to keep UMAPs that are computed in `adata`, as :func:`~glfs_bio.tl.panel_umap` does,
         for the next call.  If False, `adata` is not changed.
@@ -108,16 +108,13 @@ def panel(
         _check_labels(adata, one, kind)
     if ax is not None and kind != "umap":
         raise InvalidValue(
-            *("ax", NO_VALUE, "is for UMAPs, and scanpy draws {arg:kind={kind}} in a figure"),
-            kind=kind,
+            "ax", NO_VALUE, f"is for UMAPs, and scanpy draws {arg('kind', kind)} in a figure"
         )
     if len(shown) > 1 and kind != "umap":
-        raise InvalidValue(
-            *("labels", NO_VALUE, "are several, and {arg:kind={kind}} has one"), kind=kind
-        )
-    genes = selection.ranked(adata, key).index[:n_genes]
+        raise InvalidValue("labels", NO_VALUE, f"are several, and {arg('kind', kind)} has one")
+    genes = results.ranked(adata, key).index[:n_genes]
     # in which the genes were selected
-    layer = write.restored(adata.uns.get(key, {}).get("params", {}).get("layer"))
+    layer = codec.restored(adata.uns.get(key, {}).get("params", {}).get("layer"))
     every = [_cells(adata, genes, one, layer, symbols, palette) for one in shown]
     if kind != "umap":
         yield None
@@ -148,12 +145,10 @@ def _check_labels(adata: AnnData, labels: str | None, kind: str) -> None:
     if labels is None:
         if kind != "umap":
             raise InvalidValue(
-                "kind", kind, "needs labels", "name a column of {obs} as {arg:labels}"
+                "kind", kind, "needs labels", f"name a column of {OBS} as {arg('labels')}"
             )
     elif labels not in adata.obs and (kind != "umap" or labels not in adata.var_names):
-        raise NotFound(
-            *("labels", labels, "is not in {obs}", "choose from {names}"), names=listed(adata.obs)
-        )
+        raise NotFound("labels", labels, f"is not in {OBS}", f"choose from {listed(adata.obs)}")
     elif kind != "umap" and pd.api.types.is_float_dtype(adata.obs[labels]):
         raise InvalidType("labels", labels, "holds measurements", "name a column of labels")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import checks
-from .._anndata import provenance, selection
+from .._anndata import results, stale
 from ._evaluation import preserved_label
 from ._figure import (
     BLUE,
@@ -75,19 +75,19 @@ def weights(
 
     Parameters
     ----------
-    <selection>
+    <adata with a selection>
     n_genes : int, default None
         Number of genes, the best first.  None: every selected gene.  They are in columns of at most
         50, with a log scale where the bars of several columns are too unlike for another.
-    <key of a selection>
-    <symbols>
+    <key>
+    <shown symbols>
     ax : matplotlib.axes.Axes, default None
         Axes to draw all bars in.  None: a new figure.
     <title>
     <palette> the bars
     <figsize, show, save>
 
-    <returns> the axes, or a list of them for several columns
+    <returned axes> the axes, or a list of them for several columns
 
     Examples
     --------
@@ -100,9 +100,9 @@ def weights(
     """
     (colour,) = colours(palette, BLUE)
     checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
-    best = selection.ranked(adata, key).head(adata.n_vars if n_genes is None else n_genes)
+    best = results.ranked(adata, key).head(adata.n_vars if n_genes is None else n_genes)
     names = gene_names(adata, best.index, symbols)
-    column, label = _shown(selection.record(adata, key, "pp.select_genes", "method"))
+    column, label = _shown(results.entry(adata, key, "pp.select_genes", "method"))
     axes = yield _columns(len(best), several=ax is None)
     _bars(axes, list(names), best[column].to_numpy(), label, colour)
     return axes[0] if len(axes) == 1 else axes
@@ -162,15 +162,15 @@ def path(
 
     Parameters
     ----------
-    <selection>
-    <key of a selection>
+    <adata with a selection>
+    <key>
     ax : matplotlib.axes.Axes or sequence of two, default None
         Axes to draw in: two for an objective of the original GLFS.  None: a new figure.
     <title>
     <palette> the first and the second curve
     <figsize, show, save>
 
-    <returns> the axes, or a list of two
+    <returned axes> the axes, or a list of two
 
     References
     ----------
@@ -186,7 +186,7 @@ def path(
     'number of genes'
     """
     first, second = colours(palette, BLUE, VERMILLION)
-    entry = selection.record(adata, key, "pp.select_genes", "n_genes", "preserved")
+    entry = results.entry(adata, key, "pp.select_genes", "n_genes", "preserved")
     # only the objectives of the original GLFS walk along λ
     plots = [_along_lambda, _along_size] if "path" in entry else [_along_size]
     axes = yield [5.2] * len(plots), 3.8
@@ -269,14 +269,13 @@ def stability(
 
     Parameters
     ----------
-    adata : AnnData
-        Cells × genes, with what :func:`~glfs_bio.tl.stability` wrote.
+    <adata with results> tl.stability
     n_genes : int, default None
         Number of genes, the most frequent first, in columns of at most 50; genes of no selection
         are left out.  None: the mean size of the selections.
     key : str, default "glfs_stability"
         The `key_added` of ``tl.stability``.
-    <symbols>
+    <shown symbols>
     ax : sequence of two matplotlib.axes.Axes, default None
         Axes to draw bars and matrix in.  None: a new figure.
     <title>
@@ -284,7 +283,7 @@ def stability(
     <cmap> "cividis"
     <figsize, show, save>
 
-    <returns> a list of the axes, the matrix last
+    <returned axes> a list of the axes, the matrix last
 
     Examples
     --------
@@ -299,8 +298,8 @@ def stability(
     inside, outside = colours(palette, BLUE, GREY)
     of_indices = colour_map(cmap)
     checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
-    entry = selection.record(adata, key, "tl.stability", "jaccard", "n_genes")
-    frequency = selection.frequency(adata, key)
+    entry = results.entry(adata, key, "tl.stability", "jaccard", "n_genes")
+    frequency = results.frequency(adata, key)
     size = round(float(np.mean(entry["n_genes"]))) if n_genes is None else n_genes
     frequency = frequency[frequency > 0].head(size)
     names = gene_names(adata, frequency.index, symbols)
@@ -325,7 +324,7 @@ def _mark(
     """Distinguish the genes of the panel, or say why the panel is another."""
     from matplotlib.patches import Patch
 
-    different = selection.difference(adata, key, stability_key)
+    different = stale.difference(adata, key, adata.uns[stability_key])
     if different is not None:
         text = f"not of the selection under {key!r}: {different}"
         axes[0].set_title(textwrap.fill(text, _ABOVE), fontsize="small", parse_math=False)
@@ -368,8 +367,7 @@ def enrichment(
 
     Parameters
     ----------
-    adata : AnnData
-        Cells × genes, with what :func:`~glfs_bio.tl.enrich` wrote.
+    <adata with results> tl.enrich
     n_terms : int, default 15
         Maximum number of gene sets.  Sets without a selected gene are left out.
     key : str, default "glfs_enrichment"
@@ -379,7 +377,7 @@ def enrichment(
     <palette> significant and other gene sets
     <figsize, show, save>
 
-    <returns> the axes
+    <returned axes> the axes
 
     Examples
     --------
@@ -394,7 +392,7 @@ def enrichment(
     """
     checks.whole_number("n_terms", n_terms, at_least=1)
     chosen = colours(palette, BLUE, GREY)
-    table = provenance.result(adata, key, "tl.enrich", "table")["table"]
+    table = results.current(adata, key, "tl.enrich", "table")["table"]
     overlapping = table[table["genes"].fillna("") != ""]
     table = (table if overlapping.empty else overlapping).head(n_terms)
     (ax,) = yield [7.5], 0.36 * len(table) + 1.0

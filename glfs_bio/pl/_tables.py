@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._anndata import provenance
+from .._anndata import results
 from ._evaluation import by_label
 from ._figure import LOOK, colour_bar, colour_map, extent, name_places, plot, short
 
@@ -67,8 +67,7 @@ def comparison(
 
     Parameters
     ----------
-    adata : AnnData
-        Cells × genes, with what :func:`~glfs_bio.tl.compare_panels` wrote.
+    <adata with results> tl.compare_panels
     key : str, default "glfs_comparison"
         The `key_added` of ``tl.compare_panels``.
     <ax>
@@ -76,7 +75,7 @@ def comparison(
     <cmap> "Blues"
     <figsize, show, save>
 
-    <returns> the axes
+    <returned axes> the axes
 
     Examples
     --------
@@ -89,7 +88,7 @@ def comparison(
     ['ours', 'theirs']
     """
     of_shares = colour_map(cmap)
-    table = provenance.result(adata, key, "tl.compare_panels", "table", "jaccard")["table"]
+    table = results.current(adata, key, "tl.compare_panels", "table", "jaccard")["table"]
     measures = [name for name in MEASURES if name in table and table[name].notna().any()]
     values = table[measures].to_numpy(dtype=float).T
     is_share = np.array([name in _SHARES for name in measures])
@@ -148,13 +147,15 @@ def confusion(
 
     Parameters
     ----------
-    <evaluation> wrote with `labels`
+    adata : AnnData
+        Cells × genes, with what :func:`~glfs_bio.tl.evaluate_panel` wrote with `labels`.
+    <evaluation key>
     <ax>
     <title>
     <cmap> "Blues"
     <figsize, show, save>
 
-    <returns> the axes
+    <returned axes> the axes
 
     Examples
     --------

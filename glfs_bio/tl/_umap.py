@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .. import checks
-from .._anndata import read, selection, umap
+from .._anndata import read, results, umap
+from .._docs import documented
 
 if TYPE_CHECKING:
     from anndata import AnnData
 
 
+@documented
 def panel_umap(
     adata: AnnData,
     key: str = "glfs",
@@ -31,14 +33,11 @@ def panel_umap(
     ----------
     adata : AnnData
         Cells × genes, log-normalised, with a selection of :func:`~glfs_bio.pp.select_genes`.
-    key : str, default "glfs"
-        Which selection: its `key_added`.
+    <key>
     n_genes : int, default None
         Number of genes, the best first.  None: every selected gene.
-    layer : str, default None
-        Layer to use instead of ``.X``.
-    use_raw : bool, default False
-        Use ``.raw`` instead of ``.X``, for the genes of `adata`.
+    <layer>
+    <use_raw>
     random_state : int, default 0
         Seed of the UMAPs.
 
@@ -57,13 +56,6 @@ def panel_umap(
         where the panel has all genes of `adata`.
     ``.uns["umap"]`` : dict
         ``params`` and ``made_of`` of these, if they were computed here.
-
-    Raises
-    ------
-    KeyError
-        If the selection or layer is missing.
-    TypeError, ValueError
-        If an argument or the matrix is invalid; `adata` is unchanged.
 
     See Also
     --------
@@ -86,6 +78,6 @@ def panel_umap(
     checks.keys(key=key)
     checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
     checks.seed(random_state)
-    genes = selection.ranked(adata, key).index[:n_genes]
+    genes = results.ranked(adata, key).index[:n_genes]
     layer = read.layer_or_raw(adata, layer, use_raw)
     umap.keep(adata, key, umap.maps(adata, key, genes, layer, random_state))
