@@ -16,7 +16,7 @@ from matplotlib.ticker import FixedLocator, NullLocator
 from PIL import Image
 
 import glfs_bio
-from glfs_bio.pl._colours import BLUE, GREY, MUTED
+from glfs_bio.pl._figure import BLUE, GREY, MUTED
 
 HERE = Path(__file__).parent
 TABLE = HERE.parent / "benchmarks" / "results" / "peers.md"

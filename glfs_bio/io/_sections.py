@@ -17,9 +17,9 @@ from urllib.parse import quote
 import numpy as np
 
 from .. import codec, pl
+from .._anndata import umap
 from ..errors import Message, arg, call
-from ..pl._results import MEASURES
-from ..tl import _panel_umap as panel_umap
+from ..pl._tables import MEASURES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -146,7 +146,7 @@ def cells(subject: Subject) -> dict[str, Any]:
     from matplotlib import pyplot as plt
 
     adata = subject.adata
-    if not subject.umaps and not panel_umap.are_kept(adata, subject.key, subject.frame.index):
+    if not subject.umaps and not umap.are_kept(adata, subject.key, subject.frame.index):
         log.warning(
             Message(
                 f"The report has no UMAPs, which take minutes for {adata.n_obs} cells: run "

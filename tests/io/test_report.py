@@ -18,7 +18,7 @@ from refusals import refused
 import glfs_bio
 from glfs_bio.errors import FileExists, InvalidValue
 from glfs_bio.io import write_report
-from glfs_bio.pl._results import MEASURES
+from glfs_bio.pl._tables import MEASURES
 
 ODD = "<script>document.title='owned'</script>"
 XHTML = "{http://www.w3.org/1999/xhtml}"

@@ -1,4 +1,4 @@
-"""UMAPs of the cells, by a panel and by all genes."""
+"""UMAPs of the cells by a panel and by all genes: computed, kept with the cells, and found."""
 
 from __future__ import annotations
 
@@ -12,10 +12,7 @@ from anndata import AnnData
 from scipy import sparse
 from scipy.sparse import SparseEfficiencyWarning
 
-from .. import checks, codec
-from .._anndata import read, results, stale
-from .._anndata.all_genes import components
-from .._docs import documented
+from .. import codec
 from .._extras import needs
 from .._progress import progress
 from ..cells.graph import MOST_EXACT
@@ -23,6 +20,8 @@ from ..data import threads as pools
 from ..data.matrix import RowMatrix
 from ..errors import NO_VALUE, InvalidValue
 from ..measures.cells import coordinates
+from . import read, results, stale
+from .all_genes import components
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,85 +35,14 @@ _FEWEST = 5
 class Maps:
     """UMAPs of the cells, and what they are of."""
 
-    #: Shape (n_cells, 2)
+    #: Coordinates by the panel, shape (cells, 2).
     panel: NDArray[np.float64]
-    #: None where the panel has all of them
+    #: Coordinates by all genes; None where the panel has all of them.
     all_genes: NDArray[np.float64] | None
-    #: Of the panel
+    #: The panel.
     genes: pd.Index
-    #: `layer` and `random_state`
+    #: `layer` and `random_state`.
     params: dict[str, Any]
-
-
-@documented
-def panel_umap(
-    adata: AnnData,
-    key: str = "glfs",
-    *,
-    n_genes: int | None = None,
-    layer: str | None = None,
-    use_raw: bool = False,
-    random_state: int = 0,
-) -> None:
-    """Compute the UMAP of the cells by a panel alone, and store it in `adata`.
-
-    :func:`~glfs_bio.pl.panel` and :func:`~glfs_bio.io.write_report` draw this UMAP next to that of
-    all genes.  They compute both at each call unless they find them in `adata`, which takes minutes
-    for many cells.  UMAPs that are there are not computed again for the same genes, matrix, layer
-    and seed.
-
-    Parameters
-    ----------
-    adata : AnnData
-        Cells × genes, log-normalised, with a selection of :func:`~glfs_bio.pp.select_genes`.
-    <key>
-    n_genes : int, default None
-        Number of genes, the best first.  None: every selected gene.
-    <layer>
-    <use_raw>
-    random_state : int, default 0
-        Seed of the UMAPs.
-
-    Returns
-    -------
-    None.  Written:
-
-    ``.obsm[f"X_umap_{key}"]`` : float, shape (cells, 2)
-        Coordinates by the panel.  Above 50 genes its principal components are used.
-    ``.uns[f"umap_{key}"]`` : dict
-        ``genes``: those of the panel; ``params``: `layer` and `random_state`; ``made_of``: a
-        fingerprint of the matrix; ``versions``.
-    ``.obsm["X_umap"]`` : float, shape (cells, 2)
-        Coordinates by all genes, where there are none: from the graph of ``sc.pp.neighbors``, else
-        from ``X_pca``, else from principal components that are computed.  They are not computed
-        where the panel has all genes of `adata`.
-    ``.uns["umap"]`` : dict
-        ``params`` and ``made_of`` of these, if they were computed here.
-
-    See Also
-    --------
-    glfs_bio.pl.panel : Plot the UMAP of the panel next to that of all genes.
-
-    References
-    ----------
-    L. McInnes, J. Healy and J. Melville, UMAP: Uniform manifold approximation and projection,
-    arXiv:1802.03426.
-
-    Examples
-    --------
-    >>> import scanpy as sc, glfs_bio
-    >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
-    >>> glfs_bio.pp.select_genes(adata, n_genes=10)
-    >>> glfs_bio.tl.panel_umap(adata)
-    >>> adata.obsm["X_umap_glfs"].shape
-    (700, 2)
-    """
-    checks.keys(key=key)
-    checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
-    checks.seed(random_state)
-    genes = results.ranked(adata, key).index[:n_genes]
-    layer = read.layer_or_raw(adata, layer, use_raw)
-    keep(adata, key, maps(adata, key, genes, layer, random_state))
 
 
 def keep(adata: AnnData, key: str, found: Maps) -> None:
@@ -192,13 +120,10 @@ def values(adata: AnnData, genes: pd.Index, layer: str | None) -> NDArray[np.flo
     """Expression of a few genes, dense, wherever the matrix is."""
     places = adata.var_names.get_indexer(genes)
     order = np.argsort(places)
-    _, found = RowMatrix(read.row_matrix(adata, layer), genes=places[order]).sweep(_block)
+    cells = RowMatrix(read.row_matrix(adata, layer), genes=places[order])
+    _, found = cells.sweep(lambda block, _: ((), block))
     dense = np.asarray(found.toarray() if sparse.issparse(found) else found, dtype=np.float32)
     return dense[:, np.argsort(order)]
-
-
-def _block(block: Any, rows: slice) -> tuple[tuple[()], Any]:
-    return (), block
 
 
 def _kept(
@@ -224,7 +149,7 @@ def _is_current(adata: AnnData, entry: str, coordinates: str) -> bool:
 
 
 def _umap(where: NDArray[np.float64], random_state: int) -> NDArray[np.float64]:
-    """Compute a UMAP of cells with these coordinates."""
+    """Compute a UMAP of cells with these coordinates, shape (cells, 2)."""
     n_cells = len(where)
     if n_cells < _FEWEST:
         raise InvalidValue(

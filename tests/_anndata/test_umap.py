@@ -8,11 +8,9 @@ import numpy as np
 import pytest
 import scanpy as sc
 from matplotlib import pyplot as plt
-from refusals import refused
 
 from glfs_bio import io, pl, pp, tl
-from glfs_bio.errors import InvalidValue, NotFound
-from glfs_bio.tl import _panel_umap as module
+from glfs_bio._anndata import umap
 
 
 @pytest.fixture(autouse=True)
@@ -139,7 +137,7 @@ def test_what_is_stored_is_used_again(adata, monkeypatch, stored):
         embedded.append(where)
         return np.zeros((len(where), 2))
 
-    monkeypatch.setattr(module, "_umap", embed)
+    monkeypatch.setattr(umap, "_umap", embed)
     monkeypatch.setattr(sc.tl, "umap", lambda cells, **_: cells.obsm.update(X_umap=cells.X[:, [0]]))
     del adata.obsm["X_umap"]
     if stored != "graph":
@@ -164,12 +162,12 @@ def test_cells_in_a_file(adata, count, tmp_path, form):
     genes = adata.var_names[[7, 150, 3]]
     expected = adata[:, genes].X
     expected = expected.toarray() if form == "csr" else expected
-    np.testing.assert_array_equal(module.values(backed, genes, None), expected)
+    np.testing.assert_array_equal(umap.values(backed, genes, None), expected)
     assert len(pl.panel(backed, "bulk_labels", show=False)) == 2
     assert count() == 2
     dots = pl.panel(backed, "bulk_labels", kind="dotplot", show=False)
     assert len(dots) == 1
-    found = module.components(module.read.row_matrix(backed), 0)
+    found = umap.components(umap.read.row_matrix(backed), 0)
     known = sc.pp.pca(adata, n_comps=5, copy=True).obsm["X_pca"]
     found = found[:, :5] - found[:, :5].mean(axis=0)
     agreement = np.abs(np.sum(found * known, axis=0))
@@ -212,21 +210,3 @@ def test_one_map_where_there_are_only_genes_of_the_panel(adata, count):
     tl.panel_umap(panel)
     assert "X_umap" not in panel.obsm
     assert len(pl.panel(panel, n_genes=4, show=False)) == 2
-
-
-@pytest.mark.parametrize(
-    ("options", "kind", "argument"),
-    [
-        ({"key": "nope"}, NotFound, "key"),
-        ({"key": "a/b"}, InvalidValue, "key"),
-        ({"n_genes": 0}, InvalidValue, "n_genes"),
-        ({"layer": "nope"}, NotFound, "layer"),
-        ({"random_state": -1}, InvalidValue, "random_state"),
-    ],
-)
-def test_bad_input_leaves_the_object_alone(adata, options, kind, argument, monkeypatch):
-    monkeypatch.setattr(module, "_umap", lambda *_: pytest.fail("computed"))
-    before = set(adata.obsm), set(adata.uns)
-    with refused(kind, argument):
-        tl.panel_umap(adata, **options)
-    assert (set(adata.obsm), set(adata.uns)) == before

@@ -1,87 +1,31 @@
-"""Names of labels and genes, other settings, few cells: pictures bear them."""
-
 from __future__ import annotations
-
-import io
 
 import matplotlib as mpl
 import numpy as np
-import pandas as pd
 import pytest
 import scanpy as sc
 from matplotlib import pyplot as plt
 from matplotlib.colors import same_color
+from pictures import drawn
 from refusals import refused
 
-from glfs_bio import io as glfs_io
-from glfs_bio import pl, pp, tl
-from glfs_bio.errors import InvalidType, InvalidValue, NotFound
-
-
-@pytest.fixture(autouse=True)
-def _closed():
-    yield
-    plt.close("all")
-
-
-@pytest.fixture
-def panel(pbmc, monkeypatch):
-    pp.select_genes(pbmc, 6)
-    monkeypatch.setattr("glfs_bio.tl._panel_umap._umap", lambda cells, _: pbmc.obsm["X_umap"])
-    tl.panel_umap(pbmc)
-    monkeypatch.undo()
-    return pbmc
-
-
-def drawn():
-    plt.gcf().savefig(io.BytesIO(), format="png")
-    plt.close("all")
-
-
-def test_several_columns_and_genes(panel):
-    axes = pl.panel(panel, ["bulk_labels", "percent_mito", "CD3D"], show=False)
-    assert len(axes) == 6
-    drawn()
-    with refused(NotFound, "labels"):
-        pl.panel(panel, ["bulk_labels", "nothing"], show=False)
-    with refused(InvalidValue, "labels"):
-        pl.panel(panel, ["bulk_labels", "phase"], kind="dotplot", show=False)
-
-
-@pytest.mark.parametrize("kind", ["umap", "heatmap", "dotplot"])
-def test_a_column_called_like_a_gene(panel, kind, tmp_path):
-    gene = panel.var["glfs_rank"].idxmin()
-    panel.obs[gene] = panel.obs["bulk_labels"]
-    pl.panel(panel, gene, kind=kind, show=False)
-    drawn()
-    if kind == "umap":
-        glfs_io.write_report(panel, tmp_path / "report.html", labels=gene)
-
-
-@pytest.mark.parametrize("kind", ["umap", "heatmap", "dotplot"])
-def test_two_dollars_are_no_formula(panel, kind):
-    panel.obs["odd"] = pd.Categorical(np.where(np.arange(700) % 2, r"$\frac$", "a $ b"))
-    best = panel.var["glfs_rank"].idxmin()
-    panel.var["symbol"] = [r"$\sum_$" if name == best else name for name in panel.var_names]
-    pl.panel(panel, "odd", kind=kind, symbols="symbol", show=False)
-    drawn()
-
-
-@pytest.fixture(scope="module")
-def evaluated(_pbmc):
-    adata = _pbmc.copy()
-    pp.select_genes(adata, 12)
-    tl.evaluate_panel(adata, "glfs", "bulk_labels", n_random=2)
-    tl.curve(adata, 15, "bulk_labels", sizes=[5, 10])
-    tl.compare_panels(adata, {"ours": "glfs", "theirs": ["LYZ", "CD3D", "NKG7"]}, "bulk_labels")
-    tl.enrich(adata, {"MHC": ["HLA-DRA", "HLA-DRB1", "CD74"], "T": ["CD3D", "CD3E"]})
-    return adata
-
+from glfs_bio import pl
+from glfs_bio.errors import InvalidType, InvalidValue
 
 ONE = [
     *(pl.preserved, pl.labels, pl.confusion, pl.weights, pl.path, pl.curve, pl.comparison),
     *(pl.unexplained, pl.imputation, pl.enrichment),
 ]
+OF_EVALUATION = [pl.labels, pl.confusion, pl.unexplained, pl.imputation, pl.preserved]
+EVERY = [*OF_EVALUATION, pl.curve, pl.comparison]
+
+
+@pytest.fixture
+def settings():
+    """scanpy's settings, put back afterwards; their class has no deleter that monkeypatch needs."""
+    before = sc.settings.figdir, sc.settings.autoshow
+    yield sc.settings
+    sc.settings.figdir, sc.settings.autoshow = before
 
 
 def texts(ax):
@@ -162,28 +106,85 @@ def test_a_colour_map_of_a_caller(evaluated, draw):
             draw(evaluated, cmap=wrong)
 
 
-def test_a_heat_map_without_room_for_numbers_has_a_colour_bar(evaluated):
-    ax = plt.figure(figsize=(1.5, 1.5), layout="constrained").subplots()
-    pl.confusion(evaluated, ax=ax)
-    assert not ax.texts
-    assert len(ax.figure.axes) == 2
+@pytest.mark.parametrize("draw", EVERY)
+def test_shown_saved_or_in_axes_of_the_caller(judged, draw, monkeypatch, tmp_path):
+    shown = []
+    monkeypatch.setattr(plt, "show", lambda: shown.append(1))
+    assert draw(judged, show=True) is None
+    assert shown == [1]
+    ax = plt.figure().add_subplot()
+    assert draw(judged, ax=ax, save=tmp_path / "here.png") is ax
+    assert (tmp_path / "here.png").stat().st_size > 0
+    open_before = plt.get_fignums()
+    with refused(InvalidType, "ax"):
+        draw(judged, ax="one")
+    with refused(InvalidValue, "save"):
+        draw(judged, save="x.doc")
+    assert plt.get_fignums() == open_before
 
 
-@pytest.mark.parametrize("kind", ["umap", "heatmap", "dotplot"])
-def test_panels_with_title_palette_and_size(panel, kind):
-    options = {"title": "Blood", "figsize": (9, 4), "palette": "tab20", "cmap": "magma"}
-    axes = pl.panel(panel, "bulk_labels", kind=kind, show=False, **options)
-    figure = axes if kind == "heatmap" else axes[0]
-    figure = next(iter(figure.values())).figure if isinstance(figure, dict) else figure.figure
-    assert figure.get_suptitle() == "Blood"
-    np.testing.assert_allclose(figure.get_size_inches(), [9, 4])
-    drawn()
-    with refused(InvalidValue, "palette"):
-        pl.panel(panel, "bulk_labels", kind=kind, palette=["red"], show=False)
+def test_saved_where_it_is_said(panel, tmp_path, settings):
+    settings.figdir = tmp_path / "figures"
+    pl.weights(panel, save=tmp_path / "mine.png")
+    pl.path(panel, save=str(tmp_path / "mine.svg"))
+    pl.enrichment(panel, save=True)
+    pl.stability(panel, save=".svg")
+    pl.panel(panel, "bulk_labels", kind="dotplot", save=tmp_path / "dots.png")
+    found = {str(file.relative_to(tmp_path)) for file in tmp_path.rglob("*") if file.is_file()}
+    assert found == {
+        *("mine.png", "mine.svg", "dots.png"),
+        f"figures/glfs_enrichment.{sc.settings.file_format_figs}",
+        "figures/glfs_stability.svg",
+    }
 
 
-def test_a_umap_needs_cells(panel):
-    few = panel[:4].copy()
-    del few.obsm, few.uns["neighbors"]
-    with refused(InvalidValue, "adata"):
-        pl.panel(few, show=False)
+def test_saved_from_axes_in_a_part_of_a_figure(panel, tmp_path):
+    figure = plt.figure()
+    left, _ = figure.subfigures(1, 2)
+    pl.weights(panel, ax=left.subplots(), save=tmp_path / "whole.png")
+    assert (tmp_path / "whole.png").stat().st_size > 0
+
+
+@pytest.mark.parametrize("draw", [pl.weights, pl.path, pl.stability, pl.enrichment])
+def test_shown_or_handed_back(panel, monkeypatch, settings, draw):
+    shown = []
+    monkeypatch.setattr(plt, "show", lambda: shown.append(1))
+    settings.autoshow = True
+    assert draw(panel) is None
+    assert draw(panel, show=True) is None
+    assert len(shown) == 2
+    assert draw(panel, show=False) is not None
+    settings.autoshow = False
+    assert draw(panel) is not None
+    assert len(shown) == 2
+
+
+@pytest.mark.parametrize(
+    ("draw", "options", "error", "argument"),
+    [
+        (pl.weights, {"key": "no"}, KeyError, "key"),
+        (pl.weights, {"n_genes": 0}, ValueError, "n_genes"),
+        (pl.weights, {"symbols": "no"}, KeyError, "symbols"),
+        (pl.path, {"key": "no"}, KeyError, "key"),
+        (pl.stability, {"key": "no"}, KeyError, "key"),
+        (pl.enrichment, {"key": "no"}, KeyError, "key"),
+        (pl.enrichment, {"n_terms": 0}, ValueError, "n_terms"),
+        (pl.panel, {"kind": "violin"}, ValueError, "kind"),
+        (pl.panel, {"kind": "heatmap"}, ValueError, "kind"),
+        (pl.panel, {"labels": "no"}, KeyError, "labels"),
+        (pl.panel, {"labels": "S_score", "kind": "dotplot"}, TypeError, "labels"),
+        (pl.panel, {"labels": "phase", "kind": "dotplot", "ax": "one"}, ValueError, "ax"),
+        (pl.panel, {"ax": "one"}, TypeError, "ax"),
+    ],
+)
+def test_bad_input_draws_nothing(panel, draw, options, error, argument):
+    with refused(error, argument):
+        draw(panel, **options)
+    assert plt.get_fignums() == []
+
+
+def test_what_pictures_share_is_in_every_docstring():
+    for name in pl.__all__:
+        told = getattr(pl, name).__doc__
+        assert "Whether to show the figure" in told
+        assert "<" not in told
