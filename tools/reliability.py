@@ -196,7 +196,7 @@ def main() -> int:
         shares = coverage_of([path for path in data.values() if path.exists()], folder)
     attacked, bad = fuzz.table(SEED, CASES)
     print(attacked.to_markdown(), flush=True)
-    vulnerabilities, flaws = audit.told_of("requirements/dev.txt")
+    vulnerabilities, flaws = audit.told_of("lock.txt")
     print(f"audit: {vulnerabilities}", flush=True)
     in_r = found["bad inputs"].of("rbridge")
     r_rows = sum(test.find("skipped") is None for test in in_r)
