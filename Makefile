@@ -105,12 +105,12 @@ COMPILE := $(UV_PIP) compile --quiet --universal --python-version 3.11 --no-anno
 	--no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock'
 lock: | $(BIN)/uv
 	RPY2_CFFI_MODE=ABI $(COMPILE) --generate-hashes --extra all --extra bench --group dev --group docs \
-		--group r --output-file lock.txt pyproject.toml
+		--group mutants --group r --output-file lock.txt pyproject.toml
 	$(COMPILE) --constraint lock.txt --extra scanpy --extra xlsx --group build \
 		--output-file r_bridge/glfsbio/inst/python/requirements.txt pyproject.toml
 
 clean:
-	rm -rf $(VENV) .venv-lowest .venv-newest demo/output dist docs/_build docs/reference/generated .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) .venv-lowest .venv-newest demo/output dist mutants docs/_build docs/reference/generated .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find glfs_bio tests tools demo -name __pycache__ -exec rm -rf {} +
 
 # Every version and hash comes from the lock; the package itself is editable.

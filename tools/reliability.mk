@@ -39,9 +39,13 @@ endif
 audit: $(INSTALLED)
 	@$(BIN)/python tools/audit.py lock.txt
 
-# Takes some minutes; reliability reads the table that it leaves.
-mutants: $(INSTALLED)
-	$(BIN)/python tools/mutation.py
+# Takes an hour; reliability reads what it leaves in mutants/, and `mutmut show NAME` shows a survivor.
+$(VENV)/.mutmut: $(INSTALLED)
+	@$(LOCKED) --group mutants
+	@touch $@
+
+mutants: $(VENV)/.mutmut
+	$(BIN)/mutmut run
 
 # Reads what mutants, test-lowest and test-newest left, and runs the rest, in a quarter of an hour.
 reliability: $(R_FOLDER)/.installed

@@ -1,9 +1,8 @@
 """``make reliability``: what was tried to break the package, counted in one table.
 
-Runs the tests of bad input, of faults and of properties, and those of arrays and pp, all but the
-faults under coverage.py; attacks with drawn input; asks for known vulnerabilities; reads what
-``make mutants``, ``make test-lowest`` and ``make test-newest`` left; writes
-``benchmarks/results/reliability.md``.
+Runs the tests of bad input, of faults, of properties and with drawn input, and those of arrays and
+pp, most under coverage.py; asks for known vulnerabilities; reads what ``make mutants``, ``make
+test-lowest`` and ``make test-newest`` left; writes ``benchmarks/results/reliability.md``.
 """
 
 from __future__ import annotations
@@ -22,22 +21,28 @@ from importlib.metadata import version
 from pathlib import Path
 
 import audit
-import fuzz
+import pandas as pd
 import versions
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
+ATTACKS = "tests/properties/test_attacks.py"
+#: Examples of each attack.
+EXAMPLES = 220
+#: An answer as an oracle has it, or without one; an error that names the argument; another error,
+#: an answer that the oracle has not, the end of the process.
+OUTCOMES = ("right", "accepted", "refused", "foreign", "wrong", "crash")
 #: What is counted, the tests that are the count, and whether their coverage counts.
 PARTS = {
     "bad inputs": (["tests/bad_inputs", "tests/rbridge/test_bad_inputs.py"], True),
     "faults": (["tests/test_faults.py"], False),
-    "properties": (["tests/properties", "tests/test_invariances.py"], True),
+    "properties": ([f"--ignore={ATTACKS}", "tests/properties", "tests/test_invariances.py"], True),
+    # a process of its own, so that one that ends it is counted
+    "attacks": ([ATTACKS, "--numprocesses=1"], False),
     "arrays and pp": (["tests/arrays", "tests/pp"], True),
 }
 #: What coverage is told of.
 COVERED = {"cells, criterion and solvers": ("cells/", "criterion/", "solvers/"), "pp": ("pp.py",)}
-#: Drawn cases of each regime, and their seed.
-CASES, SEED = 220, 0
 #: Slow, and of nothing that the others do not reach.
 LEFT_OUT = "not approximate_neighbours and not two_processes and not order_of_the_components"
 PACKAGES = ("numpy", "scipy", "scikit-learn", "anndata", "scanpy", "hypothesis")
@@ -149,19 +154,38 @@ def interrupts(found: Run) -> str:
     return f"{max(seconds):.2f} s of processor time at the most, of {len(seconds)}"
 
 
+def attacks(found: Run) -> str:
+    """A table of the outcomes of every attack."""
+    rows = {}
+    for test in found.tests:
+        row = dict.fromkeys(OUTCOMES, 0)
+        for entry in test.iter("property"):
+            if entry.get("name") in row:
+                row[str(entry.get("name"))] = int(entry.get("value", "0"))
+        for failure in [*test.iter("failure"), *test.iter("error")]:
+            said = failure.get("message", "")
+            crashed, differs = "crashed" in said, said.startswith(("AssertionError", "assert "))
+            row["crash" if crashed else "wrong" if differs else "foreign"] += 1
+        rows[str(test.get("name")).removeprefix("test_").replace("_", " ")] = row
+    return pd.DataFrame.from_dict(rows, orient="index").to_markdown()
+
+
 def mutants() -> str:
-    """What the last ``make mutants`` found."""
-    path = RESULTS / "mutants.md"
-    if not path.exists():
+    """What the last ``make mutants`` found, by module."""
+    command = [sys.executable, "-m", "mutmut", "results", "--all", "true"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    fates = re.findall(r"glfs_bio\.([\w.]+)\.\w+: ([\w ]+)$", done.stdout, re.MULTILINE)
+    if not fates:
         return "not run: make mutants"
-    text = path.read_text("utf-8")
-    rows = re.findall(r"\| ([\w/]+) \| (\d+) \| (\d+) \| \d+ \|", text)
-    told = ", ".join(f"{module} {killed} of {tried}" for module, tried, killed in rows)
-    survivors = text.split("## Survivors")[-1].count("\n| ") - 1
-    unexplained = text.count("**not explained**")
-    commit = re.search("commit ([^,]+),", text)
-    told += f"; of {survivors} survivors {survivors - unexplained} are explained"
-    return f"{told} (make mutants, commit {commit[1] if commit else 'unknown'})"
+    counts = (
+        pd.DataFrame(fates, columns=["module", "fate"])
+        .value_counts(sort=False)
+        .unstack(fill_value=0)
+    )
+    return ", ".join(
+        f"{module} {row.sum() - row.get('survived', 0)} of {row.sum()}"
+        for module, row in counts.iterrows()
+    )
 
 
 def other_versions() -> str:
@@ -188,25 +212,27 @@ def main() -> int:
     """Run, print and write."""
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
         os.environ.setdefault(name, "1")
+    os.environ["GLFS_BIO_EXAMPLES"] = str(EXAMPLES)
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         data = {part: folder / f"part{i}" for i, part in enumerate(PARTS)}
         found = {part: run(part, data[part]) for part in PARTS}
         shares = coverage_of([path for path in data.values() if path.exists()], folder)
-    attacked, bad = fuzz.table(SEED, CASES)
-    print(attacked.to_markdown(), flush=True)
+    attacked = attacks(found["attacks"])
+    print(attacked, flush=True)
     vulnerabilities, flaws = audit.told_of("lock.txt")
     print(f"audit: {vulnerabilities}", flush=True)
     in_r = found["bad inputs"].of("rbridge")
     r_rows = sum(test.find("skipped") is None for test in in_r)
-    failed = sum(part.failed for part in found.values()) + bad
+    failed = sum(part.failed for part in found.values())
+    examples = sum(part.examples for name, part in found.items() if name != "attacks")
     rows = [
         (
             "bad inputs tried and refused",
             f"{found['bad inputs'].passed}, {r_rows} of them in R",
         ),
-        ("property examples run", str(sum(part.examples for part in found.values()))),
+        ("property examples run", str(examples)),
         ("faults injected and survived", faults(found["faults"])),
         ("Ctrl-C returns within", interrupts(found["faults"])),
         *((f"coverage of {package}", shares[package]) for package in COVERED),
@@ -228,11 +254,10 @@ def main() -> int:
             "|---|---|",
             *(f"| {what} | {value} |" for what, value in rows),
             "",
-            f"Attacked with {CASES} drawn cases of each regime (`python tools/fuzz.py "
-            f"--seed {SEED} --cases {CASES}`), each in a process of its own. Right: accepted, and "
+            f"Attacked with {EXAMPLES} drawn cases of each kind (`{ATTACKS}`). Right: accepted, "
             "as an oracle has it. Refused: by an error that names the argument. Foreign: another.",
             "",
-            attacked.to_markdown(),
+            attacked,
             "",
         ]
     )
