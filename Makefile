@@ -19,7 +19,7 @@ endif
 .PHONY: bench-imaging bench-speed
 
 demo: $(INSTALLED)
-	@$(BIN)/python demo/demo.py
+	@$(BIN)/glfs-bio demo --output demo --overwrite
 
 # Two processes with a thread each take half the time of one with two.
 test: r-check $(VENV)/.has-zsh
@@ -110,8 +110,8 @@ lock: | $(BIN)/uv
 		--output-file r_bridge/glfsbio/inst/python/requirements.txt pyproject.toml
 
 clean:
-	rm -rf $(VENV) .venv-lowest .venv-newest demo/output dist mutants docs/_build docs/reference/generated .hypothesis .mypy_cache .pytest_cache .ruff_cache
-	find glfs_bio tests tools demo -name __pycache__ -exec rm -rf {} +
+	rm -rf $(VENV) .venv-lowest .venv-newest demo dist mutants docs/_build docs/reference/generated .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find glfs_bio tests tools -name __pycache__ -exec rm -rf {} +
 
 # Every version and hash comes from the lock; the package itself is editable.
 $(INSTALLED): pyproject.toml lock.txt | $(BIN)/uv

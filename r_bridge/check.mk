@@ -55,6 +55,4 @@ r-check: $(R_FOLDER)/.installed
 	cd $(R_FOLDER) && $(R_ENVIRONMENT) Rscript ../../r_bridge/bioc_check.R
 
 bench-r: $(R_FOLDER)/.installed
-	$(R_ENVIRONMENT) $(BIN)/python -m benchmarks.r containers
-	$(R_ENVIRONMENT) $(BIN)/python -m benchmarks.r workers
-	$(R_ENVIRONMENT) $(BIN)/python -m benchmarks.r hvgs
+	$(R_ENVIRONMENT) $(BIN)/python -m benchmarks.r

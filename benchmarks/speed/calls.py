@@ -26,9 +26,9 @@ from anndata import AnnData, read_h5ad
 import glfs_bio
 
 from .. import tables
+from ..compared import EVALUATOR
 from ..data import KANG, LABEL, Cells, prepared, read
 from ..methods import TOOLS, environments
-from ..peers import EVALUATOR
 from . import Clock
 
 if TYPE_CHECKING:
