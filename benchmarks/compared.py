@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 SIZES = (10, 25, 50, 100, 150)
 #: Processor time of a method of this environment.
 SECONDS = 3600
-EVALUATOR = environments.TOOLS / "spapros_evaluator.py"
+EVALUATOR = environments.HERE / "spapros_evaluator.py"
 #: Processor time for one of the four parts of Spapros' evaluation of a panel.
 PART_SECONDS, SECONDS_PER_CELL, PARTS = 100, 0.1, 4
 #: Spapros' figures take minutes a panel: of these methods only, on the five datasets.
@@ -139,7 +139,7 @@ def evaluate(cells: Cells, chosen: list[list[int]]) -> None:
         file, panels_file = Path(folder) / "cells.h5ad", Path(folder) / "panels.json"
         cells.adata.write_h5ad(file)
         panels_file.write_text(json.dumps(missing), encoding="utf-8")
-        python = COMPARED["Spapros PCA"].command()[:-1]
+        python = COMPARED["Spapros PCA"].command()[:2]
         allowed = PART_SECONDS + SECONDS_PER_CELL * cells.adata.n_obs
         call = [*python, EVALUATOR, file, LABEL, panels_file, lines, str(allowed)]
         run = environments.run(call, folder, PARTS * allowed * (len(missing) + 1))
