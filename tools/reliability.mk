@@ -18,7 +18,7 @@ $(LOWEST)/.installed: pyproject.toml | $(BIN)/uv
 	@touch $@
 
 test-lowest: $(LOWEST)/.installed
-	$(BIN)/python tools/versions.py lowest $(SHORT)
+	$(BIN)/python tools/reliability.py lowest $(SHORT)
 
 # Today's versions on a newer Python, where there is one.
 $(NEWEST)/.installed: pyproject.toml | $(BIN)/uv
@@ -32,12 +32,12 @@ test-newest:
 	@echo "There is no Python newer than 3.11: nothing to test."
 else
 test-newest: $(NEWEST)/.installed
-	$(BIN)/python tools/versions.py newest $(SHORT)
+	$(BIN)/python tools/reliability.py newest $(SHORT)
 endif
 
 # Known vulnerabilities in the lock; without a network it says so and lets the rest go on.
 audit: $(INSTALLED)
-	@$(BIN)/python tools/audit.py lock.txt
+	@$(BIN)/python tools/reliability.py audit
 
 # Takes an hour; reliability reads what it leaves in mutants/, and `mutmut show NAME` shows a survivor.
 $(VENV)/.mutmut: $(INSTALLED)
