@@ -1,8 +1,6 @@
 """The R package: the same results as Python, workers, and scran's genes on the same cells.
 
-    python -m benchmarks.r containers
-    python -m benchmarks.r workers
-    python -m benchmarks.r hvgs
+    python -m benchmarks.r
 
 Needs R and the package, as `make test` installs them, or as R_LIBS and GLFSBIO_PYTHON say.
 """
@@ -22,9 +20,9 @@ import scanpy as sc
 
 import glfs_bio
 
-from .. import tables
+from . import tables
 
-HERE = Path(__file__).parent
+SCRIPT = Path(__file__).with_suffix(".R")
 CONTAINERS = (
     *("matrix", "dgCMatrix", "dgTMatrix", "DelayedMatrix"),
     *("HDF5Matrix", "TENxMatrix", "H5ADMatrix"),
@@ -33,15 +31,15 @@ CONTAINERS = (
 PANEL = ["CD3D", "CD79A", "NKG7", "LYZ", "FCER1A"]
 
 
-def rscript(script: str, *arguments: object) -> str:
-    """Run a script of R, return what it prints."""
+def rscript(function: str, *arguments: object) -> str:
+    """Run a function of the script of R, return what it prints."""
     environment = {
         "R_LIBS": str(Path(sys.prefix) / "r" / "library"),
         "GLFSBIO_PYTHON": sys.prefix,
         **os.environ,
     }
     return subprocess.run(
-        ["Rscript", HERE / script, *map(str, arguments)],
+        ["Rscript", SCRIPT, function, *map(str, arguments)],
         env=environment,
         stdout=subprocess.PIPE,
         text=True,
@@ -49,9 +47,9 @@ def rscript(script: str, *arguments: object) -> str:
     ).stdout
 
 
-def printed(script: str, columns: list[str], *arguments: object) -> pd.DataFrame:
-    """Return the table that a script of R prints."""
-    return pd.read_csv(io.StringIO(rscript(script, *arguments)), sep="\t", names=columns)
+def printed(function: str, columns: list[str], *arguments: object) -> pd.DataFrame:
+    """Return the table that a function of R prints."""
+    return pd.read_csv(io.StringIO(rscript(function, *arguments)), sep="\t", names=columns)
 
 
 def expected(adata) -> dict[str, np.ndarray]:
@@ -89,7 +87,7 @@ def difference(path: Path, values: np.ndarray) -> float:
     return float(np.nanmax(np.abs(there - values)) / np.nanmax(np.abs(values)))
 
 
-def write_containers() -> None:
+def containers() -> pd.DataFrame:
     """Compare every container of R and every function with Python."""
     adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
     adata.obsm.clear()
@@ -99,7 +97,7 @@ def write_containers() -> None:
         cells = Path(folder) / "cells.h5ad"
         adata.write_h5ad(cells)
         first = tables.HOME.parent / "r_bridge" / "debian_hdf5.R"
-        rscript("containers.R", cells, folder, first)
+        rscript("containers", cells, folder, first)
         table = pd.DataFrame(
             {
                 operation: {
@@ -109,36 +107,33 @@ def write_containers() -> None:
                 for operation, values in expected(adata).items()
             }
         )
-    tables.write(
-        "r_containers",
-        table.map("{:.0e}".format),
-    )
+    return table.map("{:.0e}".format)
 
 
-def write_workers() -> None:
+def workers() -> pd.DataFrame:
     """Make a hundred selections in forked and in socket workers of R."""
-    table = printed("workers.R", ["workers", "calls that ended", "time (s)", "largest difference"])
-    tables.write("r_workers", table.set_index("workers"))
+    columns = ["workers", "calls that ended", "time (s)", "largest difference"]
+    return printed("workers", columns).set_index("workers")
 
 
-def write_hvgs() -> None:
+def hvgs() -> pd.DataFrame:
     """Compare panels of glfsbio and of scran's getTopHVGs on the same SingleCellExperiment."""
     measures = ["accuracy", "macro-F1", "rare F1", "kNN preservation", "cluster agreement"]
     columns = ["genes", "method", "time (s)", *measures, "preserved"]
     data = Path(os.environ.get("GLFS_BIO_DATA", "../shared/data")) / "pbmc3k_2638.h5ad"
-    table = printed("hvgs.R", columns, data)
-    table = table.sort_values("genes", kind="stable").set_index("genes")
-    tables.write("r_hvgs", table.round(3))
-
-
-WRITE = {"containers": write_containers, "workers": write_workers, "hvgs": write_hvgs}
+    table = printed("hvgs", columns, data).sort_values("genes", kind="stable")
+    return table.set_index("genes").round(3)
 
 
 def main() -> None:
     """Run R, write."""
-    parser = tables.parser(__doc__)
-    parser.add_argument("what", choices=WRITE)
-    WRITE[parser.parse_args().what]()
+    tables.parser(__doc__).parse_args()
+    tables.write(
+        "r",
+        containers(),
+        tables.section("A hundred selections in workers of BiocParallel", workers()),
+        tables.section("glfs_select_genes() and scran's getTopHVGs() on the same cells", hvgs()),
+    )
 
 
 if __name__ == "__main__":
