@@ -13,7 +13,6 @@ from .._anndata import provenance, read, selection, target
 from .._extras import needs
 from .._files import as_path, check_target, replacing
 from .._progress import progress
-from ..cells.graph import MOST_EXACT
 from ..errors import InvalidType, InvalidValue, NotFound, listed
 from . import _sections
 
@@ -52,7 +51,7 @@ class Subject:
     """Selection of a report, and how to show it.
 
     `frame` has the selected genes, the best first; `called` the names of all genes; `results`
-    further results; `umaps` tells whether UMAPs are computed that are not in `adata`.
+    further results; `umaps` tells whether UMAPs are computed that are not in `adata`, or is None.
     """
 
     adata: AnnData
@@ -64,7 +63,7 @@ class Subject:
     symbols: str | None
     link: str | None
     results: Mapping[str, Result]
-    umaps: bool
+    umaps: bool | None
 
     def result(self, what: str) -> Result | None:
         """Return a result of this selection; None if it is missing or of another one."""
@@ -198,7 +197,7 @@ def write_report(
         symbols=symbols,
         link=link,
         results=_results(adata, key, frame.index, results or {}),
-        umaps=adata.n_obs <= MOST_EXACT if umaps is None else umaps,
+        umaps=umaps,
     )
     text = _page(subject, title)
     with replacing(path, overwrite=overwrite) as name:

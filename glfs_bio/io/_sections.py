@@ -18,7 +18,10 @@ import numpy as np
 
 from .. import pl
 from .._anndata import write
+from .._docs import described
+from ..cells.graph import MOST_EXACT
 from ..errors import Message
+from ..options import Limits
 from ..pl._results import MEASURES
 from ..tl import _panel_umap as panel_umap
 
@@ -103,28 +106,6 @@ _OF_MEASURES = {
     "counts_share": "counts of the panel, of those of all genes",
     "counts_spearman": "rank correlation of the panel's total in a cell with that of all genes",
 }
-#: Constraints of a selection, and what they mean.
-_OF_LIMITS = {
-    "min_mean": "minimum mean expression of a gene",
-    "max_mean": "maximum mean expression of a gene",
-    "min_cells": "minimum share of the cells that express a gene",
-    "max_cells": "maximum share of the cells that express a gene",
-    "min_mean_in_type": "minimum mean expression of a gene in some cell type",
-    "max_mean_in_type": "maximum mean expression of a gene in any cell type",
-    "min_cells_in_type": "minimum share of the cells of some type that express a gene",
-    "max_cells_in_type": "maximum share of the cells of any type that express a gene",
-    "max_total_per_cell": "maximum counts of the whole panel in a mean cell",
-    "max_total_per_type": "maximum counts of the whole panel in a mean cell of a type",
-    "families": "gene families",
-    "per_family": "maximum number of genes of a family",
-    "per_type": "minimum number of markers of each cell type",
-    "markers": "markers of each cell type",
-    "priority": "factors by which genes are preferred",
-    "groupby": "cell types",
-    "counts_layer": "layer of the counts",
-    "cost": "cost of a gene",
-    "budget": "maximum cost of the panel",
-}
 
 
 def picture(draw: Callable[..., Any], *args: Any, **kwargs: Any) -> str:
@@ -147,14 +128,23 @@ def cells(subject: Subject) -> dict[str, Any]:
     from matplotlib import pyplot as plt
 
     adata = subject.adata
-    if not subject.umaps and not panel_umap.are_kept(adata, subject.key, subject.frame.index):
-        log.warning(
-            Message(
-                "The report has no UMAPs, which take minutes for {n} cells: run "
-                "{call:tl.panel_umap} first, or pass {arg:umaps=True}.",
-                n=adata.n_obs,
+    compute = adata.n_obs <= MOST_EXACT if subject.umaps is None else subject.umaps
+    if not compute and not panel_umap.are_kept(adata, subject.key, subject.frame.index):
+        if subject.umaps is None:
+            log.warning(
+                Message(
+                    "The report has no UMAPs, which take minutes for {n} cells: run "
+                    "{call:tl.panel_umap} first, or pass {arg:umaps={true}}.",
+                    n=adata.n_obs,
+                )
             )
-        )
+        else:
+            log.warning(
+                Message(
+                    "The report has no UMAPs, as {arg:umaps={false}} computes none: run "
+                    "{call:tl.panel_umap} first to show them."
+                )
+            )
         return {"n_cells": adata.n_obs, "pictures": []}
     only_panel = len(subject.frame) == subject.adata.n_vars
     figures = [
@@ -297,16 +287,16 @@ def substitutes(subject: Subject) -> dict[str, Any] | None:
 
 
 def limits(subject: Subject) -> dict[str, Any] | None:
-    """The constraints that the panel meets."""
-    params = subject.entry.get("params", {})
-    stated = params.get("limits", "None")
-    every = {**({} if isinstance(stated, str) else stated), **params}
+    """The constraints that the panel meets, each with what the class says of it."""
+    stated = subject.entry.get("params", {}).get("limits", "None")
+    if isinstance(stated, str):
+        return None
     facts = [
-        (name, write.restored(every[name]), meaning)
-        for name, meaning in _OF_LIMITS.items()
-        if name in every and str(every[name]) != "None"
+        (name, write.restored(stated[name]), f"{about[:1].lower()}{about[1:]}".removesuffix("."))
+        for name, about in described(Limits).items()
+        if name in stated
     ]
-    return {"facts": facts} if facts else None
+    return {"facts": facts}
 
 
 def choice(subject: Subject) -> dict[str, Any]:
@@ -432,8 +422,11 @@ def plain(value: Any) -> str:
     if isinstance(value, np.ndarray) and value.dtype == np.bool_:
         return f"{value.sum()} of {value.size}"
     if isinstance(value, np.ndarray | list | tuple):
-        items = [plain(item) for item in np.ravel(value)[:_ITEMS]]
-        return ", ".join(items) + (f", … ({np.size(value)})" if np.size(value) > _ITEMS else "")
+        every = np.ravel(value) if isinstance(value, np.ndarray) else value
+        items = [
+            f"({plain(item)})" if isinstance(item, list) else plain(item) for item in every[:_ITEMS]
+        ]
+        return ", ".join(items) + (f", … ({len(every)})" if len(every) > _ITEMS else "")
     if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"
     return f"{value:g}" if isinstance(value, float | np.floating) else str(value)
