@@ -16,7 +16,7 @@ import anndata as ad
 import scanpy as sc
 
 import glfs_bio
-from glfs_bio.platform.names import FOUND, NOT_FOUND
+from glfs_bio.vendors.names import FOUND, NOT_FOUND
 
 
 def main() -> None:

@@ -15,8 +15,8 @@ from scipy.sparse.csgraph import connected_components
 from ..data.matrix import RowMatrix, no_rows
 from ..errors import NO_VALUE, InvalidType, InvalidValue, Message, NotFound, listed
 from ..options import Limits
-from ..platform.codebook import loads
 from ..solvers.constraints import BROKEN, Row, Rows, check
+from ..vendors.forecast import loads
 from . import columns, read
 from .platform import OfGenes
 

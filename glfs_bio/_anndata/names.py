@@ -35,7 +35,7 @@ from ..errors import (
     naming,
     warn,
 )
-from ..platform.forms import PanelFile, is_panel_file, read_panel
+from ..vendors.forms import PanelFile, is_panel_file, read_panel
 from . import read, selection
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from anndata import AnnData
 from ..criterion.platform import Detection
 from ..errors import NO_VALUE, InvalidType, InvalidValue, NotFound, listed, naming
 from ..options import Platform
-from ..platform.codebook import bits
-from ..platform.forms import read_panel
+from ..vendors.forecast import bits
+from ..vendors.forms import read_panel
 from . import columns, names, read
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from ..criterion.criterion import Structure, Target, Term
 from ..criterion.targets import Expression, Genes, Labels, Values
 from ..data.indices import check_indices
 from ..errors import NO_VALUE, InvalidType, InvalidValue, Message, NotFound, listed
-from ..platform import forms, sheets
-from ..platform.gmt import read_gmt
+from ..vendors import forms, sheets
 from . import columns, names, read, write
 
 if TYPE_CHECKING:
@@ -147,7 +146,7 @@ def _term(adata: AnnData, what: Any, *, symbols: str | None, missing: names.Miss
                 spaces=listed(adata.obsm.keys()),
             )
         if not stored and what.lower().endswith(".gmt"):
-            sets = read_gmt(what).values()
+            sets = sheets.read_gmt(what).values()
             what = tuple(dict.fromkeys(gene for genes in sets for gene in genes))
     found = names.panel(adata, what, symbols=symbols, missing=missing, argument="preserve")
     return Genes(found.genes)

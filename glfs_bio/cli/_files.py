@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING, Any
 import glfs_bio
 
 from ..errors import NO_VALUE, FileMissing, FileRefused, InvalidValue, Refusal, naming, printable
-from ..platform.sheets import check_names
+from ..vendors.sheets import check_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -69,8 +69,8 @@ def panel(text: str, argument: str = "panel") -> str | Sequence[str | re.Pattern
     ValueError, OSError, ImportError
         As :func:`genes`.
     """
-    from ..platform.forms import ENDINGS
-    from ..platform.sheets import ending
+    from ..vendors.forms import ENDINGS
+    from ..vendors.sheets import ending
 
     if _is_list(text):
         return genes([text], argument) or text
@@ -87,7 +87,7 @@ def names(text: str, _: str = "") -> list[str]:
     ValueError, OSError, ImportError
         As :func:`glfs_bio.io.read_panel`.
     """
-    from ..platform.forms import read_panel
+    from ..vendors.forms import read_panel
 
     if "," in text:
         return [name for part in text.split(",") if (name := part.strip())]
@@ -199,7 +199,7 @@ def _lists(text: str, argument: str) -> str | dict[str, list[str]]:
 
 
 def _file_of_lists(text: str, _: str) -> dict[str, list[str]]:
-    from ..platform.gmt import read_gmt
+    from ..vendors.sheets import read_gmt
 
     return read_gmt(text)
 

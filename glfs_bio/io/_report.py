@@ -1,9 +1,8 @@
-"""A selection as one HTML file for a colleague."""
+"""A selection as one HTML file for a colleague: its results are found, and put on a page."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from .._files import as_path, check_target, replacing
 from .._progress import progress
 from ..errors import InvalidType, InvalidValue, NotFound, listed
 from . import _sections
+from ._sections import Result, Subject
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,51 +35,6 @@ _WRITTEN_BY = {
 }
 #: Results of a panel that may have any name: their keys, unless the name of the selection is used.
 _OF_ANY_PANEL = ("evaluation", "explanation", "substitutes", "order")
-
-
-@dataclass(frozen=True)
-class Result:
-    """A further result: its key, what is under it, and why it is not of the selection, if so."""
-
-    key: str
-    entry: dict[str, Any]
-    unlike: str | None = None
-
-
-@dataclass(frozen=True)
-class Subject:
-    """Selection of a report, and how to show it.
-
-    `frame` has the selected genes, the best first; `called` the names of all genes; `results`
-    further results; `umaps` tells whether UMAPs are computed that are not in `adata`, or is None.
-    """
-
-    adata: AnnData
-    key: str
-    frame: pd.DataFrame
-    entry: dict[str, Any]
-    called: pd.Series
-    labels: str | None
-    symbols: str | None
-    link: str | None
-    results: Mapping[str, Result]
-    umaps: bool | None
-
-    def result(self, what: str) -> Result | None:
-        """Return a result of this selection; None if it is missing or of another one."""
-        found = self.results.get(what)
-        return None if found is None or found.unlike is not None else found
-
-    def of_another(self, what: str) -> dict[str, str] | None:
-        """Return the note on a result of another selection; None without one."""
-        found = self.results.get(what)
-        if found is None or found.unlike is None:
-            return None
-        return {"key": found.key, "unlike": found.unlike}
-
-    def renamed(self, text: str, separator: str) -> list[str]:
-        """Names of genes in a text, as they are called."""
-        return [str(self.called.get(name, name)) for name in text.split(separator) if name]
 
 
 def write_report(
@@ -239,19 +194,13 @@ def _page(subject: Subject, title: str) -> str:
 def _results(
     adata: AnnData, key: str, genes: pd.Index, named: Mapping[str, str]
 ) -> dict[str, Result]:
-    """Return the results in the object; `genes` are the selected genes.
-
-    Raises
-    ------
-    KeyError
-        If a named result is missing.
-    ValueError
-        If a named result is of another selection.
-    """
+    """Return the results in the object; `genes` are the selected genes."""
     found = {}
     for what, written in _WRITTEN_BY.items():
         given = named.get(what)
-        where = _where(adata, key, what) if given is None else given
+        usual = [f"{key}_{what}", *([f"glfs_{what}"] if what in _OF_ANY_PANEL else [])]
+        where = next((name for name in usual if name in adata.uns), None)
+        where = where if given is None else given
         if where is None:
             continue
         entry = selection.record(adata, where, *written, argument="results")
@@ -268,12 +217,6 @@ def _results(
             )
         found[what] = Result(where, entry, unlike)
     return found
-
-
-def _where(adata: AnnData, key: str, what: str) -> str | None:
-    """Return the key of a result that was not named."""
-    usual = [f"{key}_{what}", *([f"glfs_{what}"] if what in _OF_ANY_PANEL else [])]
-    return next((name for name in usual if name in adata.uns), None)
 
 
 def _unlike(

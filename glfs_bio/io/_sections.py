@@ -11,6 +11,7 @@ import base64
 import io
 import logging
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -29,10 +30,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     import pandas as pd
+    from anndata import AnnData
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from ._report import Subject
 
 log = logging.getLogger(__name__)
 
@@ -106,6 +106,50 @@ _OF_MEASURES = {
     "counts_share": "counts of the panel, of those of all genes",
     "counts_spearman": "rank correlation of the panel's total in a cell with that of all genes",
 }
+
+
+@dataclass(frozen=True)
+class Result:
+    """A further result: its key, what is under it, and why it is not of the selection, if so."""
+
+    key: str
+    entry: dict[str, Any]
+    unlike: str | None = None
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Selection of a report, and how to show it."""
+
+    adata: AnnData
+    key: str
+    #: The selected genes, the best first.
+    frame: pd.DataFrame
+    entry: dict[str, Any]
+    #: Names of all genes.
+    called: pd.Series
+    labels: str | None
+    symbols: str | None
+    link: str | None
+    results: Mapping[str, Result]
+    #: Whether UMAPs are computed that are not in `adata`; None: of so many cells as is fast.
+    umaps: bool | None
+
+    def result(self, what: str) -> Result | None:
+        """Return a result of this selection; None if it is missing or of another one."""
+        found = self.results.get(what)
+        return None if found is None or found.unlike is not None else found
+
+    def of_another(self, what: str) -> dict[str, Any] | None:
+        """Return the section that says of which selection a result is; None without one."""
+        found = self.results.get(what)
+        if found is None or found.unlike is None:
+            return None
+        return {"of_another": {"key": found.key, "unlike": found.unlike}}
+
+    def renamed(self, text: str, separator: str) -> list[str]:
+        """Names of genes in a text, as they are called."""
+        return [str(self.called.get(name, name)) for name in text.split(separator) if name]
 
 
 def picture(draw: Callable[..., Any], *args: Any, **kwargs: Any) -> str:
@@ -196,7 +240,7 @@ def quality(subject: Subject) -> dict[str, Any] | None:
     """The structure preserved, next to that of other panels; with labels, their recall."""
     result = subject.result("evaluation")
     if result is None:
-        return _another(subject, "evaluation")
+        return subject.of_another("evaluation")
     adata, key, entry = subject.adata, result.key, result.entry
     with_labels = "per_label" in entry
     random = np.ravel(entry["random_preserved"])
@@ -246,7 +290,7 @@ def explanation(subject: Subject) -> dict[str, Any] | None:
     """Why each gene is in the panel."""
     result = subject.result("explanation")
     if result is None:
-        return _another(subject, "explanation")
+        return subject.of_another("explanation")
     table = result.entry["table"]
     rows = table.assign(
         name=subject.called.loc[table["gene"]].to_numpy(),
@@ -263,7 +307,7 @@ def substitutes(subject: Subject) -> dict[str, Any] | None:
     """Return the substitutes of each gene."""
     result = subject.result("substitutes")
     if result is None:
-        return _another(subject, "substitutes")
+        return subject.of_another("substitutes")
     rows = []
     for gene, table in result.entry["table"].query("place > 0").groupby("gene", sort=False):
         best, *further = table.sort_values("place").to_dict("records")
@@ -316,8 +360,7 @@ def stability(subject: Subject) -> dict[str, Any] | None:
     """How often subsamples of the cells give the genes; or why this cannot be said."""
     result = subject.result("stability")
     if result is None:
-        another = subject.of_another("stability")
-        return None if another is None else {"of_another": another}
+        return subject.of_another("stability")
     adata, key, entry = subject.adata, result.key, result.entry
     size = min(_FREQUENT, max(round(float(np.mean(entry["n_genes"]))), 1))
     consensus = adata.var_names[adata.var[f"{key}_consensus"].astype(bool)]
@@ -358,7 +401,7 @@ def order(subject: Subject) -> dict[str, Any] | None:
     """The order: what to send, what was checked, and what to expect of the platform."""
     result = subject.result("order")
     if result is None:
-        return _another(subject, "order")
+        return subject.of_another("order")
     entry = result.entry
     evaluated = subject.result("evaluation")
     expected = {} if evaluated is None else evaluated.entry
@@ -488,11 +531,6 @@ def _offered(subject: Subject, table: pd.DataFrame) -> pd.Series:
     scores = table["substitution_score"].map(" ({:.2f})".format)
     texts = table["substitute"].map(subject.called) + scores
     return texts.where(table["substitute"].fillna("") != "", "none")
-
-
-def _another(subject: Subject, what: str) -> dict[str, Any] | None:
-    another = subject.of_another(what)
-    return None if another is None else {"of_another": another}
 
 
 def _per_label(entry: dict[str, Any]) -> list[dict[str, Any]]:

@@ -19,7 +19,7 @@ from .._anndata.structure import KEY
 from .._anndata.write import storable
 from ..errors import Message
 from ..options import Platform
-from ..platform.forms import PanelFile
+from ..vendors.forms import PanelFile
 from ._values import column_of
 
 if TYPE_CHECKING:

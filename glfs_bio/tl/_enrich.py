@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pandas as pd
@@ -15,12 +15,22 @@ from .._anndata import names, provenance, read, selection, write
 from .._docs import documented
 from .._extras import needs
 from ..data.matrix import RowMatrix
-from ..errors import NO_VALUE, Caution, InvalidValue, Message, listed, naming, warn
-from ._gene_sets import gene_sets as read_gene_sets
+from ..errors import (
+    NO_VALUE,
+    Caution,
+    InvalidType,
+    InvalidValue,
+    Message,
+    Unreachable,
+    listed,
+    naming,
+    warn,
+)
+from ..vendors.sheets import read_gmt
 from ._panel import SHARED
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection
 
     from anndata import AnnData
 
@@ -28,6 +38,8 @@ if TYPE_CHECKING:
 _SIZES = {"ora": (1, None), "prerank": (15, 500)}
 #: Organisms whose libraries gseapy knows.
 _ORGANISMS = ("human", "mouse", "yeast", "fly", "fish", "worm")
+#: Where these libraries are, seconds to wait for an answer, and how many similar names are told.
+_LIBRARIES, _PATIENCE, _SIMILAR = "https://maayanlab.cloud/Enrichr/", 5.0, 5
 
 
 @documented(SHARED)
@@ -178,16 +190,13 @@ def enrich(
     universe = list(scores.index if background is None else dict.fromkeys(map(str, background)))
     if not universe:
         raise InvalidValue(
-            "background",
-            NO_VALUE,
-            "is empty",
-            "give the candidate genes of the selection",
+            "background", NO_VALUE, "is empty", "give the candidate genes of the selection"
         )
     if method == "prerank":  # a set of all genes has no place in the ranking
         most = len(universe) - 1
         largest = most if largest is None else min(largest, most)
     with naming(path="gene_sets"):
-        sets = read_gene_sets(gene_sets, organism)
+        sets = _gene_sets(gene_sets, organism)
     sets = _within(sets, universe, smallest, largest)
 
     if method == "ora":
@@ -197,6 +206,8 @@ def enrich(
         table = _prerank(scores, sets, n_permutations, weight, n_jobs, random_state)
     if not inplace:
         return table
+    layer = dict(adata.uns.get(key, {}).get("structure", {})).get("layer", "None")
+    panel = names.panel(adata, key, argument="key")
     adata.uns[f"{key}_enrichment" if key_added is None else key_added] = {
         "table": table,
         "params": {
@@ -211,18 +222,12 @@ def enrich(
             "weight": weight,
             "random_state": random_state,
         },
-        "made_of": _made_of(adata, key),
+        "made_of": provenance.made_of(adata, write.restored(layer), [panel]),
         "n_selected": len(selected),
         "n_background": len(universe),
         "versions": write.versions("glfs-bio", "gseapy", "scipy", "anndata"),
     }
     return None
-
-
-def _made_of(adata: AnnData, key: str) -> dict[str, Any]:
-    record = adata.uns.get(key, {})
-    layer = write.restored(dict(record.get("structure", {})).get("layer", "None"))
-    return provenance.made_of(adata, layer, [names.panel(adata, key, argument="key")])
 
 
 def _sizes(method: str, min_size: int | None, max_size: int | None) -> tuple[int, int | None]:
@@ -317,6 +322,67 @@ def _selected(adata: AnnData, key: str, symbols: str | None) -> pd.Index:
             n=len(genes),
         )
     return named
+
+
+def _gene_sets(
+    source: str | Path | Mapping[str, Collection[str]], organism: str
+) -> dict[str, list[str]]:
+    """Genes by the name of the set, each once: a mapping, a GMT file, or a library by its name."""
+    if isinstance(source, Mapping):
+        return _mapping(source)
+    if not isinstance(source, str | Path):
+        raise InvalidType(
+            "gene_sets",
+            source,
+            "holds no gene sets",
+            "give a GMT file, a {mapping} of names and genes, or the name of a gseapy library",
+        )
+    path = Path(source)
+    if isinstance(source, Path) or path.suffix.lower() == ".gmt" or path.exists():
+        return read_gmt(path)
+    return _library(source, organism)
+
+
+def _mapping(source: Mapping[str, Collection[str]]) -> dict[str, list[str]]:
+    if not source:
+        raise InvalidValue("gene_sets", NO_VALUE, "is empty", "give at least one gene set")
+    for name, genes in source.items():
+        if isinstance(genes, str) or not hasattr(genes, "__iter__"):
+            raise InvalidType(
+                "gene_sets", genes, "must be a list of gene names for {name!r}", name=str(name)
+            )
+    return {str(name): list(dict.fromkeys(map(str, genes))) for name, genes in source.items()}
+
+
+def _library(name: str, organism: str) -> dict[str, list[str]]:
+    import difflib
+
+    import gseapy
+    import requests
+
+    try:
+        # gseapy itself tries for half a minute to reach what cannot be reached
+        requests.head(_LIBRARIES, timeout=_PATIENCE)
+        libraries = gseapy.get_library_name(organism=organism)
+        if name in libraries:
+            return _mapping(gseapy.parser.download_library(name, organism=organism))
+    except requests.RequestException as error:
+        raise Unreachable(
+            "gene_sets",
+            name,
+            "is no file, and the libraries of gseapy cannot be reached ({error})",
+            "go online, or give a GMT file or a {mapping}",
+            error=type(error).__name__,
+        ) from error
+    similar = difflib.get_close_matches(name, libraries, n=_SIMILAR, cutoff=0.3)
+    raise InvalidValue(
+        "gene_sets",
+        name,
+        "is neither a file nor a gseapy library for {organism}",
+        "choose one of gseapy.get_library_name() (similar: {similar})",
+        organism=organism,
+        similar=listed(similar),
+    )
 
 
 def _within(

@@ -12,8 +12,7 @@ from .. import checks
 from .._anndata import read, selection, write
 from .._docs import documented
 from ..errors import Message, listed, naming
-from ..platform import names
-from ..platform.genes import as_genes
+from ..vendors import names
 from ._panel import SHARED
 
 if TYPE_CHECKING:
@@ -33,23 +32,13 @@ CHANGED = {
 
 @dataclass(frozen=True)
 class Resolution:
-    """What the genes of an object are in a table of genes.
+    """What the genes of an object are in a table of genes."""
 
-    Attributes
-    ----------
-    resolver
-        Looks further names up in the same table.
-    frame
-        One row per gene of the object, see :meth:`~glfs_bio.platform.names.Resolver.resolve`.
-    species
-        Species of the genes; ``""`` where nothing tells it.
-    listed
-        Whether the table is one that was given, and not all genes that are known.
-    """
-
+    #: Looks further names up in the same table.
     resolver: names.Resolver
+    #: One row per gene of the object, see :meth:`.names.Resolver.resolve`.
     frame: pd.DataFrame
-    species: str
+    #: Whether the table is one that was given, and not all genes that are known.
     listed: bool
 
     @property
@@ -146,16 +135,16 @@ def resolve_genes(
     found = resolved(
         adata, genes, symbols=symbols, ids=ids, species=species, nomenclature=nomenclature
     )
-    tell(found.frame)
+    _tell(found.frame)
     table = found.frame.drop(columns="place")
     if not inplace:
         return table
     for name in ("symbol", "id"):
         adata.var[f"{key_added}_{name}"] = table[name].to_numpy()
-    adata.var[f"{key_added}_orderable"] = orderable(found, min_probes)
+    adata.var[f"{key_added}_orderable"] = _orderable(found, min_probes)
     adata.uns[key_added] = {
         "table": table,
-        "species": found.species,
+        "species": found.resolver.species,
         "params": {
             "genes": genes if isinstance(genes, str) else type(genes).__name__,
             "symbols": write.storable(symbols),
@@ -176,13 +165,7 @@ def resolved(
     species: str | None = None,
     nomenclature: Any = None,
 ) -> Resolution:
-    """Return what the genes of an object are in a table of genes.
-
-    Raises
-    ------
-    KeyError, TypeError, ValueError, OSError
-        As :func:`resolve_genes`.
-    """
+    """Return what the genes of an object are in a table of genes."""
     read.unique_names(adata)
     checks.texts(symbols=symbols, ids=ids, species=species, or_none=True)
     called = selection.names(adata, symbols).fillna("").astype(str)
@@ -191,15 +174,14 @@ def resolved(
     if ids is not None:
         with naming(symbols="ids"):
             own = selection.names(adata, ids).fillna("").tolist()
-    table = None if genes is None else as_genes(genes, "genes")
-    history = None if nomenclature is None else as_genes(nomenclature, "nomenclature")
+    table = None if genes is None else names.as_genes(genes, "genes")
+    history = None if nomenclature is None else names.as_genes(nomenclature, "nomenclature")
     asked = called if own is None else [*called, *own]
-    resolver, kind = names.resolver(asked, table, species=species, history=history)
-    frame = resolver.resolve(called, own)
-    return Resolution(resolver, frame, kind, table is not None)
+    resolver = names.Resolver.of(asked, table, species=species, history=history)
+    return Resolution(resolver, resolver.resolve(called, own), table is not None)
 
 
-def orderable(found: Resolution, min_probes: int) -> Any:
+def _orderable(found: Resolution, min_probes: int) -> Any:
     """Whether each gene of an object is a gene of the table, the first that is, with probes."""
     place = found.frame["place"].to_numpy()
     some = (place >= 0) & ~found.frame["place"].duplicated().to_numpy()
@@ -208,14 +190,12 @@ def orderable(found: Resolution, min_probes: int) -> Any:
     return some
 
 
-def tell(frame: pd.DataFrame) -> None:
+def _tell(frame: pd.DataFrame) -> None:
     """Log how many names were found under another, and which were not, a line for each way."""
     for found, meaning in CHANGED.items():
         some = frame[frame["found"] == found]
         if len(some):
-            changed = [
-                f"{one.name} is {one.symbol or one.id}" for one in some.itertuples(index=False)
-            ]
+            changed = (f"{one.name} is {one.symbol or one.id}" for one in some.itertuples())
             log.info(
                 Message(
                     "{n} names {meaning}: {names}.",

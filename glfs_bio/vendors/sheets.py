@@ -1,4 +1,4 @@
-"""Tables and lists in files that people and spreadsheets write: their cells, as texts."""
+"""Tables, lists and gene sets in files of people and spreadsheets: their cells, as texts."""
 
 from __future__ import annotations
 
@@ -10,15 +10,19 @@ from datetime import date
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from .._extras import needs
-from .._files import reading
+from .._files import existing, reading, replacing
 from ..errors import InvalidValue, NotFound, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
+    import pandas as pd
+
 #: What the name of a packed file ends in.
 PACKED = ".gz"
+#: Endings of tables in texts, and what separates their columns.
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
 #: What begins a formula in a spreadsheet.
 FORMULA = ("=", "+", "-", "@")
 #: What columns of genes are headed, as :func:`plain` has it: names before ids.
@@ -55,25 +59,13 @@ def opened(path: Path) -> IO[str]:
 
 
 def text(path: Path) -> str:
-    """Return the text of a file, packed or not.
-
-    Raises
-    ------
-    ValueError
-        Not UTF-8, or a packed file that is damaged.
-    """
+    """Return the text of a file, packed or not."""
     with reading(path, "UTF-8 text"), opened(path) as file:
         return file.read()
 
 
 def table(path: Path) -> list[list[Cell]]:
-    """Return the rows of a table with commas, semicolons or tabs, without comments.
-
-    Raises
-    ------
-    ValueError
-        As :func:`text`.
-    """
+    """Return the rows of a table with commas, semicolons or tabs, without comments."""
     lines = [line for line in text(path).splitlines() if line.strip() and line[0] != "#"]
     if not lines:
         return []
@@ -83,15 +75,7 @@ def table(path: Path) -> list[list[Cell]]:
 
 
 def sheets(path: Path) -> dict[str, list[list[Cell]]]:
-    """Return the rows of every sheet of a workbook.
-
-    Raises
-    ------
-    ImportError
-        openpyxl is not installed.
-    ValueError
-        No workbook.
-    """
+    """Return the rows of every sheet of a workbook."""
     needs("An .xlsx file", "openpyxl")
     import openpyxl  # type: ignore[import-untyped]
 
@@ -136,13 +120,7 @@ def place(heads: Sequence[str], known: Iterable[str]) -> int | None:
 
 
 def column(heads: Sequence[str], name: str, path: Path) -> int:
-    """Return which column has exactly this header.
-
-    Raises
-    ------
-    KeyError
-        None has.
-    """
+    """Return which column has exactly this header."""
     if name not in heads:
         raise NotFound(
             *("column", name, "is not in {path}", "it has {names}"),
@@ -150,6 +128,18 @@ def column(heads: Sequence[str], name: str, path: Path) -> int:
             names=listed(heads),
         )
     return heads.index(name)
+
+
+def write(frame: pd.DataFrame, path: Path, *, overwrite: bool, sheet: str = "Sheet1") -> None:
+    """Write a table without formulas; `sheet` is what it is called in a workbook."""
+    frame = frame.map(without_formula)
+    with replacing(path, overwrite=overwrite) as target:
+        if path.suffix.lower() == ".xlsx":
+            with target.open("wb") as file:
+                frame.to_excel(file, sheet_name=sheet, engine="openpyxl", index=False)
+        else:
+            separator = SEPARATORS[path.suffix.lower()]
+            frame.to_csv(target, sep=separator, index=False, encoding="utf-8")
 
 
 def without_formula(value: Any) -> Any:
@@ -164,15 +154,7 @@ def without_formula(value: Any) -> Any:
 
 
 def check_names(names: Iterable[str], path: Path) -> None:
-    """Refuse names of genes that would not be the same once they are read again.
-
-    Raises
-    ------
-    ValueError
-        A name that is empty, has blanks around it, or a character that is not printed, such as a
-        line break; one that is a comment in a list or a formula in a spreadsheet; a first name that
-        is the header of a list.
-    """
+    """Refuse names of genes that would not be the same once they are read again."""
     for number, name in enumerate(names):
         fault = None
         if not name or name != name.strip():
@@ -194,3 +176,67 @@ def check_names(names: Iterable[str], path: Path) -> None:
                 name=name,
                 fault=fault,
             )
+
+
+def read_gmt(path: str | Path) -> dict[str, list[str]]:
+    r"""Read gene sets from a GMT file.
+
+    Parameters
+    ----------
+    path : str or path
+        Text file with one set per line: name, description and genes, separated by tabs.
+
+    Returns
+    -------
+    dict of str to list
+        Genes of each set by its name, in the order of the file, each gene once.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the file does not exist.
+    ValueError
+        If the file is not text, if a line has no genes, if a name occurs twice, or if it has no
+        sets.
+
+    See Also
+    --------
+    write_gmt : Write selections as gene sets.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, glfs_bio
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "sets.gmt"
+    ...     _ = path.write_text("T cells\tmarkers\tCD3D\tCD3E\n")
+    ...     sets = glfs_bio.io.read_gmt(path)
+    >>> sets
+    {'T cells': ['CD3D', 'CD3E']}
+    """
+    path = existing(path)
+    sets: dict[str, list[str]] = {}
+    for number, line in enumerate(text(path).splitlines(), start=1):
+        if not line.strip():
+            continue
+        name, *fields = (field.strip() for field in line.split("\t"))
+        genes = [gene for gene in fields[1:] if gene]
+        if not name or not genes:
+            raise InvalidValue(
+                "path",
+                str(path),
+                "is not a GMT file",
+                "line {number} must hold a name, a description and genes, separated by tabs; it "
+                "starts {start!r}",
+                number=number,
+                start=line[:40],
+            )
+        if name in sets:
+            raise InvalidValue(
+                *("path", str(path), "has two gene sets {name!r}, the second in line {number}"),
+                name=name,
+                number=number,
+            )
+        sets[name] = list(dict.fromkeys(genes))
+    if not sets:
+        raise InvalidValue("path", str(path), "holds no gene set")
+    return sets

@@ -17,8 +17,7 @@ from .. import checks
 from .._files import as_path, existing, reading
 from ..errors import InvalidValue, Message, NotFound, listed
 from . import names, sheets
-from .genes import versionless
-from .gmt import read_gmt
+from .names import versionless
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -105,15 +104,7 @@ class PanelFile(list[str]):
 
 @dataclass(frozen=True)
 class Source:
-    """A file of a panel, and what was asked of it.
-
-    Attributes
-    ----------
-    path
-        File that is there.
-    column, sheet, set_name
-        Which part of it holds the genes, where that was said.
-    """
+    """A file of a panel that is there, and which part of it holds the genes, if that was said."""
 
     path: Path
     column: str | None = None
@@ -166,25 +157,6 @@ class Found:
     control: Sequence[bool] | None = None
     codebook: pd.DataFrame | None = None
     about: Mapping[str, str] | None = None
-
-
-@dataclass(frozen=True)
-class Form:
-    """A form of panels.
-
-    Attributes
-    ----------
-    name
-        What it is called.
-    is_form
-        Whether a file has it.
-    read
-        Reads it.
-    """
-
-    name: str
-    is_form: Callable[[Source], bool]
-    read: Callable[[Source], Found]
 
 
 def read_panel(
@@ -274,8 +246,8 @@ def read_panel(
                 path=str(path),
             )
     source = Source(path, column, sheet, set_name)
-    form = next(form for form in FORMS if form.is_form(source))
-    return _panel(source, form, form.read(source))
+    form, read = next((form, read) for form, (is_form, read) in _FORMS.items() if is_form(source))
+    return _panel(source, form, read(source))
 
 
 def is_panel_file(text: str) -> bool:
@@ -283,7 +255,7 @@ def is_panel_file(text: str) -> bool:
     return sheets.ending(Path(text)) in ENDINGS and Path(text).is_file()
 
 
-def _panel(source: Source, form: Form, found: Found) -> PanelFile:
+def _panel(source: Source, form: str, found: Found) -> PanelFile:
     """The genes of a file, without its controls."""
     table = found.table
     for cell in table["gene"]:
@@ -310,11 +282,11 @@ def _panel(source: Source, form: Form, found: Found) -> PanelFile:
     controls = list(dict.fromkeys(table["gene"][filled & control]))
     genes = genes[once].reset_index(drop=True)
     if "id" not in genes:
-        genes.insert(1, "id", [versionless(name) or "" for name in genes["gene"]])
+        genes.insert(1, "id", genes["gene"].map(versionless))
     bits = found.codebook
     if bits is not None:
         bits = bits[filled & ~control][once].set_axis(list(genes["gene"]), axis=0)
-    panel = PanelFile(genes, form.name, controls, repeated, bits, found.about)
+    panel = PanelFile(genes, form, controls, repeated, bits, found.about)
     _tell(source, panel)
     return panel
 
@@ -340,23 +312,15 @@ def _tell(source: Source, panel: PanelFile) -> None:
 
 
 def _check_damage(source: Source, genes: list[str]) -> None:
-    """Refuse dates, and numbers among names, which spreadsheets have made of names.
-
-    Raises
-    ------
-    ValueError
-        Saying which symbols each may have been.
-    """
+    """Refuse dates, and numbers among names, which spreadsheets have made of names."""
     damaged = [name for name in genes if names.dates(name)]
     numbers = [name for name in genes if names.is_number(name)]
     if 2 * len(numbers) < len(genes):  # else the names are numbers, as those of NCBI
         damaged += numbers
     if not damaged:
         return
-    damaged_names = []
-    for name in damaged:
-        meant = names.meant_by_date(name)
-        damaged_names.append(f"{name} for {' or '.join(meant)}" if meant else name)
+    meant = {name: " or ".join(names.meant_by_date(name)) for name in damaged}
+    damaged_names = [f"{name} for {was}" if was else name for name, was in meant.items()]
     raise InvalidValue(
         "path",
         str(source.path),
@@ -487,7 +451,7 @@ def _cosmx(source: Source) -> Found:
 
 
 def _sets(source: Source) -> Found:
-    sets = read_gmt(source.path)
+    sets = sheets.read_gmt(source.path)
     if source.set_name is not None and source.set_name not in sets:
         raise NotFound(
             *("set_name", source.set_name, "is not in {path}", "it has {names}"),
@@ -527,7 +491,7 @@ def _table(source: Source) -> Found:
     own_id = sheets.place(heads, sheets.ID_HEADS) if source.column is None else None
     table = _columns(source.rows[1:], {"gene": gene, "id": own_id})
     if "id" in table:
-        table["id"] = [versionless(str(cell)) or "" for cell in table["id"]]
+        table["id"] = [versionless(str(cell)) for cell in table["id"]]
     return Found(table)
 
 
@@ -556,22 +520,21 @@ def _is_predesigned(source: Source) -> bool:
     return named and of_panel and source.have("ensemblid")
 
 
-#: Those of vendors first: of two that a file has, the one that says more.
-FORMS = (
-    Form(
-        "10x custom gene list",
+#: What has each form, and what reads it.  Those of vendors first: of two that a file has, the one
+#: that says more.
+_FORMS: dict[str, tuple[Callable[[Source], bool], Callable[[Source], Found]]] = {
+    "10x custom gene list": (
         lambda source: source.have("gene", "ensemblid", "probeset", "force"),
         _vendor_table,
     ),
-    Form("10x predesigned panel", _is_predesigned, _vendor_table),
-    Form("10x gene_panel.json", lambda source: source.ending == ".json", _json),
-    Form(
-        "MERSCOPE codebook",
+    "10x predesigned panel": (_is_predesigned, _vendor_table),
+    "10x gene_panel.json": (lambda source: source.ending == ".json", _json),
+    "MERSCOPE codebook": (
         lambda source: source.of_vendor and source.heads[:3] == ["name", "id", "barcodetype"],
         _codebook,
     ),
-    Form("CosMx gene list", lambda source: bool(_cosmx_rows(source)), _cosmx),
-    Form("gene sets", lambda source: source.ending == ".gmt", _sets),
-    Form("list", lambda source: source.ending == ".txt", _lines),
-    Form("table", lambda source: True, _table),
-)
+    "CosMx gene list": (lambda source: bool(_cosmx_rows(source)), _cosmx),
+    "gene sets": (lambda source: source.ending == ".gmt", _sets),
+    "list": (lambda source: source.ending == ".txt", _lines),
+    "table": (lambda source: True, _table),
+}

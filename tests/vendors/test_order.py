@@ -25,8 +25,8 @@ from glfs_bio.errors import (
     Refusal,
 )
 from glfs_bio.io import read_panel, write_order, write_reference
-from glfs_bio.platform.genes import versionless
 from glfs_bio.tl import order_panel
+from glfs_bio.vendors.names import versionless
 
 PLATFORMS = {
     "xenium_v1": "csv",
