@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import os
 import sys
 from pathlib import Path
@@ -70,3 +71,23 @@ def clusters() -> np.ndarray:
     groups = np.repeat(np.eye(3), 30, axis=0)
     signal = groups @ np.hstack([np.eye(3), np.eye(3)[::-1]]) * 3.0
     return np.hstack([signal, np.zeros((90, 34))]) + rng.normal(scale=0.3, size=(90, 40)) + 1.0
+
+
+VENDORS_LIST = """Species,Ensembl ID,Gene symbol
+Homo sapiens,ENSG00000167286,CD3D
+Homo sapiens,ENSG00000127054,INTS11
+Homo sapiens,ENSG00000145416,MARCH1
+Homo sapiens,ENSG00000183291,SELENOF
+Homo sapiens,ENSG00000284770,TBCE
+Homo sapiens,ENSG00000285053,TBCE
+Homo sapiens,ENSG00000273045,C2orf15
+Mus musculus,ENSMUSG00000032094,Cd3d
+"""
+
+
+@pytest.fixture
+def vendor(tmp_path):
+    """A list of genes, some with other names than today."""
+    path = tmp_path / "vendor.csv.gz"
+    path.write_bytes(gzip.compress(VENDORS_LIST.encode()))
+    return path

@@ -1,20 +1,108 @@
-"""Panels in the forms of vendors."""
+"""Panels in the forms of vendors and of people: files as they are documented, with own genes."""
 
 from __future__ import annotations
 
 import copy
+import datetime
+import gzip
 import json
 import pickle
 
 import numpy as np
 import pandas as pd
 import pytest
-from panel_files import FORMS, GENES, IDS, document, predesigned, target, written
 from refusals import refused
 
 import glfs_bio
-from glfs_bio.errors import InvalidValue, NotFound
+from glfs_bio.errors import FileMissing, InvalidType, InvalidValue, NotFound, PackageMissing
 from glfs_bio.io import read_panel
+
+IDS = {"CD3D": "ENSG00000167286", "MS4A1": "ENSG00000156738", "NKG7": "ENSG00000105374"}
+GENES = [*IDS]
+
+
+def predesigned(path, first="Genes"):
+    rows = [f"{gene},{gene_id},8,1,marker" for gene, gene_id in IDS.items()]
+    rows.append("NegControlProbe_00042,,,,")
+    path.write_text("\n".join([f"{first},Ensembl_ID,Num_Probesets,Codewords,Annotation", *rows]))
+
+
+def custom_list(path):
+    rows = [f"{gene},{gene_id},," for gene, gene_id in IDS.items()]
+    rows[1] = f"MS4A1,{IDS['MS4A1']},4,forced"
+    path.write_text("\n".join(["Gene,Ensembl ID,Probe sets,Force", *rows]))
+
+
+def target(name, gene_id="", descriptor="gene", codewords=(7,)):
+    data = {"name": name, "id": gene_id}
+    return {
+        "type": {"descriptor": descriptor, "data": data},
+        "codewords": list(codewords),
+        "info": {"gene_coverage": 5},
+    }
+
+
+def document():
+    targets = [target(gene, gene_id) for gene, gene_id in IDS.items()]
+    targets.append(target("BLANK_0001", "BLANK_0001", "blank"))
+    targets.append(target("spike", "spike", "negative_control_probe"))
+    identity = {"name": "A panel of a test"}
+    panel = {"identity": identity, "species": "Human", "tissue": "Blood", "num_gene_targets": 3}
+    return {"payload": {"panel": panel, "targets": targets}}
+
+
+def panel_json(path):
+    path.write_text(json.dumps(document()))
+
+
+def codebook(path):
+    rows = [
+        "# version 1",
+        "name,id,barcodeType,b1,b2,b3",
+        "CD3D,ENST00000300692,merfish,1,1,0",
+        "MS4A1,ENST00000345732,merfish,1,0,1",
+        "NKG7,ENST00000221978,merfish,0,1,1",
+        "Blank-0,,merfish,1,1,1",
+        "Blank-12,,merfish,0,0,1",
+    ]
+    path.write_text("\n".join(rows))
+
+
+def cosmx(path):
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    book.active.append(["About this list"])
+    page = book.create_sheet("Genes")
+    page.append(["Genes of a test"])
+    page.append(["Display Name", "Description"])
+    for gene in [*GENES, "Negative1", "SystemControl3", "NegPrb07"]:
+        page.append([gene, "x"])
+    book.save(path)
+
+
+#: Of each: file, form, and controls.
+FORMS = {
+    "predesigned.csv": (predesigned, "10x predesigned panel", 1),
+    "order.csv": (custom_list, "10x custom gene list", 0),
+    "gene_panel.json": (panel_json, "10x gene_panel.json", 2),
+    "codebook.csv": (codebook, "MERSCOPE codebook", 2),
+    "cosmx.xlsx": (cosmx, "CosMx gene list", 3),
+    "list.txt": (lambda path: path.write_text("\n".join(GENES)), "list", 0),
+    "table.csv": (lambda path: path.write_text("\n".join(["gene", *GENES])), "table", 0),
+    "sets.gmt": (lambda path: path.write_text("\t".join(["T", "x", *GENES])), "gene sets", 0),
+    "packed.csv.gz": (
+        lambda path: path.write_bytes(gzip.compress("\n".join(["gene", *GENES]).encode())),
+        "table",
+        0,
+    ),
+}
+
+
+def written(folder, name):
+    path = folder / name
+    FORMS[name][0](path)
+    return path
 
 
 @pytest.mark.parametrize("name", FORMS)
@@ -229,3 +317,141 @@ def test_damaged_files(tmp_path, name):
         path.write_bytes(bytes(content))
         panel = or_refused(path)
         assert all(isinstance(gene, str) and gene == gene.strip() for gene in panel)
+
+
+#: Of a list of genes, one of which looks like a missing value.
+NAMES = ["CD3D", "MS4A1", "NA"]
+
+
+@pytest.fixture
+def write(tmp_path):
+    def file(name, text):
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return file
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("list.txt", "CD3D\nMS4A1\nNA\n"),
+        ("comments.txt", "# T and B\nCD3D  # T\n\n  MS4A1\nCD3D\n\nNA"),
+        ("header.txt", "Gene Symbol\nCD3D\nMS4A1\nNA\n"),
+        ("windows.txt", "\ufeffCD3D\r\nMS4A1\r\nNA\r\n"),
+        ("one.csv", "CD3D\nMS4A1\nNA\n"),
+        ("one_headed.csv", "gene\nCD3D\nMS4A1\nNA\n"),
+        ("two.csv", "type,Gene\nT,CD3D\nB,MS4A1\nT,CD3D\nx,NA\n"),
+        ("names_first.csv", "Ensembl ID,gene_name\nENSG1,CD3D\nENSG2,MS4A1\nENSG3,NA\n"),
+        ("semicolon.csv", "\ufeffSymbol;weight\nCD3D;0,5\nMS4A1;0,3\nNA;0\n"),
+        ("quoted.csv", '"NAMES","note"\n"CD3D","a, b"\n"MS4A1",""\n"NA",""\n'),
+        ("comments.csv", "#file_format=1.0\ngene,n\nCD3D,1\nMS4A1,1\n,1\nNA,1\n"),
+        ("row_names.csv", ",score\nCD3D,1\nMS4A1,2\nNA,3\n"),
+        ("table.tsv", "target_gene\tn\nCD3D\t1\nMS4A1\t1\nNA\t1\n"),
+        ("UPPER.TSV", "names\nCD3D\nMS4A1\nNA\n"),
+        ("sets.gmt", "T\tx\tCD3D\tMS4A1\nB\tx\tMS4A1\tNA\n"),
+    ],
+)
+def test_lists_and_tables(write, name, text):
+    path = write(name, text)
+    assert read_panel(path) == NAMES
+    assert read_panel(str(path)) == NAMES
+
+
+def test_column_and_set_by_name(write):
+    table = write("table.csv", "gene,ligand\nCD3D,IL6\nMS4A1,TNF\n")
+    assert read_panel(table, column="ligand") == ["IL6", "TNF"]
+    sets = write("sets.gmt", "T\tx\tCD3D\nB\tx\tMS4A1\n")
+    assert read_panel(sets, set_name="B") == ["MS4A1"]
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "txt", "gmt"])
+def test_what_this_package_writes(pbmc, tmp_path, ending):
+    glfs_bio.pp.select_genes(pbmc, 5)
+    best = pbmc.var[pbmc.var["glfs_selected"]].sort_values("glfs_rank").index
+    path = tmp_path / f"panel.{ending}"
+    if ending == "gmt":
+        glfs_bio.io.write_gmt(pbmc, path)
+    elif ending == "txt":
+        path.write_text("\n".join(best))
+    else:
+        glfs_bio.io.write_gene_list(pbmc, path)
+    assert read_panel(path)[:5] == list(best)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "options", "error", "argument"),
+    [
+        ("empty.txt", "", {}, InvalidValue, "path"),
+        ("comments.txt", "# nothing\n\n", {}, InvalidValue, "path"),
+        ("empty.csv", "", {}, InvalidValue, "path"),
+        ("only_header.csv", "gene,n\n", {}, InvalidValue, "path"),
+        ("empty.gmt", "", {}, InvalidValue, "path"),
+        ("several.txt", "CD3D\nCD4, CD8A\n", {}, InvalidValue, "path"),
+        ("table.txt", "gene\tn\nCD3D\t1\n", {}, InvalidValue, "path"),
+        ("panel.doc", "CD3D", {}, InvalidValue, "path"),
+        ("no_head.csv", "CD3D,T\nCD4,T\n", {}, InvalidValue, "path"),
+        ("a.csv", "gene,n\nCD3D,1\n", {"column": "x"}, NotFound, "column"),
+        ("a.csv", "gene\nCD3D\n", {"column": 1}, InvalidType, "column"),
+        ("a.csv", "gene\nCD3D\n", {"sheet": "x"}, InvalidValue, "sheet"),
+        ("a.txt", "CD3D\n", {"column": "x"}, InvalidValue, "column"),
+        ("a.txt", "CD3D\n", {"set_name": "x"}, InvalidValue, "set_name"),
+        ("a.gmt", "T\tx\tCD3D\n", {"set_name": "x"}, NotFound, "set_name"),
+    ],
+)
+def test_bad_lists_and_tables(write, name, text, options, error, argument):
+    with refused(error, argument):
+        read_panel(write(name, text), **options)
+
+
+def test_missing_and_binary_files(tmp_path):
+    with refused(FileMissing, "path"):
+        read_panel(tmp_path / "no.csv")
+    path = tmp_path / "binary.txt"
+    path.write_bytes(b"\xff\xfe\x00C")
+    with refused(InvalidValue, "path"):
+        read_panel(path)
+    with refused(InvalidType, "path"):
+        read_panel(5)
+
+
+def test_excel_without_openpyxl(write, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "openpyxl", None)
+    with refused(PackageMissing, "openpyxl"):
+        read_panel(write("a.xlsx", "x"))
+
+
+def test_excel(tmp_path):
+    pytest.importorskip("openpyxl")
+    path = tmp_path / "panel.xlsx"
+    dates = ["CD3D", datetime.datetime(2026, 9, 1)]
+    with pd.ExcelWriter(path) as book:
+        pd.DataFrame({"n": [1, 2, 3, 4], "Gene": [*NAMES, None]}).to_excel(book, index=False)
+        pd.DataFrame(["CD4", "CD8A"]).to_excel(book, sheet_name="T", index=False, header=False)
+        pd.DataFrame({"gene": dates}).to_excel(book, sheet_name="dates", index=False)
+    assert read_panel(path) == NAMES
+    assert read_panel(path, sheet="T") == ["CD4", "CD8A"]
+    assert read_panel(path, column="n") == ["1", "2", "3", "4"]
+    with refused(NotFound, "sheet"):
+        read_panel(path, sheet="B")
+    with refused(InvalidValue, "path"):
+        read_panel(path, sheet="dates")
+    (tmp_path / "text.xlsx").write_text("CD3D")
+    with refused(InvalidValue, "path"):
+        read_panel(tmp_path / "text.xlsx")
+
+
+@pytest.mark.parametrize("cell", ["=A2", "=UPPER(A2)", "#REF!"])
+def test_formulas_of_other_people_are_not_left_out(tmp_path, cell):
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    for row in (["gene", "price"], ["CD3D", "=1+1"], [cell, 3], ["LYZ", 4]):
+        book.active.append(row)
+    book.save(tmp_path / "panel.xlsx")
+    with refused(InvalidValue, "path"):
+        read_panel(tmp_path / "panel.xlsx")
+    book.active.delete_rows(3)
+    book.save(tmp_path / "panel.xlsx")
+    assert read_panel(tmp_path / "panel.xlsx") == ["CD3D", "LYZ"]  # prices may be computed
