@@ -307,9 +307,10 @@ def write_gmt(
     keys = [] if key is None else [key] if isinstance(key, str) else list(key)
     cuts = [thresholds] if isinstance(thresholds, int | float) else list(thresholds)
     called = selection.names(adata, symbols)
+    about = f"selected by glfs-bio {version('glfs-bio')}"
     lines: dict[str, str] = {}
     for argument, name, description, genes in [
-        *_selections(adata, keys),
+        *(("key", one, about, selection.ranked(adata, one).index) for one in keys),
         *_groups(adata, groups or {}),
         *_frequent(adata, cuts, stability_key),
     ]:
@@ -337,12 +338,6 @@ def write_gmt(
             "key", key, "leaves nothing to write", "give {arg:groups} or {arg:thresholds}"
         )
     _write_lines(path, lines.values(), overwrite=overwrite)
-
-
-def _selections(adata: AnnData, keys: list[str]) -> Iterator[GeneSet]:
-    description = f"selected by glfs-bio {version('glfs-bio')}"
-    for key in keys:
-        yield "key", key, description, selection.ranked(adata, key).index
 
 
 def _groups(adata: AnnData, groups: Mapping[str, Iterable[str]]) -> Iterator[GeneSet]:

@@ -173,7 +173,11 @@ def enrich(
     needs("An enrichment", "gseapy")
     checks.one_of("method", method, _SIZES)
     checks.one_of("organism", str(organism).lower(), _ORGANISMS)
-    smallest, largest = _sizes(method, min_size, max_size)
+    smallest, largest = _SIZES[method]
+    smallest = smallest if min_size is None else min_size
+    largest = largest if max_size is None else max_size
+    checks.whole_number("min_size", smallest, at_least=1)
+    checks.whole_number("max_size", largest, at_least=smallest, or_none=True)
     checks.whole_number("n_permutations", n_permutations, at_least=1)
     checks.number("weight", weight)
     checks.whole_number("n_jobs", n_jobs, at_least=1)
@@ -228,16 +232,6 @@ def enrich(
         "versions": write.versions("glfs-bio", "gseapy", "scipy", "anndata"),
     }
     return None
-
-
-def _sizes(method: str, min_size: int | None, max_size: int | None) -> tuple[int, int | None]:
-    """Fewest and most genes of a set, checked."""
-    smallest, largest = _SIZES[method]
-    smallest = smallest if min_size is None else min_size
-    largest = largest if max_size is None else max_size
-    checks.whole_number("min_size", smallest, at_least=1)
-    checks.whole_number("max_size", largest, at_least=smallest, or_none=True)
-    return smallest, largest
 
 
 def _check_background(background: Iterable[str] | None, method: str, min_cells: int | None) -> None:

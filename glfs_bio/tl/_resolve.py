@@ -192,26 +192,18 @@ def _orderable(found: Resolution, min_probes: int) -> Any:
 
 def _tell(frame: pd.DataFrame) -> None:
     """Log how many names were found under another, and which were not, a line for each way."""
-    for found, meaning in CHANGED.items():
+    for found, meaning in {**CHANGED, **names.NOT_FOUND}.items():
         some = frame[frame["found"] == found]
-        if len(some):
-            changed = (f"{one.name} is {one.symbol or one.id}" for one in some.itertuples())
+        if found in CHANGED:
+            told = [f"{one.name} is {one.symbol or one.id}" for one in some.itertuples()]
+        else:
+            told, meaning = list(some["name"]), f"of which each {meaning}"
+        if told:
             log.info(
                 Message(
                     "{n} names {meaning}: {names}.",
-                    n=len(some),
+                    n=len(told),
                     meaning=meaning,
-                    names=listed(changed),
-                )
-            )
-    for found, meaning in names.NOT_FOUND.items():
-        some = frame[frame["found"] == found]
-        if len(some):
-            log.info(
-                Message(
-                    "{n} names of which each {meaning}: {names}.",
-                    n=len(some),
-                    meaning=meaning,
-                    names=listed(some["name"]),
+                    names=listed(told),
                 )
             )

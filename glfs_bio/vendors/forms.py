@@ -498,7 +498,13 @@ def _table(source: Source) -> Found:
 def _where(source: Source, heads: list[str]) -> int | None:
     """Which column holds the genes; None for the only one, if it has no header."""
     if source.column is not None:
-        return sheets.column(heads, source.column, source.path)
+        if source.column not in heads:
+            raise NotFound(
+                *("column", source.column, "is not in {path}", "it has {names}"),
+                path=str(source.path),
+                names=listed(heads),
+            )
+        return heads.index(source.column)
     known = sheets.place(heads, (*sheets.SYMBOL_HEADS, *sheets.ID_HEADS))
     if known is not None or len(heads) == 1:
         return known

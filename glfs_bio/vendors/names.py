@@ -462,17 +462,13 @@ class Resolver:
         return ("ambiguous" if rows else "unknown"), -1, ", ".join(self._told(rows))
 
     def _rows(self, entry: Entry) -> list[int]:
-        """Rows of a gene of the nomenclature: by its id, else by a symbol of no other gene."""
-        rows = self._by_id.get(entry.id, [])
+        """Rows of a gene of the nomenclature: by its id, else by a symbol of no other."""
+        rows, known = self._by_id.get(entry.id, []), self._history.by_id
         for symbol in () if rows else (entry.symbol, *entry.previous):
-            rows = [row for row in self._by_symbol.get(symbol, []) if not self._is_other(row)]
+            rows = [row for row in self._by_symbol.get(symbol, []) if self._ids[row] not in known]
             if rows:
                 break
         return rows
-
-    def _is_other(self, row: int) -> bool:
-        """Whether the id of a row is that of a gene of the nomenclature."""
-        return self._ids[row] in self._history.by_id
 
     def _once(self, name: str, rows: list[int]) -> str:
         """Other genes of the table whose symbol a present symbol was."""

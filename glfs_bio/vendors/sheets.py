@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from .._extras import needs
 from .._files import existing, reading, replacing
-from ..errors import InvalidValue, NotFound, listed
+from ..errors import InvalidValue
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -117,17 +117,6 @@ def place(heads: Sequence[str], known: Iterable[str]) -> int | None:
     """Return which column is headed by the first of `known` that heads one; None: none is."""
     found = [plain(head) for head in heads]
     return next((found.index(head) for head in known if head in found), None)
-
-
-def column(heads: Sequence[str], name: str, path: Path) -> int:
-    """Return which column has exactly this header."""
-    if name not in heads:
-        raise NotFound(
-            *("column", name, "is not in {path}", "it has {names}"),
-            path=str(path),
-            names=listed(heads),
-        )
-    return heads.index(name)
 
 
 def write(frame: pd.DataFrame, path: Path, *, overwrite: bool, sheet: str = "Sheet1") -> None:
