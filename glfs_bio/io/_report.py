@@ -185,7 +185,8 @@ def _page(subject: Subject, title: str) -> str:
             content = function(subject)
             if content is not None:
                 name = function.__name__
-                sections.append({"id": name, "heading": heading, "body": filled(name, content)})
+                body = filled(name, {"of_another": None, **content})
+                sections.append({"id": name, "heading": heading, "body": body})
             bar.advance(task)
     lead = filled("lead", _sections.lead(subject))
     return environment.get_template("report.html").render(title=title, lead=lead, sections=sections)

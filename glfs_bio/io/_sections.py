@@ -245,7 +245,6 @@ def quality(subject: Subject) -> dict[str, Any] | None:
     with_labels = "per_label" in entry
     random = np.ravel(entry["random_preserved"])
     return {
-        "of_another": None,
         "entry": entry,
         "random": (float(random.min()), float(random.max())) if random.size else None,
         "n_random": random.size,
@@ -297,7 +296,6 @@ def explanation(subject: Subject) -> dict[str, Any] | None:
         axis=[subject.renamed(str(text), "/") for text in table["axis"]],
     )
     return {
-        "of_another": None,
         "rows": rows.to_dict("records"),
         "some_support": "supports" in table,
     }
@@ -323,7 +321,6 @@ def substitutes(subject: Subject) -> dict[str, Any] | None:
             }
         )
     return {
-        "of_another": None,
         "min_score": result.entry["params"]["min_score"],
         "rows": rows,
         "alone": list(subject.called.loc[list(result.entry["irreplaceable"])]),
@@ -365,7 +362,6 @@ def stability(subject: Subject) -> dict[str, Any] | None:
     size = min(_FREQUENT, max(round(float(np.mean(entry["n_genes"]))), 1))
     consensus = adata.var_names[adata.var[f"{key}_consensus"].astype(bool)]
     return {
-        "of_another": None,
         "entry": entry,
         "n_consensus": len(consensus),
         "out": list(subject.called.loc[subject.frame.index.difference(consensus, sort=False)]),
@@ -407,7 +403,6 @@ def order(subject: Subject) -> dict[str, Any] | None:
     expected = {} if evaluated is None else evaluated.entry
     forecast = expected.get("forecast")
     return {
-        "of_another": None,
         "entry": entry,
         "genes": entry["table"].to_dict("records"),
         "columns": {name: text for name, text in _OF_ORDER.items() if name in entry["table"]},

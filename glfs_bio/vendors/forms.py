@@ -293,22 +293,30 @@ def _panel(source: Source, form: str, found: Found) -> PanelFile:
 
 def _tell(source: Source, panel: PanelFile) -> None:
     """Say which form it was, and what is left out."""
-    fields = {"path": str(source.path), "form": panel.form, "n": len(panel)}
+    path, n = str(source.path), len(panel)
     if panel.controls:
         log.warning(
             Message(
                 "{path} is a file of the form {form}: {n} genes, and {controls} controls that are "
                 "left out ({names}).",
+                path=path,
+                form=panel.form,
+                n=n,
                 controls=len(panel.controls),
                 names=listed(panel.controls, 3),
-                **fields,
             )
         )
     else:
-        log.info(Message("{path} is a file of the form {form}: {n} genes.", **fields))
+        log.info(
+            Message(
+                "{path} is a file of the form {form}: {n} genes.", path=path, form=panel.form, n=n
+            )
+        )
     stated = panel.about.get("num_gene_targets", "")
-    if stated.isdecimal() and int(stated) != len(panel):
-        log.warning(Message("{path} states {stated} genes, and has {n}.", stated=stated, **fields))
+    if stated.isdecimal() and int(stated) != n:
+        log.warning(
+            Message("{path} states {stated} genes, and has {n}.", path=path, stated=stated, n=n)
+        )
 
 
 def _check_damage(source: Source, genes: list[str]) -> None:
@@ -378,15 +386,14 @@ def _json(source: Source) -> Found:
             }
         )
         control.append(kind.get("descriptor") != "gene")
-    if not rows:
-        raise InvalidValue("path", str(source.path), "has no gene names")
     panel = payload.get("panel")
     panel = panel if isinstance(panel, dict) else {}
     identity = panel.get("identity")
     about = {name: panel.get(name) for name in ("species", "tissue", "num_gene_targets")}
     about["name"] = identity.get("name") if isinstance(identity, dict) else None
     known = {name: str(value) for name, value in about.items() if isinstance(value, str | int)}
-    return Found(pd.DataFrame(rows), control, about=known)
+    table = pd.DataFrame(rows, columns=["gene", "id", "n_probe_sets", "codewords"])
+    return Found(table, control, about=known)
 
 
 def _part(source: Source, content: Any, name: str, kind: type = dict) -> Any:
