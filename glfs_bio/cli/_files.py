@@ -16,7 +16,17 @@ from typing import IO, TYPE_CHECKING, Any
 
 import glfs_bio
 
-from ..errors import NO_VALUE, FileMissing, FileRefused, InvalidValue, Refusal, naming, printable
+from ..errors import (
+    MATRIX,
+    NO_VALUE,
+    FileMissing,
+    FileRefused,
+    InvalidValue,
+    Refusal,
+    arg,
+    naming,
+    printable,
+)
 from ..vendors.sheets import check_names
 
 if TYPE_CHECKING:
@@ -47,21 +57,7 @@ class Writes:
 
 
 def check(files: Iterable[tuple[str, Reads | Writes, Any]], *, overwrite: bool) -> None:
-    """Refuse, before anything is loaded, what cannot be read or written.
-
-    Parameters
-    ----------
-    files
-        Name of the argument, what is done with it, and a file or several.
-    overwrite
-        Whether files that are there may be replaced.
-
-    Raises
-    ------
-    OSError, ValueError
-        A source that is not there; a target that must not be replaced, has another ending or no
-        folder; several targets that are stdout.
-    """
+    """Refuse, before anything is loaded, what cannot be read or written."""
     from .._files import check_target
 
     every = [
@@ -80,14 +76,13 @@ def check(files: Iterable[tuple[str, Reads | Writes, Any]], *, overwrite: bool) 
                 )
         elif use.endings and file.suffix.lower() not in use.endings:
             allowed = " or ".join(use.endings)
-            raise InvalidValue(name, file, "must end with {endings}", endings=allowed)
+            raise InvalidValue(name, file, f"must end with {allowed}")
     if len(to_stdout) > 1:
         raise InvalidValue(
             to_stdout[0],
             NO_VALUE,
-            "and {arg:{other}} are both -, which is stdout",
+            f"and {arg(to_stdout[1])} are both -, which is stdout",
             "write one to a file",
-            other=to_stdout[1],
         )
     for _, use, file in every:
         if isinstance(use, Writes):
@@ -102,19 +97,12 @@ def is_one(path: Path | None) -> bool:
 def load(
     source: Path, *, transpose: bool | None = False, log1p: bool = False, backed: bool = False
 ) -> AnnData:
-    """Read the cells, and make logarithms of counts where that was asked for.
-
-    Raises
-    ------
-    OSError, ImportError, ValueError
-        As :func:`glfs_bio.io.read_cells`; logarithms of what holds logarithms already, or is to
-        stay in a file; stdin that is to stay in a file.
-    """
+    """Read the cells, and make logarithms of counts where that was asked for."""
     if log1p and backed:
         raise InvalidValue(
             "log1p",
             log1p,
-            "changes the matrix, which {arg:backed} leaves in the file",
+            f"changes the matrix, which {arg('backed')} leaves in the file",
             "choose one",
         )
     if backed and is_one(source):
@@ -129,13 +117,7 @@ def load(
 
 
 def _take_logarithms(adata: AnnData) -> None:
-    """Normalise the totals of counts, and take logarithms.
-
-    Raises
-    ------
-    ValueError
-        Negative values, or what looks like logarithms.
-    """
+    """Normalise the totals of counts, and take logarithms."""
     import scanpy as sc
 
     from .._anndata import read
@@ -144,9 +126,9 @@ def _take_logarithms(adata: AnnData) -> None:
         raise InvalidValue(
             "log1p",
             NO_VALUE,
-            "is for counts, and {X} holds negative values, or decimal numbers that are as small as "
-            "logarithms",
-            "leave {arg:log1p} out",
+            f"is for counts, and {MATRIX} holds negative values, or decimal numbers that are as "
+            "small as logarithms",
+            f"leave {arg('log1p')} out",
         )
     sc.pp.normalize_total(adata)
     sc.pp.log1p(adata)
@@ -154,13 +136,7 @@ def _take_logarithms(adata: AnnData) -> None:
 
 @contextmanager
 def _file_of(source: Path) -> Iterator[Path]:
-    """The file itself; for stdin one that holds it, with the ending of what it looks like.
-
-    Raises
-    ------
-    Refusal
-        One of the file, with stdin in the place of its name.
-    """
+    """The file itself; for stdin one that holds it, with the ending of what it looks like."""
     if not is_one(source):
         yield source
         return
@@ -174,9 +150,7 @@ def _file_of(source: Path) -> Iterator[Path]:
         except Refusal as refusal:
             if str(refusal.value) == str(named):
                 refusal.value = "stdin"
-            for name, field in refusal.fields.items():
-                if str(field) == str(named):
-                    refusal.fields[name] = "stdin"
+            refusal.problem = refusal.problem.replace(str(named), "stdin")
             raise
 
 
@@ -221,21 +195,11 @@ def _stdout() -> Any:
 
 
 def put_cells(adata: AnnData, target: Path, *, overwrite: bool) -> None:
-    """Write the annotated cells to a file, or as h5ad to stdout.
-
-    Raises
-    ------
-    OSError
-        There is no room, which is told beforehand where it is known; or the writing failed.
-    """
+    """Write the annotated cells to a file, or as h5ad to stdout."""
     room = shutil.disk_usage(target.parent).free
     if room < (needed := adata.__sizeof__()):
         raise FileRefused(
-            "output",
-            target,
-            "needs {needed:.3g} bytes, and there is room for {room:.3g}",
-            needed=needed,
-            room=room,
+            "output", target, f"needs {needed:.3g} bytes, and there is room for {room:.3g}"
         )
     with replacing(target, ".h5ad", overwrite=overwrite) as name:
         write = adata.write_zarr if name.suffix.lower() == ".zarr" else adata.write_h5ad
@@ -244,7 +208,7 @@ def put_cells(adata: AnnData, target: Path, *, overwrite: bool) -> None:
         except (OSError, RuntimeError) as error:  # HDF5 raises either where the disk fills up
             _, _, said = str(error).partition("error message = '")
             said = said.partition("'")[0] or str(error)
-            raise FileRefused("output", target, "cannot be written", "{said}", said=said) from error
+            raise FileRefused("output", target, "cannot be written", said) from error
 
 
 def put_table(frame: pd.DataFrame, target: Path | None, *, overwrite: bool) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
-from ..errors import InvalidType, InvalidValue
+from ..errors import VAR, InvalidType, InvalidValue
 
 #: Patterns may have commas between their slashes.
 _PART = re.compile(r"\s*(/(?:[^/\\]|\\.)+/(?=\s*(?:,|$))|[^,\s][^,]*)")
@@ -17,34 +17,19 @@ _PART = re.compile(r"\s*(/(?:[^/\\]|\\.)+/(?=\s*(?:,|$))|[^,\s][^,]*)")
 
 @dataclass(frozen=True)
 class As:
-    """How the shell writes an argument that it cannot write as Python does.
+    """How the shell writes an argument that it cannot write as Python does."""
 
-    Attributes
-    ----------
-    kind
-        Type of the option: text, or a list of texts where it may be repeated.
-    read
-        Makes the value of what is given and of the argument's name.
-    help
-        What the help says of it.
-    option
-        What the option is called, where it is not called as the argument is.
-    """
-
+    #: Type of the option: text, or a list of texts where it may be repeated
     kind: Any
+    #: Makes the value of what is given and of the argument's name
     read: Callable[[Any, str], Any]
     help: str = ""
+    #: Name of the option, where it is not that of the argument
     option: str = ""
 
 
 def written(name: str, hint: Any) -> As:
-    """Return how a field of a public record is written, from its name or its type.
-
-    Raises
-    ------
-    TypeError
-        There is no way to write this type.
-    """
+    """Return how a field of a public record is written, from its name or its type."""
     if name in _OTHERWISE:
         return _OTHERWISE[name]
     kinds = {one for one in get_args(hint) or (hint,) if one is not NoneType}
@@ -62,13 +47,7 @@ def written(name: str, hint: Any) -> As:
 
 
 def panel(text: str, argument: str = "panel") -> str | Sequence[str | re.Pattern[str]]:
-    """Return a panel: names out of a file or with commas between them, else a key or a column.
-
-    Raises
-    ------
-    ValueError, OSError, ImportError
-        As :func:`genes`.
-    """
+    """Return a panel: names out of a file or with commas between them, else a key or a column."""
     from ..vendors.forms import ENDINGS
     from ..vendors.sheets import ending
 
@@ -80,13 +59,7 @@ def panel(text: str, argument: str = "panel") -> str | Sequence[str | re.Pattern
 
 
 def names(text: str, _: str = "") -> list[str]:
-    """Return names of genes: of a file, with or without ``@``, or with commas between them.
-
-    Raises
-    ------
-    ValueError, OSError, ImportError
-        As :func:`glfs_bio.io.read_panel`.
-    """
+    """Return names of genes: of a file, with or without ``@``, or with commas between them."""
     from ..vendors.forms import read_panel
 
     if "," in text:
@@ -95,15 +68,7 @@ def names(text: str, _: str = "") -> list[str]:
 
 
 def genes(words: Iterable[str], argument: str) -> list[str | re.Pattern[str]]:
-    """Return names with commas between them; ``/…/`` is a pattern, ``@…`` a file of names.
-
-    Raises
-    ------
-    ValueError
-        Something that is no regular expression, or looks like one and has no slashes.
-    OSError, ImportError
-        As :func:`glfs_bio.io.read_panel`.
-    """
+    """Return names with commas between them; ``/…/`` is a pattern, ``@…`` a file of names."""
     parts = [part.strip() for word in words for part in _PART.findall(word)]
     return [item for part in parts for item in _items(part, argument)]
 
@@ -117,11 +82,7 @@ def _items(part: str, argument: str) -> list[str | re.Pattern[str]]:
         return [_pattern(part, argument)]
     if looks_like_a_pattern(part):
         raise InvalidValue(
-            argument,
-            part,
-            "looks like a pattern",
-            "write it between slashes, as '/{part}/'",
-            part=part,
+            argument, part, "looks like a pattern", f"write it between slashes, as '/{part}/'"
         )
     return [part]
 
@@ -130,9 +91,7 @@ def _pattern(text: str, argument: str) -> re.Pattern[str]:
     try:
         return re.compile(text[1:-1])
     except re.error as error:
-        raise InvalidValue(
-            argument, text, "is not a regular expression", "{said}", said=str(error)
-        ) from error
+        raise InvalidValue(argument, text, "is not a regular expression", str(error)) from error
 
 
 def _is_list(text: str) -> bool:
@@ -189,7 +148,7 @@ def _pair(word: str, argument: str, allowed: str) -> tuple[str, float]:
     except ValueError:
         name, value = "", 0.0
     if not name:
-        raise InvalidValue(argument, word, "must be {allowed}", allowed=allowed)
+        raise InvalidValue(argument, word, f"must be {allowed}")
     return name, value
 
 
@@ -205,15 +164,7 @@ def _file_of_lists(text: str, _: str) -> dict[str, list[str]]:
 
 
 def preserve(words: list[str], argument: str) -> Any:
-    """Return one target as it is, and several with their weights.
-
-    Raises
-    ------
-    ValueError
-        A weight that is no number; a name that occurs twice; genes beside other targets.
-    OSError, ImportError
-        As :func:`glfs_bio.io.read_panel`.
-    """
+    """Return one target as it is, and several with their weights."""
     if len(words) == 1 and "=" not in words[0]:
         return genes(words, argument) if _is_list(words[0]) else words[0]
     weights: dict[str, float] = {}
@@ -225,7 +176,7 @@ def preserve(words: list[str], argument: str) -> Any:
                 argument,
                 word,
                 "is a list of genes, which stands alone and without a weight",
-                "name a file of them, or a boolean column of {var}",
+                f"name a file of them, or a boolean column of {VAR}",
             )
         if name in weights:
             raise InvalidValue(argument, word, "is there twice", "give it once, as NAME=WEIGHT")

@@ -11,10 +11,21 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import provenance, selection
+from .._anndata import read, results
+from .._docs import documented
 from .._extras import needs
 from .._files import as_path, check_target, replacing
-from ..errors import NO_VALUE, InvalidType, InvalidValue, NotFound, listed
+from ..errors import (
+    NO_VALUE,
+    VAR,
+    VAR_NAMES,
+    InvalidType,
+    InvalidValue,
+    NotFound,
+    arg,
+    call,
+    listed,
+)
 from ..vendors import sheets
 
 if TYPE_CHECKING:
@@ -30,6 +41,7 @@ if TYPE_CHECKING:
 _EXPLAINED = ("axis", "supports", "substitute", "substitution_score", "loss_with_substitute")
 
 
+@documented
 def write_gene_list(
     adata: AnnData,
     path: str | Path,
@@ -45,8 +57,7 @@ def write_gene_list(
 
     Parameters
     ----------
-    adata : AnnData
-        Cells × genes, with a selection of :func:`~glfs_bio.pp.select_genes`.
+    <adata with a selection>
     path : str or path
         File to write:
 
@@ -55,8 +66,7 @@ def write_gene_list(
           ``score``, ``rank``, ``selected`` and ``included``
 
         Missing names of a panel of :func:`~glfs_bio.tl.extend_panel` come last.
-    key : str, default "glfs"
-        Key of the selection.
+    <key>
     symbols : str, default None
         Column of ``.var`` with the names to write.  None: ``.var_names``, as for genes without a
         name.
@@ -67,20 +77,12 @@ def write_gene_list(
         the substitute of each gene to the table.
     selected_only : bool, default True
         Leave out candidate genes that are not selected.
-    overwrite : bool, default False
-        Replace an existing file.
+    <overwrite>
 
     Raises
     ------
-    KeyError
-        If the selection, explanation or a column is missing.
-    FileExistsError, FileNotFoundError
-        If the file exists and `overwrite` is False, or if its folder is missing.
-    ImportError
-        If the file is ``.xlsx`` and openpyxl is missing.
     ValueError
-        If the file has another ending, if no gene is selected, if a list gets columns, if the
-        explanation is of another panel, or if a name would change when it is read again.
+        If the explanation is of another panel, or a name would change when it is read again.
 
     See Also
     --------
@@ -104,7 +106,7 @@ def write_gene_list(
     ending = path.suffix.lower()
     checks.flags(selected_only=selected_only)
     if not isinstance(columns, Iterable):
-        raise InvalidType("columns", columns, "must be names of columns of {var}")
+        raise InvalidType("columns", columns, f"must be names of columns of {VAR}")
     further = [columns] if isinstance(columns, str) else list(columns)
     checks.texts(explanation_key=explanation_key, or_none=True)
     if ending not in (".txt", ".csv", ".tsv", ".xlsx"):
@@ -112,18 +114,15 @@ def write_gene_list(
     if (further or explanation_key) and ending == ".txt":
         argument, value = ("columns", further) if further else ("explanation_key", explanation_key)
         raise InvalidValue(
-            argument, value, "is for a table", "let {arg:path} end with .csv, .tsv or .xlsx"
+            argument, value, "is for a table", f"let {arg('path')} end with .csv, .tsv or .xlsx"
         )
     if ending == ".xlsx":
         needs("An .xlsx file", "openpyxl")
     for name in further:
         if name not in adata.var:
-            raise NotFound(
-                *("columns", name, "is not in {var}", "choose from {names}"),
-                names=listed(adata.var),
-            )
-    frame = selection.ranked(adata, key, only="selected" if selected_only else "tested")
-    called = selection.names(adata, symbols).fillna(adata.var_names.to_series())
+            raise NotFound("columns", name, f"is not in {VAR}", f"choose from {listed(adata.var)}")
+    frame = results.ranked(adata, key, only="selected" if selected_only else "tested")
+    called = read.symbols(adata, symbols).fillna(adata.var_names.to_series())
     frame.insert(0, "gene", called.loc[frame.index])
     clashing = {name: f"{name}_var" for name in further if name in frame}
     frame = frame.join(adata.var[further].rename(columns=clashing))
@@ -151,23 +150,23 @@ def _write_lines(path: Path, lines: Iterable[str], *, overwrite: bool) -> None:
 
 def _explained(adata: AnnData, key: str, explanation_key: str) -> pd.DataFrame:
     """Return the columns of an explanation of the genes of a selection."""
-    entry = provenance.result(
+    entry = results.current(
         adata, explanation_key, "tl.explain_panel", "table", argument="explanation_key"
     )
     table = entry["table"].set_index("gene")
-    selected = selection.ranked(adata, key).index
+    selected = results.ranked(adata, key).index
     if set(table.index) != set(selected):
         raise InvalidValue(
             "explanation_key",
             explanation_key,
-            "is not of the panel {arg:key={key}}",
-            "run {call:tl.explain_panel} for this one",
-            key=key,
+            f"is not of the panel {arg('key', key)}",
+            f"run {call('tl.explain_panel')} for this one",
         )
     table = table.assign(substitute=table["substitute"].replace("", "none"))
     return table[[name for name in _EXPLAINED if name in table]]
 
 
+@documented
 def write_rnk(
     adata: AnnData,
     path: str | Path,
@@ -184,27 +183,19 @@ def write_rnk(
 
     Parameters
     ----------
-    adata : AnnData
-        Cells × genes, with a selection of :func:`~glfs_bio.pp.select_genes`.
+    <adata with a selection>
     path : str or path
         File to write.
-    key : str, default "glfs"
-        Key of the selection.
+    <key>
     symbols : str, default None
         Column of ``.var`` with the names to write.  Genes without a name are left out; of genes
         with the same name the best is written.  None: ``.var_names``.
-    overwrite : bool, default False
-        Replace an existing file.
+    <overwrite>
 
     Raises
     ------
-    KeyError
-        If the selection or column is missing.
-    FileExistsError, FileNotFoundError
-        If the file exists and `overwrite` is False, or if its folder is missing.
     ValueError
-        If no gene is selected or has a name, if scores are tied, or if a name would change when it
-        is read again.
+        If scores are tied, or a name would change when it is read again.
 
     See Also
     --------
@@ -224,7 +215,7 @@ def write_rnk(
     """
     path = as_path(path)
     check_target(path, overwrite=overwrite)
-    scores = selection.scores(adata, key, symbols)
+    scores = results.scores(adata, key, symbols)
     if not scores.is_unique:
         raise InvalidValue("key", key, "has genes of the same score, and a ranked list must not")
     sheets.check_names(scores.index, path)
@@ -232,6 +223,7 @@ def write_rnk(
     _write_lines(path, lines, overwrite=overwrite)
 
 
+@documented
 def write_gmt(
     adata: AnnData,
     path: str | Path,
@@ -247,8 +239,7 @@ def write_gmt(
 
     Parameters
     ----------
-    adata : AnnData
-        Cells × genes, with a selection of :func:`~glfs_bio.pp.select_genes`.
+    <adata with a selection>
     path : str or path
         File to write.
     key : str or list of str, default "glfs"
@@ -265,18 +256,7 @@ def write_gmt(
     symbols : str, default None
         Column of ``.var`` with the names to write; genes without a name are left out.  None:
         ``.var_names``.
-    overwrite : bool, default False
-        Replace an existing file.
-
-    Raises
-    ------
-    KeyError
-        If a selection, stability, column or gene is missing.
-    FileExistsError, FileNotFoundError
-        If the file exists and `overwrite` is False, or if its folder is missing.
-    ValueError
-        If a set has no genes, if a name has a tab or a line break, if two sets have the same name,
-        if a threshold is out of range, or if there is nothing to write.
+    <overwrite>
 
     See Also
     --------
@@ -302,15 +282,15 @@ def write_gmt(
         ("thresholds", thresholds, Iterable | Real),
     ):
         if not isinstance(value, kinds):
-            raise InvalidType(name, value, "cannot be a {kind}", kind=type(value).__name__)
+            raise InvalidType(name, value, f"cannot be a {type(value).__name__}")
     checks.texts(stability_key=stability_key)
     keys = [] if key is None else [key] if isinstance(key, str) else list(key)
     cuts = [thresholds] if isinstance(thresholds, int | float) else list(thresholds)
-    called = selection.names(adata, symbols)
+    called = read.symbols(adata, symbols)
     about = f"selected by glfs-bio {version('glfs-bio')}"
     lines: dict[str, str] = {}
     for argument, name, description, genes in [
-        *(("key", one, about, selection.ranked(adata, one).index) for one in keys),
+        *(("key", one, about, results.ranked(adata, one).index) for one in keys),
         *_groups(adata, groups or {}),
         *_frequent(adata, cuts, stability_key),
     ]:
@@ -328,14 +308,13 @@ def write_gmt(
             raise InvalidValue(
                 argument,
                 name,
-                "has the name {wrong!r}, which is empty, or has blanks around it, or a tab",
+                f"has the name {wrong[0]!r}, which is empty, or has blanks around it, or a tab",
                 "rename it",
-                wrong=wrong[0],
             )
         lines[name] = "\t".join(fields)
     if not lines:
         raise InvalidValue(
-            "key", key, "leaves nothing to write", "give {arg:groups} or {arg:thresholds}"
+            "key", key, "leaves nothing to write", f"give {arg('groups')} or {arg('thresholds')}"
         )
     _write_lines(path, lines.values(), overwrite=overwrite)
 
@@ -343,18 +322,14 @@ def write_gmt(
 def _groups(adata: AnnData, groups: Mapping[str, Iterable[str]]) -> Iterator[GeneSet]:
     for group, genes in groups.items():
         if not isinstance(genes, Iterable):
-            raise InvalidType(
-                "groups", genes, "must be a list of gene names for {group!r}", group=group
-            )
+            raise InvalidType("groups", genes, f"must be a list of gene names for {group!r}")
         members = [genes] if isinstance(genes, str) else list(genes)
         if unknown := [gene for gene in members if gene not in adata.var_names]:
             raise NotFound(
                 "groups",
                 NO_VALUE,
-                "has genes in {group!r} that are not in {var_names}",
-                "leave out {genes}",
-                group=group,
-                genes=listed(unknown),
+                f"has genes in {group!r} that are not in {VAR_NAMES}",
+                f"leave out {listed(unknown)}",
             )
         yield "groups", str(group), "group of genes", members
 
@@ -364,15 +339,14 @@ def _frequent(adata: AnnData, thresholds: list[float], key: str) -> Iterator[Gen
         checks.number("thresholds", threshold, above=0.0)
         if threshold > 1:
             raise InvalidValue("thresholds", threshold, "must be in (0, 1], a share of resamples")
-        frequency = selection.frequency(adata, key)
+        frequency = results.frequency(adata, key)
         genes = frequency[frequency >= threshold - np.finfo(float).eps].index
         if genes.empty:
             raise InvalidValue(
                 "thresholds",
                 threshold,
                 "leaves no gene",
-                "the largest frequency is {largest:g}",
-                largest=float(frequency.max()),
+                f"the largest frequency is {float(frequency.max()):g}",
             )
         description = f"selected in at least {threshold:g} of resamples"
         yield "thresholds", f"{key}_{threshold:g}", description, genes

@@ -17,11 +17,10 @@ from urllib.parse import quote
 
 import numpy as np
 
-from .. import pl
-from .._anndata import write
+from .. import codec, pl
 from .._docs import described
 from ..cells.graph import MOST_EXACT
-from ..errors import Message
+from ..errors import Message, arg, call
 from ..options import Limits
 from ..pl._results import MEASURES
 from ..tl import _panel_umap as panel_umap
@@ -177,16 +176,15 @@ def cells(subject: Subject) -> dict[str, Any]:
         if subject.umaps is None:
             log.warning(
                 Message(
-                    "The report has no UMAPs, which take minutes for {n} cells: run "
-                    "{call:tl.panel_umap} first, or pass {arg:umaps={true}}.",
-                    n=adata.n_obs,
+                    f"The report has no UMAPs, which take minutes for {adata.n_obs} cells: run "
+                    f"{call('tl.panel_umap')} first, or pass {arg('umaps', True)}."
                 )
             )
         else:
             log.warning(
                 Message(
-                    "The report has no UMAPs, as {arg:umaps={false}} computes none: run "
-                    "{call:tl.panel_umap} first to show them."
+                    f"The report has no UMAPs, as {arg('umaps', False)} computes none: run "
+                    f"{call('tl.panel_umap')} first to show them."
                 )
             )
         return {"n_cells": adata.n_obs, "pictures": []}
@@ -333,7 +331,7 @@ def limits(subject: Subject) -> dict[str, Any] | None:
     if isinstance(stated, str):
         return None
     facts = [
-        (name, write.restored(stated[name]), f"{about[:1].lower()}{about[1:]}".removesuffix("."))
+        (name, codec.restored(stated[name]), f"{about[:1].lower()}{about[1:]}".removesuffix("."))
         for name, about in described(Limits).items()
         if name in stated
     ]

@@ -10,20 +10,19 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import linear_sum_assignment
 
-from .. import checks
-from .._anndata import columns, constraints, provenance, read, write
+from .. import checks, codec
+from .._anndata import columns, constraints, read, results, stale
 from .._anndata import names as names_of
 from .._anndata import platform as platforms
 from .._docs import documented
 from ..criterion.panel import MeasuredPanel
 from ..data.threads import few_threads
-from ..errors import NO_VALUE, InvalidType, InvalidValue, Message, listed
-from ..pp import recorded_parameters
-from ..selection import best_panel
+from ..errors import NO_VALUE, NONE, InvalidType, InvalidValue, Message, arg, listed
+from ..selection import Candidates, best_panel
 from ..vendors.names import NOT_FOUND
 from ..vendors.orders import ABUNDANT, HOMOLOGOUS, ORDERS
 from ._explain import explained
-from ._panel import SHARED, Panel, basis_of
+from ._panel import Found, asked, basis_of
 from ._resolve import CHANGED, resolved
 
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ _REFUSED = ("raise", "replace", "drop")
 _LABELS = 3
 
 
-@documented(SHARED)
+@documented
 def order_panel(
     adata: AnnData,
     panel: Any = "glfs",
@@ -79,8 +78,7 @@ def order_panel(
 
     Parameters
     ----------
-    adata : AnnData
-        <adata>
+    <adata>
     panel : str, Path or list of str, default "glfs"
         <panel>
         Names that are missing in the data are ordered too.
@@ -113,8 +111,7 @@ def order_panel(
         Probe sets to ask for: one number, or one for some genes by name (Xenium).
     force : list of str, default None
         Genes to be designed whatever the vendor's checks say (Xenium).
-    symbols : str, default None
-        <symbols>
+    <symbols>
     ids : str, default None
         Column of ``.var`` with Ensembl ids, which decide where they are known.
     species : str, default None
@@ -123,8 +120,7 @@ def order_panel(
         Present and past names, as in :func:`~glfs_bio.tl.resolve_genes`.
     key_added : str, default "glfs_order"
         Prefix of the columns written to ``.var``, and key of ``.uns``.
-    inplace : bool, default True
-        <inplace>
+    <inplace>
 
     Returns
     -------
@@ -147,13 +143,8 @@ def order_panel(
 
     Raises
     ------
-    KeyError
-        If a gene, column or layer is missing.
-    OSError
-        If a file cannot be found.
-    TypeError, ValueError
-        If an argument or a file is invalid, if genes cannot be ordered (the first are named) and
-        ``refused="raise"``, or if too few genes could replace them; `adata` is unchanged.
+    ValueError
+        If genes cannot be ordered and ``refused="raise"``, or too few genes could replace them.
 
     See Also
     --------
@@ -178,7 +169,7 @@ def order_panel(
     checks.flags(inplace=inplace)
     checks.whole_number("min_probes", min_probes, at_least=1)
     if not (force is None or isinstance(force, str) or names_of.is_several(force)):
-        raise InvalidType("force", force, "must be a list of names of genes, or {none}")
+        raise InvalidType("force", force, f"must be a list of names of genes, or {NONE}")
     named = names_of.named(adata, panel, symbols=symbols)
     known = None if labels is None else columns.labels(adata, labels, "labels")
     found = resolved(
@@ -188,32 +179,28 @@ def order_panel(
     if named.key is not None:
         excluded |= adata.var[f"{named.key}_score"].isna().to_numpy()
     counts = None if counts_layer is None else read.counts(adata, counts_layer)
-    params = {} if named.key is None else recorded_parameters(adata, named.key)
-    limits = params.get("limits") if limits is None else limits
-    rows = constraints.rows(adata, limits, layer=params.get("layer"), allowed=~excluded)
+    request = asked(adata, named.key, limits=limits, symbols=symbols)
+    layer = request.structure.layer
+    rows = constraints.rows(adata, request.limits, layer=layer, allowed=~excluded)
     draft = Draft.of(adata, named, found, form, min_probes=min_probes, symbols=symbols)
     if not isinstance(platform, str):
-        on_platform = platforms.of_genes(adata, platform, params.get("layer"), symbols)
+        on_platform = platforms.of_genes(adata, platform, layer, symbols)
         draft = draft.only(on_platform.orderable)
     if catalogue is not None:
         draft = draft.without(adata, catalogue, symbols)
     draft = draft.checked(rows)
     bad, items = draft.refused, draft.left
     if len(bad) and refused == "raise":
+        faults = [f"{one.name} {one.fault}" for one in bad.itertuples()]
         raise InvalidValue(
             "panel",
             NO_VALUE,
-            "has {n} genes that cannot be ordered ({form}): {faults}",
-            "correct them, or pass {arg:refused='replace'} or {arg:refused='drop'}",
-            n=len(bad),
-            form=form.title,
-            faults=listed(
-                f"{name} {why}" for name, why in zip(bad["name"], bad["fault"], strict=True)
-            ),
+            f"has {len(bad)} genes that cannot be ordered ({form.title}): {listed(faults)}",
+            f"correct them, or pass {arg('refused', 'replace')} or {arg('refused', 'drop')}",
         )
     basis = None
     if form.explains or (len(bad) and refused == "replace"):
-        basis = basis_of(adata, named.key, symbols=symbols)
+        basis = basis_of(adata, request)
     if basis is not None and len(bad) and refused == "replace":
         items = draft.replaced(basis.criterion, excluded)
     if items.empty:
@@ -238,7 +225,7 @@ def order_panel(
     if form.explains and basis is not None and len(order):
         whole = np.append(order, np.setdiff1d(draft.beside, order))
         reasons, _ = explained(
-            *(adata, Panel(replace(named, genes=whole), basis), known, _LABELS),
+            *(adata, Found(replace(named, genes=whole), basis), known, _LABELS),
             exclude=list(adata.var_names[~draft.orderable | excluded]),
             symbols=None,
         )
@@ -254,9 +241,13 @@ def order_panel(
         "replaced": replaced,
         "platform": name,
         "species": found.resolver.species,
-        "made_of": provenance.made_of(adata, params.get("layer"), [named]),
-        "params": {"refused": refused, "min_probes": min_probes, "limits": write.storable(limits)},
-        "versions": write.versions("glfs-bio", "numpy", "anndata"),
+        "made_of": stale.made_of(adata, layer, [named]),
+        "params": {
+            "refused": refused,
+            "min_probes": min_probes,
+            "limits": codec.storable(request.limits),
+        },
+        "versions": results.versions(),
     }
     return None
 
@@ -410,21 +401,15 @@ class Draft:
             raise InvalidValue(
                 "refused",
                 "replace",
-                "finds {n} other genes that could be ordered, and {needed} are needed",
-                "pass {arg:refused='drop'}",
-                n=int(may.sum()),
-                needed=len(bad),
+                f"finds {int(may.sum())} other genes that could be ordered, and {len(bad)} are "
+                "needed",
+                f"pass {arg('refused', 'drop')}",
             )
         may[stay] = True
-        candidates = np.flatnonzero(may)
-        ranking = best_panel(
-            criterion,
-            len(stay) + len(bad),
-            include=stay,
-            candidates=candidates,
-            rows=None if self.rows is None else self.rows.sparing(stay),
-        )
-        new = candidates[ranking.order[len(stay) : ranking.n_selected]]
+        rows = None if self.rows is None else self.rows.sparing(stay)
+        candidates = replace(Candidates.of(len(may), stay), allowed=may, rows=rows)
+        panel = best_panel(criterion, len(stay) + len(bad), candidates)
+        new = candidates.genes[panel.order[len(stay) : panel.n_selected]]
         score = np.zeros((len(bad), len(new)))
         with few_threads(criterion.rank):
             for place, row in enumerate(bad["row"]):
@@ -462,11 +447,7 @@ def _replaced(bad: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     ]
     if faults:
         log.warning(
-            Message(
-                "{n} genes cannot be ordered: {faults}.",
-                n=len(faults),
-                faults=listed(faults, len(faults)),
-            )
+            Message(f"{len(faults)} genes cannot be ordered: {listed(faults, len(faults))}.")
         )
     return replaced
 

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import checks
-from .._anndata import read, selection, write
+from .. import checks, codec
+from .._anndata import read, results
 from .._docs import documented
 from ..errors import Message, listed, naming
 from ..vendors import names
-from ._panel import SHARED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,7 +47,7 @@ class Resolution:
         return genes["n_probes"].to_numpy() if "n_probes" in genes and self.listed else None
 
 
-@documented(SHARED)
+@documented
 def resolve_genes(
     adata: AnnData,
     genes: Any = None,
@@ -88,8 +87,7 @@ def resolve_genes(
         Least number of probes of a gene that can be ordered, where the list has their numbers.
     key_added : str, default "glfs_names"
         Prefix of the columns written to ``.var``, and key of ``.uns``.
-    inplace : bool, default True
-        <inplace>
+    <inplace>
 
     Returns
     -------
@@ -104,16 +102,6 @@ def resolve_genes(
         ``"retired"``, ``"alias"``, ``"case"``; or why not: ``"ambiguous"``, ``"absent"`` from
         `genes`, ``"date"``, ``"unknown"``), ``symbol``, ``id`` and ``candidates``, which for a gene
         that is found are others that once had its symbol; ``species``; ``params``.
-
-    Raises
-    ------
-    KeyError
-        If a column is missing.
-    OSError
-        If a file cannot be found.
-    TypeError, ValueError
-        If an argument, file or table is invalid, or has no genes of the species; `adata` is
-        unchanged.
 
     See Also
     --------
@@ -147,11 +135,11 @@ def resolve_genes(
         "species": found.resolver.species,
         "params": {
             "genes": genes if isinstance(genes, str) else type(genes).__name__,
-            "symbols": write.storable(symbols),
-            "ids": write.storable(ids),
+            "symbols": codec.storable(symbols),
+            "ids": codec.storable(ids),
             "min_probes": min_probes,
         },
-        "versions": write.versions("glfs-bio", "pandas", "anndata"),
+        "versions": results.versions("pandas", "anndata"),
     }
     return None
 
@@ -168,12 +156,12 @@ def resolved(
     """Return what the genes of an object are in a table of genes."""
     read.unique_names(adata)
     checks.texts(symbols=symbols, ids=ids, species=species, or_none=True)
-    called = selection.names(adata, symbols).fillna("").astype(str)
+    called = read.symbols(adata, symbols).fillna("").astype(str)
     called = called.where(called != "", adata.var_names.to_series()).tolist()
     own = None
     if ids is not None:
         with naming(symbols="ids"):
-            own = selection.names(adata, ids).fillna("").tolist()
+            own = read.symbols(adata, ids).fillna("").tolist()
     table = None if genes is None else names.as_genes(genes, "genes")
     history = None if nomenclature is None else names.as_genes(nomenclature, "nomenclature")
     asked = called if own is None else [*called, *own]
@@ -199,11 +187,4 @@ def _tell(frame: pd.DataFrame) -> None:
         else:
             told, meaning = list(some["name"]), f"of which each {meaning}"
         if told:
-            log.info(
-                Message(
-                    "{n} names {meaning}: {names}.",
-                    n=len(told),
-                    meaning=meaning,
-                    names=listed(told),
-                )
-            )
+            log.info(Message(f"{len(told)} names {meaning}: {listed(told)}."))

@@ -106,13 +106,6 @@ def read_genes(path: str | Path, *, species: str | None = None) -> pd.DataFrame:
         and ``family`` that the file has; ``symbol`` and ``id`` are always there, ``""`` where
         unknown.  A gene that is in several places has the most probes of them.
 
-    Raises
-    ------
-    FileNotFoundError
-        No such file.
-    ValueError
-        A file that cannot be read, has no gene, or has none of the species.
-
     Examples
     --------
     >>> import tempfile, pathlib, glfs_bio
@@ -165,8 +158,10 @@ def of_species(genes: pd.DataFrame, species: str, argument: str = "species") -> 
     if mine is None or not mine.any():
         there = "" if mine is None else genes["species"].unique()
         raise InvalidValue(
-            *(argument, species, "has no genes in the table", "it has {names}"),
-            names=listed(there) if len(there) else "no column of species",
+            argument,
+            species,
+            "has no genes in the table",
+            f"it has {listed(there) if len(there) else 'no column of species'}",
         )
     return genes[mine].reset_index(drop=True)
 

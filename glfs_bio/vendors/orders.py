@@ -90,9 +90,9 @@ class OrderForm:
             checks.whole_number("probe_sets", number, at_least=1)
             if number > self.most_probe_sets:
                 raise InvalidValue(
-                    *("probe_sets", number, "is more than the {most} of a gene ({form})"),
-                    most=self.most_probe_sets,
-                    form=self.title,
+                    "probe_sets",
+                    number,
+                    f"is more than the {self.most_probe_sets} of a gene ({self.title})",
                 )
             found[_listed(table, [name], "probe_sets")] = number
         return found
@@ -106,7 +106,7 @@ class OrderForm:
     def _check_of_xenium(self, argument: str, value: Any) -> None:
         if not self.most_probe_sets:
             raise InvalidValue(
-                *(argument, value, "is for orders of Xenium, and this is a {form}"), form=self.title
+                argument, value, f"is for orders of Xenium, and this is a {self.title}"
             )
 
     def write(self, table: pd.DataFrame, path: Path, *, overwrite: bool) -> None:
@@ -135,9 +135,8 @@ def _listed(table: pd.DataFrame, names: Collection[str], argument: str) -> NDArr
         raise NotFound(
             argument,
             NO_VALUE,
-            "has genes that are not on the order: {names}",
+            f"has genes that are not on the order: {listed(strange)}",
             "name genes of it",
-            names=listed(strange),
         )
     return np.asarray(table["gene"].isin(names) | table["name"].isin(names))
 

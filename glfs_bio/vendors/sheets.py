@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from .._extras import needs
 from .._files import existing, reading, replacing
-from ..errors import InvalidValue
+from ..errors import VAR, InvalidValue, arg
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -160,10 +160,8 @@ def check_names(names: Iterable[str], path: Path) -> None:
             raise InvalidValue(
                 "path",
                 str(path),
-                "cannot hold the name {name!r}, which {fault}",
-                "rename the gene, or name a column of {var} with {arg:symbols}",
-                name=name,
-                fault=fault,
+                f"cannot hold the name {name!r}, which {fault}",
+                f"rename the gene, or name a column of {VAR} with {arg('symbols')}",
             )
 
 
@@ -179,14 +177,6 @@ def read_gmt(path: str | Path) -> dict[str, list[str]]:
     -------
     dict of str to list
         Genes of each set by its name, in the order of the file, each gene once.
-
-    Raises
-    ------
-    FileNotFoundError
-        If the file does not exist.
-    ValueError
-        If the file is not text, if a line has no genes, if a name occurs twice, or if it has no
-        sets.
 
     See Also
     --------
@@ -214,16 +204,12 @@ def read_gmt(path: str | Path) -> dict[str, list[str]]:
                 "path",
                 str(path),
                 "is not a GMT file",
-                "line {number} must hold a name, a description and genes, separated by tabs; it "
-                "starts {start!r}",
-                number=number,
-                start=line[:40],
+                f"line {number} must hold a name, a description and genes, separated by tabs; it "
+                f"starts {line[:40]!r}",
             )
         if name in sets:
             raise InvalidValue(
-                *("path", str(path), "has two gene sets {name!r}, the second in line {number}"),
-                name=name,
-                number=number,
+                "path", str(path), f"has two gene sets {name!r}, the second in line {number}"
             )
         sets[name] = list(dict.fromkeys(genes))
     if not sets:
