@@ -119,9 +119,9 @@ def test_frequencies_of_another_selection_are_never_shown(panel, tmp_path):
 def test_frequencies_of_an_earlier_version_are_not_shown(panel, tmp_path):
     cells = panel.copy()
     entry = cells.uns["glfs_stability"]
-    cells.uns["glfs_stability"] = {name: entry[name] for name in entry if name != "of"}
+    cells.uns["glfs_stability"] = {name: entry[name] for name in entry if name != "made_of"}
     write_report(cells, tmp_path / "x.html")
-    assert "an earlier version did not record" in (tmp_path / "x.html").read_text("utf-8")
+    assert "its input is not recorded" in (tmp_path / "x.html").read_text("utf-8")
 
 
 def test_one_map_of_cells_that_have_only_the_panel(panel, tmp_path):
