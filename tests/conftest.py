@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import os
 import sys
 from pathlib import Path
@@ -93,3 +94,23 @@ def _every_message_can_be_shown():
             patched.setattr(kind, "__init__", watched(kind.__init__))
         yield
     assert not found, "\n".join(found)
+
+
+VENDORS_LIST = """Species,Ensembl ID,Gene symbol
+Homo sapiens,ENSG00000167286,CD3D
+Homo sapiens,ENSG00000127054,INTS11
+Homo sapiens,ENSG00000145416,MARCH1
+Homo sapiens,ENSG00000183291,SELENOF
+Homo sapiens,ENSG00000284770,TBCE
+Homo sapiens,ENSG00000285053,TBCE
+Homo sapiens,ENSG00000273045,C2orf15
+Mus musculus,ENSMUSG00000032094,Cd3d
+"""
+
+
+@pytest.fixture
+def vendor(tmp_path):
+    """A list of genes, some with other names than today."""
+    path = tmp_path / "vendor.csv.gz"
+    path.write_bytes(gzip.compress(VENDORS_LIST.encode()))
+    return path

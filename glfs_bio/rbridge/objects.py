@@ -28,7 +28,7 @@ from .._anndata.structure import KEY
 from ..codec import restored, storable
 from ..errors import InvalidValue, Message, shown
 from ..options import Platform
-from ..platform.forms import PanelFile
+from ..vendors.forms import PanelFile
 from .values import column_of, is_plain
 from .words import IN_OBSM, REDUCED
 

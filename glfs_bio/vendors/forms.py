@@ -17,8 +17,7 @@ from .. import checks
 from .._files import as_path, existing, reading
 from ..errors import InvalidValue, Message, NotFound, arg, listed, shown
 from . import names, sheets
-from .genes import versionless
-from .gmt import read_gmt
+from .names import versionless
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -105,10 +104,9 @@ class PanelFile(list[str]):
 
 @dataclass(frozen=True)
 class Source:
-    """A file of a panel, and what was asked of it."""
+    """A file of a panel that is there, and which part of it holds the genes, if that was said."""
 
     path: Path
-    #: What holds the genes, where that was said
     column: str | None = None
     sheet: str | None = None
     set_name: str | None = None
@@ -157,15 +155,6 @@ class Found:
     control: Sequence[bool] | None = None
     codebook: pd.DataFrame | None = None
     about: Mapping[str, str] | None = None
-
-
-@dataclass(frozen=True)
-class Form:
-    """A form of panels."""
-
-    name: str
-    is_form: Callable[[Source], bool]
-    read: Callable[[Source], Found]
 
 
 def read_panel(
@@ -242,10 +231,10 @@ def read_panel(
         ("set_name", set_name, (".gmt",)),
     ):
         if value is not None and ending not in endings:
-            raise InvalidValue(name, value, f"is for files {shown(*endings)}, and not for {path}")
+            raise InvalidValue(name, value, f"is for files {endings}, and not for {path}")
     source = Source(path, column, sheet, set_name)
-    form = next(form for form in FORMS if form.is_form(source))
-    return _panel(source, form, form.read(source))
+    form, read = next((form, read) for form, (is_form, read) in _FORMS.items() if is_form(source))
+    return _panel(source, form, read(source))
 
 
 def is_panel_file(text: str) -> bool:
@@ -253,7 +242,7 @@ def is_panel_file(text: str) -> bool:
     return sheets.ending(Path(text)) in ENDINGS and Path(text).is_file()
 
 
-def _panel(source: Source, form: Form, found: Found) -> PanelFile:
+def _panel(source: Source, form: str, found: Found) -> PanelFile:
     """The genes of a file, without its controls."""
     table = found.table
     for cell in table["gene"]:
@@ -275,30 +264,30 @@ def _panel(source: Source, form: Form, found: Found) -> PanelFile:
     controls = list(dict.fromkeys(table["gene"][filled & control]))
     genes = genes[once].reset_index(drop=True)
     if "id" not in genes:
-        genes.insert(1, "id", [versionless(name) or "" for name in genes["gene"]])
+        genes.insert(1, "id", genes["gene"].map(versionless))
     bits = found.codebook
     if bits is not None:
         bits = bits[filled & ~control][once].set_axis(list(genes["gene"]), axis=0)
-    panel = PanelFile(genes, form.name, controls, repeated, bits, found.about)
+    panel = PanelFile(genes, form, controls, repeated, bits, found.about)
     _tell(source, panel)
     return panel
 
 
 def _tell(source: Source, panel: PanelFile) -> None:
     """Say which form it was, and what is left out."""
-    form = f"{source.path} is a file of the form {panel.form}: {len(panel)} genes"
+    path, n = str(source.path), len(panel)
     if panel.controls:
         log.warning(
             Message(
-                f"{form}, and {len(panel.controls)} controls that are left out "
-                f"({listed(panel.controls, 3)})."
+                f"{path} is a file of the form {panel.form}: {n} genes, and {len(panel.controls)} "
+                f"controls that are left out ({listed(panel.controls, 3)})."
             )
         )
     else:
-        log.info(Message(f"{form}."))
+        log.info(Message(f"{path} is a file of the form {panel.form}: {n} genes."))
     stated = panel.about.get("num_gene_targets", "")
-    if stated.isdecimal() and int(stated) != len(panel):
-        log.warning(Message(f"{source.path} states {stated} genes, and has {len(panel)}."))
+    if stated.isdecimal() and int(stated) != n:
+        log.warning(Message(f"{path} states {stated} genes, and has {n}."))
 
 
 def _check_damage(source: Source, genes: list[str]) -> None:
@@ -309,10 +298,8 @@ def _check_damage(source: Source, genes: list[str]) -> None:
         damaged += numbers
     if not damaged:
         return
-    damaged_names = []
-    for name in damaged:
-        meant = names.meant_by_date(name)
-        damaged_names.append(f"{name} for {' or '.join(meant)}" if meant else name)
+    meant = {name: " or ".join(names.meant_by_date(name)) for name in damaged}
+    damaged_names = [f"{name} for {was}" if was else name for name, was in meant.items()]
     raise InvalidValue(
         "path",
         str(source.path),
@@ -370,15 +357,14 @@ def _json(source: Source) -> Found:
             }
         )
         control.append(kind.get("descriptor") != "gene")
-    if not rows:
-        raise InvalidValue("path", str(source.path), "has no gene names")
     panel = payload.get("panel")
     panel = panel if isinstance(panel, dict) else {}
     identity = panel.get("identity")
     about = {name: panel.get(name) for name in ("species", "tissue", "num_gene_targets")}
     about["name"] = identity.get("name") if isinstance(identity, dict) else None
     known = {name: str(value) for name, value in about.items() if isinstance(value, str | int)}
-    return Found(pd.DataFrame(rows), control, about=known)
+    table = pd.DataFrame(rows, columns=["gene", "id", "n_probe_sets", "codewords"])
+    return Found(table, control, about=known)
 
 
 def _part(source: Source, content: Any, name: str, kind: type = dict) -> Any:
@@ -436,7 +422,7 @@ def _cosmx(source: Source) -> Found:
 
 
 def _sets(source: Source) -> Found:
-    sets = read_gmt(source.path)
+    sets = sheets.read_gmt(source.path)
     if source.set_name is not None and source.set_name not in sets:
         raise NotFound(
             "set_name", source.set_name, f"is not in {source.path}", f"it has {listed(sets)}"
@@ -472,14 +458,18 @@ def _table(source: Source) -> Found:
     own_id = sheets.place(heads, sheets.ID_HEADS) if source.column is None else None
     table = _columns(source.rows[1:], {"gene": gene, "id": own_id})
     if "id" in table:
-        table["id"] = [versionless(str(cell)) or "" for cell in table["id"]]
+        table["id"] = [versionless(str(cell)) for cell in table["id"]]
     return Found(table)
 
 
 def _where(source: Source, heads: list[str]) -> int | None:
     """Which column holds the genes; None for the only one, if it has no header."""
     if source.column is not None:
-        return sheets.column(heads, source.column, source.path)
+        if source.column not in heads:
+            raise NotFound(
+                "column", source.column, f"is not in {source.path}", f"it has {listed(heads)}"
+            )
+        return heads.index(source.column)
     known = sheets.place(heads, (*sheets.SYMBOL_HEADS, *sheets.ID_HEADS))
     if known is not None or len(heads) == 1:
         return known
@@ -499,22 +489,21 @@ def _is_predesigned(source: Source) -> bool:
     return named and of_panel and source.have("ensemblid")
 
 
-#: Those of vendors first: of two that a file has, the one that says more.
-FORMS = (
-    Form(
-        "10x custom gene list",
+#: What has each form, and what reads it.  Those of vendors first: of two that a file has, the one
+#: that says more.
+_FORMS: dict[str, tuple[Callable[[Source], bool], Callable[[Source], Found]]] = {
+    "10x custom gene list": (
         lambda source: source.have("gene", "ensemblid", "probeset", "force"),
         _vendor_table,
     ),
-    Form("10x predesigned panel", _is_predesigned, _vendor_table),
-    Form("10x gene_panel.json", lambda source: source.ending == ".json", _json),
-    Form(
-        "MERSCOPE codebook",
+    "10x predesigned panel": (_is_predesigned, _vendor_table),
+    "10x gene_panel.json": (lambda source: source.ending == ".json", _json),
+    "MERSCOPE codebook": (
         lambda source: source.of_vendor and source.heads[:3] == ["name", "id", "barcodetype"],
         _codebook,
     ),
-    Form("CosMx gene list", lambda source: bool(_cosmx_rows(source)), _cosmx),
-    Form("gene sets", lambda source: source.ending == ".gmt", _sets),
-    Form("list", lambda source: source.ending == ".txt", _lines),
-    Form("table", lambda source: True, _table),
-)
+    "CosMx gene list": (lambda source: bool(_cosmx_rows(source)), _cosmx),
+    "gene sets": (lambda source: source.ending == ".gmt", _sets),
+    "list": (lambda source: source.ending == ".txt", _lines),
+    "table": (lambda source: True, _table),
+}

@@ -1,4 +1,4 @@
-"""Tables and lists in files that people and spreadsheets write: their cells, as texts."""
+"""Tables, lists and gene sets in files of people and spreadsheets: their cells, as texts."""
 
 from __future__ import annotations
 
@@ -10,15 +10,19 @@ from datetime import date
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from .._extras import needs
-from .._files import reading
-from ..errors import VAR, InvalidValue, NotFound, arg, listed
+from .._files import existing, reading, replacing
+from ..errors import VAR, InvalidValue, arg
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
+    import pandas as pd
+
 #: What the name of a packed file ends in.
 PACKED = ".gz"
+#: Endings of tables in texts, and what separates their columns.
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
 #: What begins a formula in a spreadsheet.
 FORMULA = ("=", "+", "-", "@")
 #: What columns of genes are headed, as :func:`plain` has it: names before ids.
@@ -115,11 +119,16 @@ def place(heads: Sequence[str], known: Iterable[str]) -> int | None:
     return next((found.index(head) for head in known if head in found), None)
 
 
-def column(heads: Sequence[str], name: str, path: Path) -> int:
-    """Return which column has exactly this header."""
-    if name not in heads:
-        raise NotFound("column", name, f"is not in {path}", f"it has {listed(heads)}")
-    return heads.index(name)
+def write(frame: pd.DataFrame, path: Path, *, overwrite: bool, sheet: str = "Sheet1") -> None:
+    """Write a table without formulas; `sheet` is what it is called in a workbook."""
+    frame = frame.map(without_formula)
+    with replacing(path, overwrite=overwrite) as target:
+        if path.suffix.lower() == ".xlsx":
+            with target.open("wb") as file:
+                frame.to_excel(file, sheet_name=sheet, engine="openpyxl", index=False)
+        else:
+            separator = SEPARATORS[path.suffix.lower()]
+            frame.to_csv(target, sep=separator, index=False, encoding="utf-8")
 
 
 def without_formula(value: Any) -> Any:
@@ -154,3 +163,55 @@ def check_names(names: Iterable[str], path: Path) -> None:
                 f"cannot hold the name {name!r}, which {fault}",
                 f"rename the gene, or name a column of {VAR} with {arg('symbols')}",
             )
+
+
+def read_gmt(path: str | Path) -> dict[str, list[str]]:
+    r"""Read gene sets from a GMT file.
+
+    Parameters
+    ----------
+    path : str or path
+        Text file with one set per line: name, description and genes, separated by tabs.
+
+    Returns
+    -------
+    dict of str to list
+        Genes of each set by its name, in the order of the file, each gene once.
+
+    See Also
+    --------
+    write_gmt : Write selections as gene sets.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, glfs_bio
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "sets.gmt"
+    ...     _ = path.write_text("T cells\tmarkers\tCD3D\tCD3E\n")
+    ...     sets = glfs_bio.io.read_gmt(path)
+    >>> sets
+    {'T cells': ['CD3D', 'CD3E']}
+    """
+    path = existing(path)
+    sets: dict[str, list[str]] = {}
+    for number, line in enumerate(text(path).splitlines(), start=1):
+        if not line.strip():
+            continue
+        name, *fields = (field.strip() for field in line.split("\t"))
+        genes = [gene for gene in fields[1:] if gene]
+        if not name or not genes:
+            raise InvalidValue(
+                "path",
+                str(path),
+                "is not a GMT file",
+                f"line {number} must hold a name, a description and genes, separated by tabs; it "
+                f"starts {line[:40]!r}",
+            )
+        if name in sets:
+            raise InvalidValue(
+                "path", str(path), f"has two gene sets {name!r}, the second in line {number}"
+            )
+        sets[name] = list(dict.fromkeys(genes))
+    if not sets:
+        raise InvalidValue("path", str(path), "holds no gene set")
+    return sets

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from glfs_bio.criterion.platform import Detection
-from glfs_bio.platform.efficiency import Means, estimated, off_target
-from glfs_bio.platform.forecast import counted, of_labels
+from glfs_bio.vendors.forecast import Means, counted, estimated, of_labels, off_target
 
 N_GENES, N_TYPES, N_CELLS = 200, 5, 60
 WEIGHTS = np.full(N_TYPES, 1.0 / N_TYPES)
@@ -76,14 +75,13 @@ def test_recall_falls_with_what_is_detected():
         of_labels(counts, rates, codes, names, Detection(np.full(8, share)), 0)
         for share in (1.0, 0.1)
     ]
-    whole, little = (one.per_label for one in found)
+    whole, little = (table for table, _ in found)
     assert list(whole.index) == names
     assert (whole["recall"] > little["recall"]).all()
-    for one in found:
-        table = one.per_label
+    for table, accuracy in found:
         assert (table["recall_low"] < table["recall"]).all()
         assert (table["recall"] < table["recall_high"]).all()
-        assert one.accuracy[1] < one.accuracy[0] < one.accuracy[2]
+        assert accuracy[1] < accuracy[0] < accuracy[2]
     unsure = Detection(np.full(8, 0.3), np.full(8, 1.0), np.full(8, 0.2))
-    wide = of_labels(counts, rates, codes, names, unsure, 0).per_label
+    wide, _ = of_labels(counts, rates, codes, names, unsure, 0)
     assert (wide["recall_high"] - wide["recall_low"]).mean() > 0.3

@@ -63,3 +63,11 @@ def test_half_a_file_is_refused(classified, tmp_path):
     path.write_text(path.read_text()[:200])
     with refused(InvalidValue, "path"):
         read_classifier(path)
+
+
+def test_what_is_no_classifier_is_refused(tmp_path):
+    model = {"format": "glfs_bio classifier", "format_version": 1}
+    for text in ("[" * 100_000, "{", '{"format": ' + "9" * 5000 + "}", str(model)):
+        (tmp_path / "model.json").write_text(text)
+        with refused(InvalidValue, "path"):
+            read_classifier(tmp_path / "model.json")

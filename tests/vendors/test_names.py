@@ -1,47 +1,22 @@
-"""Genes found by present and past names, and by ids."""
+"""Tables of genes, and names found in them by present and past names and by ids."""
 
 from __future__ import annotations
 
 import gzip
 
-import anndata as ad
-import numpy as np
 import pandas as pd
 import pytest
 from refusals import refused
 
-import glfs_bio
-from glfs_bio.errors import FileMissing, InvalidType, InvalidValue, NotFound
+from glfs_bio.errors import InvalidValue
 from glfs_bio.io import read_genes
-from glfs_bio.tl import resolve_genes
-
-VENDOR = """Species,Ensembl ID,Gene symbol
-Homo sapiens,ENSG00000167286,CD3D
-Homo sapiens,ENSG00000127054,INTS11
-Homo sapiens,ENSG00000145416,MARCH1
-Homo sapiens,ENSG00000183291,SELENOF
-Homo sapiens,ENSG00000284770,TBCE
-Homo sapiens,ENSG00000285053,TBCE
-Homo sapiens,ENSG00000273045,C2orf15
-Mus musculus,ENSMUSG00000032094,Cd3d
-"""
+from glfs_bio.vendors.names import Resolver, as_genes
 
 
-@pytest.fixture
-def vendor(tmp_path):
-    path = tmp_path / "vendor.csv.gz"
-    path.write_bytes(gzip.compress(VENDOR.encode()))
-    return path
-
-
-def cells(names, **var):
-    frame = pd.DataFrame(var, index=pd.Index(names))
-    return ad.AnnData(np.ones((2, len(names)), dtype=np.float32), var=frame)
-
-
-def found(names, genes, **options):
-    table = resolve_genes(cells(names), genes, inplace=False, **options)
-    return table.set_index("name")
+def found(names, genes, *, nomenclature=None, **options):
+    table, history = (None if one is None else as_genes(one) for one in (genes, nomenclature))
+    resolver = Resolver.of(names, table, history=history, **options)
+    return resolver.resolve(names).set_index("name")
 
 
 @pytest.mark.parametrize(
@@ -76,14 +51,6 @@ def test_candidates_of_what_is_not_found(vendor):
     assert table.loc["MS4A1", "candidates"] == "MS4A1"
 
 
-def test_ids_decide(vendor):
-    adata = cells(["TBCE", "whatever", "CD3D"])
-    adata.var["gene_ids"] = ["ENSG00000285053.2", "ENSG00000127054", np.nan]
-    table = resolve_genes(adata, vendor, ids="gene_ids", inplace=False)
-    assert list(table["id"]) == ["ENSG00000285053", "ENSG00000127054", "ENSG00000167286"]
-    assert list(table["found"]) == ["symbol", "id", "symbol"]
-
-
 def test_two_names_of_one_gene(vendor):
     """The better name is the gene; the other would be ordered twice."""
     table = found(["CPSF3L", "INTS11", "CD3D"], vendor)
@@ -112,35 +79,9 @@ def test_one_of_two_that_it_may_be_is_not_listed():
     assert list(found(["OLD"], genes, nomenclature=past)["found"]) == ["ambiguous"]
 
 
-def test_species_is_that_of_most_names(vendor):
-    adata = cells(["Cd3d", "Ms4a1"])
-    resolve_genes(adata, vendor)
-    assert adata.uns["glfs_names"]["species"] == "Mus musculus"
-    assert list(adata.var["glfs_names_id"]) == ["ENSMUSG00000032094", ""]
-    assert list(adata.var["glfs_names_orderable"]) == [True, False]
-    with refused(InvalidValue, "species"):
-        resolve_genes(adata, vendor, species="Danio rerio")
-
-
 def test_mouse_names_of_the_past():
     table = found(["Cd3d", "March1"], None)
     assert list(table["symbol"]) == ["Cd3d", "Marchf1"]
-
-
-def test_in_files(vendor, tmp_path):
-    adata = cells(["CD3D", "CPSF3L", "TBCE"])
-    resolve_genes(adata, str(vendor))
-    adata.write_h5ad(tmp_path / "a.h5ad")
-    again = ad.read_h5ad(tmp_path / "a.h5ad")
-    assert list(again.var["glfs_names_symbol"]) == ["CD3D", "INTS11", ""]
-    assert list(again.uns["glfs_names"]["table"]["found"]) == ["symbol", "retired", "ambiguous"]
-
-
-def test_numbers_of_probes():
-    genes = pd.DataFrame({"gene_name": ["CD3D", "LYZ"], "chr": 1, "probe_count": [9, 2]})
-    adata = cells(["CD3D", "LYZ"])
-    resolve_genes(adata, genes, min_probes=3)
-    assert list(adata.var["glfs_names_orderable"]) == [True, False]
 
 
 def test_ids_that_a_list_lacks_are_official():
@@ -152,11 +93,6 @@ def test_a_gene_in_two_places_has_the_most_probes(tmp_path):
     (tmp_path / "a.csv").write_text("gene_name,chr,probe_count\nCD3D,1,2\nCD3D,alt,9\nLYZ,1,3\n")
     genes = read_genes(tmp_path / "a.csv")
     assert list(genes["n_probes"]) == [9, 3]
-
-
-def test_var_of_other_data_is_a_table():
-    table = found(["CD3D", "CPSF3L"], cells(["CD3D", "INTS11"]).var)
-    assert list(table["symbol"]) == ["CD3D", "INTS11"]
 
 
 GTF = (
@@ -225,34 +161,5 @@ def test_bad_tables(tmp_path, name, content):
     with refused(InvalidValue, "path") as caught:
         read_genes(path)
     assert str(path) in str(caught.value)
-    adata = cells(["CD3D"])
     with refused(InvalidValue, "genes"):
-        resolve_genes(adata, path)
-    assert not adata.uns
-
-
-def test_bad_arguments(vendor):
-    adata = cells(["CD3D"])
-    for options, error, argument in (
-        ({"genes": 3}, InvalidType, "genes"),
-        ({"genes": []}, InvalidValue, "genes"),
-        ({"genes": "no.csv"}, FileMissing, "genes"),
-        ({"symbols": "no"}, NotFound, "symbols"),
-        ({"ids": "no"}, NotFound, "ids"),
-        ({"nomenclature": 3}, InvalidType, "nomenclature"),
-        ({"min_probes": 0}, InvalidValue, "min_probes"),
-        ({"key_added": "neighbors"}, InvalidValue, "key_added"),
-    ):
-        with refused(error, argument):
-            resolve_genes(adata, **{"genes": vendor, **options})
-        assert list(adata.var) == []
-
-
-def test_kang_with_a_list_of_all_that_are_named_today(real):
-    """Names of 2017 in a nomenclature of today: most that changed are found."""
-    table = glfs_bio.tl.resolve_genes(real("kang_ifnb13999"), inplace=False)
-    counts = table["found"].value_counts()
-    assert counts["retired"] > 500
-    assert counts["symbol"] > 11_000
-    changed = table[table["found"] == "retired"].set_index("name")["symbol"]
-    assert (changed["CPSF3L"], changed["IL8"]) == ("INTS11", "CXCL8")
+        as_genes(path)
