@@ -32,7 +32,7 @@ class Loudest(Method):
     name = "loudest"
     title = "Variance to a power"
 
-    def rank(self, problems, n_genes, *, include, reduction):
+    def rank(self, problems, n_genes, *, include, spec):
         values = sum(problem.variance for problem in problems) ** self.power
         return by_value(values, n_genes, include, power=self.power)
 

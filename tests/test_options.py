@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import pytest
 from refusals import refused
 
+from glfs_bio import pp
 from glfs_bio.errors import InvalidType, InvalidValue
-from glfs_bio.options import Limits, Platform, Preserve
+from glfs_bio.options import Limits, Platform, Preserve, Request
 
 
 @pytest.mark.parametrize(
@@ -64,3 +67,35 @@ def test_what_to_preserve_has_names(argument):
     with refused(InvalidType, argument):
         Preserve("structure", **{argument: 5})
     assert Preserve() == Preserve("structure", None, None)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "argument"),
+    [
+        ({"limits": {"max_mean": 1}}, InvalidType, "limits"),
+        ({"platform": "xenium_v1"}, InvalidType, "platform"),
+        ({"n_genes": 0}, InvalidValue, "n_genes"),
+        ({"n_comps": 0}, InvalidValue, "n_comps"),
+        ({"across": "best"}, InvalidValue, "across"),
+        ({"objective": "exact", "method": "variance"}, InvalidValue, "objective"),
+        ({"n_gene": 5}, InvalidType, "n_gene"),
+    ],
+)
+def test_a_request_checks_itself(arguments, kind, argument):
+    with refused(kind, argument):
+        Request.of(**arguments)
+
+
+def test_a_request_is_what_select_genes_takes():
+    taken = inspect.signature(pp.select_genes).parameters
+    where = {"adata", "use_raw", "key_added", "as_highly_variable", "subset", "inplace"}
+    assert set(Request().arguments()) == set(taken) - where
+    assert {name: taken[name].default for name in Request().arguments()} == Request().arguments()
+
+
+def test_fields_of_a_request_are_replaced():
+    request = Request.of(5, n_comps=7, exclude=["A"])
+    other = request.but(n_genes=9, layer="x")
+    assert (other.n_genes, other.structure.layer, other.structure.n_comps) == (9, "x", 7)
+    assert other.exclude == ["A"]
+    assert request.n_genes == 5

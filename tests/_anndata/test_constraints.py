@@ -179,7 +179,6 @@ TOTAL = {"max_total_per_cell": 1}
 @pytest.mark.parametrize(
     ("wanted", "kind", "argument"),
     [
-        ({"max_mean": 1}, InvalidType, "limits"),
         (Limits(cost="price", budget=3), NotFound, "cost"),
         (Limits(cost="family", budget=3), InvalidType, "cost"),
         (Limits(cost=-1, budget=3), InvalidValue, "cost"),

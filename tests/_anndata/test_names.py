@@ -150,7 +150,7 @@ def test_warn_and_ignore(by_symbol):
         warnings.simplefilter("error")
         assert rows(by_symbol, asked, missing="ignore") == [2]
         choice = genes.choose(by_symbol, None, asked, missing="ignore")
-    assert choice.missing == [asked[0], asked[2]]
+    assert choice.missing == (asked[0], asked[2])
 
 
 def test_bad_arguments(by_symbol):

@@ -14,6 +14,7 @@ from refusals import refused
 from glfs_bio import Limits, Platform, Preserve, pp, tl
 from glfs_bio._anndata import structure as structures
 from glfs_bio.errors import InvalidType, InvalidValue, NotFound
+from glfs_bio.options import StructureSpec
 
 PANEL = ["CD3D", "LYZ", "NKG7", "CD79A"]
 SIZE = 8
@@ -367,10 +368,10 @@ def test_panels_of_two_structures_are_not_compared(half):
 
 def test_batches_have_a_subspace_each(pbmc):
     pbmc.obs["batch"] = np.tile(["a", "b"], 350)
-    asked = structures.parameters_of(pbmc, batch_key="batch", n_comps=10)
+    asked = StructureSpec(batch_key="batch", n_comps=10)
     computed = structures.structure_of(pbmc.copy(), asked).criterion()
     pp.structure(pbmc, batch_key="batch", n_comps=10, key_added="other")
-    named = structures.parameters_of(pbmc, use_rep="other")
+    named = structures.specified(pbmc, StructureSpec(use_rep="other"))
     stored = structures.structure_of(pbmc, named)
     assert [len(rows) for rows in stored.rows] == [350, 350]
     np.testing.assert_array_equal(
