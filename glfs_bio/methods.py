@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ._typing import Index
-    from .cells.cells import Problem, Reduction
+    from .cells.cells import Cells, Reduction
     from .criterion.criterion import Criterion, Target
     from .criterion.platform import Detection
     from .ranking import Ranking
@@ -152,7 +152,7 @@ class Method:
         return None if n_comps is None else "noise"
 
     def rank(
-        self, problems: Sequence[Problem], n_genes: int, *, include: Index, reduction: Reduction
+        self, problems: Sequence[Cells], n_genes: int, *, include: Index, reduction: Reduction
     ) -> Ranking:
         """Rank the genes of problems.
 
@@ -196,7 +196,7 @@ class Method:
         """Whether :meth:`panels` gives selections of all sizes at the cost of one."""
         return False
 
-    def panels(self, problem: Problem, numbers: Sequence[int]) -> list[Ranking]:
+    def panels(self, problem: Cells, numbers: Sequence[int]) -> list[Ranking]:
         """Selections of several sizes, each another solution."""
         raise NotImplementedError
 

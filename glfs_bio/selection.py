@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import checks
-from .cells.batches import split
-from .cells.cells import STANDARDIZE, Reduction, build_problems
+from .cells.cells import STANDARDIZE, Reduction, build_problems, split
 from .cells.graph import check_graph
-from .cells.pca import check_coordinates
+from .cells.pca import check_coordinates, full_rank_fits
 from .criterion.criterion import Criterion
 from .criterion.platform import Detection, OnPlatform
-from .data.memory import full_rank_fits
 from .data.threads import few_threads
 from .errors import NO_VALUE, Caution, InvalidValue, warn
 from .methods import METHODS, OBJECTIVES, Method, Question
@@ -160,7 +158,7 @@ def rank_genes(
         )
     targets = None
     if question.target is not None:
-        targets = [question.target.rows(one.cells) for one in split(batch, data.shape[0])]
+        targets = [question.target.rows(own) for _, own in split(batch, data.shape[0])]
     detection = Detection() if question.detection is None else question.detection
     criterion = criterion_of(
         cells, targets, worst=question.across == "worst", efficiency=detection.noise
@@ -175,7 +173,7 @@ def rank_genes(
     }
     if batch is not None:
         chosen = question.candidates[ranking.order[: ranking.n_selected]]
-        labels = [one.label for one in split(batch, data.shape[0])]
+        labels = [label for label, _ in split(batch, data.shape[0])]
         about["batches"] = np.array(labels, dtype=object)
         about["preserved_in_batches"] = criterion.preserved_in_sets(chosen)
     return replace(ranking, info={**ranking.info, **about})

@@ -13,8 +13,7 @@ from scipy import sparse
 
 from .. import checks
 from ..cells import noise
-from ..cells.batches import split
-from ..cells.cells import Cells, build_problems
+from ..cells.cells import Cells, build_problems, split
 from ..errors import Caution, InvalidValue, Message, naming, warn
 from ..selection import Options, criterion_of
 from . import read, write
@@ -207,7 +206,7 @@ def compute(adata: AnnData, inputs: read.Inputs, parameters: Parameters) -> Stru
         _warn_of_scaled(sets, has_raw=adata.raw is not None)
     rows: tuple[Any, ...] = (np.arange(adata.n_obs),)
     if inputs.batch is not None:
-        rows = tuple(batch.cells for batch in split(inputs.batch, adata.n_obs))
+        rows = tuple(cells for _, cells in split(inputs.batch, adata.n_obs))
     return Structure([one.without_matrix() for one in sets], rows, parameters)
 
 

@@ -14,7 +14,7 @@ from scipy import sparse
 from .. import checks
 from ..criterion.criterion import Structure, Target, Term
 from ..criterion.targets import Expression, Genes, Labels, Values
-from ..data.indices import check_indices
+from ..data.matrix import check_indices
 from ..errors import NO_VALUE, InvalidType, InvalidValue, Message, NotFound, listed
 from ..platform import forms, sheets
 from ..platform.gmt import read_gmt

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
 
     from .._typing import Matrix
-    from ..cells.cells import Problem
+    from ..cells.cells import Cells
     from ..ranking import Ranking
 
 
@@ -405,7 +405,7 @@ class SupervisedGLFS(GLFS):
         problem = self._problem(*self._labelled(X, self._labels(y)), sizes)
         return self.method.panels(problem, sizes)
 
-    def _problem(self, X: Matrix, labels: NDArray[np.generic], sizes: Sequence[int]) -> Problem:
+    def _problem(self, X: Matrix, labels: NDArray[np.generic], sizes: Sequence[int]) -> Cells:
         options = self._options()
         check_sizes(X.shape, options, sizes, X.shape[1])
         return build_problems(X, options.reduction, graph=class_graph(labels))[0]

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils.validation import validate_data
 
 from .. import checks
-from ..data.indices import check_indices
+from ..data.matrix import check_finite, check_indices
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -18,19 +19,18 @@ def validated(estimator: BaseEstimator, X: Any, *labels: Any, **how: Any) -> Any
     """Return a matrix, with labels where there are some, as scikit-learn's ``validate_data`` does.
 
     Dense, CSR or CSC, in single or double precision.
-
-    Raises
-    ------
-    TypeError, ValueError
-        Not a matrix of finite real numbers, or a damaged one.
     """
     checks.no_anndata(X)
     check_indices(X, "X")
-    return validate_data(
+    found = validate_data(
         estimator,
         X,
         *labels,
         accept_sparse=("csr", "csc"),
         dtype=(np.float64, np.float32),
+        ensure_all_finite=False,
         **how,
     )
+    matrix = found[0] if labels else found
+    check_finite(matrix.data if sparse.issparse(matrix) else matrix)
+    return found

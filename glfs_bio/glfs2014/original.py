@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .._typing import Array, Index
-    from ..cells.cells import Problem, Reduction
+    from ..cells.cells import Cells, Reduction
     from .descent import Solution
 
 
@@ -102,7 +102,7 @@ class Original(Method):
         return Block(genes, *cls.diagonals(1.0 / kappa), covered=covered)
 
     def rank(
-        self, problems: Sequence[Problem], n_genes: int, *, include: Index, reduction: Reduction
+        self, problems: Sequence[Cells], n_genes: int, *, include: Index, reduction: Reduction
     ) -> Ranking:
         """Select genes by the solution at λ, all of its genes where `n_genes` is None.
 
@@ -113,7 +113,7 @@ class Original(Method):
             :func:`_reliability` h, for the genes of the solution, and the stationarity ratio
             ``−(∂φ/∂β)/λ ≤ 1`` for the others.
         """
-        full_rank = all(problem.full_rank for problem in problems)
+        full_rank = reduction.n_comps is None
         whole = self._blocks(problems)
         norms = Variance(*whole).squared_norms[include]
         fixed = RULES.included_weight / np.where(norms > 0, norms, np.inf)
@@ -150,7 +150,7 @@ class Original(Method):
         """Whether selections of all sizes come from one walk along λ."""
         return self.lam is None
 
-    def panels(self, problem: Problem, numbers: Sequence[int]) -> list[Ranking]:
+    def panels(self, problem: Cells, numbers: Sequence[int]) -> list[Ranking]:
         """Selections of several sizes: for each the last solution along λ with as many genes.
 
         At full rank too, and without room for more: with a graph of classes the directions that λ
@@ -168,7 +168,7 @@ class Original(Method):
             rankings.append(Ranking(chosen.beta, scores, number, _report(solutions, chosen)))
         return rankings
 
-    def _blocks(self, problems: Sequence[Problem]) -> list[Block]:
+    def _blocks(self, problems: Sequence[Cells]) -> list[Block]:
         """φ on each set of cells.
 
         It has no λ2: the largest gene has length 1, so that β does not depend on units.
@@ -199,7 +199,7 @@ class Original(Method):
         return solutions, path.at_least(solutions, n_free)
 
 
-def _squared_norms(problems: Sequence[Problem]) -> Array:
+def _squared_norms(problems: Sequence[Cells]) -> Array:
     """``Σ_b ‖c_i‖²`` of every gene in its units."""
     total = np.zeros(len(problems[0].variance))
     for problem in problems:
@@ -245,7 +245,7 @@ def _share_among_twins(objective: Variance, solution: Solution) -> Solution:
     return replace(solution, beta=beta)
 
 
-def _reliability(problems: Sequence[Problem], support: Index, reduction: Reduction) -> Array:
+def _reliability(problems: Sequence[Cells], support: Index, reduction: Reduction) -> Array:
     """Share of every gene's variance that is structure on the graph of the genes of a support.
 
     The graph of all genes hardly shows the structure where most of them are noise; the genes that

@@ -13,8 +13,7 @@ from sklearn.decomposition import PCA
 from sklearn.metrics import normalized_mutual_info_score
 from sklearn.neighbors import NearestNeighbors
 
-from ..cells import neighbors
-from ..cells.graph import MOST_EXACT
+from ..cells.graph import MOST_EXACT, approximate_neighbors
 from ..data import threads as pools
 from ..errors import NO_VALUE, InvalidValue
 
@@ -145,7 +144,7 @@ def nearest(
     """Nearest other cells of every cell, the nearest first.
 
     They are exact up to :data:`~glfs_bio.cells.graph.MOST_EXACT` cells, and nearly all are found
-    beyond, as in the graph of the cells (:mod:`glfs_bio.cells.neighbors`).
+    beyond, as in the graph of the cells.
 
     Parameters
     ----------
@@ -166,7 +165,7 @@ def nearest(
         with pools.one_thread() if few else nullcontext():
             finder = NearestNeighbors(n_neighbors=n_neighbors, algorithm="brute").fit(where)
             return np.asarray(finder.kneighbors(return_distance=False))
-    near, _ = neighbors.nearest(where, n_neighbors, random_state)
+    near, _ = approximate_neighbors(where, n_neighbors, random_state)
     itself = near == np.arange(len(where))[:, None]
     last = np.argsort(itself, axis=1, kind="stable")
     return np.asarray(np.take_along_axis(near, last, axis=1)[:, :n_neighbors])

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .._typing import Index
-    from ..cells.cells import Problem, Reduction
+    from ..cells.cells import Cells, Reduction
 
 
 class LapAOFS(Method):
@@ -27,7 +27,7 @@ class LapAOFS(Method):
     reference = "He, Ji, Zhang & Bao 2011"
 
     def rank(
-        self, problems: Sequence[Problem], n_genes: int, *, include: Index, reduction: Reduction
+        self, problems: Sequence[Cells], n_genes: int, *, include: Index, reduction: Reduction
     ) -> Ranking:
         """Pick genes one by one so that ``Tr Λ⁻¹``, the approximate variance, falls most.
 
@@ -52,7 +52,7 @@ class LapDOFS(Method):
     reference = "He, Ji, Zhang & Bao 2011"
 
     def rank(
-        self, problems: Sequence[Problem], n_genes: int, *, include: Index, reduction: Reduction
+        self, problems: Sequence[Cells], n_genes: int, *, include: Index, reduction: Reduction
     ) -> Ranking:
         """Pick genes one by one so that ``log det Λ``, which is that of I + A', grows most.
 
@@ -66,7 +66,7 @@ class LapDOFS(Method):
         return pick(problems, n_genes, include, "determinant")
 
 
-def pick(problems: Sequence[Problem], n_genes: int, include: Index, criterion: str) -> Ranking:
+def pick(problems: Sequence[Cells], n_genes: int, include: Index, criterion: str) -> Ranking:
     """Pick genes one by one where all directions count alike, ``W = I``.
 
     λ2, which the paper leaves open, is the noise of a gene against the prior of the labels,
@@ -80,7 +80,7 @@ def pick(problems: Sequence[Problem], n_genes: int, include: Index, criterion: s
     return Ranking(weights, without_ties(in_order(panel.picked, panel.waiting)), n_genes)
 
 
-def alike(problem: Problem) -> Block:
+def alike(problem: Cells) -> Block:
     """The criterion where all directions count alike."""
     genes = problem.whitened.genes / np.sqrt(units_of_noise(problem))
     r = genes.shape[1]

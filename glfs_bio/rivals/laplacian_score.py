@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .._typing import Array, Index, Matrix
-    from ..cells.cells import Problem, Reduction
+    from ..cells.cells import Cells, Reduction
     from ..ranking import Ranking
 
 _ROUNDING = 1e-12
@@ -32,7 +32,7 @@ class LaplacianScore(Method):
     reference = "He, Cai & Niyogi 2005"
 
     def rank(
-        self, problems: Sequence[Problem], n_genes: int, *, include: Index, reduction: Reduction
+        self, problems: Sequence[Cells], n_genes: int, *, include: Index, reduction: Reduction
     ) -> Ranking:
         """Rank genes by how little they vary along the graph, beside how much they vary at all.
 
@@ -53,7 +53,7 @@ class LaplacianScore(Method):
         return by_value(_below_all(values, alive), n_genes, include)
 
 
-def _parts(problem: Problem) -> tuple[Array, Array, Array]:
+def _parts(problem: Cells) -> tuple[Array, Array, Array]:
     """``f̃ᵀLf̃`` and ``f̃ᵀDf̃``, and what rounding makes of the second where a gene is constant."""
     data, graph = doubled(problem.data), problem.data_graph
     degrees = np.asarray(graph.sum(axis=1)).ravel()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .._typing import Array, Index
-    from ..cells.cells import Problem, Reduction
+    from ..cells.cells import Cells, Reduction
     from ..ranking import Ranking
 
 
@@ -54,7 +54,7 @@ class QAlpha(Method):
     reference = "Wolf & Shashua 2003, 2005"
 
     def rank(
-        self, problems: Sequence[Problem], n_genes: int, *, include: Index, reduction: Reduction
+        self, problems: Sequence[Cells], n_genes: int, *, include: Index, reduction: Reduction
     ) -> Ranking:
         """Rank genes by |α| at a maximum of ``Tr QᵀA_α²Q``, ``A_α = Σ α_i m_i m_iᵀ``, ``αᵀα = 1``.
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .._typing import Array, Index
-    from ..cells.cells import Problem, Reduction
+    from ..cells.cells import Cells, Reduction
     from ..ranking import Ranking
 
 
@@ -62,7 +62,7 @@ class SparsePCA(Method):
     reference = "Zou, Hastie & Tibshirani 2004"
 
     def rank(
-        self, problems: Sequence[Problem], n_genes: int, *, include: Index, reduction: Reduction
+        self, problems: Sequence[Cells], n_genes: int, *, include: Index, reduction: Reduction
     ) -> Ranking:
         """Rank genes by their largest absolute loading on sparse principal components.
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .._typing import Index
-    from ..cells.cells import Problem, Reduction
+    from ..cells.cells import Cells, Reduction
     from ..ranking import Ranking
 
 
@@ -24,7 +24,7 @@ class LargestVariance(Method):
     title = "Largest variance"
 
     def rank(
-        self, problems: Sequence[Problem], n_genes: int, *, include: Index, reduction: Reduction
+        self, problems: Sequence[Cells], n_genes: int, *, include: Index, reduction: Reduction
     ) -> Ranking:
         """Rank genes by their variance over the cells, in the units of the matrix.
 
