@@ -275,8 +275,8 @@ class Registry(UserDict[str, Any]):
 #: Objectives of ``method="glfs"``.
 OBJECTIVES = Registry(
     error="glfs_bio.selection:PosteriorVariance",
-    exact="glfs_bio.glfs2014.exact:Exact",
-    printed="glfs_bio.glfs2014.printed:Printed",
+    exact="glfs_bio.glfs2014.objective:Exact",
+    printed="glfs_bio.glfs2014.objective:Printed",
 )
 
 #: Methods; ``"glfs"``, the default, ranks by an objective.

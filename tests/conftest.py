@@ -11,7 +11,7 @@ import scanpy as sc
 from scipy import sparse
 
 from glfs_bio.cells.cells import Reduction, build_problems
-from glfs_bio.criterion.criterion import SETTINGS, Criterion
+from glfs_bio.criterion.criterion import NOISE, Criterion
 from glfs_bio.criterion.error import Block
 from glfs_bio.data import matrix as rows
 
@@ -203,7 +203,7 @@ def by_definition(problems, above_noise):
         total = 0.0
         for block, problem in enumerate(problems):
             kappa, basis = np.linalg.eigh(problem.stiffness)
-            lambda2 = SETTINGS.noise * problem.n_cells * kappa.sum() / len(kappa)
+            lambda2 = NOISE * problem.n_cells * kappa.sum() / len(kappa)
             in_units, whitening = problem.projections * problem.units[:, None], basis * kappa**0.5
             genes = in_units @ whitening / np.sqrt(lambda2)
             structure = in_units @ above_noise(problem) @ whitening

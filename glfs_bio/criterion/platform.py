@@ -125,6 +125,7 @@ class OnPlatform(Criterion):
             efficiency=criterion.efficiency,
         )
         self.worst_draw = detection.worst
+        self.largest = self.worst or self.worst_draw
         works, drawn = detection.draws(criterion.n_genes, n_draws, random_state)
         longer = [self._longer(one, works, drawn, detection) for one in self.sets]
         places = [(draw, number) for draw in range(n_draws) for number in range(len(self.sets))]
@@ -154,11 +155,6 @@ class OnPlatform(Criterion):
             length = elsewhere(cells.variance, cells.residuals, noise)
             longer[draw] *= np.divide(length, middle, out=np.zeros_like(middle), where=middle > 0)
         return longer
-
-    @property
-    def largest(self) -> bool:
-        """Whether the largest of the levels counts."""
-        return self.worst or self.worst_draw
 
     @property
     def floors(self) -> Array:

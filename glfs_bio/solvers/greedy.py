@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..criterion.criterion import sherman_morrison
 from ..errors import Message
 from .bound import relax
 
@@ -153,13 +154,13 @@ class _Measured:
     def enter(self, gene: int) -> float:
         """Measure a gene; by how much Tr(W E) changes."""
         g = self.genes[gene]
-        u, v = self.inverse @ g, self.curved_inverse @ g
-        s, a = 1.0 + g @ u, g @ v
+        v = self.curved_inverse @ g
+        a = g @ v
+        u, s = sherman_morrison(self.inverse, g)
         gu, gv = (self.genes @ np.column_stack([u, v])).T
         self.lengths -= gu**2 / s
         self.curved += gu * (a / s * gu - 2.0 * gv) / s
         uu, uv = np.outer(u, u), np.outer(u, v)
-        self.inverse -= uu / s
         self.curved_inverse += (a / s * uu - uv - uv.T) / s
         return float(-a / s)
 

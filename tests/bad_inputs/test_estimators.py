@@ -194,7 +194,11 @@ CALLS = [
     (lambda: LapRLSClassifier().fit(X, Y, graph=-np.ones((30, 30))), ValueError, "graph"),
     (lambda: LapRLSClassifier().predict(X), NotFittedError, "not fitted"),
     (lambda: LapRLSClassifier().fit(X, Y).predict(X[:, :2]), ValueError, "expecting 12 features"),
-    (lambda: LapRLSClassifier().fit(X, Y).predict(spoilt(np.nan)), ValueError, "has NaN or infinite values"),
+    (
+        lambda: LapRLSClassifier().fit(X, Y).predict(spoilt(np.nan)),
+        ValueError,
+        "has NaN or infinite values",
+    ),
 ]
 
 

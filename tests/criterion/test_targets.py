@@ -6,8 +6,15 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from glfs_bio.criterion.criterion import SETTINGS, Criterion, Structure, Target
-from glfs_bio.criterion.targets import Expression, Genes, Labels, Values
+from glfs_bio.criterion.criterion import (
+    NOISE,
+    NOISE_OF_CELLS,
+    POWER,
+    Criterion,
+    StructureTerm,
+    Target,
+)
+from glfs_bio.criterion.targets import ExpressionTerm, GenesTerm, LabelsTerm, ValuesTerm
 from glfs_bio.errors import InvalidValue
 
 CODES = np.repeat([0, 1, 2], 20)
@@ -59,9 +66,9 @@ def test_labels(problems, cells):
             for b in range(a):
                 apart = (means[a] - means[b]) / np.linalg.norm(means[a] - means[b])
                 total = total + np.outer(apart, apart)
-        matrices.append(power(total, SETTINGS.power))
-    wanted = [Target(((Labels(CODES), 1.0),)).rows(own) for own in cells]
-    found, expected = errors(problems, wanted, matrices, SETTINGS.noise_of_cells)
+        matrices.append(power(total, POWER))
+    wanted = [Target(((LabelsTerm(CODES), 1.0),)).rows(own) for own in cells]
+    found, expected = errors(problems, wanted, matrices, NOISE_OF_CELLS)
     np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
@@ -73,9 +80,9 @@ def test_values(problems, cells):
         _, z = of_problem(problem, 1.0)
         centred = values[own] - values[own].mean(axis=0)
         seen = z.T @ (centred / np.linalg.norm(centred, axis=0))
-        matrices.append(power(seen @ seen.T, SETTINGS.power))
-    wanted = [Target(((Values(values), 1.0),)).rows(own) for own in cells]
-    found, expected = errors(problems, wanted, matrices, SETTINGS.noise_of_cells)
+        matrices.append(power(seen @ seen.T, POWER))
+    wanted = [Target(((ValuesTerm(values), 1.0),)).rows(own) for own in cells]
+    found, expected = errors(problems, wanted, matrices, NOISE_OF_CELLS)
     np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
@@ -84,15 +91,15 @@ def test_genes_and_structure(problems, cells, above_noise):
     some = np.array([1, 4, 9])
     matrices = []
     for problem in problems:
-        genes, _ = of_problem(problem, SETTINGS.noise)
+        genes, _ = of_problem(problem, NOISE)
         kappa, basis = np.linalg.eigh(problem.stiffness)
         in_units = problem.projections * problem.units[:, None] @ above_noise(problem)
         structure = in_units @ basis * np.sqrt(kappa)
-        few, every = genes[some].T @ genes[some], power(structure.T @ structure, SETTINGS.power)
+        few, every = genes[some].T @ genes[some], power(structure.T @ structure, POWER)
         matrices.append(3.0 * few / np.trace(few) + every / np.trace(every))
-    terms = ((Genes(some), 3.0), (Structure(), 1.0))
+    terms = ((GenesTerm(some), 3.0), (StructureTerm(), 1.0))
     wanted = [Target(terms).rows(own) for own in cells]
-    found, expected = errors(problems, wanted, matrices, SETTINGS.noise)
+    found, expected = errors(problems, wanted, matrices, NOISE)
     np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
@@ -100,11 +107,11 @@ def test_expression(problems, cells):
     """All genes in the units of the matrix; those that are measured stay in units of noise."""
     matrices = []
     for problem in problems:
-        genes, _ = of_problem(problem, SETTINGS.noise)
+        genes, _ = of_problem(problem, NOISE)
         expressed = genes / problem.units[:, None]
         matrices.append(expressed.T @ expressed)
-    wanted = [Target(((Expression(), 1.0),)).rows(own) for own in cells]
-    found, expected = errors(problems, wanted, matrices, SETTINGS.noise)
+    wanted = [Target(((ExpressionTerm(), 1.0),)).rows(own) for own in cells]
+    found, expected = errors(problems, wanted, matrices, NOISE)
     np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
@@ -121,25 +128,25 @@ def test_a_weight_of_two_is_two_cells(problems, above_noise):
     problem = problems[0]
     weights = np.random.default_rng(1).integers(0, 4, problem.n_cells).astype(float)
     kappa, basis = np.linalg.eigh(problem.stiffness)
-    lambda2 = SETTINGS.noise * problem.n_cells * kappa.sum() / len(kappa)
+    lambda2 = NOISE * problem.n_cells * kappa.sum() / len(kappa)
     genes = problem.projections * problem.units[:, None] @ above_noise(problem)
     inside = problem.basis @ genes.T
     counted = inside.T @ (problem.basis * (weights / weights.mean())[:, None])
     genes = counted @ basis * np.sqrt(kappa / lambda2)
-    expected = power(genes.T @ genes, SETTINGS.power)
+    expected = power(genes.T @ genes, POWER)
     weighted = Target(weights=weights)
-    found = weighted.matrix(weighted.view(problem, np.sqrt(lambda2)))
+    found = weighted.matrix(problem)
     np.testing.assert_allclose(found, expected / np.trace(expected), atol=1e-12)
 
 
 @pytest.mark.parametrize(
     "term",
     [
-        Structure(),
-        Expression(),
-        Genes(np.array([0, 2])),
-        Labels(CODES),
-        Values(CODES[:, None] * 1.0),
+        StructureTerm(),
+        ExpressionTerm(),
+        GenesTerm(np.array([0, 2])),
+        LabelsTerm(CODES),
+        ValuesTerm(CODES[:, None] * 1.0),
     ],
 )
 def test_weights_that_are_all_alike_change_nothing(problems, cells, term):
@@ -159,8 +166,8 @@ def test_cells_without_a_label_or_number_count_for_nothing(problems, cells):
     codes = np.where(known, CODES, -1)
     values = np.where(known, CODES * 1.0, np.nan)[:, None]
     for unknown, every in (
-        (Labels(codes), Labels(CODES)),
-        (Values(values), Values(CODES[:, None] * 1.0)),
+        (LabelsTerm(codes), LabelsTerm(CODES)),
+        (ValuesTerm(values), ValuesTerm(CODES[:, None] * 1.0)),
     ):
         without = Criterion(problems, [Target(((unknown, 1.0),)).rows(own) for own in cells])
         weighted = Target(((every, 1.0),), known.astype(float))
@@ -171,9 +178,9 @@ def test_cells_without_a_label_or_number_count_for_nothing(problems, cells):
 def test_labels_may_have_any_numbers(problems, cells):
     panel = np.array([4, 0, 6])
     found = [
-        Criterion(problems, [Target(((Labels(codes), 1.0),)).rows(own) for own in cells]).errors(
-            panel
-        )
+        Criterion(
+            problems, [Target(((LabelsTerm(codes), 1.0),)).rows(own) for own in cells]
+        ).errors(panel)
         for codes in (CODES, np.array([7, 2, 40])[CODES])
     ]
     np.testing.assert_allclose(found[0], found[1], rtol=1e-9)
@@ -182,7 +189,7 @@ def test_labels_may_have_any_numbers(problems, cells):
 def test_a_set_of_cells_without_any_of_it_is_left_out(problems, cells):
     """With one label in it, or no cell that has one."""
     codes = np.where(np.isin(np.arange(60), cells[0]), CODES, -1)
-    wanted = [Target(((Labels(codes), 1.0),)).rows(own) for own in cells]
+    wanted = [Target(((LabelsTerm(codes), 1.0),)).rows(own) for own in cells]
     alone = Criterion(problems[:1], wanted[:1])
     panel = np.array([4, 0, 6])
     np.testing.assert_allclose(
@@ -191,6 +198,6 @@ def test_a_set_of_cells_without_any_of_it_is_left_out(problems, cells):
 
 
 def test_nothing_to_keep_is_refused(problems, cells):
-    wanted = [Target(((Labels(np.zeros(60, int)), 1.0),)).rows(own) for own in cells]
+    wanted = [Target(((LabelsTerm(np.zeros(60, int)), 1.0),)).rows(own) for own in cells]
     with refused(InvalidValue, "preserve"):
         Criterion(problems, wanted)

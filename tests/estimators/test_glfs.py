@@ -16,7 +16,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from glfs_bio import GLFS
 from glfs_bio.cells.graph import knn_graph
 from glfs_bio.errors import Caution, InvalidType, InvalidValue
-from glfs_bio.glfs2014 import Exact, newton, path
+from glfs_bio.glfs2014 import Exact, path
+from glfs_bio.glfs2014.solvers import newton
 
 SIGNAL = set(range(6))
 
@@ -173,7 +174,7 @@ def test_nothing_but_included_genes(clusters):
 
 
 def test_not_converged_is_said_aloud(clusters, monkeypatch):
-    limited = functools.partial(newton.minimise, max_iter=2)
+    limited = functools.partial(newton, max_iter=2)
     monkeypatch.setitem(path.SOLVERS, "newton", limited)
     with pytest.warns(Caution):
         model = GLFS(n_genes=3, objective="exact").fit(clusters)

@@ -9,7 +9,7 @@ from scipy import sparse
 from glfs_bio.cells.cells import build_problems
 from glfs_bio.cells.graph import knn_graph, laplacian
 from glfs_bio.datasets import simulate
-from glfs_bio.glfs2014 import original
+from glfs_bio.glfs2014 import objective
 from glfs_bio.selection import Options, rank_genes
 
 PAPER = Options(objective="exact", n_comps=None)
@@ -40,7 +40,7 @@ def test_only_the_genes_of_the_solution_are_ranked_by_weight(noisy):
 def test_reliability_is_measured_on_the_graph_of_the_support(noisy, container):
     values, signal = noisy
     problems = build_problems(container(values), PAPER.reduction)
-    found = original._reliability(problems, signal, PAPER.reduction)
+    found = objective._reliability(problems, signal, PAPER.reduction)
     smoother = laplacian(knn_graph(values[:, signal])).toarray()
     centred = values - values.mean(axis=0)
     residuals = np.einsum("ij,ik,kj->j", centred, smoother, centred) / len(values)

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from glfs_bio import GLFS
-from glfs_bio.glfs2014 import Exact, owlqn, path
+from glfs_bio.glfs2014 import Exact, path
+from glfs_bio.glfs2014.solvers import owlqn
 from glfs_bio.glfs2014.variance import Variance
 
 
@@ -40,17 +41,17 @@ def objective():
 def test_the_first_step_moves_a_tenth_of_the_weight(objective):
     """Nothing is known of the curvature then; λ is so large that the gradient alone goes far."""
     beta, lam = path.start(objective)
-    moved = owlqn.minimise(objective, beta, 1e3 * lam, max_iter=1).beta - beta
+    moved = owlqn(objective, beta, 1e3 * lam, max_iter=1).beta - beta
     assert np.abs(moved).sum() == pytest.approx(0.1 * beta.sum())
 
 
 def test_steps_are_counted(objective):
     beta, lam = path.start(objective)
     for most in (1, 7):
-        solution = owlqn.minimise(objective, beta, lam, max_iter=most, tol=1e-12)
+        solution = owlqn(objective, beta, lam, max_iter=most, tol=1e-12)
         assert solution.n_iter == most
         assert not solution.converged
-    whole = owlqn.minimise(objective, beta, lam)
+    whole = owlqn(objective, beta, lam)
     assert whole.converged
     assert 1 < whole.n_iter < 100
 

@@ -18,7 +18,7 @@ def test_the_start_is_in_balance(name):
         OBJECTIVES[name].block(rng.normal(size=(40, 5)), np.diag(np.arange(1.0, 6)))
     )
     beta, lam = path.start(objective)
-    assert np.count_nonzero(beta) == path.RULES.start_genes * 5
+    assert np.count_nonzero(beta) == path.START_GENES * 5
     assert len(np.unique(beta[beta > 0])) == 1
     slopes = objective.at(beta).full_gradient()
     assert lam == pytest.approx(-(beta @ slopes) / beta.sum(), rel=1e-9)
@@ -32,7 +32,7 @@ def test_weights_double_until_directions_of_noise_are_balanced():
     objective = Variance(OBJECTIVES["printed"].block(genes, np.diag(np.r_[np.ones(3), 1e-4, 1e-4])))
     beta, lam = path.start(objective)
     assert lam > 0
-    doublings = np.log2(beta.max() / path.RULES.median_weight)
+    doublings = np.log2(beta.max() / path.MEDIAN_WEIGHT)
     assert doublings >= 10
     assert doublings == pytest.approx(round(doublings))
 

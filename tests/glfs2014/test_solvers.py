@@ -8,12 +8,10 @@ from refusals import refused
 from scipy.optimize import minimize
 
 from glfs_bio.cells.cells import Reduction, build_problems
-from glfs_bio.criterion import cholesky
 from glfs_bio.criterion.error import inverse
-from glfs_bio.glfs2014 import Exact, newton, owlqn, path
-from glfs_bio.glfs2014.descent import kkt_residuals
-from glfs_bio.glfs2014.newton import solve_bounded_qp
-from glfs_bio.glfs2014.variance import Variance
+from glfs_bio.glfs2014 import Exact, path, solvers
+from glfs_bio.glfs2014.solvers import kkt_residuals, newton, owlqn, solve_bounded_qp
+from glfs_bio.glfs2014.variance import Variance, diagonal, root
 
 
 @pytest.fixture
@@ -44,8 +42,8 @@ def test_three_solvers_agree_on_a_branch(objective, steps):
     solutions = list(path.walk(objective))
     nearby = solutions[min(steps, len(solutions) - 1)]
     lam = nearby.lam * 1.01
-    first = newton.minimise(objective, nearby.beta, lam, tol=1e-10)
-    second = owlqn.minimise(objective, nearby.beta, lam, tol=1e-9)
+    first = newton(objective, nearby.beta, lam, tol=1e-10)
+    second = owlqn(objective, nearby.beta, lam, tol=1e-9)
     third = lbfgsb(objective, nearby.beta, lam)
     assert first.converged
     assert second.converged
@@ -71,7 +69,7 @@ def test_objective_never_increases(objective, solver, monkeypatch):
     beta, lam = path.start(objective)
     values = []
     for steps in range(1, 25):
-        solution = solver.minimise(objective, beta, lam, max_iter=steps)
+        solution = solver(objective, beta, lam, max_iter=steps)
         values.append(solution.value + lam * solution.beta.sum())
     drops = np.diff(values)
     assert (drops <= 1e-12 * abs(values[0])).all()
@@ -79,7 +77,7 @@ def test_objective_never_increases(objective, solver, monkeypatch):
 
 def test_running_out_of_steps_is_said(objective):
     beta, lam = path.start(objective)
-    solution = newton.minimise(objective, beta, lam, max_iter=1)
+    solution = newton(objective, beta, lam, max_iter=1)
     assert not solution.converged
     assert solution.kkt > 1e-4
 
@@ -90,7 +88,7 @@ def test_bounded_qp_against_scipy(seed):
     root = rng.normal(size=(12, 12))
     hessian, slope = root @ root.T + np.eye(12), rng.normal(size=12) * 5
     lower = np.full(12, -0.3)
-    found = solve_bounded_qp(hessian, cholesky.factor(hessian), slope, lower)
+    found = solve_bounded_qp(hessian, solvers.cholesky_factor(hessian), slope, lower)
     expected = minimize(
         lambda x: (0.5 * x @ hessian @ x + slope @ x, hessian @ x + slope),
         np.zeros(12),
@@ -107,7 +105,7 @@ def test_line_search_ends_near_the_collapse(objective):
     last = survivors[-1]
     assert last.n_genes > 0
     beta, _ = path.start(objective)
-    assert newton.minimise(objective, beta, 2.0 * last.lam).n_genes == 0
+    assert newton(objective, beta, 2.0 * last.lam).n_genes == 0
 
 
 def test_collapse_is_an_error_with_a_number(objective):
@@ -149,29 +147,29 @@ def test_inverse_has_no_eigenvalue_above_one(smallest):
 @pytest.mark.parametrize("size", [3, 6])
 def test_root(size):
     half = np.random.default_rng(0).normal(size=(6, size))  # of rank 3 there is no factor
-    root = cholesky.root(half @ half.T)
+    root = root(half @ half.T)
     np.testing.assert_allclose(root @ root.T, half @ half.T, atol=1e-12)
 
 
 def test_no_factor_where_not_positive_definite():
-    assert cholesky.factor(np.diag([1.0, 2.0])) is not None
-    assert cholesky.factor(np.diag([1.0, -2.0])) is None
+    assert solvers.cholesky_factor(np.diag([1.0, 2.0])) is not None
+    assert solvers.cholesky_factor(np.diag([1.0, -2.0])) is None
 
 
 def test_solve():
     half = np.random.default_rng(0).normal(size=(6, 9))
     matrix, right = half @ half.T, np.arange(6.0)
-    np.testing.assert_allclose(matrix @ cholesky.solve(matrix, right), right, atol=1e-12)
-    found = cholesky.solve_with(cholesky.factor(matrix), right)
+    np.testing.assert_allclose(matrix @ solvers._solve(matrix, right), right, atol=1e-12)
+    found = solvers.solve_with(solvers.cholesky_factor(matrix), right)
     np.testing.assert_allclose(matrix @ found, right, atol=1e-12)
 
 
 def test_solve_refuses_what_has_no_factor():
     with pytest.raises(np.linalg.LinAlgError, match="not positive definite"):
-        cholesky.solve(np.diag([1.0, -1.0]), np.ones(2))
+        solvers._solve(np.diag([1.0, -1.0]), np.ones(2))
 
 
 def test_diagonal_is_a_view():
     matrix = np.zeros((3, 3))
-    cholesky.diagonal(matrix)[:] += [1.0, 2.0, 3.0]
+    diagonal(matrix)[:] += [1.0, 2.0, 3.0]
     np.testing.assert_array_equal(matrix, np.diag([1.0, 2.0, 3.0]))

@@ -7,7 +7,8 @@ import pytest
 
 from glfs_bio.cells.cells import Reduction, build_problems
 from glfs_bio.datasets import simulate
-from glfs_bio.glfs2014 import Exact, newton, path, thinning
+from glfs_bio.glfs2014 import Exact, path, thinning
+from glfs_bio.glfs2014.solvers import newton
 from glfs_bio.glfs2014.variance import Variance
 
 
@@ -21,7 +22,7 @@ def objective():
 def test_fixed_points_are_stationary(objective):
     """One update leaves a solution of the Newton solver as it is."""
     beta, lam = path.start(objective)
-    solution = newton.minimise(objective, beta, lam, tol=1e-10)
+    solution = newton(objective, beta, lam, tol=1e-10)
     there, balanced = thinning.thin(objective, solution.beta, lam, most=300, least=1)
     np.testing.assert_allclose(there, solution.beta, atol=1e-6 * solution.beta.max())
     np.testing.assert_allclose(balanced, lam, rtol=1e-6)
@@ -32,7 +33,7 @@ def test_few_genes_are_left_on_the_branch(objective):
     thinned, larger = thinning.thin(objective, beta, lam, most=20, least=5)
     assert 5 <= np.count_nonzero(thinned) <= 20
     assert larger > lam
-    assert newton.minimise(objective, thinned, larger).n_genes > 0
+    assert newton(objective, thinned, larger).n_genes > 0
 
 
 def test_never_beyond_the_last_lambda(objective):
@@ -50,7 +51,7 @@ def test_signals_are_left():
     objective = Variance(Exact.block(centred, np.eye(80) + 20.0 * (np.eye(80) - _means(groups))))
     beta, lam = path.start(objective)
     thinned, larger = thinning.thin(objective, beta, lam, most=40, least=4)
-    best = np.argsort(-newton.minimise(objective, thinned, larger).beta)[:4]
+    best = np.argsort(-newton(objective, thinned, larger).beta)[:4]
     assert set(best) == {0, 1, 2, 3}
 
 

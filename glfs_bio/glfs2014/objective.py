@@ -1,4 +1,4 @@
-"""The selection of the original GLFS: variance of LapRLS with an ℓ1 penalty, along a path of λ."""
+"""The objectives of the original GLFS: variance of LapRLS with an ℓ1 penalty, along a path of λ."""
 
 from __future__ import annotations
 
@@ -18,43 +18,28 @@ from ..errors import NO_VALUE, Caution, InvalidValue
 from ..methods import Method
 from ..ranking import Ranking, without_ties
 from . import path
-from .descent import TOLERANCE
-from .variance import Block, Variance
+from .solvers import TOLERANCE
+from .variance import Phi, Variance
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .._typing import Array, Index
     from ..cells.cells import Cells, Reduction
-    from .descent import Solution
+    from .solvers import Solution
 
 
-@dataclass(frozen=True)
-class Rules:
-    """What the paper leaves open, settled by trial on its images and simulations.
-
-    Attributes
-    ----------
-    included_weight
-        Weight, in its own direction, of a gene that must be in: well on the branch of selections.
-    most_room
-        At full rank the best genes are those of largest weight among more: so many times their
-        number at most, and less where there are fewer genes for each direction.
-    ahead, fewest_first
-        There the path begins with this times as many, and at least so many: before that a step
-        costs a cube of the number of directions.
-    twin
-        A gene so near to stationary may be the twin, at zero, of one with a weight.
-    """
-
-    included_weight: float = 12.0
-    most_room: float = 2.0
-    ahead: float = 1.25
-    fewest_first: int = 150
-    twin: float = 1e-2
-
-
-RULES = Rules()
+#: What the paper leaves open, settled by trial on its images and simulations.  Weight, in its own
+#: direction, of a gene that must be in: well on the branch of selections.
+_INCLUDED_WEIGHT = 12.0
+#: At full rank the best genes are those of largest weight among more: so many times their number at
+#: most, and less where there are fewer genes for each direction.
+_MOST_ROOM = 2.0
+#: There the path begins with this times as many, and at least so many: before that a step costs a
+#: cube of the number of directions.
+_AHEAD, _FEWEST_FIRST = 1.25, 150
+#: A gene so near to stationary may be the twin, at zero, of one with a weight.
+_TWIN = 1e-2
 
 
 @dataclass(frozen=True)
@@ -62,11 +47,6 @@ class Original(Method):
     """Genes by ``φ(β) + λ Σ β`` over β ≥ 0; a subclass has the :meth:`diagonals` of its φ.
 
     Its parameters are described in :class:`~glfs_bio.glfs2014.Exact`.
-
-    Raises
-    ------
-    InvalidType, InvalidValue
-        A value out of range.
     """
 
     lam: float | Literal["line_search"] | None = None
@@ -90,16 +70,16 @@ class Original(Method):
         raise NotImplementedError
 
     @classmethod
-    def block(cls, genes: Array, stiffness: Array) -> Block:
+    def block(cls, genes: Array, stiffness: Array) -> Phi:
         """φ of reduced genes C, (n_genes, r), with ``K = VᵀBV``, positive definite, (r, r)."""
         kappa, basis = np.linalg.eigh(stiffness)
         return cls.whitened(genes @ (basis * np.sqrt(kappa)), kappa)
 
     @classmethod
-    def whitened(cls, genes: Array, kappa: Array) -> Block:
+    def whitened(cls, genes: Array, kappa: Array) -> Phi:
         """φ of whitened genes, with the eigenvalues of K."""
         covered = np.zeros((len(kappa), len(kappa)))
-        return Block(genes, *cls.diagonals(1.0 / kappa), covered=covered)
+        return Phi(genes, *cls.diagonals(1.0 / kappa), covered=covered)
 
     def rank(
         self, problems: Sequence[Cells], n_genes: int, *, include: Index, reduction: Reduction
@@ -116,7 +96,7 @@ class Original(Method):
         full_rank = reduction.n_comps is None
         whole = self._blocks(problems)
         norms = Variance(*whole).squared_norms[include]
-        fixed = RULES.included_weight / np.where(norms > 0, norms, np.inf)
+        fixed = _INCLUDED_WEIGHT / np.where(norms > 0, norms, np.inf)
         objective = Variance(*(block.cover(include, fixed) for block in whole))
         if not objective.squared_norms.any():
             raise InvalidValue(
@@ -168,7 +148,7 @@ class Original(Method):
             rankings.append(Ranking(chosen.beta, scores, number, _report(solutions, chosen)))
         return rankings
 
-    def _blocks(self, problems: Sequence[Cells]) -> list[Block]:
+    def _blocks(self, problems: Sequence[Cells]) -> list[Phi]:
         """φ on each set of cells.
 
         It has no λ2: the largest gene has length 1, so that β does not depend on units.
@@ -199,6 +179,75 @@ class Original(Method):
         return solutions, path.at_least(solutions, n_free)
 
 
+class Exact(Original):
+    """Minimise the variance of LapRLS with an ℓ1 penalty: the original GLFS.
+
+    The variance is ``φ = Tr Cov(w) = Tr(A (M+A)⁻¹ M (M+A)⁻¹ M)``, equation (6), fourth line, of
+    Wang and Goldenberg (2014).
+
+    Parameters
+    ----------
+    lam : float, "line_search" or None, default None
+        λ, the weight of the penalty:
+
+        - a number
+        - ``"line_search"``: the rule of the paper, the largest λ at which the solution does not
+          collapse
+        - ``None``: the λ of the path at which the number of genes is reached
+    solver : {"newton", "owlqn"}, default "newton"
+        Solver; ``"owlqn"`` is that of the paper.
+    tol : float, default 1e-4
+        Maximum violation of the optimality conditions, in units of λ.
+
+    See Also
+    --------
+    Printed : Minimise the last formula of the paper.
+
+    Examples
+    --------
+    >>> from glfs_bio.glfs2014 import Exact
+    >>> Exact(lam="line_search")
+    Exact(lam='line_search', solver='newton', tol=0.0001)
+    """
+
+    name = "exact"
+    title = "GLFS (2014): ℓ1-penalised variance of LapRLS"
+
+    @staticmethod
+    def diagonals(m: Array) -> tuple[Array, Array, Array]:
+        """Return N, N₁ and N₂ for ``M = diag(m)``."""
+        return m, m, np.ones_like(m)
+
+
+class Printed(Original):
+    """Minimise the last formula of the paper for the variance, with an ℓ1 penalty.
+
+    ``Tr(A (M+A)⁻² M²)``, equation (7), equals φ of equation (6) only if A and M commute.  It
+    depends on all axes of the cells, not only on the subspace of the genes.
+
+    Parameters and attributes are those of :class:`~glfs_bio.glfs2014.Exact`.
+
+    See Also
+    --------
+    Exact : Minimise the variance itself.
+
+    Examples
+    --------
+    >>> from glfs_bio.glfs2014 import Printed
+    >>> Printed()
+    Printed(lam=None, solver='newton', tol=0.0001)
+    """
+
+    name = "printed"
+    title = "GLFS (2014), by the formula that the paper prints"
+    whole_space = True
+
+    @staticmethod
+    def diagonals(m: Array) -> tuple[Array, Array, Array]:
+        """Return N, N₁ and N₂ for ``M = diag(m)``."""
+        return m, m**2, 1.0 / m
+
+
 def _squared_norms(problems: Sequence[Cells]) -> Array:
     """``Σ_b ‖c_i‖²`` of every gene in its units."""
     total = np.zeros(len(problems[0].variance))
@@ -218,9 +267,9 @@ def _with_room(
     which are then the signal in the noise.
     """
     room = n_free * np.clip(
-        np.count_nonzero(objective.squared_norms) / objective.rank, 1.0, RULES.most_room
+        np.count_nonzero(objective.squared_norms) / objective.rank, 1.0, _MOST_ROOM
     )
-    most = max(int(RULES.ahead * room), RULES.fewest_first)
+    most = max(int(_AHEAD * room), _FEWEST_FIRST)
     walk = path.walk(objective, least=n_free, most=most, **how)
     solutions = path.until(walk, int(room))
     chosen = solutions[-1]
@@ -236,7 +285,7 @@ def _share_among_twins(objective: Variance, solution: Solution) -> Solution:
     A holds only the sum of their weights, so that rounding would decide how they divide it.
     """
     beta = solution.beta.copy()
-    stationary = -solution.gradient >= (1.0 - RULES.twin) * solution.lam
+    stationary = -solution.gradient >= (1.0 - _TWIN) * solution.lam
     candidates = np.flatnonzero((beta > 0) | stationary)
     rows = np.hstack([block.genes[candidates] for block in objective.blocks])
     alike = np.unique(np.round(rows / np.abs(rows).max(), 9), axis=0, return_inverse=True)[1]

@@ -13,7 +13,7 @@ from glfs_bio.cells.cells import Reduction, build_problems
 from glfs_bio.criterion.across import Largest
 from glfs_bio.criterion.criterion import Criterion, Target
 from glfs_bio.criterion.platform import Detection, OnPlatform
-from glfs_bio.criterion.targets import Labels
+from glfs_bio.criterion.targets import LabelsTerm
 from glfs_bio.solvers.greedy import select
 
 NONE = np.empty(0, dtype=np.intp)
@@ -63,8 +63,8 @@ def test_it_is_bounded_by_brute_force(problems):
 
 def test_a_batch_without_anything_of_it_does_not_count(problems):
     """Labels that one batch has not: the other alone is looked at."""
-    known = Target(((Labels(np.repeat([0, 1, 2], 20)), 1.0),))
-    unknown = Target(((Labels(np.full(60, -1)), 1.0),))
+    known = Target(((LabelsTerm(np.repeat([0, 1, 2], 20)), 1.0),))
+    unknown = Target(((LabelsTerm(np.full(60, -1)), 1.0),))
     both = Criterion(problems, [known, unknown], worst=True)
     alone = Criterion(problems[:1], [known])
     order = np.array([3, 0, 7])
