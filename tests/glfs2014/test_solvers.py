@@ -147,8 +147,8 @@ def test_inverse_has_no_eigenvalue_above_one(smallest):
 @pytest.mark.parametrize("size", [3, 6])
 def test_root(size):
     half = np.random.default_rng(0).normal(size=(6, size))  # of rank 3 there is no factor
-    root = root(half @ half.T)
-    np.testing.assert_allclose(root @ root.T, half @ half.T, atol=1e-12)
+    found = root(half @ half.T)
+    np.testing.assert_allclose(found @ found.T, half @ half.T, atol=1e-12)
 
 
 def test_no_factor_where_not_positive_definite():
