@@ -22,22 +22,21 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 _OF_VARIANCES = [
-    "tests/arrays/glfs2014/test_variance.py",
-    "tests/arrays/glfs2014/test_gram.py",
-    "tests/arrays/glfs2014/test_owlqn.py",
-    "tests/arrays/glfs2014/test_solvers.py",
-    "tests/arrays/glfs2014/test_edges.py",
-    "tests/properties/test_solvers.py",
+    "tests/glfs2014/test_variance.py",
+    "tests/glfs2014/test_owlqn.py",
+    "tests/glfs2014/test_solvers.py",
+    "tests/glfs2014/test_edges.py",
+    "tests/glfs2014/test_any_objective.py",
 ]
-_OF_ERROR = ["tests/arrays/criterion/test_error.py", "tests/arrays/solvers/test_bound.py"]
-_OF_PANELS = ["tests/arrays/criterion/test_criterion.py", "tests/arrays/solvers/test_select.py"]
-_OF_SETS = ["tests/arrays/criterion/test_worst.py", "tests/arrays/criterion/test_unexplained.py"]
+_OF_ERROR = ["tests/criterion/test_error.py", "tests/solvers/test_bound.py"]
+_OF_PANELS = ["tests/criterion/test_criterion.py", "tests/solvers/test_greedy.py"]
+_OF_SETS = ["tests/criterion/test_across.py", "tests/criterion/test_panel.py"]
 #: Modules of the package, and the tests that are to notice.
 MODULES = {
     "criterion/error": [*_OF_ERROR, *_OF_PANELS],
     "glfs2014/variance": _OF_VARIANCES,
     "solvers/bound": [*_OF_ERROR, *_OF_PANELS],
-    "glfs2014/owlqn": _OF_VARIANCES,
+    "glfs2014/solvers": _OF_VARIANCES,
     "criterion/criterion": [*_OF_PANELS, *_OF_SETS],
 }
 FLAGS = ["-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning"]

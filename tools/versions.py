@@ -18,17 +18,18 @@ ROOT = Path(__file__).parents[1]
 TABLE = ROOT / "benchmarks" / "results" / "versions.md"
 #: Mathematics, AnnData in and out, files; what draws, or starts R, follows from these.
 LONG = [
-    *("tests/arrays", "tests/pp", "tests/io", "tests/tl"),
+    *("tests/data", "tests/cells", "tests/criterion", "tests/solvers", "tests/glfs2014"),
+    *("tests/rivals", "tests/measures", "tests/pp", "tests/io", "tests/tl"),
     *("tests/estimators", "tests/bad_inputs", "tests/test_reproducible.py"),
 ]
 SHORT = [
-    *("tests/arrays/glfs2014", "tests/arrays/criterion", "tests/arrays/solvers"),
-    *("tests/arrays/cells/test_graph.py", "tests/arrays/cells/test_noise.py"),
+    *("tests/glfs2014", "tests/criterion", "tests/solvers"),
+    *("tests/cells/test_graph.py", "tests/cells/test_noise.py"),
     *("tests/pp/test_select_genes.py", "tests/pp/test_recorded.py", "tests/io"),
     *("tests/bad_inputs/test_select_genes.py", "tests/tl/test_enrich.py"),
 ]
 #: dask is an extra, whose versions are those of today.
-OF_DASK = ["tests/arrays/data/test_matrix.py", "tests/pp/test_lazy.py"]
+OF_DASK = ["tests/data/test_matrix.py", "tests/pp/test_lazy.py"]
 #: Older libraries warn of what newer ones have mended: their warnings are not ours.
 OPTIONS = {
     "lowest": ["-o", "filterwarnings=default", *(f"--ignore={test}" for test in OF_DASK)],

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse import csgraph
 
 from .. import checks
 from ..data.matrix import RowMatrix, dense_if_flat, doubled, in_range, is_sparse, moments
@@ -287,10 +288,8 @@ def split(batch: ArrayLike | None, n_cells: int) -> list[tuple[str | None, Index
     return [(str(names[code]), np.flatnonzero(codes == code)) for code in large]
 
 
-def warn_of_few(batch: ArrayLike | None, n_cells: int) -> None:
+def warn_of_few(batch: ArrayLike, n_cells: int) -> None:
     """Name batches that are left out, and those that say little."""
-    if batch is None:
-        return
     names, _, sizes = _counted(batch, n_cells)
     none = sizes < _FEWEST_CELLS
     few = (sizes < _FEW_CELLS) & ~none
@@ -373,7 +372,8 @@ def build_problems(
             "remove one of the two",
         )
     batches = split(batch, data.shape[0])
-    warn_of_few(batch, data.shape[0])
+    if batch is not None:
+        warn_of_few(batch, data.shape[0])
     sets = []
     for label, cells in batches:
         own, where, name = whole, representation, "the cells"
@@ -465,8 +465,16 @@ def _build(
             "recompute it, or leave it out",
         )
     projections[sample.variance == 0] = 0.0  # where rounding left some
-    units, noise_level = _units(reduction.standardize, sample.variance, residuals)
+    units, noise_level = np.ones_like(sample.variance), 1.0
+    if reduction.standardize == "noise":
+        units = noise.gene_units(sample.variance, residuals)
+    else:
+        if reduction.standardize == "unit":
+            units = noise.inverse_root(sample.variance)
+        alive = sample.variance > 0
+        noise_level = float(np.mean(units[alive] ** 2 * residuals[alive]))
     form = graphs.quadratic_form(graph, basis, reduction.laplacian)
+    components = csgraph.connected_components(graph, directed=False, return_labels=False)
     return Cells(
         data=sample.data,
         data_graph=near,
@@ -480,19 +488,8 @@ def _build(
         assay_noise=noise.of_assay(sample.variance, residuals),
         units=units,
         noise_level=noise_level,
-        graph_components=graphs.n_components(graph),
+        graph_components=int(components),
     )
-
-
-def _units(standardize: str | None, variance: Array, residuals: Array) -> tuple[Array, float]:
-    """What genes are multiplied with, and their mean noise then."""
-    if standardize == "noise":
-        return noise.gene_units(variance, residuals), 1.0
-    units = np.ones_like(variance)
-    if standardize == "unit":
-        units = noise.inverse_root(variance)
-    alive = variance > 0
-    return units, float(np.mean(units[alive] ** 2 * residuals[alive]))
 
 
 def _components(

@@ -211,11 +211,6 @@ def check_graph(graph: Matrix, n_cells: int, name: str = "graph") -> sparse.csr_
     return graph
 
 
-def n_components(graph: sparse.csr_array) -> int:
-    """Number of connected components."""
-    return int(csgraph.connected_components(graph, directed=False, return_labels=False))
-
-
 def laplacian(graph: sparse.csr_array, kind: str = "normalized") -> sparse.csr_array:
     """``L = D − Γ`` of similarities Γ and degrees D, or normalised ``I − D^(-1/2) Γ D^(-1/2)``.
 

@@ -317,25 +317,16 @@ def units_of_noise(cells: Cells) -> float:
     return float(cells.n_cells * cells.noise_level * np.mean(np.diag(cells.stiffness)))
 
 
-def sherman_morrison(covariance: Array, g: Array) -> tuple[Array, float]:
-    """Measure a gene: ``E ← E − E g gᵀE/(1 + gᵀE g)``, in place.
-
-    Returns ``E g`` and ``1 + gᵀE g`` of the E before.
-    """
-    u = covariance @ g
-    s = float(1.0 + g @ u)
-    covariance -= np.outer(u, u) / s
-    return u, s
-
-
 def along(block: Block) -> Array:
-    """``Tr(W E)`` while the genes of a block enter one by one."""
+    """``Tr(W E)`` while the genes of a block enter, ``E ← E − E g gᵀE/(1 + gᵀE g)`` for each."""
     covariance = np.eye(len(block.weights))
     errors = np.empty(len(block.genes) + 1)
     errors[0] = block.weights.sum()
     for place, g in enumerate(block.genes, start=1):
-        u, s = sherman_morrison(covariance, g)
+        u = covariance @ g
+        s = 1.0 + g @ u
         errors[place] = errors[place - 1] - block.weights @ u**2 / s
+        covariance -= np.outer(u, u) / s
     return errors
 
 

@@ -19,8 +19,6 @@ from . import threads
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from numpy.typing import NDArray
-
     from .._typing import Array, Index, Matrix
 
     Sums: TypeAlias = tuple[Array, ...]
@@ -307,16 +305,7 @@ def check_indices(matrix: Any, name: str, value: object = NO_VALUE) -> None:
     Compiled code reads and writes wherever indices point: one that is out of range, in a file that
     was damaged or made by hand, ends the process or gives other numbers.
     """
-    if not sparse.issparse(matrix):
-        return
-    fault = None
-    if matrix.format in _COMPRESSED:
-        fault = _fault_of_compressed(matrix)
-    elif matrix.format == "coo":
-        for number, limit in zip(matrix.coords, matrix.shape, strict=True):
-            fault = fault or _outside(number, limit)
-        if any(len(number) != len(matrix.data) for number in matrix.coords):
-            fault = "there are other numbers of indices and of values"
+    fault = _fault(matrix) if sparse.issparse(matrix) else None
     if fault is not None:
         raise InvalidValue(
             name,
@@ -327,27 +316,35 @@ def check_indices(matrix: Any, name: str, value: object = NO_VALUE) -> None:
         )
 
 
-def _fault_of_compressed(matrix: Any) -> str | None:
-    pointers, indices = matrix.indptr, matrix.indices
+def _fault(matrix: Any) -> str | None:
+    """What is wrong with the indices of a sparse matrix; None for formats without indices."""
+    places: Any = ()
     rows, columns = matrix.shape
-    if matrix.format == "csc":
-        rows, columns = columns, rows
-    if matrix.format == "bsr":
-        rows, columns = rows // matrix.blocksize[0], columns // matrix.blocksize[1]
-    if pointers.dtype.kind not in "iu" or len(pointers) != rows + 1 or pointers[0] != 0:
-        return "its index pointer does not begin at 0, or has another length"
-    if (pointers[1:] < pointers[:-1]).any():
-        return "its index pointer decreases"
-    if not pointers[-1] <= len(indices) or len(indices) != len(matrix.data):
-        return "its index pointer ends behind its values"
-    return _outside(indices, columns)
-
-
-def _outside(indices: NDArray[Any], limit: int) -> str | None:
-    if indices.dtype.kind not in "iu":
-        return "its indices are no whole numbers"
-    if len(indices) and not (indices.min() >= 0 and indices.max() < limit):
-        return f"its indices go from {indices.min()} to {indices.max()}, and 0 to {limit - 1} exist"
+    if matrix.format == "coo":
+        places = zip(matrix.coords, matrix.shape, strict=True)
+        if any(len(numbers) != len(matrix.data) for numbers in matrix.coords):
+            return "there are other numbers of indices and of values"
+    elif matrix.format in _COMPRESSED:
+        if matrix.format == "csc":
+            rows, columns = columns, rows
+        if matrix.format == "bsr":
+            rows, columns = rows // matrix.blocksize[0], columns // matrix.blocksize[1]
+        places = [(matrix.indices, columns)]
+        pointers = matrix.indptr
+        if pointers.dtype.kind not in "iu" or len(pointers) != rows + 1 or pointers[0] != 0:
+            return "its index pointer does not begin at 0, or has another length"
+        if (pointers[1:] < pointers[:-1]).any():
+            return "its index pointer decreases"
+        if not pointers[-1] <= len(matrix.indices) or len(matrix.indices) != len(matrix.data):
+            return "its index pointer ends behind its values"
+    for numbers, limit in places:
+        if numbers.dtype.kind not in "iu":
+            return "its indices are no whole numbers"
+        if len(numbers) and not (numbers.min() >= 0 and numbers.max() < limit):
+            return (
+                f"its indices go from {numbers.min()} to {numbers.max()}, "
+                f"and 0 to {limit - 1} exist"
+            )
     return None
 
 

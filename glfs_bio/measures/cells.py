@@ -21,36 +21,18 @@ if TYPE_CHECKING:
     from .._typing import Array, Index, Matrix
 
 
-@dataclass(frozen=True)
-class Settings:
-    """How the cells of a panel are looked at.
-
-    Attributes
-    ----------
-    n_comps
-        Principal components of a panel of more genes.
-    n_neighbors
-        Nearest cells of a cell, itself not counted.
-    coarse, fine
-        Numbers of clusters: the main types, and their subtypes.
-    starts
-        k-means starts from so many places and keeps the best.
-    cells_of_cluster
-        So many cells a cluster are needed on average.  With fewer, clusters agree by chance.
-    clustered
-        Of more cells so many are clustered, in every view the same.
-    """
-
-    n_comps: int = 50
-    n_neighbors: int = 15
-    coarse: tuple[int, ...] = (5, 7, 10)
-    fine: tuple[int, ...] = (20, 30, 40)
-    starts: int = 3
-    cells_of_cluster: int = 10
-    clustered: int = 20_000
-
-
-SETTINGS = Settings()
+#: Principal components of a panel of more genes.
+N_COMPS = 50
+#: Nearest cells of a cell, itself not counted.
+N_NEIGHBORS = 15
+#: Numbers of clusters: the main types, and their subtypes.
+COARSE, FINE = (5, 7, 10), (20, 30, 40)
+#: k-means starts from so many places and keeps the best.
+_STARTS = 3
+#: So many cells a cluster are needed on average.  With fewer, clusters agree by chance.
+_CELLS_OF_CLUSTER = 10
+#: Of more cells so many are clustered, in every view the same.
+CLUSTERED = 20_000
 #: Threads of scikit-learn share the cells, but of fewer a thread the neighbours: then the order of
 #: neighbours at equal distances depends on the threads.
 _CELLS_OF_THREAD = 1024
@@ -58,20 +40,13 @@ _CELLS_OF_THREAD = 1024
 
 @dataclass(frozen=True)
 class View:
-    """The cells as some genes show them.
+    """The cells as some genes show them."""
 
-    Attributes
-    ----------
-    coordinates
-        Shape (n_cells, r).
-    nearest
-        What :func:`nearest` returns for them.
-    clusters
-        What :func:`clusterings` returns for them.
-    """
-
+    #: Shape (n_cells, r).
     coordinates: Array
+    #: What :func:`nearest` returns for them.
     nearest: Index
+    #: What :func:`clusterings` returns for them.
     clusters: dict[int, Index]
 
     @classmethod
@@ -88,7 +63,7 @@ class ClusterPreservation:
     Attributes
     ----------
     numbers
-        Numbers of clusters: those of :class:`Settings` with enough cells.
+        Numbers of clusters: those with enough cells.
     nmi
         Normalised mutual information of the two clusterings, for every number.
     coarse, fine
@@ -109,7 +84,7 @@ def columns(data: Matrix, panel: Index) -> Array:
 
 
 @pools.one_thread_of_blas()
-def coordinates(data: Matrix, panel: Index, *, n_comps: int = SETTINGS.n_comps) -> Array:
+def coordinates(data: Matrix, panel: Index, *, n_comps: int = N_COMPS) -> Array:
     """Centred expression of the panel's genes; of more than `n_comps`, its principal components.
 
     Components take the noise of single genes out of the distances.  50 are scanpy's number, and as
@@ -138,9 +113,7 @@ def coordinates(data: Matrix, panel: Index, *, n_comps: int = SETTINGS.n_comps) 
 
 
 @pools.one_thread_if_forked
-def nearest(
-    where: Array, n_neighbors: int = SETTINGS.n_neighbors, *, random_state: int | None = 0
-) -> Index:
+def nearest(where: Array, n_neighbors: int = N_NEIGHBORS, *, random_state: int | None = 0) -> Index:
     """Nearest other cells of every cell, the nearest first.
 
     They are exact up to :data:`~glfs_bio.cells.graph.MOST_EXACT` cells, and nearly all are found
@@ -225,17 +198,15 @@ def clusterings(where: Array, *, random_state: int | None = 0) -> dict[int, Inde
 
     Returns
     -------
-    Cluster of every cell, or of :attr:`Settings.clustered` of them, by number of clusters.  Where
+    Cluster of every cell, or of :data:`CLUSTERED` of them, by number of clusters.  Where
     fewer cells differ, each is a cluster.
     """
-    where = where[evenly(len(where), SETTINGS.clustered)].astype(np.float32)  # quicker
-    enough = [
-        k for k in SETTINGS.coarse + SETTINGS.fine if k * SETTINGS.cells_of_cluster <= len(where)
-    ]
+    where = where[evenly(len(where), CLUSTERED)].astype(np.float32)  # quicker
+    enough = [k for k in COARSE + FINE if k * _CELLS_OF_CLUSTER <= len(where)]
     n_different = len(np.unique(where, axis=0))
 
     def clusters(k: int) -> Index:
-        model = KMeans(min(k, n_different), n_init=SETTINGS.starts, random_state=random_state)
+        model = KMeans(min(k, n_different), n_init=_STARTS, random_state=random_state)
         with pools.one_thread():  # of several one waits for another, and they add in any order
             return np.asarray(model.fit_predict(where))
 
@@ -258,8 +229,8 @@ def cluster_preservation(
     return ClusterPreservation(
         numbers=tuple(nmi),
         nmi=np.array(list(nmi.values())),
-        coarse=_mean([nmi[k] for k in SETTINGS.coarse if k in nmi]),
-        fine=_mean([nmi[k] for k in SETTINGS.fine if k in nmi]),
+        coarse=_mean([nmi[k] for k in COARSE if k in nmi]),
+        fine=_mean([nmi[k] for k in FINE if k in nmi]),
     )
 
 

@@ -23,7 +23,7 @@ from sklearn.metrics import (
 )
 
 from ..errors import NO_VALUE, InvalidValue
-from .cells import SETTINGS, nearest
+from .cells import N_NEIGHBORS, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -75,7 +75,7 @@ def label_scores(
     codes: Index,
     names: Sequence[str],
     *,
-    n_neighbors: int = SETTINGS.n_neighbors,
+    n_neighbors: int = N_NEIGHBORS,
     near: Index | None = None,
 ) -> LabelScores:
     """Predict the label of every cell from its nearest labelled cells, itself left out.

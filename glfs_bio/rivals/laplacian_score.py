@@ -41,7 +41,7 @@ class LaplacianScore(Method):
 
         Numerators and denominators are summed over batches, which is the score on the union of
         their graphs with each batch centred by itself.  Of many cells a sample is looked at
-        (:mod:`glfs_bio.cells.sample`).
+        (:class:`~glfs_bio.cells.cells.Sample`).
         """
         along, spread, smallest = np.sum([_parts(problem) for problem in problems], axis=0)
         alive = spread > smallest

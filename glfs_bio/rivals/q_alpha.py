@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,29 +20,13 @@ if TYPE_CHECKING:
     from ..ranking import Ranking
 
 
-@dataclass(frozen=True)
-class Settings:
-    """How the weights are found.
-
-    Attributes
-    ----------
-    n_clusters
-        Columns of Q, the number of clusters that the method is told to expect.
-    tol, rounds
-        Change of α that ends the rounds, and how many there are at most.
-    krylov, tol_inside
-        Krylov vectors a round, which starts from the α of the one before, and the relative accuracy
-        of its eigenvector.
-    """
-
-    n_clusters: int = 10
-    tol: float = 1e-6
-    rounds: int = 200
-    krylov: int = 8
-    tol_inside: float = 1e-10
-
-
-SETTINGS = Settings()
+#: Columns of Q, the number of clusters that the method is told to expect.
+N_CLUSTERS = 10
+#: Change of α that ends the rounds, and how many there are at most.
+_TOL, _ROUNDS = 1e-6, 200
+#: Krylov vectors a round, which starts from the α of the one before, and the relative accuracy of
+#: its eigenvector.
+_KRYLOV, _TOL_INSIDE = 8, 1e-10
 
 
 class QAlpha(Method):
@@ -71,7 +54,7 @@ class QAlpha(Method):
         squared = np.sum([p.n_cells * p.variance for p in problems], axis=0)
         scale = np.divide(1.0, np.sqrt(squared), out=np.zeros_like(squared), where=squared > 0)
         genes = np.hstack([p.projections for p in problems]) * scale[:, None]
-        alpha, rounds, converged = coherent_weights(genes, SETTINGS.n_clusters)
+        alpha, rounds, converged = coherent_weights(genes, N_CLUSTERS)
         if not converged:
             warnings.warn(
                 Caution(
@@ -84,7 +67,7 @@ class QAlpha(Method):
 
 
 def coherent_weights(
-    genes: Array, n_clusters: int, *, tol: float = SETTINGS.tol, max_iter: int = SETTINGS.rounds
+    genes: Array, n_clusters: int, *, tol: float = _TOL, max_iter: int = _ROUNDS
 ) -> tuple[Array, int, bool]:
     """Alternate α, the leading eigenvector of G, and Q, one orthogonal iteration on A_α.
 
@@ -116,7 +99,5 @@ def _leading(genes: Array, projected: Array, start: Array) -> Array:
 
     n = len(genes)
     operator = LinearOperator((n, n), matvec=times, dtype=np.float64)
-    vector = eigsh(operator, 1, v0=start, ncv=min(n, SETTINGS.krylov), tol=SETTINGS.tol_inside)[1][
-        :, 0
-    ]
+    vector = eigsh(operator, 1, v0=start, ncv=min(n, _KRYLOV), tol=_TOL_INSIDE)[1][:, 0]
     return np.asarray(vector * (1.0 if vector.sum() >= 0 else -1.0))

@@ -8,7 +8,7 @@ from refusals import refused
 from scipy import sparse
 
 from glfs_bio.cells import graph
-from glfs_bio.cells.graph import check_graph, knn_graph, laplacian, n_components, quadratic_form
+from glfs_bio.cells.graph import check_graph, knn_graph, laplacian, quadratic_form
 from glfs_bio.errors import InvalidValue
 
 
@@ -81,7 +81,6 @@ def test_quadratic_form_is_that_of_the_laplacian(clusters, kind):
 def test_cell_without_neighbours_has_no_penalty():
     graph = sparse.csr_array(np.array([[0.0, 1, 0], [1, 0, 0], [0, 0, 0]]))
     assert not laplacian(graph).toarray()[2].any()
-    assert n_components(graph) == 2
 
 
 @pytest.mark.parametrize(

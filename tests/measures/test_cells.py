@@ -10,7 +10,8 @@ from scipy.spatial.distance import cdist, pdist
 from glfs_bio.errors import InvalidValue
 from glfs_bio.measures import cells as measures
 from glfs_bio.measures.cells import (
-    SETTINGS,
+    COARSE,
+    FINE,
     cluster_preservation,
     clusterings,
     coordinates,
@@ -83,7 +84,7 @@ def test_neighbors_of_other_cells_are_refused(pbmc):
 def test_clusters_of_the_same_cells_are_kept(pbmc):
     where = pbmc.obsm["X_pca"]
     kept = cluster_preservation(clusterings(where), clusterings(where))
-    assert kept.numbers == SETTINGS.coarse + SETTINGS.fine
+    assert kept.numbers == COARSE + FINE
     np.testing.assert_allclose(kept.nmi, 1.0)
     assert kept.coarse == pytest.approx(1.0)
     assert kept.fine == pytest.approx(1.0)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -31,7 +29,7 @@ def by_brute_force(rows, n_clusters, rounds):
 
 @pytest.mark.parametrize("n_clusters", [3, 10])
 def test_same_weights(small, monkeypatch, n_clusters):
-    monkeypatch.setattr(q_alpha, "SETTINGS", replace(q_alpha.SETTINGS, n_clusters=n_clusters))
+    monkeypatch.setattr(q_alpha, "N_CLUSTERS", n_clusters)
     ranking = rank_genes(small, 5, Options(method="q_alpha", n_comps=None))
     assert ranking.info["converged"]
     centred = (small - small.mean(axis=0)).T

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from sklearn.decomposition import SparsePCA
@@ -25,7 +23,8 @@ def in_reduced_units(data, n_comps):
 
 
 def with_settings(monkeypatch, **some):
-    monkeypatch.setattr(sparse_pca, "SETTINGS", replace(sparse_pca.SETTINGS, **some))
+    for name, value in some.items():
+        monkeypatch.setattr(sparse_pca, name.upper(), value)
 
 
 @pytest.mark.parametrize("n_comps", [None, 15])
