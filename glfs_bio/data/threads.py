@@ -190,14 +190,17 @@ def in_order(function: Callable[..., _Result], *several: Iterable[Any]) -> Itera
     """
     items: Iterator[tuple[Any, ...]] = zip(*several, strict=True)
     ahead = deque(islice(items, 2))
-    several_items, threads = len(ahead) > 1, n_threads()
+    if len(ahead) < 2:  # one item may have all threads for itself
+        yield from starmap(function, ahead)
+        return
 
     def every() -> Iterator[tuple[Any, ...]]:
         while ahead:
             yield ahead.popleft()
         yield from items
 
-    if threads == 1 or not several_items:  # one item may have all threads for itself
+    threads = n_threads()
+    if threads == 1:
         yield from starmap(function, every())
         return
     waiting: deque[Future[_Result]] = deque()

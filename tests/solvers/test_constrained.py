@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
 import pytest
-from hypothesis import Phase, assume, event, given, settings
+from all_panels import EVERY, EXAMPLES, N_GENES, NONE, PANELS, as_panel, feasible, limits
+from hypothesis import assume, event, given
 from hypothesis import strategies as st
 from refusals import refused
 
@@ -17,47 +16,6 @@ from glfs_bio.solvers.constrained import Limited
 from glfs_bio.solvers.constrained_bound import relax_within
 from glfs_bio.solvers.constraints import ALONE, BROKEN, Row, Rows, check
 from glfs_bio.solvers.greedy import Greedy
-
-EXAMPLES = settings(
-    deadline=None, derandomize=True, phases=[Phase.explicit, Phase.generate], max_examples=30
-)
-N_GENES = 9
-EVERY = np.arange(N_GENES)
-NONE = np.empty(0, dtype=np.intp)
-#: All panels, as rows of 0 and 1.
-PANELS = np.array(
-    [np.isin(EVERY, some) for size in range(N_GENES + 1) for some in combinations(EVERY, size)]
-).astype(float)
-
-
-@st.composite
-def limits(draw):
-    """Costs, families and types of genes, and a number of genes."""
-    rng = np.random.default_rng(draw(st.integers(0, 10_000)))
-    rows = []
-    for name in draw(st.sampled_from([(), ("cost",), ("cost", "total")])):
-        values = rng.integers(1, 9, size=N_GENES) / 10.0
-        upper = float(values.sum() * rng.uniform(0.1, 0.6))
-        rows.append(Row(name, name, EVERY, values, upper=upper))
-    if draw(st.booleans()):
-        family = np.flatnonzero(rng.uniform(size=N_GENES) < 0.5)
-        rows.append(Row("family", "family", family, np.ones(len(family)), upper=1.0))
-    for name in draw(st.sampled_from([(), ("a",), ("a", "b")])):
-        genes = np.flatnonzero(rng.uniform(size=N_GENES) < 0.4)
-        lower = float(rng.integers(1, 3))
-        rows.append(Row("types", name, genes, np.ones(len(genes)), lower=lower))
-    return Rows.of(rows, N_GENES), draw(st.integers(1, 6)), draw(st.integers(0, 100))
-
-
-def feasible(rows, size):
-    """All panels of at most so many genes within the limits."""
-    sums = PANELS @ rows.matrix.toarray().T
-    within = (sums <= rows.upper * (1 + 1e-9)).all(axis=1) & (sums >= rows.lower).all(axis=1)
-    return PANELS[within & (PANELS.sum(axis=1) <= size)]
-
-
-def as_panel(genes):
-    return np.isin(EVERY, genes).astype(float)
 
 
 @given(limits())
@@ -99,48 +57,6 @@ def test_limits_hold(random_errors, problem, thrift, n_blocks):
         fuller = panels[panels[:, picked].all(axis=1)]
         assert (fuller.sum(axis=1) == len(picked)).all()
         assert greedy.exhausted in rows.names
-
-
-@given(problem=limits(), n_blocks=st.sampled_from([1, 2]))
-@EXAMPLES
-def test_no_panel_within_limits_is_below_the_bound(random_errors, by_inverse, problem, n_blocks):
-    rows, size, seed = problem
-    assume(len(feasible(rows, size)))
-    blocks = random_errors(seed, n_blocks=n_blocks, n_genes=N_GENES)
-    greedy = Limited(blocks, rows, NONE)
-    greedy.fill(size)
-    free = np.flatnonzero(rows.allowed)
-    assume(greedy.picked)
-    some, blocks_of_some = rows.only(free), [block.only(free) for block in blocks]
-    found = relax_within(
-        blocks_of_some,
-        some,
-        size,
-        as_panel(greedy.picked)[free],
-        relax(blocks_of_some, len(greedy.picked)),
-    )
-    lowest = by_inverse(blocks, feasible(rows, size)).min()
-    assert found.lower[-1] <= lowest + 1e-12
-    parts = feasible(rows.packing, size)
-    for place, bound in enumerate(found.lower[:-1]):
-        smaller = parts[parts.sum(axis=1) <= place + 1]
-        assert bound <= by_inverse(blocks, smaller).min() + 1e-12
-    assert ((found.beta >= 0) & (found.beta <= 1 + 1e-9)).all()
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_the_bound_is_close(random_errors, by_inverse, seed):
-    """To the best panel in parts, which is itself close to the best panel."""
-    costs = np.random.default_rng(seed).integers(1, 9, size=N_GENES) / 10.0
-    rows = Rows.of([Row("cost", "cost", EVERY, costs, upper=2.0)], N_GENES)
-    blocks = random_errors(seed, n_genes=N_GENES)
-    greedy = Limited(blocks, rows, NONE)
-    greedy.fill(N_GENES)
-    start = relax(blocks, len(greedy.picked))
-    found = relax_within(blocks, rows, N_GENES, as_panel(greedy.picked), start)
-    relaxed = by_inverse(blocks, found.beta)
-    assert rows.hold(found.beta)
-    assert relaxed * (1 - 1e-2) <= found.lower[-1] <= relaxed * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("include", [(), (3, 5)])
