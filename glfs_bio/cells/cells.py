@@ -45,11 +45,6 @@ class Reduction:
     """How a matrix of cells × genes becomes a problem: parameters of :class:`~glfs_bio.GLFS`.
 
     `whole_space` is that of :func:`.pca.full_rank`.
-
-    Raises
-    ------
-    TypeError, ValueError
-        A value out of range.
     """
 
     n_comps: int | None = 50
@@ -271,11 +266,6 @@ def split(batch: ArrayLike | None, n_cells: int) -> list[tuple[str | None, Index
     """Label and cells of every batch, in the order of their labels; None and None: all cells.
 
     Batches of one or two cells have no structure, and are left out.
-
-    Raises
-    ------
-    ValueError
-        A batch that is missing for some cells, or no batch of three cells.
     """
     if batch is None:
         return [(None, None)]
@@ -341,27 +331,8 @@ def build_problems(
     graph: sparse.csr_array | None = None,
     batch: ArrayLike | None = None,
 ) -> list[Cells]:
-    """Reduce all cells, or each batch, computing what was not given.
-
-    Parameters
-    ----------
-    data
-        Cells × genes in any form that :class:`~glfs_bio.data.matrix.RowMatrix` takes; never
-        changed.  What is in memory may have any unit that squares can be computed in.
-    reduction
-        How it becomes a problem.
-    representation
-        Coordinates of the cells whose span is V, shape (n_cells, r); None: principal components.
-    graph
-        Checked similarities (:func:`~glfs_bio.cells.graph.check_graph`); None: nearest
-        neighbours in the representation.  Batches have no graph in common.
-    batch
-        Batch of every cell.
-
-    Raises
-    ------
-    InvalidValue
-        Every gene is constant; a batch that is missing for some cells, or has too few.
+    """Reduce all cells, or each batch, computing what was not given.  Shapes: `representation`
+    (n_cells, r).
     """
     whole = in_range(dense_if_flat(RowMatrix(data)))
     if batch is not None and graph is not None:

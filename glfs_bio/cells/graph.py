@@ -53,15 +53,7 @@ def knn_graph(
     the weights do not depend on the unit of the representation.  Neighbours are exact up to
     :data:`MOST_EXACT` cells, and nearly all are found beyond.
 
-    Parameters
-    ----------
-    representation
-        Coordinates of the cells, shape (n_cells, r).
-    n_neighbors
-        Neighbours of a cell, itself not counted.  None: 15, of fewer than 300 cells a twentieth of
-        them, and at least 8: fifteen among 72 samples are more than a class of them may have.
-    random_state
-        Seed of the approximate search.
+    Shapes: `representation` (n_cells, r).
     """
     n_cells = representation.shape[0]
     if n_neighbors is None:
@@ -105,19 +97,8 @@ def approximate_neighbors(
     Cells are put into clusters.  For the cells of a cluster all distances are computed to those of
     the clusters nearest to it, as by an inverted file (Sivic and Zisserman 2003).
 
-    Parameters
-    ----------
-    cells
-        Coordinates, shape (n_cells, r).
-    n_neighbors
-        Neighbours of a cell, itself not counted.
-    random_state
-        Seed of the clusters.
-
-    Returns
-    -------
-    Two of shape (n_cells, n_neighbors + 1), in single precision.  Of several cells in one place the
-    cell itself may be missing.
+    Shapes: `cells` (n_cells, r).  Two of shape (n_cells, n_neighbors + 1), in single precision.  Of
+    several cells in one place the cell itself may be missing.
     """
     cells = np.asarray(cells, dtype=np.float32)
     n_candidates = max(_CANDIDATES, _PER_NEIGHBOR * n_neighbors)
@@ -164,15 +145,7 @@ def _clusters(cells: Array, random_state: int | None) -> tuple[list[Index], Arra
 
 
 def check_graph(graph: Matrix, n_cells: int, name: str = "graph") -> sparse.csr_array:
-    """Return `graph` as CSR without self-loops, or say what is wrong with it.
-
-    Raises
-    ------
-    TypeError
-        Not real numbers.
-    ValueError
-        Not square of size `n_cells`, not finite, negative or asymmetric.
-    """
+    """Return `graph` as CSR without self-loops, or say what is wrong with it."""
     shape = np.shape(graph)
     if shape != (n_cells, n_cells):
         raise InvalidValue(

@@ -67,20 +67,7 @@ def graph_residuals(data: Matrix, smoother: sparse.csr_array) -> Array:
 def measure(
     data: Matrix, variance: Array, graph: sparse.csr_array, own: Array | None = None
 ) -> Array:
-    """``σ_i²``: the residual on the normalised Laplacian, at least 10⁻³ of the variance.
-
-    Parameters
-    ----------
-    data
-        Cells × genes.
-    variance
-        Variance of every gene.
-    graph
-        Similarities of the cells.
-    own
-        Variance in `data` where these are a sample of the cells that `variance` is of: the residual
-        is measured as a share of it.  A gene that no cell of the sample expresses is all noise.
-    """
+    """``σ_i²``: the residual on the normalised Laplacian, at least 10⁻³ of the variance."""
     residuals = graph_residuals(data, laplacian(graph))
     if own is not None:
         share = np.divide(residuals, own, out=np.ones_like(own), where=own > 0)
@@ -124,13 +111,6 @@ def edge(noise: Array, n_cells: int) -> float:
 
     ``ν (1 + √(n/d_eff))²`` with ``ν = Σ ν_i``, what it gives along any fixed axis, and
     ``d_eff = (Σ ν_i)² / Σ ν_i²``, the number of genes of equal noise that it would be.
-
-    Parameters
-    ----------
-    noise
-        ``ν_i``, the variance of every gene that is noise, in the units of the genes.
-    n_cells
-        n.
     """
     total, squares = noise.sum(), (noise**2).sum()
     if squares == 0.0:
@@ -149,13 +129,6 @@ def elsewhere(variance: Array, residuals: Array, efficiency: Array) -> Array:
 
     The noise ``σ_i²`` becomes ``σ_i²/ε_i`` for the efficiency ε, with which counts shrink, and the
     structure stays: the :func:`gene_units` that follow, as a share of those here.
-
-    Parameters
-    ----------
-    variance, residuals
-        ``var_i`` and ``σ_i²`` of every gene here.
-    efficiency
-        ε ≥ 0 of every gene; 0 is a gene that the platform does not detect.
     """
     structure = reliability(variance, residuals) * variance
     noise = np.divide(

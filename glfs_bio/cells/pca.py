@@ -60,28 +60,8 @@ def leading_eigenvectors(
     rounding: float = _EIGENVALUE_TOLERANCE,
     start: Array | None = None,
 ) -> tuple[Array, Array]:
-    """Approximately the largest eigenvalues, shape (n_vectors,), and their eigenvectors.
-
-    Parameters
-    ----------
-    times
-        Product with the matrix, symmetric and positive semi-definite.
-    size
-        Its number of rows.
-    n_vectors
-        How many; fewer are returned where the rank is smaller.
-    random_state
-        Seed of the first block.
-    tolerance
-        Share of the sum of the eigenvalues: no more products are made once one adds less.
-    rounding
-        Eigenvalues up to this share of the largest are what rounding in `times` left.
-    start
-        Vectors near the leading ones, these first, shape (size, k); None: a random block.
-
-    Returns
-    -------
-    Eigenvalues in descending order, and eigenvectors, shape (size, n_vectors).
+    """Approximately the largest eigenvalues, shape (n_vectors,), and their eigenvectors.  Shapes:
+    `start` (size, k).  Eigenvalues in descending order, and eigenvectors, shape (size, n_vectors).
     """
     width = min(max(1, round(n_vectors / _LANES)) * _LANES, size)
     spanning = -(-size // width)
@@ -131,15 +111,7 @@ def _directions(outside: Array, basis: Array, scale: float) -> Array:
 
 
 def check_coordinates(values: ArrayLike, n_cells: int, name: str = "representation") -> Array:
-    """Return coordinates as a float array, or say what is wrong with them.
-
-    Raises
-    ------
-    TypeError
-        Not real numbers.
-    ValueError
-        Not one row a cell, not finite, or the same for all cells.
-    """
+    """Return coordinates as a float array, or say what is wrong with them."""
     shape = np.shape(values)
     if len(shape) != 2 or shape[0] != n_cells:
         raise InvalidValue(
@@ -182,13 +154,7 @@ def full_rank(data: Matrix, *, whole_space: bool = False) -> Array:
 
 
 def full_rank_fits(n_cells: int, n_genes: int) -> None:
-    """Refuse the problem at full rank where it would need more memory than there is.
-
-    Raises
-    ------
-    ValueError
-        Naming both sizes.  Where the system does not say how much there is, nothing is refused.
-    """
+    """Refuse the problem at full rank where it would need more memory than there is."""
     there_is = _installed()
     rank = min(n_cells, n_genes)
     needed = 8 * rank * (_OF_GENES * n_genes + _OF_CELLS * n_cells)
@@ -227,20 +193,7 @@ def principal_components(
 
     Sparse data stay sparse, unless one side is so short that all components are asked for.
 
-    Parameters
-    ----------
-    data
-        Cells × genes in memory, or products with these.
-    n_comps
-        Number of components.
-    random_state
-        Seed of :func:`leading_eigenvectors`.
-    scale
-        What genes are multiplied with; None: one.
-    tolerance
-        How closely they are approximated, see :func:`leading_eigenvectors`.
-    start
-        Loadings near those that are looked for, shape (n_genes, k).
+    Shapes: `start` (n_genes, k).
     """
     known = data if isinstance(data, Dense | Sparse) else products(data)
     n_cells, n_genes = known.matrix.shape
@@ -293,25 +246,8 @@ def spread(
     span of the cells' scores on the sample's components (Halko, Martinsson & Tropp 2011, with these
     components instead of random ones).
 
-    Parameters
-    ----------
-    cells
-        Cells × genes.
-    start
-        Loadings of the sample, some more than `n_comps`, shape (n_genes, k).
-    n_comps
-        Number of components.
-    mean, scale
-        Of every gene.
-    mostly_zero
-        Work on sparse blocks, with scores in single precision, which takes half the time: they are
-        a function of each cell alone, so that their rounding is that of any container.  Basis and
-        projections are exact for these scores.
-
-    Returns
-    -------
-    Scores in single precision (n_cells, r), the same with columns of length 1, and the centred
-    genes' projections on these, (n_genes, r).
+    Shapes: `start` (n_genes, k).  Scores in single precision (n_cells, r), the same with columns of
+    length 1, and the centred genes' projections on these, (n_genes, r).
     """
     weights, unit = scale[:, None] * start, 1.0
     if mostly_zero:

@@ -116,18 +116,6 @@ class Criterion:
 
     Over the worst a set counts by the share of what all genes keep of it that is still missing, so
     that sets of little structure count like others.
-
-    Parameters
-    ----------
-    problems
-        One reduced problem per set of cells, over the same genes.
-    targets
-        What is to be preserved of each set of cells; None: the structure.
-    worst
-        Whether the set counts of which least is preserved.
-    efficiency
-        Relative detection efficiency of each gene on the target platform, at most 1, shape
-        (n_genes,); None: that of the reference.
     """
 
     def __init__(
@@ -139,8 +127,12 @@ class Criterion:
         efficiency: Array | None = None,
     ) -> None:
         self.sets = tuple(problems)
+        #: What is to be preserved of each set of cells; None: the structure
         self.targets = (Target(),) * len(self.sets) if targets is None else tuple(targets)
+        #: Whether the set counts of which least is preserved
         self.worst = worst
+        #: Relative detection efficiency of each gene on the target platform, at most 1, shape
+        #: (n_genes,); None: that of the reference
         self.efficiency = efficiency
         #: Whether the largest of the levels counts, which are the sets; else their sum.
         self.largest = worst

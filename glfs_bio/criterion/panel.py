@@ -37,86 +37,54 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis of the structure that a panel leaves unexplained.
+    """An axis of the structure that a panel leaves unexplained."""
 
-    Attributes
-    ----------
-    block
-        Which set of cells it is of.
-    share
-        μ as a share of all that is unexplained.
-    genes
-        How each gene varies along it, noise-standardised, shape (n_genes,).  The gene that varies
-        most is on the positive side.
-    cells
-        How each cell of the set varies along it, shape (n_cells,), on the same sides.
-    """
-
+    #: Which set of cells it is of
     block: int
+    #: μ as a share of all that is unexplained
     share: float
+    #: How each gene varies along it, noise-standardised, shape (n_genes,).  The gene that varies
+    #: most is on the positive side.
     genes: Array
+    #: How each cell of the set varies along it, shape (n_cells,), on the same sides
     cells: Array
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """How far a panel separates each pair of labels, and by which genes.
+    """How far a panel separates each pair of labels, and by which genes."""
 
-    Attributes
-    ----------
-    first, second
-        Labels of the pairs, shape (n_pairs,).
-    preserved
-        Share of the distance of their means that is preserved, shape (n_pairs,): with
-        the difference δ of the mean rows of Z it is ``1 − δᵀ E δ / δᵀ δ``.
-    work
-        By how much less is preserved without each gene, shape (n_pairs, len(panel)).
-    """
-
+    #: Labels of the pairs, shape (n_pairs,)
     first: Index
     second: Index
+    #: Share of the distance of their means that is preserved, shape (n_pairs,): with the difference
+    #: δ of the mean rows of Z it is ``1 − δᵀ E δ / δᵀ δ``
     preserved: Array
+    #: By how much less is preserved without each gene, shape (n_pairs, len(panel))
     work: Array
 
 
 class Substitutions(NamedTuple):
-    """What comes of replacing genes i of a panel S (rows) by genes j (columns).
+    """What comes of replacing genes i of a panel S (rows) by genes j (columns)."""
 
-    Attributes
-    ----------
-    lost
-        ``F(S − i + j) − F(S)``, as a share of what all genes preserve: below zero j is better than
-        i; infinite where j is in the panel.
-    score
-        How much of what i does for the panel j does as well, where 1 is a second measurement of i:
-        by how much less the panel needs i beside j,
-        ``(F(S − i) − F(S)) − (F(S − i + j) − F(S + j))``, over the same for a second measurement
-        of i itself.  A gene that is merely good to have loses little too, but has no score.  Zero
-        where j is in the panel.
-    """
-
+    #: ``F(S − i + j) − F(S)``, as a share of what all genes preserve: below zero j is better than
+    #: i; infinite where j is in the panel
     lost: Array
+    #: How much of what i does for the panel j does as well, where 1 is a second measurement of i:
+    #: by how much less the panel needs i beside j,
+    #: ``(F(S − i) − F(S)) − (F(S − i + j) − F(S + j))``, over the same for a second measurement of
+    #: i itself.  A gene that is merely good to have loses little too, but has no score.  Zero where
+    #: j is in the panel.
     score: Array
 
 
 class MeasuredPanel:
-    """The genes of a panel, and E once they are measured.
-
-    Parameters
-    ----------
-    criterion
-        F.
-    genes
-        Genes of the panel.
-
-    Attributes
-    ----------
-    criterion, genes
-        As they were given.
-    """
+    """The genes of a panel, and E once they are measured."""
 
     def __init__(self, criterion: Criterion, genes: Index) -> None:
+        #: F
         self.criterion = criterion
+        #: Genes of the panel
         self.genes = genes
 
     @cached_property
@@ -130,15 +98,6 @@ class MeasuredPanel:
         Without gene i the error at the cells, ``diag(Z E Zᵀ)``, grows by
         ``(Z E g_i)²/(1 − g_iᵀ E g_i)``; this is summed over the cells of a label.
 
-        Parameters
-        ----------
-        codes
-            Label of every cell, −1 for none, one array a set of cells.
-        n_labels
-            Number of labels.
-
-        Returns
-        -------
         Shape (len(panel), n_labels).  A row sums to 1 where every cell has a label.
         """
         work = np.zeros((len(self.genes), n_labels))
@@ -154,11 +113,6 @@ class MeasuredPanel:
         """Return how far each pair of labels is separated.
 
         Sets of cells count by the distance of the two labels there.
-
-        Parameters
-        ----------
-        codes, n_labels
-            As for :meth:`supports`.
         """
         first, second = np.triu_indices(n_labels, 1)
         whole, left = np.zeros(len(first)), np.zeros(len(first))
@@ -178,12 +132,9 @@ class MeasuredPanel:
         return Pairs(first, second, 1.0 - left / safe, work / safe[:, None])
 
     def losses_by_axis(self) -> list[Array]:
-        """Return shares of each gene's loss along the eigenvectors of W, the axes.
-
-        Returns
-        -------
-        One array a set of cells, shape (len(panel), r), in the order of ``Block.weights``.  The
-        shares of a gene sum to 1 over all sets.
+        """Return shares of each gene's loss along the eigenvectors of W, the axes.  One array a set
+        of cells, shape (len(panel), r), in the order of ``Block.weights``.  The shares of a gene
+        sum to 1 over all sets.
         """
         parts = [posterior.losses_by_axis() for posterior in self.posteriors]
         total = sum(part.sum(axis=1) for part in parts)
@@ -217,8 +168,6 @@ class MeasuredPanel:
         absolute error of what is predicted for a cell: a cell of which more is to be known has more
         unexplained.
 
-        Returns
-        -------
         One array a set of cells.
         """
         shares = []
@@ -233,13 +182,6 @@ class MeasuredPanel:
 
         Gene i leaves, ``E ← E + E g_i g_iᵀ E/(1 − g_iᵀ E g_i)``, and gene j enters.
 
-        Parameters
-        ----------
-        leaving
-            Genes of the panel that are replaced; None: all.
-
-        Returns
-        -------
         Arrays of shape (len(leaving), n_genes).
         """
         criterion = self.criterion
@@ -283,15 +225,7 @@ class MeasuredPanel:
 
 
 def n_matched(first: Index, second: Index, substitutes: sparse.csr_array) -> int:
-    """Return how many genes of two panels can be matched, each with itself or a substitute.
-
-    Parameters
-    ----------
-    first, second
-        Genes of the panels.
-    substitutes
-        As of :meth:`MeasuredPanel.substitutes`; both ways count.
-    """
+    """Return how many genes of two panels can be matched, each with itself or a substitute."""
     either = first[:, None] == second[None, :]
     either |= substitutes[first][:, second].toarray()
     either |= substitutes[second][:, first].toarray().T

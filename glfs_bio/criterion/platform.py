@@ -25,26 +25,17 @@ N_DRAWS = 20
 
 @dataclass(frozen=True)
 class Detection:
-    """What the target platform detects of each gene; None is that of the reference.
+    """What the target platform detects of each gene; None is that of the reference."""
 
-    Attributes
-    ----------
-    efficiency
-        Relative detection efficiency, shape (n_genes,).
-    spread
-        Standard deviation of its logarithm, shape (n_genes,).
-    failure
-        Probability that a gene fails, shape (n_genes,).
-    off_target
-        Share of what is detected of a gene that comes from others, shape (n_genes,).
-    worst
-        Whether the worst of the draws counts, and not their mean.
-    """
-
+    #: Relative detection efficiency, shape (n_genes,)
     efficiency: Array | None = None
+    #: Standard deviation of its logarithm, shape (n_genes,)
     spread: Array | None = None
+    #: Probability that a gene fails, shape (n_genes,)
     failure: Array | None = None
+    #: Share of what is detected of a gene that comes from others, shape (n_genes,)
     off_target: Array | None = None
+    #: Whether the worst of the draws counts, and not their mean
     worst: bool = False
 
     @property
@@ -97,17 +88,6 @@ class OnPlatform(Criterion):
     A draw is a set of blocks whose genes are as long as the platform makes them, so that everything
     that minimises or bounds a sum of blocks does so here.  `scale` is that without draws: what a
     panel preserves is on the same scale as without.
-
-    Parameters
-    ----------
-    criterion
-        F with the efficiencies in the middle, and without failures.
-    detection
-        What is drawn.
-    n_draws
-        Number of draws.
-    random_state
-        Seed of the draws.
     """
 
     def __init__(
@@ -142,6 +122,7 @@ class OnPlatform(Criterion):
             for draw, number in places
         ]
         self._draw_of_block = np.array([draw for draw, _ in places])
+        #: Number of draws
         self.n_draws = n_draws
 
     def _longer(self, cells: Cells, works: Array, drawn: Array, detection: Detection) -> Array:

@@ -50,19 +50,7 @@ def no_rows(block: Matrix) -> Matrix:
 
 
 class RowMatrix:
-    """Cells × genes, some rows at a time.
-
-    Parameters
-    ----------
-    source
-        NumPy array, CSR or CSC in memory; anything with ``shape``, ``dtype`` and slices of rows,
-        such as an ``h5py.Dataset``, a ``zarr.Array`` or a sparse dataset of anndata; or a dask
-        array with dense or sparse blocks.
-    cells, genes
-        Sorted indices of rows and columns to use; None: all.
-    checked
-        Whether :func:`check_indices` has seen the matrix.  One in a file is checked as it is read.
-    """
+    """Cells × genes, some rows at a time."""
 
     def __init__(
         self,
@@ -91,7 +79,11 @@ class RowMatrix:
                 "load it into memory, or store it as CSR",
                 form=source.format.upper(),
             )
+        #: NumPy array, CSR or CSC in memory; anything with ``shape``, ``dtype`` and slices of rows,
+        #: such as an ``h5py.Dataset``, a ``zarr.Array`` or a sparse dataset of anndata; or a dask
+        #: array with dense or sparse blocks
         self.source: Any = source
+        #: Sorted indices of rows and columns to use; None: all
         self.cells: Index | None = cells
         self.genes: Index | None = genes
         n_cells, n_genes = source.shape
@@ -106,17 +98,6 @@ class RowMatrix:
 
         Threads work on blocks while the next is read.  Sums are merged in the order of the blocks,
         so that they do not depend on the threads.
-
-        Parameters
-        ----------
-        part
-            ``part(block, rows, *shared)`` is called with some rows, as a NumPy array or as CSR, and
-            with their place among all; it returns a tuple of arrays to be merged over the blocks,
-            and a matrix with one row for each of some of the block's cells, in their order.
-        shared
-            What every part needs.
-        merge
-            How the sums of two successive parts become one.
         """
         if self.is_dask:
             return self._sweep_dask(part, shared, merge)
@@ -422,11 +403,6 @@ def in_range(data: RowMatrix) -> RowMatrix:
     """The matrix, or a copy in another unit where squares would be zero or infinite.
 
     The unit is a power of two, which changes no digit.
-
-    Raises
-    ------
-    ValueError
-        Such a matrix that is not in memory, by its first rows.
     """
     if not data.in_memory:
         first = data.first(_ROWS)

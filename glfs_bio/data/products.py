@@ -130,13 +130,6 @@ class ScaledGenes:
     Products with a sparse matrix take the time of reading it and the vectors, which single
     precision halves.  What makes them is a function of the values alone, never of the container,
     so that its rounding cannot make a difference between containers.
-
-    Parameters
-    ----------
-    products
-        With X.
-    scale
-        What genes are multiplied with, shape (n_genes,).
     """
 
     def __init__(self, products: Products, scale: Array) -> None:

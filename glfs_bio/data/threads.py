@@ -129,13 +129,7 @@ def one_thread_if_forked(
 
 
 def need_numba(task: str) -> None:
-    """Refuse what numba would end this process for: its threads cannot be started again.
-
-    Raises
-    ------
-    Unsupported
-        This process was forked after numba's OpenMP threads had run.
-    """
+    """Refuse what numba would end this process for: its threads cannot be started again."""
     if forked() and _numba_ran_before(os.getpid()):
         raise Unsupported(
             task,

@@ -56,13 +56,6 @@ def golub() -> AnnData:
     ``.layers["call"]`` : int8, shape (72, 7129)
         Presence: 2 present, 1 marginal, 0 absent.
 
-    Raises
-    ------
-    ConnectionError
-        If the files cannot be downloaded.
-    ValueError
-        If a file differs from the published one.
-
     Examples
     --------
     >>> import glfs_bio

@@ -197,11 +197,8 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
         Raises
         ------
-        TypeError
-            If X is an AnnData object.
         ValueError
-            If a parameter is out of range, if X is not finite or no gene varies, if `graph` has
-            another size, if λ leaves no gene, or if `y` does not vary.
+            If λ leaves no gene.
         """
         checks.one_of("preserve", self.preserve, _PRESERVE)
         X = validated(
@@ -244,7 +241,7 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         ValueError
-            As in :meth:`fit`, or if X is sparse and ``set_output`` asks for a table.
+            If X is sparse and ``set_output`` asks for a table.
         """
         default = get_config()["transform_output"]
         container = getattr(self, "_sklearn_output_config", {}).get("transform", default)
@@ -368,11 +365,6 @@ class SupervisedGLFS(GLFS):
         -------
         SupervisedGLFS
             The fitted estimator.
-
-        Raises
-        ------
-        ValueError
-            As in :class:`~glfs_bio.GLFS`, or if there are fewer than two classes with two samples.
         """
         checks.no_anndata(X)
         labels = self._labels(y)

@@ -188,13 +188,6 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         -------
         GLFSLapRLSClassifier
             The fitted classifier.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is out of range, if there are fewer than two classes, if no class has two
-            samples where folds or the graph of the classes need them, or if `include` has more
-            genes than `n_genes`.
         """
         X, labels = validated(
             self,
@@ -376,11 +369,6 @@ def _in_cliques(
 
     Groups are classes, or the classes of each batch.  With batches genes are centred within each,
     which removes differences between batches.
-
-    Raises
-    ------
-    ValueError
-        If no batch has two classes with two samples each.
     """
     known = np.flatnonzero(is_labelled(y))
     classes, code = np.unique(y[known], return_inverse=True)
@@ -423,12 +411,6 @@ def fewest_genes(cv_results: Mapping[str, Any]) -> int:
     -------
     int
         Index of the candidate.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If these are no results of a search, if the grid has no `n_genes` or several, or if there is
-        no score.
 
     See Also
     --------

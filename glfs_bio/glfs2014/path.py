@@ -58,18 +58,6 @@ def start(objective: Variance) -> tuple[Array, float]:
     """Where a path begins: equal weights on the largest genes, and the λ that balances them.
 
     The weights put the directions that the genes reach well inside the branch of selections.
-
-    Returns
-    -------
-    beta
-        Shape (n_genes,).
-    lam
-        ``λ0 = −Σ β_i ∂φ/∂β_i / Σ β_i``, positive.
-
-    Raises
-    ------
-    Collapse
-        There is none: directions that the genes hardly reach outweigh the others.
     """
     norms = objective.squared_norms
     n_start = min(START_GENES * objective.rank, int(np.count_nonzero(norms)))
@@ -105,31 +93,7 @@ def walk(
     least: int = 1,
     most: int = MANY_GENES,
 ) -> Iterator[Solution]:
-    """Solutions along growing λ, each from the one before, until nothing is left.
-
-    Parameters
-    ----------
-    objective
-        The objective φ.
-    last
-        λ at which to end.
-    solver
-        Key of :data:`SOLVERS`.
-    tol
-        See :func:`~glfs_bio.glfs2014.solvers.newton`.
-    factor
-        Ratio of two successive λ.
-    least
-        Number of genes that will be asked for: so many are there at the first λ, if they can be.
-    most
-        Number of genes that may be there at the first λ: more are thinned out
-        (:func:`~glfs_bio.glfs2014.thinning.thin`).
-
-    Raises
-    ------
-    Collapse
-        Nothing is left at the first λ already.
-    """
+    """Solutions along growing λ, each from the one before, until nothing is left."""
     beta, lam = start(objective)
     if last < _SMALLEST_LAM * lam:
         raise InvalidValue(
@@ -167,13 +131,7 @@ def walk(
 
 
 def walk_to(objective: Variance, lam: float, **options: Any) -> list[Solution]:
-    """The path up to a given λ, whose solution comes last.
-
-    Raises
-    ------
-    Collapse
-        Nothing is left at `lam`.
-    """
+    """The path up to a given λ, whose solution comes last."""
     solutions = list(walk(objective, last=lam, **options))
     if solutions[-1].lam < lam:
         raise Collapse(

@@ -103,18 +103,7 @@ def newton(
     The genes with β > 0 are solved first; then one gradient over all genes finds those that must
     join them, until none does.
 
-    Parameters
-    ----------
-    objective
-        The objective φ.
-    beta
-        Where to start, shape (n_genes,).
-    lam
-        λ > 0.
-    tol
-        Largest allowed violation of the optimality conditions, in units of λ.
-    max_iter
-        Accepted steps, over all rounds.
+    Shapes: `beta` (n_genes,).
     """
     beta = beta.copy()
     steps = 0

@@ -47,28 +47,7 @@ _LOOK, _ENTERING_WEIGHT = 3.0, 0.3
 def thin(
     objective: Variance, beta: Array, lam: float, *, most: int, least: int, last: float = np.inf
 ) -> tuple[Array, float]:
-    """Let λ grow until at most `most` genes are left.
-
-    Parameters
-    ----------
-    objective
-        The objective φ.
-    beta, lam
-        Where to start: on the branch, in balance.
-    most
-        Number of genes to end with, or fewer.
-    least
-        Where a step leaves fewer than this, its beginning is returned.
-    last
-        λ at which to end in any case.
-
-    Returns
-    -------
-    beta
-        Shape (n_genes,).
-    lam
-        The λ that balances it, ``−Σ β_i ∂φ/∂β_i / Σ β_i``, at most `last`.
-    """
+    """Let λ grow until at most `most` genes are left."""
     genes = np.flatnonzero(beta)
     point = objective.at(beta[genes], genes)
     slowest, looked = 0.0, lam

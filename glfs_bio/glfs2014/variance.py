@@ -311,15 +311,10 @@ class GramPoint:
 
 
 class Variance:
-    """``φ(β) = Σ_b φ_b(β)`` over one set of cells, or over several (batches).
-
-    Parameters
-    ----------
-    blocks
-        The objective on each set of cells, all over the same genes.
-    """
+    """``φ(β) = Σ_b φ_b(β)`` over one set of cells, or over several (batches)."""
 
     def __init__(self, *blocks: Phi) -> None:
+        #: The objective on each set of cells, all over the same genes
         self.blocks = blocks
 
     @property

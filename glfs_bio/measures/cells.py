@@ -58,21 +58,14 @@ class View:
 
 @dataclass(frozen=True)
 class ClusterPreservation:
-    """How far clusters of the cells are the same in the panel as in all genes.
+    """How far clusters of the cells are the same in the panel as in all genes."""
 
-    Attributes
-    ----------
-    numbers
-        Numbers of clusters: those with enough cells.
-    nmi
-        Normalised mutual information of the two clusterings, for every number.
-    coarse, fine
-        Its mean over the coarse and over the fine numbers; NaN where the cells are too few for any
-        of them.
-    """
-
+    #: Numbers of clusters: those with enough cells
     numbers: tuple[int, ...]
+    #: Normalised mutual information of the two clusterings, for every number
     nmi: Array
+    #: Its mean over the coarse and over the fine numbers; NaN where the cells are too few for any
+    #: of them
     coarse: float
     fine: float
 
@@ -92,17 +85,6 @@ def coordinates(data: Matrix, panel: Index, *, n_comps: int = N_COMPS) -> Array:
     their place accuracy and macro-F1 were .013–.03 higher on PBMC3k and Baron, and .02–.03 lower on
     worm neurons (means of six panels of 100 and 200 genes).
 
-    Parameters
-    ----------
-    data
-        Logarithmised expression, cells × genes, dense or sparse.
-    panel
-        Genes of the panel.
-    n_comps
-        Most components.
-
-    Returns
-    -------
     Shape (n_cells, min(len(panel), n_comps)).
     """
     values = columns(data, panel)
@@ -119,18 +101,7 @@ def nearest(where: Array, n_neighbors: int = N_NEIGHBORS, *, random_state: int |
     They are exact up to :data:`~glfs_bio.cells.graph.MOST_EXACT` cells, and nearly all are found
     beyond, as in the graph of the cells.
 
-    Parameters
-    ----------
-    where
-        Coordinates of the cells, shape (n_cells, r).
-    n_neighbors
-        At most ``n_cells − 1`` are used.
-    random_state
-        Seed of the approximate search.
-
-    Returns
-    -------
-    Shape (n_cells, n_neighbors).
+    Shapes: `where` (n_cells, r).  Shape (n_cells, n_neighbors).
     """
     n_neighbors = min(n_neighbors, len(where) - 1)
     if len(where) <= MOST_EXACT:
@@ -154,19 +125,8 @@ def knn_preservation(near: Index, near_in_all: Index) -> Array:
 
     By chance it is ``n_neighbors / (n_cells − 1)``.
 
-    Parameters
-    ----------
-    near, near_in_all
-        Nearest cells of every cell, shape (n_cells, n_neighbors).
-
-    Returns
-    -------
-    Share of every cell, shape (n_cells,); its mean is that of the panel.
-
-    Raises
-    ------
-    ValueError
-        The two are not of the same cells, or not as many nearest cells.
+    Shapes: `near` and `near_in_all` (n_cells, n_neighbors).  Share of every cell, shape (n_cells,);
+    its mean is that of the panel.
     """
     if near.shape != near_in_all.shape:
         raise InvalidValue(
@@ -189,17 +149,8 @@ def clusterings(where: Array, *, random_state: int | None = 0) -> dict[int, Inde
     k-means needs no graph and no package beyond scikit-learn, and its number of clusters is the
     same in every panel, which it is not at a given resolution of Leiden.
 
-    Parameters
-    ----------
-    where
-        Coordinates of the cells, shape (n_cells, r).
-    random_state
-        Seed of the starts.
-
-    Returns
-    -------
-    Cluster of every cell, or of :data:`CLUSTERED` of them, by number of clusters.  Where
-    fewer cells differ, each is a cluster.
+    Shapes: `where` (n_cells, r).  Cluster of every cell, or of :data:`CLUSTERED` of them, by number
+    of clusters.  Where fewer cells differ, each is a cluster.
     """
     where = where[evenly(len(where), CLUSTERED)].astype(np.float32)  # quicker
     enough = [k for k in COARSE + FINE if k * _CELLS_OF_CLUSTER <= len(where)]
@@ -216,13 +167,7 @@ def clusterings(where: Array, *, random_state: int | None = 0) -> dict[int, Inde
 def cluster_preservation(
     clusters: dict[int, Index], clusters_in_all: dict[int, Index]
 ) -> ClusterPreservation:
-    """Normalised mutual information of clusters in the panel and in all genes.
-
-    Parameters
-    ----------
-    clusters, clusters_in_all
-        What :func:`clusterings` returns for the panel and for all genes.
-    """
+    """Normalised mutual information of clusters in the panel and in all genes."""
     nmi = {
         k: float(normalized_mutual_info_score(clusters_in_all[k], clusters[k])) for k in clusters
     }

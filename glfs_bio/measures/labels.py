@@ -40,33 +40,23 @@ CONSIDERED = 6
 
 @dataclass(frozen=True)
 class LabelScores:
-    """How well nearest cells of a panel predict the labels.
+    """How well nearest cells of a panel predict the labels."""
 
-    Attributes
-    ----------
-    predicted
-        Code of the label predicted for every cell; −1 where the cell has no label.
-    accuracy
-        Share of the labelled cells whose label is predicted.
-    macro_f1
-        Mean F1, every label counting alike.
-    rare_f1
-        Mean F1 of the rare labels; NaN where there are none.
-    per_label
-        A row a label: ``n_cells``, ``recall``, ``precision``, ``f1``, ``confused_with``: the other
-        label that is predicted for most of its cells (missing where there is none),
-        ``confused_share``: the share of its cells that this is, ``rare``, and ``too_few``: whether
-        nearest cells of its own could never be a majority, as it has so few cells.  Recall of such
-        a label says little of the panel; that of a label of one cell is always 0.
-    confusion
-        Numbers of cells: rows are labels, columns what is predicted.
-    """
-
+    #: Code of the label predicted for every cell; −1 where the cell has no label
     predicted: Index
+    #: Share of the labelled cells whose label is predicted
     accuracy: float
+    #: Mean F1, every label counting alike
     macro_f1: float
+    #: Mean F1 of the rare labels; NaN where there are none
     rare_f1: float
+    #: A row a label: ``n_cells``, ``recall``, ``precision``, ``f1``, ``confused_with``: the other
+    #: label that is predicted for most of its cells (missing where there is none),
+    #: ``confused_share``: the share of its cells that this is, ``rare``, and ``too_few``: whether
+    #: nearest cells of its own could never be a majority, as it has so few cells.  Recall of such a
+    #: label says little of the panel; that of a label of one cell is always 0.
     per_label: pd.DataFrame
+    #: Numbers of cells: rows are labels, columns what is predicted
     confusion: pd.DataFrame
 
 
@@ -78,27 +68,8 @@ def label_scores(
     n_neighbors: int = N_NEIGHBORS,
     near: Index | None = None,
 ) -> LabelScores:
-    """Predict the label of every cell from its nearest labelled cells, itself left out.
-
-    Parameters
-    ----------
-    where
-        Coordinates of the cells, shape (n_cells, r).
-    codes
-        Index of each cell's label among `names`; −1: no label, the cell is left out.
-    names
-        Labels; those without cells are left out.
-    n_neighbors
-        How many nearest cells vote.  Of labels with equally many votes that of the nearer cell
-        wins.
-    near
-        :func:`~glfs_bio.measures.cells.nearest` of `where`, if it is at hand.  It is used where
-        all cells have labels.
-
-    Raises
-    ------
-    ValueError
-        As many codes as cells are needed, and two cells with labels.
+    """Predict the label of every cell from its nearest labelled cells, itself left out.  Shapes:
+    `where` (n_cells, r).
     """
     labelled = np.flatnonzero(codes >= 0)
     if len(codes) != len(where) or len(labelled) < 2:
@@ -170,60 +141,34 @@ def _tables(
 
 @dataclass(frozen=True)
 class Single:
-    """Every gene as a marker of every label, arrays of shape (n_labels, n_genes).
+    """Every gene as a marker of every label, arrays of shape (n_labels, n_genes)."""
 
-    Attributes
-    ----------
-    threshold
-        Expression from which the gene is on; NaN where it is the same in all cells.
-    f_beta
-        Largest F-beta over thresholds.
-    precision, recall
-        Share of the cells with the gene on that have the label, and of the cells of the label that
-        have the gene on.
-    on_target
-        Mean expression in the label as a share of its sum over the means of all labels.
-    """
-
+    #: Expression from which the gene is on; NaN where it is the same in all cells
     threshold: Array
+    #: Largest F-beta over thresholds
     f_beta: Array
+    #: Share of the cells with the gene on that have the label, and of the cells of the label that
+    #: have the gene on
     precision: Array
     recall: Array
+    #: Mean expression in the label as a share of its sum over the means of all labels
     on_target: Array
 
 
 @dataclass(frozen=True)
 class Combination:
-    """The best few genes of a label, which are all on.
+    """The best few genes of a label, which are all on."""
 
-    Attributes
-    ----------
-    genes
-        Places in the panel, the best single marker first.
-    f_beta, precision, recall
-        Of the cells in which all are on.
-    """
-
+    #: Places in the panel, the best single marker first
     genes: Index
+    #: Of the cells in which all are on
     f_beta: float
     precision: float
     recall: float
 
 
 def singles(values: Array, codes: Index, n_labels: int, beta: float) -> Single:
-    """Every gene alone.
-
-    Parameters
-    ----------
-    values
-        Expression of the panel's genes, ≥ 0, shape (n_cells, n_genes).
-    codes
-        Label of every cell.
-    n_labels
-        Number of labels, each with a cell.
-    beta
-        β of the F-beta score.
-    """
+    """Every gene alone.  Shapes: `values` (n_cells, n_genes)."""
     shape = (n_labels, values.shape[1])
     found = {name: np.full(shape, np.nan) for name in ("threshold", "f", "precision", "recall")}
     means = np.array([values[codes == label].mean(axis=0) for label in range(n_labels)])
@@ -245,22 +190,8 @@ def singles(values: Array, codes: Index, n_labels: int, beta: float) -> Single:
 def combination(
     values: Array, belongs: NDArray[np.bool_], single: Single, label: int, most: int, beta: float
 ) -> Combination:
-    """The genes, at most so many, that tell a label best when all are on; the fewest of the best.
-
-    Parameters
-    ----------
-    values
-        As for :func:`singles`.
-    belongs
-        Whether each cell has the label.
-    single
-        Every gene alone.
-    label
-        Which label.
-    most
-        Most genes.
-    beta
-        β of the F-beta score.
+    """The genes, at most so many, that tell a label best when all are on; the fewest of the
+    best.
     """
     order = np.argsort(-np.nan_to_num(single.f_beta[label], nan=-1.0), kind="stable")
     order = order[np.isfinite(single.threshold[label, order])][:CONSIDERED]

@@ -36,10 +36,7 @@ class LapAOFS(Method):
 
         Gains add up over batches.
 
-        Returns
-        -------
-        Ranking
-            Weights are what a gene gained when it entered, zero for the others.
+        Weights are what a gene gained when it entered, zero for the others.
         """
         return pick(problems, n_genes, include, "trace")
 
@@ -58,10 +55,7 @@ class LapDOFS(Method):
 
         λ2 is that of :func:`pick`.  Gains ``log(1 + gᵀEg)`` add up over batches.
 
-        Returns
-        -------
-        Ranking
-            Weights are what a gene gained when it entered, zero for the others.
+        Weights are what a gene gained when it entered, zero for the others.
         """
         return pick(problems, n_genes, include, "determinant")
 

@@ -46,10 +46,7 @@ class QAlpha(Method):
 
         Several batches are one matrix whose batches are centred each by itself.
 
-        Returns
-        -------
-        Ranking
-            Weights |α|.  ``info`` has ``n_iter`` and ``converged``.
+        Weights |α|.  ``info`` has ``n_iter`` and ``converged``.
         """
         squared = np.sum([p.n_cells * p.variance for p in problems], axis=0)
         scale = np.divide(1.0, np.sqrt(squared), out=np.zeros_like(squared), where=squared > 0)
@@ -74,8 +71,6 @@ def coherent_weights(
     ``G_ij = (m_i·m_j)(m_iᵀQQᵀm_j)`` is genes × genes and never formed: with ``H = FQ``,
     ``Gx = rowsum((F (Fᵀ diag(x) H)) ∘ H)``.
 
-    Returns
-    -------
     α of unit length, the number of rounds, and whether the last changed α by no more than `tol`.
     """
     n_genes, rank = genes.shape

@@ -54,12 +54,9 @@ class SparsePCA(Method):
 
         Several batches are one matrix whose batches are centred each by itself.
 
-        Returns
-        -------
-        Ranking
-            Weights are the loadings, for genes of which the largest has length 1.  Genes without a
-            loading are ordered, below those with one, by how near they are to having one.  ``info``
-            has ``n_iter`` and, where there are no batches of genes, ``converged``.
+        Weights are the loadings, for genes of which the largest has length 1.  Genes without a
+        loading are ordered, below those with one, by how near they are to having one.  ``info`` has
+        ``n_iter`` and, where there are no batches of genes, ``converged``.
         """
         genes = np.hstack([p.projections * p.units[:, None] for p in problems])
         genes /= np.sqrt(np.einsum("ij,ij->i", genes, genes).max())

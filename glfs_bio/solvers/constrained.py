@@ -35,27 +35,7 @@ _NOTHING = 1e-12
 
 
 class Limited(Greedy):
-    """Genes one by one, each the one that gains most among those that the limits let in.
-
-    Parameters
-    ----------
-    blocks
-        The criterion on each set of cells.
-    rows
-        The limits.
-    include
-        Genes that are in from the start.
-    across
-        What becomes of the gains on several sets; None: they add up.
-    thrift
-        A gene counts by its gain over this power of the share of a limit that it uses up: 0 is its
-        gain, 1 its gain for its cost.
-
-    Attributes
-    ----------
-    held_back : bool
-        Whether a limit has kept out a gene that would have entered.
-    """
+    """Genes one by one, each the one that gains most among those that the limits let in."""
 
     def __init__(
         self,
@@ -79,6 +59,7 @@ class Limited(Greedy):
             self._value = self._value.copy()
         for one in rows.sets:
             self._value[one] = self._value[one].mean()
+        #: Whether a limit has kept out a gene that would have entered
         self.held_back = False
         self._nothing = _NOTHING * sum(float(block.weights.sum()) for block in blocks)
         partners = np.setdiff1d(rows.with_partners(include), include)
@@ -109,24 +90,13 @@ class Limited(Greedy):
         return bool((self._used >= self._rows.lower).all())
 
     def fewest(self) -> int:
-        """Least number of genes of a panel that holds these and meets all lower limits.
-
-        Raises
-        ------
-        ValueError
-            There is none.
-        """
+        """Least number of genes of a panel that holds these and meets all lower limits."""
         return len(self.picked) + len(self._completed(self._used, self._open, len(self._open)))
 
     def fill(self, n_genes: int, *, worthwhile: bool = False) -> None:
         """Let genes enter until there are `n_genes`, or none fits.
 
         Lower limits are met where they can be; :meth:`fewest` says whether they can.
-
-        Parameters
-        ----------
-        worthwhile
-            End where no gene gains anything and all lower limits are met.
         """
         barred = np.zeros(self.n_genes, dtype=bool)
         rest = self._completed(self._used, self._open, n_genes - len(self.picked))
@@ -240,28 +210,6 @@ def select_within(
     """Choose genes one by one within limits, each the one that lowers F most.
 
     Panels of different sizes are not nested where limits hold genes back.
-
-    Parameters
-    ----------
-    criterion
-        F, over all genes of the matrix.
-    n_genes
-        Size of the panel, which is smaller where upper limits let fewer genes in; None: the fewest
-        genes that keep :data:`.greedy.SHARE`, or, where there is a budget, as many
-        as the limits let in that gain something.
-    include
-        Genes that are in from the start.
-    candidates
-        Sorted genes that may be in, those of `include` among them.
-    rows
-        Limits on the panel, over all genes of the matrix.  Where a budget or a total keeps genes
-        out, they are chosen anew by gain for what they use up (:data:`THRIFTS`), and the best of
-        these panels counts.
-
-    Raises
-    ------
-    ValueError
-        Limits that no panel meets (:func:`.constraints.check`).
     """
     candidates = np.flatnonzero(rows.whole(np.isin(np.arange(rows.n_genes), candidates)))
     check(rows, n_genes, include=include, candidates=candidates)

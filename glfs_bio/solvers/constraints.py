@@ -36,57 +36,39 @@ _TIGHTER = 1.0 - 1e-5
 
 
 class Row(NamedTuple):
-    """One limit on a sum over the genes of a panel.
+    """One limit on a sum over the genes of a panel."""
 
-    Attributes
-    ----------
-    limit, name
-        The limit that asks for it, and what this row is called in messages.
-    genes, values
-        What genes count, and how much, > 0.
-    lower, upper
-        Of the sum.
-    """
-
+    #: The limit that asks for it, and what this row is called in messages
     limit: str
     name: str
+    #: What genes count, and how much, > 0
     genes: Index
     values: Array
+    #: Of the sum
     lower: float = 0.0
     upper: float = np.inf
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Limits on a panel, all linear.
+    """Limits on a panel, all linear."""
 
-    Attributes
-    ----------
-    matrix
-        P ≥ 0, shape (n_rows, n_genes), sparse.
-    lower, upper
-        Of ``P s``, shape (n_rows,); 0 and ∞ where there is no limit.
-    limits, names
-        Of every row: the limit that asks for it, and what it is called in messages.
-    priority
-        Factor of what each gene gains when genes are chosen, shape (n_genes,).
-    budget
-        Whether a budget is among the limits, which says how large a panel may be.
-    groups
-        Number of the group of each gene, whose genes are in a panel all or none, :data:`ALONE` or
-        :data:`BROKEN`, shape (n_genes,); None: there are no groups.
-    group_sizes
-        How many genes each group needs.
-    """
-
+    #: P ≥ 0, shape (n_rows, n_genes), sparse
     matrix: sparse.csr_array
+    #: Of ``P s``, shape (n_rows,); 0 and ∞ where there is no limit
     lower: Array
     upper: Array
+    #: Of every row: the limit that asks for it, and what it is called in messages
     limits: tuple[str, ...]
     names: tuple[str, ...]
+    #: Factor of what each gene gains when genes are chosen, shape (n_genes,)
     priority: Array
+    #: Whether a budget is among the limits, which says how large a panel may be
     budget: bool = False
+    #: Number of the group of each gene, whose genes are in a panel all or none, :data:`ALONE` or
+    #: :data:`BROKEN`, shape (n_genes,); None: there are no groups
     groups: Index | None = None
+    #: How many genes each group needs
     group_sizes: Index | None = None
 
     @classmethod
@@ -288,15 +270,7 @@ class Rows:
 
     def completion(self, used: Array, open_: Mask, places: int) -> list[int] | None:
         """The fewest more genes that meet all lower limits; None where `places` are too few.
-
-        Parameters
-        ----------
-        used
-            ``P s`` of the genes that are in, shape (n_rows,).
-        open_
-            Whether each gene could be one of them, shape (n_genes,).
-        places
-            At most so many.
+        Shapes: `used` (n_rows,), `open_` (n_genes,).
         """
         short = np.flatnonzero(used < self.lower)
         if not len(short):
@@ -339,25 +313,7 @@ _MOST_SETS = 400
 
 
 def check(rows: Rows, n_genes: int | None, *, include: Index, candidates: Index) -> None:
-    """Refuse limits that no panel can meet, and say which of them conflict.
-
-    Parameters
-    ----------
-    rows
-        The limits, over all genes of the matrix.
-    n_genes
-        Size of the panel; None: any.
-    include
-        Genes that are in from the start.
-    candidates
-        Genes that may be in, those of `include` among them.
-
-    Raises
-    ------
-    ValueError
-        The genes of `include` are over a limit; no gene fits; or the one limit, the two or more,
-        that no panel meets together.
-    """
+    """Refuse limits that no panel can meet, and say which of them conflict."""
     asked, include = include, rows.with_partners(include)
     if rows.groups is not None and not np.isin(include, candidates).all():
         raise InvalidValue(
@@ -403,17 +359,7 @@ def check(rows: Rows, n_genes: int | None, *, include: Index, candidates: Index)
 
 
 class _Left:
-    """What limits leave to the genes to choose from.
-
-    Parameters
-    ----------
-    rows
-        The limits, over the genes to choose from.
-    used
-        What the genes sum to that are in, shape (n_rows,).
-    places
-        For at most so many genes.
-    """
+    """What limits leave to the genes to choose from."""
 
     def __init__(self, rows: Rows, used: Array, places: int) -> None:
         self.rows, self.used, self.places = rows, used, places

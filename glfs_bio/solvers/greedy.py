@@ -42,24 +42,7 @@ CRITERIA = ("trace", "determinant")
 
 
 class Greedy:
-    """Genes one by one, each the one that gains most beside those before it.
-
-    Parameters
-    ----------
-    blocks
-        The criterion on each set of cells.
-    criterion
-        One of :data:`CRITERIA`.
-    across
-        What becomes of the gains on several sets; None: they add up.
-
-    Attributes
-    ----------
-    picked : list of int
-        Genes in the order in which they entered.
-    gains : list of float
-        What each of them gained.
-    """
+    """Genes one by one, each the one that gains most beside those before it."""
 
     def __init__(
         self,
@@ -86,7 +69,9 @@ class Greedy:
         self._criterion = criterion
         self._across = across
         self._open = np.ones(len(blocks[0].genes), dtype=bool)
+        #: Genes in the order in which they entered
         self.picked: list[int] = []
+        #: What each of them gained
         self.gains: list[float] = []
 
     @property
@@ -173,32 +158,22 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Panel:
-    """Genes in the order in which they were chosen, those that had to be in first.
+    """Genes in the order in which they were chosen, those that had to be in first."""
 
-    Attributes
-    ----------
-    order
-        Chosen genes; the first 1, 2, … are the panels of these sizes.
-    n_selected
-        How many of them make up the panel.
-    waiting
-        What each gene would gain next, shape (n_genes,).
-    beta
-        Weights of the relaxed choice of as many genes, 0 ≤ β ≤ 1, shape (n_genes,).
-    preserved
-        Share that the first 1, 2, … genes of `order` keep.
-    optimality
-        Share of the best possible of the panels up to `n_selected`, at least; NaN up to the genes
-        that had to be in, and where nothing is left to keep.  Under limits the best possible is
-        that of all panels within them: of the whole panel with at most the number of genes asked
-        for, of its beginnings within the upper limits.
-    """
-
+    #: Chosen genes; the first 1, 2, … are the panels of these sizes
     order: Index
+    #: How many of them make up the panel
     n_selected: int
+    #: What each gene would gain next, shape (n_genes,)
     waiting: Array
+    #: Weights of the relaxed choice of as many genes, 0 ≤ β ≤ 1, shape (n_genes,)
     beta: Array
+    #: Share that the first 1, 2, … genes of `order` keep
     preserved: Array
+    #: Share of the best possible of the panels up to `n_selected`, at least; NaN up to the genes
+    #: that had to be in, and where nothing is left to keep.  Under limits the best possible is that
+    #: of all panels within them: of the whole panel with at most the number of genes asked for, of
+    #: its beginnings within the upper limits.
     optimality: Array
 
 
@@ -212,17 +187,6 @@ def select(
     """Choose genes one by one, each the one that lowers F most beside those before it.
 
     Panels are nested: the first k genes are the panel of k genes, whatever the number asked for.
-
-    Parameters
-    ----------
-    criterion
-        F, over all genes of the matrix.
-    n_genes
-        Size of the panel; None: the fewest genes that keep :data:`SHARE`.
-    include
-        Genes that are in from the start.
-    candidates
-        Sorted genes that may be in, those of `include` among them.
     """
     blocks = [block.only(candidates) for block in criterion.blocks]
     fixed = np.searchsorted(candidates, include)
@@ -249,14 +213,8 @@ def select(
 
 
 def optimality(errors: Array, lower: Array) -> Array:
-    """Share of the best possible of panels of 1, 2, … genes, at least; NaN where nothing is left.
-
-    Parameters
-    ----------
-    errors
-        F of no gene beside those that had to be in, of the first, of the first two, ….
-    lower
-        Bounds of F for 1, 2, … genes.
+    """Share of the best possible of panels of 1, 2, … genes, at least; NaN where nothing is
+    left.
     """
     reach = errors[0] - lower
     share = np.full(len(lower), np.nan)
