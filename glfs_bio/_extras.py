@@ -18,13 +18,7 @@ _EXTRAS = {
 
 
 def needs(what: str, *packages: str) -> None:
-    """Refuse, before any work, what `packages` are missing for.
-
-    Raises
-    ------
-    ImportError
-        One of them is not installed.
-    """
+    """Refuse, before any work, what `packages` are missing for."""
     for package in packages:
         if find_spec(package) is None:
             raise PackageMissing(

@@ -105,15 +105,7 @@ def seed(value: Any, *, state_too: bool = False) -> None:
 
 
 def real(name: str, values: ArrayLike) -> Array:
-    """Numbers as a float array, or what is wrong with them.
-
-    Raises
-    ------
-    TypeError
-        Not real numbers.
-    ValueError
-        Not finite.
-    """
+    """Numbers as a float array, or what is wrong with them."""
     import numpy as np
 
     array = np.asarray(values)

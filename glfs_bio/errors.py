@@ -58,36 +58,20 @@ NO_VALUE = _NoValue()
 
 @dataclass(frozen=True)
 class Door:
-    """Words of those who enter by one door.
+    """Words of those who enter by one door."""
 
-    Attributes
-    ----------
-    words
-        Texts for the tokens without an argument, by name.
-    argument
-        Shows an argument from its name and, unless that is :data:`NO_VALUE`, its value as text.
-    call
-        Shows a call of a function from its name, such as ``"pp.structure"``.
-    value
-        Shows a value.
-    text
-        Shows a text that is filled in, such as the names that :func:`listed` returns.
-    """
-
+    #: Texts for the tokens without an argument, by name
     words: Mapping[str, str]
+    #: Shows an argument from its name and, unless it is :data:`NO_VALUE`, its value
     argument: Callable[[str, Any], str]
+    #: Shows a function from its name, such as ``"pp.structure"``
     call: Callable[[str], str]
     value: Callable[[object], str]
+    #: Shows a text that is filled in, such as names from :func:`listed`
     text: Callable[[str], str] = str
 
     def fill(self, template: str, fields: Mapping[str, object]) -> str:
-        """Return a template with its tokens and fields filled in.
-
-        Raises
-        ------
-        KeyError
-            A token that this door does not know.
-        """
+        """Return a template with its tokens and fields filled in."""
         shown = {name: self._shown(field) for name, field in fields.items()}
         return template.format_map(
             {**self.words, "arg": _Given(self), "call": _Called(self), **shown}
@@ -192,17 +176,10 @@ PYTHON = Door(
 
 
 class Message:
-    """A sentence, or several, that each door shows in its own words.
-
-    Parameters
-    ----------
-    template
-        Text with tokens and the names of fields in braces.
-    **fields
-        What is filled in.
-    """
+    """A sentence, or several, that each door shows in its own words."""
 
     def __init__(self, template: str, **fields: object) -> None:
+        #: Text with tokens and names of fields in braces
         self.template = template
         self.fields = fields
 
@@ -218,24 +195,6 @@ class Refusal(Exception):
     """Something that the package cannot work with; the object is as it was.
 
     Raised as one of the kinds below, each of which is a builtin exception too.
-
-    Parameters
-    ----------
-    argument
-        Name of the argument that is refused.
-    value
-        Its value, shown shortened; :data:`NO_VALUE` where it would not help.
-    problem
-        What is wrong with it: the rest of a sentence whose subject is the argument.
-    remedy
-        What to do: a clause; empty where the problem says it.
-    **fields
-        What is filled into both, beside the tokens of this module.
-
-    Attributes
-    ----------
-    place : str
-        Which of several objects it is about, such as ``dataset 'a'``; empty for the only one.
     """
 
     def __init__(
@@ -247,11 +206,17 @@ class Refusal(Exception):
         **fields: object,
     ) -> None:
         super().__init__(argument)
+        #: Its name
         self.argument = argument
+        #: Shown shortened; :data:`NO_VALUE` where it would not help
         self.value = value
+        #: The rest of a sentence whose subject is the argument
         self.problem = problem
+        #: A clause; empty where the problem says it
         self.remedy = remedy
+        #: Filled into both, with the tokens of this module
         self.fields = fields
+        #: Object among several, such as ``dataset 'a'``; empty for the only one
         self.place = ""
 
     def render(self, door: Door) -> str:
@@ -335,13 +300,7 @@ class PackageMissing(Refusal, ImportError):
 
 
 class Caution(UserWarning):
-    """A warning about data or arguments, with a :class:`Message` for each door.
-
-    Parameters
-    ----------
-    template, **fields
-        Those of :class:`Message`.
-    """
+    """A warning about data or arguments, with a :class:`Message` for each door."""
 
     def __init__(self, template: str, **fields: object) -> None:
         super().__init__(template)

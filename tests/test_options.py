@@ -271,7 +271,7 @@ def test_a_record_survives_a_file(adata, tmp_path):
     )
     adata.uns["limits"] = wanted.record()
     adata.write_h5ad(tmp_path / "with.h5ad")
-    read = Limits.from_record(ad.read_h5ad(tmp_path / "with.h5ad").uns["limits"])
+    read = Limits.restored(ad.read_h5ad(tmp_path / "with.h5ad").uns["limits"])
     assert read == Limits(
         max_total_per_type={"NK/T": 7.5},
         counts_layer="counts",

@@ -11,8 +11,9 @@ import numpy as np
 from .. import checks
 from ..data.matrix import RowMatrix
 from ..errors import NO_VALUE, Caution, InvalidType, InvalidValue, NotFound, listed, warn
+from ..options import MISSING
 from . import read
-from .names import MISSING, Lookup
+from .names import Lookup
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -28,40 +29,24 @@ PARTS = ("genes", "classes", *_NUMBERS)
 
 @dataclass(frozen=True)
 class Classifier:
-    """``X w + b`` on a few genes.
+    """``X w + b`` on a few genes."""
 
-    Attributes
-    ----------
-    genes, symbols
-        Names of the genes, the best first, and their symbols, "" where there is none.
-    classes
-        Names of the classes.
-    coef, intercept
-        w, shape (n_genes, n_outputs), and b: one output a class, or one for two classes, which is
-        positive for the second.
-    gene_means
-        Means over the cells that were learnt from, for genes that other data lacks.
-    typical_margin
-        Median over the labelled cells that were learnt from.
-    """
-
+    #: Names, the best first, and symbols, "" where there is none
     genes: NDArray[Any]
     symbols: NDArray[Any]
     classes: NDArray[Any]
+    #: w, shape (n_genes, n_outputs), and b: an output per class, or one for two classes, positive
+    #: for the second
     coef: Array
     intercept: Array
+    #: Over the training cells, for genes that other data lack
     gene_means: Array
+    #: Median over the labelled training cells
     typical_margin: float
 
     @classmethod
     def of(cls, record: Any, argument: str, value: object = NO_VALUE) -> Classifier:
-        """Read it from a record, which an argument of a value names.
-
-        Raises
-        ------
-        TypeError, ValueError
-            It is not what :func:`~glfs_bio.tl.classify` records.
-        """
+        """Read it from a record, which an argument of a value names."""
         about = argument, value
         if not isinstance(record, Mapping):
             raise InvalidType(
@@ -110,13 +95,6 @@ class Classifier:
 
         A gene is looked for by its name, then by its symbol, in ``.var_names``, then in the column
         `symbols`.
-
-        Raises
-        ------
-        KeyError
-            Genes that are absent, all of them at once; no column `symbols`.
-        ValueError
-            No gene is there, or the symbol of one is that of several rows.
         """
         checks.one_of("missing", missing, MISSING)
         read.unique_names(adata)

@@ -51,13 +51,6 @@ def labels(adata: AnnData, name: str, argument: str = "labels") -> Labels:
     """A column of ``.obs`` as categories.
 
     `argument` is what messages call the column.
-
-    Raises
-    ------
-    KeyError
-        No such column.
-    TypeError
-        A column of measurements.
     """
     column = find(adata, "obs", name, argument)
     if pd.api.types.is_float_dtype(column):
@@ -113,29 +106,10 @@ def numbers(
     most: float = np.inf,
     otherwise: float = 0.0,
 ) -> Array:
-    """The numbers of an argument that has one for each gene, shape (n_vars,), from 0 to `most`.
+    """Numbers per gene of an argument, shape (n_vars,), from 0 to `most`: one for all, a column of
+    ``.var``, or a dict by name.
 
-    Parameters
-    ----------
-    adata
-        Cells × genes.
-    given
-        What the argument is: one number for all, a column of ``.var``, or a dict by name.
-    argument
-        What messages call it.
-    needed
-        Genes that must have a number; None: all.
-    most
-        Largest number that makes sense.
-    otherwise
-        Of the genes that need none and have none.
-
-    Raises
-    ------
-    KeyError
-        No such column; names in a dict that no gene has.
-    TypeError, ValueError
-        No numbers, numbers out of range, or genes without one.
+    Each of the genes `needed` (None: all) must have one; `otherwise` is that of the rest.
     """
     if isinstance(given, str):
         values = _of_column(find(adata, "var", given, argument), argument, given)
@@ -168,13 +142,7 @@ def numbers(
 
 
 def probabilities(adata: AnnData, given: PerGene, argument: str) -> Array:
-    """Numbers from 0 to 1; 0 for genes that a dict does not name.
-
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        As :func:`numbers`.
-    """
+    """Numbers from 0 to 1; 0 for genes that a dict does not name."""
     if isinstance(given, Mapping):
         _known(adata, given, argument)
         given = dict.fromkeys(adata.var_names, 0.0) | dict(given)

@@ -12,7 +12,7 @@ import csv
 import difflib
 import logging
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
@@ -35,8 +35,10 @@ from ..errors import (
     naming,
     warn,
 )
+from ..options import MISSING
 from ..platform.forms import PanelFile, is_panel_file, read_panel
-from . import read, selection
+from ..selection import Candidates
+from . import read, results
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -50,7 +52,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-MISSING = ("raise", "warn", "ignore")
 #: How many genes of each group of ``sc.tl.rank_genes_groups`` are a panel.
 _OF_A_GROUP = 10
 
@@ -96,20 +97,13 @@ PATTERNS = {
 
 @dataclass(frozen=True)
 class Hints:
-    """How names that are missing are compared with those that are there.
+    """How names that are missing are compared with those that are there."""
 
-    Attributes
-    ----------
-    compared
-        So many of the missing names, letter by letter: each takes milliseconds.
-    alike
-        Similarity of difflib from which a name is a hint: CD8X and CD8A have .75.
-    close, shown
-        Hints that are looked for, and that the message shows.
-    """
-
+    #: Most missing names that are compared, letter by letter: each takes milliseconds
     compared: int = 20
+    #: Similarity of difflib from which a name is a hint: CD8X and CD8A have .75
     alike: float = 0.75
+    #: Hints that are looked for, and that the message shows
     close: int = 10
     shown: int = 2
 
@@ -118,36 +112,16 @@ HINTS = Hints()
 
 
 @dataclass(frozen=True)
-class Choice:
-    """Which genes may be selected, and which must be: masks.
-
-    `missing` holds what was asked for and is not there.
-    """
-
-    allowed: NDArray[np.bool_]
-    included: NDArray[np.bool_]
-    missing: list[Item]
-
-
-@dataclass(frozen=True)
 class Named:
-    """A panel that an argument names.
+    """A panel that an argument names."""
 
-    Attributes
-    ----------
-    genes
-        Its rows of ``.var``, each once, in the order of the names.
-    names
-        The names, each once.
-    absent
-        Those of them that are not in the data.
-    key
-        Key of the selection that it is, or None.
-    """
-
+    #: Rows of ``.var``, each once, in the order of the names
     genes: NDArray[np.intp]
+    #: Each once
     names: list[str]
+    #: Names that are not in the data
     absent: list[str]
+    #: Key of the selection that it is, or None
     key: str | None = None
 
 
@@ -180,32 +154,20 @@ def family(name: str) -> Family:
 
 
 class Lookup:
-    """Names of the rows: ``.var_names``, and a column of symbols where one is given.
-
-    Attributes
-    ----------
-    where
-        Where names are looked up, in words.
-    by_name
-        Rows by name.  Several rows may have one symbol.
-
-    Raises
-    ------
-    KeyError
-        No such column of symbols.
-    """
+    """Names of the rows: ``.var_names``, and a column of symbols where one is given."""
 
     def __init__(self, adata: AnnData, symbols: str | None) -> None:
-        columns = [selection.names(adata, None)]
+        of_rows = [read.symbols(adata, None)]
         self.where = Message("{var_names}")
         if symbols is not None:
-            columns.append(selection.names(adata, symbols))
+            of_rows.append(read.symbols(adata, symbols))
             self.where = Message("{var_names} or column {column!r} of {var}", column=symbols)
         self._symbols = symbols
         self._var = adata.var
         self._raw = adata.raw
+        #: Several rows may have one symbol
         self.by_name: dict[str, list[int]] = {}
-        for column in columns:
+        for column in of_rows:
             for row, name in enumerate(column):
                 if isinstance(name, str):
                     self.by_name.setdefault(name, []).append(row)
@@ -291,19 +253,12 @@ def choose(
     *,
     symbols: str | None = None,
     missing: Missing = "raise",
-) -> Choice:
-    """Return the genes that two arguments leave.
-
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        As :func:`gene_mask`, in one error for `include` and `exclude`; no gene to choose from; a
-        gene that must be in and cannot be.
-    """
+) -> Candidates:
+    """Return the genes that two arguments leave."""
     checks.one_of("missing", missing, MISSING)
     if include is None and exclude is None and symbols is None:
         every = np.ones(adata.n_vars, dtype=bool)
-        return Choice(every, ~every, [])
+        return Candidates(every, ~every)
     lookup = Lookup(adata, symbols)
     excluded, not_excluded = _mask(lookup, exclude, "exclude")
     included, not_included = _mask(lookup, include, "include")
@@ -321,7 +276,7 @@ def choose(
         )
     if not allowed.any():
         raise InvalidValue("exclude", NO_VALUE, "leaves no candidate gene", "exclude fewer genes")
-    return Choice(allowed, included, absent)
+    return Candidates(allowed, included, missing=tuple(absent))
 
 
 def gene_mask(
@@ -336,15 +291,6 @@ def gene_mask(
 
     What a string names is looked for in this order.  A name is in ``.var_names`` or in the column
     `symbols`; a family is one of :data:`SOURCES`.
-
-    Raises
-    ------
-    KeyError
-        Strings that name nothing, all of them at once; no column `symbols`.
-    TypeError
-        Neither strings nor patterns.
-    ValueError
-        Patterns without a gene.
     """
     checks.one_of("missing", missing, MISSING)
     if genes is None:
@@ -369,18 +315,6 @@ def panel(
     ``sc.tl.rank_genes_groups``, of which it is the first genes of every group.  A name is in
     ``.var_names`` or in the column `symbols`, and is all rows that have it; a key is looked for
     first.  A selection is in the order of its ranks, included genes first.
-
-    Raises
-    ------
-    KeyError
-        Names that are not in the data, all of them at once; a string that is none of these; no
-        column `symbols`.
-    OSError, ImportError
-        As :func:`glfs_bio.io.read_panel`.
-    TypeError
-        None of these.
-    ValueError
-        No gene, or none that is in the data; a file without names.
     """
     checks.one_of("missing", missing, MISSING)
     found = named(adata, panel, symbols=symbols, argument=argument)
@@ -403,13 +337,7 @@ def panel(
 def named(
     adata: AnnData, panel: Any, *, symbols: str | None = None, argument: str = "panel"
 ) -> Named:
-    """A panel, as :func:`panel` takes it, of which any name may be missing in the data.
-
-    Raises
-    ------
-    KeyError, OSError, ImportError, TypeError, ValueError
-        As :func:`panel`, but for names that are not in the data.
-    """
+    """A panel, as :func:`panel` takes it, of which any name may be missing in the data."""
     read.unique_names(adata)
     lookup = Lookup(adata, symbols)
     if isinstance(panel, str) and not is_panel_file(panel):
@@ -428,11 +356,6 @@ def named(
 def is_several(names: Any) -> bool:
     """Whether something can be gone through: an array of no dimension claims so, and cannot."""
     return isinstance(names, Iterable) and getattr(names, "ndim", 1) > 0
-
-
-def as_list(names: Any) -> Any:
-    """Return what can be gone through again, and recorded: a list of what an iterator gives."""
-    return list(names) if isinstance(names, Iterator) else names
 
 
 def looks_like_a_pattern(text: str) -> bool:
@@ -487,15 +410,7 @@ def _without_families(
 
 
 def _report(argument: str, absent: Sequence[Item], lookup: Lookup, missing: Missing) -> None:
-    """Raise, warn, or say nothing about what is not there.
-
-    Raises
-    ------
-    KeyError
-        Unknown names.
-    ValueError
-        Nothing but patterns.
-    """
+    """Raise, warn, or say nothing about what is not there."""
     if missing == "ignore" or not absent:
         return
     texts = [item.pattern if isinstance(item, re.Pattern) else item for item in absent]
@@ -555,7 +470,7 @@ def _as_in_data(panel: PanelFile, lookup: Lookup) -> list[str]:
 def _stored(adata: AnnData, lookup: Lookup, panel: str, argument: str) -> Named | list[str]:
     """What a string stands for: genes, or names of genes."""
     if f"{panel}_selected" in adata.var:
-        chosen = selection.ranked(adata, panel).index
+        chosen = results.ranked(adata, panel).index
         return Named(adata.var_names.get_indexer(chosen), list(chosen), [], panel)
     if panel in lookup.flags:
         genes = np.flatnonzero(adata.var[panel].to_numpy(dtype=bool, na_value=False))

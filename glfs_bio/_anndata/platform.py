@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,6 @@ from anndata import AnnData
 
 from ..criterion.platform import Detection
 from ..errors import NO_VALUE, InvalidType, InvalidValue, NotFound, listed, naming
-from ..options import Platform
 from ..platform.codebook import bits
 from ..platform.forms import read_panel
 from . import columns, names, read
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
     from .._typing import Array
     from ..data.matrix import RowMatrix
-    from .names import Choice
+    from ..options import Platform
 
 #: Cells that are added to those that express a gene, and to those that do not.
 _HALF = 0.5
@@ -31,67 +30,8 @@ _HALF = 0.5
 _OF_TABLE = ("efficiency", "spread", "off_target")
 
 
-@dataclass(frozen=True)
-class OfGenes:
-    """What a platform is to the genes of an object; None is what changes nothing.
-
-    Attributes
-    ----------
-    given
-        The platform.
-    orderable
-        Whether each gene can be ordered, shape (n_vars,).
-    detection
-        What it detects of each gene.
-    counts
-        Counts there for one count here, shape (n_vars,).
-    codewords
-        Of each gene, shape (n_vars, n_bits); zero without one.
-    """
-
-    given: Platform | None = None
-    orderable: NDArray[np.bool_] | None = None
-    detection: Detection | None = None
-    counts: Array | None = None
-    codewords: NDArray[np.bool_] | None = None
-
-    def columns(self, key: str) -> dict[str, Array]:
-        """Columns of ``.var`` that hold it, for a platform that names them."""
-        found: dict[str, Any] = {"orderable": self.orderable, "efficiency": self.counts}
-        if self.detection is not None:
-            found |= {name: getattr(self.detection, name) for name in ("spread", "off_target")}
-        return {f"{key}_{name}": value for name, value in found.items() if value is not None}
-
-    def narrowed(self, adata: AnnData, genes: Choice) -> Choice:
-        """The same choice of genes without those that cannot be ordered.
-
-        Raises
-        ------
-        ValueError
-            A gene that must be in and cannot be ordered; no gene to choose from.
-        """
-        if self.orderable is None:
-            return genes
-        out = genes.included & ~self.orderable
-        if out.any():
-            raise InvalidValue(
-                "include",
-                NO_VALUE,
-                "has genes that cannot be ordered for the {arg:platform}: {genes}",
-                "leave them out, or correct its genes",
-                genes=listed(adata.var_names[out]),
-            )
-        if not (genes.allowed & self.orderable).any():
-            raise InvalidValue(
-                "platform", NO_VALUE, "leaves no gene to choose from", "correct its genes"
-            )
-        return replace(genes, allowed=genes.allowed & self.orderable)
-
-
-def recorded(given: Platform | None, frame: pd.DataFrame, key: str) -> Platform | None:
+def recorded(given: Platform, frame: pd.DataFrame, key: str) -> Platform:
     """Return a platform for a record: with columns of ``.var`` for what it has of each gene."""
-    if given is None:
-        return None
     given = with_codewords(given)
     found: dict[str, Any] = {
         name: f"{key}_{name}" for name in _OF_TABLE if f"{key}_{name}" in frame
@@ -102,13 +42,7 @@ def recorded(given: Platform | None, frame: pd.DataFrame, key: str) -> Platform 
 
 
 def with_codewords(given: Platform) -> Platform:
-    """The same platform with the codewords in place of the name of their file.
-
-    Raises
-    ------
-    OSError, ValueError
-        No such file, or none with codewords.
-    """
+    """The same platform with the codewords in place of the name of their file."""
     if not isinstance(given.codebook, str):
         return given
     with naming(path="codebook"):
@@ -126,18 +60,10 @@ def with_codewords(given: Platform) -> Platform:
 
 def of_genes(
     adata: AnnData, given: Platform | None, layer: str | None, symbols: str | None = None
-) -> OfGenes:
-    """Read what a platform is to the genes of an object.
-
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        No platform; names, columns or numbers that cannot be used.
-    """
+) -> Detection:
+    """Read what a platform is to the genes of an object."""
     if given is None:
-        return OfGenes()
-    if not isinstance(given, Platform):
-        raise InvalidType("platform", given, "must be made by {call:Platform}, or {none}")
+        return Detection()
     given = with_codewords(given)
     orderable = None if given.genes is None else _orderable(adata, given, symbols)
     words = off_target = efficiency = spread = failure = None
@@ -156,13 +82,13 @@ def of_genes(
         efficiency, spread = _efficiency(adata, given, layer, orderable)
     if given.failure is not None:
         failure = columns.probabilities(adata, given.failure, "failure")
-    detection = Detection(efficiency, spread, failure, off_target, worst=given.case == "worst")
+    worst = given.case == "worst"
+    detection = Detection(efficiency, spread, failure, off_target, worst, orderable, words)
     if detection.worst and not detection.varies:
         raise InvalidValue(
             "case", given.case, "is of draws, which do not differ", "give a spread, or a failure"
         )
-    same = detection.is_that_of_the_reference
-    return OfGenes(given, orderable, None if same else detection, efficiency, words)
+    return detection
 
 
 def _orderable(adata: AnnData, given: Platform, symbols: str | None) -> NDArray[np.bool_]:
@@ -271,11 +197,6 @@ def shares(adata: AnnData, given: AnnData, layer: str | None) -> Array:
     cells expresses has ``−log(1 − s)`` molecules in the mean.  The share is that mean there over
     the mean here, 0 for a gene that is not there, and at most 1, as the noise here is not only that
     of counting.
-
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        No gene in common; negative values.
     """
     read.unique_names(given)
     places = given.var_names.get_indexer(adata.var_names)

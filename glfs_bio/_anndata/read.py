@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 
 from .. import checks
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
     from .._typing import Array, Matrix
     from ..data.matrix import Sums
-    from .structure import Parameters
+    from ..options import StructureSpec
 
 _ON_GPU = ("cupy", "cupyx")
 #: Bytes of a real number: single and double precision.
@@ -48,30 +49,19 @@ _PARTS = {
 
 @dataclass(frozen=True)
 class Recognition:
-    """How the content of a matrix is recognised from its first values.
-
-    Attributes
-    ----------
-    values
-        Number of values.
-    rows
-        Number of rows that they are taken from, where the matrix is not in memory.
-    largest_logarithm
-        No logarithm exceeds it: that of 1e9 to the base of 2.
-    largest
-        No logarithm and hardly a scaled value exceeds it.
-    twice
-        Logarithms of logarithms of counts are smaller.
-    whole, nearly_all
-        How near to a whole number its ratio to the smallest of a cell is, and how many of them are,
-        where a matrix holds counts in some unit.
-    """
+    """How the content of a matrix is recognised from its first values."""
 
     values: int = 10_000
+    #: Rows that values are taken from, where the matrix is not in memory
     rows: int = 20
+    #: That of 1e9 to the base of 2
     largest_logarithm: float = 30.0
+    #: No logarithm and hardly a scaled value exceeds it
     largest: float = 500.0
+    #: Logarithms of logarithms of counts are smaller
     twice: float = 3.0
+    #: Counts in some unit: how near to a whole number the ratio of a value to the smallest of its
+    #: cell is, and for what share of them
     whole: float = 0.05
     nearly_all: float = 0.95
 
@@ -89,14 +79,8 @@ class Inputs:
     batch: NDArray[Any] | None
 
 
-def inputs(adata: AnnData, named: Parameters) -> Inputs:
-    """Read what parameters name; warns of values that are not log-normalised.
-
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        As the functions of this module.
-    """
+def inputs(adata: AnnData, named: StructureSpec) -> Inputs:
+    """Read what parameters name; warns of values that are not log-normalised."""
     data = row_matrix(adata, named.layer)
     if looks_like_counts(data):
         warn(Caution("The matrix looks like raw counts (whole numbers): {log_normalise}."))
@@ -124,20 +108,14 @@ def inputs(adata: AnnData, named: Parameters) -> Inputs:
         )
     return Inputs(
         data,
-        representation(adata, named.use_rep),
-        graph(adata, named.neighbors_key),
-        batches(adata, named.batch_key),
+        None if named.use_rep is None else representation(adata, named.use_rep),
+        None if named.neighbors_key is None else graph(adata, named.neighbors_key),
+        None if named.batch_key is None else batches(adata, named.batch_key),
     )
 
 
 def check(adata: object) -> None:
-    """Refuse what is not an AnnData object.
-
-    Raises
-    ------
-    TypeError
-        Saying what it is.
-    """
+    """Refuse what is not an AnnData object."""
     from anndata import AnnData
 
     if not isinstance(adata, AnnData):
@@ -177,15 +155,7 @@ def writable(adata: AnnData) -> None:
 def find(
     adata: AnnData, part: Literal["layers", "obs", "obsm", "var"], name: str, argument: str
 ) -> Any:
-    """What a part of an object has under a name.
-
-    Raises
-    ------
-    KeyError
-        Nothing.
-    TypeError, ValueError
-        No name.
-    """
+    """What a part of an object has under a name."""
     checks.texts(or_none=False, **{argument: name})
     names = getattr(adata, part).keys()
     if name not in names:
@@ -200,16 +170,19 @@ def find(
     return getattr(adata, part)[name]
 
 
-def layer_or_raw(adata: Any, layer: str | None, use_raw: bool) -> str | None:
-    """Return the layer to use, which is :data:`RAW` for ``.raw``.
+def symbols(adata: AnnData, name: str | None) -> pd.Series:
+    """Names of the genes: ``.var_names``, or a column of ``.var``; missing where it is empty."""
+    check(adata)
+    checks.texts(symbols=name, or_none=True)
+    if name is None:
+        return pd.Series(adata.var_names.astype(str), index=adata.var_names, dtype=object)
+    column = find(adata, "var", name, "symbols")
+    called = column.astype(str).str.strip().astype(object)
+    return called.mask(column.isna() | (called == ""))
 
-    Raises
-    ------
-    TypeError
-        Not AnnData, or `use_raw` is not True or False.
-    ValueError
-        A layer beside `use_raw`, no ``.raw``, or a layer that has its name.
-    """
+
+def layer_or_raw(adata: Any, layer: str | None, use_raw: bool) -> str | None:
+    """Return the layer to use, which is :data:`RAW` for ``.raw``."""
     checks.flags(use_raw=use_raw)
     if not use_raw:
         return layer
@@ -224,17 +197,7 @@ def layer_or_raw(adata: Any, layer: str | None, use_raw: bool) -> str | None:
 
 
 def matrix(adata: AnnData, layer: str | None = None, argument: str = "layer") -> Any:
-    """``X`` or a layer: numeric, finite, dense or CSR/CSC.
-
-    Raises
-    ------
-    KeyError
-        No such layer.
-    TypeError
-        Not a numeric matrix in memory; one on a GPU.
-    ValueError
-        No matrix, no cells or genes, or values that are not finite.
-    """
+    """``X`` or a layer: numeric, finite, dense or CSR/CSC."""
     data = _stored(adata, layer, argument)
     about = _subject(layer, argument)
     if data is None:
@@ -265,11 +228,6 @@ def row_matrix(adata: AnnData, layer: str | None = None, argument: str = "layer"
     """``X`` or a layer, in memory, in a file, or a dask array, to be gone through by rows.
 
     Values are looked at now only where they are in memory.
-
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        As :func:`matrix`; a file that cannot be read by rows.
     """
     data = _stored(adata, layer, argument)
     if not _is_lazy(data):
@@ -290,13 +248,7 @@ def in_memory(adata: AnnData, layer: str | None) -> Any:
 
 
 def counts(adata: AnnData, counts_layer: str) -> RowMatrix:
-    """A layer of raw counts, or ``.X`` where that is ``"X"``.
-
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        There is none, or its values are no counts.
-    """
+    """A layer of raw counts, or ``.X`` where that is ``"X"``."""
     found = row_matrix(adata, None if counts_layer == "X" else counts_layer, "counts_layer")
     if not looks_like_counts(found):
         raise InvalidValue(
@@ -382,15 +334,7 @@ def mask(
     chosen: NDArray[np.bool_] | str | None,
     argument: str,
 ) -> NDArray[np.bool_]:
-    """Rows of ``.obs`` or ``.var``: all, a boolean column, or a boolean array, as in scanpy.
-
-    Raises
-    ------
-    KeyError
-        No such column.
-    ValueError
-        Not boolean, of another length, or False everywhere.
-    """
+    """Rows of ``.obs`` or ``.var``: all, a boolean column, or a boolean array, as in scanpy."""
     n_rows = len(getattr(adata, part))
     if chosen is None:
         return np.ones(n_rows, dtype=bool)
@@ -412,15 +356,7 @@ def mask(
 
 
 def representation(adata: AnnData, use_rep: str | None) -> Array | None:
-    """Coordinates of the cells, ``obsm[use_rep]``; None: they come from the matrix.
-
-    Raises
-    ------
-    KeyError
-        No such array.
-    TypeError, ValueError
-        Not finite real numbers, in columns.
-    """
+    """Coordinates of the cells, ``obsm[use_rep]``; None: they come from the matrix."""
     if use_rep in (None, "X"):
         return None
     found = find(adata, "obsm", use_rep, "use_rep")
@@ -430,15 +366,7 @@ def representation(adata: AnnData, use_rep: str | None) -> Array | None:
 
 
 def graph(adata: AnnData, neighbors_key: str | None) -> Any:
-    """Connectivities of ``sc.pp.neighbors``; None: they come from the matrix.
-
-    Raises
-    ------
-    KeyError
-        No such graph.
-    TypeError, ValueError
-        Not symmetric, finite similarities ≥ 0 of these cells.
-    """
+    """Connectivities of ``sc.pp.neighbors``; None: they come from the matrix."""
     if neighbors_key is None:
         return None
     checks.texts(neighbors_key=neighbors_key)
@@ -502,13 +430,7 @@ def _stored(adata: AnnData, layer: str | None, argument: str) -> Any:
 
 
 def _of_raw(adata: AnnData) -> Any:
-    """What ``.raw`` has of the genes that there are.
-
-    Raises
-    ------
-    KeyError
-        Genes that it has not.
-    """
+    """What ``.raw`` has of the genes that there are."""
     lacks = ~adata.var_names.isin(adata.raw.var_names)
     if lacks.any():
         raise NotFound(

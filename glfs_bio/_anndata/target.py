@@ -18,12 +18,13 @@ from ..data.matrix import check_indices
 from ..errors import NO_VALUE, InvalidType, InvalidValue, Message, NotFound, listed
 from ..platform import forms, sheets
 from ..platform.gmt import read_gmt
-from . import columns, names, read, write
+from . import columns, names, read
 
 if TYPE_CHECKING:
     from anndata import AnnData
 
     from .._typing import Array
+    from ..options import Request
 
 log = logging.getLogger(__name__)
 
@@ -36,34 +37,12 @@ _OF_ALL_GENES = {STRUCTURE: StructureTerm(), EXPRESSION: ExpressionTerm()}
 _FEW_CELLS = 3
 
 
-def resolve(
-    adata: AnnData,
-    preserve: Preserve,
-    cell_weights: str | None,
-    *,
-    symbols: str | None = None,
-    missing: names.Missing = "raise",
-) -> Target | None:
-    """What two arguments ask for; None where it is the structure, all cells counting alike.
-
-    Parameters
-    ----------
-    adata
-        Cells × genes.
-    preserve, cell_weights
-        Those of :func:`~glfs_bio.pp.select_genes`.
-    symbols, missing
-        For names of genes.
-
-    Raises
-    ------
-    KeyError
-        A string that names nothing; unknown genes.
-    TypeError, ValueError
-        Something that cannot be kept, or weights that cannot be used.
-    """
+def resolve(adata: AnnData, request: Request) -> Target | None:
+    """Return what a request asks for; None where it is the structure, all cells counting alike."""
+    preserve, cell_weights = request.preserve, request.cell_weights
+    called: Any = {"symbols": request.symbols, "missing": request.missing}
     checks.texts(cell_weights=cell_weights, or_none=True)
-    if isinstance(preserve, str) and preserve == STRUCTURE and cell_weights is None:
+    if request.is_plain:
         return None
     shares = preserve if isinstance(preserve, Mapping) else {_key(preserve): 1.0}
     if not shares or () in shares:
@@ -79,7 +58,7 @@ def resolve(
                 what=(what,),
             )
         checks.number("preserve", share, above=0.0)
-        terms.append((_term(adata, what, symbols=symbols, missing=missing), float(share)))
+        terms.append((_term(adata, what, **called), float(share)))
     largest = max(share for _, share in terms)
     terms = [(term, share / largest) for term, share in terms]
     if cell_weights is not None and list(shares) == [cell_weights]:
@@ -93,20 +72,11 @@ def resolve(
     return Target(tuple(terms), None if cell_weights is None else _weights(adata, cell_weights))
 
 
-def describe(entry: Mapping[str, Any]) -> str:
-    """What the shares of a record are shares of, for text."""
-    preserve = write.restored(entry.get("params", {}).get("preserve", STRUCTURE))
-    if isinstance(preserve, str):
-        return f"the {preserve}" if preserve in _OF_ALL_GENES else preserve
-    if isinstance(preserve, Mapping):
-        return " and ".join(preserve)
-    return "the genes to preserve"
-
-
-def sources(preserve: Preserve, cell_weights: str | None) -> set[str]:
-    """Strings that may name something of the cells."""
+def sources(request: Request) -> set[str]:
+    """Strings of a request that may name something of the cells."""
+    preserve = request.preserve
     shares = preserve if isinstance(preserve, Mapping) else [preserve]
-    return {name for name in [*shares, cell_weights] if isinstance(name, str)}
+    return {name for name in [*shares, request.cell_weights] if isinstance(name, str)}
 
 
 def _key(preserve: Any) -> str | tuple[str, ...]:

@@ -11,7 +11,6 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from .. import checks
 from ..data.matrix import RowMatrix, dense_if_flat, doubled, in_range, is_sparse, moments
 from ..data.products import ScaledGenes, products
 from ..data.threads import few_threads, one_thread_if_forked
@@ -24,10 +23,10 @@ if TYPE_CHECKING:
 
     from .._typing import Array, Index, Matrix
     from ..data.products import Products
+    from ..options import StructureSpec
 
 log = logging.getLogger(__name__)
 
-STANDARDIZE = ("noise", "unit", None)
 #: Of more cells than this a sample is drawn.
 MANY_CELLS = graphs.MOST_EXACT
 #: Cells of a sample.
@@ -38,30 +37,6 @@ FIRST_LOOK = 5_000
 _FEWEST_CELLS = 3
 #: A batch of fewer is worth a note.
 _FEW_CELLS = 20
-
-
-@dataclass(frozen=True)
-class Reduction:
-    """How a matrix of cells × genes becomes a problem: parameters of :class:`~glfs_bio.GLFS`.
-
-    `whole_space` is that of :func:`.pca.full_rank`.
-    """
-
-    n_comps: int | None = 50
-    n_neighbors: int | None = None
-    lambda1: float = 100.0
-    laplacian: str = "normalized"
-    standardize: str | None = "noise"
-    whole_space: bool = False
-    random_state: int | None = 0
-
-    def __post_init__(self) -> None:
-        checks.whole_number("n_comps", self.n_comps, at_least=1, or_none=True)
-        checks.whole_number("n_neighbors", self.n_neighbors, at_least=1, or_none=True)
-        checks.number("lambda1", self.lambda1)
-        checks.one_of("laplacian", self.laplacian, graphs.LAPLACIANS)
-        checks.one_of("standardize", self.standardize, STANDARDIZE)
-        checks.seed(self.random_state, state_too=True)
 
 
 class Whitened(NamedTuple):
@@ -325,11 +300,12 @@ def _counted(batch: ArrayLike, n_cells: int) -> tuple[NDArray[np.str_], Index, I
 @one_thread_if_forked
 def build_problems(
     data: Matrix | RowMatrix,
-    reduction: Reduction,
+    spec: StructureSpec,
     *,
     representation: Array | None = None,
     graph: sparse.csr_array | None = None,
     batch: ArrayLike | None = None,
+    whole_space: bool = False,
 ) -> list[Cells]:
     """Reduce all cells, or each batch, computing what was not given.  Shapes: `representation`
     (n_cells, r).
@@ -351,7 +327,7 @@ def build_problems(
         if cells is not None:
             own, name = RowMatrix(whole, cells), f"the cells of batch {label!r}"
             where = None if representation is None else representation[cells]
-        sets.append(_reduced(own, reduction, where, graph, name))
+        sets.append(_reduced(own, spec, where, graph, name, whole_space))
     most = max(one.graph_components for one in sets)
     if most > 1:
         log.warning(
@@ -366,37 +342,39 @@ def build_problems(
 
 def _reduced(
     data: RowMatrix,
-    reduction: Reduction,
+    spec: StructureSpec,
     representation: Array | None,
     graph: sparse.csr_array | None,
     cells_are: str,
+    whole_space: bool,
 ) -> Cells:
     """One set of cells, which messages call `cells_are`."""
-    sample = look(data, whole=reduction.n_comps is None, random_state=reduction.random_state)
+    sample = look(data, whole=spec.n_comps is None, random_state=spec.random_state)
     if not sample.variance.any():
         raise InvalidValue("X", NO_VALUE, "has no gene that varies over {cells}", cells=cells_are)
-    with few_threads(reduction.n_comps or min(data.shape)):
-        problem = _build(data, sample, reduction, representation, graph)
+    with few_threads(spec.n_comps or min(data.shape)):
+        problem = _build(data, sample, spec, representation, graph, whole_space)
         if problem.axes.strengths[0] >= noise.EVIDENT:
             return problem
         # Coordinates and a graph that are given are those of the cells, which stay.
         where = None if representation is None else sample.rows(representation)
         near = None if graph is None else problem.data_graph
-        return replace(problem, chance=_by_chance(sample.data, reduction, where, near))
+        return replace(problem, chance=_by_chance(sample.data, spec, where, near, whole_space))
 
 
 def _by_chance(
     data: Matrix,
-    reduction: Reduction,
+    spec: StructureSpec,
     representation: Array | None,
     graph: sparse.csr_array | None,
+    whole_space: bool,
 ) -> float:
     """How strong the leading axis is where genes are permuted over the cells."""
     farthest = 0.0
-    for permuted in noise.permutations(data, reduction.random_state):
+    for permuted in noise.permutations(data, spec.random_state):
         rows = RowMatrix(permuted, checked=True)
-        sample = look(rows, whole=True, random_state=reduction.random_state)
-        problem = _build(rows, sample, reduction, representation, graph)
+        sample = look(rows, whole=True, random_state=spec.random_state)
+        problem = _build(rows, sample, spec, representation, graph, whole_space)
         farthest = max(farthest, float(problem.axes.strengths[0]))
     return farthest
 
@@ -404,16 +382,17 @@ def _by_chance(
 def _build(
     data: RowMatrix,
     sample: Sample,
-    reduction: Reduction,
+    spec: StructureSpec,
     representation: Array | None,
     graph: sparse.csr_array | None,
+    whole_space: bool,
 ) -> Cells:
-    n_comps, n_neighbors, seed = reduction.n_comps, reduction.n_neighbors, reduction.random_state
+    n_comps, n_neighbors, seed = spec.n_comps, spec.n_neighbors, spec.random_state
     all_at_hand = sample.chosen is None
     spread = None
     where: Matrix = representation
     if representation is None:
-        where, spread = _components(data, sample, graph, reduction)
+        where, spread = _components(data, sample, graph, spec)
     near = graph  # among the sampled cells
     if graph is None or not all_at_hand:
         near = graphs.knn_graph(sample.rows(where), n_neighbors, seed)
@@ -424,7 +403,7 @@ def _build(
         basis, projections = spread
     else:
         if n_comps is None:
-            basis = pca.full_rank(sample.data, whole_space=reduction.whole_space)
+            basis = pca.full_rank(sample.data, whole_space=whole_space)
         else:
             basis = pca.orthonormal(where)
         projections = pca.project(sample.products if all_at_hand else data, basis)
@@ -437,14 +416,14 @@ def _build(
         )
     projections[sample.variance == 0] = 0.0  # where rounding left some
     units, noise_level = np.ones_like(sample.variance), 1.0
-    if reduction.standardize == "noise":
+    if spec.standardize in ("auto", "noise"):
         units = noise.gene_units(sample.variance, residuals)
     else:
-        if reduction.standardize == "unit":
+        if spec.standardize == "unit":
             units = noise.inverse_root(sample.variance)
         alive = sample.variance > 0
         noise_level = float(np.mean(units[alive] ** 2 * residuals[alive]))
-    form = graphs.quadratic_form(graph, basis, reduction.laplacian)
+    form = graphs.quadratic_form(graph, basis)
     components = csgraph.connected_components(graph, directed=False, return_labels=False)
     return Cells(
         data=sample.data,
@@ -453,7 +432,7 @@ def _build(
         # In the order of rows that files keep: products of the same numbers round alike.
         basis=np.ascontiguousarray(basis),
         projections=np.ascontiguousarray(projections),
-        stiffness=basis.T @ basis + reduction.lambda1 * form,
+        stiffness=basis.T @ basis + spec.lambda1 * form,
         variance=sample.variance,
         residuals=residuals,
         assay_noise=noise.of_assay(sample.variance, residuals),
@@ -467,24 +446,24 @@ def _components(
     data: RowMatrix,
     sample: Sample,
     graph: sparse.csr_array | None,
-    reduction: Reduction,
+    spec: StructureSpec,
 ) -> tuple[Matrix, tuple[Array, Array] | None]:
     """Principal components of the genes in the units asked for: of noise, these are ``1/σ_i``.
 
     Of all cells, from what is at hand; where that is a sample, with an orthonormal basis of the
     components and the genes' projections on it, which come out of the same passes.
     """
-    n_comps, seed = reduction.n_comps, reduction.random_state
+    n_comps, seed = spec.n_comps, spec.random_state
     scale = np.ones_like(sample.variance)
     start = None
-    if reduction.standardize == "unit":
+    if spec.standardize == "unit":
         scale = noise.inverse_root(sample.variance)
-    if reduction.standardize == "noise":
+    if spec.standardize in ("auto", "noise"):
         used, near, first = sample, graph, None
         if near is None or sample.chosen is not None:
             used = sample.part(FIRST_LOOK, seed)
             first = _coordinates(used, scale, n_comps, seed, pca.LEADING)
-            near = graphs.knn_graph(first, reduction.n_neighbors, seed)
+            near = graphs.knn_graph(first, spec.n_neighbors, seed)
         residuals = noise.measure(used.data, used.variance, near, used.own_variance)
         scale = noise.inverse_root(residuals)
         if first is not None and n_comps is not None:

@@ -46,7 +46,8 @@ _CANDIDATES, _PER_NEIGHBOR = 5000, 100
 def knn_graph(
     representation: Matrix, n_neighbors: int | None = None, random_state: int | None = 0
 ) -> sparse.csr_array:
-    """Nearest-neighbour graph with heat-kernel weights (He, Cai & Niyogi 2005).
+    """Nearest-neighbour graph of cells, shape (n_cells, r), with heat-kernel weights (He, Cai &
+    Niyogi 2005).
 
     Two cells are joined when either is among the `n_neighbors` nearest of the other, with weight
     ``exp(−distance² / bandwidth)``; the latter is the mean squared distance of joined cells, and

@@ -107,7 +107,7 @@ def gene_units(variance: Array, residuals: Array, assay: float | None = None) ->
 
 
 def edge(noise: Array, n_cells: int) -> float:
-    """What the noise of all genes gives along the largest axis of the cells (Marchenko–Pastur).
+    """What noise of variances ``ν_i`` gives along the largest axis of n cells (Marchenko–Pastur).
 
     ``ν (1 + √(n/d_eff))²`` with ``ν = Σ ν_i``, what it gives along any fixed axis, and
     ``d_eff = (Σ ν_i)² / Σ ν_i²``, the number of genes of equal noise that it would be.

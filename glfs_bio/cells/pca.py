@@ -244,7 +244,9 @@ def spread(
 
     With ``X̃ = (X − mean) diag(scale)`` these are the leading components of X̃ projected onto the
     span of the cells' scores on the sample's components (Halko, Martinsson & Tropp 2011, with these
-    components instead of random ones).
+    components instead of random ones), whose loadings `start` are some more than `n_comps`, shape
+    (n_genes, k).  Returns scores in single precision (n_cells, r), the same with columns of length
+    1, and the projections of the centred genes on these, (n_genes, r).
 
     Shapes: `start` (n_genes, k).  Scores in single precision (n_cells, r), the same with columns of
     length 1, and the centred genes' projections on these, (n_genes, r).

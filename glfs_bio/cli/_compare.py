@@ -44,15 +44,7 @@ class Written(options.Written):
 
 
 def _named(words: list[str], argument: str) -> dict[str, Any]:
-    """Panels by their names.
-
-    Raises
-    ------
-    ValueError
-        No name, one that occurs twice, or fewer than two panels.
-    OSError, ImportError
-        As :func:`glfs_bio.io.read_panel`.
-    """
+    """Panels by their names."""
     named: dict[str, Any] = {}
     for word in words:
         name, _, panel = word.partition("=")

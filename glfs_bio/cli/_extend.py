@@ -84,8 +84,8 @@ def extend(
 def _panel(adata: AnnData, given: Any, added: pd.Series, symbols: str | None) -> list[str]:
     """Return the genes of the given panel, missing ones too, and then the added genes."""
     from .._anndata import names as named
-    from .._anndata import selection
+    from .._anndata import read
 
     names = named.panel(adata, given, symbols=symbols, missing="ignore").names
-    called = selection.names(adata, symbols).dropna().to_dict()
+    called = read.symbols(adata, symbols).dropna().to_dict()
     return [called.get(name, name) for name in (*names, *added)]

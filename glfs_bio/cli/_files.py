@@ -47,21 +47,7 @@ class Writes:
 
 
 def check(files: Iterable[tuple[str, Reads | Writes, Any]], *, overwrite: bool) -> None:
-    """Refuse, before anything is loaded, what cannot be read or written.
-
-    Parameters
-    ----------
-    files
-        Name of the argument, what is done with it, and a file or several.
-    overwrite
-        Whether files that are there may be replaced.
-
-    Raises
-    ------
-    OSError, ValueError
-        A source that is not there; a target that must not be replaced, has another ending or no
-        folder; several targets that are stdout.
-    """
+    """Refuse, before anything is loaded, what cannot be read or written."""
     from .._files import check_target
 
     every = [
@@ -102,14 +88,7 @@ def is_one(path: Path | None) -> bool:
 def load(
     source: Path, *, transpose: bool | None = False, log1p: bool = False, backed: bool = False
 ) -> AnnData:
-    """Read the cells, and make logarithms of counts where that was asked for.
-
-    Raises
-    ------
-    OSError, ImportError, ValueError
-        As :func:`glfs_bio.io.read_cells`; logarithms of what holds logarithms already, or is to
-        stay in a file; stdin that is to stay in a file.
-    """
+    """Read the cells, and make logarithms of counts where that was asked for."""
     if log1p and backed:
         raise InvalidValue(
             "log1p",
@@ -129,13 +108,7 @@ def load(
 
 
 def _take_logarithms(adata: AnnData) -> None:
-    """Normalise the totals of counts, and take logarithms.
-
-    Raises
-    ------
-    ValueError
-        Negative values, or what looks like logarithms.
-    """
+    """Normalise the totals of counts, and take logarithms."""
     import scanpy as sc
 
     from .._anndata import read
@@ -154,13 +127,7 @@ def _take_logarithms(adata: AnnData) -> None:
 
 @contextmanager
 def _file_of(source: Path) -> Iterator[Path]:
-    """The file itself; for stdin one that holds it, with the ending of what it looks like.
-
-    Raises
-    ------
-    Refusal
-        One of the file, with stdin in the place of its name.
-    """
+    """The file itself; for stdin one that holds it, with the ending of what it looks like."""
     if not is_one(source):
         yield source
         return
@@ -221,13 +188,7 @@ def _stdout() -> Any:
 
 
 def put_cells(adata: AnnData, target: Path, *, overwrite: bool) -> None:
-    """Write the annotated cells to a file, or as h5ad to stdout.
-
-    Raises
-    ------
-    OSError
-        There is no room, which is told beforehand where it is known; or the writing failed.
-    """
+    """Write the annotated cells to a file, or as h5ad to stdout."""
     room = shutil.disk_usage(target.parent).free
     if room < (needed := adata.__sizeof__()):
         raise FileRefused(

@@ -167,12 +167,8 @@ class Structure:
         return [name for name in _KNOBS if getattr(self, name) is not None]
 
     def of_selection(self, adata: AnnData) -> dict[str, Any]:
-        """Return arguments of ``pp.select_genes``, which knows a structure with knobs by its key.
-
-        Raises
-        ------
-        KeyError, TypeError, ValueError
-            As ``pp.structure``.
+        """Return arguments of ``pp.select_genes``, which knows a structure with knobs by its
+        key.
         """
         found = self.arguments()
         if not self.knobs():
@@ -185,11 +181,6 @@ class Structure:
 
         A panel that is the key of a selection has the selection's parameters, where no option says
         otherwise.
-
-        Raises
-        ------
-        KeyError, TypeError, ValueError
-            As ``pp.structure``.
         """
         found = self.arguments()
         if not found:
@@ -220,11 +211,6 @@ class Target:
         """Return the argument ``preserve`` of functions of ``tl``, where anything is asked.
 
         What no option says is as in the selection, where the panel is one.
-
-        Raises
-        ------
-        KeyError, TypeError, ValueError
-            As :meth:`Structure.of_panel`.
         """
         use_rep = structure.of_panel(adata, panel)
         if self.cell_weights is None and use_rep is None:

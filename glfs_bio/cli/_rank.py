@@ -10,7 +10,6 @@ import glfs_bio
 from ..methods import METHODS
 from . import _files as files
 from . import _options as options
-from . import _results as results
 from ._command import command, given
 from ._stderr import note, progress
 
@@ -39,19 +38,20 @@ def rank(
     overwrite: options.Overwrite = False,
 ) -> None:
     """Rank all genes by one method; prints gene, score, rank, weight and loss, best first."""
-    from .._anndata import selection
+    from .._anndata import read, results
+    from . import _results
 
     adata = cells.load()
-    called = selection.names(adata, arguments.symbols).fillna(adata.var_names.to_series())
+    called = read.symbols(adata, arguments.symbols).fillna(adata.var_names.to_series())
     with progress():
         glfs_bio.pp.select_genes(
             adata, **given(arguments), **structure.of_selection(adata), key_added=_KEY
         )
-    frame = selection.ranked(adata, _KEY, only="tested")
+    frame = results.ranked(adata, _KEY, only="tested")
     frame.insert(0, "gene", called.loc[frame.index])
     frame["rank"] = frame["rank"].astype(int)
     columns = ["gene", "score", "rank", "weight", "loss"]
-    note(f"{arguments.method}: {results.summary(adata.uns[_KEY])}")
+    note(f"{arguments.method}: {_results.summary(adata.uns[_KEY])}")
     files.put_table(frame[columns], table, overwrite=overwrite)
 
 

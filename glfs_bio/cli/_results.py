@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 def called(frame: pd.DataFrame, adata: AnnData, symbols: str | None) -> pd.DataFrame:
     """A table whose genes are called by a column of ``.var``, where it has a name."""
-    from .._anndata import selection
+    from .._anndata import read
 
     if symbols is None:
         return frame
-    names = selection.names(adata, symbols).fillna(adata.var_names.to_series())
+    names = read.symbols(adata, symbols).fillna(adata.var_names.to_series())
     columns = [name for name in ("gene", "substitute") if name in frame]
     return frame.assign(**{name: frame[name].map(names) for name in columns})
 
@@ -56,9 +56,9 @@ def recorded_structure(adata: AnnData, panel: object) -> dict[str, Any]:
 
 def preserved(entry: dict[str, Any], share: float) -> str:
     """Return the preserved share of the target, as text."""
-    from .._anndata import target
+    from .._anndata import results
 
-    return f"{percent(share)} of {target.describe(entry)}"
+    return f"{percent(share)} of {results.preserved_of(entry)}"
 
 
 def _axes(numbers: Any) -> str:

@@ -14,7 +14,6 @@ from ..errors import InvalidValue
 from ..methods import OBJECTIVES
 from . import _files as files
 from . import _options as options
-from . import _results as results
 from . import _values as values
 from ._command import command, given
 from ._stderr import note, progress
@@ -36,13 +35,7 @@ class DataSets(options.Cells):
     ] = None
 
     def load_all(self) -> dict[str, AnnData]:
-        """Read every set, by the name of its file.
-
-        Raises
-        ------
-        ValueError
-            One that is given twice.
-        """
+        """Read every set, by the name of its file."""
         every = dict.fromkeys(map(str, (self.source, *(self.also or ()))))
         if len(every) <= len(self.also or ()):
             raise InvalidValue("also", self.also, "repeats a file", "name each dataset once")
@@ -120,13 +113,14 @@ def select(
             limits=limits,
             platform=platform,
         )
-    from .._anndata import selection
+    from .._anndata import read
+    from . import _results
 
     key = arguments.key_added
     ranked = adata.var[adata.var[f"{key}_selected"]].sort_values(f"{key}_rank")
-    called = selection.names(adata, arguments.symbols).fillna(adata.var_names.to_series())
+    called = read.symbols(adata, arguments.symbols).fillna(adata.var_names.to_series())
     if selected.output is not None:
         files.put_cells(adata, selected.output, overwrite=selected.overwrite)
-    note(results.summary(adata.uns[key]))
+    note(_results.summary(adata.uns[key]))
     if selected.genes is not None or not files.is_one(selected.output):
         files.put_names(called.loc[ranked.index], selected.genes, overwrite=selected.overwrite)

@@ -17,34 +17,19 @@ _PART = re.compile(r"\s*(/(?:[^/\\]|\\.)+/(?=\s*(?:,|$))|[^,\s][^,]*)")
 
 @dataclass(frozen=True)
 class As:
-    """How the shell writes an argument that it cannot write as Python does.
+    """How the shell writes an argument that it cannot write as Python does."""
 
-    Attributes
-    ----------
-    kind
-        Type of the option: text, or a list of texts where it may be repeated.
-    read
-        Makes the value of what is given and of the argument's name.
-    help
-        What the help says of it.
-    option
-        What the option is called, where it is not called as the argument is.
-    """
-
+    #: Type of the option: text, or a list of texts where it may be repeated
     kind: Any
+    #: Makes the value of what is given and of the argument's name
     read: Callable[[Any, str], Any]
     help: str = ""
+    #: Name of the option, where it is not that of the argument
     option: str = ""
 
 
 def written(name: str, hint: Any) -> As:
-    """Return how a field of a public record is written, from its name or its type.
-
-    Raises
-    ------
-    TypeError
-        There is no way to write this type.
-    """
+    """Return how a field of a public record is written, from its name or its type."""
     if name in _OTHERWISE:
         return _OTHERWISE[name]
     kinds = {one for one in get_args(hint) or (hint,) if one is not NoneType}
@@ -62,13 +47,7 @@ def written(name: str, hint: Any) -> As:
 
 
 def panel(text: str, argument: str = "panel") -> str | Sequence[str | re.Pattern[str]]:
-    """Return a panel: names out of a file or with commas between them, else a key or a column.
-
-    Raises
-    ------
-    ValueError, OSError, ImportError
-        As :func:`genes`.
-    """
+    """Return a panel: names out of a file or with commas between them, else a key or a column."""
     from ..platform.forms import ENDINGS
     from ..platform.sheets import ending
 
@@ -80,13 +59,7 @@ def panel(text: str, argument: str = "panel") -> str | Sequence[str | re.Pattern
 
 
 def names(text: str, _: str = "") -> list[str]:
-    """Return names of genes: of a file, with or without ``@``, or with commas between them.
-
-    Raises
-    ------
-    ValueError, OSError, ImportError
-        As :func:`glfs_bio.io.read_panel`.
-    """
+    """Return names of genes: of a file, with or without ``@``, or with commas between them."""
     from ..platform.forms import read_panel
 
     if "," in text:
@@ -95,15 +68,7 @@ def names(text: str, _: str = "") -> list[str]:
 
 
 def genes(words: Iterable[str], argument: str) -> list[str | re.Pattern[str]]:
-    """Return names with commas between them; ``/…/`` is a pattern, ``@…`` a file of names.
-
-    Raises
-    ------
-    ValueError
-        Something that is no regular expression, or looks like one and has no slashes.
-    OSError, ImportError
-        As :func:`glfs_bio.io.read_panel`.
-    """
+    """Return names with commas between them; ``/…/`` is a pattern, ``@…`` a file of names."""
     parts = [part.strip() for word in words for part in _PART.findall(word)]
     return [item for part in parts for item in _items(part, argument)]
 
@@ -205,15 +170,7 @@ def _file_of_lists(text: str, _: str) -> dict[str, list[str]]:
 
 
 def preserve(words: list[str], argument: str) -> Any:
-    """Return one target as it is, and several with their weights.
-
-    Raises
-    ------
-    ValueError
-        A weight that is no number; a name that occurs twice; genes beside other targets.
-    OSError, ImportError
-        As :func:`glfs_bio.io.read_panel`.
-    """
+    """Return one target as it is, and several with their weights."""
     if len(words) == 1 and "=" not in words[0]:
         return genes(words, argument) if _is_list(words[0]) else words[0]
     weights: dict[str, float] = {}

@@ -45,20 +45,12 @@ _FILES = {"path"}
 
 @dataclass(frozen=True)
 class Option:
-    """Name of an option or argument of a command.
+    """Name of an option or argument of a command."""
 
-    Attributes
-    ----------
-    name
-        ``--n-genes``, or ``PANEL``.
-    is_flag
-        Whether it takes no value.
-    opposite
-        ``--no-transpose``, of a flag with an opposite.
-    """
-
+    #: ``--n-genes``, or ``PANEL``
     name: str
     is_flag: bool = False
+    #: ``--no-transpose``, of a flag with an opposite
     opposite: str | None = None
 
 

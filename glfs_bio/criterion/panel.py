@@ -93,7 +93,8 @@ class MeasuredPanel:
         return [Posterior(block.only(self.genes)) for block in self.criterion.blocks]
 
     def supports(self, codes: Sequence[Index], n_labels: int) -> Array:
-        """Return the share of each gene's contribution that falls on the cells of each label.
+        """Return the share of each gene's contribution that falls on the cells of each label, shape
+        (len(panel), n_labels).
 
         Without gene i the error at the cells, ``diag(Z E Zᵀ)``, grows by
         ``(Z E g_i)²/(1 − g_iᵀ E g_i)``; this is summed over the cells of a label.
@@ -162,7 +163,8 @@ class MeasuredPanel:
         return Axis(number, share, sign * genes, sign * (self.criterion.cells(number) @ along))
 
     def unexplained_cells(self) -> list[Array]:
-        """Return the error that the panel leaves at each cell, ``diag(Z E Zᵀ)``.
+        """Return the error that the panel leaves at each cell, ``diag(Z E Zᵀ)``, one array per set
+        of cells.
 
         In units of the mean over the cells of a set when no gene is measured.  It follows the
         absolute error of what is predicted for a cell: a cell of which more is to be known has more
@@ -178,7 +180,7 @@ class MeasuredPanel:
         return shares
 
     def substitutions(self, leaving: Index | None = None) -> Substitutions:
-        """Replace genes of the panel, one at a time, by every other gene.
+        """Replace genes i of the panel (None: all), one at a time, by every other gene j.
 
         Gene i leaves, ``E ← E + E g_i g_iᵀ E/(1 − g_iᵀ E g_i)``, and gene j enters.
 

@@ -16,7 +16,7 @@ from ..data.matrix import doubled
 from ..data.threads import few_threads
 from ..errors import NO_VALUE, Caution, InvalidValue
 from ..methods import Method
-from ..ranking import Ranking, without_ties
+from ..panel import Panel, without_ties
 from . import path
 from .solvers import TOLERANCE
 from .variance import Phi, Variance
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .._typing import Array, Index
-    from ..cells.cells import Cells, Reduction
+    from ..cells.cells import Cells
+    from ..options import StructureSpec
     from .solvers import Solution
 
 
@@ -82,14 +83,14 @@ class Original(Method):
         return Phi(genes, *cls.diagonals(1.0 / kappa), covered=covered)
 
     def rank(
-        self, problems: Sequence[Cells], n_genes: int, *, include: Index, reduction: Reduction
-    ) -> Ranking:
+        self, problems: Sequence[Cells], n_genes: int, *, include: Index, spec: StructureSpec
+    ) -> Panel:
         """Select genes by the solution at λ, all of its genes where `n_genes` is None.  Weights β.
         Scores are 1 + the share of Tr A, or at full rank of ``Σ √h_i β_i`` with the
         :func:`_reliability` h, for the genes of the solution, and the stationarity ratio
         ``−(∂φ/∂β)/λ ≤ 1`` for the others.
         """
-        full_rank = reduction.n_comps is None
+        full_rank = spec.n_comps is None
         whole = self._blocks(problems)
         norms = Variance(*whole).squared_norms[include]
         fixed = _INCLUDED_WEIGHT / np.where(norms > 0, norms, np.inf)
@@ -112,21 +113,22 @@ class Original(Method):
             )
         total = _squared_norms(problems)
         worth = total
-        if full_rank and self.lam is None and reduction.standardize is None:
-            worth = np.sqrt(_reliability(problems, np.flatnonzero(chosen.beta), reduction))
+        if full_rank and self.lam is None and spec.standardize is None:
+            worth = np.sqrt(_reliability(problems, np.flatnonzero(chosen.beta), spec))
         scores = _scores(total, chosen, worth)
         scores[include] = 2.0 + total[include] / total.max()
         weights = chosen.beta.copy()
         weights[include] = fixed
         n_selected = chosen.n_genes + len(include) if n_genes is None else n_genes
-        return Ranking(weights, without_ties(scores), n_selected, _report(solutions, chosen))
+        report = _report(solutions, chosen)
+        return Panel(weights, without_ties(scores), n_selected, info=report)
 
     @property
     def walks(self) -> bool:
         """Whether selections of all sizes come from one walk along λ."""
         return self.lam is None
 
-    def panels(self, problem: Cells, numbers: Sequence[int]) -> list[Ranking]:
+    def panels(self, problem: Cells, numbers: Sequence[int]) -> list[Panel]:
         """Selections of several sizes: for each the last solution along λ with as many genes.
 
         At full rank too, and without room for more: with a graph of classes the directions that λ
@@ -141,7 +143,8 @@ class Original(Method):
         for number in numbers:
             chosen = path.at_least(solutions, number)
             scores = without_ties(_scores(total, chosen, total))
-            rankings.append(Ranking(chosen.beta, scores, number, _report(solutions, chosen)))
+            report = _report(solutions, chosen)
+            rankings.append(Panel(chosen.beta, scores, number, info=report))
         return rankings
 
     def _blocks(self, problems: Sequence[Cells]) -> list[Phi]:
@@ -290,7 +293,7 @@ def _share_among_twins(objective: Variance, solution: Solution) -> Solution:
     return replace(solution, beta=beta)
 
 
-def _reliability(problems: Sequence[Cells], support: Index, reduction: Reduction) -> Array:
+def _reliability(problems: Sequence[Cells], support: Index, spec: StructureSpec) -> Array:
     """Share of every gene's variance that is structure on the graph of the genes of a support.
 
     The graph of all genes hardly shows the structure where most of them are noise; the genes that
@@ -301,8 +304,8 @@ def _reliability(problems: Sequence[Cells], support: Index, reduction: Reduction
         values = doubled(problem.data[:, support])
         graph = knn_graph(
             values.toarray() if sparse.issparse(values) else values,
-            reduction.n_neighbors,
-            reduction.random_state,
+            spec.n_neighbors,
+            spec.random_state,
         )
         residuals = noise.measure(problem.data, problem.variance, graph)
         shares.append(noise.reliability(problem.variance, residuals))

@@ -55,7 +55,8 @@ class Collapse(InvalidValue):
 
 
 def start(objective: Variance) -> tuple[Array, float]:
-    """Where a path begins: equal weights on the largest genes, and the λ that balances them.
+    """Where a path begins: equal weights β on the largest genes, and
+    ``λ0 = −Σ β_i ∂φ/∂β_i / Σ β_i``, which balances them.
 
     The weights put the directions that the genes reach well inside the branch of selections.
     """

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import checks
-from .._anndata import selection
+from .._anndata import read, results
+from .._docs import documented
 from .._files import as_path, check_target, replacing
 from ..errors import NO_VALUE, InvalidType, InvalidValue, NotFound, listed
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     GeneSet = tuple[str, str, str, Iterable[str]]
 
 
+@documented
 def write_gmt(
     adata: AnnData,
     path: str | Path,
@@ -39,8 +41,7 @@ def write_gmt(
 
     Parameters
     ----------
-    adata : AnnData
-        Cells × genes, with a selection of :func:`~glfs_bio.pp.select_genes`.
+    <adata with a selection>
     path : str or path
         File to write.
     key : str or list of str, default "glfs"
@@ -57,18 +58,7 @@ def write_gmt(
     symbols : str, default None
         Column of ``.var`` with the names to write; genes without a name are left out.  None:
         ``.var_names``.
-    overwrite : bool, default False
-        Replace an existing file.
-
-    Raises
-    ------
-    KeyError
-        If a selection, stability, column or gene is missing.
-    FileExistsError, FileNotFoundError
-        If the file exists and `overwrite` is False, or if its folder is missing.
-    ValueError
-        If a set has no genes, if a name has a tab or a line break, if two sets have the same name,
-        if a threshold is out of range, or if there is nothing to write.
+    <overwrite>
 
     See Also
     --------
@@ -98,7 +88,7 @@ def write_gmt(
     checks.texts(stability_key=stability_key)
     keys = [] if key is None else [key] if isinstance(key, str) else list(key)
     cuts = [thresholds] if isinstance(thresholds, int | float) else list(thresholds)
-    called = selection.names(adata, symbols)
+    called = read.symbols(adata, symbols)
     lines: dict[str, str] = {}
     for argument, name, description, genes in [
         *_selections(adata, keys),
@@ -135,7 +125,7 @@ def write_gmt(
 def _selections(adata: AnnData, keys: list[str]) -> Iterator[GeneSet]:
     description = f"selected by glfs-bio {version('glfs-bio')}"
     for key in keys:
-        yield "key", key, description, selection.ranked(adata, key).index
+        yield "key", key, description, results.ranked(adata, key).index
 
 
 def _groups(adata: AnnData, groups: Mapping[str, Iterable[str]]) -> Iterator[GeneSet]:
@@ -162,7 +152,7 @@ def _frequent(adata: AnnData, thresholds: list[float], key: str) -> Iterator[Gen
         checks.number("thresholds", threshold, above=0.0)
         if threshold > 1:
             raise InvalidValue("thresholds", threshold, "must be in (0, 1], a share of resamples")
-        frequency = selection.frequency(adata, key)
+        frequency = results.frequency(adata, key)
         genes = frequency[frequency >= threshold - np.finfo(float).eps].index
         if genes.empty:
             raise InvalidValue(

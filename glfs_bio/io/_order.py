@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import checks
-from .._anndata import columns, provenance, read, selection
+from .._anndata import columns, read, results
+from .._docs import documented
 from .._extras import needs
 from .._files import as_path, check_target, replacing
 from ..errors import NO_VALUE, InvalidValue, Message, listed, naming
@@ -30,6 +31,7 @@ _ORDER, _SELECTION = "glfs_order", "glfs"
 _LARGEST = 2e9
 
 
+@documented
 def write_order(
     adata: AnnData,
     path: str | Path,
@@ -56,20 +58,13 @@ def write_order(
         Key of an order, or of a selection, which is then ordered as ``tl.order_panel`` does by
         default.  None: the order ``"glfs_order"`` where there is one, else the selection
         ``"glfs"``.
-    overwrite : bool, default False
-        Whether a file that is there may be replaced.
+    <overwrite>
 
     Raises
     ------
-    KeyError
-        No such order or selection.
-    FileExistsError, FileNotFoundError
-        `path` exists and `overwrite` is not set, or its folder does not exist.
-    ImportError
-        An ``.xlsx``, and openpyxl is not installed.
     ValueError
-        Another ending, an order that is outdated, genes that cannot be ordered, or a name that
-        would not be the same once it is read again.
+        If the order is outdated, has genes that cannot be ordered, or a name would change when it
+        is read again.
 
     Examples
     --------
@@ -97,7 +92,7 @@ def write_order(
         key = _ORDER if _ORDER in adata.uns else _SELECTION
     stored = f"{key}_selected" not in adata.var
     if stored:
-        entry = provenance.result(adata, key, "tl.order_panel", "table", "platform")
+        entry = results.current(adata, key, "tl.order_panel", "table", "platform")
         name = str(entry["platform"]) if name is None else name
     else:
         name = "sheet" if name is None else name
@@ -122,6 +117,7 @@ def write_order(
     order.write(table, form, path, overwrite=overwrite)
 
 
+@documented
 def write_reference(
     adata: AnnData,
     path: str | Path,
@@ -159,18 +155,13 @@ def write_reference(
         Largest size of the file.
     random_state : int, default 0
         Seed of the cells that are drawn.
-    overwrite : bool, default False
-        Whether a file that is there may be replaced.
+    <overwrite>
 
     Raises
     ------
-    KeyError
-        No such column or layer.
-    FileExistsError, FileNotFoundError
-        `path` exists and `overwrite` is not set, or its folder does not exist.
     ValueError
-        Another ending, no raw counts, no cell with a type, no gene with an id, an id that two
-        genes or a name that two cells have, or `max_bytes` without room for a cell of every type.
+        If two genes have one id, two cells have one name, or `max_bytes` has no room for a cell of
+        every type.
 
     Examples
     --------
@@ -195,7 +186,7 @@ def write_reference(
     codes, categories = columns.labels(adata, labels)
     checks.texts(ids=ids)
     with naming(symbols="ids"):
-        gene_ids = selection.names(adata, ids).fillna("").to_numpy()
+        gene_ids = read.symbols(adata, ids).fillna("").to_numpy()
     names = adata.var_names if symbols is None else read.find(adata, "var", symbols, "symbols")
     read.counts(adata, counts_layer)  # refuses what are no counts
     counts = read.matrix(adata, None if counts_layer == "X" else counts_layer, "counts_layer")

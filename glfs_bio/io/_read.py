@@ -75,13 +75,8 @@ def read_cells(
 
     Raises
     ------
-    FileNotFoundError
-        If the file or folder does not exist.
-    ImportError
-        If ``loompy`` or ``scanpy`` is missing.
     ValueError
-        If the file is of another kind or cannot be read, if a table seems to have genes in its
-        rows, or if `transpose` or `backed` does not fit the format.
+        If a table seems to have genes in its rows: pass `transpose`.
 
     Examples
     --------
@@ -199,13 +194,7 @@ def _has_semicolons(path: Path) -> bool:
 
 
 def _refuse_external_links(path: Path) -> None:
-    """Refuse an HDF5 file with links to other files, whose contents would come along.
-
-    Raises
-    ------
-    InvalidValue
-        Naming the link.
-    """
+    """Refuse an HDF5 file with links to other files, whose contents would come along."""
     import h5py  # type: ignore[import-untyped]
 
     def look(name: str, link: Any) -> None:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import checks
-from .._anndata import provenance, read, selection, target
+from .._anndata import read, stale
+from .._anndata import results as stored
+from .._docs import documented
 from .._extras import needs
 from .._files import as_path, check_target, replacing
 from .._progress import progress
@@ -83,6 +85,7 @@ class Subject:
         return [str(self.called.get(name, name)) for name in text.split(separator) if name]
 
 
+@documented
 def write_report(
     adata: AnnData,
     path: str | Path,
@@ -114,8 +117,7 @@ def write_report(
         Cells × genes, with a selection of :func:`~glfs_bio.pp.select_genes`.  It is not changed.
     path : str or path
         File to write, ``.html``.
-    key : str, default "glfs"
-        Key of the selection.
+    <key>
     labels : str, default None
         Column of ``.obs`` that colours the cells.
     symbols : str, default None
@@ -134,20 +136,12 @@ def write_report(
         Web address of a page on a gene, with ``{gene}`` instead of its name.  None: no links.
     title : str, default "Selected genes"
         Heading.
-    overwrite : bool, default False
-        Replace an existing file.
+    <overwrite>
 
     Raises
     ------
-    KeyError
-        If the selection, a result or a column is missing.
-    FileExistsError, FileNotFoundError
-        If the file exists and `overwrite` is False, or if its folder is missing.
-    ImportError
-        If ``jinja2`` or ``scanpy`` is missing, from the extra ``report``.
     ValueError
-        If the file has another ending, if `link` is not a web address with ``{gene}``, if no gene
-        is selected, or if a named result is of another selection.
+        If a named result is of another selection.
 
     See Also
     --------
@@ -187,13 +181,13 @@ def write_report(
         raise NotFound(
             *("labels", labels, "is not in {obs}", "choose from {names}"), names=listed(adata.obs)
         )
-    frame = selection.ranked(adata, key)
+    frame = stored.ranked(adata, key)
     subject = Subject(
         adata,
         key,
         frame=frame,
-        entry=selection.record(adata, key, "pp.select_genes", "preserved"),
-        called=selection.names(adata, symbols).fillna(adata.var_names.to_series()),
+        entry=stored.entry(adata, key, "pp.select_genes", "preserved"),
+        called=read.symbols(adata, symbols).fillna(adata.var_names.to_series()),
         labels=labels,
         symbols=symbols,
         link=link,
@@ -218,7 +212,7 @@ def _page(subject: Subject, title: str) -> str:
     )
     for show in (_sections.plain, _sections.digits, _sections.percent):
         environment.filters[show.__name__] = show
-    environment.filters["target"] = target.describe
+    environment.filters["target"] = stored.preserved_of
 
     def filled(name: str, content: dict[str, Any]) -> str:
         return environment.get_template(f"report/{name}.html").render(content)
@@ -240,22 +234,14 @@ def _page(subject: Subject, title: str) -> str:
 def _results(
     adata: AnnData, key: str, genes: pd.Index, named: Mapping[str, str]
 ) -> dict[str, Result]:
-    """Return the results in the object; `genes` are the selected genes.
-
-    Raises
-    ------
-    KeyError
-        If a named result is missing.
-    ValueError
-        If a named result is of another selection.
-    """
+    """Return the results in the object; `genes` are the selected genes."""
     found = {}
     for what, written in _WRITTEN_BY.items():
         given = named.get(what)
         where = _where(adata, key, what) if given is None else given
         if where is None:
             continue
-        entry = selection.record(adata, where, *written, argument="results")
+        entry = stored.entry(adata, where, *written, argument="results")
         unlike = _unlike(adata, key, genes, what, where, entry)
         if given is not None and unlike is not None:
             raise InvalidValue(
@@ -281,12 +267,12 @@ def _unlike(
     adata: AnnData, key: str, genes: pd.Index, what: str, where: str, entry: dict[str, Any]
 ) -> str | None:
     """Say why a result is not of the selection."""
-    why = provenance.outdated(adata, entry)
+    why = stale.stale(adata, entry)
     if what == "stability":
-        return selection.difference(adata, key, where) or why
+        return stale.difference(adata, key, entry) or why
     if why is not None:
         return why
-    names = provenance.genes(entry) or []
+    names = stale.panel_of(entry) or []
     n_same = len(np.intersect1d(names, genes.astype(str)))
     if n_same == len(names) == len(genes):
         return None

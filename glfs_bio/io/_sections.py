@@ -16,8 +16,7 @@ from urllib.parse import quote
 
 import numpy as np
 
-from .. import pl
-from .._anndata import write
+from .. import codec, pl
 from ..errors import Message
 from ..pl._results import MEASURES
 from ..tl import _panel_umap as panel_umap
@@ -302,7 +301,7 @@ def limits(subject: Subject) -> dict[str, Any] | None:
     stated = params.get("limits", "None")
     every = {**({} if isinstance(stated, str) else stated), **params}
     facts = [
-        (name, write.restored(every[name]), meaning)
+        (name, codec.restored(every[name]), meaning)
         for name, meaning in _OF_LIMITS.items()
         if name in every and str(every[name]) != "None"
     ]

@@ -121,7 +121,7 @@ def evenly(n_cells: int, most: int) -> Index:
 
 
 def knn_preservation(near: Index, near_in_all: Index) -> Array:
-    """Share of the nearest cells in all genes that are nearest cells in the panel.
+    """Share of each cell's nearest cells in all genes that are nearest cells in the panel.
 
     By chance it is ``n_neighbors / (n_cells − 1)``.
 
@@ -144,7 +144,8 @@ def knn_preservation(near: Index, near_in_all: Index) -> Array:
 
 @pools.one_thread_if_forked
 def clusterings(where: Array, *, random_state: int | None = 0) -> dict[int, Index]:
-    """k-means clusters of the cells, for every number of clusters that they are enough for.
+    """k-means clusters of the cells, shape (n_cells, r), by number of clusters that they are enough
+    for.
 
     k-means needs no graph and no package beyond scikit-learn, and its number of clusters is the
     same in every panel, which it is not at a given resolution of Leiden.

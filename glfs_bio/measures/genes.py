@@ -95,7 +95,7 @@ def totals(
     codes: Index | None = None,
     names: Sequence[str] = (),
 ) -> Totals:
-    """Share of the counts that the panel takes, by cell and by label.
+    """Share of the counts that the panel takes, by cell and by label (`codes`, −1: none).
 
     An instrument that counts only the panel gives its totals.  Dividing by them stands for dividing
     by the totals of the cells where both are proportional.  A panel that takes more of the counts

@@ -105,17 +105,10 @@ class PanelFile(list[str]):
 
 @dataclass(frozen=True)
 class Source:
-    """A file of a panel, and what was asked of it.
-
-    Attributes
-    ----------
-    path
-        File that is there.
-    column, sheet, set_name
-        Which part of it holds the genes, where that was said.
-    """
+    """A file of a panel, and what was asked of it."""
 
     path: Path
+    #: What holds the genes, where that was said
     column: str | None = None
     sheet: str | None = None
     set_name: str | None = None
@@ -170,17 +163,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Form:
-    """A form of panels.
-
-    Attributes
-    ----------
-    name
-        What it is called.
-    is_form
-        Whether a file has it.
-    read
-        Reads it.
-    """
+    """A form of panels."""
 
     name: str
     is_form: Callable[[Source], bool]
@@ -228,16 +211,9 @@ def read_panel(
 
     Raises
     ------
-    FileNotFoundError
-        If the file does not exist.
-    ImportError
-        If the file is ``.xlsx`` and openpyxl is missing.
-    KeyError
-        If the column, sheet or gene set is missing.
     ValueError
-        If the file has another ending, cannot be read or has no names, if no column is recognised,
-        if a name is a formula, a date or a number, as spreadsheets make of names, or if an argument
-        is for other files.
+        If no column is recognised, or a name is a formula, a date or a number, as spreadsheets make
+        of names.
 
     See Also
     --------
@@ -340,13 +316,7 @@ def _tell(source: Source, panel: PanelFile) -> None:
 
 
 def _check_damage(source: Source, genes: list[str]) -> None:
-    """Refuse dates, and numbers among names, which spreadsheets have made of names.
-
-    Raises
-    ------
-    ValueError
-        Saying which symbols each may have been.
-    """
+    """Refuse dates, and numbers among names, which spreadsheets have made of names."""
     damaged = [name for name in genes if names.dates(name)]
     numbers = [name for name in genes if names.is_number(name)]
     if 2 * len(numbers) < len(genes):  # else the names are numbers, as those of NCBI

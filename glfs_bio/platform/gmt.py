@@ -25,14 +25,6 @@ def read_gmt(path: str | Path) -> dict[str, list[str]]:
     dict of str to list
         Genes of each set by its name, in the order of the file, each gene once.
 
-    Raises
-    ------
-    FileNotFoundError
-        If the file does not exist.
-    ValueError
-        If the file is not text, if a line has no genes, if a name occurs twice, or if it has no
-        sets.
-
     See Also
     --------
     write_gmt : Write selections as gene sets.

@@ -55,25 +55,13 @@ def opened(path: Path) -> IO[str]:
 
 
 def text(path: Path) -> str:
-    """Return the text of a file, packed or not.
-
-    Raises
-    ------
-    ValueError
-        Not UTF-8, or a packed file that is damaged.
-    """
+    """Return the text of a file, packed or not."""
     with reading(path, "UTF-8 text"), opened(path) as file:
         return file.read()
 
 
 def table(path: Path) -> list[list[Cell]]:
-    """Return the rows of a table with commas, semicolons or tabs, without comments.
-
-    Raises
-    ------
-    ValueError
-        As :func:`text`.
-    """
+    """Return the rows of a table with commas, semicolons or tabs, without comments."""
     lines = [line for line in text(path).splitlines() if line.strip() and line[0] != "#"]
     if not lines:
         return []
@@ -83,15 +71,7 @@ def table(path: Path) -> list[list[Cell]]:
 
 
 def sheets(path: Path) -> dict[str, list[list[Cell]]]:
-    """Return the rows of every sheet of a workbook.
-
-    Raises
-    ------
-    ImportError
-        openpyxl is not installed.
-    ValueError
-        No workbook.
-    """
+    """Return the rows of every sheet of a workbook."""
     needs("An .xlsx file", "openpyxl")
     import openpyxl  # type: ignore[import-untyped]
 
@@ -136,13 +116,7 @@ def place(heads: Sequence[str], known: Iterable[str]) -> int | None:
 
 
 def column(heads: Sequence[str], name: str, path: Path) -> int:
-    """Return which column has exactly this header.
-
-    Raises
-    ------
-    KeyError
-        None has.
-    """
+    """Return which column has exactly this header."""
     if name not in heads:
         raise NotFound(
             *("column", name, "is not in {path}", "it has {names}"),
@@ -164,15 +138,7 @@ def without_formula(value: Any) -> Any:
 
 
 def check_names(names: Iterable[str], path: Path) -> None:
-    """Refuse names of genes that would not be the same once they are read again.
-
-    Raises
-    ------
-    ValueError
-        A name that is empty, has blanks around it, or a character that is not printed, such as a
-        line break; one that is a comment in a list or a formula in a spreadsheet; a first name that
-        is the header of a list.
-    """
+    """Refuse names of genes that would not be the same once they are read again."""
     for number, name in enumerate(names):
         fault = None
         if not name or name != name.strip():

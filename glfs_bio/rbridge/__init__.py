@@ -29,11 +29,6 @@ def register() -> None:
     ``%%R`` cells and ``robjects.r``.  In an R session ``glfs_setup()`` connects both without rpy2,
     or calls this function with ``bridge = "rpy2"``.
 
-    Raises
-    ------
-    ImportError
-        If rpy2 is missing or cannot load R, or if the R package is not installed.
-
     See Also
     --------
     to_sce, from_sce
@@ -68,13 +63,6 @@ def to_sce(adata: AnnData, *, X_name: str = "X") -> Any:
         - ``.obsm`` are reduced dimensions, with ``X_pca``, ``X_tsne`` and ``X_umap`` as ``PCA``,
           ``TSNE`` and ``UMAP``
         - ``.obsp`` are ``colPairs``
-
-    Raises
-    ------
-    ImportError
-        If rpy2 or the R package is missing.
-    TypeError
-        If a matrix is not in memory or not numeric.
 
     Warns
     -----
@@ -119,8 +107,6 @@ def from_sce(sce: Any, *, X_name: str | None = None) -> AnnData:
 
     Raises
     ------
-    ImportError
-        If rpy2 or the R package is missing.
     rpy2.rinterface_lib.embedded.RRuntimeError
         If an assay is missing or has missing values, or if gene names are missing or not unique.
 

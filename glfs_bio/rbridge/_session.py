@@ -29,13 +29,7 @@ _callbacks: dict[Callable[..., Any], Any] = {}
 
 @functools.cache
 def rinterface() -> ModuleType:
-    """rpy2's low-level interface, with R running.
-
-    Raises
-    ------
-    ImportError
-        rpy2 is missing, or cannot load R.
-    """
+    """rpy2's low-level interface, with R running."""
     if find_spec("rpy2") is None:
         raise PackageMissing("rpy2", NO_VALUE, "needs the package rpy2", _INSTALL, what=_BRIDGE)
     if find_spec("_rinterface_cffi_api") is None:
@@ -62,13 +56,7 @@ def rinterface() -> ModuleType:
 
 
 def r_function(name: str) -> Any:
-    """A function of the R package that is not exported.
-
-    Raises
-    ------
-    ImportError
-        The R package is not installed.
-    """
+    """A function of the R package that is not exported."""
     ri = rinterface()
     find = ri.baseenv["requireNamespace"]
     if not find(ri.StrSexpVector(["glfsbio"]), quietly=ri.BoolSexpVector([True]))[0]:

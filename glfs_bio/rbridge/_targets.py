@@ -23,7 +23,7 @@ from ..errors import NO_VALUE, InvalidType, InvalidValue, Message
 from ..estimators import LapRLSClassifier
 from ..laprls import check_classes
 from ..methods import OBJECTIVES
-from ..options import Limits, Preserve
+from ..options import Limits, Preserve, StructureSpec
 from . import _records, _values, formals
 from ._objects import put_together, take_apart
 from ._workers import Forked, can_fork
@@ -51,13 +51,7 @@ def _about() -> dict[str, Any]:
 
 
 def _arguments(target: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Options of a function as Python has them.
-
-    Raises
-    ------
-    InvalidType
-        The function has no such argument, or needs another one.
-    """
+    """Options of a function as Python has them."""
     function = (formals.FUNCTIONS | formals.RECORDS)[target]
     every = inspect.signature(function).parameters
     known = {formals.RENAMED.get(one, one) for one in {*every, *formals.more(target)}}
@@ -190,7 +184,7 @@ def _preserve(adata: ad.AnnData, panel: Any, target: Any, named: dict[str, Any])
         weights = named.get("cell_weights", recorded.get("cell_weights"))
     use_rep = given.get("use_rep")
     if given.keys() - {"use_rep"}:
-        if structures.parameters_of(adata, use_rep=use_rep).stored_key is not None:
+        if structures.specified(adata, StructureSpec(use_rep=use_rep)).stored_key is not None:
             raise InvalidValue(
                 "use_rep",
                 use_rep,

@@ -10,14 +10,15 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from ..errors import Caution
 from ..methods import Method
-from ..ranking import by_value
+from ..panel import by_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .._typing import Array, Index
-    from ..cells.cells import Cells, Reduction
-    from ..ranking import Ranking
+    from ..cells.cells import Cells
+    from ..options import StructureSpec
+    from ..panel import Panel
 
 
 #: Columns of Q, the number of clusters that the method is told to expect.
@@ -37,8 +38,8 @@ class QAlpha(Method):
     reference = "Wolf & Shashua 2003, 2005"
 
     def rank(
-        self, problems: Sequence[Cells], n_genes: int, *, include: Index, reduction: Reduction
-    ) -> Ranking:
+        self, problems: Sequence[Cells], n_genes: int, *, include: Index, spec: StructureSpec
+    ) -> Panel:
         """Rank genes by |α| at a maximum of ``Tr QᵀA_α²Q``, ``A_α = Σ α_i m_i m_iᵀ``, ``αᵀα = 1``.
 
         The genes m are centred, brought to unit norm and seen through the subspace of the problem;

@@ -11,14 +11,15 @@ from sklearn.decomposition import MiniBatchDictionaryLearning, dict_learning
 
 from ..errors import Caution
 from ..methods import Method
-from ..ranking import by_value
+from ..panel import by_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .._typing import Array, Index
-    from ..cells.cells import Cells, Reduction
-    from ..ranking import Ranking
+    from ..cells.cells import Cells
+    from ..options import StructureSpec
+    from ..panel import Panel
 
 
 #: What scikit-learn is asked for.  Number of components, and weight of the ℓ1 norm of the loadings
@@ -41,8 +42,8 @@ class SparsePCA(Method):
     reference = "Zou, Hastie & Tibshirani 2004"
 
     def rank(
-        self, problems: Sequence[Cells], n_genes: int, *, include: Index, reduction: Reduction
-    ) -> Ranking:
+        self, problems: Sequence[Cells], n_genes: int, *, include: Index, spec: StructureSpec
+    ) -> Panel:
         """Rank genes by their largest absolute loading on sparse principal components.
 
         What is decomposed is the matrix seen through the subspace of the problem, ``XVVᵀ``, in r
@@ -60,7 +61,7 @@ class SparsePCA(Method):
         """
         genes = np.hstack([p.projections * p.units[:, None] for p in problems])
         genes /= np.sqrt(np.einsum("ij,ij->i", genes, genes).max())
-        loadings, directions, info = components(genes, reduction.random_state)
+        loadings, directions, info = components(genes, spec.random_state)
         largest = np.abs(loadings).max(axis=1)
         missing = np.abs((genes - loadings @ directions) @ directions.T).max(axis=1) / ALPHA
         scores = np.where(largest > 0, largest, np.minimum(missing, 1.0) - 1.0)

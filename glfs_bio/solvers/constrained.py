@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import NO_VALUE, InvalidValue, Message
+from ..panel import picked
 from .bound import Relaxation, relax
 from .constrained_bound import relax_within
 from .constraints import check
-from .greedy import LARGEST, SHARE, Greedy, Panel, enough, optimality
+from .greedy import LARGEST, SHARE, Greedy, enough, optimality
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from ..criterion.across import Largest
     from ..criterion.criterion import Criterion
     from ..criterion.error import Block
+    from ..panel import Panel
     from .constraints import Mask, Rows
 
 log = logging.getLogger(__name__)
@@ -207,10 +209,12 @@ def select_within(
     candidates: Index,
     rows: Rows,
 ) -> Panel:
-    """Choose genes one by one within limits, each the one that lowers F most.
+    """Choose genes one by one within limits, each the one that lowers F most, among sorted
+    candidates with those of `include` among them.
 
     Panels of different sizes are not nested where limits hold genes back.
     """
+    given = candidates
     candidates = np.flatnonzero(rows.whole(np.isin(np.arange(rows.n_genes), candidates)))
     check(rows, n_genes, include=include, candidates=candidates)
     blocks = [block.only(candidates) for block in criterion.blocks]
@@ -247,7 +251,13 @@ def select_within(
         errors = criterion.errors(candidates[chosen])[len(fixed) :]
         share[len(fixed) :] = optimality(errors, relaxed.lower - above)
         beta[candidates[free]] = relaxed.beta
-    return Panel(order, n_selected, waiting, beta, preserved, share)
+    return picked(
+        *(order, waiting, given),
+        weights=beta[given],
+        n_selected=n_selected,
+        preserved=preserved,
+        optimality=share,
+    )
 
 
 def _grown(

@@ -20,12 +20,12 @@ Over several sets of cells errors add up, or the largest counts (:mod:`~glfs_bio
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import Message
+from ..panel import picked
 from .bound import relax
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from ..criterion.across import Largest
     from ..criterion.criterion import Criterion
     from ..criterion.error import Block
+    from ..panel import Panel
 
 log = logging.getLogger(__name__)
 
@@ -156,27 +157,6 @@ LARGEST = 500
 _ROUNDING = 1e-12
 
 
-@dataclass(frozen=True)
-class Panel:
-    """Genes in the order in which they were chosen, those that had to be in first."""
-
-    #: Chosen genes; the first 1, 2, … are the panels of these sizes
-    order: Index
-    #: How many of them make up the panel
-    n_selected: int
-    #: What each gene would gain next, shape (n_genes,)
-    waiting: Array
-    #: Weights of the relaxed choice of as many genes, 0 ≤ β ≤ 1, shape (n_genes,)
-    beta: Array
-    #: Share that the first 1, 2, … genes of `order` keep
-    preserved: Array
-    #: Share of the best possible of the panels up to `n_selected`, at least; NaN up to the genes
-    #: that had to be in, and where nothing is left to keep.  Under limits the best possible is that
-    #: of all panels within them: of the whole panel with at most the number of genes asked for, of
-    #: its beginnings within the upper limits.
-    optimality: Array
-
-
 def select(
     criterion: Criterion,
     n_genes: int | None,
@@ -184,9 +164,11 @@ def select(
     include: Index,
     candidates: Index,
 ) -> Panel:
-    """Choose genes one by one, each the one that lowers F most beside those before it.
+    """Choose genes one by one, each the one that lowers F most beside those before it, among sorted
+    candidates with those of `include` among them.
 
     Panels are nested: the first k genes are the panel of k genes, whatever the number asked for.
+    `preserved` is of all genes that were tried, which are more than the panel for ``n_genes=None``.
     """
     blocks = [block.only(candidates) for block in criterion.blocks]
     fixed = np.searchsorted(candidates, include)
@@ -209,12 +191,20 @@ def select(
         errors = criterion.errors(candidates[chosen])[len(fixed) :]
         share[len(fixed) :] = optimality(errors, relaxed.lower - above)
         beta[candidates] += relaxed.beta
-    return Panel(order, n_selected, waiting, beta, preserved, share)
+    return picked(
+        *(order, waiting, candidates),
+        weights=beta[candidates],
+        n_selected=n_selected,
+        preserved=preserved,
+        optimality=share,
+    )
 
 
 def optimality(errors: Array, lower: Array) -> Array:
-    """Share of the best possible of panels of 1, 2, … genes, at least; NaN where nothing is
-    left.
+    """Share of the best possible of panels of 1, 2, … genes, at least; NaN where nothing is left.
+
+    `errors` are F of no gene beside those of `include`, of the first, …; `lower` bounds F for 1, 2,
+    … genes.
     """
     reach = errors[0] - lower
     share = np.full(len(lower), np.nan)

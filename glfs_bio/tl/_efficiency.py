@@ -68,12 +68,6 @@ def estimate_efficiency(
     ``measured`` : bool
         Whether the platform measured the gene.
 
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        A column or layer that is missing, or is no labels or raw counts; fewer than three genes, or
-        no type, that both have.
-
     Examples
     --------
     >>> import scanpy as sc, glfs_bio

@@ -10,14 +10,13 @@ import numpy as np
 import pandas as pd
 from scipy.stats import false_discovery_control
 
-from .. import checks
-from .._anndata import names, provenance, read, selection, write
+from .. import checks, codec
+from .._anndata import names, read, results, stale
 from .._docs import documented
 from .._extras import needs
 from ..data.matrix import RowMatrix
 from ..errors import NO_VALUE, Caution, InvalidValue, Message, listed, naming, warn
 from ._gene_sets import gene_sets as read_gene_sets
-from ._panel import SHARED
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -30,7 +29,7 @@ _SIZES = {"ora": (1, None), "prerank": (15, 500)}
 _ORGANISMS = ("human", "mouse", "yeast", "fly", "fish", "worm")
 
 
-@documented(SHARED)
+@documented
 def enrich(
     adata: AnnData,
     gene_sets: str | Path | Mapping[str, Collection[str]],
@@ -60,13 +59,11 @@ def enrich(
 
     Parameters
     ----------
-    adata : AnnData
-        Cells × genes, with a selection of :func:`~glfs_bio.pp.select_genes`.
+    <adata with a selection>
     gene_sets : str, path or dict
         GMT file, dict of set names to genes, or name of a gseapy (Enrichr) library, which is
         downloaded.
-    key : str, default "glfs"
-        Key of the selection.
+    <key>
     method : {"ora", "prerank"}, default "ora"
         - ``"ora"``: over-representation
         - ``"prerank"``: GSEA on the scores of all candidate genes [2]_
@@ -96,8 +93,7 @@ def enrich(
         Number of threads, for ``"prerank"``.  The result does not depend on it.
     key_added : str, default None
         Key of ``.uns``.  None: ``f"{key}_enrichment"``.
-    inplace : bool, default True
-        <inplace>
+    <inplace>
     random_state : int, default 0
         Seed of the permutations.
 
@@ -119,18 +115,6 @@ def enrich(
         Number of selected genes, and of background genes.
     ``.uns[key_added]["versions"]`` : dict of str
         Versions of the packages.
-
-    Raises
-    ------
-    KeyError
-        If the selection or column is missing.
-    ConnectionError
-        If a gseapy library cannot be downloaded.
-    ImportError
-        If ``gseapy`` is missing, from the extra ``enrich``.
-    FileNotFoundError, TypeError, ValueError
-        If gene sets are missing or malformed, share no name with the genes, or if an argument is
-        invalid; `adata` is unchanged.
 
     Warns
     -----
@@ -171,7 +155,7 @@ def enrich(
         checks.keys(key_added=key_added)
     checks.whole_number("min_cells", min_cells, at_least=1, or_none=True)
     _check_background(background, method, min_cells)
-    scores = selection.scores(adata, key, symbols)
+    scores = results.scores(adata, key, symbols)
     if background is None:
         scores = scores[scores.index.isin(_expressed(adata, key, symbols, min_cells))]
     selected = _selected(adata, key, symbols)
@@ -202,10 +186,10 @@ def enrich(
         "params": {
             "key": key,
             "method": method,
-            "min_cells": write.storable(min_cells),
-            "symbols": write.storable(symbols),
+            "min_cells": codec.storable(min_cells),
+            "symbols": codec.storable(symbols),
             "min_size": smallest,
-            "max_size": write.storable(largest),
+            "max_size": codec.storable(largest),
             "gene_sets": str(gene_sets) if isinstance(gene_sets, str | Path) else "dict",
             "n_permutations": n_permutations,
             "weight": weight,
@@ -214,15 +198,15 @@ def enrich(
         "made_of": _made_of(adata, key),
         "n_selected": len(selected),
         "n_background": len(universe),
-        "versions": write.versions("glfs-bio", "gseapy", "scipy", "anndata"),
+        "versions": results.versions("gseapy", "scipy", "anndata"),
     }
     return None
 
 
 def _made_of(adata: AnnData, key: str) -> dict[str, Any]:
     record = adata.uns.get(key, {})
-    layer = write.restored(dict(record.get("structure", {})).get("layer", "None"))
-    return provenance.made_of(adata, layer, [names.panel(adata, key, argument="key")])
+    layer = codec.restored(dict(record.get("structure", {})).get("layer", "None"))
+    return stale.made_of(adata, layer, [names.panel(adata, key, argument="key")])
 
 
 def _sizes(method: str, min_size: int | None, max_size: int | None) -> tuple[int, int | None]:
@@ -283,8 +267,8 @@ def _expressed(adata: AnnData, key: str, symbols: str | None, min_cells: int | N
 
     With None, a matrix in memory is checked for genes that no cell expresses, with a warning.
     """
-    names = selection.names(adata, symbols)
-    layer = write.restored(adata.uns.get(key, {}).get("params", {}).get("layer"))
+    names = read.symbols(adata, symbols)
+    layer = codec.restored(adata.uns.get(key, {}).get("params", {}).get("layer"))
     if min_cells is not None:
         return names[read.n_cells_with(read.row_matrix(adata, layer)) >= min_cells]
     matrix = read.in_memory(adata, layer)
@@ -306,8 +290,8 @@ def _expressed(adata: AnnData, key: str, symbols: str | None, min_cells: int | N
 
 def _selected(adata: AnnData, key: str, symbols: str | None) -> pd.Index:
     """Names of the selected genes, the best first."""
-    genes = selection.ranked(adata, key).index
-    named = pd.Index(selection.names(adata, symbols).loc[genes].dropna().unique())
+    genes = results.ranked(adata, key).index
+    named = pd.Index(read.symbols(adata, symbols).loc[genes].dropna().unique())
     if named.empty:
         raise InvalidValue(
             "symbols",

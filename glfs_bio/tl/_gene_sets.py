@@ -20,15 +20,7 @@ _LIBRARIES, _PATIENCE = "https://maayanlab.cloud/Enrichr/", 5.0
 def gene_sets(
     source: str | Path | Mapping[str, Collection[str]], organism: str
 ) -> dict[str, list[str]]:
-    """Genes by the name of the set, each once: a mapping, a GMT file, or a library by its name.
-
-    Raises
-    ------
-    TypeError, ValueError, FileNotFoundError
-        Not gene sets, or a file that is missing or malformed.
-    ConnectionError
-        A library, and no way to it.
-    """
+    """Genes by the name of the set, each once: a mapping, a GMT file, or a library by its name."""
     if isinstance(source, Mapping):
         return _mapping(source)
     if not isinstance(source, str | Path):

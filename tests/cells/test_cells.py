@@ -8,15 +8,16 @@ from refusals import refused
 from scipy import sparse
 
 from glfs_bio.cells import cells as sample
-from glfs_bio.cells.cells import Reduction, build_problems
+from glfs_bio.cells.cells import build_problems
 from glfs_bio.data.matrix import RowMatrix
 from glfs_bio.errors import InvalidValue
-from glfs_bio.selection import Options, rank_genes
+from glfs_bio.options import Request, StructureSpec
+from glfs_bio.selection import rank_genes
 
 
 def test_coordinates_that_are_all_alike(clusters):
     with refused(InvalidValue, "representation"):
-        build_problems(clusters, Reduction(), representation=np.ones((90, 3)))
+        build_problems(clusters, StructureSpec(), representation=np.ones((90, 3)))
 
 
 @pytest.fixture
@@ -63,5 +64,7 @@ def test_genes_that_a_sample_misses_are_noise(monkeypatch):
         rare = np.zeros((600, 300))
         for gene in range(300):
             rare[rng.choice(600, 2, replace=False), gene] = 3.0
-        found += np.sum(rank_genes(np.hstack([signal, rare]), 6, Options(n_comps=5)).order[:6] < 15)
+        found += np.sum(
+            rank_genes(np.hstack([signal, rare]), Request.of(6, n_comps=5)).order[:6] < 15
+        )
     assert found >= 24  # of 30; less than half if they counted as exact

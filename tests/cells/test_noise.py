@@ -7,10 +7,11 @@ import pytest
 from scipy import sparse
 
 from glfs_bio.cells import noise
-from glfs_bio.cells.cells import Reduction, build_problems
+from glfs_bio.cells.cells import build_problems
 from glfs_bio.cells.graph import knn_graph, laplacian
 from glfs_bio.cells.noise import edge, permuted
 from glfs_bio.data import threads as parallel
+from glfs_bio.options import StructureSpec
 
 
 def test_noise_is_the_quadratic_form(clusters, container):
@@ -61,7 +62,7 @@ def test_structured_genes_are_the_reliable_ones(clusters):
 
 
 def reduced(data, **options):
-    return build_problems(data, Reduction(**options))[0]
+    return build_problems(data, StructureSpec(**options))[0]
 
 
 @pytest.mark.parametrize(("n_cells", "n_genes"), [(100, 900), (300, 300), (600, 150)])

@@ -7,16 +7,17 @@ import pytest
 from refusals import refused
 from scipy.optimize import minimize
 
-from glfs_bio.cells.cells import Reduction, build_problems
+from glfs_bio.cells.cells import build_problems
 from glfs_bio.criterion.error import inverse
 from glfs_bio.glfs2014 import Exact, path, solvers
 from glfs_bio.glfs2014.solvers import kkt_residuals, newton, owlqn, solve_bounded_qp
 from glfs_bio.glfs2014.variance import Variance, diagonal, root
+from glfs_bio.options import StructureSpec
 
 
 @pytest.fixture
 def objective(clusters):
-    (problem,) = build_problems(clusters, Reduction(n_comps=8))
+    (problem,) = build_problems(clusters, StructureSpec(n_comps=8))
     genes = problem.projections * problem.units[:, None]
     return Variance(Exact.block(genes / abs(genes).max(), problem.stiffness))
 
