@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import checks
-from .errors import LONGEST_VALUE, FileExists, FileMissing, InvalidType, InvalidValue, Refusal
+from .errors import LONGEST_VALUE, FileExists, FileMissing, InvalidType, InvalidValue, Refusal, arg
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,18 +59,15 @@ def reading(path: str | Path, kind: str, argument: str = "path") -> Iterator[Non
         raise InvalidValue(
             argument,
             str(path),
-            "asks for more memory than there is ({reason})",
+            f"asks for more memory than there is ({reason(error) or 'no room'})",
             "free some, or look whether the file is whole",
-            reason=reason(error) or "no room",
         ) from error
     except Exception as error:  # a damaged file has libraries raise anything
         raise InvalidValue(
             argument,
             str(path),
-            "is not a valid {kind} ({reason})",
+            f"is not a valid {kind} ({reason(error) or type(error).__name__})",
             "give a file that is whole, and of this kind",
-            kind=kind,
-            reason=reason(error) or type(error).__name__,
         ) from error
 
 
@@ -102,7 +99,7 @@ def check_target(path: str | Path, *, overwrite: bool) -> None:
         )
     if path.exists() and not overwrite:
         raise FileExists(
-            "path", str(path), "exists", "choose another name, or pass {arg:overwrite={true}}"
+            "path", str(path), "exists", f"choose another name, or pass {arg('overwrite', True)}"
         )
     if path.is_dir() and not (path.suffix.lower() == _FOLDERS and _is_zarr(path)):
         raise FileExists("path", str(path), "is a folder, which is not replaced", "name a file")

@@ -41,7 +41,12 @@ def solve(
     sample_weight: Array | None = None,
     side: str | None = None,
 ) -> tuple[Array, Array]:
-    """Weights and intercepts of all targets at once."""
+    """Weights w, shape (n_features, n_targets), and intercepts w_0 of all targets at once.
+
+    `data` are samples × features, sparse data never made dense; `smoother` is L, shape (n_samples,
+    n_samples); `sample_weight` is j ≥ 0, shape (n_samples,); rows of `targets` without weight are
+    not looked at.  `side` is one of :data:`SIDES`; None: the one with fewer equations.
+    """
     n_samples, n_features = data.shape
     j = np.ones(n_samples) if sample_weight is None else sample_weight
     if side is None:
@@ -113,20 +118,14 @@ def check_classes(labels: npt.NDArray[Any], at_least: int = 1, name: str = "y") 
         if not len(classes):
             raise InvalidValue(name, NO_VALUE, "has no label", "at least two classes are needed")
         raise InvalidValue(
-            name,
-            NO_VALUE,
-            "has one class, {only}",
-            "at least two are needed",
-            only=listed(classes),
+            name, NO_VALUE, f"has one class, {listed(classes)}", "at least two are needed"
         )
     if counts.min() < at_least:
         raise InvalidValue(
             name,
             NO_VALUE,
-            "has classes of fewer than {least} samples: {classes}",
+            f"has classes of fewer than {at_least} samples: {listed(classes[counts < at_least])}",
             "merge or remove them",
-            least=at_least,
-            classes=listed(classes[counts < at_least]),
         )
     return classes
 

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from . import checks
-from .errors import InvalidValue
+from .errors import InvalidValue, arg
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -114,9 +114,8 @@ class Registry(UserDict[str, Any]):
                 raise InvalidValue(
                     option,
                     value,
-                    "is no option of {method}",
-                    "leave it out, or choose another {arg:objective}",
-                    method=found.name,
+                    f"is no option of {found.name}",
+                    f"leave it out, or choose another {arg('objective')}",
                 )
         return replace(found, **given)
 

@@ -12,7 +12,18 @@ from functools import cached_property
 from typing import Any, Literal
 
 from . import checks, codec
-from .errors import NO_VALUE, InvalidType, InvalidValue
+from .errors import (
+    MAPPING,
+    MATRIX,
+    NO_VALUE,
+    NONE,
+    VAR,
+    InvalidType,
+    InvalidValue,
+    arg,
+    call,
+    shown,
+)
 from .methods import METHODS, OBJECTIVES, Method
 
 STANDARDIZE = ("noise", "unit", None)
@@ -144,9 +155,7 @@ class Limits:
             upper = "max" + name[3:]
             least, most = getattr(self, name), getattr(self, upper)
             if name.startswith("min") and None not in (least, most) and least > most:
-                raise InvalidValue(
-                    name, least, "is more than {most}, the value of {upper}", upper=upper, most=most
-                )
+                raise InvalidValue(name, least, f"is more than {most}, the value of {upper}")
         self._check_total_per_type()
         checks.whole_number("per_family", self.per_family, at_least=1, or_none=True)
         checks.whole_number("per_type", self.per_type, at_least=1, or_none=True)
@@ -207,16 +216,13 @@ class Limits:
             raise InvalidType("together", self.together, "must be a list of lists of genes")
         for genes in self.together:
             if isinstance(genes, str) or not isinstance(genes, Collection):
-                raise InvalidType(
-                    "together", NO_VALUE, "must hold lists of genes: {it}", it=(genes,)
-                )
+                raise InvalidType("together", NO_VALUE, f"must hold lists of genes: {shown(genes)}")
             if len(set(genes)) < 2:
                 raise InvalidValue(
                     "together",
                     NO_VALUE,
-                    "has a list of fewer than two genes: {genes}",
+                    f"has a list of fewer than two genes: {shown(*genes)}",
                     "leave it out",
-                    genes=tuple(genes),
                 )
 
     def _check_partners(self) -> None:
@@ -225,17 +231,13 @@ class Limits:
             for name, partner in ((one, other), (other, one)):
                 if getattr(self, name) is not None and getattr(self, partner) is None:
                     raise InvalidValue(
-                        name,
-                        getattr(self, name),
-                        "needs {partner}",
-                        "give both, or neither",
-                        partner=partner,
+                        name, getattr(self, name), f"needs {partner}", "give both, or neither"
                     )
         if self.markers is not None and self.per_type is None:
             raise InvalidValue(
                 "markers",
                 self.markers,
-                "needs {arg:per_type}",
+                f"needs {arg('per_type')}",
                 "give the number of markers per type",
             )
         if self.needs_counts and self.counts_layer is None:
@@ -243,21 +245,19 @@ class Limits:
                 "counts_layer",
                 None,
                 "is needed for limits on totals, which are on raw counts",
-                'name their layer, or "X" where {X} holds them',
+                f'name their layer, or "X" where {MATRIX} holds them',
             )
         if self.counts_layer is not None and not self.needs_counts:
             raise InvalidValue(
                 "counts_layer",
                 self.counts_layer,
-                "changes nothing: it is for limits on totals ({totals})",
-                totals=", ".join(_TOTALS),
+                f"changes nothing: it is for limits on totals ({', '.join(_TOTALS)})",
             )
         if self.expected_counts is not None and not self.needs_counts:
             raise InvalidValue(
                 "expected_counts",
                 NO_VALUE,
-                "changes nothing: it is for limits on totals ({totals})",
-                totals=", ".join(_TOTALS),
+                f"changes nothing: it is for limits on totals ({', '.join(_TOTALS)})",
             )
         if self.needs_types and self.groupby is None:
             names = [name for name in (*_OF_TYPES, "per_type") if getattr(self, name) is not None]
@@ -265,7 +265,7 @@ class Limits:
                 names[0],
                 getattr(self, names[0]),
                 "needs cell types",
-                "name their column with {arg:groupby}",
+                f"name their column with {arg('groupby')}",
             )
         if self.groupby is not None and not self.needs_types:
             raise InvalidValue(
@@ -352,7 +352,7 @@ class Platform:
             raise InvalidValue(
                 "platform",
                 NO_VALUE,
-                "has numbers of probes of its genes, and needs {arg:min_probes}",
+                f"has numbers of probes of its genes, and needs {arg('min_probes')}",
                 "say how many a gene needs",
             )
         for name, partners in _PARTNERS.items():
@@ -362,9 +362,8 @@ class Platform:
                 raise InvalidValue(
                     name,
                     getattr(self, name) if name != "spread" else NO_VALUE,
-                    "needs {partner}",
+                    f"needs {' or '.join(partners)}",
                     "give both, or neither",
-                    partner=" or ".join(partners),
                 )
         if self.codebook is not None and not isinstance(self.codebook, str):
             object.__setattr__(self, "codebook", codewords(self.codebook))
@@ -402,7 +401,7 @@ def codewords(given: Any) -> dict[str, str]:
         }
     if not isinstance(given, Mapping):
         raise InvalidType(
-            "codebook", given, "must be a table of genes and bits, or a {mapping} of codewords"
+            "codebook", given, f"must be a table of genes and bits, or a {MAPPING} of codewords"
         )
     found = {str(gene): word for gene, word in given.items()}
     for gene, word in found.items():
@@ -528,10 +527,10 @@ class Request:
         checks.one_of("across", self.across, ACROSS)
         checks.one_of("missing", self.missing, MISSING)
         if self.limits is not None and not isinstance(self.limits, Limits):
-            raise InvalidType("limits", self.limits, "must be made by {call:Limits}, or {none}")
+            raise InvalidType("limits", self.limits, f"must be made by {call('Limits')}, or {NONE}")
         if self.platform is not None and not isinstance(self.platform, Platform):
             raise InvalidType(
-                "platform", self.platform, "must be made by {call:Platform}, or {none}"
+                "platform", self.platform, f"must be made by {call('Platform')}, or {NONE}"
             )
         objective = OBJECTIVES.resolve("objective", self.objective)
         METHODS.resolve("method", self.method)
@@ -539,8 +538,8 @@ class Request:
             raise InvalidValue(
                 "objective",
                 objective.name,
-                "is for {arg:method=glfs} only",
-                "leave it out with another {arg:method}",
+                f"is for {arg('method', 'glfs')} only",
+                f"leave it out with another {arg('method')}",
             )
 
     @cached_property
@@ -586,7 +585,7 @@ class Request:
         for name, value in arguments.items():
             if name not in own | of_structure:
                 known = ", ".join(self.arguments())
-                raise InvalidType(name, value, "is unknown", "choose one of {known}", known=known)
+                raise InvalidType(name, value, "is unknown", f"choose one of {known}")
         spec = {name: value for name, value in arguments.items() if name in of_structure}
         rest = {name: value for name, value in arguments.items() if name in own}
         if spec:
@@ -613,13 +612,13 @@ def _names_or_mapping(name: str, value: object) -> None:
     if value is None or (isinstance(value, str) and value):
         return
     if not isinstance(value, Mapping):
-        raise InvalidType(name, value, "must be the name of a column of {var}, or a {mapping}")
+        raise InvalidType(name, value, f"must be the name of a column of {VAR}, or a {MAPPING}")
     _mapping(name, value)
 
 
 def _mapping(name: str, value: object) -> None:
     if not isinstance(value, Mapping):
-        raise InvalidType(name, value, "must be a {mapping}")
+        raise InvalidType(name, value, f"must be a {MAPPING}")
     if not value:
         raise InvalidValue(name, value, "is empty", "leave it out")
 
@@ -628,8 +627,6 @@ def _check_lists(name: str, lists: Mapping[Any, Any]) -> None:
     """Refuse families and markers that are not lists of names of genes."""
     for key, genes in lists.items():
         if isinstance(genes, str) or not isinstance(genes, Collection):
-            raise InvalidType(
-                name, genes, "must hold lists of gene names, but {key} does not", key=str(key)
-            )
+            raise InvalidType(name, genes, f"must hold lists of gene names, but {key} does not")
         if not len(genes):
-            raise InvalidValue(name, lists, "has no gene for {key}", "leave it out", key=str(key))
+            raise InvalidValue(name, lists, f"has no gene for {key}", "leave it out")

@@ -19,7 +19,7 @@ from ._anndata.join import data_sets, join
 from ._anndata.stale import made_of_all
 from ._anndata.structure import KEY, compute, specified, store, structure_of
 from ._docs import documented
-from .errors import InvalidValue, naming
+from .errors import InvalidValue, arg, naming
 from .options import Request, StructureSpec
 from .selection import Candidates, answerable, rank_genes
 from .solvers.greedy import LARGEST
@@ -221,9 +221,8 @@ def select_genes(
         raise InvalidValue(
             "n_genes",
             n_genes,
-            "is more than {largest}, the maximum with {arg:as_highly_variable}",
+            f"is more than {LARGEST}, the maximum with {arg('as_highly_variable')}",
             "reduce it, or use scanpy's highly_variable_genes with the batches",
-            largest=LARGEST,
         )
     checks.seed(random_state)
     sets = {"": adata} if isinstance(adata, AnnData) else data_sets(adata)

@@ -15,7 +15,7 @@ from .cells.pca import check_coordinates, full_rank_fits
 from .criterion.criterion import Criterion
 from .criterion.platform import Detection, OnPlatform
 from .data.threads import few_threads
-from .errors import NO_VALUE, Caution, InvalidType, InvalidValue, warn
+from .errors import ADATA, MATRIX, NO_VALUE, Caution, InvalidType, InvalidValue, arg, call, warn
 from .methods import METHODS, Method
 from .panel import Panel, measured
 from .solvers.constrained import select_within
@@ -78,18 +78,12 @@ def _indices(include: ArrayLike, n_features: int) -> Index:
     if not len(genes):
         return np.empty(0, dtype=np.intp)
     if genes.dtype.kind not in "iu":
-        raise InvalidType(
-            "include", NO_VALUE, "has dtype {dtype}", "give indices of genes", dtype=genes.dtype
-        )
+        raise InvalidType("include", NO_VALUE, f"has dtype {genes.dtype}", "give indices of genes")
     genes = genes.astype(np.intp)
     outside = genes[(genes < 0) | (genes >= n_features)]
     if len(outside):
         raise InvalidValue(
-            "include",
-            NO_VALUE,
-            "has gene {gene}, but there are {n} genes",
-            gene=outside[-1],
-            n=n_features,
+            "include", NO_VALUE, f"has gene {outside[-1]}, but there are {n_features} genes"
         )
     return genes
 
@@ -180,10 +174,9 @@ def criterion_of(
             raise InvalidValue(
                 "platform",
                 NO_VALUE,
-                "detects so little that even all genes would preserve only {share:.1g} of what "
-                "should be preserved",
-                "correct its efficiency, which is a share of what is detected in {adata}",
-                share=criterion.reach,
+                f"detects so little that even all genes would preserve only {criterion.reach:.1g} "
+                "of what should be preserved",
+                f"correct its efficiency, which is a share of what is detected in {ADATA}",
             )
     return criterion
 
@@ -199,19 +192,14 @@ def check_sizes(
             raise InvalidValue(
                 "n_genes",
                 n_genes,
-                "is more than the {n} candidate genes",
+                f"is more than the {n_candidates} candidate genes",
                 "ask for fewer",
-                n=n_candidates,
             )
     if spec.n_comps is None:
         full_rank_fits(n_cells, n_features)
     if n_cells < _FEWEST_CELLS:
         raise InvalidValue(
-            "X",
-            NO_VALUE,
-            "has {n} cells: at least {least} are needed",
-            n=n_cells,
-            least=_FEWEST_CELLS,
+            "X", NO_VALUE, f"has {n_cells} cells: at least {_FEWEST_CELLS} are needed"
         )
     if n_features == 1:
         raise InvalidValue(
@@ -233,9 +221,8 @@ def answerable(
         raise InvalidValue(
             "include",
             NO_VALUE,
-            "has {n} genes, more than {arg:n_genes} allows",
-            "ask for {n} genes or more",
-            n=n_included,
+            f"has {n_included} genes, more than {arg('n_genes')} allows",
+            f"ask for {n_included} genes or more",
         )
     check_sizes(shape, request.structure, [n_genes], len(candidates.genes))
     method, detection = request.ranker, candidates.detection
@@ -243,9 +230,8 @@ def answerable(
         raise InvalidValue(
             "n_genes",
             None,
-            "needs a number, since {method} does not choose one",
+            f"needs a number, since {method.name} does not choose one",
             "give a number",
-            method=method.name,
         )
     check_batches(request.across, one_set=one_set)
     of_criterion = {
@@ -258,9 +244,9 @@ def answerable(
         raise InvalidValue(
             next(name for name, asked in of_criterion.items() if asked),
             NO_VALUE,
-            "needs {arg:objective=error}, the default, but the selection is by {method}",
+            f"needs {arg('objective', 'error')}, the default, but the selection is by "
+            f"{method.name}",
             "remove one of the two",
-            method=method.name,
         )
     if detection.failure is not None and (detection.failure[candidates.genes] >= 1.0).all():
         raise InvalidValue(
@@ -273,7 +259,7 @@ def answerable(
         raise InvalidValue(
             "platform",
             NO_VALUE,
-            "changes the noise of genes, and with this {arg:standardize} genes have none",
+            f"changes the noise of genes, and with this {arg('standardize')} genes have none",
             "remove one of the two",
         )
 
@@ -320,7 +306,7 @@ def check_batches(across: str, *, one_set: bool) -> None:
             "across",
             across,
             "needs batches",
-            "name them with {arg:batch_key}, or give several datasets",
+            f"name them with {arg('batch_key')}, or give several datasets",
         )
 
 
@@ -331,14 +317,13 @@ def warn_of_noise(criterion: Criterion) -> None:
     first = max(criterion.sets, key=lambda one: one.axes.strengths[0])
     warn(
         Caution(
-            "{X} has no structure above the noise: its leading axis is {lead:.2f} times the "
-            "noise edge, and {chance:.2f} times after permuting each gene over the cells. "
-            "{call:pp.select_genes} therefore selects by variance, unless there are limits or "
-            "failures, and gives no bound on optimality. Check that the matrix is "
-            "log-normalised and has enough cells. For single informative genes, try "
-            "{arg:objective=exact} with {arg:n_comps=None}.",
-            lead=float(first.axes.strengths[0]),
-            chance=float(first.chance),
+            f"{MATRIX} has no structure above the noise: its leading axis is "
+            f"{float(first.axes.strengths[0]):.2f} times the noise edge, and "
+            f"{float(first.chance):.2f} times after permuting each gene over the cells. "
+            f"{call('pp.select_genes')} therefore selects by variance, unless there are limits or "
+            "failures, and gives no bound on optimality. Check that the matrix is log-normalised "
+            f"and has enough cells. For single informative genes, try {arg('objective', 'exact')} "
+            f"with {arg('n_comps', None)}."
         )
     )
 

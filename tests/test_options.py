@@ -121,8 +121,8 @@ def test_families(adata):
 
 def test_names_that_are_absent_are_said_once(adata, caplog):
     constraints.rows(adata, Limits(families={"x": ["g0", "g1", "CD8"], "y": ["CD8"]}, per_family=1))
-    (record,) = caplog.records
-    assert record.msg.fields["names"] == "CD8"
+    (said,) = caplog.messages
+    assert said.count("CD8") == 1
     with refused(NotFound, "priority"):
         constraints.rows(adata, Limits(priority={"CD8": 2.0}))
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._docs import documented
 from .._files import as_path, check_target, existing, reading, replacing
-from ..errors import InvalidValue
+from ..errors import InvalidValue, call, shown
 from . import read, results
 from .classifier import PARTS, Classifier
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from anndata import AnnData
 
 _TEXTS = ("genes", "classes", "symbols")
-_NO_CLASSIFIER = "is not a classifier of {call:io.write_classifier}"
+_NO_CLASSIFIER = f"is not a classifier of {call('io.write_classifier')}"
 _FORMAT, _VERSION = "glfs_bio classifier", 1
 #: What else of the record a file keeps.
 _ABOUT = ("symbols", "n_genes", "n_labelled", "n_unlabelled", "lam", "versions")
@@ -124,10 +124,8 @@ def read_classifier(path: str | Path) -> dict[str, Any]:
         raise InvalidValue(
             "path",
             str(path),
-            "has format version {written}, and this version of glfs-bio reads {version}",
+            f"has format version {shown(written)}, and this version of glfs-bio reads {_VERSION}",
             "install a later one",
-            written=written,
-            version=_VERSION,
         )
     Classifier.of(found, "path", str(path))
     names = {name: np.asarray(found[name], dtype=object) for name in _TEXTS if name in found}

@@ -14,7 +14,7 @@ from scipy.sparse.csgraph import connected_components
 
 from ..criterion.platform import Detection
 from ..data.matrix import RowMatrix, no_rows
-from ..errors import NO_VALUE, InvalidValue, Message, NotFound, listed
+from ..errors import NO_VALUE, OBS, VAR_NAMES, InvalidValue, Message, NotFound, arg, listed, shown
 from ..options import Limits
 from ..platform.codebook import loads
 from ..solvers.constraints import BROKEN, Row, Rows, check
@@ -94,9 +94,9 @@ def _orderable(adata: AnnData, genes: Candidates) -> Candidates:
         raise InvalidValue(
             "include",
             NO_VALUE,
-            "has genes that cannot be ordered for the {arg:platform}: {genes}",
+            f"has genes that cannot be ordered for the {arg('platform')}: "
+            f"{listed(adata.var_names[out])}",
             "leave them out, or correct its genes",
-            genes=listed(adata.var_names[out]),
         )
     if not (genes.allowed & orderable).any():
         raise InvalidValue(
@@ -150,10 +150,8 @@ def narrowed(adata: AnnData, genes: Candidates, rows: Rows, n_genes: int | None)
         raise InvalidValue(
             "include",
             NO_VALUE,
-            "has genes that limits rule out ({limits}): {genes}",
+            f"has genes that limits rule out ({limits}): {listed(adata.var_names[out])}",
             "leave them out, or relax the limits",
-            limits=limits,
-            genes=listed(adata.var_names[out]),
         )
     check(
         rows,
@@ -166,10 +164,9 @@ def narrowed(adata: AnnData, genes: Candidates, rows: Rows, n_genes: int | None)
         raise InvalidValue(
             "n_genes",
             n_genes,
-            "is more than the {n} candidate genes within the limits ({limits})",
+            f"is more than the {int(allowed.sum())} candidate genes within the limits "
+            f"({', '.join(dict.fromkeys(rows.limits))})",
             "reduce it, or relax the limits",
-            n=int(allowed.sum()),
-            limits=", ".join(dict.fromkeys(rows.limits)),
         )
     return replace(genes, allowed=allowed)
 
@@ -221,7 +218,7 @@ def _totals(adata: AnnData, limits: Limits, types: _Types, detection: Detection)
             raise InvalidValue(
                 "max_total_per_bit",
                 limits.max_total_per_bit,
-                "needs a {arg:platform} with a codebook",
+                f"needs a {arg('platform')} with a codebook",
                 "give one",
             )
         limit = f"max_total_per_bit={limits.max_total_per_bit:g}"
@@ -236,11 +233,9 @@ def _totals(adata: AnnData, limits: Limits, types: _Types, detection: Detection)
             raise NotFound(
                 "max_total_per_type",
                 NO_VALUE,
-                "has the type {kind}, which is missing in column {column!r} of {obs}",
-                "choose from {names}",
-                kind=(kind,),
-                column=limits.groupby,
-                names=listed(types.names),
+                f"has the type {shown(kind)}, which is missing in column {limits.groupby!r} of "
+                f"{OBS}",
+                f"choose from {listed(types.names)}",
             )
         of_type = means[:, 1 + types.names.index(str(kind))]
         yield _upper("max_total_per_type", f"={total:g} ({kind})", of_type, float(total))
@@ -372,17 +367,14 @@ def _listed(
         raise NotFound(
             argument,
             NO_VALUE,
-            "has no gene of {var_names}, but {names}",
-            "use the names in {var_names}",
-            names=listed(absent),
+            f"has no gene of {VAR_NAMES}, but {listed(absent)}",
+            f"use the names in {VAR_NAMES}",
         )
     if absent:
         log.warning(
             Message(
-                "{n} genes of {arg:{argument}} are missing in {var_names}: {names}.",
-                n=len(absent),
-                argument=argument,
-                names=listed(absent),
+                f"{len(absent)} genes of {arg(argument)} are missing in {VAR_NAMES}: "
+                f"{listed(absent)}."
             )
         )
     return {name: np.sort(found[found >= 0]) for name, found in places.items()}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from anndata import AnnData, concat
 
-from ..errors import NO_VALUE, InvalidValue, Message, Refusal, listed
+from ..errors import NO_VALUE, VAR_NAMES, InvalidValue, Message, Refusal, listed
 from . import read
 
 if TYPE_CHECKING:
@@ -84,15 +84,12 @@ def _in_common(sets: Mapping[str, AnnData]) -> pd.Index:
         raise InvalidValue(
             "adata",
             NO_VALUE,
-            "has no gene that is in all datasets ({names})",
-            "give genes the same names, such as symbols, in {var_names}",
-            names=listed(sets),
+            f"has no gene that is in all datasets ({listed(sets)})",
+            f"give genes the same names, such as symbols, in {VAR_NAMES}",
         )
     most = max(one.n_vars for one in sets.values())
     if len(genes) < most:
-        log.info(
-            Message("{n} genes are in all datasets, of at most {most}.", n=len(genes), most=most)
-        )
+        log.info(Message(f"{len(genes)} genes are in all datasets, of at most {most}."))
     return genes
 
 

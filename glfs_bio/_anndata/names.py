@@ -25,14 +25,22 @@ import pandas as pd
 
 from .. import checks
 from ..errors import (
+    ADATA,
+    BOOLEAN,
+    FALSE,
     NO_VALUE,
+    PATTERN,
+    VAR,
+    VAR_NAMES,
     Caution,
     InvalidType,
     InvalidValue,
     Message,
     NotFound,
+    arg,
     listed,
     naming,
+    shown,
     warn,
 )
 from ..options import MISSING
@@ -158,10 +166,10 @@ class Lookup:
 
     def __init__(self, adata: AnnData, symbols: str | None) -> None:
         of_rows = [read.symbols(adata, None)]
-        self.where = Message("{var_names}")
+        self.where = VAR_NAMES
         if symbols is not None:
             of_rows.append(read.symbols(adata, symbols))
-            self.where = Message("{var_names} or column {column!r} of {var}", column=symbols)
+            self.where = f"{VAR_NAMES} or column {symbols!r} of {VAR}"
         self._symbols = symbols
         self._var = adata.var
         self._raw = adata.raw
@@ -197,29 +205,25 @@ class Lookup:
         """Boolean columns of ``.var``."""
         return [name for name in self._var if pd.api.types.is_bool_dtype(self._var[name])]
 
-    def hints(self, absent: Collection[Item]) -> Message:
+    def hints(self, absent: Collection[Item]) -> str:
         """What may have been meant by what is not there: clauses after a semicolon, or nothing."""
         unknown = [item for item in absent if isinstance(item, str) and item not in SOURCES]
-        patterns = ids = Message("")
+        patterns = ids = ""
         if any(map(looks_like_a_pattern, unknown)):
-            patterns = Message("; write a pattern as {pattern}")
+            patterns = f"; write a pattern as {PATTERN}"
         if self._needs_symbols(absent):
-            ids = Message(
-                "; {var_names} has Ensembl ids, so name the column of {var} with symbols in "
-                "{arg:symbols}"
+            ids = (
+                f"; {VAR_NAMES} has Ensembl ids, so name the column of {VAR} with symbols in "
+                f"{arg('symbols')}"
             )
-        raw = Message("")
+        raw = ""
         elsewhere = set() if self._raw is None else set(unknown).intersection(self._raw.var_names)
         if elsewhere:
-            raw = Message(
-                "; {adata}.raw has genes that are missing in {adata}: {names}",
-                names=listed([item for item in unknown if item in elsewhere]),
-            )
+            there = listed([item for item in unknown if item in elsewhere])
+            raw = f"; {ADATA}.raw has genes that are missing in {ADATA}: {there}"
             unknown = [item for item in unknown if item not in elsewhere]
         similar = self._similar(unknown)
-        return Message(
-            "{raw}{similar}{patterns}{ids}", raw=raw, similar=similar, patterns=patterns, ids=ids
-        )
+        return f"{raw}{similar}{patterns}{ids}"
 
     def _similar(self, unknown: Iterable[str]) -> str:
         """A clause about each name that has others like it."""
@@ -270,9 +274,9 @@ def choose(
         raise InvalidValue(
             "include",
             NO_VALUE,
-            "has genes that {arg:exclude} has too: {genes}",
+            f"has genes that {arg('exclude')} has too: "
+            f"{listed(adata.var_names[included & ~allowed])}",
             "remove them from one of the two",
-            genes=listed(adata.var_names[included & ~allowed]),
         )
     if not allowed.any():
         raise InvalidValue("exclude", NO_VALUE, "leaves no candidate gene", "exclude fewer genes")
@@ -323,11 +327,8 @@ def panel(
         raise InvalidValue(
             argument,
             NO_VALUE,
-            "has no gene of {where}, but {names}",
-            "use the names in {where}{hints}",
-            where=lookup.where,
-            names=listed(found.names),
-            hints=lookup.hints(found.absent),
+            f"has no gene of {lookup.where}, but {listed(found.names)}",
+            f"use the names in {lookup.where}{lookup.hints(found.absent)}",
         )
     if found.absent:
         _report(argument, found.absent, Lookup(adata, symbols), missing)
@@ -373,15 +374,14 @@ def _mask(
     absent: dict[Item, None] = {}
     if not (isinstance(genes, str | re.Pattern) or is_several(genes)):
         raise InvalidType(
-            argument, genes, "must be gene names, patterns ({pattern}), or a list of these"
+            argument, genes, f"must be gene names, patterns ({PATTERN}), or a list of these"
         )
     for item in [genes] if isinstance(genes, str | re.Pattern) else genes:
         if not isinstance(item, str | re.Pattern):
             raise InvalidType(
                 argument,
                 NO_VALUE,
-                "has {item}, which is neither a gene name nor a pattern ({pattern})",
-                item=(item,),
+                f"has {shown(item)}, which is neither a gene name nor a pattern ({PATTERN})",
             )
         rows = lookup.rows(item)
         if rows is not None:
@@ -399,11 +399,8 @@ def _without_families(
     if families and missing != "ignore":
         log.warning(
             Message(
-                "{arg:{argument}}: {where} has no gene of these families: {names}{hints}.",
-                argument=argument,
-                where=lookup.where,
-                names=listed(families),
-                hints=lookup.hints(families),
+                f"{arg(argument)}: {lookup.where} has no gene of these families: "
+                f"{listed(families)}{lookup.hints(families)}."
             )
         )
     return [item for item in absent if item not in families]
@@ -414,14 +411,12 @@ def _report(argument: str, absent: Sequence[Item], lookup: Lookup, missing: Miss
     if missing == "ignore" or not absent:
         return
     texts = [item.pattern if isinstance(item, re.Pattern) else item for item in absent]
-    fields = {"names": listed(texts), "where": lookup.where, "hints": lookup.hints(absent)}
+    names, hints = listed(texts), lookup.hints(absent)
     if missing == "warn":
         warn(
             Caution(
-                "{arg:{argument}} has names that are missing in {where} and are ignored: {names}"
-                "{hints}.",
-                argument=argument,
-                **fields,
+                f"{arg(argument)} has names that are missing in {lookup.where} and are ignored: "
+                f"{names}{hints}."
             )
         )
         return
@@ -429,9 +424,8 @@ def _report(argument: str, absent: Sequence[Item], lookup: Lookup, missing: Miss
     raise (NotFound if unknown else InvalidValue)(
         argument,
         NO_VALUE,
-        "has names that are missing in {where}: {names}",
-        "correct them, or ignore them with {arg:missing='warn'}{hints}",
-        **fields,
+        f"has names that are missing in {lookup.where}: {names}",
+        f"correct them, or ignore them with {arg('missing', 'warn')}{hints}",
     )
 
 
@@ -451,9 +445,7 @@ def _names(panel: Any, argument: str) -> list[str]:
     names = list(panel)
     for name in names:
         if not isinstance(name, str):
-            raise InvalidType(
-                argument, NO_VALUE, "has {name}, which is not a gene name", name=(name,)
-            )
+            raise InvalidType(argument, NO_VALUE, f"has {shown(name)}, which is not a gene name")
     if not names:
         raise InvalidValue(argument, NO_VALUE, "is empty", "give gene names")
     return list(dict.fromkeys(map(str, names)))
@@ -475,25 +467,20 @@ def _stored(adata: AnnData, lookup: Lookup, panel: str, argument: str) -> Named 
     if panel in lookup.flags:
         genes = np.flatnonzero(adata.var[panel].to_numpy(dtype=bool, na_value=False))
         if not len(genes):
-            raise InvalidValue(argument, panel, "has no gene: the column is {false} everywhere")
+            raise InvalidValue(argument, panel, f"has no gene: the column is {FALSE} everywhere")
         return Named(genes, list(adata.var_names[genes]), [])
     ranked = _ranked_by_scanpy(adata, panel)
     if ranked is not None:
         return ranked
     if panel in lookup.by_name:
         return [panel]
+    keys = [flag.removesuffix("_selected") for flag in lookup.flags if flag.endswith("_selected")]
     raise NotFound(
         argument,
         panel,
-        "is not a file, a key of a selection ({keys}) or of ranked genes, a {boolean} column "
-        "of {var} ({flags}), or a gene of {where}",
-        "choose one of these, or give gene names as a list{hints}",
-        where=lookup.where,
-        hints=lookup.hints([panel]),
-        keys=listed(
-            name.removesuffix("_selected") for name in lookup.flags if name.endswith("_selected")
-        ),
-        flags=listed(lookup.flags),
+        f"is not a file, a key of a selection ({listed(keys)}) or of ranked genes, a "
+        f"{BOOLEAN} column of {VAR} ({listed(lookup.flags)}), or a gene of {lookup.where}",
+        f"choose one of these, or give gene names as a list{lookup.hints([panel])}",
     )
 
 

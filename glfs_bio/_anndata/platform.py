@@ -12,7 +12,20 @@ import pandas as pd
 from anndata import AnnData
 
 from ..criterion.platform import Detection
-from ..errors import NO_VALUE, InvalidType, InvalidValue, NotFound, listed, naming
+from ..errors import (
+    BOOLEAN,
+    MAPPING,
+    NO_VALUE,
+    VAR,
+    VAR_NAMES,
+    InvalidType,
+    InvalidValue,
+    NotFound,
+    arg,
+    call,
+    listed,
+    naming,
+)
 from ..platform.codebook import bits
 from ..platform.forms import read_panel
 from . import columns, names, read
@@ -51,9 +64,8 @@ def with_codewords(given: Platform) -> Platform:
         raise InvalidValue(
             "codebook",
             given.codebook,
-            "has no codewords, being a file of the form {form}",
+            f"has no codewords, being a file of the form {panel.form}",
             "name a codebook of MERSCOPE, or give a table",
-            form=panel.form,
         )
     return replace(given, codebook=panel.codebook)
 
@@ -102,9 +114,8 @@ def _orderable(adata: AnnData, given: Platform, symbols: str | None) -> NDArray[
             raise InvalidValue(
                 "platform",
                 NO_VALUE,
-                "names {genes!r} for its genes, which must be a {boolean} column of {var}, or one "
-                "of numbers of probes with {arg:min_probes}",
-                genes=genes,
+                f"names {genes!r} for its genes, which must be a {BOOLEAN} column of {VAR}, or "
+                f"one of numbers of probes with {arg('min_probes')}",
             )
         return np.asarray(column.to_numpy(dtype=float, na_value=0.0) >= least)
     if isinstance(genes, str | Path):
@@ -112,10 +123,9 @@ def _orderable(adata: AnnData, given: Platform, symbols: str | None) -> NDArray[
             raise NotFound(
                 "platform",
                 NO_VALUE,
-                "names {genes!r} for its genes, neither a column of {var} ({columns}) nor a file",
+                f"names {str(genes)!r} for its genes, neither a column of {VAR} "
+                f"({listed(adata.var.columns)}) nor a file",
                 "name one of these, or give names as a list",
-                genes=str(genes),
-                columns=listed(adata.var.columns),
             )
         genes = read_panel(genes)
     if isinstance(genes, pd.Series):
@@ -128,7 +138,7 @@ def _orderable(adata: AnnData, given: Platform, symbols: str | None) -> NDArray[
         raise InvalidType(
             "platform",
             NO_VALUE,
-            "must have genes as names, a file, a column of {var}, or a {mapping} of numbers",
+            f"must have genes as names, a file, a column of {VAR}, or a {MAPPING} of numbers",
         )
     wanted, lookup = set(genes), names.Lookup(adata, symbols)
     rows = [row for name, of_name in lookup.by_name.items() if name in wanted for row in of_name]
@@ -139,11 +149,8 @@ def _orderable(adata: AnnData, given: Platform, symbols: str | None) -> NDArray[
         raise InvalidValue(
             "platform",
             NO_VALUE,
-            "has no gene that is in {where}, but {names}",
-            "name genes as they are named there{hints}",
-            where=lookup.where,
-            names=listed(some),
-            hints=lookup.hints(some),
+            f"has no gene that is in {lookup.where}, but {listed(some)}",
+            f"name genes as they are named there{lookup.hints(some)}",
         )
     return found
 
@@ -176,14 +183,14 @@ def _of_table(adata: AnnData, table: pd.DataFrame) -> dict[str, dict[str, float]
             "efficiency",
             NO_VALUE,
             "is a table without a column 'efficiency', or with a gene twice",
-            "give that of {call:tl.estimate_efficiency}",
+            f"give that of {call('tl.estimate_efficiency')}",
         )
     there = table[table.index.isin(adata.var_names)]
     if there.empty:
         raise InvalidValue(
             "efficiency",
             NO_VALUE,
-            "has no gene of {var_names}",
+            f"has no gene of {VAR_NAMES}",
             "give genes the same names, such as symbols",
         )
     kept = [name for name in _OF_TABLE if name in table]
@@ -205,7 +212,7 @@ def shares(adata: AnnData, given: AnnData, layer: str | None) -> Array:
         raise InvalidValue(
             "efficiency",
             NO_VALUE,
-            "has no gene of {var_names}",
+            f"has no gene of {VAR_NAMES}",
             "give genes the same names, such as symbols",
         )
     found = np.zeros(adata.n_vars)

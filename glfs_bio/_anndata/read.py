@@ -15,13 +15,25 @@ from ..cells.graph import check_graph
 from ..cells.pca import check_coordinates
 from ..data.matrix import RowMatrix, check_finite, check_indices, no_rows
 from ..errors import (
+    ADATA,
+    BOOLEAN,
+    FALSE,
+    LAYERS,
+    LOG_NORMALISE,
     NO_VALUE,
+    NONE,
+    OBS,
+    OBSM,
+    OBSP,
+    UNS,
+    VAR,
+    VAR_NAMES,
     Caution,
     InvalidType,
     InvalidValue,
-    Message,
     NotFound,
     Refusal,
+    arg,
     listed,
     warn,
 )
@@ -40,10 +52,10 @@ _PRECISIONS = (4, 8)
 #: The layer that stands for ``.raw``.
 RAW = "raw"
 _PARTS = {
-    "layers": Message("{layers}"),
-    "obs": Message("{obs}"),
-    "obsm": Message("{obsm}"),
-    "var": Message("{var}"),
+    "layers": LAYERS,
+    "obs": OBS,
+    "obsm": OBSM,
+    "var": VAR,
 }
 
 
@@ -83,27 +95,27 @@ def inputs(adata: AnnData, named: StructureSpec) -> Inputs:
     """Read what parameters name; warns of values that are not log-normalised."""
     data = row_matrix(adata, named.layer)
     if looks_like_counts(data):
-        warn(Caution("The matrix looks like raw counts (whole numbers): {log_normalise}."))
+        warn(Caution(f"The matrix looks like raw counts (whole numbers): {LOG_NORMALISE}."))
     elif logged_twice(data):
         warn(
             Caution(
                 "The matrix looks log-transformed twice: transform it once, or name a "
-                "log-normalised layer with {arg:layer}."
+                f"log-normalised layer with {arg('layer')}."
             )
         )
     elif looks_like_intensities(data):
         warn(
             Caution(
                 "The matrix has values that are too large for log-normalised expression, like "
-                "raw microarray intensities: set values below 20 to 20 and take log2 first, "
-                "or name a log-normalised layer with {arg:layer}."
+                "raw microarray intensities: set values below 20 to 20 and take log2 first, or "
+                f"name a log-normalised layer with {arg('layer')}."
             )
         )
     if named.batch_key is not None and named.neighbors_key is not None:
         raise InvalidValue(
             "neighbors_key",
             named.neighbors_key,
-            "is a graph of all cells, but each batch of {arg:batch_key} has its own",
+            f"is a graph of all cells, but each batch of {arg('batch_key')} has its own",
             "remove one of the two",
         )
     return Inputs(
@@ -122,8 +134,7 @@ def check(adata: object) -> None:
         raise InvalidType(
             "adata",
             NO_VALUE,
-            "must be an AnnData object of cells × genes, not {kind}",
-            kind=type(adata).__name__,
+            f"must be an AnnData object of cells × genes, not {type(adata).__name__}",
         )
 
 
@@ -135,9 +146,8 @@ def unique_names(adata: AnnData) -> None:
         raise InvalidValue(
             "adata",
             NO_VALUE,
-            "has duplicate gene names in {var_names} ({names})",
+            f"has duplicate gene names in {VAR_NAMES} ({listed(doubled)})",
             "make them unique first",
-            names=listed(doubled),
         )
 
 
@@ -159,14 +169,7 @@ def find(
     checks.texts(or_none=False, **{argument: name})
     names = getattr(adata, part).keys()
     if name not in names:
-        raise NotFound(
-            argument,
-            name,
-            "is not in {part}",
-            "choose from {names}",
-            part=_PARTS[part],
-            names=listed(names),
-        )
+        raise NotFound(argument, name, f"is not in {_PARTS[part]}", f"choose from {listed(names)}")
     return getattr(adata, part)[name]
 
 
@@ -188,7 +191,9 @@ def layer_or_raw(adata: Any, layer: str | None, use_raw: bool) -> str | None:
         return layer
     check(adata)
     if layer is not None:
-        raise InvalidValue("use_raw", True, "is given with {arg:layer}", "leave out one of the two")
+        raise InvalidValue(
+            "use_raw", True, f"is given with {arg('layer')}", "leave out one of the two"
+        )
     if adata.raw is None:
         raise InvalidValue("use_raw", True, "needs .raw, which is missing", "leave it out")
     if RAW in adata.layers:
@@ -203,8 +208,8 @@ def matrix(adata: AnnData, layer: str | None = None, argument: str = "layer") ->
     if data is None:
         raise InvalidValue(
             *about,
-            "is {none}, but an expression matrix is needed",
-            "name one with {arg:layer}",
+            f"is {NONE}, but an expression matrix is needed",
+            f"name one with {arg('layer')}",
         )
     _check_shape(data, about)
     if isinstance(data, np.ma.MaskedArray):
@@ -215,9 +220,7 @@ def matrix(adata: AnnData, layer: str | None = None, argument: str = "layer") ->
         check_indices(data, *about)
         data = data if data.format in ("csr", "csc") else data.tocsr()
     elif not isinstance(data, np.ndarray):
-        raise InvalidType(
-            *about, "is not in memory, but {kind}", "load it first", kind=type(data).__name__
-        )
+        raise InvalidType(*about, f"is not in memory, but {type(data).__name__}", "load it first")
     values = data.data if sparse.issparse(data) else data
     _check_real(values, about)
     check_finite(values, *about)
@@ -345,13 +348,11 @@ def mask(
         raise InvalidValue(
             argument,
             NO_VALUE,
-            "must be {boolean} with {n_rows} entries, and has dtype {dtype} and shape {shape}",
-            n_rows=n_rows,
-            dtype=str(values.dtype),
-            shape=str(values.shape),
+            f"must be {BOOLEAN} with {n_rows} entries, and has dtype {values.dtype} and shape "
+            f"{values.shape}",
         )
     if not values.any():
-        raise InvalidValue(argument, NO_VALUE, "selects nothing, since all entries are {false}")
+        raise InvalidValue(argument, NO_VALUE, f"selects nothing, since all entries are {FALSE}")
     return values
 
 
@@ -372,23 +373,21 @@ def graph(adata: AnnData, neighbors_key: str | None) -> Any:
     checks.texts(neighbors_key=neighbors_key)
     key = neighbors_key
     if key not in adata.uns:
-        raise NotFound("neighbors_key", key, "is not in {uns}", "compute the graph first")
+        raise NotFound("neighbors_key", key, f"is not in {UNS}", "compute the graph first")
     if not isinstance(adata.uns[key], Mapping):
         raise InvalidType(
             "neighbors_key",
             key,
-            "is {kind} in {uns}, not a graph of cells",
+            f"is {type(adata.uns[key]).__name__} in {UNS}, not a graph of cells",
             "compute the graph again",
-            kind=type(adata.uns[key]).__name__,
         )
     connectivities = adata.uns[key].get("connectivities_key", "connectivities")
     if connectivities not in adata.obsp:
         raise NotFound(
             "neighbors_key",
             key,
-            "refers to {connectivities!r}, which is missing in {obsp}",
+            f"refers to {connectivities!r}, which is missing in {OBSP}",
             "compute the graph again",
-            connectivities=connectivities,
         )
     return check_graph(adata.obsp[connectivities], adata.n_obs, "neighbors_key")
 
@@ -402,9 +401,8 @@ def batches(adata: AnnData, batch_key: str | None) -> NDArray[Any] | None:
         raise InvalidValue(
             "batch_key",
             batch_key,
-            "is missing for {n_cells} cells",
+            f"is missing for {int(column.isna().sum())} cells",
             "fill it in, or remove these cells",
-            n_cells=int(column.isna().sum()),
         )
     return np.asarray(column.astype(str).to_numpy())
 
@@ -421,10 +419,8 @@ def _stored(adata: AnnData, layer: str | None, argument: str) -> Any:
     if package in _ON_GPU:
         raise InvalidType(
             *_subject(layer, argument),
-            "holds a {package} {kind}, which is in the memory of a GPU",
+            f"holds a {package} {holds.__name__}, which is in the memory of a GPU",
             "copy it to the CPU first, with rapids_singlecell.get.anndata_to_CPU",
-            package=package,
-            kind=holds.__name__,
         )
     return data
 
@@ -436,9 +432,8 @@ def _of_raw(adata: AnnData) -> Any:
         raise NotFound(
             "layer",
             RAW,
-            "lacks genes of {var_names}: {names}",
-            "remove these genes from {adata}",
-            names=listed(adata.var_names[lacks]),
+            f"lacks genes of {VAR_NAMES}: {listed(adata.var_names[lacks])}",
+            f"remove these genes from {ADATA}",
         )
     return adata.raw[:, adata.var_names].X
 
@@ -450,24 +445,15 @@ def _subject(layer: str | None, argument: str) -> tuple[str, object]:
 
 def _check_shape(data: Any, about: tuple[str, object]) -> None:
     if 0 in data.shape:
-        raise InvalidValue(
-            *about,
-            "has no cells, or no genes: its shape is {shape}",
-            shape=str(tuple(data.shape)),
-        )
+        raise InvalidValue(*about, f"has no cells, or no genes: its shape is {tuple(data.shape)}")
 
 
 def _check_real(values: Any, about: tuple[str, object]) -> None:
     if values.dtype.kind not in "biuf":
-        raise InvalidType(
-            *about, "must hold real numbers, and has dtype {dtype}", dtype=str(values.dtype)
-        )
+        raise InvalidType(*about, f"must hold real numbers, and has dtype {values.dtype}")
     if values.dtype.kind == "f" and values.dtype.itemsize not in _PRECISIONS:
         raise InvalidType(
-            *about,
-            "has the unsupported dtype {dtype}",
-            "convert it to float32 or float64",
-            dtype=str(values.dtype),
+            *about, f"has the unsupported dtype {values.dtype}", "convert it to float32 or float64"
         )
 
 

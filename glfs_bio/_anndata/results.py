@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from .. import checks, codec
-from ..errors import InvalidValue, NotFound
+from ..errors import UNS, VAR, InvalidValue, NotFound, call
 from ..options import Request, StructureSpec
 from . import read, stale
 
@@ -122,17 +122,15 @@ def entry(
     read.check(adata)
     checks.texts(or_none=False, **{argument: key})
     if key not in adata.uns:
-        raise NotFound(argument, key, "is not in {uns}", "run {call:{writer}} first", writer=writer)
+        raise NotFound(argument, key, f"is not in {UNS}", f"run {call(writer)} first")
     found: dict[str, Any] = adata.uns[key]
     missing = [name for name in needs if not (isinstance(found, Mapping) and name in found)]
     if missing:
         raise NotFound(
             argument,
             key,
-            "is not a result of {call:{writer}}, since {missing} is missing",
+            f"is not a result of {call(writer)}, since {', '.join(missing)} is missing",
             "run it, or choose another key",
-            writer=writer,
-            missing=", ".join(missing),
         )
     return found
 
@@ -144,14 +142,7 @@ def current(
     found = entry(adata, key, writer, *needs, argument=argument)
     why = stale.stale(adata, found)
     if why is not None:
-        raise InvalidValue(
-            argument,
-            key,
-            "is outdated: {why}",
-            "run {call:{writer}} again",
-            why=why,
-            writer=writer,
-        )
+        raise InvalidValue(argument, key, f"is outdated: {why}", f"run {call(writer)} again")
     return found
 
 
@@ -177,9 +168,8 @@ def ranked(adata: AnnData, key: str, *, only: str = "selected") -> pd.DataFrame:
             raise NotFound(
                 "key",
                 key,
-                "is not a selection, since {var} has no column {column}",
-                "run {call:pp.select_genes} first",
-                column=f"{key}_{name}",
+                f"is not a selection, since {VAR} has no column {key}_{name}",
+                f"run {call('pp.select_genes')} first",
             )
     frame = pd.DataFrame({name: adata.var[f"{key}_{name}"] for name in names})
     flags = ["selected", "included"]
@@ -190,7 +180,7 @@ def ranked(adata: AnnData, key: str, *, only: str = "selected") -> pd.DataFrame:
             "key",
             key,
             "has no selected gene",
-            "run {call:pp.select_genes} again, or choose another selection",
+            f"run {call('pp.select_genes')} again, or choose another selection",
         )
     return frame.sort_values("rank", kind="stable")
 
@@ -220,9 +210,8 @@ def frequency(adata: AnnData, key: str) -> pd.Series:
         raise NotFound(
             "key",
             key,
-            "is not a stability, since {var} has no column {column}",
-            "run {call:tl.stability} first",
-            column=f"{key}_frequency",
+            f"is not a stability, since {VAR} has no column {key}_frequency",
+            f"run {call('tl.stability')} first",
         )
     column = adata.var[f"{key}_frequency"].dropna()
     return column.sort_values(ascending=False, kind="stable")

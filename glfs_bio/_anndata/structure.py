@@ -11,7 +11,7 @@ import numpy as np
 from .. import checks
 from ..cells import noise
 from ..cells.cells import Cells, build_problems, split
-from ..errors import Caution, InvalidValue, Message, naming, warn
+from ..errors import MATRIX, Caution, InvalidValue, arg, call, naming, warn
 from ..options import StructureSpec
 from ..selection import criterion_of
 from . import read, stale
@@ -72,7 +72,7 @@ def specified(adata: AnnData, spec: StructureSpec) -> StructureSpec:
             raise InvalidValue(
                 name,
                 getattr(spec, name),
-                "conflicts with the structure of {arg:use_rep}, which has its own",
+                f"conflicts with the structure of {arg('use_rep')}, which has its own",
                 "remove one of the two",
             )
     kept = adata.uns[spec.use_rep]["params"]
@@ -100,7 +100,7 @@ def structure_of(
             "use_rep",
             spec.stored_key,
             "is the structure of another matrix, representation or graph",
-            "run {call:pp.structure} again",
+            f"run {call('pp.structure')} again",
         )
     structure = compute(adata, inputs, spec)
     if keep:
@@ -133,12 +133,12 @@ def _warn_of_scaled(sets: Sequence[Cells], *, has_raw: bool) -> None:
     varying = variance[variance > 0]
     alike = np.abs(varying - 1.0) < _ALIKE
     if len(varying) >= _MANY_GENES and alike.mean() > _NEARLY_ALL:
+        raw = f", such as {arg('layer', 'raw')}" if has_raw else ""
         warn(
             Caution(
                 "Nearly all genes have variance 1, as after scaling, which hides the "
                 "difference between expressed genes and noise. Select before scaling, or name "
-                "a log-normalised layer with {arg:layer}{raw}.",
-                raw=Message(", such as {arg:layer=raw}" if has_raw else ""),
+                f"a log-normalised layer with {arg('layer')}{raw}."
             )
         )
 
@@ -151,11 +151,9 @@ def _warn_of_one_gene(adata: AnnData, sets: Sequence[Cells]) -> None:
     if shares.max() > _MOST:
         warn(
             Caution(
-                "{gene} varies much more than the other genes and makes {percent:.0f} % of "
-                "the assumed noise of the platform: is it in the same unit? Correct its unit, "
-                "or remove it from {X}.",
-                gene=str(adata.var_names[int(shares.argmax())]),
-                percent=100.0 * float(shares.max()),
+                f"{adata.var_names[int(shares.argmax())]} varies much more than the other genes "
+                f"and makes {100.0 * float(shares.max()):.0f} % of the assumed noise of the "
+                f"platform: is it in the same unit? Correct its unit, or remove it from {MATRIX}."
             )
         )
 

@@ -248,7 +248,7 @@ def split(batch: ArrayLike | None, n_cells: int) -> list[tuple[str | None, Index
     large = np.flatnonzero(sizes >= _FEWEST_CELLS)
     if not len(large):
         raise InvalidValue(
-            "batch", NO_VALUE, "has no batch of {n} cells", "merge batches", n=_FEWEST_CELLS
+            "batch", NO_VALUE, f"has no batch of {_FEWEST_CELLS} cells", "merge batches"
         )
     return [(str(names[code]), np.flatnonzero(codes == code)) for code in large]
 
@@ -261,15 +261,15 @@ def warn_of_few(batch: ArrayLike, n_cells: int) -> None:
     if none.any():
         log.warning(
             Message(
-                "Batches of one or two cells are left out: {names}.",
-                names=_with_sizes(names[none], sizes[none]),
+                "Batches of one or two cells are left out: "
+                f"{_with_sizes(names[none], sizes[none])}."
             )
         )
     if few.any():
         log.warning(
             Message(
-                "Batches with few cells count as much as others: {names}. Merge or remove them.",
-                names=_with_sizes(names[few], sizes[few]),
+                "Batches with few cells count as much as others: "
+                f"{_with_sizes(names[few], sizes[few])}. Merge or remove them."
             )
         )
 
@@ -283,16 +283,12 @@ def _counted(batch: ArrayLike, n_cells: int) -> tuple[NDArray[np.str_], Index, I
     labels = np.asarray(batch)
     if labels.shape != (n_cells,):
         raise InvalidValue(
-            "batch",
-            NO_VALUE,
-            "has shape {shape}, but there are {n} cells",
-            shape=labels.shape,
-            n=n_cells,
+            "batch", NO_VALUE, f"has shape {labels.shape}, but there are {n_cells} cells"
         )
     missing = sum(label is None or label != label for label in labels.tolist())
     if missing:
         raise InvalidValue(
-            "batch", NO_VALUE, "is missing for {n} cells", "fill or remove them", n=missing
+            "batch", NO_VALUE, f"is missing for {missing} cells", "fill or remove them"
         )
     return np.unique(labels.astype(str), return_inverse=True, return_counts=True)
 
@@ -307,8 +303,9 @@ def build_problems(
     batch: ArrayLike | None = None,
     whole_space: bool = False,
 ) -> list[Cells]:
-    """Reduce all cells, or each batch, computing what was not given.  Shapes: `representation`
-    (n_cells, r).
+    """Reduce all cells, or each batch, computing what was not given: coordinates whose span is V,
+    shape (n_cells, r), and a checked graph (:func:`~glfs_bio.cells.graph.check_graph`).  Shapes:
+    `representation` (n_cells, r).
     """
     whole = in_range(dense_if_flat(RowMatrix(data)))
     if batch is not None and graph is not None:
@@ -332,9 +329,8 @@ def build_problems(
     if most > 1:
         log.warning(
             Message(
-                "The graph of the cells has {n} connected components. If they should be "
-                "connected, use more neighbours, or remove isolated cells.",
-                n=most,
+                f"The graph of the cells has {most} connected components. If they should be "
+                "connected, use more neighbours, or remove isolated cells."
             )
         )
     return sets
@@ -351,7 +347,7 @@ def _reduced(
     """One set of cells, which messages call `cells_are`."""
     sample = look(data, whole=spec.n_comps is None, random_state=spec.random_state)
     if not sample.variance.any():
-        raise InvalidValue("X", NO_VALUE, "has no gene that varies over {cells}", cells=cells_are)
+        raise InvalidValue("X", NO_VALUE, f"has no gene that varies over {cells_are}")
     with few_threads(spec.n_comps or min(data.shape)):
         problem = _build(data, sample, spec, representation, graph, whole_space)
         if problem.axes.strengths[0] >= noise.EVIDENT:

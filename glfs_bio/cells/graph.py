@@ -152,10 +152,8 @@ def check_graph(graph: Matrix, n_cells: int, name: str = "graph") -> sparse.csr_
         raise InvalidValue(
             name,
             NO_VALUE,
-            "has shape {shape}, but there are {n} cells",
+            f"has shape {shape}, but there are {n_cells} cells",
             "recompute it on these cells",
-            shape=shape,
-            n=n_cells,
         )
     check_indices(graph, name)
     graph = sparse.csr_array(
@@ -166,9 +164,8 @@ def check_graph(graph: Matrix, n_cells: int, name: str = "graph") -> sparse.csr_
         raise InvalidValue(
             name,
             NO_VALUE,
-            "has negative weights (smallest {smallest:.3g}), and similarities must be ≥ 0",
+            f"has negative weights (smallest {graph.data.min():.3g}), and similarities must be ≥ 0",
             "recompute it",
-            smallest=graph.data.min(),
         )
     gap = abs(graph - graph.T)
     if gap.nnz and gap.max() > _SYMMETRY * graph.max():

@@ -67,7 +67,11 @@ def graph_residuals(data: Matrix, smoother: sparse.csr_array) -> Array:
 def measure(
     data: Matrix, variance: Array, graph: sparse.csr_array, own: Array | None = None
 ) -> Array:
-    """``σ_i²``: the residual on the normalised Laplacian, at least 10⁻³ of the variance."""
+    """``σ_i²``: the residual on the normalised Laplacian, at least 10⁻³ of the variance.
+
+    With `own`, the variance in a sample, the residual is measured as a share of it; a gene that no
+    cell of the sample expresses is all noise.
+    """
     residuals = graph_residuals(data, laplacian(graph))
     if own is not None:
         share = np.divide(residuals, own, out=np.ones_like(own), where=own > 0)

@@ -60,8 +60,12 @@ def leading_eigenvectors(
     rounding: float = _EIGENVALUE_TOLERANCE,
     start: Array | None = None,
 ) -> tuple[Array, Array]:
-    """Approximately the largest eigenvalues, shape (n_vectors,), and their eigenvectors.  Shapes:
-    `start` (size, k).  Eigenvalues in descending order, and eigenvectors, shape (size, n_vectors).
+    """Approximately the largest eigenvalues, descending, at most `n_vectors`, and their
+    eigenvectors, shape (size, n_vectors), of a positive semidefinite matrix from products with it.
+
+    No more products are made once one adds less than `tolerance` of the sum of the eigenvalues.
+    Those up to the share `rounding` of the largest are rounding of `times`.  Vectors near the
+    leading ones may be given to `start` with, shape (size, k).
     """
     width = min(max(1, round(n_vectors / _LANES)) * _LANES, size)
     spanning = -(-size // width)
@@ -115,11 +119,7 @@ def check_coordinates(values: ArrayLike, n_cells: int, name: str = "representati
     shape = np.shape(values)
     if len(shape) != 2 or shape[0] != n_cells:
         raise InvalidValue(
-            name,
-            NO_VALUE,
-            "has shape {shape}, and must have one row for each of {n} cells",
-            shape=shape,
-            n=n_cells,
+            name, NO_VALUE, f"has shape {shape}, and must have one row for each of {n_cells} cells"
         )
     coordinates = checks.real(name, values)
     if not np.ptp(coordinates, axis=0).any():
@@ -162,13 +162,9 @@ def full_rank_fits(n_cells: int, n_genes: int) -> None:
         raise InvalidValue(
             "n_comps",
             None,
-            "needs about {needed:.0f} GB for {n_cells} cells × {n_genes} genes, but "
-            "{there_is:.0f} GB are available",
+            f"needs about {needed / 1e9:.0f} GB for {n_cells} cells × {n_genes} genes, but "
+            f"{there_is / 1e9:.0f} GB are available",
             "give it a number, such as 50",
-            needed=needed / 1e9,
-            n_cells=n_cells,
-            n_genes=n_genes,
-            there_is=there_is / 1e9,
         )
 
 
@@ -192,8 +188,8 @@ def principal_components(
     """Scores of the cells on the leading principal components, shape (n_cells, n_comps).
 
     Sparse data stay sparse, unless one side is so short that all components are asked for.
-
-    Shapes: `start` (n_genes, k).
+    `tolerance` is that of :func:`leading_eigenvectors`; loadings near those that are looked for may
+    be given to `start` with, shape (n_genes, k).
     """
     known = data if isinstance(data, Dense | Sparse) else products(data)
     n_cells, n_genes = known.matrix.shape

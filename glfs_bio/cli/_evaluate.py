@@ -10,7 +10,7 @@ import numpy as np
 
 import glfs_bio
 
-from ..errors import InvalidValue
+from ..errors import OBS, InvalidValue, arg
 from . import _files as files
 from . import _options as options
 from . import _results as results
@@ -64,7 +64,7 @@ def evaluate(
     """
     if tables.per_label is not None and arguments.labels is None:
         raise InvalidValue(
-            "per_label", tables.per_label, "needs {arg:labels}", "name their column of {obs}"
+            "per_label", tables.per_label, f"needs {arg('labels')}", f"name their column of {OBS}"
         )
     adata = cells.load()
     glfs_bio.tl.evaluate_panel(

@@ -10,7 +10,7 @@ import typer
 
 import glfs_bio
 
-from ..errors import InvalidValue
+from ..errors import InvalidValue, arg
 from . import _files as files
 from . import _options as options
 from . import _values as values
@@ -87,7 +87,10 @@ def order(
     """
     if written.reference is not None and (arguments.labels is None or counts is None):
         raise InvalidValue(
-            "reference", written.reference, "needs {arg:labels} and {arg:counts}", "name both"
+            "reference",
+            written.reference,
+            f"needs {arg('labels')} and {arg('counts')}",
+            "name both",
         )
     adata = cells.load()
     with progress():

@@ -10,7 +10,7 @@ import typer
 
 import glfs_bio
 
-from ..errors import InvalidValue
+from ..errors import InvalidValue, arg
 from ..methods import OBJECTIVES
 from . import _files as files
 from . import _options as options
@@ -98,7 +98,7 @@ def select(
     """
     if cells.also and (knobs := structure.knobs()):
         raise InvalidValue(
-            knobs[0], getattr(structure, knobs[0]), "is for one dataset", "leave out {arg:also}"
+            knobs[0], getattr(structure, knobs[0]), "is for one dataset", f"leave out {arg('also')}"
         )
     sets = cells.load_all()
     adata = sets[str(cells.source)]

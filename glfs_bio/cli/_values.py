@@ -9,7 +9,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
-from ..errors import InvalidType, InvalidValue
+from ..errors import VAR, InvalidType, InvalidValue
 
 #: Patterns may have commas between their slashes.
 _PART = re.compile(r"\s*(/(?:[^/\\]|\\.)+/(?=\s*(?:,|$))|[^,\s][^,]*)")
@@ -82,11 +82,7 @@ def _items(part: str, argument: str) -> list[str | re.Pattern[str]]:
         return [_pattern(part, argument)]
     if looks_like_a_pattern(part):
         raise InvalidValue(
-            argument,
-            part,
-            "looks like a pattern",
-            "write it between slashes, as '/{part}/'",
-            part=part,
+            argument, part, "looks like a pattern", f"write it between slashes, as '/{part}/'"
         )
     return [part]
 
@@ -95,9 +91,7 @@ def _pattern(text: str, argument: str) -> re.Pattern[str]:
     try:
         return re.compile(text[1:-1])
     except re.error as error:
-        raise InvalidValue(
-            argument, text, "is not a regular expression", "{said}", said=str(error)
-        ) from error
+        raise InvalidValue(argument, text, "is not a regular expression", str(error)) from error
 
 
 def _is_list(text: str) -> bool:
@@ -154,7 +148,7 @@ def _pair(word: str, argument: str, allowed: str) -> tuple[str, float]:
     except ValueError:
         name, value = "", 0.0
     if not name:
-        raise InvalidValue(argument, word, "must be {allowed}", allowed=allowed)
+        raise InvalidValue(argument, word, f"must be {allowed}")
     return name, value
 
 
@@ -182,7 +176,7 @@ def preserve(words: list[str], argument: str) -> Any:
                 argument,
                 word,
                 "is a list of genes, which stands alone and without a weight",
-                "name a file of them, or a boolean column of {var}",
+                f"name a file of them, or a boolean column of {VAR}",
             )
         if name in weights:
             raise InvalidValue(argument, word, "is there twice", "give it once, as NAME=WEIGHT")

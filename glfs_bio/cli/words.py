@@ -12,9 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
-from ..errors import NO_VALUE, Door, shortened
+from ..errors import Door, shortened
 
 _NONE, _TRUE, _FALSE = "nothing", "true", "false"
 #: Functions that have a command of another name, or an option of one.
@@ -83,21 +82,21 @@ def door(options: Mapping[str, Option]) -> Door:
     )
 
 
-def _argument(options: Mapping[str, Option], name: str, value: Any) -> str:
+def _argument(options: Mapping[str, Option], name: str, value: str | None) -> str:
     """An argument, or one item of it, with its value as it would be given."""
     name, _, key = name.partition("[")
-    given = "" if value is NO_VALUE else _plain(str(value))
+    given = value or ""
     if key:
         given = f"{_plain(key.removesuffix(']'))}={given}".removesuffix("=")
     own = options.get("source" if name in _CELLS else name)
     if own is None:
         called = "IN" if name in _CELLS else name
         return given if given and name in _FILES else f"{called} {given}".strip()
-    if own.is_flag and given in {_TRUE, "True"}:
+    if own.is_flag and given == _TRUE:
         return own.name
-    if own.is_flag and given in {_FALSE, "False"} and own.opposite:
+    if own.is_flag and given == _FALSE and own.opposite:
         return own.opposite
-    if given in {_NONE, "None"} or (own.is_flag and given in {_FALSE, "False"}):
+    if given == _NONE or (own.is_flag and given == _FALSE):
         return f"no {own.name}"
     return f"{own.name} {given}".strip()
 

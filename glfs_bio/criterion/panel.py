@@ -97,9 +97,8 @@ class MeasuredPanel:
         (len(panel), n_labels).
 
         Without gene i the error at the cells, ``diag(Z E Zᵀ)``, grows by
-        ``(Z E g_i)²/(1 − g_iᵀ E g_i)``; this is summed over the cells of a label.
-
-        Shape (len(panel), n_labels).  A row sums to 1 where every cell has a label.
+        ``(Z E g_i)²/(1 − g_iᵀ E g_i)``; this is summed over the cells of a label.  `codes` has one
+        array per set of cells, −1 for no label.  A row sums to 1 where every cell has a label.
         """
         work = np.zeros((len(self.genes), n_labels))
         total = np.zeros(len(self.genes))
@@ -113,7 +112,8 @@ class MeasuredPanel:
     def pairs(self, codes: Sequence[Index], n_labels: int) -> Pairs:
         """Return how far each pair of labels is separated.
 
-        Sets of cells count by the distance of the two labels there.
+        Sets of cells count by the distance of the two labels there.  `codes` are those of
+        :meth:`supports`.
         """
         first, second = np.triu_indices(n_labels, 1)
         whole, left = np.zeros(len(first)), np.zeros(len(first))
@@ -133,9 +133,10 @@ class MeasuredPanel:
         return Pairs(first, second, 1.0 - left / safe, work / safe[:, None])
 
     def losses_by_axis(self) -> list[Array]:
-        """Return shares of each gene's loss along the eigenvectors of W, the axes.  One array a set
-        of cells, shape (len(panel), r), in the order of ``Block.weights``.  The shares of a gene
-        sum to 1 over all sets.
+        """Return shares of each gene's loss along the axes, the eigenvectors of W.
+
+        One array per set of cells, shape (len(panel), r), in the order of ``Block.weights``.  The
+        shares of a gene sum to 1 over all sets.
         """
         parts = [posterior.losses_by_axis() for posterior in self.posteriors]
         total = sum(part.sum(axis=1) for part in parts)
@@ -169,8 +170,6 @@ class MeasuredPanel:
         In units of the mean over the cells of a set when no gene is measured.  It follows the
         absolute error of what is predicted for a cell: a cell of which more is to be known has more
         unexplained.
-
-        One array a set of cells.
         """
         shares = []
         for number, posterior in enumerate(self.posteriors):
@@ -182,9 +181,8 @@ class MeasuredPanel:
     def substitutions(self, leaving: Index | None = None) -> Substitutions:
         """Replace genes i of the panel (None: all), one at a time, by every other gene j.
 
-        Gene i leaves, ``E ← E + E g_i g_iᵀ E/(1 − g_iᵀ E g_i)``, and gene j enters.
-
-        Arrays of shape (len(leaving), n_genes).
+        Gene i leaves, ``E ← E + E g_i g_iᵀ E/(1 − g_iᵀ E g_i)``, and gene j enters.  Arrays have
+        shape (len(leaving), n_genes).
         """
         criterion = self.criterion
         leaving = self.genes if leaving is None else leaving
@@ -227,7 +225,10 @@ class MeasuredPanel:
 
 
 def n_matched(first: Index, second: Index, substitutes: sparse.csr_array) -> int:
-    """Return how many genes of two panels can be matched, each with itself or a substitute."""
+    """Return how many genes of two panels can be matched, each with itself or a substitute.
+
+    Substitutes are those of :meth:`MeasuredPanel.substitutes`; both ways count.
+    """
     either = first[:, None] == second[None, :]
     either |= substitutes[first][:, second].toarray()
     either |= substitutes[second][:, first].toarray().T

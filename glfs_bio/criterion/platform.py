@@ -90,8 +90,9 @@ class OnPlatform(Criterion):
     """The mean of F over draws of what the platform detects, or the largest of them.
 
     A draw is a set of blocks whose genes are as long as the platform makes them, so that everything
-    that minimises or bounds a sum of blocks does so here.  `scale` is that without draws: what a
-    panel preserves is on the same scale as without.
+    that minimises or bounds a sum of blocks does so here.  `scale` is that of `criterion`, which
+    has the median efficiencies and no failures: what a panel preserves is on the same scale as
+    without draws.
     """
 
     def __init__(

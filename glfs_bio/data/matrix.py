@@ -75,9 +75,8 @@ class RowMatrix:
             raise InvalidType(
                 "X",
                 NO_VALUE,
-                "is stored as {form}, which cannot be read by cells",
+                f"is stored as {source.format.upper()}, which cannot be read by cells",
                 "load it into memory, or store it as CSR",
-                form=source.format.upper(),
             )
         #: NumPy array, CSR or CSC in memory; anything with ``shape``, ``dtype`` and slices of rows,
         #: such as an ``h5py.Dataset``, a ``zarr.Array`` or a sparse dataset of anndata; or a dask
@@ -96,8 +95,11 @@ class RowMatrix:
     def sweep(self, part: Part, *shared: Any, merge: Merge = add_up) -> tuple[Sums, Matrix]:
         """One pass: the sums of all parts, and their rows below one another.
 
-        Threads work on blocks while the next is read.  Sums are merged in the order of the blocks,
-        so that they do not depend on the threads.
+        ``part(block, rows, *shared)`` gets some rows, as a NumPy array or as CSR, and their place
+        among all.  It returns a tuple of arrays, which `merge` adds up over successive blocks, and
+        a matrix with one row for each of some of the block's cells, in their order.  Threads work
+        on blocks while the next is read.  Sums are merged in the order of the blocks, so that they
+        do not depend on the threads.
         """
         if self.is_dask:
             return self._sweep_dask(part, shared, merge)
@@ -289,11 +291,7 @@ def check_indices(matrix: Any, name: str, value: object = NO_VALUE) -> None:
     fault = _fault(matrix) if sparse.issparse(matrix) else None
     if fault is not None:
         raise InvalidValue(
-            name,
-            value,
-            "is a damaged sparse matrix: {fault}",
-            "read or create it again",
-            fault=fault,
+            name, value, f"is a damaged sparse matrix: {fault}", "read or create it again"
         )
 
 
@@ -411,9 +409,8 @@ def in_range(data: RowMatrix) -> RowMatrix:
             raise InvalidValue(
                 "X",
                 NO_VALUE,
-                "is in a unit in which its values are {extent:.3g} at most",
+                f"is in a unit in which its values are {extent:.3g} at most",
                 "bring it into another unit, such as that of logarithms of counts",
-                extent=extent,
             )
         return data
     source = data.source

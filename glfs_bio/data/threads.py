@@ -20,7 +20,7 @@ from itertools import islice, starmap
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from ..errors import NO_VALUE, Unsupported
+from ..errors import NO_VALUE, SPAWN, Unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -135,7 +135,7 @@ def need_numba(task: str) -> None:
             task,
             NO_VALUE,
             "needs threads of numba, which ran before this process was forked and cannot run in it",
-            "start the workers with {spawn}",
+            f"start the workers with {SPAWN}",
         )
 
 

@@ -247,9 +247,9 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             raise InvalidValue(
                 "X",
                 NO_VALUE,
-                "is sparse, and set_output(transform={container}) asks for a table, which is dense",
+                f"is sparse, and set_output(transform={container!r}) asks for a table, which "
+                "is dense",
                 "call set_output(transform='default'), or pass a dense matrix",
-                container=repr(container),
             )
         return super().fit_transform(X, y, **fit_params)
 
@@ -441,10 +441,8 @@ def _no_target(estimator: GLFS, values: str) -> InvalidValue:
     return InvalidValue(
         "y",
         NO_VALUE,
-        "is missing: {kind} requires y to be passed, but the target y is None",
-        "pass the {values}",
-        kind=type(estimator).__name__,
-        values=values,
+        f"is missing: {type(estimator).__name__} requires y to be passed, but the target y is None",
+        f"pass the {values}",
     )
 
 

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import checks
 from ..cells import noise
-from ..errors import NO_VALUE, InvalidType, InvalidValue, listed
+from ..errors import NO_VALUE, NONE, InvalidType, InvalidValue, arg, listed
 from ..laprls import check_classes, class_graph, is_labelled, n_folds
 from ._glfs import GLFS, SupervisedGLFS
 from ._input import validated
@@ -203,7 +203,7 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         checks.seed(self.random_state, state_too=True)
         for name, part in (("selector", self.selector), ("classifier", self.classifier)):
             if part is not None and not isinstance(part, BaseEstimator):
-                raise InvalidType(name, part, "must be an estimator, or {none}")
+                raise InvalidType(name, part, f"must be an estimator, or {NONE}")
         check_classification_targets(labels)
         labelled = is_labelled(labels)
         self.classes_ = check_classes(labels[labelled])
@@ -214,7 +214,7 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         blocks = None if batch is None else np.asarray(batch)
         if blocks is not None and blocks.shape != labels.shape:
             raise InvalidValue(
-                "batch", blocks, "must have one value for each of the {n} samples", n=len(labels)
+                "batch", blocks, f"must have one value for each of the {len(labels)} samples"
             )
         selector = self._selector(labels)
         if len(self.tried_) > 1:
@@ -253,9 +253,8 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             raise InvalidValue(
                 "include",
                 NO_VALUE,
-                "has {n} genes, more than {arg:n_genes} allows",
-                "ask for {n} genes or more",
-                n=n_included,
+                f"has {n_included} genes, more than {arg('n_genes')} allows",
+                f"ask for {n_included} genes or more",
             )
         return numbers
 
@@ -431,8 +430,7 @@ def fewest_genes(cv_results: Mapping[str, Any]) -> int:
         raise InvalidValue(
             "cv_results",
             NO_VALUE,
-            "must be those of a grid with one parameter n_genes; it has {names}",
-            names=listed(names),
+            f"must be those of a grid with one parameter n_genes; it has {listed(names)}",
         )
     score = np.asarray(cv_results["mean_test_score"])
     n_genes = np.asarray(cv_results[names[0]], dtype=float)
@@ -440,8 +438,7 @@ def fewest_genes(cv_results: Mapping[str, Any]) -> int:
         raise InvalidValue(
             "cv_results",
             NO_VALUE,
-            "must hold a mean_test_score for each of the {n} candidates",
-            n=len(n_genes),
+            f"must hold a mean_test_score for each of the {len(n_genes)} candidates",
         )
     best = np.flatnonzero(score >= np.nanmax(score) - _SAME_SCORE)
     n_genes = n_genes[best]

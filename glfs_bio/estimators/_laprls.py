@@ -192,8 +192,7 @@ class LapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise InvalidValue(
                 "feature_weight",
                 weight,
-                "must hold one number ≥ 0 for each of {n} features",
-                n=len(scale),
+                f"must hold one number ≥ 0 for each of {len(scale)} features",
             )
         return scale * np.sqrt(weight)
 

@@ -14,7 +14,7 @@ from ..cells import noise
 from ..cells.graph import knn_graph
 from ..data.matrix import doubled
 from ..data.threads import few_threads
-from ..errors import NO_VALUE, Caution, InvalidValue
+from ..errors import NO_VALUE, Caution, InvalidValue, arg
 from ..methods import Method
 from ..panel import Panel, without_ties
 from . import path
@@ -105,9 +105,8 @@ class Original(Method):
             warnings.warn(
                 Caution(
                     "The solver stopped with a violation of the optimality conditions of "
-                    "{kkt:.2g}, above {arg:tol} {tol:g}: raise it, or try another {arg:solver}.",
-                    kkt=chosen.kkt,
-                    tol=self.tol,
+                    f"{chosen.kkt:.2g}, above {arg('tol')} {self.tol:g}: raise it, or try another "
+                    f"{arg('solver')}."
                 ),
                 stacklevel=2,
             )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import NO_VALUE, InvalidValue
+from ..errors import NO_VALUE, InvalidValue, arg
 from .solvers import TOLERANCE, newton, owlqn
 from .thinning import balance, thin
 
@@ -58,7 +58,8 @@ def start(objective: Variance) -> tuple[Array, float]:
     """Where a path begins: equal weights β on the largest genes, and
     ``λ0 = −Σ β_i ∂φ/∂β_i / Σ β_i``, which balances them.
 
-    The weights put the directions that the genes reach well inside the branch of selections.
+    The weights put the directions that the genes reach well inside the branch of selections.  It
+    raises :class:`Collapse` where directions that the genes hardly reach outweigh the others.
     """
     norms = objective.squared_norms
     n_start = min(START_GENES * objective.rank, int(np.count_nonzero(norms)))
@@ -74,7 +75,7 @@ def start(objective: Variance) -> tuple[Array, float]:
         "X",
         NO_VALUE,
         "has genes of sizes so unlike that no λ balances them",
-        "standardise them, or choose another {arg:objective}",
+        f"standardise them, or choose another {arg('objective')}",
     )
 
 
@@ -98,11 +99,7 @@ def walk(
     beta, lam = start(objective)
     if last < _SMALLEST_LAM * lam:
         raise InvalidValue(
-            "lam",
-            last,
-            "is smaller than rounding allows",
-            "the path starts at λ = {first:.6g}",
-            first=lam,
+            "lam", last, "is smaller than rounding allows", f"the path starts at λ = {lam:.6g}"
         )
     lam, started = min(lam, last), False
     if np.count_nonzero(beta) > most:
@@ -125,9 +122,8 @@ def walk(
         raise Collapse(
             "X",
             NO_VALUE,
-            "shows no structure on the graph of its cells: no gene is left at λ = {lam:.6g}, where "
-            "the path starts",
-            lam=lam,
+            f"shows no structure on the graph of its cells: no gene is left at λ = {lam:.6g}, "
+            "where the path starts",
         )
 
 
@@ -138,9 +134,8 @@ def walk_to(objective: Variance, lam: float, **options: Any) -> list[Solution]:
         raise Collapse(
             "lam",
             lam,
-            "leaves no gene, as the path collapses above λ = {reach:.6g}",
+            f"leaves no gene, as the path collapses above λ = {solutions[-1].lam:.6g}",
             "choose a smaller one",
-            reach=solutions[-1].lam,
         )
     return solutions
 

@@ -47,7 +47,11 @@ _LOOK, _ENTERING_WEIGHT = 3.0, 0.3
 def thin(
     objective: Variance, beta: Array, lam: float, *, most: int, least: int, last: float = np.inf
 ) -> tuple[Array, float]:
-    """Let λ grow until at most `most` genes are left."""
+    """Let λ grow, from a balance on the branch, until at most `most` genes are left, or to `last`.
+
+    Returns β and the λ that balances it, ``−Σ β_i ∂φ/∂β_i / Σ β_i``.  Where a step leaves fewer
+    than `least` genes, its beginning is returned.
+    """
     genes = np.flatnonzero(beta)
     point = objective.at(beta[genes], genes)
     slowest, looked = 0.0, lam

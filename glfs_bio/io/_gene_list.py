@@ -13,7 +13,7 @@ from .._anndata import read, results
 from .._docs import documented
 from .._extras import needs
 from .._files import as_path, check_target, replacing
-from ..errors import InvalidType, InvalidValue, NotFound, listed
+from ..errors import VAR, InvalidType, InvalidValue, NotFound, arg, call, listed
 from ..platform.sheets import check_names, without_formula
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def write_gene_list(
     ending = path.suffix.lower()
     checks.flags(selected_only=selected_only)
     if not isinstance(columns, Iterable):
-        raise InvalidType("columns", columns, "must be names of columns of {var}")
+        raise InvalidType("columns", columns, f"must be names of columns of {VAR}")
     further = [columns] if isinstance(columns, str) else list(columns)
     checks.texts(explanation_key=explanation_key, or_none=True)
     if ending not in {".txt", *_TABLES}:
@@ -100,16 +100,13 @@ def write_gene_list(
     if (further or explanation_key) and ending == ".txt":
         argument, value = ("columns", further) if further else ("explanation_key", explanation_key)
         raise InvalidValue(
-            argument, value, "is for a table", "let {arg:path} end with .csv, .tsv or .xlsx"
+            argument, value, "is for a table", f"let {arg('path')} end with .csv, .tsv or .xlsx"
         )
     if ending == ".xlsx":
         needs("An .xlsx file", "openpyxl")
     for name in further:
         if name not in adata.var:
-            raise NotFound(
-                *("columns", name, "is not in {var}", "choose from {names}"),
-                names=listed(adata.var),
-            )
+            raise NotFound("columns", name, f"is not in {VAR}", f"choose from {listed(adata.var)}")
     frame = results.ranked(adata, key, only="selected" if selected_only else "tested")
     called = read.symbols(adata, symbols).fillna(adata.var_names.to_series())
     frame.insert(0, "gene", called.loc[frame.index])
@@ -149,9 +146,8 @@ def _explained(adata: AnnData, key: str, explanation_key: str) -> pd.DataFrame:
         raise InvalidValue(
             "explanation_key",
             explanation_key,
-            "is not of the panel {arg:key={key}}",
-            "run {call:tl.explain_panel} for this one",
-            key=key,
+            f"is not of the panel {arg('key', key)}",
+            f"run {call('tl.explain_panel')} for this one",
         )
     table = table.assign(substitute=table["substitute"].replace("", "none"))
     return table[[name for name in _EXPLAINED if name in table]]

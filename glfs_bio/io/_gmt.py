@@ -13,7 +13,7 @@ from .. import checks
 from .._anndata import read, results
 from .._docs import documented
 from .._files import as_path, check_target, replacing
-from ..errors import NO_VALUE, InvalidType, InvalidValue, NotFound, listed
+from ..errors import NO_VALUE, VAR_NAMES, InvalidType, InvalidValue, NotFound, arg, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,7 +84,7 @@ def write_gmt(
         ("thresholds", thresholds, Iterable | Real),
     ):
         if not isinstance(value, kinds):
-            raise InvalidType(name, value, "cannot be a {kind}", kind=type(value).__name__)
+            raise InvalidType(name, value, f"cannot be a {type(value).__name__}")
     checks.texts(stability_key=stability_key)
     keys = [] if key is None else [key] if isinstance(key, str) else list(key)
     cuts = [thresholds] if isinstance(thresholds, int | float) else list(thresholds)
@@ -109,14 +109,13 @@ def write_gmt(
             raise InvalidValue(
                 argument,
                 name,
-                "has the name {wrong!r}, which is empty, or has blanks around it, or a tab",
+                f"has the name {wrong[0]!r}, which is empty, or has blanks around it, or a tab",
                 "rename it",
-                wrong=wrong[0],
             )
         lines[name] = "\t".join(fields)
     if not lines:
         raise InvalidValue(
-            "key", key, "leaves nothing to write", "give {arg:groups} or {arg:thresholds}"
+            "key", key, "leaves nothing to write", f"give {arg('groups')} or {arg('thresholds')}"
         )
     with replacing(path, overwrite=overwrite) as target:
         target.write_text("".join(f"{line}\n" for line in lines.values()), encoding="utf-8")
@@ -131,18 +130,14 @@ def _selections(adata: AnnData, keys: list[str]) -> Iterator[GeneSet]:
 def _groups(adata: AnnData, groups: Mapping[str, Iterable[str]]) -> Iterator[GeneSet]:
     for group, genes in groups.items():
         if not isinstance(genes, Iterable):
-            raise InvalidType(
-                "groups", genes, "must be a list of gene names for {group!r}", group=group
-            )
+            raise InvalidType("groups", genes, f"must be a list of gene names for {group!r}")
         members = [genes] if isinstance(genes, str) else list(genes)
         if unknown := [gene for gene in members if gene not in adata.var_names]:
             raise NotFound(
                 "groups",
                 NO_VALUE,
-                "has genes in {group!r} that are not in {var_names}",
-                "leave out {genes}",
-                group=group,
-                genes=listed(unknown),
+                f"has genes in {group!r} that are not in {VAR_NAMES}",
+                f"leave out {listed(unknown)}",
             )
         yield "groups", str(group), "group of genes", members
 
@@ -159,8 +154,7 @@ def _frequent(adata: AnnData, thresholds: list[float], key: str) -> Iterator[Gen
                 "thresholds",
                 threshold,
                 "leaves no gene",
-                "the largest frequency is {largest:g}",
-                largest=float(frequency.max()),
+                f"the largest frequency is {float(frequency.max()):g}",
             )
         description = f"selected in at least {threshold:g} of resamples"
         yield "thresholds", f"{key}_{threshold:g}", description, genes

@@ -12,7 +12,7 @@ from .._anndata import columns, read, results
 from .._docs import documented
 from .._extras import needs
 from .._files import as_path, check_target, replacing
-from ..errors import NO_VALUE, InvalidValue, Message, listed, naming
+from ..errors import ADATA, NO_VALUE, OBS_NAMES, InvalidValue, Message, call, listed, naming
 from ..platform import order, sheets
 from ..tl import order_panel
 
@@ -99,9 +99,7 @@ def write_order(
     form = order.ORDERS[name]
     if path.suffix.lower() not in form.endings:
         raise InvalidValue(
-            *("path", str(path), "must end with {endings} for a {form}"),
-            endings=" or ".join(form.endings),
-            form=form.title,
+            "path", str(path), f"must end with {' or '.join(form.endings)} for a {form.title}"
         )
     if path.suffix.lower() == ".xlsx":
         needs("An .xlsx file", "openpyxl")
@@ -109,9 +107,10 @@ def write_order(
     lacking = table["gene"][table["id"] == ""]
     if form.needs_ids and len(lacking):
         raise InvalidValue(
-            *("platform", name, "needs an Ensembl id of every gene, and {names} has none"),
-            "make the order for this platform with {call:tl.order_panel}",
-            names=", ".join(lacking[:3]),
+            "platform",
+            name,
+            f"needs an Ensembl id of every gene, and {', '.join(lacking[:3])} has none",
+            f"make the order for this platform with {call('tl.order_panel')}",
         )
     sheets.check_names(table["gene"], path)
     order.write(table, form, path, overwrite=overwrite)
@@ -198,18 +197,17 @@ def write_reference(
         raise InvalidValue(
             "adata",
             NO_VALUE,
-            "has duplicate cell names in {obs_names} ({names})",
+            f"has duplicate cell names in {OBS_NAMES} "
+            f"({listed(barcodes[barcodes.duplicated()].unique())})",
             "make them unique first",
-            names=listed(barcodes[barcodes.duplicated()].unique()),
         )
     repeated = _repeated(gene_ids[genes])
     if not len(genes) or repeated:
         raise InvalidValue(
             "ids",
             ids,
-            "has two genes of the id {repeated}" if repeated else "has no id of any gene",
-            "name another column, or leave genes out of {adata}",
-            repeated=repeated,
+            f"has two genes of the id {repeated}" if repeated else "has no id of any gene",
+            f"name another column, or leave genes out of {ADATA}",
         )
     reference = order.Reference(
         counts[cells][:, genes],
@@ -230,10 +228,8 @@ def _tell(adata: AnnData, n_cells: int, labelled: int, n_genes: int, max_bytes: 
     if n_cells < labelled:
         log.warning(
             Message(
-                "{n} of {every} cells were drawn, by type, as a file of {max_bytes:g} bytes holds.",
-                n=n_cells,
-                every=labelled,
-                max_bytes=max_bytes,
+                f"{n_cells} of {labelled} cells were drawn, by type, as a file of {max_bytes:g} "
+                "bytes holds."
             )
         )
     left = {
@@ -242,7 +238,7 @@ def _tell(adata: AnnData, n_cells: int, labelled: int, n_genes: int, max_bytes: 
     }
     for what, n in left.items():
         if n:
-            log.warning(Message("{n} {what} are not in the reference.", n=n, what=what))
+            log.warning(Message(f"{n} {what} are not in the reference."))
 
 
 def _repeated(ids: Any) -> str:

@@ -16,7 +16,7 @@ from .._extras import needs
 from .._files import as_path, check_target, replacing
 from .._progress import progress
 from ..cells.graph import MOST_EXACT
-from ..errors import InvalidType, InvalidValue, NotFound, listed
+from ..errors import MAPPING, NONE, OBS, InvalidType, InvalidValue, NotFound, arg, call, listed
 from . import _sections
 
 if TYPE_CHECKING:
@@ -169,18 +169,14 @@ def write_report(
     if umaps is not None:
         checks.flags(umaps=umaps)
     if link is not None and not (link.startswith(("https://", "http://")) and "{gene}" in link):
-        raise InvalidValue(
-            "link", link, "must be a web address, https://…, with {gene} in it", gene="{gene}"
-        )
+        raise InvalidValue("link", link, "must be a web address, https://…, with {gene} in it")
     if not isinstance(results, Mapping | None):
-        raise InvalidType("results", results, "must be a {mapping} of names and keys, or {none}")
+        raise InvalidType("results", results, f"must be a {MAPPING} of names and keys, or {NONE}")
     for what in results or {}:
         checks.one_of("results", what, _WRITTEN_BY)
     read.check(adata)
     if labels is not None and labels not in adata.obs:
-        raise NotFound(
-            *("labels", labels, "is not in {obs}", "choose from {names}"), names=listed(adata.obs)
-        )
+        raise NotFound("labels", labels, f"is not in {OBS}", f"choose from {listed(adata.obs)}")
     frame = stored.ranked(adata, key)
     subject = Subject(
         adata,
@@ -247,11 +243,8 @@ def _results(
             raise InvalidValue(
                 "results",
                 given,
-                "is not of the selection under {arg:key={key}} ({unlike})",
-                "run {call:{writer}} again",
-                writer=written[0],
-                key=key,
-                unlike=unlike,
+                f"is not of the selection under {arg('key', key)} ({unlike})",
+                f"run {call(written[0])} again",
             )
         found[what] = Result(where, entry, unlike)
     return found

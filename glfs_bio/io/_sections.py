@@ -17,7 +17,7 @@ from urllib.parse import quote
 import numpy as np
 
 from .. import codec, pl
-from ..errors import Message
+from ..errors import Message, arg, call
 from ..pl._results import MEASURES
 from ..tl import _panel_umap as panel_umap
 
@@ -149,9 +149,8 @@ def cells(subject: Subject) -> dict[str, Any]:
     if not subject.umaps and not panel_umap.are_kept(adata, subject.key, subject.frame.index):
         log.warning(
             Message(
-                "The report has no UMAPs, which take minutes for {n} cells: run "
-                "{call:tl.panel_umap} first, or pass {arg:umaps=True}.",
-                n=adata.n_obs,
+                f"The report has no UMAPs, which take minutes for {adata.n_obs} cells: run "
+                f"{call('tl.panel_umap')} first, or pass {arg('umaps', True)}."
             )
         )
         return {"n_cells": adata.n_obs, "pictures": []}

@@ -68,19 +68,19 @@ def label_scores(
     n_neighbors: int = N_NEIGHBORS,
     near: Index | None = None,
 ) -> LabelScores:
-    """Predict the label of every cell from its nearest labelled cells, itself left out.  Shapes:
-    `where` (n_cells, r).
+    """Predict the label of every cell from its nearest labelled cells, itself left out.
+
+    `where` has shape (n_cells, r); a code is −1 for no label.  Of labels with equally many votes
+    that of the nearer cell wins.  `near`, from :func:`~glfs_bio.measures.cells.nearest`, is used
+    where all cells have labels.
     """
     labelled = np.flatnonzero(codes >= 0)
     if len(codes) != len(where) or len(labelled) < 2:
         raise InvalidValue(
             "codes",
             NO_VALUE,
-            "has {n} labels for {n_cells} cells, {n_labelled} of them not missing",
+            f"has {len(codes)} labels for {len(where)} cells, {len(labelled)} of them not missing",
             "give one for each cell, and at least two",
-            n=len(codes),
-            n_cells=len(where),
-            n_labelled=len(labelled),
         )
     if near is None or len(labelled) < len(codes):
         near = nearest(where[labelled], n_neighbors)
@@ -168,7 +168,7 @@ class Combination:
 
 
 def singles(values: Array, codes: Index, n_labels: int, beta: float) -> Single:
-    """Every gene alone.  Shapes: `values` (n_cells, n_genes)."""
+    """Every gene alone: expression ≥ 0, shape (n_cells, n_genes), and labels with a cell each."""
     shape = (n_labels, values.shape[1])
     found = {name: np.full(shape, np.nan) for name in ("threshold", "f", "precision", "recall")}
     means = np.array([values[codes == label].mean(axis=0) for label in range(n_labels)])
@@ -190,9 +190,7 @@ def singles(values: Array, codes: Index, n_labels: int, beta: float) -> Single:
 def combination(
     values: Array, belongs: NDArray[np.bool_], single: Single, label: int, most: int, beta: float
 ) -> Combination:
-    """The genes, at most so many, that tell a label best when all are on; the fewest of the
-    best.
-    """
+    """The best few genes of a label, at most `most`, which are all on: the fewest of the best."""
     order = np.argsort(-np.nan_to_num(single.f_beta[label], nan=-1.0), kind="stable")
     order = order[np.isfinite(single.threshold[label, order])][:CONSIDERED]
     best, on = np.empty(0, dtype=np.intp), np.zeros(len(values), dtype=bool)

@@ -41,9 +41,7 @@ def colours(palette: Any, *defaults: str) -> list[Any]:
         raise InvalidValue("palette", palette, "has something that is no colour")
     if len(given) < number:
         raise InvalidValue(
-            *("palette", NO_VALUE, "has {given} colours, and {number} are drawn", "give as many"),
-            given=len(given),
-            number=number,
+            "palette", NO_VALUE, f"has {len(given)} colours, and {number} are drawn", "give as many"
         )
     return list(given)[:number]
 

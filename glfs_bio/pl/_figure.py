@@ -16,7 +16,7 @@ import numpy as np
 from .. import checks
 from .._extras import needs
 from .._files import as_path, replacing
-from ..errors import NO_VALUE, InvalidType, InvalidValue
+from ..errors import NO_VALUE, InvalidType, InvalidValue, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -166,9 +166,9 @@ def _check_ending(save: str | Path) -> None:
     path = as_path(save, "save")
     ending = path.name if _bare(save) else path.suffix
     if ending.lower().lstrip(".") not in formats:
+        endings = [f".{name}" for name in sorted(formats)]
         raise InvalidValue(
-            *("save", str(save), "has an unknown ending", "use one of {formats}"),
-            formats=tuple(f".{name}" for name in sorted(formats)),
+            "save", str(save), "has an unknown ending", f"use one of {shown(*endings)}"
         )
 
 
@@ -186,9 +186,7 @@ def _given(ax: Any, number: int) -> list[Axes]:
         raise InvalidType("ax", ax, "must be matplotlib axes")
     if len(axes) != number:
         raise InvalidValue(
-            *("ax", NO_VALUE, "has {given} axes, and {number} are drawn", "give as many"),
-            given=len(axes),
-            number=number,
+            "ax", NO_VALUE, f"has {len(axes)} axes, and {number} are drawn", "give as many"
         )
     return axes
 

@@ -13,7 +13,7 @@ from anndata import AnnData
 from .. import checks, codec
 from .._anndata import read, results
 from .._docs import documented
-from ..errors import NO_VALUE, InvalidType, InvalidValue, NotFound, listed
+from ..errors import NO_VALUE, OBS, InvalidType, InvalidValue, NotFound, arg, listed
 from ..tl import _panel_umap as embedding
 from ._colours import MUTED, colour_map, colours
 from ._figure import LOOK, Frame, look, point_size
@@ -151,13 +151,10 @@ def panel(
         _check_labels(adata, one, kind)
     if ax is not None and kind != "umap":
         raise InvalidValue(
-            *("ax", NO_VALUE, "is for UMAPs, and scanpy draws {arg:kind={kind}} in a figure"),
-            kind=kind,
+            "ax", NO_VALUE, f"is for UMAPs, and scanpy draws {arg('kind', kind)} in a figure"
         )
     if len(shown) > 1 and kind != "umap":
-        raise InvalidValue(
-            *("labels", NO_VALUE, "are several, and {arg:kind={kind}} has one"), kind=kind
-        )
+        raise InvalidValue("labels", NO_VALUE, f"are several, and {arg('kind', kind)} has one")
     genes = results.ranked(adata, key).index[:n_genes]
     # in which the genes were selected
     layer = codec.restored(adata.uns.get(key, {}).get("params", {}).get("layer"))
@@ -192,12 +189,10 @@ def _check_labels(adata: AnnData, labels: str | None, kind: str) -> None:
     if labels is None:
         if kind != "umap":
             raise InvalidValue(
-                "kind", kind, "needs labels", "name a column of {obs} as {arg:labels}"
+                "kind", kind, "needs labels", f"name a column of {OBS} as {arg('labels')}"
             )
     elif labels not in adata.obs and (kind != "umap" or labels not in adata.var_names):
-        raise NotFound(
-            *("labels", labels, "is not in {obs}", "choose from {names}"), names=listed(adata.obs)
-        )
+        raise NotFound("labels", labels, f"is not in {OBS}", f"choose from {listed(adata.obs)}")
     elif kind != "umap" and pd.api.types.is_float_dtype(adata.obs[labels]):
         raise InvalidType("labels", labels, "holds measurements", "name a column of labels")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from .._anndata import results
-from ..errors import NotFound
+from ..errors import NotFound, arg, call
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,7 +58,7 @@ def by_label(adata: AnnData, key: str) -> tuple[pd.DataFrame, Array]:
             "key",
             key,
             "is of a panel that was evaluated without labels",
-            "run {call:tl.evaluate_panel} with {arg:labels}",
+            f"run {call('tl.evaluate_panel')} with {arg('labels')}",
         )
     return entry["per_label"], np.asarray(entry["confusion"], dtype=float)
 
@@ -69,7 +69,6 @@ def column(adata: AnnData, key: str, where: Literal["obs", "var"], name: str) ->
     frame = getattr(adata, where)
     if f"{key}_{name}" not in frame:
         raise NotFound(
-            *("key", key, "has no column {column}", "run {call:tl.evaluate_panel} again"),
-            column=f"{key}_{name}",
+            "key", key, f"has no column {key}_{name}", f"run {call('tl.evaluate_panel')} again"
         )
     return frame[f"{key}_{name}"]

@@ -11,7 +11,7 @@ from anndata import AnnData
 
 from .. import checks
 from .._docs import documented
-from ..errors import NotFound, listed
+from ..errors import OBSM, NotFound, listed, shown
 from ._colours import colour_map
 from ._figure import Frame, point_size
 from ._results import column
@@ -108,8 +108,6 @@ def _basis(adata: AnnData, basis: str | None) -> str:
     raise NotFound(
         "basis",
         basis,
-        "is no embedding, as {obsm} has none of {candidates}",
-        "run scanpy.tl.umap, or choose from {names}",
-        candidates=candidates,
-        names=listed(adata.obsm),
+        f"is no embedding, as {OBSM} has none of {shown(*candidates)}",
+        f"run scanpy.tl.umap, or choose from {listed(adata.obsm)}",
     )

@@ -117,8 +117,10 @@ def of_species(genes: pd.DataFrame, species: str, argument: str = "species") -> 
     if mine is None or not mine.any():
         there = "" if mine is None else genes["species"].unique()
         raise InvalidValue(
-            *(argument, species, "has no genes in the table", "it has {names}"),
-            names=listed(there) if len(there) else "no column of species",
+            argument,
+            species,
+            "has no genes in the table",
+            f"it has {listed(there) if len(there) else 'no column of species'}",
         )
     return genes[mine].reset_index(drop=True)
 

@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from .._extras import needs
 from .._files import reading
-from ..errors import InvalidValue, NotFound, listed
+from ..errors import VAR, InvalidValue, NotFound, arg, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -118,11 +118,7 @@ def place(heads: Sequence[str], known: Iterable[str]) -> int | None:
 def column(heads: Sequence[str], name: str, path: Path) -> int:
     """Return which column has exactly this header."""
     if name not in heads:
-        raise NotFound(
-            *("column", name, "is not in {path}", "it has {names}"),
-            path=str(path),
-            names=listed(heads),
-        )
+        raise NotFound("column", name, f"is not in {path}", f"it has {listed(heads)}")
     return heads.index(name)
 
 
@@ -155,8 +151,6 @@ def check_names(names: Iterable[str], path: Path) -> None:
             raise InvalidValue(
                 "path",
                 str(path),
-                "cannot hold the name {name!r}, which {fault}",
-                "rename the gene, or name a column of {var} with {arg:symbols}",
-                name=name,
-                fault=fault,
+                f"cannot hold the name {name!r}, which {fault}",
+                f"rename the gene, or name a column of {VAR} with {arg('symbols')}",
             )

@@ -85,7 +85,7 @@ def to_sce(adata: AnnData, *, X_name: str = "X") -> Any:
     register()
     parts, left = _objects.take_apart(adata, X_name)
     if left:
-        warnings.warn(Caution("Not carried to R: {names}.", names=", ".join(left)), stacklevel=2)
+        warnings.warn(Caution(f"Not carried to R: {', '.join(left)}."), stacklevel=2)
     return _session.r_function("build_sce")(_carriers.write(parts))
 
 
@@ -129,5 +129,5 @@ def from_sce(sce: Any, *, X_name: str | None = None) -> AnnData:
     parts = _carriers.read(_session.r_function("plain_sce")(sce, _carriers.write(X_name)))
     left = parts.pop("left")
     if len(left):
-        warnings.warn(Caution("Not carried from R: {names}.", names=", ".join(left)), stacklevel=2)
+        warnings.warn(Caution(f"Not carried from R: {', '.join(left)}."), stacklevel=2)
     return _objects.put_together(parts)

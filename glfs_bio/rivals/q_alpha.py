@@ -55,10 +55,7 @@ class QAlpha(Method):
         alpha, rounds, converged = coherent_weights(genes, N_CLUSTERS)
         if not converged:
             warnings.warn(
-                Caution(
-                    "Q−α did not converge in {rounds} rounds: its ranking is approximate.",
-                    rounds=rounds,
-                ),
+                Caution(f"Q−α did not converge in {rounds} rounds: its ranking is approximate."),
                 stacklevel=2,
             )
         return by_value(np.abs(alpha), n_genes, include, n_iter=rounds, converged=converged)
@@ -70,9 +67,8 @@ def coherent_weights(
     """Alternate α, the leading eigenvector of G, and Q, one orthogonal iteration on A_α.
 
     ``G_ij = (m_i·m_j)(m_iᵀQQᵀm_j)`` is genes × genes and never formed: with ``H = FQ``,
-    ``Gx = rowsum((F (Fᵀ diag(x) H)) ∘ H)``.
-
-    α of unit length, the number of rounds, and whether the last changed α by no more than `tol`.
+    ``Gx = rowsum((F (Fᵀ diag(x) H)) ∘ H)``.  Returns α of unit length, the number of rounds, and
+    whether the last changed α by no more than `tol`.
     """
     n_genes, rank = genes.shape
     basis = np.linalg.eigh(genes.T @ genes)[1][:, ::-1][:, : min(n_clusters, rank)]

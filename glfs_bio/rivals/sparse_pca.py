@@ -98,9 +98,7 @@ def _at_once(
     converged = n_iter < ROUNDS
     if not converged:
         warnings.warn(
-            Caution(
-                "Sparse PCA did not converge in {n} rounds: its ranking is approximate.", n=n_iter
-            ),
+            Caution(f"Sparse PCA did not converge in {n_iter} rounds: its ranking is approximate."),
             stacklevel=4,
         )
     return loadings, directions, {"n_iter": int(n_iter), "converged": converged}

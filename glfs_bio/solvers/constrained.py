@@ -37,7 +37,11 @@ _NOTHING = 1e-12
 
 
 class Limited(Greedy):
-    """Genes one by one, each the one that gains most among those that the limits let in."""
+    """Genes one by one, each the one that gains most among those that the limits let in.
+
+    A gene counts by its gain over the power `thrift` of the share of a limit that it uses up: 0 is
+    its gain, 1 its gain for its cost.
+    """
 
     def __init__(
         self,
@@ -98,7 +102,8 @@ class Limited(Greedy):
     def fill(self, n_genes: int, *, worthwhile: bool = False) -> None:
         """Let genes enter until there are `n_genes`, or none fits.
 
-        Lower limits are met where they can be; :meth:`fewest` says whether they can.
+        Lower limits are met where they can be; :meth:`fewest` says whether they can.  `worthwhile`
+        ends it where no gene gains anything and all lower limits are met.
         """
         barred = np.zeros(self.n_genes, dtype=bool)
         rest = self._completed(self._used, self._open, n_genes - len(self.picked))
@@ -212,7 +217,11 @@ def select_within(
     """Choose genes one by one within limits, each the one that lowers F most, among sorted
     candidates with those of `include` among them.
 
-    Panels of different sizes are not nested where limits hold genes back.
+    The panel is smaller than `n_genes` where upper limits let fewer genes in; None: the fewest
+    genes that preserve :data:`.greedy.SHARE`, or, where there is a budget, all that fit and gain
+    something.  Panels of different sizes are not nested where limits hold genes back.  Where a
+    budget or a total keeps genes out, they are chosen anew by gain for what they use up
+    (:data:`THRIFTS`), and the best of these panels counts.
     """
     given = candidates
     candidates = np.flatnonzero(rows.whole(np.isin(np.arange(rows.n_genes), candidates)))
@@ -230,10 +239,7 @@ def select_within(
     elif n_genes is not None and n_selected < n_genes and greedy.exhausted is not None:
         log.warning(
             Message(
-                "{n} of {requested} genes are selected: {limit} admits no more.",
-                n=n_selected,
-                requested=n_genes,
-                limit=greedy.exhausted,
+                f"{n_selected} of {n_genes} genes are selected: {greedy.exhausted} admits no more."
             )
         )
     chosen = np.asarray(greedy.picked[:n_selected], dtype=np.intp)

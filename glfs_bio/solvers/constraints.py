@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from ..errors import NO_VALUE, InvalidValue
+from ..errors import NO_VALUE, InvalidValue, arg
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -270,7 +270,9 @@ class Rows:
 
     def completion(self, used: Array, open_: Mask, places: int) -> list[int] | None:
         """The fewest more genes that meet all lower limits; None where `places` are too few.
-        Shapes: `used` (n_rows,), `open_` (n_genes,).
+
+        `used` is ``P s`` of the genes that are in, shape (n_rows,), `open_` says which others may
+        be, shape (n_genes,).
         """
         short = np.flatnonzero(used < self.lower)
         if not len(short):
@@ -313,7 +315,10 @@ _MOST_SETS = 400
 
 
 def check(rows: Rows, n_genes: int | None, *, include: Index, candidates: Index) -> None:
-    """Refuse limits that no panel can meet, and say which of them conflict."""
+    """Refuse limits that no panel can meet (`n_genes` None: of any size), and say which of them
+    conflict: genes of `include` over a limit, no gene that fits, or the one limit, the two or more,
+    that no panel meets together.
+    """
     asked, include = include, rows.with_partners(include)
     if rows.groups is not None and not np.isin(include, candidates).all():
         raise InvalidValue(
@@ -326,9 +331,9 @@ def check(rows: Rows, n_genes: int | None, *, include: Index, candidates: Index)
         raise InvalidValue(
             "together",
             NO_VALUE,
-            "asks for {n} genes beside those to include, more than {arg:n_genes} allows",
+            f"asks for {len(include) - len(asked)} genes beside those to include, more than "
+            f"{arg('n_genes')} allows",
             "ask for more genes",
-            n=len(include) - len(asked),
         )
     used = rows.sums(include)
     over = np.flatnonzero(used > rows.most)
@@ -337,20 +342,17 @@ def check(rows: Rows, n_genes: int | None, *, include: Index, candidates: Index)
         raise InvalidValue(
             "include",
             NO_VALUE,
-            "has genes that sum to {used:g} in {limit}, which allows {most:g} at most",
+            f"has genes that sum to {used[row]:g} in {rows.names[row]}, which allows "
+            f"{rows.upper[row]:g} at most",
             "include fewer or other genes, or raise the limit",
-            used=used[row],
-            limit=rows.names[row],
-            most=rows.upper[row],
         )
     free = np.setdiff1d(candidates, include)
     if not len(include) and not rows.only(free).allowed.any():
         raise InvalidValue(
             "limits",
             NO_VALUE,
-            "leave no candidate gene ({limits})",
+            f"leave no candidate gene ({', '.join(dict.fromkeys(rows.limits))})",
             "relax them",
-            limits=", ".join(dict.fromkeys(rows.limits)),
         )
     places = len(free) if n_genes is None else n_genes - len(include)
     left = _Left(rows.only(free), used, places)
@@ -359,7 +361,9 @@ def check(rows: Rows, n_genes: int | None, *, include: Index, candidates: Index)
 
 
 class _Left:
-    """What limits leave to the genes to choose from."""
+    """What limits leave to the genes to choose from, for at most `places` of them beside those that
+    sum to `used`, shape (n_rows,).
+    """
 
     def __init__(self, rows: Rows, used: Array, places: int) -> None:
         self.rows, self.used, self.places = rows, used, places
@@ -379,19 +383,15 @@ class _Left:
             raise InvalidValue(
                 "limits",
                 NO_VALUE,
-                "are infeasible with {arg:n_genes={n_genes}}, since {limits} need at least "
-                "{n} genes",
+                f"are infeasible with {arg('n_genes', n_genes)}, since {_and(blamed)} need at "
+                f"least {needed + n_genes - self.places} genes",
                 "relax one of them, or ask for more genes",
-                n_genes=n_genes,
-                limits=_and(blamed),
-                n=needed + n_genes - self.places,
             )
         raise InvalidValue(
             "limits",
             NO_VALUE,
-            "are infeasible for the candidate genes: {limits}",
+            f"are infeasible for the candidate genes: {_and(blamed)}",
             "relax one of them",
-            limits=_and(blamed),
         )
 
     def _conflict(self) -> tuple[list[int], list[str]]:

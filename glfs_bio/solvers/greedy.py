@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import Message
+from ..errors import Message, arg
 from ..panel import picked
 from .bound import relax
 
@@ -43,7 +43,11 @@ CRITERIA = ("trace", "determinant")
 
 
 class Greedy:
-    """Genes one by one, each the one that gains most beside those before it."""
+    """Genes one by one, each the one that gains most beside those before it, by one of
+    :data:`CRITERIA`.
+
+    Gains on several sets of cells add up, or are joined by `across`.
+    """
 
     def __init__(
         self,
@@ -220,20 +224,15 @@ def enough(preserved: Array, at_least: int, exhausted: str | None = None) -> int
         return max(int(enough[0]) + 1, at_least)
     log.warning(
         Message(
-            "{n} genes are selected and preserve {share:.0%} of the structure. Without "
-            "{arg:n_genes}, {target:.0%} is the target, which none of these panels reaches.",
-            n=len(preserved),
-            share=preserved[-1],
-            target=SHARE,
+            f"{len(preserved)} genes are selected and preserve {preserved[-1]:.0%} of the "
+            f"structure. Without {arg('n_genes')}, {SHARE:.0%} is the target, which none of these "
+            "panels reaches."
         )
         if exhausted is None
         else Message(
-            "{n} genes are selected and preserve {share:.0%} of the structure. Without "
-            "{arg:n_genes}, {target:.0%} is the target, and {limit} admits no more genes.",
-            n=len(preserved),
-            share=preserved[-1],
-            target=SHARE,
-            limit=exhausted,
+            f"{len(preserved)} genes are selected and preserve {preserved[-1]:.0%} of the "
+            f"structure. Without {arg('n_genes')}, {SHARE:.0%} is the target, and {exhausted} "
+            "admits no more genes."
         )
     )
     return len(preserved)

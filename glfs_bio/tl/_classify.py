@@ -11,7 +11,7 @@ from .. import checks
 from .._anndata import classifier, columns, names, read, results
 from .._docs import documented
 from ..data.matrix import RowMatrix, moments
-from ..errors import Caution, InvalidValue, listed, naming, warn
+from ..errors import Caution, InvalidValue, arg, listed, naming, warn
 from ..estimators._glfs_laprls import SELECTORS, GLFSLapRLSClassifier, default_selector
 from ..estimators._laprls import LapRLSClassifier
 from ..laprls import check_classes
@@ -263,9 +263,8 @@ def _tested(
     if len(unseen):
         warn(
             Caution(
-                "{arg:labels}: {names} occurs outside {arg:train} only and cannot be predicted; "
-                "these cells count as errors.",
-                names=listed(map(repr, categories[unseen])),
+                f"{arg('labels')}: {listed(map(repr, categories[unseen]))} occurs outside "
+                f"{arg('train')} only and cannot be predicted; these cells count as errors."
             )
         )
     if not held_out.any():

@@ -13,7 +13,7 @@ from .._anndata import names, results, stale
 from .._docs import documented
 from .._progress import progress
 from ..criterion.panel import n_matched
-from ..errors import NO_VALUE, InvalidType, InvalidValue
+from ..errors import MAPPING, NO_VALUE, InvalidType, InvalidValue, call
 from ._evaluate import N_STEPS, Inputs, evaluated
 from ._panel import Found, asked, basis_of
 
@@ -99,16 +99,15 @@ def compare_panels(
     }
     if not isinstance(panels, Mapping) or len(panels) < _FEWEST:
         raise InvalidType(
-            "panels", NO_VALUE, "must be a {mapping} of at least two panels by their names"
+            "panels", NO_VALUE, f"must be a {MAPPING} of at least two panels by their names"
         )
     slashed = [str(name) for name in panels if "/" in str(name)]
     if slashed:
         raise InvalidValue(
             "panels",
             NO_VALUE,
-            "has the name {name!r} with a slash, which files cannot store",
+            f"has the name {slashed[0]!r} with a slash, which files cannot store",
             "choose another name",
-            name=slashed[0],
         )
     checks.keys(key_added=key_added)
     checks.flags(inplace=inplace)
@@ -156,10 +155,8 @@ def _basis(
             raise InvalidValue(
                 "panels",
                 NO_VALUE,
-                "has the selections {first!r} and {other!r}, which are of different structures",
-                "name one structure for all with use_rep of {call:Preserve}",
-                first=first,
-                other=key,
+                f"has the selections {first!r} and {key!r}, which are of different structures",
+                f"name one structure for all with use_rep of {call('Preserve')}",
             )
     preserve = "structure" if preserve is None else preserve
     return basis_of(adata, asked(adata, first, symbols=symbols, preserve=preserve))

@@ -11,7 +11,7 @@ import pandas as pd
 from .. import checks
 from .._anndata import columns, constraints, names, read, results, stale
 from .._docs import documented
-from ..errors import NO_VALUE, InvalidValue
+from ..errors import NO_VALUE, InvalidValue, arg
 from ..measures.cells import coordinates
 from ..measures.labels import label_scores
 from ..selection import best_panel
@@ -125,9 +125,8 @@ def curve(
         raise InvalidValue(
             "max_genes",
             max_genes,
-            "is more than the {n} candidate genes",
+            f"is more than the {len(candidates)} candidate genes",
             "ask for fewer",
-            n=len(candidates),
         )
     rows = constraints.rows(adata, limits, layer=layer, allowed=genes.allowed)
     panel = best_panel(basis.criterion, max_genes, replace(genes, rows=rows))
@@ -162,13 +161,13 @@ def _check_sizes(sizes: Sequence[int] | None, max_genes: int, labels: str | None
             raise InvalidValue(
                 "sizes",
                 NO_VALUE,
-                "has {size}, more than {arg:max_genes={most}}",
-                "raise that, or leave {size} out",
-                size=size,
-                most=max_genes,
+                f"has {size}, more than {arg('max_genes', max_genes)}",
+                f"raise that, or leave {size} out",
             )
     if labels is None:
-        raise InvalidValue("sizes", NO_VALUE, "needs labels", "name their column with {arg:labels}")
+        raise InvalidValue(
+            "sizes", NO_VALUE, "needs labels", f"name their column with {arg('labels')}"
+        )
 
 
 def _predict(

@@ -13,7 +13,7 @@ from scipy.optimize import linear_sum_assignment
 from .._anndata import names as names_of
 from ..criterion.panel import MeasuredPanel
 from ..data.threads import few_threads
-from ..errors import InvalidValue
+from ..errors import InvalidValue, arg
 from ..platform import order
 from ..selection import Candidates, best_panel
 
@@ -173,10 +173,9 @@ class Draft:
             raise InvalidValue(
                 "refused",
                 "replace",
-                "finds {n} other genes that could be ordered, and {needed} are needed",
-                "pass {arg:refused='drop'}",
-                n=int(may.sum()),
-                needed=len(bad),
+                f"finds {int(may.sum())} other genes that could be ordered, and {len(bad)} are "
+                "needed",
+                f"pass {arg('refused', 'drop')}",
             )
         may[stay] = True
         rows = None if self.rows is None else self.rows.sparing(stay)

@@ -90,10 +90,8 @@ def estimate_efficiency(
         raise InvalidValue(
             "spatial",
             NO_VALUE,
-            "has {n} genes of the reference: at least {least} are needed",
+            f"has {len(genes)} genes of the reference: at least {_FEWEST_GENES} are needed",
             "give genes the same names, such as symbols",
-            n=len(genes),
-            least=_FEWEST_GENES,
         )
     types = _types(reference, spatial, labels)
     here = _means(reference, genes, labels, types, counts_layer)

@@ -15,7 +15,17 @@ from .._anndata import names, read, results, stale
 from .._docs import documented
 from .._extras import needs
 from ..data.matrix import RowMatrix
-from ..errors import NO_VALUE, Caution, InvalidValue, Message, listed, naming, warn
+from ..errors import (
+    NO_VALUE,
+    VAR,
+    VAR_NAMES,
+    Caution,
+    InvalidValue,
+    arg,
+    listed,
+    naming,
+    warn,
+)
 from ._gene_sets import gene_sets as read_gene_sets
 
 if TYPE_CHECKING:
@@ -225,14 +235,16 @@ def _check_background(background: Iterable[str] | None, method: str, min_cells: 
         return
     if method != "ora" or isinstance(background, str) or not isinstance(background, Iterable):
         raise InvalidValue(
-            "background", background, "must be a list of gene names, and needs {arg:method='ora'}"
+            "background",
+            background,
+            f"must be a list of gene names, and needs {arg('method', 'ora')}",
         )
     if min_cells is not None:
         raise InvalidValue(
             "min_cells",
             min_cells,
             "is for the candidate genes",
-            "leave it out, or {arg:background}",
+            f"leave it out, or {arg('background')}",
         )
 
 
@@ -240,15 +252,11 @@ def _inside(selected: pd.Index, universe: list[str], min_cells: int | None) -> p
     """The selected genes that are in the background; a warning tells of the others."""
     outside = selected.difference(universe, sort=False)
     if len(outside):
+        where = arg("background") if min_cells is None else f"at least {min_cells} cells"
         warn(
             Caution(
-                "{n} of {n_all} selected genes are not in {where} and are left out: {genes}.",
-                n=len(outside),
-                n_all=len(selected),
-                where=Message("{arg:background}")
-                if min_cells is None
-                else Message("at least {n_cells} cells", n_cells=min_cells),
-                genes=listed(outside),
+                f"{len(outside)} of {len(selected)} selected genes are not in {where} and are "
+                f"left out: {listed(outside)}."
             )
         )
         selected = selected.difference(outside, sort=False)
@@ -257,7 +265,8 @@ def _inside(selected: pd.Index, universe: list[str], min_cells: int | None) -> p
             "background",
             NO_VALUE,
             "has none of the selected genes",
-            "spell genes as in {var_names}, or name the column that has them with {arg:symbols}",
+            f"spell genes as in {VAR_NAMES}, or name the column that has them with "
+            f"{arg('symbols')}",
         )
     return selected
 
@@ -279,10 +288,9 @@ def _expressed(adata: AnnData, key: str, symbols: str | None, min_cells: int | N
     if silent.any() and not (silent == tested).all():  # else the matrix is left out
         warn(
             Caution(
-                "No cell expresses {n} of {n_all} candidate genes, which makes p-values too "
-                "small. Remove them before the selection, or pass {arg:min_cells=1}.",
-                n=int(silent.sum()),
-                n_all=int(tested.sum()),
+                f"No cell expresses {int(silent.sum())} of {int(tested.sum())} candidate genes, "
+                "which makes p-values too small. Remove them before the selection, or pass "
+                f"{arg('min_cells', 1)}."
             )
         )
     return names
@@ -296,9 +304,8 @@ def _selected(adata: AnnData, key: str, symbols: str | None) -> pd.Index:
         raise InvalidValue(
             "symbols",
             symbols,
-            "has no name for any of the {n} selected genes",
+            f"has no name for any of the {len(genes)} selected genes",
             "choose another column",
-            n=len(genes),
         )
     return named
 
@@ -315,11 +322,10 @@ def _within(
         raise InvalidValue(
             "gene_sets",
             NO_VALUE,
-            "have no name in common with the genes{but}: {members} against {genes}",
-            "name the column of {var} that is spelt as the gene sets with {arg:symbols}",
-            but=" but for upper and lower case" if alike else "",
-            members=listed(members[:3]),
-            genes=listed(universe[:3]),
+            "have no name in common with the "
+            f"genes{' but for upper and lower case' if alike else ''}: {listed(members[:3])} "
+            f"against {listed(universe[:3])}",
+            f"name the column of {VAR} that is spelt as the gene sets with {arg('symbols')}",
         )
     upper = np.inf if largest is None else largest
     fitting = {name: genes for name, genes in inside.items() if smallest <= len(genes) <= upper}
@@ -328,12 +334,10 @@ def _within(
         raise InvalidValue(
             "gene_sets",
             NO_VALUE,
-            "have no set of a size from {arg:min_size={smallest}} to {arg:max_size={largest}} in "
-            "the background, where the largest has {most} genes",
+            f"have no set of a size from {arg('min_size', smallest)} to "
+            f"{arg('max_size', largest)} in the background, where "
+            f"the largest has {most} genes",
             "change these sizes",
-            smallest=smallest,
-            largest=Message("{none}") if largest is None else largest,
-            most=most,
         )
     return fitting
 

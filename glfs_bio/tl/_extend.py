@@ -141,7 +141,7 @@ def extend_panel(
     n_open = len(candidates.genes) - size
     if n_extra is not None and n_extra > n_open:
         raise InvalidValue(
-            "n_extra", n_extra, "is more than the {n} candidate genes", "ask for fewer", n=n_open
+            "n_extra", n_extra, f"is more than the {n_open} candidate genes", "ask for fewer"
         )
     panel = best_panel(basis.criterion, request.n_genes, candidates, random_state=random_state)
     order = candidates.genes[panel.order[: panel.n_selected]]

@@ -10,7 +10,7 @@ import pandas as pd
 from .. import checks
 from .._anndata import columns, names, read, results
 from .._docs import documented
-from ..errors import NO_VALUE, InvalidValue
+from ..errors import NO_VALUE, InvalidValue, arg
 from ..measures import cells as measures
 from ..measures.labels import combination, singles
 
@@ -116,7 +116,7 @@ def markers(
             "panel",
             NO_VALUE,
             "has genes with negative values",
-            "name a log-normalised layer with {arg:layer}",
+            f"name a log-normalised layer with {arg('layer')}",
         )
     single, table = _found(values[codes >= 0], codes[codes >= 0], categories, n_markers, beta)
     genes = adata.var_names[named.genes].to_numpy(dtype=object)

@@ -14,7 +14,7 @@ from .._anndata import columns, constraints, read, results, stale
 from .._anndata import names as names_of
 from .._anndata import platform as platforms
 from .._docs import documented
-from ..errors import NO_VALUE, InvalidType, InvalidValue, Message, NotFound, listed
+from ..errors import NO_VALUE, NONE, InvalidType, InvalidValue, Message, NotFound, arg, listed
 from ..platform import order
 from ..platform.names import NOT_FOUND
 from ._draft import Draft
@@ -181,16 +181,12 @@ def order_panel(
     draft = draft.checked(rows)
     bad = draft.refused
     if len(bad) and refused == "raise":
+        faults = [f"{name} {why}" for name, why in zip(bad["name"], bad["fault"], strict=True)]
         raise InvalidValue(
             "panel",
             NO_VALUE,
-            "has {n} genes that cannot be ordered ({form}): {faults}",
-            "correct them, or pass {arg:refused='replace'} or {arg:refused='drop'}",
-            n=len(bad),
-            form=form.title,
-            faults=listed(
-                f"{name} {why}" for name, why in zip(bad["name"], bad["fault"], strict=True)
-            ),
+            f"has {len(bad)} genes that cannot be ordered ({form.title}): {listed(faults)}",
+            f"correct them, or pass {arg('refused', 'replace')} or {arg('refused', 'drop')}",
         )
     basis = None
     if form.explains or (len(bad) and refused == "replace"):
@@ -286,16 +282,16 @@ def _probe_sets(table: pd.DataFrame, form: order.OrderForm, asked: Any) -> Array
         return found
     if not form.most_probe_sets:
         raise InvalidValue(
-            "probe_sets", asked, "is for orders of Xenium, and this is a {form}", form=form.title
+            "probe_sets", asked, f"is for orders of Xenium, and this is a {form.title}"
         )
     each = asked if isinstance(asked, dict) else dict.fromkeys(table["gene"], asked)
     for name, number in each.items():
         checks.whole_number("probe_sets", number, at_least=1)
         if number > form.most_probe_sets:
             raise InvalidValue(
-                *("probe_sets", number, "is more than the {most} of a gene ({form})"),
-                most=form.most_probe_sets,
-                form=form.title,
+                "probe_sets",
+                number,
+                f"is more than the {form.most_probe_sets} of a gene ({form.title})",
             )
         found[_listed(table, [name], "probe_sets")] = number
     return found
@@ -304,12 +300,10 @@ def _probe_sets(table: pd.DataFrame, form: order.OrderForm, asked: Any) -> Array
 def _forced(table: pd.DataFrame, form: order.OrderForm, force: Any) -> NDArray[np.bool_]:
     """Whether each gene is to be designed whatever the checks of the vendor say."""
     if not (force is None or isinstance(force, str) or names_of.is_several(force)):
-        raise InvalidType("force", force, "must be a list of names of genes, or {none}")
+        raise InvalidType("force", force, f"must be a list of names of genes, or {NONE}")
     names = [force] if isinstance(force, str) else list(force or ())
     if names and not form.most_probe_sets:
-        raise InvalidValue(
-            "force", names, "is for orders of Xenium, and this is a {form}", form=form.title
-        )
+        raise InvalidValue("force", names, f"is for orders of Xenium, and this is a {form.title}")
     return _listed(table, names, "force")
 
 
@@ -321,9 +315,8 @@ def _listed(table: pd.DataFrame, names: Iterable[str], argument: str) -> NDArray
         raise NotFound(
             argument,
             NO_VALUE,
-            "has genes that are not on the order: {names}",
+            f"has genes that are not on the order: {listed(strange)}",
             "name genes of it",
-            names=listed(strange),
         )
     return np.asarray(table["gene"].isin(names) | table["name"].isin(names))
 
@@ -432,10 +425,4 @@ def _tell(replaced: pd.DataFrame) -> None:
         f"{one.gene} {one.reason}" + (f", {one.substitute} in its place" if one.substitute else "")
         for one in replaced.itertuples()
     ]
-    log.warning(
-        Message(
-            "{n} genes cannot be ordered: {faults}.",
-            n=len(faults),
-            faults=listed(faults, len(faults)),
-        )
-    )
+    log.warning(Message(f"{len(faults)} genes cannot be ordered: {listed(faults, len(faults))}."))

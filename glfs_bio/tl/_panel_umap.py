@@ -230,10 +230,8 @@ def _umap(where: NDArray[np.float64], random_state: int) -> NDArray[np.float64]:
         raise InvalidValue(
             "adata",
             NO_VALUE,
-            "has {n} cells, but a UMAP needs at least {least}",
+            f"has {n_cells} cells, but a UMAP needs at least {_FEWEST}",
             "use more cells",
-            n=n_cells,
-            least=_FEWEST,
         )
     pools.need_numba("UMAP")
     import scanpy as sc

@@ -13,7 +13,7 @@ from .._anndata import classifier, read
 from .._anndata.classifier import Classifier
 from .._anndata.classifier_file import read_classifier
 from .._docs import documented
-from ..errors import NO_VALUE, Caution, InvalidValue, naming, warn
+from ..errors import NO_VALUE, Caution, InvalidValue, arg, naming, warn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -111,7 +111,7 @@ def predict(
         warn(
             Caution(
                 "The matrix looks like raw counts (whole numbers): prepare it as the training "
-                "cells, or name a layer with {arg:layer}."
+                f"cells, or name a layer with {arg('layer')}."
             )
         )
     decision = learnt.decision(data, columns)
@@ -119,7 +119,7 @@ def predict(
         raise InvalidValue(
             "X" if layer is None else "layer",
             NO_VALUE if layer is None else layer,
-            "has NaN or infinite values of genes of {arg:model}",
+            f"has NaN or infinite values of genes of {arg('model')}",
             "remove or impute these first",
         )
     margin = classifier.margins(decision) / learnt.typical_margin

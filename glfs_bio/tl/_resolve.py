@@ -189,22 +189,8 @@ def tell(frame: pd.DataFrame) -> None:
             changed = [
                 f"{one.name} is {one.symbol or one.id}" for one in some.itertuples(index=False)
             ]
-            log.info(
-                Message(
-                    "{n} names {meaning}: {names}.",
-                    n=len(some),
-                    meaning=meaning,
-                    names=listed(changed),
-                )
-            )
+            log.info(Message(f"{len(some)} names {meaning}: {listed(changed)}."))
     for found, meaning in names.NOT_FOUND.items():
         some = frame[frame["found"] == found]
         if len(some):
-            log.info(
-                Message(
-                    "{n} names of which each {meaning}: {names}.",
-                    n=len(some),
-                    meaning=meaning,
-                    names=listed(some["name"]),
-                )
-            )
+            log.info(Message(f"{len(some)} names of which each {meaning}: {listed(some['name'])}."))

@@ -21,7 +21,7 @@ from .._anndata.structure import specified, structure_of
 from .._docs import documented
 from .._progress import progress
 from ..data.threads import one_thread
-from ..errors import Caution, InvalidValue, NotFound, listed, warn
+from ..errors import ADATA, NONE, UNS, Caution, InvalidValue, NotFound, arg, call, listed, warn
 from ..measures import stability as over_parts
 from ..options import Request, StructureSpec
 from ..pp import panel_of
@@ -146,7 +146,7 @@ def stability(
     checks.whole_number("n_resamples", n_resamples, at_least=_FEWEST_RESAMPLES)
     checks.number("fraction", fraction, above=0.0)
     if n_jobs is not None and (n_jobs == 0 or not isinstance(n_jobs, Integral)):
-        raise InvalidValue("n_jobs", n_jobs, "must be an integer other than 0, or {none}")
+        raise InvalidValue("n_jobs", n_jobs, f"must be an integer other than 0, or {NONE}")
     if fraction >= 1:
         raise InvalidValue(
             "fraction",
@@ -166,10 +166,8 @@ def stability(
         raise InvalidValue(
             "fraction",
             fraction,
-            "leaves {n} of {n_cells} cells, too few for a selection",
+            f"leaves {len(parts[0])} of {adata.n_obs} cells, too few for a selection",
             "increase it",
-            n=len(parts[0]),
-            n_cells=adata.n_obs,
         )
 
     chosen, ranks = _selections(cells, parts, request, n_jobs)
@@ -265,7 +263,7 @@ def _target(adata: AnnData, key: str, key_added: str | None) -> str:
             "key_added",
             key_added,
             "is the key of a selection, which would be overwritten",
-            "choose another, or name the selection with {arg:key}",
+            f"choose another, or name the selection with {arg('key')}",
         )
     return key_added
 
@@ -280,26 +278,24 @@ def _request(adata: AnnData, key: str, given: dict[str, Any]) -> Request:
             raise InvalidValue(
                 "key",
                 key,
-                "is a selection from several datasets ({names}), but {adata} is one of them",
-                "concatenate them, select with their names as {arg:batch_key}, and use that "
+                f"is a selection from several datasets ({listed(names)}), but {ADATA} is one of "
+                "them",
+                f"concatenate them, select with their names as {arg('batch_key')}, and use that "
                 "selection",
-                names=listed(names),
             )
         if adata.n_vars < (n_tested := adata.uns[key]["n_tested"]):
             raise InvalidValue(
                 "key",
                 key,
-                "is a selection from {n_tested} genes, but {adata} has {n}",
+                f"is a selection from {int(n_tested)} genes, but {ADATA} has {adata.n_vars}",
                 "use the object with all genes",
-                n_tested=int(n_tested),
-                n=adata.n_vars,
             )
     elif given.keys() <= {"random_state"}:
         raise NotFound(
             "key",
             key,
-            "is not in {uns}",
-            "run {call:pp.select_genes} first, or give parameters, such as {arg:n_genes}",
+            f"is not in {UNS}",
+            f"run {call('pp.select_genes')} first, or give parameters, such as {arg('n_genes')}",
         )
     sources = {"layer", "batch_key", "use_rep", "neighbors_key", "n_comps"}
     if not given.keys() & sources:

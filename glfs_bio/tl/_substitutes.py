@@ -140,9 +140,8 @@ def _leaving(adata: AnnData, found: Found, genes: Any, symbols: str | None) -> I
         raise InvalidValue(
             "genes",
             NO_VALUE,
-            "has genes that are not in the panel: {names}",
+            f"has genes that are not in the panel: {listed(adata.var_names[strange])}",
             "choose genes of the panel",
-            names=listed(adata.var_names[strange]),
         )
     return named.genes
 
