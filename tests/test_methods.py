@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from glfs_bio import GLFS
 from glfs_bio.cli import app
 from glfs_bio.errors import InvalidValue
-from glfs_bio.glfs2014.original import Original
+from glfs_bio.glfs2014.objective import Original
 from glfs_bio.methods import METHODS, OBJECTIVES, Method
 from glfs_bio.options import Request
 from glfs_bio.panel import by_value

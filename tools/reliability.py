@@ -29,20 +29,28 @@ import pandas as pd
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
-ATTACKS = "tests/properties/test_attacks.py"
+ATTACKS = "tests/test_attacks.py"
 #: Examples of each attack.
 EXAMPLES = 220
 #: An answer as an oracle has it, or without one; an error that names the argument; another error,
 #: an answer that the oracle has not, the end of the process.
 OUTCOMES = ("right", "accepted", "refused", "foreign", "wrong", "crash")
+#: Tests of what knows no AnnData.
+ARRAYS = [
+    *("tests/data", "tests/cells", "tests/criterion", "tests/solvers", "tests/glfs2014"),
+    *("tests/rivals", "tests/measures"),
+]
 #: What is counted, the tests that are the count, and whether their coverage counts.
 PARTS = {
     "bad inputs": (["tests/bad_inputs", "tests/rbridge/test_words.py::test_refused"], True),
     "faults": (["tests/test_faults.py"], False),
-    "properties": ([f"--ignore={ATTACKS}", "tests/properties", "tests/test_invariances.py"], True),
+    "properties": (
+        ["tests/test_any_problem.py", "tests/glfs2014", "tests/test_invariances.py"],
+        True,
+    ),
     # a process of its own, so that one that ends it is counted
     "attacks": ([ATTACKS, "--numprocesses=1"], False),
-    "arrays and pp": (["tests/arrays", "tests/pp"], True),
+    "arrays and pp": ([*ARRAYS, "tests/pp"], True),
 }
 #: What coverage is told of.
 COVERED = {"cells, criterion and solvers": ("cells/", "criterion/", "solvers/"), "pp": ("pp.py",)}
@@ -54,17 +62,17 @@ PATIENCE = 120
 TABLE = RESULTS / "versions.md"
 #: Of other versions: mathematics, AnnData, files; what draws, or starts R, follows from these.
 LONG = [
-    *("tests/arrays", "tests/pp", "tests/io", "tests/tl"),
+    *(*ARRAYS, "tests/pp", "tests/_anndata", "tests/io", "tests/tl"),
     *("tests/estimators", "tests/bad_inputs", "tests/test_reproducible.py"),
 ]
 PART = [
-    *("tests/arrays/glfs2014", "tests/arrays/criterion", "tests/arrays/solvers"),
-    *("tests/arrays/cells/test_graph.py", "tests/arrays/cells/test_noise.py"),
+    *("tests/glfs2014", "tests/criterion", "tests/solvers"),
+    *("tests/cells/test_graph.py", "tests/cells/test_noise.py"),
     *("tests/pp/test_select_genes.py", "tests/test_pp.py", "tests/io"),
     *("tests/bad_inputs/test_select_genes.py", "tests/tl/test_enrich.py"),
 ]
 #: dask is an extra, whose versions are those of today.
-OF_DASK = ["tests/arrays/data/test_matrix.py", "tests/pp/test_lazy.py"]
+OF_DASK = ["tests/data/test_matrix.py", "tests/pp/test_lazy.py"]
 #: Older libraries warn of what newer ones have mended: their warnings are not ours.
 OPTIONS = {
     "lowest": ["-o", "filterwarnings=default", *(f"--ignore={test}" for test in OF_DASK)],

@@ -19,7 +19,7 @@ from .. import checks
 from .._anndata import names
 from .._extras import needs
 from .._files import as_path, reading
-from ..data.indices import check_indices
+from ..data.matrix import check_indices
 from ..errors import FileMissing, InvalidValue, arg, listed, shown
 from ..vendors.sheets import SEPARATORS
 
