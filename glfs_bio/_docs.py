@@ -1,7 +1,8 @@
-"""Descriptions of parameters that several public functions have, each written once."""
+"""Descriptions of parameters, each written once: filled into docstrings, and read out of them."""
 
 from __future__ import annotations
 
+import inspect
 import re
 import textwrap
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -80,6 +81,10 @@ show : bool, default None
     or `save` is given.
 save : str, Path or bool, default None
     File to write; True, or a bare ending like ``".pdf"``: a file in ``scanpy.settings.figdir``.""",
+    "<returned axes>": """\
+Returns
+-------
+None if the figure was shown, else {0}.""",
 }
 _PLACEHOLDER = re.compile(r"^( *)(<[a-z_, ]+>)(?: (.+))?$", re.MULTILINE)
 
@@ -93,3 +98,18 @@ def documented(function: Function) -> Function:
 
     function.__doc__ = _PLACEHOLDER.sub(text, function.__doc__ or "") or None
     return function
+
+
+def described(record: type) -> dict[str, str]:
+    """First sentence of each field, from the section "Attributes" of a numpydoc docstring."""
+    _, _, section = inspect.getdoc(record).partition("Attributes\n----------\n")  # type: ignore[union-attr]
+    names: list[str] = []
+    texts: dict[str, str] = {}
+    for line in section.partition("\n\n")[0].splitlines():
+        if line.startswith(" "):
+            texts |= {name: f"{texts[name]} {line.strip()}".strip() for name in names}
+        else:
+            names = line.partition(" : ")[0].split(", ")
+            texts |= dict.fromkeys(names, "")
+    first = {name: text.partition(". ")[0].removesuffix(".") for name, text in texts.items()}
+    return {name: f"{text.replace('`', '')}." for name, text in first.items()}

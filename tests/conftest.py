@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import os
 import sys
 from pathlib import Path
@@ -8,12 +9,14 @@ import anndata as ad
 import numpy as np
 import pytest
 import scanpy as sc
+from refusals import faults
 from scipy import sparse
 
 from glfs_bio.cells.cells import build_problems
 from glfs_bio.criterion.criterion import NOISE, Criterion
 from glfs_bio.criterion.error import Block
 from glfs_bio.data import matrix as rows
+from glfs_bio.errors import Caution, Message, Refusal
 from glfs_bio.options import StructureSpec
 
 #: Tests of what other systems do not have: R beside Python, forks, limits of a process, shells.
@@ -76,6 +79,46 @@ def clusters() -> np.ndarray:
     groups = np.repeat(np.eye(3), 30, axis=0)
     signal = groups @ np.hstack([np.eye(3), np.eye(3)[::-1]]) * 3.0
     return np.hstack([signal, np.zeros((90, 34))]) + rng.normal(scale=0.3, size=(90, 40)) + 1.0
+
+
+@pytest.fixture(autouse=True)
+def _every_message_can_be_shown():
+    """Whatever the package says in a test, each door can show it."""
+    found = []
+
+    def watched(make):
+        def made(self, *args: object, **options: object) -> None:
+            make(self, *args, **options)
+            if sys._getframe(1).f_globals.get("__name__", "").startswith("glfs_bio"):
+                found.extend(faults(self))
+
+        return made
+
+    with pytest.MonkeyPatch.context() as patched:
+        for kind in (Refusal, Caution, Message):
+            patched.setattr(kind, "__init__", watched(kind.__init__))
+        yield
+    assert not found, "\n".join(found)
+
+
+VENDORS_LIST = """Species,Ensembl ID,Gene symbol
+Homo sapiens,ENSG00000167286,CD3D
+Homo sapiens,ENSG00000127054,INTS11
+Homo sapiens,ENSG00000145416,MARCH1
+Homo sapiens,ENSG00000183291,SELENOF
+Homo sapiens,ENSG00000284770,TBCE
+Homo sapiens,ENSG00000285053,TBCE
+Homo sapiens,ENSG00000273045,C2orf15
+Mus musculus,ENSMUSG00000032094,Cd3d
+"""
+
+
+@pytest.fixture
+def vendor(tmp_path):
+    """A list of genes, some with other names than today."""
+    path = tmp_path / "vendor.csv.gz"
+    path.write_bytes(gzip.compress(VENDORS_LIST.encode()))
+    return path
 
 
 class Slices:

@@ -31,8 +31,7 @@ from ..errors import (
     listed,
     shown,
 )
-from ..platform import forms, sheets
-from ..platform.gmt import read_gmt
+from ..vendors import forms, sheets
 from . import columns, names, read
 
 if TYPE_CHECKING:
@@ -129,7 +128,7 @@ def _term(adata: AnnData, what: Any, *, symbols: str | None, missing: names.Miss
                 "give genes as a list",
             )
         if not stored and what.lower().endswith(".gmt"):
-            sets = read_gmt(what).values()
+            sets = sheets.read_gmt(what).values()
             what = tuple(dict.fromkeys(gene for genes in sets for gene in genes))
     found = names.panel(adata, what, symbols=symbols, missing=missing, argument="preserve")
     return GenesTerm(found.genes)

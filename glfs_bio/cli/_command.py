@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type
 import typer
 from typer.models import ArgumentInfo, OptionInfo
 
+from .._docs import described
 from ..errors import Caution, Message, Refusal
 from . import _files as files
 from . import _values as values
@@ -118,7 +119,7 @@ def given(*records: Any) -> dict[str, Any]:
 def _of_record(record: type) -> list[_Option]:
     """Options from the fields of a record; for what they are, see :func:`_asked`."""
     hints = get_type_hints(record, localns=_NOT_IMPORTED, include_extras=True)
-    help_of_fields = _help_of_fields(record)
+    help_of_fields = described(record)
     panel = getattr(record, "PANEL", record.__name__ if help_of_fields else None)
     return [
         _option(one.name, hints[one.name], one.default, help_of_fields.get(one.name, ""), panel)
@@ -152,21 +153,6 @@ def _option(
         written,
         found.get(files.Reads, found.get(files.Writes)),
     )
-
-
-def _help_of_fields(record: type) -> dict[str, str]:
-    """First sentences of the section "Attributes" of a docstring in numpydoc's style."""
-    _, _, section = inspect.getdoc(record).partition("Attributes\n----------\n")  # type: ignore[union-attr]
-    names: list[str] = []
-    texts: dict[str, str] = {}
-    for line in section.partition("\n\n")[0].splitlines():
-        if line.startswith(" "):
-            texts |= {name: f"{texts[name]} {line.strip()}".strip() for name in names}
-        else:
-            names = line.partition(" : ")[0].split(", ")
-            texts |= dict.fromkeys(names, "")
-    first = {name: text.partition(". ")[0].removesuffix(".") for name, text in texts.items()}
-    return {name: f"{text.replace('`', '')}." for name, text in first.items()}
 
 
 @contextmanager

@@ -27,7 +27,7 @@ from ..errors import (
     naming,
     printable,
 )
-from ..platform.sheets import check_names
+from ..vendors.sheets import check_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -49,7 +49,7 @@ def recorded_structure(adata: AnnData, panel: object) -> dict[str, Any]:
     """Parameters of the structure of a selection; none of a panel that is no selection."""
     if not _is_selection(panel, adata):
         return {}
-    from .._anndata.write import restored
+    from ..codec import restored
 
     return {name: restored(value) for name, value in adata.uns[panel]["structure"].items()}
 
