@@ -21,7 +21,7 @@ FLOORS = (
     *({"criterion"}, {"panel"}, {"solvers"}, {"glfs2014", "rivals", "laprls"}, {"measures"}),
     *({"selection"}, {"estimators"}, {"_docs", "_extras", "_files", "_progress"}, {"vendors"}),
     *({"datasets"}, {"_anndata"}, {"pp"}, {"tl"}, {"pl"}, {"io"}, {"cli", "rbridge"}),
-    {"_on_import", "_accessor"},
+    {"_accessor"},
     {"__init__", "__main__"},
 )
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
