@@ -1,65 +1,69 @@
-"""``glfs-bio``: gene selection from the shell; a command is imported when it is chosen."""
+"""``glfs-bio``: gene selection from the shell."""
 
 from __future__ import annotations
 
 from functools import cache
-from importlib import import_module
 from typing import Annotated, Any, Final
 
 import typer
 from typer.core import TyperCommand, TyperGroup
+
+from . import commands_files, commands_panel, commands_select
 
 #: click's own, and the short one.
 _SETTINGS = {"help_option_names": ["-h", "--help"]}
 #: How the help of all commands is written.
 _MARKUP: Final = "markdown"
 
-#: Summary of each command in ``glfs-bio --help``: the first paragraph of its docstring.
-SUMMARIES = {
-    "select": "Select genes; prints them, best first, unless --genes names a file.",
-    "rank": "Rank all genes by one method; prints gene, score, rank, weight and loss, best first.",
-    "evaluate": "Evaluate a panel: preserved structure, unexplained axes; prints measures as TSV.",
-    "extend": "Add genes to a panel; prints gene, added share and preserved share as TSV.",
-    "substitutes": "Find genes that can replace a gene of a panel; prints them as TSV, best first.",
-    "explain": "Explain each gene of a panel: contribution, labels, substitute; prints TSV.",
-    "efficiency": "Estimate the detection efficiency of each gene; prints a table as TSV.",
-    "markers": "Find the markers of each label in a panel; prints them with their scores as TSV.",
-    "compare": "Evaluate several panels by the same measures; prints one row per panel as TSV.",
-    "curve": "Compute the preserved structure of every panel size; prints a table as TSV.",
-    "stability": "Repeat a selection on subsamples of the cells; prints frequencies as TSV.",
-    "classify": "Classify cells by a few genes; prints cell, label and prediction as TSV.",
-    "predict": "Predict labels by a classifier; prints cell, prediction and margin as TSV.",
-    "enrich": "Find the gene sets that are enriched in a selection; prints a table as TSV.",
-    "export": "Write the selected genes to files; their endings are the formats.",
-    "order": "Order a panel, every gene checked; prints the genes as TSV.",
-    "report": "Write a selection as one HTML file that needs no network.",
-    "demo": "Select 25 genes of 700 blood cells from scanpy; prints a table, needs no network.",
+#: The commands, in the order of the help.
+COMMANDS = {
+    one.__name__: one
+    for one in (
+        commands_select.select,
+        commands_select.rank,
+        commands_panel.evaluate,
+        commands_select.extend,
+        commands_panel.substitutes,
+        commands_panel.explain,
+        commands_files.efficiency,
+        commands_panel.markers,
+        commands_panel.compare,
+        commands_select.curve,
+        commands_select.stability,
+        commands_panel.classify,
+        commands_panel.predict,
+        commands_panel.enrich,
+        commands_files.export,
+        commands_files.order,
+        commands_files.report,
+        commands_select.demo,
+    )
 }
 
 
 class _Commands(TyperGroup):
-    """Lists the commands by their summaries, and imports the one that runs."""
+    """Lists the commands by their first paragraphs, and makes the options of the one that runs."""
 
     def __init__(self, **settings: Any) -> None:
-        listed = {name: TyperCommand(name, help=said) for name, said in SUMMARIES.items()}
+        said = {name: (one.__doc__ or "").partition("\n\n")[0] for name, one in COMMANDS.items()}
+        listed = {name: TyperCommand(name, help=text) for name, text in said.items()}
         super().__init__(**settings | {"commands": listed})
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Names, in the order of the help."""
-        return [*SUMMARIES]
+        return [*COMMANDS]
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find the command that is to run, with its options."""
         name, _, rest = super().resolve_command(ctx, args)
-        return name, None if name is None else imported(name), rest
+        return name, None if name is None else with_options(name), rest
 
 
 @cache
-def imported(name: str) -> Any:
+def with_options(name: str) -> Any:
     """A command with its options."""
-    function = getattr(import_module(f"._{name}", __package__), name)
     alone = typer.Typer(add_completion=False, rich_markup_mode=_MARKUP)
-    alone.command(name, context_settings=_SETTINGS)(function)
+    alone.command(name, context_settings=_SETTINGS)(COMMANDS[name]())
     return typer.main.get_command(alone)
 
 

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 import glfs_bio
 from glfs_bio import Platform, Preserve
 from glfs_bio._anndata.selection import ranked
-from glfs_bio.cli import app, imported
+from glfs_bio.cli import app, with_options
 
 #: Commands, and the functions that they are.
 FUNCTIONS = {
@@ -80,7 +80,7 @@ def expected(name, cells, *words, **options):
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_the_options_are_the_arguments(name):
-    given = {one.name: one for one in imported(name).params}
+    given = {one.name: one for one in with_options(name).params}
     for argument, parameter in list(inspect.signature(FUNCTIONS[name]).parameters.items())[1:]:
         fields = {"limits": ("min_mean", "per_type"), "platform": ("failure",)}.get(
             argument, (argument,)
@@ -96,7 +96,7 @@ def test_the_options_are_the_arguments(name):
 def test_every_limit_is_an_option():
     limits = {f"--{field.name.replace('_', '-')}" for field in fields(glfs_bio.Limits)}
     for name in ("select", "extend", "curve"):
-        given = {option for one in imported(name).params for option in one.opts}
+        given = {option for one in with_options(name).params for option in one.opts}
         assert given >= limits | {"--counts-layer", "--cost", "--budget"}
     shown = CliRunner().invoke(app, ["select", "--help"], env={"COLUMNS": "200"}).stdout
     assert limits <= set(shown.split())
@@ -302,7 +302,7 @@ def test_limits_by_type_and_family(run, cells, tmp_path):
 
 
 def test_substitutes(run, cells):
-    words = ("--genes", "CD3D,LYZ", "-n", "2", "--min-score", "0.3")
+    words = ("--replace", "CD3D,LYZ", "-n", "2", "--min-score", "0.3")
     result = run("substitutes", "cells.h5ad", "catalogue", *words, "--exclude", "CD3E")
     frame = read_table(result)
     table = expected(

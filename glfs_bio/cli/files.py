@@ -12,12 +12,14 @@ import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any, Literal
 
 import glfs_bio
 
+from .._signatures import kept
 from ..errors import NO_VALUE, FileMissing, FileRefused, InvalidValue, Refusal, naming, printable
 from ..platform.sheets import check_names
+from .stderr import note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -30,37 +32,79 @@ CELLS = (".h5ad", ".zarr")
 TABLES = {".csv": ",", ".tsv": "\t"}
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 _GZIP = b"\x1f\x8b"
+_READ = kept("io.read_cells")
 
 
 @dataclass(frozen=True)
-class Reads:
-    """Marks an option whose file must be there; with an ending only a name that has it."""
+class File:
+    """Marks an option that is a file."""
 
-    ending: str = ""
-
-
-@dataclass(frozen=True)
-class Writes:
-    """Marks an option whose file is written; with endings that it may have."""
-
+    #: ``"r"``: it must be there; ``"w"``: it is written.
+    mode: Literal["r", "w"]
+    #: Endings that a file to write may have; of a file to read, those of which it must be there.
     endings: tuple[str, ...] = ()
 
 
-def check(files: Iterable[tuple[str, Reads | Writes, Any]], *, overwrite: bool) -> None:
+Source = Annotated[
+    Path,
+    "IN",
+    "Cells × genes: .h5ad, .zarr, .loom, .csv, .tsv, 10x .h5 or folder; - for stdin.",
+    File("r"),
+]
+Table = Annotated[Path | None, "File for the table: .csv or .tsv.", File("w", tuple(TABLES))]
+Backed = Annotated[bool, _READ["backed"]]
+Overwrite = Annotated[bool, "Replace existing files."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cells:
+    """Cells, and their preparation."""
+
+    source: Source
+    transpose: Annotated[bool | None, "--transpose/--no-transpose", _READ["transpose"]] = None
+    log1p: Annotated[bool, "Log-normalise the counts in X."] = False
+
+    def load(self, *, backed: bool = False) -> AnnData:
+        """Read them."""
+        return load(self.source, transpose=self.transpose, log1p=self.log1p, backed=backed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Written:
+    """Files for annotated cells and a table; the table goes to stdout without a file."""
+
+    output: Annotated[
+        Path | None,
+        "-o --output",
+        "File for the annotated cells: .h5ad or .zarr; - for .h5ad on stdout.",
+        File("w", CELLS),
+    ] = None
+    table: Table = None
+    overwrite: Overwrite = False
+
+    def put(
+        self,
+        adata: AnnData,
+        table: pd.DataFrame,
+        *summary: str,
+        beside: dict[Path | None, pd.DataFrame] | None = None,
+    ) -> None:
+        """Write the cells, print the summary to stderr, and write the tables."""
+        if self.output is not None:
+            put_cells(adata, self.output, overwrite=self.overwrite)
+        for line in summary:
+            note(line)
+        for file, frame in (beside or {}).items():
+            if file is not None:
+                put_table(frame, file, overwrite=self.overwrite)
+        if self.table is not None or not is_one(self.output):
+            put_table(table, self.table, overwrite=self.overwrite)
+
+
+def check(files: Iterable[tuple[str, File, Any]], *, overwrite: bool) -> None:
     """Refuse, before anything is loaded, what cannot be read or written.
 
-    Parameters
-    ----------
-    files
-        Name of the argument, what is done with it, and a file or several.
-    overwrite
-        Whether files that are there may be replaced.
-
-    Raises
-    ------
-    OSError, ValueError
-        A source that is not there; a target that must not be replaced, has another ending or no
-        folder; several targets that are stdout.
+    `files` are the name of the argument, what is done with it, and a file or several.
     """
     from .._files import check_target
 
@@ -70,15 +114,16 @@ def check(files: Iterable[tuple[str, Reads | Writes, Any]], *, overwrite: bool) 
         for one in (value if isinstance(value, list) else [value])
         if one is not None
     ]
-    to_stdout = [name for name, use, file in every if isinstance(use, Writes) and is_one(file)]
+    to_stdout = [name for name, use, file in every if use.mode == "w" and is_one(file)]
     every = [(name, use, file) for name, use, file in every if not is_one(file)]
     for name, use, file in every:
-        if isinstance(use, Reads):
-            if file.name.lower().endswith(use.ending) and not file.exists():
+        named_so = not use.endings or file.suffix.lower() in use.endings
+        if use.mode == "r":
+            if named_so and not file.exists():
                 raise FileMissing(
                     name, file, "does not exist", "name a file or folder that is there"
                 )
-        elif use.endings and file.suffix.lower() not in use.endings:
+        elif not named_so:
             allowed = " or ".join(use.endings)
             raise InvalidValue(name, file, "must end with {endings}", endings=allowed)
     if len(to_stdout) > 1:
@@ -90,7 +135,7 @@ def check(files: Iterable[tuple[str, Reads | Writes, Any]], *, overwrite: bool) 
             other=to_stdout[1],
         )
     for _, use, file in every:
-        if isinstance(use, Writes):
+        if use.mode == "w":
             check_target(file, overwrite=overwrite)
 
 
@@ -102,14 +147,7 @@ def is_one(path: Path | None) -> bool:
 def load(
     source: Path, *, transpose: bool | None = False, log1p: bool = False, backed: bool = False
 ) -> AnnData:
-    """Read the cells, and make logarithms of counts where that was asked for.
-
-    Raises
-    ------
-    OSError, ImportError, ValueError
-        As :func:`glfs_bio.io.read_cells`; logarithms of what holds logarithms already, or is to
-        stay in a file; stdin that is to stay in a file.
-    """
+    """Read the cells, and make logarithms of counts where that was asked for."""
     if log1p and backed:
         raise InvalidValue(
             "log1p",
@@ -129,13 +167,7 @@ def load(
 
 
 def _take_logarithms(adata: AnnData) -> None:
-    """Normalise the totals of counts, and take logarithms.
-
-    Raises
-    ------
-    ValueError
-        Negative values, or what looks like logarithms.
-    """
+    """Normalise the totals of counts, and take logarithms."""
     import scanpy as sc
 
     from .._anndata import read
@@ -154,13 +186,7 @@ def _take_logarithms(adata: AnnData) -> None:
 
 @contextmanager
 def _file_of(source: Path) -> Iterator[Path]:
-    """The file itself; for stdin one that holds it, with the ending of what it looks like.
-
-    Raises
-    ------
-    Refusal
-        One of the file, with stdin in the place of its name.
-    """
+    """The file itself; for stdin one that holds it, with the ending of what it looks like."""
     if not is_one(source):
         yield source
         return
@@ -221,13 +247,7 @@ def _stdout() -> Any:
 
 
 def put_cells(adata: AnnData, target: Path, *, overwrite: bool) -> None:
-    """Write the annotated cells to a file, or as h5ad to stdout.
-
-    Raises
-    ------
-    OSError
-        There is no room, which is told beforehand where it is known; or the writing failed.
-    """
+    """Write the annotated cells to a file, or as h5ad to stdout."""
     room = shutil.disk_usage(target.parent).free
     if room < (needed := adata.__sizeof__()):
         raise FileRefused(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from typer.testing import CliRunner
 
-from glfs_bio.cli import app, imported
+from glfs_bio.cli import app, with_options
 
 EVALUATE = "evaluate cells.h5ad glfs"
 EXTEND = "extend cells.h5ad CD3D,LYZ"
@@ -119,8 +119,8 @@ DATA = [
     ),
     *((f"{CURVE} {words}", told) for words, told in (PRESERVE[0], PRESERVE[3], PRESERVE[-1])),
     *((f"{SELECT} --n-genes 5 {words}", told) for words, told in PLATFORM),
-    ("substitutes cells.h5ad glfs --genes CD8a", "CD8A"),
-    ("substitutes cells.h5ad CD3D,LYZ --genes CD8A", "CD8A"),
+    ("substitutes cells.h5ad glfs --replace CD8a", "CD8A"),
+    ("substitutes cells.h5ad CD3D,LYZ --replace CD8A", "CD8A"),
     ("substitutes cells.h5ad glfs -n 0", "--n 0"),
     ("substitutes cells.h5ad glfs --min-score -1", "--min-score -1.0"),
     ("extend cells.h5ad glfs --n-extra 2 --efficiency nope", "--efficiency nope"),
@@ -201,7 +201,7 @@ def test_data_or_values(folder, line, named):
 )
 def test_every_option_has_a_row(name):
     words = {word for line, _ in DATA for word in line.replace("=", " ").split()}
-    options = [option.opts for option in imported(name).params]
+    options = [option.opts for option in with_options(name).params]
     options = [names for names in options if names[0][0] == "-"]
     assert not [names for names in options if not (words | NOTHING_WRONG) & {*names}]
 

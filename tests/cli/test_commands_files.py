@@ -16,7 +16,7 @@ from rich.progress import Progress
 from typer.testing import CliRunner
 
 import glfs_bio
-from glfs_bio.cli import _stderr, app
+from glfs_bio.cli import app, stderr
 from glfs_bio.selection import METHODS
 
 COMMANDS = ["select", "rank", "classify", "predict", "enrich", "export", "report", "demo"]
@@ -114,7 +114,7 @@ def test_the_papers_objective_tells_its_lambda(run, cells):
 
 def test_progress_of_every_stage():
     """The path counts genes down, the bound counts them up to nobody knows how many."""
-    stages = _stderr._Stages(Progress())
+    stages = stderr._Stages(Progress())
 
     def shown(logger="glfs_bio.glfs2014.path", **extra):
         stages.emit(logging.makeLogRecord({"name": logger, **extra}))
@@ -133,7 +133,7 @@ def test_progress_of_every_stage():
 
 @pytest.mark.parametrize("options", [{}, {"objective": "exact"}])
 def test_the_bar_follows_a_selection(pbmc, options):
-    stages = _stderr._Stages(Progress())
+    stages = stderr._Stages(Progress())
     logger = logging.getLogger("glfs_bio")
     logger.addHandler(stages)
     logger.setLevel(logging.INFO)

@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from glfs_bio import Limits
-from glfs_bio.cli import SUMMARIES, app, imported
+from glfs_bio.cli import COMMANDS, app, with_options
 from glfs_bio.errors import FileMissing
 
 #: Words of the command line, and what the line on stderr must name: the option with its value, the
@@ -299,11 +299,11 @@ NOTHING_WRONG = {
 
 def test_every_option_has_a_row():
     given = [line.replace("=", " ").split() for line, _ in DATA + LINES]
-    for name in SUMMARIES.keys() - ELSEWHERE:
+    for name in COMMANDS.keys() - ELSEWHERE:
         words = {word for line in given if line[:1] == [name] for word in line}
         options = {
             tuple(option.opts)
-            for option in imported(name).params
+            for option in with_options(name).params
             if option.opts[0][0] == "-" and option.name not in LIMITS
         }
         missing = [names for names in options if not (words | NOTHING_WRONG) & {*names}]

@@ -1,0 +1,82 @@
+"""Parameters and outputs of functions, from their signatures and numpydoc docstrings.
+
+The shell, R and the page of outputs are made of them.  The help of the shell must not wait for
+NumPy: ``make signatures`` keeps what it has to know of functions in ``_signatures.json``.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+KEPT = Path(__file__).with_suffix(".json")
+#: The next heading of a docstring.
+_HEADING = re.compile(r"\n\n[^\n]+\n-+\n")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a function, or a field of a record."""
+
+    name: str
+    #: The annotation, and the type as the docstring has it.
+    type: str
+    kind: str
+    text: str
+    #: ``inspect.Parameter.empty`` of one that is required.
+    default: Any = inspect.Parameter.empty
+
+
+def parameters(function: Callable[..., Any]) -> dict[str, Parameter]:
+    """Return the parameters of a function, or the fields of a record, by name."""
+    described = section(function, "Parameters") or section(function, "Attributes")
+    found = {
+        name: (kind, text) for names, kind, text in described for name in names.split(", ")
+    }
+    return {
+        name: Parameter(name, str(one.annotation), *found.get(name, ("", "")), one.default)
+        for name, one in inspect.signature(function).parameters.items()
+    }
+
+
+def section(function: Callable[..., Any], title: str) -> list[tuple[str, str, str]]:
+    """Return head, type and text of each entry of a section of a docstring."""
+    _, _, text = (inspect.getdoc(function) or "").partition(f"\n{title}\n{'-' * len(title)}\n")
+    entries: list[tuple[str, str, str]] = []
+    for line in _HEADING.split(text, maxsplit=1)[0].splitlines():
+        if line and not line.startswith(" "):
+            head, _, kind = line.partition(" : ")
+            entries.append((head, kind, ""))
+        elif entries:
+            head, kind, text = entries.pop()
+            entries.append((head, kind, f"{text}\n{line[4:]}".strip("\n")))
+    return entries
+
+
+def written(functions: dict[str, Callable[..., Any]]) -> str:
+    """Return the text of ``_signatures.json`` for functions by their names."""
+    lines = []
+    for name, function in functions.items():
+        every = [
+            [one.name, one.type, one.kind, one.text]
+            + ([] if one.default is inspect.Parameter.empty else [one.default])
+            for one in parameters(function).values()
+        ]
+        rows = ",\n".join(json.dumps(one, ensure_ascii=False) for one in every)
+        lines.append(f"{json.dumps(name)}: [\n{rows}\n]")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+@cache
+def kept(name: str) -> dict[str, Parameter]:
+    """Return the parameters of a function by its name, without importing it."""
+    rows = json.loads(KEPT.read_text("utf-8"))[name]
+    return {row[0]: Parameter(*row) for row in rows}
