@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+#: The default of a parameter without one.
+REQUIRED = inspect.Parameter.empty
 KEPT = Path(__file__).with_suffix(".json")
 #: The next heading of a docstring.
 _HEADING = re.compile(r"\n\n[^\n]+\n-+\n")
@@ -31,19 +33,24 @@ class Parameter:
     type: str
     kind: str
     text: str
-    #: ``inspect.Parameter.empty`` of one that is required.
-    default: Any = inspect.Parameter.empty
+    default: Any = REQUIRED
+    is_positional: bool = False
 
 
 def parameters(function: Callable[..., Any]) -> dict[str, Parameter]:
     """Return the parameters of a function, or the fields of a record, by name."""
     described = section(function, "Parameters") or section(function, "Attributes")
-    found = {
-        name: (kind, text) for names, kind, text in described for name in names.split(", ")
-    }
+    found = {name: (kind, text) for names, kind, text in described for name in names.split(", ")}
     return {
-        name: Parameter(name, str(one.annotation), *found.get(name, ("", "")), one.default)
+        name: Parameter(
+            name,
+            str(one.annotation),
+            *found.get(name, ("", "")),
+            one.default,
+            one.kind is one.POSITIONAL_OR_KEYWORD,
+        )
         for name, one in inspect.signature(function).parameters.items()
+        if one.kind is not one.VAR_KEYWORD
     }
 
 
@@ -63,16 +70,15 @@ def section(function: Callable[..., Any], title: str) -> list[tuple[str, str, st
 
 def written(functions: dict[str, Callable[..., Any]]) -> str:
     """Return the text of ``_signatures.json`` for functions by their names."""
-    lines = []
+    texts = []
     for name, function in functions.items():
-        every = [
-            [one.name, one.type, one.kind, one.text]
-            + ([] if one.default is inspect.Parameter.empty else [one.default])
+        rows = [
+            [one.name, one.type, one.kind, one.text, *([one.default] * (one.default != REQUIRED))]
             for one in parameters(function).values()
         ]
-        rows = ",\n".join(json.dumps(one, ensure_ascii=False) for one in every)
-        lines.append(f"{json.dumps(name)}: [\n{rows}\n]")
-    return "{\n" + ",\n".join(lines) + "\n}\n"
+        lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
+        texts.append(f'"{name}": [\n{lines}\n]')
+    return "{\n" + ",\n".join(texts) + "\n}\n"
 
 
 @cache

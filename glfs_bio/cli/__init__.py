@@ -9,6 +9,9 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from . import commands_files, commands_panel, commands_select
+from .command import signatures
+
+__all__ = ["COMMANDS", "app", "signatures", "with_options"]
 
 #: click's own, and the short one.
 _SETTINGS = {"help_option_names": ["-h", "--help"]}

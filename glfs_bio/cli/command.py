@@ -6,6 +6,7 @@ import inspect
 import re
 from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from functools import cache, wraps
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
@@ -13,7 +14,7 @@ import typer
 
 import glfs_bio
 
-from .._signatures import Parameter, kept, parameters
+from .._signatures import REQUIRED, Parameter, kept, parameters, written
 from . import files, values, words
 from .files import File
 from .stderr import progress, reported
@@ -24,9 +25,8 @@ if TYPE_CHECKING:
 
     from anndata import AnnData
 
-_REQUIRED = inspect.Parameter.empty
 #: Parameters that the shell has otherwise, or not at all.
-_NOT_HERE = {"adata", "path", "inplace", "use_raw", "standardize", "overwrite", "select"}
+_NOT_HERE = {"adata", "path", "inplace", "use_raw", "standardize", "overwrite"}
 #: What options are called that are not called as parameters are; arguments in capitals.
 _CALLED = {"random_state": "--seed", "panel": "PANEL", "panels": "NAME=PANEL..."}
 #: Fields of records with the names of parameters.
@@ -35,6 +35,15 @@ _FIELDS = {"name": "platform", "genes": "orderable"}
 _SELECT, _KNOBS = "pp.select_genes", ("n_neighbors", "lambda1")
 #: Key of a structure with the parameters of the options.
 _STRUCTURE = "glfs_structure_named"
+
+
+#: Functions that the shell must know without importing them.
+_FUNCTIONS = {"pp.structure", "io.read_cells"}
+
+
+def signatures() -> str:
+    """Return the text of the file that has what the shell knows of functions."""
+    return written({name: attrgetter(name)(glfs_bio) for name in sorted(_FUNCTIONS)})
 
 
 @dataclass(frozen=True)
@@ -66,19 +75,19 @@ class Option:
         said = f"{said} {self.written.help}".rstrip()
         if not isinstance(self.about, str):
             said += _default(self.about, called)
-        info: Any = (
-            typer.Argument(metavar=self.declared, help=said)
-            if self.declared.isupper()
-            else typer.Option(
-                *(self.declared.split() or [self.called.name]),
-                help=said,
-                rich_help_panel=self.heading,
-            )
+        info: Any
+        if self.declared.isupper():
+            info = typer.Argument(metavar=self.declared, help=said)
+        else:
+            names = self.declared.split() or [self.called.name]
+            info = typer.Option(*names, help=said, rich_help_panel=self.heading)
+        kind: Any = self.written.kind
+        return inspect.Parameter(
+            self.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=self.default,
+            annotation=Annotated[kind | None if self.default is None else kind, info],
         )
-        kind = self.written.kind | None if self.default is None else self.written.kind
-        keyword = inspect.Parameter.KEYWORD_ONLY
-        annotation = Annotated[kind, info]
-        return inspect.Parameter(self.name, keyword, default=self.default, annotation=annotation)
 
 
 class Call:
@@ -100,12 +109,12 @@ class Call:
     def __call__(self, adata: Any, **more: Any) -> Any:
         """Call it, and return what it wrote under its key."""
         given = self.given | more
-        module, _, name = self.function.partition(".")
         with progress():
             if _needs_structure(self.function):
                 given = self._with_structure(adata, given)
-            getattr(getattr(glfs_bio, module), name)(adata, **given)
-        return None if isinstance(adata, dict) else adata.uns[more.get("key_added", self["key_added"])]
+            attrgetter(self.function)(glfs_bio)(adata, **given)
+        key = more.get("key_added", self["key_added"])
+        return None if isinstance(adata, dict) else adata.uns[key]
 
     def _with_structure(self, adata: AnnData, given: dict[str, Any]) -> dict[str, Any]:
         """Return the arguments with a key in the place of the structure that options ask for.
@@ -127,20 +136,22 @@ class Call:
         if not asked and weights is None:
             return others
         panel = given.get("panel", next(iter(given.get("panels", {}).values()), None))
-        is_key = isinstance(panel, str) and panel in adata.uns and f"{panel}_selected" in adata.var
-        made = glfs_bio.pp.recorded_parameters(adata, panel) if is_key else {}
-        if "preserve" in others:
-            made = {"preserve": others["preserve"]}
-        weights = made.get("cell_weights") if weights is None else weights
-        if asked:
+        made, structure = {}, {}
+        if isinstance(panel, str) and panel in adata.uns and f"{panel}_selected" in adata.var:
             from .._anndata.write import restored
 
-            recorded = adata.uns[panel]["structure"] if is_key else {}
-            recorded = {name: restored(value) for name, value in recorded.items()}
-            glfs_bio.pp.structure(adata, **(recorded | asked), key_added=_STRUCTURE)
-        use_rep = _STRUCTURE if asked else None
-        target = made.get("preserve", "structure")
-        return others | {"preserve": glfs_bio.Preserve(target, weights, use_rep)}
+            made = glfs_bio.pp.recorded_parameters(adata, panel)
+            structure = {name: restored(one) for name, one in adata.uns[panel]["structure"].items()}
+        if asked:
+            glfs_bio.pp.structure(adata, **(structure | asked), key_added=_STRUCTURE)
+        if "preserve" in others:
+            made = {"preserve": others["preserve"]}
+        target = glfs_bio.Preserve(
+            made.get("preserve", "structure"),
+            made.get("cell_weights") if weights is None else weights,
+            _STRUCTURE if asked else None,
+        )
+        return others | {"preserve": target}
 
 
 def command(
@@ -166,6 +177,7 @@ def command(
     each field is one.  Files are checked before the function runs.  The options are made when the
     result is called.
     """
+    _FUNCTIONS.update(functions)
 
     def decorate(function: Callable[..., None]) -> Callable[[], Callable[..., None]]:
         @cache
@@ -179,8 +191,8 @@ def command(
                 elif is_dataclass(hints[name]):
                     options += _of_record(name, hints[name])
                 else:
-                    options.append(_own(name, hints[name], parameter.default))
-            options.append(_own("debug", Annotated[bool, "Show tracebacks."], False))
+                    options.append(_annotated(name, hints[name], parameter.default))
+            options.append(_option("debug", ["Show tracebacks."], False, bool))
             called = {one.name: one.called for one in options}
             door = words.door(called)
 
@@ -189,7 +201,7 @@ def command(
                 with reported(door, debug=debug):
                     named = [(one.name, one.file, given[one.name]) for one in options if one.file]
                     files.check(named, overwrite=given.get("overwrite", False))
-                    function(**_arguments(options, hints, given, functions))
+                    function(**_arguments(options[:-1], hints, given, functions))
 
             made = [one.parameter(called) for one in options]
             run.__signature__ = inspect.Signature(made)  # type: ignore[attr-defined]
@@ -209,23 +221,22 @@ def _arguments(
 ) -> dict[str, Any]:
     """Return the arguments of the function of a command: values, records and the call."""
     found: dict[str, Any] = {}
-    parts: dict[str, dict[str, Any]] = {name: {} for name in hints if name != "return"}
+    parts: dict[str, dict[str, Any]] = {name: {} for name in (*hints, "limits", "platform")}
     for one in options:
         value, (record, name) = given.get(one.name), one.field
         is_given = value is not None and value != []
         value = one.written.read(value, one.name) if is_given else None
         if not record:
             found[one.name] = value
-        elif is_given or record in hints and is_dataclass(hints[record]):
-            parts.setdefault(record, {})[name] = value
-    found.pop("debug")
+        elif is_given or is_dataclass(hints.get(record)):
+            parts[record][name] = value
     for name, hint in hints.items():
-        if is_dataclass(hint):
-            found[name] = hint(**parts[name])
-        elif hint is Call:
-            records = {one.lower(): getattr(glfs_bio, one) for one in ("Limits", "Platform")}
-            made = {one: kind(**parts[one]) for one, kind in records.items() if parts.get(one)}
+        if hint is Call:
+            records = {"limits": glfs_bio.Limits, "platform": glfs_bio.Platform}
+            made = {one: record(**parts[one]) for one, record in records.items() if parts[one]}
             found[name] = Call(functions[0], parts[name] | made)
+        elif isinstance(hint, type) and is_dataclass(hint):
+            found[name] = hint(**parts[name])
     return found
 
 
@@ -246,64 +257,55 @@ def _of_functions(
     options: list[Option] = []
     for name, one in every.items():
         about = own.get(name, ())
-        if name in _NOT_HERE or about is None:
+        about = about if isinstance(about, tuple) else (about,)
+        if name in _NOT_HERE or None in about:
             continue
         if one.type in {"Limits | None", "Platform | None"}:
             options += _of_record(name, getattr(glfs_bio, one.type.split()[0]), name.capitalize())
             continue
-        found = {type(part): part for part in (about if isinstance(about, tuple) else (about,))}
-        one = found.get(Parameter, one)
-        if As not in found:
-            found[As] = As(Path) if File in found else values.written(name, one.type)
-        written, default = found[As], None
-        if name in {"panel", "panels"}:  # an argument, which the shell always asks for
-            one = replace(one, default=_REQUIRED)
-        if one.default is _REQUIRED:
-            default = _REQUIRED
-        elif written.kind is bool and one.default is not None:
-            default = one.default
-        declared = found.get(str, _CALLED.get(name, ""))
+        if name in {"panel", "panels"}:  # arguments, which the shell always asks for
+            one = replace(one, default=REQUIRED)
+        default = one.default if one.default is REQUIRED or one.type == "bool" else None
+        option = _option(name, (one, _CALLED.get(name, ""), *about), default)
+        option = replace(option, field=(call, name), heading=headings.get(name))
         if name in {other.name for other in options}:  # a limit is called so, too
-            name = declared.removeprefix("--")
-        options.append(
-            Option(
-                name, one, written, default, declared, found.get(File), (call, one.name),
-                headings.get(name),
-            )
-        )  # fmt: skip
+            option = replace(option, name=option.declared.removeprefix("--"))
+        options.append(option)
     # typer lists the headings as they come
     return sorted(options, key=lambda one: one.heading is not None)
 
 
 def _of_record(argument: str, record: type, heading: str | None = None) -> list[Option]:
-    """Return the options of the fields of a record: one of this package, or of the shell."""
+    """Return the options of the fields of a record: one of the shell, or under a heading."""
     if heading is None:
         hints = get_type_hints(record, include_extras=True)
-        return [
-            replace(_own(one.name, hints[one.name], one.default), field=(argument, one.name))
-            for one in fields(record)
-        ]
-    options = []
-    for field, one in parameters(record).items():
-        name = _FIELDS.get(field, field)
-        written = values.written(name, one.type)
-        options.append(Option(name, one, written, None, field=(argument, field), heading=heading))
-    return options
+        own = [(one, _annotated(one.name, hints[one.name], one.default)) for one in fields(record)]
+        return [replace(option, field=(argument, one.name)) for one, option in own]
+    return [
+        replace(_option(_FIELDS.get(name, name), (one,)), field=(argument, name), heading=heading)
+        for name, one in parameters(record).items()
+    ]
 
 
-def _own(name: str, hint: Any, default: Any) -> Option:
-    """Return an option from its annotation: its type, and what :class:`Option` has of it."""
+def _annotated(name: str, hint: Any, default: Any) -> Option:
+    """Return an option from an annotation."""
     kind, *about = get_args(hint)
-    found: dict[type, Any] = {}
-    declared = [part for part in about if isinstance(part, str) and re.match("-|[A-Z.=]+$", part)]
-    said = [part for part in about if isinstance(part, str | Parameter) and part not in declared]
-    found = {type(part): part for part in about}
-    plain = [one for one in get_args(kind) if one is not type(None)] if default is None else [kind]
-    written = found.get(As) or As(plain[0])
-    return Option(
-        name, said[0], written, _REQUIRED if default is MISSING else default, *declared[:1],
-        file=found.get(File),
-    )  # fmt: skip
+    if default is None:
+        kind = next(one for one in get_args(kind) if one is not type(None))
+    return _option(name, about, REQUIRED if default is MISSING else default, kind)
+
+
+def _option(name: str, about: Iterable[Any], default: Any = None, kind: Any = None) -> Option:
+    """Return an option from what is said about it; of its names and descriptions the last."""
+    found: dict[type, Any] = {type(part): part for part in about if not isinstance(part, str)}
+    texts = [part for part in about if isinstance(part, str) and part]
+    names = [text for text in texts if text[0] == "-" or text.isupper()]
+    said: Any = found.get(Parameter) or next(text for text in texts if text not in names)
+    if kind is None and File in found:
+        kind = Path
+    spelt = found.get(As) or (values.written(name, said.type) if kind is None else As(kind))
+    declared = names[-1] if names else ""
+    return Option(name, said, spelt, default, declared, found.get(File))
 
 
 @cache
@@ -346,18 +348,21 @@ def _default(parameter: Parameter, called: Mapping[str, words.Option]) -> str:
     """Return what the help says of a default: the value, or what None means."""
     value = parameter.default
     if value is None or value == []:
-        meaning = re.search(r"\bNone(?: or \S+)?: (.+?)(?=\.\s|\.?$)", " ".join(parameter.text.split()))
+        meaning = re.search(
+            r"\bNone(?: or \S+)?: (.+?)(?=\.\s|\.?$)", " ".join(parameter.text.split())
+        )
         value = _plain(meaning[1], called) if meaning else None
-    shown = value is not None and value is not _REQUIRED and not isinstance(value, bool)
+    shown = value is not None and value is not REQUIRED and not isinstance(value, bool)
     return f" Default: {value}." if shown else ""
 
 
 def _plain(text: str, called: Mapping[str, words.Option]) -> str:
     """Return the text of a docstring in the words of the shell."""
-
     names = {"adata": "IN"} | {name: one.name for name, one in called.items()}
     text = re.sub(r" ?\[\d+\]_", "", text)
-    text = re.sub(r":\w+:`~?(?:glfs_bio\.)?([\w.]+)`", lambda one: words.command(one[1]) or one[1], text)
+    text = re.sub(
+        r":\w+:`~?(?:glfs_bio\.)?([\w.]+)`", lambda one: words.command(one[1]) or one[1], text
+    )
     text = re.sub(r"\{(\w+)\}", lambda one: one[1].upper(), re.sub(r'\bf"', '"', text))
     text = re.sub(r"``(?:\.(?=obs|var|uns))?(.*?)``", r"\1", text)
     return re.sub("`(.*?)`", lambda one: names.get(one[1], one[1]), text).replace('"', "")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
+from pathlib import Path  # noqa: TC003 - the annotations are read
+from typing import Annotated, Any
 
 import glfs_bio
 
@@ -47,7 +47,7 @@ def export(
     """
     given = dict(call.given)
     keys, endings = given.pop("key", ["glfs"]), {target.suffix.lower() for target in targets}
-    symbols = {"symbols": call["symbols"]}
+    symbols: dict[str, Any] = {"symbols": call["symbols"]}
     of_tables = {one: given[one] for one in ("columns", "explanation_key") if one in given}
     of_sets = {one: given[one] for one in ("thresholds", "stability_key") if one in given}
     if len(keys) > 1 and endings != {".gmt"}:
@@ -66,7 +66,7 @@ def export(
             elif ending == ".rnk":
                 glfs_bio.io.write_rnk(adata, file, key=keys[0], **symbols)
             else:
-                more = {**symbols, **(of_tables if ending in _TABLES else {})}
+                more = symbols | (of_tables if ending in _TABLES else {})
                 glfs_bio.io.write_gene_list(
                     adata, file, key=keys[0], selected_only=not every, **more
                 )
@@ -173,9 +173,7 @@ def efficiency(
     reference: Annotated[
         Path, "REFERENCE", "Cells × genes with raw counts: .h5ad or .zarr.", File("r")
     ],
-    spatial: Annotated[
-        Path, "SPATIAL", "The same of cells that the platform measured.", File("r")
-    ],
+    spatial: Annotated[Path, "SPATIAL", "The same of cells that the platform measured.", File("r")],
     call: Call,
     table: Table = None,
     overwrite: Overwrite = False,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
-from pathlib import Path
+from pathlib import Path  # noqa: TC003 - the annotations are read
 from typing import TYPE_CHECKING, Annotated, Any
 
 import glfs_bio
@@ -229,9 +229,7 @@ def classify(
 @command("tl.predict", model=None)
 def predict(
     cells: Cells,
-    model: Annotated[
-        Path, "MODEL", "Classifier: a file of glfs-bio classify --model.", File("r")
-    ],
+    model: Annotated[Path, "MODEL", "Classifier: a file of glfs-bio classify --model.", File("r")],
     call: Call,
     written: Written,
     backed: Backed = False,

@@ -1,4 +1,4 @@
-"""Commands that select genes: ``select``, ``rank``, ``extend``, ``curve``, ``stability``, ``demo``."""
+"""Commands that select genes: ``select``, ``rank``, ``extend``, ``curve`` and others."""
 
 from __future__ import annotations
 
@@ -140,7 +140,9 @@ def curve(cells: Cells, call: Call, written: Written) -> None:
     frame = words.in_symbols(call(adata)["table"], adata, call["symbols"])
     last = len(frame) - 1
     reached = [frame["preserved"] >= share for share in _SHARES]
-    sizes = [(one.idxmax(), share) for one, share in zip(reached, _SHARES, strict=True) if one.any()]
+    sizes = [
+        (one.idxmax(), share) for one, share in zip(reached, _SHARES, strict=True) if one.any()
+    ]
     parts = [
         f"{frame['n_genes'][row]} genes preserve {words.percent(share)}"
         for row, share in [*sizes, (last, frame["preserved"][last])]

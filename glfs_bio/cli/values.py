@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import InvalidType, InvalidValue
 from . import files
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
 #: Patterns may have commas between their slashes.
 _PART = re.compile(r"\s*(/(?:[^/\\]|\\.)+/(?=\s*(?:,|$))|[^,\s][^,]*)")
-_PLAIN = {"str": str, "int": int, "float": float, "bool": bool, "Missing": str}
+_PLAIN: dict[str, Any] = {"str": str, "int": int, "float": float, "bool": bool, "Missing": str}
+_LISTS: dict[str, Any] = {"str": list[str], "int": list[int], "float": list[float]}
 
 
 @dataclass(frozen=True)
@@ -34,13 +37,14 @@ def written(name: str, annotation: str) -> As:
     if found := AS.get(" | ".join(parts)) or AS.get(name):
         return found
     for part in parts:
-        several = re.fullmatch(r"(?:Sequence|Iterable)\[(\w+)\]", part)
-        if several:
-            return As(list[_PLAIN[several[1]]])  # type: ignore[misc]
+        if several := re.fullmatch(r"(?:Sequence|Iterable)\[(\w+)\]", part):
+            return As(_LISTS[several[1]])
     for part in parts:
         if part in _PLAIN or part.startswith("Literal["):
             return As(_PLAIN.get(part, str))
-    raise InvalidType(name, annotation, "is a type that no option can have", "say how it is written")
+    raise InvalidType(
+        name, annotation, "is a type that no option can have", "say how it is written"
+    )
 
 
 def panel(text: str, argument: str = "panel") -> str | Sequence[str | re.Pattern[str]]:
@@ -129,14 +133,14 @@ def number_or_search(text: str, argument: str) -> float | Literal["line_search"]
     if isinstance(number, float):
         return number
     if text == "line_search":
-        return text
+        return "line_search"
     raise InvalidValue(argument, text, "must be a number, or line_search")
 
 
 def _components_or_auto(text: str, argument: str) -> int | Literal["auto"] | None:
     """Return a number of principal components, where 0 is full rank, or ``"auto"``."""
     if text == "auto":
-        return text
+        return "auto"
     try:
         return int(text) or None
     except ValueError:

@@ -64,7 +64,7 @@ class Subject:
     symbols: str | None
     link: str | None
     results: Mapping[str, Result]
-    umaps: bool
+    umaps: bool | None
 
     def result(self, what: str) -> Result | None:
         """Return a result of this selection; None if it is missing or of another one."""
@@ -198,7 +198,7 @@ def write_report(
         symbols=symbols,
         link=link,
         results=_results(adata, key, frame.index, results or {}),
-        umaps=adata.n_obs <= MOST_EXACT if umaps is None else umaps,
+        umaps=True if umaps is None and adata.n_obs <= MOST_EXACT else umaps,
     )
     text = _page(subject, title)
     with replacing(path, overwrite=overwrite) as name:

@@ -148,13 +148,14 @@ def cells(subject: Subject) -> dict[str, Any]:
 
     adata = subject.adata
     if not subject.umaps and not panel_umap.are_kept(adata, subject.key, subject.frame.index):
-        log.warning(
-            Message(
-                "The report has no UMAPs, which take minutes for {n} cells: run "
-                "{call:tl.panel_umap} first, or pass {arg:umaps=True}.",
-                n=adata.n_obs,
+        if subject.umaps is None:  # nobody asked for none
+            log.warning(
+                Message(
+                    "The report has no UMAPs, which take minutes for {n} cells: run "
+                    "{call:tl.panel_umap} first, or pass {arg:umaps=True}.",
+                    n=adata.n_obs,
+                )
             )
-        )
         return {"n_cells": adata.n_obs, "pictures": []}
     only_panel = len(subject.frame) == subject.adata.n_vars
     figures = [

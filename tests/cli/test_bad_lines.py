@@ -124,6 +124,7 @@ DATA = [
     ("predict panel.h5ad bad.json", "bad.json"),
     ("predict panel.h5ad model.json --layer nope", "--layer nope"),
     ("predict panel.h5ad model.json --symbols nope", "--symbols nope"),
+    ("predict panel.h5ad model.json --missing drop", "--missing drop"),
     ("predict panel.h5ad model.json --unsure -1", "--unsure -1.0"),
     ("predict panel.h5ad model.json --key-added a/b", "--key-added a/b"),
     ("predict panel.h5ad model.json -o out.csv", "--output out.csv"),
@@ -267,7 +268,7 @@ def folder(_folder, monkeypatch):
 
 @pytest.mark.filterwarnings("ignore:Variable names are not unique")
 @pytest.mark.parametrize(("line", "named"), DATA)
-def test_data_or_values(folder, line, named):
+def test_data_or_values(folder, only_own_options, line, named):
     words = line.replace("twins.csv", "twins.h5ad").split()
     result = CliRunner().invoke(app, words)
     assert result.exit_code == 1, result.output
@@ -275,6 +276,7 @@ def test_data_or_values(folder, line, named):
     assert len(told) == 1
     assert told[0].startswith("glfs-bio: ")
     assert named in told[0]
+    only_own_options(line.split()[0], told[0])
     assert "unexpected" not in told[0]
     assert result.stdout == ""
 

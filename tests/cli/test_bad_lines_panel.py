@@ -185,13 +185,14 @@ def folder(_folder, monkeypatch):
 
 
 @pytest.mark.parametrize(("line", "named"), DATA)
-def test_data_or_values(folder, line, named):
+def test_data_or_values(folder, only_own_options, line, named):
     result = CliRunner().invoke(app, line.split())
     assert result.exit_code == 1, result.output
     told = [text for text in result.stderr.splitlines() if text and "Warning: " not in text]
     assert len(told) == 1
     assert told[0].startswith("glfs-bio: ")
     assert named in told[0]
+    only_own_options(line.split()[0], told[0])
     assert "unexpected" not in told[0]
     assert result.stdout == ""
 

@@ -39,7 +39,7 @@ DATA = [
     (f"{ORDER} --order no/order.csv", "no"),
     (f"{XENIUM} --order order.xlsx", "order.xlsx"),
     (f"{ORDER} --reference a.csv", "--reference a.csv"),
-    (f"{ORDER} --reference a.zip", "--labels"),
+    (f"{ORDER} --reference a.zip", "--labels and --counts: name both"),
     (f"{ORDER} -o out.csv", "--output out.csv"),
     (f"{ORDER} --table t.xls", "--table t.xls"),
 ]
@@ -68,13 +68,14 @@ def folder(_folder, monkeypatch):
 
 
 @pytest.mark.parametrize(("line", "named"), DATA)
-def test_data_or_values(folder, line, named):
+def test_data_or_values(folder, only_own_options, line, named):
     before = {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
     result = CliRunner().invoke(app, line.split())
     assert result.exit_code == 1, result.output
     told = [text for text in result.stderr.splitlines() if text and "Warning: " not in text]
     assert len(told) == 1
     assert named in told[0]
+    only_own_options(line.split()[0], told[0])
     assert "unexpected" not in told[0]
     assert result.stdout == ""
     assert {path.name: path.stat().st_mtime_ns for path in folder.iterdir()} == before

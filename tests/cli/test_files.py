@@ -1,4 +1,4 @@
-"""What somebody meets who tries the commands for the first time."""
+"""Files that are read and written, streams, and what somebody meets who tries the commands first."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import gzip
 import io
 import subprocess
 import sys
-from pathlib import Path
 
 import anndata as ad
 import numpy as np
@@ -15,9 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 import glfs_bio
-from glfs_bio.cli import COMMANDS, app, with_options
-from glfs_bio.cli.words import SHELL, Option, door
-from glfs_bio.errors import NO_VALUE, PYTHON, FileRefused, InvalidValue, NotFound
+from glfs_bio.cli import app
 
 OUTPUTS = {
     "select": "-o",
@@ -57,27 +54,6 @@ def cells(clusters) -> ad.AnnData:
     return adata
 
 
-def test_help_loads_nothing_heavy():
-    code = f"""
-import sys
-from glfs_bio.cli import app
-heavy = {HEAVY | {"matplotlib", "numba", "numpy"}!r}
-for line in ["--help"], ["select", "--help"], ["order", "--help"]:
-    try:
-        app(line)
-    except SystemExit as end:
-        assert end.code == 0
-    assert not heavy & sys.modules.keys()
-"""
-    subprocess.run([sys.executable, "-c", code], stdout=subprocess.DEVNULL, check=True)
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_the_list_of_commands_says_what_each_says_first(run, name):
-    first, *_ = with_options(name).help.split("\n\n")
-    assert " ".join(first.split()) in run("--help", env={"COLUMNS": "200"}).stdout
-
-
 def test_files_are_looked_at_before_anything_is_loaded(folder):
     """One process for all commands: what they would load takes seconds to import."""
     for name in ("there.h5ad", "there.json", "there.gmt", "out.h5ad", "out.csv", "out.html"):
@@ -108,13 +84,6 @@ print({HEAVY!r} & set(sys.modules))
             assert "missing" in words, line
         else:
             assert "out." in words, line
-
-
-@pytest.mark.parametrize("line", ["-h", "select -h", "compare -h"])
-def test_short_help(run, line):
-    result = run(line)
-    assert result.exit_code == 0
-    assert "Usage" in result.stdout
 
 
 def test_one_command_after_another_without_files(run, cells, folder, monkeypatch):
@@ -199,72 +168,6 @@ def test_logarithms_are_taken_once(run, cells):
         cells.write_h5ad("cells.h5ad")
         result = run("select cells.h5ad --n-genes 3 --n-comps 5 --log1p")
         assert len(result.stdout.split()) == 3, result.stderr
-
-
-def test_notes_are_said_as_warnings_are(run, cells):
-    cells.X[30:] += 100.0  # two groups that no neighbours join
-    cells.write_h5ad("cells.h5ad")
-    result = run("select cells.h5ad --n-genes 3 --n-comps 5 --n-neighbors 4")
-    notes = [line for line in result.stderr.splitlines() if "connected components" in line]
-    assert len(notes) == 1
-    assert notes[0].startswith("glfs-bio: Note: The graph of the cells has ")
-
-
-OPTIONS = {
-    "n_genes": Option("--n-genes"),
-    "symbols": Option("--symbols"),
-    "random_state": Option("--seed"),
-    "overwrite": Option("--overwrite", is_flag=True),
-    "transpose": Option("--transpose", is_flag=True, opposite="--no-transpose"),
-    "panel": Option("PANEL"),
-    "preserve": Option("--preserve"),
-    "source": Option("IN"),
-    "log1p": Option("--log1p", is_flag=True),
-}
-
-
-@pytest.mark.parametrize(
-    ("refusal", "said"),
-    [
-        (InvalidValue("n_genes", 0, "is too few"), "--n-genes 0 is too few."),
-        (InvalidValue("n_genes", None, "is missing"), "no --n-genes is missing."),
-        (InvalidValue("random_state", -1, "is bad"), "--seed -1 is bad."),
-        (InvalidValue("transpose", True, "is bad"), "--transpose is bad."),
-        (InvalidValue("transpose", False, "is bad"), "--no-transpose is bad."),
-        (InvalidValue("panel", "x y", "is bad"), "PANEL 'x y' is bad."),
-        (InvalidValue("panel", ["CD3D", "LYZ"], "is bad"), "PANEL CD3D,LYZ is bad."),
-        (InvalidValue("preserve['a']", 0.0, "is bad"), "--preserve a=0.0 is bad."),
-        (InvalidValue("solver", "x", "is bad"), "solver x is bad."),
-        (InvalidValue("adata", NO_VALUE, "has 2 cells"), "IN has 2 cells."),
-        (
-            FileRefused("path", Path("a.txt"), "exists", "pass {arg:overwrite=True}"),
-            "a.txt exists: pass --overwrite.",
-        ),
-        (
-            NotFound("symbols", "a", "is not in {var}", "run {call:tl.curve}"),
-            "--symbols a is not in var: run glfs-bio curve.",
-        ),
-        (
-            InvalidValue("n_genes", 0, "x", "run {call:pp.select_genes}"),
-            "--n-genes 0 x: run glfs-bio select.",
-        ),
-        (
-            InvalidValue("n_genes", 0, "x", "call {call:io.read_cells}"),
-            "--n-genes 0 x: call glfs_bio.io.read_cells in Python.",
-        ),
-        (InvalidValue("X", NO_VALUE, "is raw", "{log_normalise}"), "IN is raw: pass --log1p."),
-        (
-            InvalidValue("n_genes", "x", "is none of {a}", a=("y", "z")),
-            "--n-genes x is none of y, z.",
-        ),
-    ],
-)
-def test_words_of_the_shell(refusal, said):
-    assert refusal.render(door(OPTIONS)) == said
-
-
-def test_every_word_is_known():
-    assert SHELL.words.keys() == PYTHON.words.keys()
 
 
 def test_lists_of_genes(run, cells, folder):
