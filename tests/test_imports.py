@@ -19,7 +19,12 @@ PACKAGE = Path(glfs_bio.__file__).parent
 FLOORS = (
     *({"errors"}, {"checks", "_typing"}, {"options"}, {"data"}, {"cells"}, {"criterion"}),
     *({"solvers"}, {"ranking"}, {"methods"}, {"glfs2014", "rivals", "laprls"}, {"measures"}),
-    *({"selection"}, {"estimators"}, {"_docs", "_extras", "_files", "_progress", "_signatures"}, {"platform"}),
+    *(
+        {"selection"},
+        {"estimators"},
+        {"_docs", "_extras", "_files", "_progress", "_signatures"},
+        {"platform"},
+    ),
     *({"datasets"}, {"_anndata"}, {"pp"}, {"tl"}, {"pl"}, {"io"}, {"cli", "rbridge"}),
     {"_on_import", "_accessor"},
     {"__init__", "__main__"},

@@ -1,4 +1,4 @@
-"""Files that are read and written, streams, and what somebody meets who tries the commands first."""
+"""Files and streams, and what somebody meets who tries the commands for the first time."""
 
 from __future__ import annotations
 
