@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from glfs_bio.cli._demo import run
+from glfs_bio.cli.commands_select import run_demo
 
 if __name__ == "__main__":
-    run(Path(__file__).parent / "output", overwrite=True)
+    run_demo(Path(__file__).parent / "output", overwrite=True)

@@ -33,6 +33,7 @@ extensions = [
     "sphinx_design",
     "sphinxcontrib.bibtex",
     "internal_links",
+    "outputs",
     "returns_as_prose",
 ]
 exclude_patterns = ["_build"]

@@ -23,7 +23,7 @@ import anndata
 from typer.testing import CliRunner
 
 from glfs_bio import _files, io, pl
-from glfs_bio.cli import _files as shell
+from glfs_bio.cli import files as shell
 from glfs_bio.cli import app
 
 PANEL = sys.argv[1]
