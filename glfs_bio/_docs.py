@@ -1,4 +1,4 @@
-"""Descriptions of parameters that several functions have, each written once."""
+"""Descriptions of parameters that several public functions have, each written once."""
 
 from __future__ import annotations
 
@@ -7,29 +7,89 @@ import textwrap
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
 Function = TypeVar("Function", bound="Callable[..., Any]")
-_PLACEHOLDER = re.compile(r"^( *)(<[a-z, ]+>)(?: (.+))?$", re.MULTILINE)
+#: By the placeholders that stand for them in docstrings; ``{0}`` is the text after a placeholder.
+SHARED = {
+    "<adata>": """\
+adata : AnnData
+    Cells × genes, log-normalised.""",
+    "<unchanged adata>": """\
+adata : AnnData
+    Cells × genes, log-normalised.  ``adata.X`` is never changed.""",
+    "<adata with a selection>": """\
+adata : AnnData
+    Cells × genes, with a selection of :func:`~glfs_bio.pp.select_genes`.""",
+    "<adata with results>": """\
+adata : AnnData
+    Cells × genes, with what :func:`~glfs_bio.{0}` wrote.""",
+    "<panel>": """\
+Gene names, one name, a file, or a key: of a selection, of a boolean column of ``.var``, or of a
+result of ``sc.tl.rank_genes_groups``, of which the first 10 genes of each group are the panel.""",
+    "<key>": """\
+key : str, default "glfs"
+    Key of the selection.""",
+    "<evaluation key>": """\
+key : str, default "glfs_evaluation"
+    The `key_added` of ``tl.evaluate_panel``.""",
+    "<key_added>": """\
+key_added : str, default {0}
+    Key of ``.uns``.""",
+    "<layer>": """\
+layer : str, default None
+    Layer to use instead of ``.X``.""",
+    "<use_raw>": """\
+use_raw : bool, default False
+    Use ``.raw`` instead of ``.X``, for the genes of `adata`.""",
+    "<symbols>": """\
+symbols : str, default None
+    Column of ``.var`` with gene names, searched after ``.var_names``.""",
+    "<preserve>": """\
+preserve : str, list, dict or Preserve, default None
+    Target of the panel: a value of `preserve` of :func:`~glfs_bio.pp.select_genes`, or a
+    :class:`~glfs_bio.Preserve`.  None: the target of the selection, and the structure for other
+    panels.""",
+    "<inplace>": """\
+inplace : bool, default True
+    Write to `adata`.  False: return the result and leave `adata` unchanged.  There is no `copy`:
+    pass ``adata.copy()`` to keep an object.""",
+    "<overwrite>": """\
+overwrite : bool, default False
+    Replace an existing file.""",
+    "<ax>": """\
+ax : matplotlib.axes.Axes, default None
+    Axes to draw in.  None: a new figure.""",
+    "<title>": """\
+title : str, default None
+    Title of the plot.""",
+    "<palette>": """\
+palette : str or sequence of colours, default None
+    Colours of {0}, in this order, or the name of a colour map of matplotlib.""",
+    "<cmap>": """\
+cmap : str or matplotlib.colors.Colormap, default {0}
+    Colour map.""",
+    "<shown symbols>": """\
+symbols : str, default None
+    Column of ``.var`` with the names to show; genes without one go by their ``.var_names``.""",
+    "<figsize, show, save>": """\
+figsize : tuple of two floats, default None
+    Width and height of a new figure in inches.  None: as the content needs.
+show : bool, default None
+    Whether to show the figure and return nothing.  None: ``scanpy.settings.autoshow``, unless `ax`
+    or `save` is given.
+save : str, Path or bool, default None
+    File to write; True, or a bare ending like ``".pdf"``: a file in ``scanpy.settings.figdir``.""",
+}
+_PLACEHOLDER = re.compile(r"^( *)(<[a-z_, ]+>)(?: (.+))?$", re.MULTILINE)
 
 
-def documented(shared: Mapping[str, str]) -> Callable[[Function], Function]:
-    """Return a decorator that fills shared descriptions into a docstring.
-
-    Parameters
-    ----------
-    shared : dict of str to str
-        Descriptions by their placeholders, such as ``<panel>``.  A line of the docstring that is a
-        placeholder is replaced by the description, with the same indentation; text after the
-        placeholder takes the place of ``{0}`` in it.
-    """
+def documented(function: Function) -> Function:
+    """Fill shared descriptions into the docstring of a function, with the indentation there."""
 
     def text(found: re.Match[str]) -> str:
         indent, name, detail = found.groups()
-        return textwrap.indent(shared[name].format(detail), indent)
+        return textwrap.indent(SHARED[name].format(detail), indent)
 
-    def fill(function: Function) -> Function:
-        function.__doc__ = _PLACEHOLDER.sub(text, function.__doc__ or "") or None
-        return function
-
-    return fill
+    function.__doc__ = _PLACEHOLDER.sub(text, function.__doc__ or "") or None
+    return function

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-from .errors import NO_VALUE, PackageMissing
+from .errors import PackageMissing
 
 _EXTRAS = {
     "gseapy": "enrich",
@@ -18,21 +18,12 @@ _EXTRAS = {
 
 
 def needs(what: str, *packages: str) -> None:
-    """Refuse, before any work, what `packages` are missing for.
-
-    Raises
-    ------
-    ImportError
-        One of them is not installed.
-    """
+    """Refuse, before any work, what `packages` are missing for."""
     for package in packages:
         if find_spec(package) is None:
             raise PackageMissing(
                 package,
-                NO_VALUE,
-                "needs the package {package}",
-                "pip install 'glfs-bio[{extra}]'",
-                what=what,
-                package=package,
-                extra=_EXTRAS[package],
+                what,
+                f"needs the package {package}",
+                f"pip install 'glfs-bio[{_EXTRAS[package]}]'",
             )

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import checks
-from .errors import LONGEST_VALUE, FileExists, FileMissing, InvalidType, InvalidValue, Refusal
+from .errors import LONGEST_VALUE, FileExists, FileMissing, InvalidType, InvalidValue, Refusal, arg
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,13 +25,7 @@ _TEMPORARY = ".glfs-"
 
 
 def as_path(path: str | Path, argument: str = "path") -> Path:
-    """Return the path, or refuse the argument.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is not a path, or empty.
-    """
+    """Return the path, or refuse the argument."""
     if not isinstance(path, str | os.PathLike):
         raise InvalidType(argument, path, "must be a path")
     if not str(path) or "\0" in str(path):
@@ -40,15 +34,7 @@ def as_path(path: str | Path, argument: str = "path") -> Path:
 
 
 def existing(path: str | Path) -> Path:
-    """Return the path of an existing file.
-
-    Raises
-    ------
-    FileNotFoundError
-        If it does not exist, or is a folder.
-    TypeError, ValueError
-        If it is not a path.
-    """
+    """Return the path of an existing file."""
     path = as_path(path)
     if path.is_dir():
         raise FileMissing("path", str(path), "is a folder", "give the path of a file")
@@ -64,22 +50,7 @@ def reason(error: BaseException) -> str:
 
 @contextmanager
 def reading(path: str | Path, kind: str, argument: str = "path") -> Iterator[None]:
-    """Refuse a file, by its name, for whatever a library raises that cannot read it.
-
-    Parameters
-    ----------
-    path
-        File that is read in the block.
-    kind
-        What it should be, such as its ending.
-    argument
-        What named it.
-
-    Raises
-    ------
-    ValueError
-        Naming the file, and what the library says.
-    """
+    """Refuse a file of a `kind`, whatever a library raises that cannot read it."""
     try:
         yield
     except Refusal:
@@ -88,18 +59,15 @@ def reading(path: str | Path, kind: str, argument: str = "path") -> Iterator[Non
         raise InvalidValue(
             argument,
             str(path),
-            "asks for more memory than there is ({reason})",
+            f"asks for more memory than there is ({reason(error) or 'no room'})",
             "free some, or look whether the file is whole",
-            reason=reason(error) or "no room",
         ) from error
     except Exception as error:  # a damaged file has libraries raise anything
         raise InvalidValue(
             argument,
             str(path),
-            "is not a valid {kind} ({reason})",
+            f"is not a valid {kind} ({reason(error) or type(error).__name__})",
             "give a file that is whole, and of this kind",
-            kind=kind,
-            reason=reason(error) or type(error).__name__,
         ) from error
 
 
@@ -112,15 +80,6 @@ def check_target(path: str | Path, *, overwrite: bool) -> None:
         File to write; ``.zarr`` is a folder.
     overwrite : bool
         Allow an existing file, or for ``.zarr`` an existing zarr folder.
-
-    Raises
-    ------
-    FileExistsError
-        If the file exists and `overwrite` is False, or if it is a folder.
-    FileNotFoundError
-        If its folder is missing.
-    TypeError, ValueError
-        If `path` is not a path.
 
     See Also
     --------
@@ -140,7 +99,7 @@ def check_target(path: str | Path, *, overwrite: bool) -> None:
         )
     if path.exists() and not overwrite:
         raise FileExists(
-            "path", str(path), "exists", "choose another name, or pass {arg:overwrite={true}}"
+            "path", str(path), "exists", f"choose another name, or pass {arg('overwrite', True)}"
         )
     if path.is_dir() and not (path.suffix.lower() == _FOLDERS and _is_zarr(path)):
         raise FileExists("path", str(path), "is a folder, which is not replaced", "name a file")
@@ -169,13 +128,6 @@ def replacing(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
     ------
     Path
         Temporary file to write to.
-
-    Raises
-    ------
-    FileExistsError
-        If the file exists and `overwrite` is False, or if it is a folder.
-    FileNotFoundError
-        If its folder is missing.
 
     See Also
     --------

@@ -6,7 +6,17 @@ import sys
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from .errors import NO_VALUE, InvalidType, InvalidValue, Message
+from .errors import (
+    FALSE,
+    MATRIX,
+    NO_VALUE,
+    NONE,
+    TRUE,
+    InvalidType,
+    InvalidValue,
+    call,
+    shown,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -30,22 +40,20 @@ SMALLEST: Any = sys.float_info.min
 _LARGEST_SEED = 2**32 - 1
 
 
-_OR_NONE = ", or {none}"
+_OR_NONE = f", or {NONE}"
 
 
-def _refuse(name: str, value: object, allowed: Message, *, right_type: bool = True) -> NoReturn:
+def _refuse(name: str, value: object, allowed: str, *, right_type: bool = True) -> NoReturn:
     """Refuse a value of the wrong type, or out of range."""
     if right_type:
-        raise InvalidValue(name, value, "must be {allowed}", allowed=allowed)
-    raise InvalidType(name, value, "must be {allowed}", allowed=allowed)
+        raise InvalidValue(name, value, f"must be {allowed}")
+    raise InvalidType(name, value, f"must be {allowed}")
 
 
 def one_of(name: str, value: object, choices: Collection[object]) -> None:
     """Refuse a value that is not among `choices`, which are strings, or None."""
     if not isinstance(value, str | None) or value not in choices:
-        raise InvalidValue(
-            name, value, "is unknown", "choose one of {choices}", choices=tuple(choices)
-        )
+        raise InvalidValue(name, value, "is unknown", f"choose one of {shown(*choices)}")
 
 
 def texts(*, or_none: bool = False, **arguments: object) -> None:
@@ -53,7 +61,7 @@ def texts(*, or_none: bool = False, **arguments: object) -> None:
     for name, value in arguments.items():
         if (or_none and value is None) or (isinstance(value, str) and value):
             continue
-        allowed = Message("a string that is not empty" + (_OR_NONE if or_none else ""))
+        allowed = f"a string that is not empty{_OR_NONE if or_none else ''}"
         _refuse(name, value, allowed, right_type=isinstance(value, str))
 
 
@@ -76,7 +84,7 @@ def no_anndata(values: object, name: str = "X") -> None:
             name,
             NO_VALUE,
             "is an AnnData object, and estimators take its matrix",
-            "pass {X}, or call {call:pp.select_genes} or {call:tl.classify}",
+            f"pass {MATRIX}, or call {call('pp.select_genes')} or {call('tl.classify')}",
         )
 
 
@@ -89,7 +97,7 @@ def flags(**arguments: object) -> None:
     """Refuse arguments that are neither True nor False."""
     for name, value in arguments.items():
         if not _is_flag(value):
-            _refuse(name, value, Message("{true} or {false}"), right_type=False)
+            _refuse(name, value, (f"{TRUE} or {FALSE}"), right_type=False)
 
 
 def seed(value: Any, *, state_too: bool = False) -> None:
@@ -100,20 +108,12 @@ def seed(value: Any, *, state_too: bool = False) -> None:
         return
     whole = isinstance(value, Integral) and not _is_flag(value)
     if not whole or not 0 <= int(value) <= _LARGEST_SEED:
-        allowed = Message("an integer from 0 to {largest}, or {none}", largest=_LARGEST_SEED)
+        allowed = f"an integer from 0 to {_LARGEST_SEED}, or {NONE}"
         _refuse("random_state", value, allowed, right_type=whole)
 
 
 def real(name: str, values: ArrayLike) -> Array:
-    """Numbers as a float array, or what is wrong with them.
-
-    Raises
-    ------
-    TypeError
-        Not real numbers.
-    ValueError
-        Not finite.
-    """
+    """Numbers as a float array, or what is wrong with them."""
     import numpy as np
 
     array = np.asarray(values)
@@ -137,7 +137,7 @@ def whole_number(name: str, value: Any, *, at_least: int, or_none: bool = False)
         return
     whole = isinstance(value, Integral) and not _is_flag(value)
     if not whole or value < at_least:
-        allowed = Message("an integer ≥ {least}" + (_OR_NONE if or_none else ""), least=at_least)
+        allowed = f"an integer ≥ {at_least}{_OR_NONE if or_none else ''}"
         _refuse(name, value, allowed, right_type=whole)
 
 
@@ -149,7 +149,7 @@ def whole_numbers(name: str, values: Any, *, at_most: int) -> list[int]:
     for number in numbers:
         whole_number(name, number, at_least=1)
     if not numbers or max(numbers) > at_most:
-        raise InvalidValue(name, values, "must hold numbers from 1 to the {n} genes", n=at_most)
+        raise InvalidValue(name, values, f"must hold numbers from 1 to the {at_most} genes")
     return numbers
 
 
@@ -162,12 +162,7 @@ def number(name: str, value: Any, *, above: float | None = None, at_least: float
         if not too_small and (plain == 0 or SMALLEST <= abs(plain) <= _LARGEST):
             return
     sign, limit = ("≥", at_least) if above is None else (">", above)
-    least = Message(" that is not below {least:.2g}, or 0", least=SMALLEST)
     tiny = is_number and abs(plain) < SMALLEST and plain != 0
-    allowed = Message(
-        "a finite number {sign} {limit:g}{least}",
-        sign=sign,
-        limit=limit,
-        least=least if tiny else Message(""),
-    )
+    least = f" that is not below {SMALLEST:.2g}, or 0" if tiny else ""
+    allowed = f"a finite number {sign} {limit:g}{least}"
     _refuse(name, value, allowed, right_type=is_number)

@@ -1,37 +1,29 @@
 """Refusals: what is wrong with an argument, and what to do, in the words of whoever called.
 
 The package is entered by three doors: Python, R and the shell.  What they call differently
-(``adata.obs``, ``colData(x)``, ``obs``; ``None``, ``NULL``; ``n_genes=5``, ``--n-genes 5``) stands
-in a message as a token in braces, and the :class:`Door` that shows the message fills it in:
+(``adata.obs``, ``colData(x)``, ``obs``; ``None``, ``NULL``; ``n_genes=5``, ``--n-genes 5``) is
+marked in a message, and the :class:`Door` that shows the message replaces the marks.  A message is
+an f-string with them::
 
-======================  ==========================================================
-token                   what it stands for
-======================  ==========================================================
-``{adata}``             the object of cells × genes
-``{obs}`` ``{var}``     its parts: also ``{obsm}``, ``{obsp}``, ``{uns}``, ``{layers}``, ``{X}``,
-                        ``{obs_names}``, ``{var_names}``
-``{none}``              no value: also ``{true}``, ``{false}``
-``{boolean}``           the type of a logical column: also ``{mapping}``, ``{categorical}``
-``{arg:n_genes}``       another argument; ``{arg:n_genes=5}`` with a value
-``{call:pp.structure}``  a function of the package
-``{log_normalise}``     how counts become expression that can be worked on
-``{pattern}``           how a regular expression is written
-``{spawn}``             how worker processes are started anew, not forked
-======================  ==========================================================
-
-All other names in braces are fields of the message: texts and numbers as they are, messages in
-the words of the door, the values of a tuple with commas between them, other values shortened.
+    f"is not in {OBS}"                                    # a word
+    f"is more than {arg('max_genes')}"                    # another argument
+    f"pass {arg('missing', 'warn')}"                      # with a value
+    f"run {call('pp.structure')} again"                   # a function of the package
+    f"choose one of {shown(*choices)}"                    # values, as each door writes them
+    f"has genes that are missing: {listed(names)}"        # names from the data
 """
 
 from __future__ import annotations
 
+import json
+import re
 import sys
 import warnings
+from ast import literal_eval
 from contextlib import contextmanager
 from dataclasses import dataclass
-from numbers import Number
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -56,77 +48,108 @@ class _NoValue:
 NO_VALUE = _NoValue()
 
 
+def _mark(kind: str, *content: str) -> str:
+    """What a door replaces, between two characters of private use; JSON escapes these inside."""
+    return f"\ue000{json.dumps([kind, *content])}\ue001"
+
+
+_MARK = re.compile("\ue000([^\ue000\ue001]*)\ue001")
+
+#: The object of cells × genes, and its parts.
+ADATA = _mark("word", "adata")
+MATRIX = _mark("word", "X")
+LAYERS = _mark("word", "layers")
+OBS = _mark("word", "obs")
+OBS_NAMES = _mark("word", "obs_names")
+OBSM = _mark("word", "obsm")
+OBSP = _mark("word", "obsp")
+UNS = _mark("word", "uns")
+VAR = _mark("word", "var")
+VAR_NAMES = _mark("word", "var_names")
+NONE = _mark("word", "none")
+TRUE = _mark("word", "true")
+FALSE = _mark("word", "false")
+#: The type of a logical column, of named values, and how labels get theirs.
+BOOLEAN = _mark("word", "boolean")
+MAPPING = _mark("word", "mapping")
+CATEGORICAL = _mark("word", "categorical")
+#: How counts become expression that can be worked on.
+LOG_NORMALISE = _mark("word", "log_normalise")
+#: How a regular expression is written.
+PATTERN = _mark("word", "pattern")
+#: How worker processes are started anew, not forked.
+SPAWN = _mark("word", "spawn")
+
+
+def arg(name: str, value: object = NO_VALUE) -> str:
+    """Return the mark of an argument, with a value."""
+    return _mark("arg", name, *(() if value is NO_VALUE else (shortened(value),)))
+
+
+def call(name: str) -> str:
+    """Return the mark of a function of the package, such as ``pp.structure``."""
+    return _mark("call", name)
+
+
+def shown(*values: object) -> str:
+    """Return the marks of values, with commas between them."""
+    return ", ".join(_mark("value", shortened(value)) for value in values)
+
+
+def listed(names: Iterable[object], most: int = MOST_NAMES) -> str:
+    """Return the mark of the first names, with commas between them."""
+    every = [printable(str(name)) for name in names]
+    text = ", ".join(every[:most]) if every else "there is none"
+    text = text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 1]}…"
+    return _mark("names", text + (", …" if len(every) > most else ""))
+
+
 @dataclass(frozen=True)
 class Door:
-    """Words of those who enter by one door.
+    """Words of those who enter by one door."""
 
-    Attributes
-    ----------
-    words
-        Texts for the tokens without an argument, by name.
-    argument
-        Shows an argument from its name and, unless that is :data:`NO_VALUE`, its value as text.
-    call
-        Shows a call of a function from its name, such as ``"pp.structure"``.
-    value
-        Shows a value.
-    text
-        Shows a text that is filled in, such as the names that :func:`listed` returns.
-    """
-
+    #: Those of the marks above.
     words: Mapping[str, str]
-    argument: Callable[[str, Any], str]
+    #: Shows an argument from its name and its value as :attr:`value` shows it, or None.
+    argument: Callable[[str, str | None], str]
+    #: Shows a call of a function from its name.
     call: Callable[[str], str]
+    #: Shows a value.
     value: Callable[[object], str]
-    text: Callable[[str], str] = str
+    #: Shows names that :func:`listed` joined.
+    names: Callable[[str], str] = str
 
-    def fill(self, template: str, fields: Mapping[str, object]) -> str:
-        """Return a template with its tokens and fields filled in.
+    def show(self, text: str) -> str:
+        """Return a text with its marks replaced, safe for a terminal, on one line."""
+        return printable(_MARK.sub(self._replaced, text))
 
-        Raises
-        ------
-        KeyError
-            A token that this door does not know.
-        """
-        shown = {name: self._shown(field) for name, field in fields.items()}
-        return template.format_map(
-            {**self.words, "arg": _Given(self), "call": _Called(self), **shown}
-        )
+    def _replaced(self, mark: re.Match[str]) -> str:
+        try:
+            content = json.loads(mark[1])
+        except (ValueError, RecursionError):
+            return mark[0]
+        match content:
+            case ["word", str(word)] if word in self.words:
+                return self.words[word]
+            case ["arg", str(name)]:
+                return self.argument(name, None)
+            case ["arg", str(name), str(value)]:
+                return self.argument(name, self._read(value))
+            case ["call", str(name)]:
+                return self.call(name)
+            case ["value", str(value)]:
+                return self._read(value)
+            case ["names", str(names)]:
+                return self.names(names)
+        return mark[0]  # somebody else's characters
 
-    def _shown(self, field: object) -> object:
-        if isinstance(field, Message):
-            return field.render(self)
-        if isinstance(field, str):
-            return self.text(field)
-        if isinstance(field, Number):
-            return field
-        if isinstance(field, tuple):
-            return ", ".join(
-                item.render(self) if isinstance(item, Message) else self.value(item)
-                for item in field
-            )
-        return self.value(field)
-
-
-class _Given:
-    """``{arg:name}`` and ``{arg:name=value}``."""
-
-    def __init__(self, door: Door) -> None:
-        self._door = door
-
-    def __format__(self, spec: str) -> str:
-        name, given, value = spec.partition("=")
-        return self._door.argument(name, value if given else NO_VALUE)
-
-
-class _Called:
-    """``{call:module.function}``."""
-
-    def __init__(self, door: Door) -> None:
-        self._door = door
-
-    def __format__(self, spec: str) -> str:
-        return self._door.call(spec)
+    def _read(self, text: str) -> str:
+        """Show a value that Python wrote, or its text where it is no literal."""
+        try:
+            value = literal_eval(text)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return text
+        return self.value(value)
 
 
 def shortened(value: object) -> str:
@@ -149,16 +172,8 @@ def printable(text: str) -> str:
     return "".join(one if one.isprintable() else repr(one)[1:-1] for one in text)
 
 
-def listed(names: Iterable[object], most: int = MOST_NAMES) -> str:
-    """Return the first names with commas between them, for a message."""
-    every = [printable(str(name)) for name in names]
-    shown = ", ".join(every[:most]) if every else "there is none"
-    shown = shown if len(shown) <= LONGEST_VALUE else f"{shown[: LONGEST_VALUE - 1]}…"
-    return shown + (", …" if len(every) > most else "")
-
-
-def _python_argument(name: str, value: object) -> str:
-    return name if value is NO_VALUE else f"{name}={value}"
+def _python_argument(name: str, value: str | None) -> str:
+    return name if value is None else f"{name}={value}"
 
 
 def _python_call(name: str) -> str:
@@ -192,23 +207,14 @@ PYTHON = Door(
 
 
 class Message:
-    """A sentence, or several, that each door shows in its own words.
+    """A marked text for the log."""
 
-    Parameters
-    ----------
-    template
-        Text with tokens and the names of fields in braces.
-    **fields
-        What is filled in.
-    """
-
-    def __init__(self, template: str, **fields: object) -> None:
-        self.template = template
-        self.fields = fields
+    def __init__(self, text: str) -> None:
+        self.text = text
 
     def render(self, door: Door) -> str:
         """Return the text for one door."""
-        return door.fill(self.template, self.fields)
+        return door.show(self.text)
 
     def __str__(self) -> str:
         return self.render(PYTHON)
@@ -218,24 +224,6 @@ class Refusal(Exception):
     """Something that the package cannot work with; the object is as it was.
 
     Raised as one of the kinds below, each of which is a builtin exception too.
-
-    Parameters
-    ----------
-    argument
-        Name of the argument that is refused.
-    value
-        Its value, shown shortened; :data:`NO_VALUE` where it would not help.
-    problem
-        What is wrong with it: the rest of a sentence whose subject is the argument.
-    remedy
-        What to do: a clause; empty where the problem says it.
-    **fields
-        What is filled into both, beside the tokens of this module.
-
-    Attributes
-    ----------
-    place : str
-        Which of several objects it is about, such as ``dataset 'a'``; empty for the only one.
     """
 
     def __init__(
@@ -244,27 +232,29 @@ class Refusal(Exception):
         value: object = NO_VALUE,
         problem: str = "cannot be used",
         remedy: str = "",
-        **fields: object,
     ) -> None:
         super().__init__(argument)
+        #: Name of the argument that is refused
         self.argument = argument
+        #: Its value, shown shortened; :data:`NO_VALUE` where it would not help
         self.value = value
+        #: What is wrong with it: the rest of a sentence whose subject is the argument
         self.problem = problem
+        #: What to do: a clause; empty where the problem says it
         self.remedy = remedy
-        self.fields = fields
+        #: Which of several objects it is about, such as ``dataset 'a'``; empty for the only one.
         self.place = ""
 
     def render(self, door: Door) -> str:
         """Return the message for one door."""
-        text = f"{self._subject(door)} {door.fill(self.problem, self.fields)}"
-        if self.remedy:
-            text += f": {door.fill(self.remedy, self.fields)}"
+        text = f"{self.problem}: {self.remedy}" if self.remedy else self.problem
+        text = f"{printable(self._subject(door))} {door.show(text)}"
         text = text if text.endswith((".", "?")) else f"{text}."
-        return f"In {self.place}: {text}" if self.place else text
+        return f"In {printable(self.place)}: {text}" if self.place else text
 
     def _subject(self, door: Door) -> str:
-        shown = NO_VALUE if self.value is NO_VALUE else door.value(self.value)
-        return door.argument(self.argument, shown)
+        given = None if self.value is NO_VALUE else door.value(self.value)
+        return door.argument(self.argument, given)
 
     def within(self, place: str) -> Self:
         """Say which of several objects it is about, and return it."""
@@ -273,16 +263,6 @@ class Refusal(Exception):
 
     def __str__(self) -> str:
         return self.render(PYTHON)
-
-    def __reduce__(self) -> Any:
-        return _rebuilt, (type(self), self.__dict__)
-
-
-def _rebuilt(kind: type[Refusal], state: dict[str, Any]) -> Refusal:
-    """Return a refusal that came from another process."""
-    refusal = kind(state["argument"])
-    refusal.__dict__.update(state)
-    return refusal
 
 
 @contextmanager
@@ -328,31 +308,21 @@ class Unreachable(Refusal, ConnectionError):
 
 
 class PackageMissing(Refusal, ImportError):
-    """A package that is not installed: `argument` is its name, and ``what`` needs it."""
+    """A package that is not installed: `argument` is its name, and `value` what needs it."""
 
     def _subject(self, door: Door) -> str:
-        return door.fill("{what}", self.fields)
+        return str(self.value)
 
 
 class Caution(UserWarning):
-    """A warning about data or arguments, with a :class:`Message` for each door.
-
-    Parameters
-    ----------
-    template, **fields
-        Those of :class:`Message`.
-    """
-
-    def __init__(self, template: str, **fields: object) -> None:
-        super().__init__(template)
-        self.message = Message(template, **fields)
+    """A warning about data or arguments: a marked text."""
 
     def render(self, door: Door) -> str:
         """Return the text for one door."""
-        return self.message.render(door)
+        return door.show(self.args[0])
 
     def __str__(self) -> str:
-        return str(self.message)
+        return self.render(PYTHON)
 
 
 def warn(caution: Warning) -> None:

@@ -41,31 +41,11 @@ def solve(
     sample_weight: Array | None = None,
     side: str | None = None,
 ) -> tuple[Array, Array]:
-    """Weights and intercepts of all targets at once.
+    """Weights w, shape (n_features, n_targets), and intercepts w_0 of all targets at once.
 
-    Parameters
-    ----------
-    data
-        Samples × features, dense or sparse; never changed, sparse data never made dense.
-    targets
-        Shape (n_samples, n_targets); rows of samples without weight are not looked at.
-    smoother
-        L, shape (n_samples, n_samples).
-    lambda1
-        Weight of the graph.
-    lambda2
-        Weight of ``‖w‖²``, positive.
-    sample_weight
-        j ≥ 0, shape (n_samples,); None: all 1.
-    side
-        One of :data:`SIDES`; None: the one with fewer equations.
-
-    Returns
-    -------
-    coef
-        w, shape (n_features, n_targets).
-    intercept
-        w_0, shape (n_targets,).
+    `data` are samples × features, sparse data never made dense; `smoother` is L, shape (n_samples,
+    n_samples); `sample_weight` is j ≥ 0, shape (n_samples,); rows of `targets` without weight are
+    not looked at.  `side` is one of :data:`SIDES`; None: the one with fewer equations.
     """
     n_samples, n_features = data.shape
     j = np.ones(n_samples) if sample_weight is None else sample_weight
@@ -109,13 +89,7 @@ def _dense(product: Matrix) -> Array:
 
 
 def class_graph(labels: npt.NDArray[Any]) -> sparse.csr_array:
-    """Similarity 1 of two samples of one class, 0 of all others and on the diagonal.
-
-    Parameters
-    ----------
-    labels
-        Class of every sample, shape (n_samples,).
-    """
+    """Similarity 1 of two samples of one class, 0 of all others and on the diagonal."""
     classes, code = np.unique(labels, return_inverse=True)
     n_samples = len(labels)
     member = sparse.csr_array(
@@ -138,32 +112,20 @@ def is_labelled(labels: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
 
 
 def check_classes(labels: npt.NDArray[Any], at_least: int = 1, name: str = "y") -> npt.NDArray[Any]:
-    """Return the classes, at least two with `at_least` samples each.
-
-    Raises
-    ------
-    ValueError
-        Too few classes, or samples of one.
-    """
+    """Return the classes, at least two with `at_least` samples each."""
     classes, counts = np.unique(labels, return_counts=True)
     if len(classes) < 2:
         if not len(classes):
             raise InvalidValue(name, NO_VALUE, "has no label", "at least two classes are needed")
         raise InvalidValue(
-            name,
-            NO_VALUE,
-            "has one class, {only}",
-            "at least two are needed",
-            only=listed(classes),
+            name, NO_VALUE, f"has one class, {listed(classes)}", "at least two are needed"
         )
     if counts.min() < at_least:
         raise InvalidValue(
             name,
             NO_VALUE,
-            "has classes of fewer than {least} samples: {classes}",
+            f"has classes of fewer than {at_least} samples: {listed(classes[counts < at_least])}",
             "merge or remove them",
-            least=at_least,
-            classes=listed(classes[counts < at_least]),
         )
     return classes
 
@@ -172,11 +134,6 @@ def n_folds(counts: npt.NDArray[np.intp], at_most: int) -> int:
     """Number of folds: as many as wanted, but no more than the largest class has samples.
 
     Every class with two samples or more is then in the training part of every fold.
-
-    Raises
-    ------
-    ValueError
-        No class has two samples.
     """
     largest = int(counts.max())
     if largest < 2:

@@ -9,129 +9,27 @@ from __future__ import annotations
 from collections import UserDict
 from dataclasses import dataclass, fields, replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from . import checks
-from .errors import NO_VALUE, InvalidType, InvalidValue
+from .errors import InvalidValue, arg
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ._typing import Index
-    from .cells.cells import Problem, Reduction
-    from .criterion.criterion import Criterion, Target
-    from .criterion.platform import Detection
-    from .ranking import Ranking
-    from .solvers.constraints import Rows
-
-ACROSS = ("mean", "worst")
-
-
-@dataclass(frozen=True)
-class Question:
-    """A selection that is asked for, whoever answers.
-
-    Attributes
-    ----------
-    n_genes
-        Size of the selection.  None: the method chooses.
-    include
-        Indices of genes that are in the selection from the start.
-    candidates
-        Sorted genes that may be selected; None: all.  The others are seen too: they are part of the
-        structure that is to be preserved.
-    rows
-        Limits on the panel, over all genes.
-    detection
-        What the target platform detects of each gene; None: what the reference does.
-    target
-        What is to be preserved of all cells; None: the structure.
-    across
-        Whether F is the mean over the batches, or that of the batch of which least is preserved.
-
-    Raises
-    ------
-    InvalidType, InvalidValue
-        A value out of range.
-    """
-
-    n_genes: int | None = None
-    include: Any = ()
-    candidates: Any = None
-    rows: Rows | None = None
-    detection: Detection | None = None
-    target: Target | None = None
-    across: Literal["mean", "worst"] = "mean"
-
-    def __post_init__(self) -> None:
-        checks.whole_number("n_genes", self.n_genes, at_least=1, or_none=True)
-        checks.one_of("across", self.across, ACROSS)
-
-    @property
-    def has_budget(self) -> bool:
-        """Whether a budget determines the number of genes."""
-        return self.rows is not None and self.rows.budget
-
-    @property
-    def of_criterion(self) -> str | None:
-        """The first argument that only the criterion for panels answers; None where none is set."""
-        given = {
-            "limits": self.rows,
-            "platform": self.detection,
-            "preserve": self.target,
-        }
-        names = [name for name, value in given.items() if value is not None]
-        return names[0] if names else "across" if self.across != "mean" else None
-
-    def among(self, n_features: int) -> Question:
-        """The question for a matrix of so many genes, `include` and `candidates` as arrays.
-
-        Raises
-        ------
-        InvalidType, InvalidValue
-            Genes that the matrix does not have, or more to include than to select.
-        """
-        import numpy as np  # names of methods should not wait for it
-
-        candidates = np.arange(n_features) if self.candidates is None else self.candidates
-        return replace(self, include=self._included(n_features), candidates=candidates)
-
-    def _included(self, n_features: int) -> Index:
-        import numpy as np
-
-        genes = np.unique(self.include)
-        if not len(genes):
-            return np.empty(0, dtype=np.intp)
-        if genes.dtype.kind not in "iu":
-            raise InvalidType(
-                "include", NO_VALUE, "has dtype {dtype}", "give indices of genes", dtype=genes.dtype
-            )
-        genes = genes.astype(np.intp)
-        outside = genes[(genes < 0) | (genes >= n_features)]
-        if len(outside):
-            raise InvalidValue(
-                "include",
-                NO_VALUE,
-                "has gene {gene}, but there are {n} genes",
-                gene=outside[-1],
-                n=n_features,
-            )
-        if self.n_genes is not None and len(genes) > self.n_genes:
-            raise InvalidValue(
-                "include",
-                NO_VALUE,
-                "has {n} genes, more than {arg:n_genes} allows",
-                "ask for {n} genes or more",
-                n=len(genes),
-            )
-        return genes
+    from .cells.cells import Problem
+    from .criterion.criterion import Criterion
+    from .options import Request, StructureSpec
+    from .panel import Panel
+    from .selection import Candidates
 
 
 @dataclass(frozen=True)
 class Method:
     """A way to rank genes.  A subclass has its options as fields, and checks them.
 
-    It implements :meth:`rank`, or :meth:`answer` where it needs the criterion for panels.
+    It implements :meth:`rank`, or, `by_criterion`, :meth:`answer`.
     """
 
     #: Name in a registry, and in what is recorded.
@@ -141,8 +39,8 @@ class Method:
     reference: ClassVar[str] = ""
     #: Whether it chooses the number of genes where none is given.
     chooses_size: ClassVar[bool] = False
-    #: Whether genes come from the criterion for panels: it answers every :class:`Question`, takes
-    #: cells without their matrix, and its panels hold whole genes.
+    #: Whether genes come from the criterion for panels: it answers every request, takes cells
+    #: without their matrix, and its panels hold whole genes.
     by_criterion: ClassVar[bool] = False
     #: Whether it needs all directions of the cells, those too that no gene reaches.
     whole_space: ClassVar[bool] = False
@@ -152,51 +50,24 @@ class Method:
         return None if n_comps is None else "noise"
 
     def rank(
-        self, problems: Sequence[Problem], n_genes: int, *, include: Index, reduction: Reduction
-    ) -> Ranking:
-        """Rank the genes of problems.
+        self, problems: Sequence[Problem], n_genes: int, *, include: Index, spec: StructureSpec
+    ) -> Panel:
+        """Rank the genes of one reduced problem per batch, those of `include` first.
 
-        Parameters
-        ----------
-        problems
-            One reduced problem per batch, all over the same genes.
-        n_genes
-            Size of the selection; None too where the method chooses one.
-        include
-            Genes that come first.
-        reduction
-            How the matrix became a problem.
+        `n_genes` is None too where the method chooses a size.
         """
         raise NotImplementedError
 
-    def answer(self, question: Question, criterion: Criterion, reduction: Reduction) -> Ranking:
-        """Rank the candidates of a question, in their order, and measure the panel.
-
-        Parameters
-        ----------
-        question
-            As :meth:`Question.among` returns it.
-        criterion
-            F of the cells, over all genes.
-        reduction
-            How the matrix became a problem.
-        """
-        import numpy as np
-
-        from .ranking import measured
-
-        candidates = question.candidates
-        problems: Any = [one.only(candidates) for one in criterion.sets]
-        include = np.searchsorted(candidates, question.include)
-        ranking = self.rank(problems, question.n_genes, include=include, reduction=reduction)  # type: ignore[arg-type]
-        return measured(ranking, criterion, candidates)
+    def answer(self, request: Request, criterion: Criterion, candidates: Candidates) -> Panel:
+        """Rank candidates by the criterion of the cells, over all genes."""
+        raise NotImplementedError
 
     @property
     def walks(self) -> bool:
         """Whether :meth:`panels` gives selections of all sizes at the cost of one."""
         return False
 
-    def panels(self, problem: Problem, numbers: Sequence[int]) -> list[Ranking]:
+    def panels(self, problem: Problem, numbers: Sequence[int]) -> list[Panel]:
         """Selections of several sizes, each another solution."""
         raise NotImplementedError
 
@@ -227,13 +98,7 @@ class Registry(UserDict[str, Any]):
         return method
 
     def resolve(self, argument: str, given: object) -> Method:
-        """Return a method that is given by its name or as an instance.
-
-        Raises
-        ------
-        InvalidValue
-            Neither.
-        """
+        """Return a method that is given by its name or as an instance."""
         if isinstance(given, Method):
             return given
         if not isinstance(given, str) or given not in self:
@@ -241,13 +106,7 @@ class Registry(UserDict[str, Any]):
         return self[str(given)]
 
     def made(self, argument: str, name: object, **options: Any) -> Method:
-        """Return a method with some options; None is one that is not given.
-
-        Raises
-        ------
-        InvalidValue
-            No such method, or an option that it does not have.
-        """
+        """Return a method with some options; None is one that is not given."""
         found = self.resolve(argument, name)
         given = {option: value for option, value in options.items() if value is not None}
         for option, value in given.items():
@@ -255,9 +114,8 @@ class Registry(UserDict[str, Any]):
                 raise InvalidValue(
                     option,
                     value,
-                    "is no option of {method}",
-                    "leave it out, or choose another {arg:objective}",
-                    method=found.name,
+                    f"is no option of {found.name}",
+                    f"leave it out, or choose another {arg('objective')}",
                 )
         return replace(found, **given)
 

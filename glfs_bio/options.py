@@ -1,4 +1,4 @@
-"""Options of a selection: limits on the panel, the target platform, and the target of the panel.
+"""What is asked for: a structure of the cells, a panel, its limits, its platform, its target.
 
 Each is a frozen record that refuses invalid values.  The command line and R take their options from
 these records: a new field is an option there too.
@@ -6,14 +6,29 @@ these records: a new field is an option there too.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, fields
-from numbers import Real
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from functools import cached_property
 from typing import Any, Literal
 
-from . import checks
-from .errors import NO_VALUE, InvalidType, InvalidValue
+from . import checks, codec
+from .errors import (
+    MAPPING,
+    MATRIX,
+    NO_VALUE,
+    NONE,
+    VAR,
+    InvalidType,
+    InvalidValue,
+    arg,
+    call,
+    shown,
+)
+from .methods import METHODS, OBJECTIVES, Method
+
+STANDARDIZE = ("noise", "unit", None)
+ACROSS = ("mean", "worst")
+MISSING = ("raise", "warn", "ignore")
 
 _SHARES = ("min_cells", "max_cells", "min_cells_in_type", "max_cells_in_type")
 _MEANS = ("min_mean", "max_mean", "min_mean_in_type", "max_mean_in_type")
@@ -95,11 +110,6 @@ class Limits:
         Maximum cost of the panel.  With ``n_genes=None`` as many genes are selected as it affords
         and as gain something.  It needs `cost`.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If a value is out of range, or needs another one.
-
     See Also
     --------
     glfs_bio.pp.select_genes : Select genes within the limits.
@@ -145,9 +155,7 @@ class Limits:
             upper = "max" + name[3:]
             least, most = getattr(self, name), getattr(self, upper)
             if name.startswith("min") and None not in (least, most) and least > most:
-                raise InvalidValue(
-                    name, least, "is more than {most}, the value of {upper}", upper=upper, most=most
-                )
+                raise InvalidValue(name, least, f"is more than {most}, the value of {upper}")
         self._check_total_per_type()
         checks.whole_number("per_family", self.per_family, at_least=1, or_none=True)
         checks.whole_number("per_type", self.per_type, at_least=1, or_none=True)
@@ -180,34 +188,14 @@ class Limits:
         """Whether a limit needs raw counts."""
         return any(getattr(self, name) is not None for name in _TOTALS)
 
-    def record(self) -> dict[str, str | int | float]:
+    def record(self) -> dict[str, Any]:
         """Return the limits that are set, for ``.uns``; dicts and lists as JSON."""
-        kept: dict[str, str | int | float] = {}
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if isinstance(value, Mapping):
-                value = {
-                    str(key): item if isinstance(item, Real) else [str(gene) for gene in item]
-                    for key, item in value.items()
-                }
-            elif field.name == "together" and value is not None:
-                value = [[str(gene) for gene in genes] for genes in value]
-            if isinstance(value, Mapping | list):
-                value = _JSON + json.dumps(value, default=float)
-            if value is not None:
-                kept[field.name] = value.item() if hasattr(value, "item") else value
-        return kept
+        return codec.record(self)
 
     @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> Limits:
-        """The limits that :meth:`record` kept.
-
-        Raises
-        ------
-        TypeError
-            An entry that is no limit.
-        """
-        return cls(**_restored(record))
+    def restored(cls, record: Mapping[str, Any]) -> Limits:
+        """The limits that :meth:`record` kept."""
+        return cls(**{name: codec.restored(value) for name, value in record.items()})
 
     def _check_total_per_type(self) -> None:
         totals = self.max_total_per_type
@@ -228,16 +216,13 @@ class Limits:
             raise InvalidType("together", self.together, "must be a list of lists of genes")
         for genes in self.together:
             if isinstance(genes, str) or not isinstance(genes, Collection):
-                raise InvalidType(
-                    "together", NO_VALUE, "must hold lists of genes: {it}", it=(genes,)
-                )
+                raise InvalidType("together", NO_VALUE, f"must hold lists of genes: {shown(genes)}")
             if len(set(genes)) < 2:
                 raise InvalidValue(
                     "together",
                     NO_VALUE,
-                    "has a list of fewer than two genes: {genes}",
+                    f"has a list of fewer than two genes: {shown(*genes)}",
                     "leave it out",
-                    genes=tuple(genes),
                 )
 
     def _check_partners(self) -> None:
@@ -246,17 +231,13 @@ class Limits:
             for name, partner in ((one, other), (other, one)):
                 if getattr(self, name) is not None and getattr(self, partner) is None:
                     raise InvalidValue(
-                        name,
-                        getattr(self, name),
-                        "needs {partner}",
-                        "give both, or neither",
-                        partner=partner,
+                        name, getattr(self, name), f"needs {partner}", "give both, or neither"
                     )
         if self.markers is not None and self.per_type is None:
             raise InvalidValue(
                 "markers",
                 self.markers,
-                "needs {arg:per_type}",
+                f"needs {arg('per_type')}",
                 "give the number of markers per type",
             )
         if self.needs_counts and self.counts_layer is None:
@@ -264,21 +245,19 @@ class Limits:
                 "counts_layer",
                 None,
                 "is needed for limits on totals, which are on raw counts",
-                'name their layer, or "X" where {X} holds them',
+                f'name their layer, or "X" where {MATRIX} holds them',
             )
         if self.counts_layer is not None and not self.needs_counts:
             raise InvalidValue(
                 "counts_layer",
                 self.counts_layer,
-                "changes nothing: it is for limits on totals ({totals})",
-                totals=", ".join(_TOTALS),
+                f"changes nothing: it is for limits on totals ({', '.join(_TOTALS)})",
             )
         if self.expected_counts is not None and not self.needs_counts:
             raise InvalidValue(
                 "expected_counts",
                 NO_VALUE,
-                "changes nothing: it is for limits on totals ({totals})",
-                totals=", ".join(_TOTALS),
+                f"changes nothing: it is for limits on totals ({', '.join(_TOTALS)})",
             )
         if self.needs_types and self.groupby is None:
             names = [name for name in (*_OF_TYPES, "per_type") if getattr(self, name) is not None]
@@ -286,7 +265,7 @@ class Limits:
                 names[0],
                 getattr(self, names[0]),
                 "needs cell types",
-                "name their column with {arg:groupby}",
+                f"name their column with {arg('groupby')}",
             )
         if self.groupby is not None and not self.needs_types:
             raise InvalidValue(
@@ -335,11 +314,6 @@ class Platform:
         gene, or the name of a codebook file of MERSCOPE.  Only genes with a codeword can be
         ordered.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If a value is out of range or needs another, or nothing is given.
-
     See Also
     --------
     glfs_bio.pp.select_genes : Select genes for the platform.
@@ -378,7 +352,7 @@ class Platform:
             raise InvalidValue(
                 "platform",
                 NO_VALUE,
-                "has numbers of probes of its genes, and needs {arg:min_probes}",
+                f"has numbers of probes of its genes, and needs {arg('min_probes')}",
                 "say how many a gene needs",
             )
         for name, partners in _PARTNERS.items():
@@ -388,32 +362,20 @@ class Platform:
                 raise InvalidValue(
                     name,
                     getattr(self, name) if name != "spread" else NO_VALUE,
-                    "needs {partner}",
+                    f"needs {' or '.join(partners)}",
                     "give both, or neither",
-                    partner=" or ".join(partners),
                 )
         if self.codebook is not None and not isinstance(self.codebook, str):
             object.__setattr__(self, "codebook", codewords(self.codebook))
 
     def record(self) -> dict[str, Any]:
-        """What is given, as ``.uns`` can keep it; dicts as JSON, and of cells their number."""
-        kept: dict[str, Any] = {}
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if hasattr(value, "n_obs"):
-                value = f"{value.n_obs} cells"
-            elif isinstance(value, Mapping):
-                value = _JSON + json.dumps(dict(value), default=float)
-            elif isinstance(value, Collection) and not isinstance(value, str):
-                value = _JSON + json.dumps([str(gene) for gene in value])
-            if value is not None:
-                kept[field.name] = value.item() if hasattr(value, "item") else value
-        return kept
+        """What is given, for ``.uns``; dicts and lists as JSON, and of cells their number."""
+        return codec.record(self)
 
     @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> Platform:
+    def restored(cls, record: Mapping[str, Any]) -> Platform:
         """The platform that :meth:`record` kept."""
-        return cls(**_restored(record))
+        return cls(**{name: codec.restored(value) for name, value in record.items()})
 
 
 #: What each field of a platform changes nothing without.
@@ -427,14 +389,7 @@ CASES = ("mean", "worst")
 
 
 def codewords(given: Any) -> dict[str, str]:
-    """Return a codebook as a dict of genes to texts of 0 and 1.
-
-    Raises
-    ------
-    TypeError, ValueError
-        Neither a table nor a dict; a codeword that is no text of 0 and 1; codewords of different
-        lengths; a gene that is there twice.
-    """
+    """Return a codebook as a dict of genes to texts of 0 and 1."""
     if hasattr(given, "columns") and hasattr(given, "index"):
         if not given.index.is_unique:
             raise InvalidValue("codebook", NO_VALUE, "has a gene twice", "give each gene once")
@@ -446,7 +401,7 @@ def codewords(given: Any) -> dict[str, str]:
         }
     if not isinstance(given, Mapping):
         raise InvalidType(
-            "codebook", given, "must be a table of genes and bits, or a {mapping} of codewords"
+            "codebook", given, f"must be a table of genes and bits, or a {MAPPING} of codewords"
         )
     found = {str(gene): word for gene, word in given.items()}
     for gene, word in found.items():
@@ -497,32 +452,173 @@ class Preserve:
         checks.texts(or_none=True, cell_weights=self.cell_weights, use_rep=self.use_rep)
 
 
-#: What a text in a record begins with that stands for a dict or a list.
-_JSON = "json:"
+@dataclass(frozen=True)
+class StructureSpec:
+    """How the structure of the cells is computed: arguments of :func:`~glfs_bio.pp.structure`."""
+
+    n_comps: int | None = 50
+    n_neighbors: int | None = None
+    lambda1: float = 100.0
+    standardize: str | None = "auto"
+    layer: str | None = None
+    batch_key: str | None = None
+    use_rep: str | None = None
+    neighbors_key: str | None = None
+    random_state: Any = 0
+    #: Key of a structure in the object that has these parameters; None: it is computed.
+    stored_key: str | None = None
+
+    def __post_init__(self) -> None:
+        checks.whole_number("n_comps", self.n_comps, at_least=1, or_none=True)
+        checks.whole_number("n_neighbors", self.n_neighbors, at_least=1, or_none=True)
+        checks.number("lambda1", self.lambda1)
+        checks.one_of("standardize", self.standardize, ("auto", *STANDARDIZE))
+        checks.seed(self.random_state, state_too=True)
+
+    def record(self) -> dict[str, Any]:
+        """Return the parameters for ``.uns``."""
+        values = asdict(self)
+        del values["stored_key"]
+        return {name: codec.storable(value) for name, value in values.items()}
+
+    @classmethod
+    def restored(cls, record: Mapping[str, Any], stored_key: str | None = None) -> StructureSpec:
+        """Return the parameters that :meth:`record` kept."""
+        found = {name: codec.restored(value) for name, value in record.items()}
+        return cls(**found, stored_key=stored_key)
+
+    def arguments(self) -> dict[str, Any]:
+        """Return them as :func:`~glfs_bio.pp.select_genes` takes them."""
+        named = ("n_comps", "layer", "batch_key", "use_rep", "neighbors_key", "random_state")
+        given = {name: getattr(self, name) for name in named}
+        if self.stored_key is not None:
+            given |= {"layer": None, "batch_key": None, "neighbors_key": None}
+            given["use_rep"] = self.stored_key
+        return given
 
 
-def _restored(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields that a record kept."""
-    values = {}
-    for name, value in record.items():
-        plain = value.item() if hasattr(value, "item") else value
-        if isinstance(plain, str) and plain.startswith(_JSON):
-            plain = json.loads(plain[len(_JSON) :])
-        values[name] = plain
-    return values
+@dataclass(frozen=True)
+class Request:
+    """Everything a selection is asked for: the arguments of :func:`~glfs_bio.pp.select_genes`.
+
+    A panel brings it along, and whatever follows (stability, extension, order, report) replaces
+    fields of it.
+    """
+
+    n_genes: int | None = None
+    preserve: Any = "structure"
+    cell_weights: str | None = None
+    include: Any = None
+    exclude: Any = None
+    limits: Limits | None = None
+    platform: Platform | None = None
+    across: Literal["mean", "worst"] = "mean"
+    method: str | Method = "glfs"
+    objective: str | Method = "error"
+    symbols: str | None = None
+    missing: Literal["raise", "warn", "ignore"] = "raise"
+    structure: StructureSpec = field(default_factory=StructureSpec)
+
+    def __post_init__(self) -> None:
+        for name in ("preserve", "include", "exclude"):  # to be gone through again, and recorded
+            if isinstance(value := getattr(self, name), Iterator):
+                object.__setattr__(self, name, list(value))
+        checks.whole_number("n_genes", self.n_genes, at_least=1, or_none=True)
+        checks.one_of("across", self.across, ACROSS)
+        checks.one_of("missing", self.missing, MISSING)
+        if self.limits is not None and not isinstance(self.limits, Limits):
+            raise InvalidType("limits", self.limits, f"must be made by {call('Limits')}, or {NONE}")
+        if self.platform is not None and not isinstance(self.platform, Platform):
+            raise InvalidType(
+                "platform", self.platform, f"must be made by {call('Platform')}, or {NONE}"
+            )
+        objective = OBJECTIVES.resolve("objective", self.objective)
+        METHODS.resolve("method", self.method)
+        if self.method != "glfs" and objective != OBJECTIVES["error"]:
+            raise InvalidValue(
+                "objective",
+                objective.name,
+                f"is for {arg('method', 'glfs')} only",
+                f"leave it out with another {arg('method')}",
+            )
+
+    @cached_property
+    def ranker(self) -> Method:
+        """Whoever ranks the genes: the objective, or a method that has none."""
+        if self.method == "glfs":
+            return OBJECTIVES.resolve("objective", self.objective)
+        return METHODS.resolve("method", self.method)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the structure is to be preserved, all cells counting alike."""
+        plain = isinstance(self.preserve, str) and self.preserve == "structure"
+        return plain and self.cell_weights is None
+
+    @property
+    def spec(self) -> StructureSpec:
+        """How the structure is computed for the method, in its units of genes."""
+        spec = self.structure
+        if spec.standardize != "auto":
+            return spec
+        return replace(spec, standardize=self.ranker.standardize(spec.n_comps))
+
+    def arguments(self) -> dict[str, Any]:
+        """Return everything as arguments of :func:`~glfs_bio.pp.select_genes`."""
+        own = {one.name: getattr(self, one.name) for one in fields(self)}
+        del own["structure"]
+        return own | self.structure.arguments()
+
+    def record(self) -> dict[str, Any]:
+        """Return the arguments for ``.uns``."""
+        return {name: codec.storable(value) for name, value in self.arguments().items()}
+
+    @classmethod
+    def of(cls, n_genes: int | None = None, **arguments: Any) -> Request:
+        """Return the request with some arguments of this class and of :class:`StructureSpec`."""
+        return cls().but(n_genes=n_genes, **arguments)
+
+    def but(self, **arguments: Any) -> Request:
+        """Return the same with other arguments, of this class or of :class:`StructureSpec`."""
+        own = {one.name for one in fields(self)}
+        of_structure = {one.name for one in fields(StructureSpec)}
+        for name, value in arguments.items():
+            if name not in own | of_structure:
+                known = ", ".join(self.arguments())
+                raise InvalidType(name, value, "is unknown", f"choose one of {known}")
+        spec = {name: value for name, value in arguments.items() if name in of_structure}
+        rest = {name: value for name, value in arguments.items() if name in own}
+        if spec:
+            rest["structure"] = replace(rest.get("structure", self.structure), **spec)
+        return replace(self, **rest)
+
+    @classmethod
+    def restored(cls, record: Mapping[str, Any], structure: StructureSpec) -> Request:
+        """Return the request that :meth:`record` kept, with its structure."""
+        kept = {one.name for one in fields(cls)} & record.keys()
+        found = {name: codec.restored(record[name]) for name in kept}
+        for name in ("include", "exclude"):
+            found[name] = codec.with_patterns(found.get(name))
+        for name, kind in (("limits", Limits), ("platform", Platform)):
+            if found.get(name) is not None:
+                found[name] = kind.restored(found[name])
+        for name, registry in (("method", METHODS), ("objective", OBJECTIVES)):
+            if name in found:
+                found[name] = registry.restored(name, found[name])
+        return cls(**found, structure=structure)
 
 
 def _names_or_mapping(name: str, value: object) -> None:
     if value is None or (isinstance(value, str) and value):
         return
     if not isinstance(value, Mapping):
-        raise InvalidType(name, value, "must be the name of a column of {var}, or a {mapping}")
+        raise InvalidType(name, value, f"must be the name of a column of {VAR}, or a {MAPPING}")
     _mapping(name, value)
 
 
 def _mapping(name: str, value: object) -> None:
     if not isinstance(value, Mapping):
-        raise InvalidType(name, value, "must be a {mapping}")
+        raise InvalidType(name, value, f"must be a {MAPPING}")
     if not value:
         raise InvalidValue(name, value, "is empty", "leave it out")
 
@@ -531,8 +627,6 @@ def _check_lists(name: str, lists: Mapping[Any, Any]) -> None:
     """Refuse families and markers that are not lists of names of genes."""
     for key, genes in lists.items():
         if isinstance(genes, str) or not isinstance(genes, Collection):
-            raise InvalidType(
-                name, genes, "must hold lists of gene names, but {key} does not", key=str(key)
-            )
+            raise InvalidType(name, genes, f"must hold lists of gene names, but {key} does not")
         if not len(genes):
-            raise InvalidValue(name, lists, "has no gene for {key}", "leave it out", key=str(key))
+            raise InvalidValue(name, lists, f"has no gene for {key}", "leave it out")

@@ -5,29 +5,23 @@ Functions write to the object that they get and have no `copy`: pass ``adata.cop
 
 from __future__ import annotations
 
-import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from anndata import AnnData
 
-from . import checks
-from ._anndata import constraints, names, read, selection, write
+from . import checks, codec
+from ._anndata import constraints, names, read, results
 from ._anndata import platform as platforms
 from ._anndata import target as targets
-from ._anndata.structure import (
-    KEY,
-    Parameters,
-    compute,
-    fingerprints,
-    parameters_of,
-    store,
-    structure_of,
-)
-from .errors import InvalidValue, naming
-from .methods import METHODS, OBJECTIVES, Method, Question
-from .options import Limits, Platform
-from .selection import answerable, rank_genes
+from ._anndata.join import data_sets, join
+from ._anndata.stale import made_of_all
+from ._anndata.structure import KEY, compute, specified, store, structure_of
+from ._docs import documented
+from .errors import InvalidValue, arg, naming
+from .options import Request, StructureSpec
+from .selection import Candidates, answerable, rank_genes
 from .solvers.greedy import LARGEST
 
 if TYPE_CHECKING:
@@ -36,13 +30,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ._anndata.names import Genes, Missing
-    from ._anndata.read import Inputs
     from ._anndata.target import Preserve
-    from .cells.cells import Cells
+    from .methods import Method
+    from .options import Limits, Platform
 
 __all__ = ["recorded_parameters", "select_genes", "structure"]
 
 
+@documented
 def select_genes(
     adata: AnnData | Sequence[AnnData] | Mapping[str, AnnData],
     n_genes: int | None = None,
@@ -134,12 +129,9 @@ def select_genes(
         Key of ``.uns`` with a graph of ``sc.pp.neighbors``.  None: neighbours in the subspace.
     n_comps : int, default 50
         Number of principal components.  None: full rank, for at most some hundred samples.
-    layer : str, default None
-        Layer to use instead of ``.X``.
-    use_raw : bool, default False
-        Use ``.raw`` instead of ``.X``, for the genes of `adata`.
-    symbols : str, default None
-        Column of ``.var`` with gene names, searched after ``.var_names``.
+    <layer>
+    <use_raw>
+    <symbols>
     missing : {"raise", "warn", "ignore"}, default "raise"
         Action if a gene name is missing.
     key_added : str, default "glfs"
@@ -218,13 +210,6 @@ def select_genes(
     ``.uns[key_added]["params"]`` : dict
         Arguments of the call.
 
-    Raises
-    ------
-    KeyError
-        If a key, layer, column or gene is missing.
-    TypeError, ValueError
-        If an argument, the matrix or the graph is invalid; `adata` is unchanged.
-
     See Also
     --------
     glfs_bio.tl.evaluate_panel : Evaluate a panel.
@@ -244,176 +229,127 @@ def select_genes(
     >>> int(adata.var["glfs_selected"].sum())
     10
     """
-    params = {
-        "n_genes": n_genes,
-        "preserve": names.as_list(preserve),
-        "cell_weights": cell_weights,
-        "include": names.as_list(include),
-        "exclude": names.as_list(exclude),
-        "limits": limits,
-        "platform": platform,
-        "batch_key": batch_key,
-        "across": across,
-        "method": method,
-        "objective": objective,
-        "use_rep": use_rep,
-        "neighbors_key": neighbors_key,
-        "n_comps": n_comps,
-        "layer": layer,
-        "symbols": symbols,
-        "missing": missing,
-        "key_added": key_added,
-        "as_highly_variable": as_highly_variable,
-        "subset": subset,
-        "random_state": random_state,
-    }
     checks.keys(key_added=key_added)
     checks.flags(as_highly_variable=as_highly_variable, subset=subset, inplace=inplace)
-    if as_highly_variable:
-        _check_size(n_genes)
-    frame, entry, sets = _selected(adata, params, use_raw=use_raw, inplace=inplace)
-    chosen = frame[f"{key_added}_selected"].to_numpy()
-    if as_highly_variable:
-        frame["highly_variable"] = chosen
-    if not inplace:
-        return frame[chosen] if subset else frame
-    for one in sets:
-        write.store(one, write.spread(frame, one.var_names), dict(entry), key_added)
-        if subset:
-            one._inplace_subset_var(one.var[f"{key_added}_selected"].to_numpy())
-    return None
-
-
-def _check_size(n_genes: int | None) -> None:
-    checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
-    if n_genes is not None and n_genes > LARGEST:
+    request = Request(
+        n_genes,
+        preserve,
+        cell_weights,
+        include=include,
+        exclude=exclude,
+        limits=limits,
+        platform=platform,
+        across=across,
+        method=method,
+        objective=objective,
+        symbols=symbols,
+        missing=missing,
+        structure=StructureSpec(
+            n_comps=n_comps,
+            layer=layer,
+            batch_key=batch_key,
+            use_rep=use_rep,
+            neighbors_key=neighbors_key,
+            random_state=random_state,
+        ),
+    )
+    if as_highly_variable and n_genes is not None and n_genes > LARGEST:
         raise InvalidValue(
             "n_genes",
             n_genes,
-            "is more than {largest}, the maximum with {arg:as_highly_variable}",
+            f"is more than {LARGEST}, the maximum with {arg('as_highly_variable')}",
             "reduce it, or use scanpy's highly_variable_genes with the batches",
-            largest=LARGEST,
         )
-
-
-def _selected(
-    adata: Any, params: dict[str, Any], *, use_raw: bool, inplace: bool
-) -> tuple[pd.DataFrame, dict[str, Any], list[AnnData]]:
-    """Return the table of all genes, the record, and the objects to write to.
-
-    `adata` stays unchanged, except for a stored structure.
-    """
-    several = not isinstance(adata, AnnData)
-    sets = selection.data_sets(adata) if several else {"": adata}
-    layers = [read.layer_or_raw(one, params["layer"], use_raw) for one in sets.values()]
-    params = params | {"layer": layers[0]}
-    named = {name: params[name] for name in ("layer", "batch_key", "use_rep", "neighbors_key")}
-    requested = dict(params)
+    checks.seed(random_state)
+    sets = {"": adata} if isinstance(adata, AnnData) else data_sets(adata)
+    layers = [read.layer_or_raw(one, layer, use_raw) for one in sets.values()]
+    request = request.but(layer=layers[0])
     for one in sets.values():
         if inplace:
             read.writable(one)
-        if params["subset"] and inplace and one.isbacked:
+        if subset and inplace and one.isbacked:
             raise InvalidValue(
                 "subset",
                 True,
                 "is not possible for a backed file",
                 "leave it out, and load the selected genes afterwards",
             )
-    whole, of_each = adata, dict(named)
-    if several:
-        whole = selection.join(sets, **named, limits=params["limits"])
-        named |= selection.JOINED
-        requested["limits"] = selection.limits_of_joined(params["limits"])
-    how = {name: params[name] for name in ("n_comps", "random_state")}
-    frame, entry = _of_one(
-        whole, requested, parameters_of(whole, **named, **how), keep=inplace and not several
-    )
-    recorded = dict(params)
-    recorded["platform"] = platforms.recorded(params["platform"], frame, params["key_added"])
-    entry["params"] = write.parameters(recorded)
-    if several:
-        entry["structure"] = Parameters(**of_each, **how).record()
+    if isinstance(adata, AnnData):
+        request = replace(request, structure=specified(adata, request.structure))
+        frame, entry = panel_of(adata, request, key_added, keep=inplace)
+    else:
+        joined, asked = join(sets, request)
+        frame, entry = panel_of(joined, asked, key_added, recorded=request, keep=False)
         entry["data_sets"] = np.array(list(sets), dtype=object)
-    return frame, entry, list(sets.values())
+    chosen = frame[f"{key_added}_selected"].to_numpy()
+    if as_highly_variable:
+        frame["highly_variable"] = chosen
+    if not inplace:
+        return frame[chosen] if subset else frame
+    for one in sets.values():
+        results.store(one, results.spread(frame, one.var_names), dict(entry), key_added)
+        if subset:
+            one._inplace_subset_var(one.var[f"{key_added}_selected"].to_numpy())
+    return None
 
 
-def _of_one(
-    adata: AnnData, params: Mapping[str, Any], parameters: Parameters, *, keep: bool
+def panel_of(
+    adata: AnnData, request: Request, key: str, *, recorded: Request | None = None, keep: bool
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Select genes of one object."""
-    options = parameters.options(method=params["method"], objective=params["objective"])
-    checks.seed(options.random_state)
+    """Return the columns of ``.var`` and the envelope of the panel that a request asks for.
+
+    `adata` stays as it is, but for a structure that is to be kept.  `recorded` is the request in
+    the names of another object; None: this one.
+    """
     read.unique_names(adata)
-    called = {name: params[name] for name in ("symbols", "missing")}
-    genes = names.choose(adata, params["include"], params["exclude"], **called)
-    inputs = read.inputs(adata, parameters)
-    target = None
-    platform = platforms.of_genes(adata, params["platform"], parameters.layer, params["symbols"])
-    genes, rows = constraints.within(
-        adata,
-        platform.narrowed(adata, genes),
-        params["limits"],
-        params["n_genes"],
-        parameters.layer,
-        platform,
-    )
-    if params["preserve"] is not targets.STRUCTURE or params["cell_weights"] is not None:
-        target = targets.resolve(adata, params["preserve"], params["cell_weights"], **called)
-    question = Question(
-        params["n_genes"],
-        include=np.flatnonzero(genes.included),
-        candidates=np.flatnonzero(genes.allowed),
-        rows=rows,
-        detection=platform.detection,
-        target=target,
-        across=params["across"],
-    )
-    answerable(question, options, adata.shape, one_set=inputs.batch is None)
-    cells = _cells(adata, parameters, inputs, options.ranker, keep=keep)
-    if options.ranker.name == "error":
-        _check_structure(cells, question)
+    spec = request.structure
+    candidates = Candidates.of(adata.n_vars)
+    if any(given is not None for given in (request.include, request.exclude, request.symbols)):
+        candidates = names.choose(
+            *(adata, request.include, request.exclude),
+            symbols=request.symbols,
+            missing=request.missing,
+        )
+    inputs = read.inputs(adata, spec)
+    if request.platform is not None:
+        detection = platforms.of_genes(adata, request.platform, spec.layer, request.symbols)
+        candidates = replace(candidates, detection=detection)
+    if request.platform is not None or request.limits is not None:
+        candidates = constraints.within(adata, candidates, request)
+    wanted = None if request.is_plain else targets.resolve(adata, request)
+    answerable(request, candidates, wanted, adata.shape, one_set=inputs.batch is None)
+    cells = None
+    if request.ranker.by_criterion:
+        cells = structure_of(adata, spec, inputs, keep=keep).sets
+        free = request.n_genes is None and wanted is None
+        free &= candidates.rows is None or not candidates.rows.budget
+        if free and not any(one.has_structure for one in cells):
+            raise InvalidValue(
+                "n_genes",
+                None,
+                "needs a structure above the noise, which these cells do not have",
+                "give a number, or check that the matrix is log-normalised and has enough cells",
+            )
     with naming(batch="batch_key"):
-        ranking = rank_genes(
+        panel = rank_genes(
             inputs.data,
-            question,
-            options,
+            request,
+            candidates=candidates,
+            target=wanted,
             graph=inputs.graph,
             representation=inputs.representation,
             batch=inputs.batch,
             cells=cells,
         )
-    frame = write.table(ranking, genes, adata.var_names, params["key_added"])
-    for name, values in platform.columns(params["key_added"]).items():
-        frame[name] = values
-    entry = write.record(ranking)
-    entry["structure"] = parameters.record()
-    if genes.missing:
-        entry["missing"] = write.storable(genes.missing)
-    return frame, entry
+    frame = results.columns_of(panel, candidates, adata.var_names, key)
+    asked = request if recorded is None else recorded
+    if asked.platform is not None:
+        asked = replace(asked, platform=platforms.recorded(asked.platform, frame, key))
+    missing = {"missing": codec.storable(candidates.missing)} if candidates.missing else {}
+    return frame, results.selected(panel, asked, **missing)
 
 
-def _check_structure(cells: Sequence[Cells] | None, question: Question) -> None:
-    """Refuse an automatic panel size if the cells have no structure."""
-    if question.n_genes is not None or question.has_budget or question.target is not None:
-        return
-    if not any(one.has_structure for one in cells or ()):
-        raise InvalidValue(
-            "n_genes",
-            None,
-            "needs a structure above the noise, which these cells do not have",
-            "give a number, or check that the matrix is log-normalised and has enough cells",
-        )
-
-
-def _cells(
-    adata: AnnData, parameters: Parameters, inputs: Inputs, ranker: Method, *, keep: bool
-) -> Sequence[Cells] | None:
-    """Return the structure; None for methods that need the matrix."""
-    if not ranker.by_criterion:
-        return None
-    return structure_of(adata, parameters, inputs, keep=keep).sets
-
-
+@documented
 def structure(
     adata: AnnData,
     *,
@@ -438,8 +374,7 @@ def structure(
 
     Parameters
     ----------
-    adata : AnnData
-        Cells × genes, log-normalised.  ``adata.X`` is never changed.
+    <unchanged adata>
     n_comps : int, default 50
         Number of principal components.  None: full rank.
     use_rep : str, default None
@@ -459,10 +394,8 @@ def structure(
         - ``"unit"``: unit variance
         - ``None``: as in the matrix
         - ``"auto"``: ``"noise"`` for the default criterion
-    layer : str, default None
-        Layer to use instead of ``.X``.
-    use_raw : bool, default False
-        Use ``.raw`` instead of ``.X``, for the genes of `adata`.
+    <layer>
+    <use_raw>
     batch_key : str, default None
         Column of ``.obs`` with the batch.  Each batch has its own subspace and graph.
     key_added : str, default "glfs_structure"
@@ -487,13 +420,6 @@ def structure(
     ``.uns[key_added]["sets"]`` : dict of dict
         For each batch K, and the variance, noise and unit of each gene.
 
-    Raises
-    ------
-    KeyError
-        If a key, layer or column is missing.
-    TypeError, ValueError
-        If an argument, the matrix or the graph is invalid; `adata` is unchanged.
-
     See Also
     --------
     select_genes : Select genes by the structure.
@@ -511,7 +437,7 @@ def structure(
     checks.seed(random_state)
     read.unique_names(adata)
     read.writable(adata)
-    parameters = Parameters(
+    spec = StructureSpec(
         layer=read.layer_or_raw(adata, layer, use_raw),
         batch_key=batch_key,
         use_rep=use_rep,
@@ -522,43 +448,26 @@ def structure(
         standardize=standardize,
         random_state=random_state,
     )
-    parameters.options()  # checks the parameters
-    inputs = read.inputs(adata, parameters)
-    store(
-        adata,
-        compute(adata, inputs, parameters),
-        fingerprints(adata, inputs, parameters),
-        key_added,
-    )
+    inputs = read.inputs(adata, spec)
+    store(adata, compute(adata, inputs, spec), made_of_all(adata, inputs, spec), key_added)
 
 
-_LISTS = ("include", "exclude")
-#: Parameters that are a name or an instance.
-_METHODS = {"method": METHODS, "objective": OBJECTIVES}
-
-
+@documented
 def recorded_parameters(adata: AnnData, key: str = "glfs") -> dict[str, Any]:
     """Return the arguments of the call of :func:`select_genes` that wrote ``.uns[key]``.
 
     The arguments have their Python types again, also after a file: ``"None"`` is None, and
-    ``"re:…"`` a compiled pattern.  Flags of patterns are lost.
+    ``"re:…"`` a compiled pattern.
 
     Parameters
     ----------
-    adata : AnnData
-        Cells × genes, with a selection of :func:`select_genes`.
-    key : str, default "glfs"
-        Key of the selection.
+    <adata with a selection>
+    <key>
 
     Returns
     -------
     dict
-        All arguments except `adata`, `inplace` and `use_raw`, for which `layer` is ``"raw"``.
-
-    Raises
-    ------
-    KeyError
-        If there is no such selection.
+        All arguments that decide on the genes, and `key_added`; for `use_raw` `layer` is ``"raw"``.
 
     See Also
     --------
@@ -574,27 +483,4 @@ def recorded_parameters(adata: AnnData, key: str = "glfs") -> dict[str, Any]:
     >>> bool((adata.var["glfs_rank"] == first).all())
     True
     """
-    entry = selection.record(adata, key, "pp.select_genes", "params", "n_tested")
-    return {name: _restored(name, value) for name, value in entry["params"].items()}
-
-
-def _restored(name: str, value: Any) -> Any:
-    plain = write.restored(value)
-    if plain is None:
-        return None
-    if name == "limits":
-        return Limits.from_record(plain)
-    if name == "platform":
-        return Platform.from_record(plain)
-    if name in _METHODS:
-        return _METHODS[name].restored(name, plain)
-    if name == "preserve" and isinstance(plain, np.ndarray):
-        return list(map(str, plain))
-    if name in _LISTS:
-        several = isinstance(plain, np.ndarray)
-        return [_pattern_or_name(item) for item in plain] if several else _pattern_or_name(plain)
-    return plain
-
-
-def _pattern_or_name(text: str) -> str | re.Pattern[str]:
-    return re.compile(text[3:]) if text.startswith("re:") else str(text)
+    return results.request_of(adata, key).arguments() | {"key_added": key}

@@ -1,37 +1,38 @@
-"""From a matrix and a question to a ranking of the genes, by one of the methods."""
+"""From a matrix and a request to a panel, by one of the methods."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from . import checks
 from .cells.batches import split
-from .cells.cells import STANDARDIZE, Reduction, build_problems
+from .cells.cells import build_problems
 from .cells.graph import check_graph
 from .cells.pca import check_coordinates
 from .criterion.criterion import Criterion
 from .criterion.platform import Detection, OnPlatform
 from .data.memory import full_rank_fits
 from .data.threads import few_threads
-from .errors import NO_VALUE, Caution, InvalidValue, warn
-from .methods import METHODS, OBJECTIVES, Method, Question
-from .ranking import Ranking, in_order, measured, without_ties
+from .errors import ADATA, MATRIX, NO_VALUE, Caution, InvalidType, InvalidValue, arg, call, warn
+from .methods import METHODS, Method
+from .panel import Panel, measured
 from .solvers.constrained import select_within
 from .solvers.greedy import select
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from ._typing import Array, Index, Matrix
     from .cells.cells import Cells
     from .criterion.criterion import Target
     from .data.matrix import RowMatrix
+    from .options import Request, StructureSpec
     from .solvers.constraints import Rows
 
 _FEWEST_CELLS = 3
@@ -40,145 +41,120 @@ _NOTHING = 1e-6
 
 
 @dataclass(frozen=True)
-class Options:
-    """How genes are selected.
+class Candidates:
+    """Genes that can be selected, and what holds of them.  Others belong to the structure too."""
 
-    Attributes
-    ----------
-    method, objective
-        Names of :data:`~glfs_bio.methods.METHODS` and :data:`~glfs_bio.methods.OBJECTIVES`, or
-        instances.
-    lambda1, standardize, n_comps, n_neighbors, random_state
-        Those of :class:`~glfs_bio.GLFS`.
+    #: Whether each gene can be selected, and whether it must be: shape (n_genes,).
+    allowed: NDArray[np.bool_]
+    included: NDArray[np.bool_]
+    #: Limits on the panel, over all genes; None: there are none.
+    rows: Rows | None = None
+    #: What the target platform is to the genes.
+    detection: Detection = field(default_factory=Detection)
+    #: What was named and is not there.
+    missing: tuple[Any, ...] = ()
 
-    Raises
-    ------
-    InvalidType, InvalidValue
-        A value out of range, or an objective beside a method that has none.
-    """
-
-    method: str | Method = "glfs"
-    objective: str | Method = "error"
-    lambda1: float = 100.0
-    standardize: str | None = "auto"
-    n_comps: int | None = 50
-    n_neighbors: int | None = None
-    random_state: int | None = 0
-
-    def __post_init__(self) -> None:
-        objective = OBJECTIVES.resolve("objective", self.objective)
-        METHODS.resolve("method", self.method)
-        if self.method != "glfs" and objective != OBJECTIVES["error"]:
-            raise InvalidValue(
-                "objective",
-                objective.name,
-                "is for {arg:method=glfs} only",
-                "leave it out with another {arg:method}",
-            )
-        checks.one_of("standardize", self.standardize, ("auto", *STANDARDIZE))
-        _ = self.reduction  # checks the rest
+    @classmethod
+    def of(cls, n_features: int, include: ArrayLike = (), genes: ArrayLike | None = None) -> Self:
+        """Return candidates among so many genes, by index; None: all."""
+        allowed = np.ones(n_features, dtype=bool)
+        if genes is not None:
+            allowed = np.isin(np.arange(n_features), genes)
+        included = np.zeros(n_features, dtype=bool)
+        included[_indices(include, n_features)] = True
+        return cls(allowed, included)
 
     @cached_property
-    def ranker(self) -> Method:
-        """Whoever ranks the genes: the objective, or a method that has none."""
-        if self.method == "glfs":
-            return OBJECTIVES.resolve("objective", self.objective)
-        return METHODS.resolve("method", self.method)
-
-    @property
-    def names(self) -> dict[str, str]:
-        """Names of the method and, where it has one, of the objective, for a record."""
-        if self.method == "glfs":
-            return {"method": "glfs", "objective": self.ranker.name}
-        return {"method": self.ranker.name}
+    def genes(self) -> Index:
+        """Indices of the candidates, sorted."""
+        return np.flatnonzero(self.allowed)
 
     @cached_property
-    def reduction(self) -> Reduction:
-        """How the matrix becomes a problem."""
-        standardize = self.standardize
-        if standardize == "auto":
-            standardize = self.ranker.standardize(self.n_comps)
-        return Reduction(
-            n_comps=self.n_comps,
-            n_neighbors=self.n_neighbors,
-            lambda1=self.lambda1,
-            standardize=standardize,
-            whole_space=self.ranker.whole_space,
-            random_state=self.random_state,
+    def include(self) -> Index:
+        """Indices of those that must be selected, sorted."""
+        return np.flatnonzero(self.included)
+
+
+def _indices(include: ArrayLike, n_features: int) -> Index:
+    genes = np.unique(include)
+    if not len(genes):
+        return np.empty(0, dtype=np.intp)
+    if genes.dtype.kind not in "iu":
+        raise InvalidType("include", NO_VALUE, f"has dtype {genes.dtype}", "give indices of genes")
+    genes = genes.astype(np.intp)
+    outside = genes[(genes < 0) | (genes >= n_features)]
+    if len(outside):
+        raise InvalidValue(
+            "include", NO_VALUE, f"has gene {outside[-1]}, but there are {n_features} genes"
         )
+    return genes
 
 
 def rank_genes(
     data: Matrix | RowMatrix,
-    question: Question | int | None = None,
-    options: Options | None = None,
+    request: Request,
     *,
+    candidates: Candidates | None = None,
+    target: Target | None = None,
     graph: Matrix | None = None,
     representation: ArrayLike | None = None,
     batch: ArrayLike | None = None,
     cells: Sequence[Cells] | None = None,
-) -> Ranking:
-    """Rank the genes of a finite matrix of cells × genes by one of the methods.
+) -> Panel:
+    """Rank the genes of a finite matrix of cells × genes by the method of a request.
 
-    Parameters
-    ----------
-    data
-        In memory, in a file or a dask array (:class:`~glfs_bio.data.matrix.RowMatrix`).
-    question
-        What is asked for; a number, or None, is that of a plain :class:`Question`.
-    options
-        How; None: as :class:`Options` has it by default.
-    graph, representation, batch
-        Those of ``fit`` of :class:`~glfs_bio.GLFS`.
-    cells
-        What :func:`~glfs_bio.cells.cells.build_problems` makes of the same data by the same
-        options, if it is known; None: it is made here.  With a method `by_criterion` only.
-
-    Returns
-    -------
-    Ranking
-        Of the candidates, in their order.
-
-    Raises
-    ------
-    InvalidType, InvalidValue
-        Naming the parameter, its value and what it should be.
+    `graph`, `representation` and `batch` are those of ``fit`` of :class:`~glfs_bio.GLFS`.  `cells`
+    is what :func:`~glfs_bio.cells.cells.build_problems` makes of the same data, if it is known.
+    The panel is of the candidates, in their order.
     """
-    options = Options() if options is None else options
-    question = question if isinstance(question, Question) else Question(question)
-    question = answerable(question, options, data.shape, one_set=batch is None)
+    if candidates is None:
+        candidates = Candidates.of(data.shape[1])
+    answerable(request, candidates, target, data.shape, one_set=batch is None)
+    ranker, n_cells = request.ranker, data.shape[0]
     if cells is None:
-        n_cells = data.shape[0]
         cells = build_problems(
             data,
-            options.reduction,
+            request.spec,
             representation=None
             if representation is None
             else check_coordinates(representation, n_cells),
             graph=None if graph is None else check_graph(graph, n_cells),
             batch=batch,
+            whole_space=ranker.whole_space,
         )
-    targets = None
-    if question.target is not None:
-        targets = [question.target.rows(one.cells) for one in split(batch, data.shape[0])]
-    detection = Detection() if question.detection is None else question.detection
+    targets = None if target is None else [target.rows(one.cells) for one in split(batch, n_cells)]
     criterion = criterion_of(
-        cells, targets, worst=question.across == "worst", efficiency=detection.noise
+        cells, targets, worst=request.across == "worst", efficiency=candidates.detection.noise
     )
     with few_threads(criterion.rank):
-        ranking = options.ranker.answer(question, criterion, options.reduction)
+        if ranker.by_criterion:
+            panel = ranker.answer(request, criterion, candidates)
+        else:
+            panel = _ranked(ranker, request, criterion, candidates)
     about: dict[str, Any] = {
-        **options.names,
+        "method": ranker.name if request.method != "glfs" else "glfs",
+        **({"objective": ranker.name} if request.method == "glfs" else {}),
         "n_axes": _of_sets([one.n_axes for one in cells]),
         "graph_components": max(one.graph_components for one in cells),
         "assay_noise": float(np.mean([one.assay_noise for one in cells])),
     }
     if batch is not None:
-        chosen = question.candidates[ranking.order[: ranking.n_selected]]
-        labels = [one.label for one in split(batch, data.shape[0])]
+        chosen = candidates.genes[panel.order[: panel.n_selected]]
+        labels = [one.label for one in split(batch, n_cells)]
         about["batches"] = np.array(labels, dtype=object)
         about["preserved_in_batches"] = criterion.preserved_in_sets(chosen)
-    return replace(ranking, info={**ranking.info, **about})
+    return replace(panel, info={**panel.info, **about})
+
+
+def _ranked(
+    method: Method, request: Request, criterion: Criterion, candidates: Candidates
+) -> Panel:
+    """Rank candidates by a method that sees the cells alone, and measure the panel."""
+    problems: Any = [one.only(candidates.genes) for one in criterion.sets]
+    include = np.searchsorted(candidates.genes, candidates.include)
+    n_genes: Any = request.n_genes
+    panel = method.rank(problems, n_genes, include=include, spec=request.spec)
+    return measured(panel, criterion, candidates.genes)
 
 
 def _of_sets(numbers: list[int]) -> int | Index:
@@ -193,37 +169,24 @@ def criterion_of(
     worst: bool = False,
     efficiency: Array | None = None,
 ) -> Criterion:
-    """Return F of some cells, by the arguments of ``Criterion``.
-
-    Raises
-    ------
-    InvalidValue
-        A platform that detects so little that even all genes preserve nothing.
-    """
+    """Return F of some cells, by the arguments of ``Criterion``."""
     with few_threads(cells[0].basis.shape[1]):
         criterion = Criterion(cells, targets, worst=worst, efficiency=efficiency)
         if efficiency is not None and criterion.reach < _NOTHING:
             raise InvalidValue(
                 "platform",
                 NO_VALUE,
-                "detects so little that even all genes would preserve only {share:.1g} of what "
-                "should be preserved",
-                "correct its efficiency, which is a share of what is detected in {adata}",
-                share=criterion.reach,
+                f"detects so little that even all genes would preserve only {criterion.reach:.1g} "
+                "of what should be preserved",
+                f"correct its efficiency, which is a share of what is detected in {ADATA}",
             )
     return criterion
 
 
 def check_sizes(
-    shape: tuple[int, int], options: Options, sizes: Sequence[int | None], n_candidates: int
+    shape: tuple[int, int], spec: StructureSpec, sizes: Sequence[int | None], n_candidates: int
 ) -> None:
-    """Refuse sizes of selections that the matrix does not allow, and matrices that are too small.
-
-    Raises
-    ------
-    InvalidType, InvalidValue
-        Naming the size, and what it should be.
-    """
+    """Refuse sizes that the matrix does not allow, and matrices that are too small."""
     n_cells, n_features = shape
     for n_genes in sizes:
         checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
@@ -231,19 +194,14 @@ def check_sizes(
             raise InvalidValue(
                 "n_genes",
                 n_genes,
-                "is more than the {n} candidate genes",
+                f"is more than the {n_candidates} candidate genes",
                 "ask for fewer",
-                n=n_candidates,
             )
-    if options.n_comps is None:
+    if spec.n_comps is None:
         full_rank_fits(n_cells, n_features)
     if n_cells < _FEWEST_CELLS:
         raise InvalidValue(
-            "X",
-            NO_VALUE,
-            "has {n} cells: at least {least} are needed",
-            n=n_cells,
-            least=_FEWEST_CELLS,
+            "X", NO_VALUE, f"has {n_cells} cells: at least {_FEWEST_CELLS} are needed"
         )
     if n_features == 1:
         raise InvalidValue(
@@ -252,51 +210,60 @@ def check_sizes(
 
 
 def answerable(
-    question: Question, options: Options, shape: tuple[int, int], *, one_set: bool
-) -> Question:
-    """Return a question for a matrix of this shape, in one set of cells or several.
-
-    Raises
-    ------
-    InvalidType, InvalidValue
-        What this method cannot answer, or these cells, naming the parameter.
-    """
-    question = question.among(shape[1])
-    check_sizes(shape, options, [question.n_genes], len(question.candidates))
-    method = options.ranker
-    if question.n_genes is None and not method.chooses_size:
+    request: Request,
+    candidates: Candidates,
+    target: Target | None,
+    shape: tuple[int, int],
+    *,
+    one_set: bool,
+) -> None:
+    """Refuse what the method cannot answer, or a matrix of this shape, in one set or several."""
+    n_genes, n_included = request.n_genes, len(candidates.include)
+    if n_genes is not None and n_included > n_genes:
+        raise InvalidValue(
+            "include",
+            NO_VALUE,
+            f"has {n_included} genes, more than {arg('n_genes')} allows",
+            f"ask for {n_included} genes or more",
+        )
+    check_sizes(shape, request.structure, [n_genes], len(candidates.genes))
+    method, detection = request.ranker, candidates.detection
+    if n_genes is None and not method.chooses_size:
         raise InvalidValue(
             "n_genes",
             None,
-            "needs a number, since {method} does not choose one",
+            f"needs a number, since {method.name} does not choose one",
             "give a number",
-            method=method.name,
         )
-    check_batches(question.across, one_set=one_set)
-    if question.of_criterion and not method.by_criterion:
+    check_batches(request.across, one_set=one_set)
+    of_criterion = {
+        "limits": candidates.rows is not None,
+        "platform": detection.differs,
+        "preserve": target is not None,
+        "across": request.across != "mean",
+    }
+    if any(of_criterion.values()) and not method.by_criterion:
         raise InvalidValue(
-            question.of_criterion,
+            next(name for name, asked in of_criterion.items() if asked),
             NO_VALUE,
-            "needs {arg:objective=error}, the default, but the selection is by {method}",
+            f"needs {arg('objective', 'error')}, the default, but the selection is by "
+            f"{method.name}",
             "remove one of the two",
-            method=method.name,
         )
-    detection = Detection() if question.detection is None else question.detection
-    if detection.failure is not None and (detection.failure[question.candidates] >= 1.0).all():
+    if detection.failure is not None and (detection.failure[candidates.genes] >= 1.0).all():
         raise InvalidValue(
             "platform",
             NO_VALUE,
             "lets every gene to choose from fail",
             "correct its failure, a probability",
         )
-    if detection.noise is not None and options.reduction.standardize != "noise":
+    if detection.noise is not None and request.spec.standardize != "noise":
         raise InvalidValue(
             "platform",
             NO_VALUE,
-            "changes the noise of genes, and with this {arg:standardize} genes have none",
+            f"changes the noise of genes, and with this {arg('standardize')} genes have none",
             "remove one of the two",
         )
-    return question
 
 
 class PosteriorVariance(Method):
@@ -314,7 +281,7 @@ class PosteriorVariance(Method):
         """Genes are noise-standardised at full rank too."""
         return "noise"
 
-    def answer(self, question: Question, criterion: Criterion, reduction: Reduction) -> Ranking:
+    def answer(self, request: Request, criterion: Criterion, candidates: Candidates) -> Panel:
         """Choose the panel that preserves most, and measure it.
 
         Where the cells have no structure above the noise, a warning says so, and so many genes of
@@ -322,24 +289,15 @@ class PosteriorVariance(Method):
         limits, or may fail.  Nothing is certified there.
         """
         warn_of_noise(criterion)
-        drawn = question.detection is not None and question.detection.varies
-        limited = question.rows is not None or drawn
-        if criterion.has_anything or limited or question.n_genes is None:
-            return best_panel(
-                criterion,
-                question.n_genes,
-                include=question.include,
-                candidates=question.candidates,
-                rows=question.rows,
-                detection=question.detection,
-                random_state=reduction.random_state,
-            )
-        by_variance = METHODS.resolve("method", "variance")
-        ranking = by_variance.answer(question, criterion, reduction)
+        limited = candidates.rows is not None or candidates.detection.varies
+        if criterion.has_anything or limited or request.n_genes is None:
+            seed = request.structure.random_state
+            return best_panel(criterion, request.n_genes, candidates, random_state=seed)
+        panel = _ranked(METHODS["variance"], request, criterion, candidates)
         return replace(
-            ranking,
-            weights=(ranking.ranks <= ranking.n_selected).astype(float),
-            info={**ranking.info, "optimality": np.full(ranking.n_selected, np.nan)},
+            panel,
+            weights=(panel.ranks <= panel.n_selected).astype(float),
+            optimality=np.full(panel.n_selected, np.nan),
         )
 
 
@@ -350,7 +308,7 @@ def check_batches(across: str, *, one_set: bool) -> None:
             "across",
             across,
             "needs batches",
-            "name them with {arg:batch_key}, or give several datasets",
+            f"name them with {arg('batch_key')}, or give several datasets",
         )
 
 
@@ -361,14 +319,13 @@ def warn_of_noise(criterion: Criterion) -> None:
     first = max(criterion.sets, key=lambda one: one.axes.strengths[0])
     warn(
         Caution(
-            "{X} has no structure above the noise: its leading axis is {lead:.2f} times the "
-            "noise edge, and {chance:.2f} times after permuting each gene over the cells. "
-            "{call:pp.select_genes} therefore selects by variance, unless there are limits or "
-            "failures, and gives no bound on optimality. Check that the matrix is "
-            "log-normalised and has enough cells. For single informative genes, try "
-            "{arg:objective=exact} with {arg:n_comps=None}.",
-            lead=float(first.axes.strengths[0]),
-            chance=float(first.chance),
+            f"{MATRIX} has no structure above the noise: its leading axis is "
+            f"{float(first.axes.strengths[0]):.2f} times the noise edge, and "
+            f"{float(first.chance):.2f} times after permuting each gene over the cells. "
+            f"{call('pp.select_genes')} therefore selects by variance, unless there are limits or "
+            "failures, and gives no bound on optimality. Check that the matrix is log-normalised "
+            f"and has enough cells. For single informative genes, try {arg('objective', 'exact')} "
+            f"with {arg('n_comps', None)}."
         )
     )
 
@@ -376,48 +333,30 @@ def warn_of_noise(criterion: Criterion) -> None:
 def best_panel(
     criterion: Criterion,
     n_genes: int | None,
+    candidates: Candidates,
     *,
-    include: Index,
-    candidates: Index,
-    rows: Rows | None = None,
-    detection: Detection | None = None,
     random_state: int | None = 0,
-) -> Ranking:
+) -> Panel:
     """Choose the panel that preserves most, and measure it.
 
-    Parameters
-    ----------
-    criterion
-        F, over all genes of the matrix.
-    n_genes, include, candidates, rows
-        Those of :func:`~glfs_bio.solvers.greedy.select`.
-    detection
-        What the target platform detects of each gene.  Where draws of it differ, the panel is
-        chosen that preserves most in their mean or in the worst of them.  What it preserves is
-        measured by the efficiencies of `criterion`, and so.
-    random_state
-        Seed of the draws.
-
-    Returns
-    -------
-    Ranking
-        Of the candidates, in their order.
+    Where draws of what the platform detects differ, the panel is chosen that preserves most in
+    their mean or in the worst of them.  What it preserves is measured by the efficiencies of
+    `criterion`, and so.
     """
     info: dict[str, Any] = {}
+    rows, detection, genes = candidates.rows, candidates.detection, candidates.genes
     with few_threads(criterion.rank):
         minimised = criterion
-        drawn = detection is not None and detection.varies
-        if detection is not None and drawn:
+        if detection.varies:
             minimised = OnPlatform(criterion, detection, random_state=random_state)
         choose = select if rows is None else partial(select_within, rows=rows)
-        panel = choose(minimised, n_genes, include=include, candidates=candidates)
-        nothing = np.full_like(panel.optimality, np.nan)
-        info["optimality"] = panel.optimality if criterion.has_anything else nothing
-        if drawn:
+        panel = choose(minimised, n_genes, include=candidates.include, candidates=genes)
+        if detection.varies:
             info["preserved_on_platform"] = panel.preserved[: panel.n_selected]
         if n_genes is None and not (rows is not None and rows.budget):
-            sizes = np.arange(1, len(panel.preserved) + 1)
-            info["curve"] = {"n_genes": sizes, "preserved": criterion.preserved(panel.order)}
-        scores = in_order(np.searchsorted(candidates, panel.order), panel.waiting[candidates])
-        ranking = Ranking(panel.beta[candidates], without_ties(scores), panel.n_selected, info)
-        return measured(ranking, criterion, candidates)
+            n_tried = len(panel.preserved)
+            along = criterion.preserved(genes[panel.order[:n_tried]])
+            info["curve"] = {"n_genes": np.arange(1, n_tried + 1), "preserved": along}
+        if not criterion.has_anything:
+            panel = replace(panel, optimality=np.full(panel.n_selected, np.nan))
+        return measured(replace(panel, info=info), criterion, genes)

@@ -8,7 +8,10 @@ import anndata as ad
 import numpy as np
 import pytest
 import scanpy as sc
+from refusals import faults
 from scipy import sparse
+
+from glfs_bio.errors import Caution, Message, Refusal
 
 #: Tests of what other systems do not have: R beside Python, forks, limits of a process, shells.
 collect_ignore = (
@@ -70,3 +73,24 @@ def clusters() -> np.ndarray:
     groups = np.repeat(np.eye(3), 30, axis=0)
     signal = groups @ np.hstack([np.eye(3), np.eye(3)[::-1]]) * 3.0
     return np.hstack([signal, np.zeros((90, 34))]) + rng.normal(scale=0.3, size=(90, 40)) + 1.0
+
+
+@pytest.fixture(autouse=True)
+def _every_message_can_be_shown(monkeypatch):
+    """Whatever the package says in a test, each door can show it."""
+    found = []
+
+    def watched(kind: type) -> None:
+        make = kind.__init__
+
+        def made(self, *args: object, **options: object) -> None:
+            make(self, *args, **options)
+            if sys._getframe(1).f_globals.get("__name__", "").startswith("glfs_bio"):
+                found.extend(faults(self))
+
+        monkeypatch.setattr(kind, "__init__", made)
+
+    for kind in (Refusal, Caution, Message):
+        watched(kind)
+    yield
+    assert not found, "\n".join(found)

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
+from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import pytest
 
+from glfs_bio.errors import PYTHON, Caution, Door, InvalidType, InvalidValue, Message, Refusal
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from glfs_bio.errors import Refusal
+#: Longer messages are not read.
+LONGEST = 1_000
+#: A mark that no door has replaced.
+_MARK = re.compile(r'\\ue000\["')
+#: What is wrong with a value often says what would be right; what is missing never does.
+_WRONG = (InvalidValue, InvalidType)
 
 
 @contextmanager
@@ -19,4 +29,33 @@ def refused(kind: type[Refusal], argument: str) -> Iterator[pytest.ExceptionInfo
     with pytest.raises(kind) as caught:
         yield caught
     assert caught.value.argument == argument, str(caught.value)
-    assert str(caught.value)
+
+
+def _doors() -> dict[str, Door]:
+    """Those that are there: of Python, of R, and of the shell."""
+    found = {"Python": PYTHON}
+    for package, name in (("rbridge", "R"), ("cli", "SHELL")):
+        if find_spec(f"glfs_bio.{package}.words") is not None:
+            found[package] = getattr(import_module(f"glfs_bio.{package}.words"), name)
+    return found
+
+
+DOORS = _doors()
+
+
+def faults(message: Refusal | Caution | Message) -> list[str]:
+    """What is wrong with what the doors show of a message."""
+    found = []
+    for name, door in DOORS.items():
+        said = message.render(door)
+        wrong = {
+            "a mark is left": _MARK.search(said),
+            "a terminal would obey": not said.isprintable(),
+            "too long": len(said) > LONGEST,
+            "no full stop": not said.endswith((".", "?")),
+            "words of Python": door is not PYTHON and "adata." in said,
+        }
+        found += [f"{name}: {fault}: {said}" for fault, is_there in wrong.items() if is_there]
+    if isinstance(message, Refusal) and not (message.remedy or isinstance(message, _WRONG)):
+        found.append(f"no remedy: {message}")
+    return found

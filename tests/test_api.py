@@ -84,6 +84,11 @@ def test_the_sections_are_those_of_numpydoc(name):
     assert len(text.split()) < MOST_WORDS
 
 
+@pytest.mark.parametrize("name", public())
+def test_shared_descriptions_are_filled_in(name):
+    assert not re.search(r"^ *<[a-z_, ]+>", inspect.getdoc(public()[name]), re.MULTILINE)
+
+
 @pytest.mark.parametrize("name", [name for name in public() if name.startswith(("pp.", "tl."))])
 def test_what_is_said_where_scanpy_would_copy(name):
     thing = public()[name]

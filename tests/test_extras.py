@@ -32,7 +32,7 @@ def test_a_missing_package_is_named_with_its_extra(package, pbmc, tmp_path, monk
     monkeypatch.setitem(sys.modules, package, None)
     with refused(PackageMissing, package) as caught:
         CALLS[package](pbmc, tmp_path)
-    assert caught.value.fields["extra"] == _extras._EXTRAS[package]
+    assert f"glfs-bio[{_extras._EXTRAS[package]}]" in caught.value.remedy
     assert [path.name for path in tmp_path.iterdir()] == ["cells.loom"]
 
 

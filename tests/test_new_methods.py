@@ -17,9 +17,10 @@ from glfs_bio.cli import app
 from glfs_bio.errors import InvalidValue
 from glfs_bio.glfs2014.original import Original
 from glfs_bio.methods import METHODS, OBJECTIVES, Method
+from glfs_bio.options import Request
+from glfs_bio.panel import by_value
 from glfs_bio.pp import recorded_parameters, select_genes
-from glfs_bio.ranking import by_value
-from glfs_bio.selection import Options, best_panel, rank_genes
+from glfs_bio.selection import best_panel, rank_genes
 
 
 @dataclass(frozen=True)
@@ -56,21 +57,19 @@ class Patient(Method):
     chooses_size = True
     by_criterion = True
 
-    def answer(self, question, criterion, reduction):
-        n_genes = self.least if question.n_genes is None else question.n_genes
-        return best_panel(
-            criterion, n_genes, include=question.include, candidates=question.candidates
-        )
+    def answer(self, request, criterion, candidates):
+        n_genes = self.least if request.n_genes is None else request.n_genes
+        return best_panel(criterion, n_genes, candidates)
 
 
 def test_a_ranker_by_instance(clusters):
-    ranking = rank_genes(clusters, 5, Options(method=Loudest(2.0)))
+    ranking = rank_genes(clusters, Request.of(5, method=Loudest(2.0)))
     np.testing.assert_allclose(ranking.weights, clusters.var(axis=0) ** 2, rtol=1e-9)
     assert ranking.info["method"] == "loudest"
     assert ranking.info["power"] == 2.0
-    assert len(ranking.info["preserved"]) == 5
+    assert len(ranking.preserved) == 5
     with refused(InvalidValue, "n_genes"):
-        rank_genes(clusters, None, Options(method=Loudest()))
+        rank_genes(clusters, Request.of(None, method=Loudest()))
 
 
 def test_a_ranker_by_name(pbmc, monkeypatch, tmp_path):
@@ -115,7 +114,7 @@ def test_an_objective_by_name(pbmc, clusters, monkeypatch):
 @pytest.mark.parametrize("value", ["toy", 5, Loudest])
 def test_unknown_names(clusters, argument, value):
     with refused(InvalidValue, argument):
-        rank_genes(clusters, 5, Options(**{argument: value}))
+        rank_genes(clusters, Request.of(5, **{argument: value}))
 
 
 def test_the_criterion_takes_what_others_refuse(clusters):

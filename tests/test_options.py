@@ -121,8 +121,8 @@ def test_families(adata):
 
 def test_names_that_are_absent_are_said_once(adata, caplog):
     constraints.rows(adata, Limits(families={"x": ["g0", "g1", "CD8"], "y": ["CD8"]}, per_family=1))
-    (record,) = caplog.records
-    assert record.msg.fields["names"] == "CD8"
+    (said,) = caplog.messages
+    assert said.count("CD8") == 1
     with refused(NotFound, "priority"):
         constraints.rows(adata, Limits(priority={"CD8": 2.0}))
 
@@ -271,7 +271,7 @@ def test_a_record_survives_a_file(adata, tmp_path):
     )
     adata.uns["limits"] = wanted.record()
     adata.write_h5ad(tmp_path / "with.h5ad")
-    read = Limits.from_record(ad.read_h5ad(tmp_path / "with.h5ad").uns["limits"])
+    read = Limits.restored(ad.read_h5ad(tmp_path / "with.h5ad").uns["limits"])
     assert read == Limits(
         max_total_per_type={"NK/T": 7.5},
         counts_layer="counts",

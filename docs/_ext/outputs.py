@@ -9,24 +9,12 @@ import glfs_bio
 from glfs_bio._signatures import parameters, section
 
 PAGE, PLACE = "reference/outputs", "<!-- from the docstrings: docs/_ext/outputs.py -->"
-FUNCTIONS = [
-    "pp.select_genes",
-    "pp.structure",
-    "tl.evaluate_panel",
-    "tl.compare_panels",
-    "tl.explain_panel",
-    "tl.extend_panel",
-    "tl.substitutes",
-    "tl.resolve_genes",
-    "tl.order_panel",
-    "tl.curve",
-    "tl.markers",
-    "tl.stability",
-    "tl.classify",
-    "tl.predict",
-    "tl.enrich",
-    "tl.panel_umap",
-]
+FUNCTIONS = (
+    *("pp.select_genes", "pp.structure", "tl.evaluate_panel", "tl.compare_panels"),
+    *("tl.explain_panel", "tl.extend_panel", "tl.substitutes", "tl.resolve_genes"),
+    *("tl.order_panel", "tl.curve", "tl.markers", "tl.stability", "tl.classify", "tl.predict"),
+    *("tl.enrich", "tl.panel_umap"),
+)
 
 
 def cell(text: str) -> str:

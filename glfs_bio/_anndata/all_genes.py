@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .. import codec
 from ..cells import pca
 from ..cells.graph import MOST_EXACT
 from ..data.matrix import RowMatrix, is_sparse, moments
 from ..data.threads import one_thread_of_blas
 from ..measures.cells import SETTINGS, View, evenly
-from . import read, write
-from .structure import fingerprint
+from . import read, stale
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -24,24 +24,14 @@ KEY = "glfs_all_genes"
 
 
 def view_of_all_genes(adata: AnnData, layer: str | None, random_state: int | None) -> View:
-    """Return the view in principal components of all genes: the one that is kept, or a new one.
-
-    Parameters
-    ----------
-    adata
-        Cells × genes.
-    layer
-        Layer to use instead of ``.X``.
-    random_state
-        Seed of components and clusters.
-    """
+    """Return the view in principal components of all genes: the stored one, or a new one."""
     data = RowMatrix(read.matrix(adata, layer))
     made_of = {
-        "matrix": fingerprint(adata, data, layer),
-        **write.parameters({"random_state": random_state}),
+        "matrix": stale.checksum_of_matrix(adata, data, layer),
+        "random_state": codec.storable(random_state),
     }
     entry = adata.uns.get(KEY)
-    if entry is not None and entry["made_of"] == made_of and KEY in adata.obsm:
+    if entry is not None and KEY in adata.obsm and not stale.stale(adata, entry, made_of):
         clusters = {int(k): np.asarray(own) for k, own in entry["clusters"].items()}
         return View(np.asarray(adata.obsm[KEY]), np.asarray(entry["nearest"]), clusters)
     where = components(data, random_state)

@@ -10,9 +10,22 @@ import numpy as np
 
 from .. import checks
 from ..data.matrix import RowMatrix
-from ..errors import NO_VALUE, Caution, InvalidType, InvalidValue, NotFound, listed, warn
+from ..errors import (
+    ADATA,
+    NO_VALUE,
+    UNS,
+    Caution,
+    InvalidType,
+    InvalidValue,
+    NotFound,
+    arg,
+    call,
+    listed,
+    warn,
+)
+from ..options import MISSING
 from . import read
-from .names import MISSING, Lookup
+from .names import Lookup
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -28,56 +41,38 @@ PARTS = ("genes", "classes", *_NUMBERS)
 
 @dataclass(frozen=True)
 class Classifier:
-    """``X w + b`` on a few genes.
+    """``X w + b`` on a few genes."""
 
-    Attributes
-    ----------
-    genes, symbols
-        Names of the genes, the best first, and their symbols, "" where there is none.
-    classes
-        Names of the classes.
-    coef, intercept
-        w, shape (n_genes, n_outputs), and b: one output a class, or one for two classes, which is
-        positive for the second.
-    gene_means
-        Means over the cells that were learnt from, for genes that other data lacks.
-    typical_margin
-        Median over the labelled cells that were learnt from.
-    """
-
+    #: Names, the best first, and symbols, "" where there is none
     genes: NDArray[Any]
     symbols: NDArray[Any]
     classes: NDArray[Any]
+    #: w, shape (n_genes, n_outputs), and b: an output per class, or one for two classes, positive
+    #: for the second
     coef: Array
     intercept: Array
+    #: Over the training cells, for genes that other data lack
     gene_means: Array
+    #: Median over the labelled training cells
     typical_margin: float
 
     @classmethod
     def of(cls, record: Any, argument: str, value: object = NO_VALUE) -> Classifier:
-        """Read it from a record, which an argument of a value names.
-
-        Raises
-        ------
-        TypeError, ValueError
-            It is not what :func:`~glfs_bio.tl.classify` records.
-        """
+        """Read it from a record, which an argument of a value names."""
         about = argument, value
         if not isinstance(record, Mapping):
             raise InvalidType(
                 *about,
-                "must be a result of {call:tl.classify} in {uns}, or a file of "
-                "{call:io.write_classifier}, not {kind}",
-                kind=type(record).__name__,
+                f"must be a result of {call('tl.classify')} in {UNS}, or a file of "
+                f"{call('io.write_classifier')}, not {type(record).__name__}",
             )
         absent = [part for part in PARTS if part not in record]
         if absent:
             raise InvalidValue(
                 *about,
-                "is not a result of {call:tl.classify}, or of an earlier version, since "
-                "{absent} is missing",
+                f"is not a result of {call('tl.classify')}, or of an earlier version, since "
+                f"{', '.join(absent)} is missing",
                 "classify again",
-                absent=", ".join(absent),
             )
         genes, classes = _names(record["genes"], about), _names(record["classes"], about)
         coef, intercept, means, typical = (checks.real(argument, record[part]) for part in _NUMBERS)
@@ -95,11 +90,9 @@ class Classifier:
         ):
             raise InvalidValue(
                 *about,
-                "is damaged, since {n_genes} genes and {n_classes} classes do not fit its "
+                f"is damaged, since {len(genes)} genes and {len(classes)} classes do not fit its "
                 "arrays or are not unique",
                 "classify again",
-                n_genes=len(genes),
-                n_classes=len(classes),
             )
         return cls(genes, symbols, classes, coef, intercept, means, float(typical))
 
@@ -110,13 +103,6 @@ class Classifier:
 
         A gene is looked for by its name, then by its symbol, in ``.var_names``, then in the column
         `symbols`.
-
-        Raises
-        ------
-        KeyError
-            Genes that are absent, all of them at once; no column `symbols`.
-        ValueError
-            No gene is there, or the symbol of one is that of several rows.
         """
         checks.one_of("missing", missing, MISSING)
         read.unique_names(adata)
@@ -127,31 +113,26 @@ class Classifier:
         absent = self.genes[rows < 0].tolist()
         if not absent or (missing == "ignore" and len(absent) < len(rows)):
             return rows
-        fields = {"where": lookup.where, "names": listed(absent), "hints": lookup.hints(absent)}
+        names, hints = listed(absent), lookup.hints(absent)
         if len(absent) == len(rows):
             raise InvalidValue(
                 "model",
                 NO_VALUE,
-                "has no gene of {where}, but {names}",
-                "use the gene names of the training data{hints}",
-                **fields,
+                f"has no gene of {lookup.where}, but {names}",
+                f"use the gene names of the training data{hints}",
             )
-        sizes = {"n": len(absent), "n_all": len(rows)}
+        how_many = f"{len(absent)} of {len(rows)} genes"
         if missing == "raise":
             raise NotFound(
                 "model",
                 NO_VALUE,
-                "has {n} of {n_all} genes that are missing in {where}: {names}",
-                "pass {arg:missing='warn'} to use their mean over the training cells{hints}",
-                **fields,
-                **sizes,
+                f"has {how_many} that are missing in {lookup.where}: {names}",
+                f"pass {arg('missing', 'warn')} to use their mean over the training cells{hints}",
             )
         warn(
             Caution(
-                "{n} of {n_all} genes of {arg:model} are missing in {where}, and their mean "
-                "over the training cells is used: {names}{hints}.",
-                **fields,
-                **sizes,
+                f"{how_many} of {arg('model')} are missing in {lookup.where}, and their mean over "
+                f"the training cells is used: {names}{hints}."
             )
         )
         return rows
@@ -198,11 +179,9 @@ def _row(adata: AnnData, lookup: Lookup, called: tuple[str, str]) -> int:
             raise InvalidValue(
                 "model",
                 NO_VALUE,
-                "has a gene {name!r} that matches {n} genes of {adata}: {genes}",
+                f"has a gene {name!r} that matches {len(rows)} genes of {ADATA}: "
+                f"{listed(adata.var_names[rows])}",
                 "remove all but one",
-                name=name,
-                n=len(rows),
-                genes=listed(adata.var_names[rows]),
             )
         if rows:
             return rows[0]

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._docs import documented
 from .._files import as_path, check_target, existing, reading, replacing
-from ..errors import InvalidValue
-from . import read, selection
+from ..errors import InvalidValue, call, shown
+from . import read, results
 from .classifier import PARTS, Classifier
 
 if TYPE_CHECKING:
@@ -18,12 +19,13 @@ if TYPE_CHECKING:
     from anndata import AnnData
 
 _TEXTS = ("genes", "classes", "symbols")
-_NO_CLASSIFIER = "is not a classifier of {call:io.write_classifier}"
+_NO_CLASSIFIER = f"is not a classifier of {call('io.write_classifier')}"
 _FORMAT, _VERSION = "glfs_bio classifier", 1
 #: What else of the record a file keeps.
 _ABOUT = ("symbols", "n_genes", "n_labelled", "n_unlabelled", "lam", "versions")
 
 
+@documented
 def write_classifier(
     adata: AnnData, path: str | Path, *, key: str = "glfs_class", overwrite: bool = False
 ) -> None:
@@ -40,17 +42,7 @@ def write_classifier(
         File to write, ``.json``.
     key : str, default "glfs_class"
         Key of the classifier.
-    overwrite : bool, default False
-        Replace an existing file.
-
-    Raises
-    ------
-    KeyError
-        If there is no classifier under `key`.
-    FileExistsError, FileNotFoundError
-        If the file exists and `overwrite` is False, or if its folder is missing.
-    ValueError
-        If the file has another ending.
+    <overwrite>
 
     See Also
     --------
@@ -73,7 +65,7 @@ def write_classifier(
     check_target(path, overwrite=overwrite)
     if path.suffix.lower() != ".json":
         raise InvalidValue("path", str(path), "must end with .json")
-    entry = selection.record(adata, key, "tl.classify", "classes")
+    entry = results.entry(adata, key, "tl.classify", "classes")
     Classifier.of(entry, "key", key)
     kept = {name: _plain(entry[name]) for name in (*PARTS, *_ABOUT) if name in entry}
     params = {
@@ -106,13 +98,6 @@ def read_classifier(path: str | Path) -> dict[str, Any]:
         classifier: ``genes``, ``classes``, ``coef``, ``intercept``, ``gene_means``,
         ``typical_margin``, ``params`` and ``versions``.
 
-    Raises
-    ------
-    FileNotFoundError
-        If the file does not exist.
-    ValueError
-        If the file is of another kind, damaged, or written by a later version.
-
     See Also
     --------
     glfs_bio.tl.predict : Predict the labels of other cells.
@@ -139,10 +124,8 @@ def read_classifier(path: str | Path) -> dict[str, Any]:
         raise InvalidValue(
             "path",
             str(path),
-            "has format version {written}, and this version of glfs-bio reads {version}",
+            f"has format version {shown(written)}, and this version of glfs-bio reads {_VERSION}",
             "install a later one",
-            written=written,
-            version=_VERSION,
         )
     Classifier.of(found, "path", str(path))
     names = {name: np.asarray(found[name], dtype=object) for name in _TEXTS if name in found}

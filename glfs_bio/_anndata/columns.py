@@ -10,7 +10,18 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from ..errors import NO_VALUE, InvalidType, InvalidValue, Message, NotFound, listed
+from ..errors import (
+    BOOLEAN,
+    CATEGORICAL,
+    NO_VALUE,
+    VAR_NAMES,
+    InvalidType,
+    InvalidValue,
+    Message,
+    NotFound,
+    arg,
+    listed,
+)
 from ..laprls import n_folds
 from .read import find
 
@@ -51,23 +62,15 @@ def labels(adata: AnnData, name: str, argument: str = "labels") -> Labels:
     """A column of ``.obs`` as categories.
 
     `argument` is what messages call the column.
-
-    Raises
-    ------
-    KeyError
-        No such column.
-    TypeError
-        A column of measurements.
     """
     column = find(adata, "obs", name, argument)
     if pd.api.types.is_float_dtype(column):
         raise InvalidType(
             argument,
             name,
-            "holds measurements (dtype {dtype}), but labels must be categories, strings, "
-            "integers or {boolean}",
-            "convert it with {categorical}",
-            dtype=str(column.dtype),
+            f"holds measurements (dtype {column.dtype}), but labels must be categories, strings, "
+            f"integers or {BOOLEAN}",
+            f"convert it with {CATEGORICAL}",
         )
     values = column.astype("category").cat.remove_unused_categories()
     codes = values.cat.codes.to_numpy(dtype=np.intp)
@@ -81,23 +84,22 @@ def log_labels(labels: NDArray[Any], cv: int | None) -> None:
     """
     classes, counts = np.unique(labels.astype(str), return_counts=True)
     sizes = ", ".join(f"{name} ({n})" for name, n in zip(classes, counts, strict=True))
-    log.info(Message("{arg:labels} has {n} classes: {sizes}.", n=len(classes), sizes=sizes))
+    log.info(Message(f"{arg('labels')} has {len(classes)} classes: {sizes}."))
     suspect = [name for name in classes.tolist() if name.strip().casefold() in _MISSING]
     if suspect:
         log.warning(
             Message(
-                "{arg:labels}: {names} is used as a class. If it stands for a missing label, "
-                "set the label of these cells to missing.",
-                names=listed(map(repr, suspect)),
+                f"{arg('labels')}: {listed(map(repr, suspect))} is used as a class. If it stands "
+                "for a missing label, set the label of these cells to missing."
             )
         )
     alone = classes[counts == 1]
     if len(alone):
         log.warning(
             Message(
-                "{arg:labels}: {names} has one labelled cell, which is used for training "
-                "only: it is in no test fold and not in the graph of the classes.",
-                names=listed(map(repr, alone.tolist())),
+                f"{arg('labels')}: {listed(map(repr, alone.tolist()))} has one labelled cell, "
+                "which is used for training only: it is in no test fold and not in the graph of "
+                "the classes."
             )
         )
     if cv is not None and counts.max() > 1:
@@ -113,29 +115,10 @@ def numbers(
     most: float = np.inf,
     otherwise: float = 0.0,
 ) -> Array:
-    """The numbers of an argument that has one for each gene, shape (n_vars,), from 0 to `most`.
+    """Numbers per gene of an argument, shape (n_vars,), from 0 to `most`: one for all, a column of
+    ``.var``, or a dict by name.
 
-    Parameters
-    ----------
-    adata
-        Cells × genes.
-    given
-        What the argument is: one number for all, a column of ``.var``, or a dict by name.
-    argument
-        What messages call it.
-    needed
-        Genes that must have a number; None: all.
-    most
-        Largest number that makes sense.
-    otherwise
-        Of the genes that need none and have none.
-
-    Raises
-    ------
-    KeyError
-        No such column; names in a dict that no gene has.
-    TypeError, ValueError
-        No numbers, numbers out of range, or genes without one.
+    Each of the genes `needed` (None: all) must have one; `otherwise` is that of the rest.
     """
     if isinstance(given, str):
         values = _of_column(find(adata, "var", given, argument), argument, given)
@@ -149,32 +132,24 @@ def numbers(
     may = np.ones(adata.n_vars, dtype=bool) if needed is None else needed
     bad = np.zeros(adata.n_vars, dtype=bool)
     for wrong, what in (
-        (~np.isfinite(values), Message("no finite number")),
-        (values < 0, Message("a number below 0")),
-        (values > most, Message("a number above {most:g}", most=most)),
+        (~np.isfinite(values), "no finite number"),
+        (values < 0, "a number below 0"),
+        (values > most, f"a number above {most:g}"),
     ):
         bad |= wrong
         if (may & wrong).any():
             raise InvalidValue(
                 argument,
                 NO_VALUE,
-                "has {what} for {n} genes ({genes})",
+                f"has {what} for {int((may & wrong).sum())} genes "
+                f"({listed(adata.var_names[may & wrong])})",
                 "correct these, or remove the genes",
-                what=what,
-                n=int((may & wrong).sum()),
-                genes=listed(adata.var_names[may & wrong]),
             )
     return np.where(bad, otherwise, values)
 
 
 def probabilities(adata: AnnData, given: PerGene, argument: str) -> Array:
-    """Numbers from 0 to 1; 0 for genes that a dict does not name.
-
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        As :func:`numbers`.
-    """
+    """Numbers from 0 to 1; 0 for genes that a dict does not name."""
     if isinstance(given, Mapping):
         _known(adata, given, argument)
         given = dict.fromkeys(adata.var_names, 0.0) | dict(given)
@@ -189,9 +164,8 @@ def _known(adata: AnnData, given: Mapping[Any, Any], argument: str) -> None:
         raise NotFound(
             argument,
             NO_VALUE,
-            "has genes that are missing in {var_names}: {genes}",
+            f"has genes that are missing in {VAR_NAMES}: {listed(strange)}",
             "leave them out",
-            genes=listed(strange),
         )
 
 
@@ -201,21 +175,16 @@ def _log_folds(classes: NDArray[Any], counts: NDArray[np.intp], cv: int) -> None
     if number < cv:
         log.warning(
             Message(
-                "{arg:labels}: the largest class has {n_cells} labelled cells, and {n_folds} "
-                "folds are used instead of {arg:cv={cv}}.",
-                n_cells=int(counts.max()),
-                n_folds=number,
-                cv=cv,
+                f"{arg('labels')}: the largest class has {int(counts.max())} labelled cells, and "
+                f"{number} folds are used instead of {arg('cv', cv)}."
             )
         )
     few = classes[(counts > 1) & (counts < number)]
     if len(few):
         log.warning(
             Message(
-                "{arg:labels}: {names} has fewer labelled cells than folds ({n_folds}), and "
-                "is in as many test folds as it has cells.",
-                names=listed(map(repr, few.tolist())),
-                n_folds=number,
+                f"{arg('labels')}: {listed(map(repr, few.tolist()))} has fewer labelled cells "
+                f"than folds ({number}), and is in as many test folds as it has cells."
             )
         )
 
@@ -226,5 +195,5 @@ def _of_column(values: pd.Series, argument: str, given: object) -> Array:
         return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
     except (TypeError, ValueError):
         raise InvalidType(
-            argument, given, "must hold numbers, and has dtype {dtype}", dtype=str(values.dtype)
+            argument, given, f"must hold numbers, and has dtype {values.dtype}"
         ) from None

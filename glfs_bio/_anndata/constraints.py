@@ -12,13 +12,13 @@ import pandas as pd
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from ..criterion.platform import Detection
 from ..data.matrix import RowMatrix, no_rows
-from ..errors import NO_VALUE, InvalidType, InvalidValue, Message, NotFound, listed
+from ..errors import NO_VALUE, OBS, VAR_NAMES, InvalidValue, Message, NotFound, arg, listed, shown
 from ..options import Limits
 from ..platform.codebook import loads
 from ..solvers.constraints import BROKEN, Row, Rows, check
 from . import columns, read
-from .platform import OfGenes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .._typing import Array, Index, Matrix
-    from .names import Choice
+    from ..options import Request
+    from ..selection import Candidates
 
 log = logging.getLogger(__name__)
 
@@ -64,31 +65,44 @@ class _Types(NamedTuple):
         return np.asarray(self.cells.sum(axis=0))
 
 
-def within(
-    adata: AnnData,
-    genes: Choice,
-    limits: Limits | None,
-    n_genes: int | None,
-    layer: str | None,
-    platform: OfGenes,
-) -> tuple[Choice, Rows | None]:
-    """Return the genes that limits leave to choose from, and what they ask of a panel of these.
+def within(adata: AnnData, genes: Candidates, request: Request) -> Candidates:
+    """Return the candidates that platform and limits leave, with what limits ask of a panel.
 
-    The latter is None where a panel may have all of these genes, at once and alike.
-
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        As :func:`rows` and :func:`narrowed`.
+    `rows` is None where a panel may have all of these genes, at once and alike.
     """
-    found = rows(adata, limits, layer=layer, allowed=genes.allowed, platform=platform)
+    genes = _orderable(adata, genes)
+    layer = request.structure.layer
+    found = rows(
+        adata, request.limits, layer=layer, allowed=genes.allowed, detection=genes.detection
+    )
     if found is None:
-        return genes, None
-    genes = narrowed(adata, genes, found, n_genes)
+        return genes
+    genes = narrowed(adata, genes, found, request.n_genes)
     weighed = found.budget or found.lower.any() or (found.priority[genes.allowed] != 1.0).any()
     weighed |= found.groups is not None
     binds = weighed or not found.hold(genes.allowed.astype(float))
-    return genes, found if binds else None
+    return replace(genes, rows=found) if binds else genes
+
+
+def _orderable(adata: AnnData, genes: Candidates) -> Candidates:
+    """The same candidates without those that cannot be ordered."""
+    orderable = genes.detection.orderable
+    if orderable is None:
+        return genes
+    out = genes.included & ~orderable
+    if out.any():
+        raise InvalidValue(
+            "include",
+            NO_VALUE,
+            f"has genes that cannot be ordered for the {arg('platform')}: "
+            f"{listed(adata.var_names[out])}",
+            "leave them out, or correct its genes",
+        )
+    if not (genes.allowed & orderable).any():
+        raise InvalidValue(
+            "platform", NO_VALUE, "leaves no gene to choose from", "correct its genes"
+        )
+    return replace(genes, allowed=genes.allowed & orderable)
 
 
 def rows(
@@ -97,34 +111,11 @@ def rows(
     *,
     layer: str | None = None,
     allowed: NDArray[np.bool_] | None = None,
-    platform: OfGenes | None = None,
+    detection: Detection | None = None,
 ) -> Rows | None:
-    """Return limits as rows over all genes of `adata`; None where there are none.
-
-    Parameters
-    ----------
-    adata
-        Cells × genes; nothing is written, and the matrix is never made dense.
-    limits
-        What the user asks for.
-    layer
-        The matrix that genes are selected from, ``.X`` if None: means and shares are those of it.
-    allowed
-        Genes that may be in a panel; others need no cost.  None: all.
-    platform
-        What the target platform is to the genes: limits on totals are on the counts there.
-
-    Raises
-    ------
-    KeyError
-        No such column, layer or type.
-    TypeError, ValueError
-        Values that cannot be limits, costs or counts.
-    """
+    """Return limits as rows over all genes of `adata`; None where there are none."""
     if limits is None:
         return None
-    if not isinstance(limits, Limits):
-        raise InvalidType("limits", limits, "must be made by {call:Limits}, or {none}")
     if limits == Limits():
         return None
     may = np.ones(adata.n_vars, dtype=bool) if allowed is None else allowed
@@ -136,7 +127,7 @@ def rows(
     types = _types(adata, limits.groupby)
     found += _markers_given(adata, limits)
     if limits.counts_layer is not None:
-        found += _totals(adata, limits, types, OfGenes() if platform is None else platform)
+        found += _totals(adata, limits, types, Detection() if detection is None else detection)
     if _needs_expression(limits):
         data = read.row_matrix(adata, layer)
         expression = _measured(data, types)
@@ -148,15 +139,8 @@ def rows(
     return Rows.of(found, adata.n_vars, priority, budget=limits.budget is not None, groups=groups)
 
 
-def narrowed(adata: AnnData, genes: Choice, rows: Rows, n_genes: int | None) -> Choice:
-    """The same choice of genes without those that a limit rules out on their own.
-
-    Raises
-    ------
-    ValueError
-        A gene that must be in and cannot be; fewer genes than `n_genes`; limits that no panel
-        meets, saying which conflict.
-    """
+def narrowed(adata: AnnData, genes: Candidates, rows: Rows, n_genes: int | None) -> Candidates:
+    """The same choice of genes without those that a limit rules out on their own."""
     fits = rows.allowed
     out = genes.included & ~fits
     if out.any():
@@ -166,10 +150,8 @@ def narrowed(adata: AnnData, genes: Choice, rows: Rows, n_genes: int | None) -> 
         raise InvalidValue(
             "include",
             NO_VALUE,
-            "has genes that limits rule out ({limits}): {genes}",
+            f"has genes that limits rule out ({limits}): {listed(adata.var_names[out])}",
             "leave them out, or relax the limits",
-            limits=limits,
-            genes=listed(adata.var_names[out]),
         )
     check(
         rows,
@@ -182,10 +164,9 @@ def narrowed(adata: AnnData, genes: Choice, rows: Rows, n_genes: int | None) -> 
         raise InvalidValue(
             "n_genes",
             n_genes,
-            "is more than the {n} candidate genes within the limits ({limits})",
+            f"is more than the {int(allowed.sum())} candidate genes within the limits "
+            f"({', '.join(dict.fromkeys(rows.limits))})",
             "reduce it, or relax the limits",
-            n=int(allowed.sum()),
-            limits=", ".join(dict.fromkeys(rows.limits)),
         )
     return replace(genes, allowed=allowed)
 
@@ -213,12 +194,12 @@ def _of_single_genes(expression: _Expression, limits: Limits) -> Iterator[Row]:
                 yield _upper(f"{side}_{name}={bound:g}", "", out, 0.0)
 
 
-def _totals(adata: AnnData, limits: Limits, types: _Types, platform: OfGenes) -> Iterator[Row]:
+def _totals(adata: AnnData, limits: Limits, types: _Types, detection: Detection) -> Iterator[Row]:
     """Rows for the mean total of the panel's counts, over all cells, those of a type, and bits."""
     counts = read.counts(adata, str(limits.counts_layer))
     means = counts.weighted_sums(types.cells) / types.sizes
-    if platform.counts is not None:
-        means *= platform.counts[:, None]
+    if detection.efficiency is not None:
+        means *= detection.efficiency[:, None]
     if limits.expected_counts is not None:
         places = _listed(adata, {"": limits.expected_counts}, "expected_counts")[""]
         means[places, 0] = [limits.expected_counts[name] for name in adata.var_names[places]]
@@ -233,15 +214,15 @@ def _totals(adata: AnnData, limits: Limits, types: _Types, platform: OfGenes) ->
         limit = f"max_total_per_cell={limits.max_total_per_cell:g}"
         yield _upper(limit, "", means[:, 0], float(limits.max_total_per_cell))
     if limits.max_total_per_bit is not None:
-        if platform.codewords is None:
+        if detection.codewords is None:
             raise InvalidValue(
                 "max_total_per_bit",
                 limits.max_total_per_bit,
-                "needs a {arg:platform} with a codebook",
+                f"needs a {arg('platform')} with a codebook",
                 "give one",
             )
         limit = f"max_total_per_bit={limits.max_total_per_bit:g}"
-        for bit, load in enumerate(loads(platform.codewords, means[:, 0]), start=1):
+        for bit, load in enumerate(loads(detection.codewords, means[:, 0]), start=1):
             yield _upper(limit, f" (bit {bit})", load, float(limits.max_total_per_bit))
     totals = limits.max_total_per_type
     if totals is None:
@@ -252,11 +233,9 @@ def _totals(adata: AnnData, limits: Limits, types: _Types, platform: OfGenes) ->
             raise NotFound(
                 "max_total_per_type",
                 NO_VALUE,
-                "has the type {kind}, which is missing in column {column!r} of {obs}",
-                "choose from {names}",
-                kind=(kind,),
-                column=limits.groupby,
-                names=listed(types.names),
+                f"has the type {shown(kind)}, which is missing in column {limits.groupby!r} of "
+                f"{OBS}",
+                f"choose from {listed(types.names)}",
             )
         of_type = means[:, 1 + types.names.index(str(kind))]
         yield _upper("max_total_per_type", f"={total:g} ({kind})", of_type, float(total))
@@ -377,13 +356,7 @@ def _priority(adata: AnnData, limits: Limits, may: NDArray[np.bool_]) -> Array:
 def _listed(
     adata: AnnData, lists: Mapping[Any, Collection[str]], argument: str
 ) -> dict[str, Index]:
-    """Places of the genes in lists; names that are not in the data are said, once.
-
-    Raises
-    ------
-    KeyError
-        None of the names is there.
-    """
+    """Places of the genes in lists; names that are not in the data are said, once."""
     places = {
         str(name): adata.var_names.get_indexer(pd.Index([str(gene) for gene in genes]).unique())
         for name, genes in lists.items()
@@ -394,17 +367,14 @@ def _listed(
         raise NotFound(
             argument,
             NO_VALUE,
-            "has no gene of {var_names}, but {names}",
-            "use the names in {var_names}",
-            names=listed(absent),
+            f"has no gene of {VAR_NAMES}, but {listed(absent)}",
+            f"use the names in {VAR_NAMES}",
         )
     if absent:
         log.warning(
             Message(
-                "{n} genes of {arg:{argument}} are missing in {var_names}: {names}.",
-                n=len(absent),
-                argument=argument,
-                names=listed(absent),
+                f"{len(absent)} genes of {arg(argument)} are missing in {VAR_NAMES}: "
+                f"{listed(absent)}."
             )
         )
     return {name: np.sort(found[found >= 0]) for name, found in places.items()}

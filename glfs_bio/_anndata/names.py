@@ -12,7 +12,7 @@ import csv
 import difflib
 import logging
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
@@ -25,18 +25,28 @@ import pandas as pd
 
 from .. import checks
 from ..errors import (
+    ADATA,
+    BOOLEAN,
+    FALSE,
     NO_VALUE,
+    PATTERN,
+    VAR,
+    VAR_NAMES,
     Caution,
     InvalidType,
     InvalidValue,
     Message,
     NotFound,
+    arg,
     listed,
     naming,
+    shown,
     warn,
 )
+from ..options import MISSING
 from ..platform.forms import PanelFile, is_panel_file, read_panel
-from . import read, selection
+from ..selection import Candidates
+from . import read, results
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -50,7 +60,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-MISSING = ("raise", "warn", "ignore")
 #: How many genes of each group of ``sc.tl.rank_genes_groups`` are a panel.
 _OF_A_GROUP = 10
 
@@ -96,20 +105,13 @@ PATTERNS = {
 
 @dataclass(frozen=True)
 class Hints:
-    """How names that are missing are compared with those that are there.
+    """How names that are missing are compared with those that are there."""
 
-    Attributes
-    ----------
-    compared
-        So many of the missing names, letter by letter: each takes milliseconds.
-    alike
-        Similarity of difflib from which a name is a hint: CD8X and CD8A have .75.
-    close, shown
-        Hints that are looked for, and that the message shows.
-    """
-
+    #: Most missing names that are compared, letter by letter: each takes milliseconds
     compared: int = 20
+    #: Similarity of difflib from which a name is a hint: CD8X and CD8A have .75
     alike: float = 0.75
+    #: Hints that are looked for, and that the message shows
     close: int = 10
     shown: int = 2
 
@@ -118,36 +120,16 @@ HINTS = Hints()
 
 
 @dataclass(frozen=True)
-class Choice:
-    """Which genes may be selected, and which must be: masks.
-
-    `missing` holds what was asked for and is not there.
-    """
-
-    allowed: NDArray[np.bool_]
-    included: NDArray[np.bool_]
-    missing: list[Item]
-
-
-@dataclass(frozen=True)
 class Named:
-    """A panel that an argument names.
+    """A panel that an argument names."""
 
-    Attributes
-    ----------
-    genes
-        Its rows of ``.var``, each once, in the order of the names.
-    names
-        The names, each once.
-    absent
-        Those of them that are not in the data.
-    key
-        Key of the selection that it is, or None.
-    """
-
+    #: Rows of ``.var``, each once, in the order of the names
     genes: NDArray[np.intp]
+    #: Each once
     names: list[str]
+    #: Names that are not in the data
     absent: list[str]
+    #: Key of the selection that it is, or None
     key: str | None = None
 
 
@@ -180,32 +162,20 @@ def family(name: str) -> Family:
 
 
 class Lookup:
-    """Names of the rows: ``.var_names``, and a column of symbols where one is given.
-
-    Attributes
-    ----------
-    where
-        Where names are looked up, in words.
-    by_name
-        Rows by name.  Several rows may have one symbol.
-
-    Raises
-    ------
-    KeyError
-        No such column of symbols.
-    """
+    """Names of the rows: ``.var_names``, and a column of symbols where one is given."""
 
     def __init__(self, adata: AnnData, symbols: str | None) -> None:
-        columns = [selection.names(adata, None)]
-        self.where = Message("{var_names}")
+        of_rows = [read.symbols(adata, None)]
+        self.where = VAR_NAMES
         if symbols is not None:
-            columns.append(selection.names(adata, symbols))
-            self.where = Message("{var_names} or column {column!r} of {var}", column=symbols)
+            of_rows.append(read.symbols(adata, symbols))
+            self.where = f"{VAR_NAMES} or column {symbols!r} of {VAR}"
         self._symbols = symbols
         self._var = adata.var
         self._raw = adata.raw
+        #: Several rows may have one symbol
         self.by_name: dict[str, list[int]] = {}
-        for column in columns:
+        for column in of_rows:
             for row, name in enumerate(column):
                 if isinstance(name, str):
                     self.by_name.setdefault(name, []).append(row)
@@ -235,29 +205,25 @@ class Lookup:
         """Boolean columns of ``.var``."""
         return [name for name in self._var if pd.api.types.is_bool_dtype(self._var[name])]
 
-    def hints(self, absent: Collection[Item]) -> Message:
+    def hints(self, absent: Collection[Item]) -> str:
         """What may have been meant by what is not there: clauses after a semicolon, or nothing."""
         unknown = [item for item in absent if isinstance(item, str) and item not in SOURCES]
-        patterns = ids = Message("")
+        patterns = ids = ""
         if any(map(looks_like_a_pattern, unknown)):
-            patterns = Message("; write a pattern as {pattern}")
+            patterns = f"; write a pattern as {PATTERN}"
         if self._needs_symbols(absent):
-            ids = Message(
-                "; {var_names} has Ensembl ids, so name the column of {var} with symbols in "
-                "{arg:symbols}"
+            ids = (
+                f"; {VAR_NAMES} has Ensembl ids, so name the column of {VAR} with symbols in "
+                f"{arg('symbols')}"
             )
-        raw = Message("")
+        raw = ""
         elsewhere = set() if self._raw is None else set(unknown).intersection(self._raw.var_names)
         if elsewhere:
-            raw = Message(
-                "; {adata}.raw has genes that are missing in {adata}: {names}",
-                names=listed([item for item in unknown if item in elsewhere]),
-            )
+            there = listed([item for item in unknown if item in elsewhere])
+            raw = f"; {ADATA}.raw has genes that are missing in {ADATA}: {there}"
             unknown = [item for item in unknown if item not in elsewhere]
         similar = self._similar(unknown)
-        return Message(
-            "{raw}{similar}{patterns}{ids}", raw=raw, similar=similar, patterns=patterns, ids=ids
-        )
+        return f"{raw}{similar}{patterns}{ids}"
 
     def _similar(self, unknown: Iterable[str]) -> str:
         """A clause about each name that has others like it."""
@@ -291,19 +257,12 @@ def choose(
     *,
     symbols: str | None = None,
     missing: Missing = "raise",
-) -> Choice:
-    """Return the genes that two arguments leave.
-
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        As :func:`gene_mask`, in one error for `include` and `exclude`; no gene to choose from; a
-        gene that must be in and cannot be.
-    """
+) -> Candidates:
+    """Return the genes that two arguments leave."""
     checks.one_of("missing", missing, MISSING)
     if include is None and exclude is None and symbols is None:
         every = np.ones(adata.n_vars, dtype=bool)
-        return Choice(every, ~every, [])
+        return Candidates(every, ~every)
     lookup = Lookup(adata, symbols)
     excluded, not_excluded = _mask(lookup, exclude, "exclude")
     included, not_included = _mask(lookup, include, "include")
@@ -315,13 +274,13 @@ def choose(
         raise InvalidValue(
             "include",
             NO_VALUE,
-            "has genes that {arg:exclude} has too: {genes}",
+            f"has genes that {arg('exclude')} has too: "
+            f"{listed(adata.var_names[included & ~allowed])}",
             "remove them from one of the two",
-            genes=listed(adata.var_names[included & ~allowed]),
         )
     if not allowed.any():
         raise InvalidValue("exclude", NO_VALUE, "leaves no candidate gene", "exclude fewer genes")
-    return Choice(allowed, included, absent)
+    return Candidates(allowed, included, missing=tuple(absent))
 
 
 def gene_mask(
@@ -336,15 +295,6 @@ def gene_mask(
 
     What a string names is looked for in this order.  A name is in ``.var_names`` or in the column
     `symbols`; a family is one of :data:`SOURCES`.
-
-    Raises
-    ------
-    KeyError
-        Strings that name nothing, all of them at once; no column `symbols`.
-    TypeError
-        Neither strings nor patterns.
-    ValueError
-        Patterns without a gene.
     """
     checks.one_of("missing", missing, MISSING)
     if genes is None:
@@ -369,18 +319,6 @@ def panel(
     ``sc.tl.rank_genes_groups``, of which it is the first genes of every group.  A name is in
     ``.var_names`` or in the column `symbols`, and is all rows that have it; a key is looked for
     first.  A selection is in the order of its ranks, included genes first.
-
-    Raises
-    ------
-    KeyError
-        Names that are not in the data, all of them at once; a string that is none of these; no
-        column `symbols`.
-    OSError, ImportError
-        As :func:`glfs_bio.io.read_panel`.
-    TypeError
-        None of these.
-    ValueError
-        No gene, or none that is in the data; a file without names.
     """
     checks.one_of("missing", missing, MISSING)
     found = named(adata, panel, symbols=symbols, argument=argument)
@@ -389,11 +327,8 @@ def panel(
         raise InvalidValue(
             argument,
             NO_VALUE,
-            "has no gene of {where}, but {names}",
-            "use the names in {where}{hints}",
-            where=lookup.where,
-            names=listed(found.names),
-            hints=lookup.hints(found.absent),
+            f"has no gene of {lookup.where}, but {listed(found.names)}",
+            f"use the names in {lookup.where}{lookup.hints(found.absent)}",
         )
     if found.absent:
         _report(argument, found.absent, Lookup(adata, symbols), missing)
@@ -403,13 +338,7 @@ def panel(
 def named(
     adata: AnnData, panel: Any, *, symbols: str | None = None, argument: str = "panel"
 ) -> Named:
-    """A panel, as :func:`panel` takes it, of which any name may be missing in the data.
-
-    Raises
-    ------
-    KeyError, OSError, ImportError, TypeError, ValueError
-        As :func:`panel`, but for names that are not in the data.
-    """
+    """A panel, as :func:`panel` takes it, of which any name may be missing in the data."""
     read.unique_names(adata)
     lookup = Lookup(adata, symbols)
     if isinstance(panel, str) and not is_panel_file(panel):
@@ -430,11 +359,6 @@ def is_several(names: Any) -> bool:
     return isinstance(names, Iterable) and getattr(names, "ndim", 1) > 0
 
 
-def as_list(names: Any) -> Any:
-    """Return what can be gone through again, and recorded: a list of what an iterator gives."""
-    return list(names) if isinstance(names, Iterator) else names
-
-
 def looks_like_a_pattern(text: str) -> bool:
     """Whether somebody may have meant a regular expression."""
     return text[:1] == "^" or text[-1:] == "$" or ".*" in text
@@ -450,15 +374,14 @@ def _mask(
     absent: dict[Item, None] = {}
     if not (isinstance(genes, str | re.Pattern) or is_several(genes)):
         raise InvalidType(
-            argument, genes, "must be gene names, patterns ({pattern}), or a list of these"
+            argument, genes, f"must be gene names, patterns ({PATTERN}), or a list of these"
         )
     for item in [genes] if isinstance(genes, str | re.Pattern) else genes:
         if not isinstance(item, str | re.Pattern):
             raise InvalidType(
                 argument,
                 NO_VALUE,
-                "has {item}, which is neither a gene name nor a pattern ({pattern})",
-                item=(item,),
+                f"has {shown(item)}, which is neither a gene name nor a pattern ({PATTERN})",
             )
         rows = lookup.rows(item)
         if rows is not None:
@@ -476,37 +399,24 @@ def _without_families(
     if families and missing != "ignore":
         log.warning(
             Message(
-                "{arg:{argument}}: {where} has no gene of these families: {names}{hints}.",
-                argument=argument,
-                where=lookup.where,
-                names=listed(families),
-                hints=lookup.hints(families),
+                f"{arg(argument)}: {lookup.where} has no gene of these families: "
+                f"{listed(families)}{lookup.hints(families)}."
             )
         )
     return [item for item in absent if item not in families]
 
 
 def _report(argument: str, absent: Sequence[Item], lookup: Lookup, missing: Missing) -> None:
-    """Raise, warn, or say nothing about what is not there.
-
-    Raises
-    ------
-    KeyError
-        Unknown names.
-    ValueError
-        Nothing but patterns.
-    """
+    """Raise, warn, or say nothing about what is not there."""
     if missing == "ignore" or not absent:
         return
     texts = [item.pattern if isinstance(item, re.Pattern) else item for item in absent]
-    fields = {"names": listed(texts), "where": lookup.where, "hints": lookup.hints(absent)}
+    names, hints = listed(texts), lookup.hints(absent)
     if missing == "warn":
         warn(
             Caution(
-                "{arg:{argument}} has names that are missing in {where} and are ignored: {names}"
-                "{hints}.",
-                argument=argument,
-                **fields,
+                f"{arg(argument)} has names that are missing in {lookup.where} and are ignored: "
+                f"{names}{hints}."
             )
         )
         return
@@ -514,9 +424,8 @@ def _report(argument: str, absent: Sequence[Item], lookup: Lookup, missing: Miss
     raise (NotFound if unknown else InvalidValue)(
         argument,
         NO_VALUE,
-        "has names that are missing in {where}: {names}",
-        "correct them, or ignore them with {arg:missing='warn'}{hints}",
-        **fields,
+        f"has names that are missing in {lookup.where}: {names}",
+        f"correct them, or ignore them with {arg('missing', 'warn')}{hints}",
     )
 
 
@@ -536,9 +445,7 @@ def _names(panel: Any, argument: str) -> list[str]:
     names = list(panel)
     for name in names:
         if not isinstance(name, str):
-            raise InvalidType(
-                argument, NO_VALUE, "has {name}, which is not a gene name", name=(name,)
-            )
+            raise InvalidType(argument, NO_VALUE, f"has {shown(name)}, which is not a gene name")
     if not names:
         raise InvalidValue(argument, NO_VALUE, "is empty", "give gene names")
     return list(dict.fromkeys(map(str, names)))
@@ -555,30 +462,25 @@ def _as_in_data(panel: PanelFile, lookup: Lookup) -> list[str]:
 def _stored(adata: AnnData, lookup: Lookup, panel: str, argument: str) -> Named | list[str]:
     """What a string stands for: genes, or names of genes."""
     if f"{panel}_selected" in adata.var:
-        chosen = selection.ranked(adata, panel).index
+        chosen = results.ranked(adata, panel).index
         return Named(adata.var_names.get_indexer(chosen), list(chosen), [], panel)
     if panel in lookup.flags:
         genes = np.flatnonzero(adata.var[panel].to_numpy(dtype=bool, na_value=False))
         if not len(genes):
-            raise InvalidValue(argument, panel, "has no gene: the column is {false} everywhere")
+            raise InvalidValue(argument, panel, f"has no gene: the column is {FALSE} everywhere")
         return Named(genes, list(adata.var_names[genes]), [])
     ranked = _ranked_by_scanpy(adata, panel)
     if ranked is not None:
         return ranked
     if panel in lookup.by_name:
         return [panel]
+    keys = [flag.removesuffix("_selected") for flag in lookup.flags if flag.endswith("_selected")]
     raise NotFound(
         argument,
         panel,
-        "is not a file, a key of a selection ({keys}) or of ranked genes, a {boolean} column "
-        "of {var} ({flags}), or a gene of {where}",
-        "choose one of these, or give gene names as a list{hints}",
-        where=lookup.where,
-        hints=lookup.hints([panel]),
-        keys=listed(
-            name.removesuffix("_selected") for name in lookup.flags if name.endswith("_selected")
-        ),
-        flags=listed(lookup.flags),
+        f"is not a file, a key of a selection ({listed(keys)}) or of ranked genes, a "
+        f"{BOOLEAN} column of {VAR} ({listed(lookup.flags)}), or a gene of {lookup.where}",
+        f"choose one of these, or give gene names as a list{lookup.hints([panel])}",
     )
 
 

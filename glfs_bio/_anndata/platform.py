@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +12,20 @@ import pandas as pd
 from anndata import AnnData
 
 from ..criterion.platform import Detection
-from ..errors import NO_VALUE, InvalidType, InvalidValue, NotFound, listed, naming
-from ..options import Platform
+from ..errors import (
+    BOOLEAN,
+    MAPPING,
+    NO_VALUE,
+    VAR,
+    VAR_NAMES,
+    InvalidType,
+    InvalidValue,
+    NotFound,
+    arg,
+    call,
+    listed,
+    naming,
+)
 from ..platform.codebook import bits
 from ..platform.forms import read_panel
 from . import columns, names, read
@@ -23,7 +35,7 @@ if TYPE_CHECKING:
 
     from .._typing import Array
     from ..data.matrix import RowMatrix
-    from .names import Choice
+    from ..options import Platform
 
 #: Cells that are added to those that express a gene, and to those that do not.
 _HALF = 0.5
@@ -31,67 +43,8 @@ _HALF = 0.5
 _OF_TABLE = ("efficiency", "spread", "off_target")
 
 
-@dataclass(frozen=True)
-class OfGenes:
-    """What a platform is to the genes of an object; None is what changes nothing.
-
-    Attributes
-    ----------
-    given
-        The platform.
-    orderable
-        Whether each gene can be ordered, shape (n_vars,).
-    detection
-        What it detects of each gene.
-    counts
-        Counts there for one count here, shape (n_vars,).
-    codewords
-        Of each gene, shape (n_vars, n_bits); zero without one.
-    """
-
-    given: Platform | None = None
-    orderable: NDArray[np.bool_] | None = None
-    detection: Detection | None = None
-    counts: Array | None = None
-    codewords: NDArray[np.bool_] | None = None
-
-    def columns(self, key: str) -> dict[str, Array]:
-        """Columns of ``.var`` that hold it, for a platform that names them."""
-        found: dict[str, Any] = {"orderable": self.orderable, "efficiency": self.counts}
-        if self.detection is not None:
-            found |= {name: getattr(self.detection, name) for name in ("spread", "off_target")}
-        return {f"{key}_{name}": value for name, value in found.items() if value is not None}
-
-    def narrowed(self, adata: AnnData, genes: Choice) -> Choice:
-        """The same choice of genes without those that cannot be ordered.
-
-        Raises
-        ------
-        ValueError
-            A gene that must be in and cannot be ordered; no gene to choose from.
-        """
-        if self.orderable is None:
-            return genes
-        out = genes.included & ~self.orderable
-        if out.any():
-            raise InvalidValue(
-                "include",
-                NO_VALUE,
-                "has genes that cannot be ordered for the {arg:platform}: {genes}",
-                "leave them out, or correct its genes",
-                genes=listed(adata.var_names[out]),
-            )
-        if not (genes.allowed & self.orderable).any():
-            raise InvalidValue(
-                "platform", NO_VALUE, "leaves no gene to choose from", "correct its genes"
-            )
-        return replace(genes, allowed=genes.allowed & self.orderable)
-
-
-def recorded(given: Platform | None, frame: pd.DataFrame, key: str) -> Platform | None:
+def recorded(given: Platform, frame: pd.DataFrame, key: str) -> Platform:
     """Return a platform for a record: with columns of ``.var`` for what it has of each gene."""
-    if given is None:
-        return None
     given = with_codewords(given)
     found: dict[str, Any] = {
         name: f"{key}_{name}" for name in _OF_TABLE if f"{key}_{name}" in frame
@@ -102,13 +55,7 @@ def recorded(given: Platform | None, frame: pd.DataFrame, key: str) -> Platform 
 
 
 def with_codewords(given: Platform) -> Platform:
-    """The same platform with the codewords in place of the name of their file.
-
-    Raises
-    ------
-    OSError, ValueError
-        No such file, or none with codewords.
-    """
+    """The same platform with the codewords in place of the name of their file."""
     if not isinstance(given.codebook, str):
         return given
     with naming(path="codebook"):
@@ -117,27 +64,18 @@ def with_codewords(given: Platform) -> Platform:
         raise InvalidValue(
             "codebook",
             given.codebook,
-            "has no codewords, being a file of the form {form}",
+            f"has no codewords, being a file of the form {panel.form}",
             "name a codebook of MERSCOPE, or give a table",
-            form=panel.form,
         )
     return replace(given, codebook=panel.codebook)
 
 
 def of_genes(
     adata: AnnData, given: Platform | None, layer: str | None, symbols: str | None = None
-) -> OfGenes:
-    """Read what a platform is to the genes of an object.
-
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        No platform; names, columns or numbers that cannot be used.
-    """
+) -> Detection:
+    """Read what a platform is to the genes of an object."""
     if given is None:
-        return OfGenes()
-    if not isinstance(given, Platform):
-        raise InvalidType("platform", given, "must be made by {call:Platform}, or {none}")
+        return Detection()
     given = with_codewords(given)
     orderable = None if given.genes is None else _orderable(adata, given, symbols)
     words = off_target = efficiency = spread = failure = None
@@ -156,13 +94,13 @@ def of_genes(
         efficiency, spread = _efficiency(adata, given, layer, orderable)
     if given.failure is not None:
         failure = columns.probabilities(adata, given.failure, "failure")
-    detection = Detection(efficiency, spread, failure, off_target, worst=given.case == "worst")
+    worst = given.case == "worst"
+    detection = Detection(efficiency, spread, failure, off_target, worst, orderable, words)
     if detection.worst and not detection.varies:
         raise InvalidValue(
             "case", given.case, "is of draws, which do not differ", "give a spread, or a failure"
         )
-    same = detection.is_that_of_the_reference
-    return OfGenes(given, orderable, None if same else detection, efficiency, words)
+    return detection
 
 
 def _orderable(adata: AnnData, given: Platform, symbols: str | None) -> NDArray[np.bool_]:
@@ -176,9 +114,8 @@ def _orderable(adata: AnnData, given: Platform, symbols: str | None) -> NDArray[
             raise InvalidValue(
                 "platform",
                 NO_VALUE,
-                "names {genes!r} for its genes, which must be a {boolean} column of {var}, or one "
-                "of numbers of probes with {arg:min_probes}",
-                genes=genes,
+                f"names {genes!r} for its genes, which must be a {BOOLEAN} column of {VAR}, or "
+                f"one of numbers of probes with {arg('min_probes')}",
             )
         return np.asarray(column.to_numpy(dtype=float, na_value=0.0) >= least)
     if isinstance(genes, str | Path):
@@ -186,10 +123,9 @@ def _orderable(adata: AnnData, given: Platform, symbols: str | None) -> NDArray[
             raise NotFound(
                 "platform",
                 NO_VALUE,
-                "names {genes!r} for its genes, neither a column of {var} ({columns}) nor a file",
+                f"names {str(genes)!r} for its genes, neither a column of {VAR} "
+                f"({listed(adata.var.columns)}) nor a file",
                 "name one of these, or give names as a list",
-                genes=str(genes),
-                columns=listed(adata.var.columns),
             )
         genes = read_panel(genes)
     if isinstance(genes, pd.Series):
@@ -202,7 +138,7 @@ def _orderable(adata: AnnData, given: Platform, symbols: str | None) -> NDArray[
         raise InvalidType(
             "platform",
             NO_VALUE,
-            "must have genes as names, a file, a column of {var}, or a {mapping} of numbers",
+            f"must have genes as names, a file, a column of {VAR}, or a {MAPPING} of numbers",
         )
     wanted, lookup = set(genes), names.Lookup(adata, symbols)
     rows = [row for name, of_name in lookup.by_name.items() if name in wanted for row in of_name]
@@ -213,11 +149,8 @@ def _orderable(adata: AnnData, given: Platform, symbols: str | None) -> NDArray[
         raise InvalidValue(
             "platform",
             NO_VALUE,
-            "has no gene that is in {where}, but {names}",
-            "name genes as they are named there{hints}",
-            where=lookup.where,
-            names=listed(some),
-            hints=lookup.hints(some),
+            f"has no gene that is in {lookup.where}, but {listed(some)}",
+            f"name genes as they are named there{lookup.hints(some)}",
         )
     return found
 
@@ -250,14 +183,14 @@ def _of_table(adata: AnnData, table: pd.DataFrame) -> dict[str, dict[str, float]
             "efficiency",
             NO_VALUE,
             "is a table without a column 'efficiency', or with a gene twice",
-            "give that of {call:tl.estimate_efficiency}",
+            f"give that of {call('tl.estimate_efficiency')}",
         )
     there = table[table.index.isin(adata.var_names)]
     if there.empty:
         raise InvalidValue(
             "efficiency",
             NO_VALUE,
-            "has no gene of {var_names}",
+            f"has no gene of {VAR_NAMES}",
             "give genes the same names, such as symbols",
         )
     kept = [name for name in _OF_TABLE if name in table]
@@ -271,11 +204,6 @@ def shares(adata: AnnData, given: AnnData, layer: str | None) -> Array:
     cells expresses has ``−log(1 − s)`` molecules in the mean.  The share is that mean there over
     the mean here, 0 for a gene that is not there, and at most 1, as the noise here is not only that
     of counting.
-
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        No gene in common; negative values.
     """
     read.unique_names(given)
     places = given.var_names.get_indexer(adata.var_names)
@@ -284,7 +212,7 @@ def shares(adata: AnnData, given: AnnData, layer: str | None) -> Array:
         raise InvalidValue(
             "efficiency",
             NO_VALUE,
-            "has no gene of {var_names}",
+            f"has no gene of {VAR_NAMES}",
             "give genes the same names, such as symbols",
         )
     found = np.zeros(adata.n_vars)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 
 from .. import checks
@@ -15,13 +16,25 @@ from ..cells.pca import check_coordinates
 from ..data.indices import check_indices
 from ..data.matrix import RowMatrix, no_rows
 from ..errors import (
+    ADATA,
+    BOOLEAN,
+    FALSE,
+    LAYERS,
+    LOG_NORMALISE,
     NO_VALUE,
+    NONE,
+    OBS,
+    OBSM,
+    OBSP,
+    UNS,
+    VAR,
+    VAR_NAMES,
     Caution,
     InvalidType,
     InvalidValue,
-    Message,
     NotFound,
     Refusal,
+    arg,
     listed,
     warn,
 )
@@ -32,7 +45,7 @@ if TYPE_CHECKING:
 
     from .._typing import Array, Matrix
     from ..data.matrix import Sums
-    from .structure import Parameters
+    from ..options import StructureSpec
 
 _ON_GPU = ("cupy", "cupyx")
 #: Bytes of a real number: single and double precision.
@@ -40,39 +53,28 @@ _PRECISIONS = (4, 8)
 #: The layer that stands for ``.raw``.
 RAW = "raw"
 _PARTS = {
-    "layers": Message("{layers}"),
-    "obs": Message("{obs}"),
-    "obsm": Message("{obsm}"),
-    "var": Message("{var}"),
+    "layers": LAYERS,
+    "obs": OBS,
+    "obsm": OBSM,
+    "var": VAR,
 }
 
 
 @dataclass(frozen=True)
 class Recognition:
-    """How the content of a matrix is recognised from its first values.
-
-    Attributes
-    ----------
-    values
-        Number of values.
-    rows
-        Number of rows that they are taken from, where the matrix is not in memory.
-    largest_logarithm
-        No logarithm exceeds it: that of 1e9 to the base of 2.
-    largest
-        No logarithm and hardly a scaled value exceeds it.
-    twice
-        Logarithms of logarithms of counts are smaller.
-    whole, nearly_all
-        How near to a whole number its ratio to the smallest of a cell is, and how many of them are,
-        where a matrix holds counts in some unit.
-    """
+    """How the content of a matrix is recognised from its first values."""
 
     values: int = 10_000
+    #: Rows that values are taken from, where the matrix is not in memory
     rows: int = 20
+    #: That of 1e9 to the base of 2
     largest_logarithm: float = 30.0
+    #: No logarithm and hardly a scaled value exceeds it
     largest: float = 500.0
+    #: Logarithms of logarithms of counts are smaller
     twice: float = 3.0
+    #: Counts in some unit: how near to a whole number the ratio of a value to the smallest of its
+    #: cell is, and for what share of them
     whole: float = 0.05
     nearly_all: float = 0.95
 
@@ -90,63 +92,50 @@ class Inputs:
     batch: NDArray[Any] | None
 
 
-def inputs(adata: AnnData, named: Parameters) -> Inputs:
-    """Read what parameters name; warns of values that are not log-normalised.
-
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        As the functions of this module.
-    """
+def inputs(adata: AnnData, named: StructureSpec) -> Inputs:
+    """Read what parameters name; warns of values that are not log-normalised."""
     data = row_matrix(adata, named.layer)
     if looks_like_counts(data):
-        warn(Caution("The matrix looks like raw counts (whole numbers): {log_normalise}."))
+        warn(Caution(f"The matrix looks like raw counts (whole numbers): {LOG_NORMALISE}."))
     elif logged_twice(data):
         warn(
             Caution(
                 "The matrix looks log-transformed twice: transform it once, or name a "
-                "log-normalised layer with {arg:layer}."
+                f"log-normalised layer with {arg('layer')}."
             )
         )
     elif looks_like_intensities(data):
         warn(
             Caution(
                 "The matrix has values that are too large for log-normalised expression, like "
-                "raw microarray intensities: set values below 20 to 20 and take log2 first, "
-                "or name a log-normalised layer with {arg:layer}."
+                "raw microarray intensities: set values below 20 to 20 and take log2 first, or "
+                f"name a log-normalised layer with {arg('layer')}."
             )
         )
     if named.batch_key is not None and named.neighbors_key is not None:
         raise InvalidValue(
             "neighbors_key",
             named.neighbors_key,
-            "is a graph of all cells, but each batch of {arg:batch_key} has its own",
+            f"is a graph of all cells, but each batch of {arg('batch_key')} has its own",
             "remove one of the two",
         )
     return Inputs(
         data,
-        representation(adata, named.use_rep),
-        graph(adata, named.neighbors_key),
-        batches(adata, named.batch_key),
+        None if named.use_rep is None else representation(adata, named.use_rep),
+        None if named.neighbors_key is None else graph(adata, named.neighbors_key),
+        None if named.batch_key is None else batches(adata, named.batch_key),
     )
 
 
 def check(adata: object) -> None:
-    """Refuse what is not an AnnData object.
-
-    Raises
-    ------
-    TypeError
-        Saying what it is.
-    """
+    """Refuse what is not an AnnData object."""
     from anndata import AnnData
 
     if not isinstance(adata, AnnData):
         raise InvalidType(
             "adata",
             NO_VALUE,
-            "must be an AnnData object of cells × genes, not {kind}",
-            kind=type(adata).__name__,
+            f"must be an AnnData object of cells × genes, not {type(adata).__name__}",
         )
 
 
@@ -158,9 +147,8 @@ def unique_names(adata: AnnData) -> None:
         raise InvalidValue(
             "adata",
             NO_VALUE,
-            "has duplicate gene names in {var_names} ({names})",
+            f"has duplicate gene names in {VAR_NAMES} ({listed(doubled)})",
             "make them unique first",
-            names=listed(doubled),
         )
 
 
@@ -178,45 +166,35 @@ def writable(adata: AnnData) -> None:
 def find(
     adata: AnnData, part: Literal["layers", "obs", "obsm", "var"], name: str, argument: str
 ) -> Any:
-    """What a part of an object has under a name.
-
-    Raises
-    ------
-    KeyError
-        Nothing.
-    TypeError, ValueError
-        No name.
-    """
+    """What a part of an object has under a name."""
     checks.texts(or_none=False, **{argument: name})
     names = getattr(adata, part).keys()
     if name not in names:
-        raise NotFound(
-            argument,
-            name,
-            "is not in {part}",
-            "choose from {names}",
-            part=_PARTS[part],
-            names=listed(names),
-        )
+        raise NotFound(argument, name, f"is not in {_PARTS[part]}", f"choose from {listed(names)}")
     return getattr(adata, part)[name]
 
 
-def layer_or_raw(adata: Any, layer: str | None, use_raw: bool) -> str | None:
-    """Return the layer to use, which is :data:`RAW` for ``.raw``.
+def symbols(adata: AnnData, name: str | None) -> pd.Series:
+    """Names of the genes: ``.var_names``, or a column of ``.var``; missing where it is empty."""
+    check(adata)
+    checks.texts(symbols=name, or_none=True)
+    if name is None:
+        return pd.Series(adata.var_names.astype(str), index=adata.var_names, dtype=object)
+    column = find(adata, "var", name, "symbols")
+    called = column.astype(str).str.strip().astype(object)
+    return called.mask(column.isna() | (called == ""))
 
-    Raises
-    ------
-    TypeError
-        Not AnnData, or `use_raw` is not True or False.
-    ValueError
-        A layer beside `use_raw`, no ``.raw``, or a layer that has its name.
-    """
+
+def layer_or_raw(adata: Any, layer: str | None, use_raw: bool) -> str | None:
+    """Return the layer to use, which is :data:`RAW` for ``.raw``."""
     checks.flags(use_raw=use_raw)
     if not use_raw:
         return layer
     check(adata)
     if layer is not None:
-        raise InvalidValue("use_raw", True, "is given with {arg:layer}", "leave out one of the two")
+        raise InvalidValue(
+            "use_raw", True, f"is given with {arg('layer')}", "leave out one of the two"
+        )
     if adata.raw is None:
         raise InvalidValue("use_raw", True, "needs .raw, which is missing", "leave it out")
     if RAW in adata.layers:
@@ -225,24 +203,14 @@ def layer_or_raw(adata: Any, layer: str | None, use_raw: bool) -> str | None:
 
 
 def matrix(adata: AnnData, layer: str | None = None, argument: str = "layer") -> Any:
-    """``X`` or a layer: numeric, finite, dense or CSR/CSC.
-
-    Raises
-    ------
-    KeyError
-        No such layer.
-    TypeError
-        Not a numeric matrix in memory; one on a GPU.
-    ValueError
-        No matrix, no cells or genes, or values that are not finite.
-    """
+    """``X`` or a layer: numeric, finite, dense or CSR/CSC."""
     data = _stored(adata, layer, argument)
     about = _subject(layer, argument)
     if data is None:
         raise InvalidValue(
             *about,
-            "is {none}, but an expression matrix is needed",
-            "name one with {arg:layer}",
+            f"is {NONE}, but an expression matrix is needed",
+            f"name one with {arg('layer')}",
         )
     _check_shape(data, about)
     if isinstance(data, np.ma.MaskedArray):
@@ -253,9 +221,7 @@ def matrix(adata: AnnData, layer: str | None = None, argument: str = "layer") ->
         check_indices(data, *about)
         data = data if data.format in ("csr", "csc") else data.tocsr()
     elif not isinstance(data, np.ndarray):
-        raise InvalidType(
-            *about, "is not in memory, but {kind}", "load it first", kind=type(data).__name__
-        )
+        raise InvalidType(*about, f"is not in memory, but {type(data).__name__}", "load it first")
     values = data.data if sparse.issparse(data) else data
     _check_real(values, about)
     if not np.isfinite(values).all():
@@ -269,11 +235,6 @@ def row_matrix(adata: AnnData, layer: str | None = None, argument: str = "layer"
     """``X`` or a layer, in memory, in a file, or a dask array, to be gone through by rows.
 
     Values are looked at now only where they are in memory.
-
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        As :func:`matrix`; a file that cannot be read by rows.
     """
     data = _stored(adata, layer, argument)
     if not _is_lazy(data):
@@ -294,13 +255,7 @@ def in_memory(adata: AnnData, layer: str | None) -> Any:
 
 
 def counts(adata: AnnData, counts_layer: str) -> RowMatrix:
-    """A layer of raw counts, or ``.X`` where that is ``"X"``.
-
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        There is none, or its values are no counts.
-    """
+    """A layer of raw counts, or ``.X`` where that is ``"X"``."""
     found = row_matrix(adata, None if counts_layer == "X" else counts_layer, "counts_layer")
     if not looks_like_counts(found):
         raise InvalidValue(
@@ -386,15 +341,7 @@ def mask(
     chosen: NDArray[np.bool_] | str | None,
     argument: str,
 ) -> NDArray[np.bool_]:
-    """Rows of ``.obs`` or ``.var``: all, a boolean column, or a boolean array, as in scanpy.
-
-    Raises
-    ------
-    KeyError
-        No such column.
-    ValueError
-        Not boolean, of another length, or False everywhere.
-    """
+    """Rows of ``.obs`` or ``.var``: all, a boolean column, or a boolean array, as in scanpy."""
     n_rows = len(getattr(adata, part))
     if chosen is None:
         return np.ones(n_rows, dtype=bool)
@@ -405,26 +352,16 @@ def mask(
         raise InvalidValue(
             argument,
             NO_VALUE,
-            "must be {boolean} with {n_rows} entries, and has dtype {dtype} and shape {shape}",
-            n_rows=n_rows,
-            dtype=str(values.dtype),
-            shape=str(values.shape),
+            f"must be {BOOLEAN} with {n_rows} entries, and has dtype {values.dtype} and shape "
+            f"{values.shape}",
         )
     if not values.any():
-        raise InvalidValue(argument, NO_VALUE, "selects nothing, since all entries are {false}")
+        raise InvalidValue(argument, NO_VALUE, f"selects nothing, since all entries are {FALSE}")
     return values
 
 
 def representation(adata: AnnData, use_rep: str | None) -> Array | None:
-    """Coordinates of the cells, ``obsm[use_rep]``; None: they come from the matrix.
-
-    Raises
-    ------
-    KeyError
-        No such array.
-    TypeError, ValueError
-        Not finite real numbers, in columns.
-    """
+    """Coordinates of the cells, ``obsm[use_rep]``; None: they come from the matrix."""
     if use_rep in (None, "X"):
         return None
     found = find(adata, "obsm", use_rep, "use_rep")
@@ -434,37 +371,27 @@ def representation(adata: AnnData, use_rep: str | None) -> Array | None:
 
 
 def graph(adata: AnnData, neighbors_key: str | None) -> Any:
-    """Connectivities of ``sc.pp.neighbors``; None: they come from the matrix.
-
-    Raises
-    ------
-    KeyError
-        No such graph.
-    TypeError, ValueError
-        Not symmetric, finite similarities ≥ 0 of these cells.
-    """
+    """Connectivities of ``sc.pp.neighbors``; None: they come from the matrix."""
     if neighbors_key is None:
         return None
     checks.texts(neighbors_key=neighbors_key)
     key = neighbors_key
     if key not in adata.uns:
-        raise NotFound("neighbors_key", key, "is not in {uns}", "compute the graph first")
+        raise NotFound("neighbors_key", key, f"is not in {UNS}", "compute the graph first")
     if not isinstance(adata.uns[key], Mapping):
         raise InvalidType(
             "neighbors_key",
             key,
-            "is {kind} in {uns}, not a graph of cells",
+            f"is {type(adata.uns[key]).__name__} in {UNS}, not a graph of cells",
             "compute the graph again",
-            kind=type(adata.uns[key]).__name__,
         )
     connectivities = adata.uns[key].get("connectivities_key", "connectivities")
     if connectivities not in adata.obsp:
         raise NotFound(
             "neighbors_key",
             key,
-            "refers to {connectivities!r}, which is missing in {obsp}",
+            f"refers to {connectivities!r}, which is missing in {OBSP}",
             "compute the graph again",
-            connectivities=connectivities,
         )
     return check_graph(adata.obsp[connectivities], adata.n_obs, "neighbors_key")
 
@@ -478,9 +405,8 @@ def batches(adata: AnnData, batch_key: str | None) -> NDArray[Any] | None:
         raise InvalidValue(
             "batch_key",
             batch_key,
-            "is missing for {n_cells} cells",
+            f"is missing for {int(column.isna().sum())} cells",
             "fill it in, or remove these cells",
-            n_cells=int(column.isna().sum()),
         )
     return np.asarray(column.astype(str).to_numpy())
 
@@ -497,30 +423,21 @@ def _stored(adata: AnnData, layer: str | None, argument: str) -> Any:
     if package in _ON_GPU:
         raise InvalidType(
             *_subject(layer, argument),
-            "holds a {package} {kind}, which is in the memory of a GPU",
+            f"holds a {package} {holds.__name__}, which is in the memory of a GPU",
             "copy it to the CPU first, with rapids_singlecell.get.anndata_to_CPU",
-            package=package,
-            kind=holds.__name__,
         )
     return data
 
 
 def _of_raw(adata: AnnData) -> Any:
-    """What ``.raw`` has of the genes that there are.
-
-    Raises
-    ------
-    KeyError
-        Genes that it has not.
-    """
+    """What ``.raw`` has of the genes that there are."""
     lacks = ~adata.var_names.isin(adata.raw.var_names)
     if lacks.any():
         raise NotFound(
             "layer",
             RAW,
-            "lacks genes of {var_names}: {names}",
-            "remove these genes from {adata}",
-            names=listed(adata.var_names[lacks]),
+            f"lacks genes of {VAR_NAMES}: {listed(adata.var_names[lacks])}",
+            f"remove these genes from {ADATA}",
         )
     return adata.raw[:, adata.var_names].X
 
@@ -532,24 +449,15 @@ def _subject(layer: str | None, argument: str) -> tuple[str, object]:
 
 def _check_shape(data: Any, about: tuple[str, object]) -> None:
     if 0 in data.shape:
-        raise InvalidValue(
-            *about,
-            "has no cells, or no genes: its shape is {shape}",
-            shape=str(tuple(data.shape)),
-        )
+        raise InvalidValue(*about, f"has no cells, or no genes: its shape is {tuple(data.shape)}")
 
 
 def _check_real(values: Any, about: tuple[str, object]) -> None:
     if values.dtype.kind not in "biuf":
-        raise InvalidType(
-            *about, "must hold real numbers, and has dtype {dtype}", dtype=str(values.dtype)
-        )
+        raise InvalidType(*about, f"must hold real numbers, and has dtype {values.dtype}")
     if values.dtype.kind == "f" and values.dtype.itemsize not in _PRECISIONS:
         raise InvalidType(
-            *about,
-            "has the unsupported dtype {dtype}",
-            "convert it to float32 or float64",
-            dtype=str(values.dtype),
+            *about, f"has the unsupported dtype {values.dtype}", "convert it to float32 or float64"
         )
 
 

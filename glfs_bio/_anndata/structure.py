@@ -2,39 +2,34 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
 
 from .. import checks
 from ..cells import noise
 from ..cells.batches import split
 from ..cells.cells import Cells, build_problems
-from ..errors import Caution, InvalidValue, Message, naming, warn
-from ..selection import Options, criterion_of
-from . import read, write
+from ..errors import MATRIX, Caution, InvalidValue, arg, call, naming, warn
+from ..options import StructureSpec
+from ..selection import criterion_of
+from . import read, stale
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from anndata import AnnData
 
-    from .._typing import Array, Index, Matrix
+    from .._typing import Array, Index
     from ..criterion.criterion import Criterion, Target
-    from ..data.matrix import RowMatrix
 
 #: Where a structure is kept that was computed on the way of something else.
 KEY = "glfs_structure"
 #: What is kept of each set of cells beside its rows of ``.obsm`` and columns of ``.varm``.
 _NUMBERS = ("assay_noise", "noise_level", "graph_components", "chance")
 _ARRAYS = ("stiffness", "variance", "residuals", "units")
-#: Rows that are looked at of a matrix that is not in memory and in no file that is known.
-_FIRST_ROWS = 20
 #: A gene sets no more than this share of the noise of the platform, where there are so many genes:
 #: .16 of 33 genes of osmFISH, and .03 of whole transcriptomes.
 _MOST, _MANY_GENES = 0.5, 20
@@ -43,69 +38,15 @@ _ALIKE, _NEARLY_ALL = 0.02, 0.8
 
 
 @dataclass(frozen=True)
-class Parameters:
-    """What a structure is computed from, and how: the arguments of ``pp.structure``.
-
-    Attributes
-    ----------
-    stored_key
-        Key of a structure that ``pp.structure`` kept, which has these parameters; None: it is
-        looked for under :data:`KEY`.
-    """
-
-    layer: str | None = None
-    batch_key: str | None = None
-    use_rep: str | None = None
-    neighbors_key: str | None = None
-    n_comps: int | None = 50
-    n_neighbors: int | None = None
-    lambda1: float = 100.0
-    standardize: str | None = "auto"
-    random_state: int | None = 0
-    stored_key: str | None = None
-
-    def record(self) -> dict[str, Any]:
-        """Return the arguments, as ``.uns`` can keep them."""
-        values = asdict(self)
-        del values["stored_key"]
-        return write.parameters(values)
-
-    @classmethod
-    def restored(cls, record: Mapping[str, Any], stored_key: str | None = None) -> Parameters:
-        """Return the parameters that :meth:`record` wrote."""
-        return cls(
-            stored_key=stored_key, **{name: write.restored(value) for name, value in record.items()}
-        )
-
-    def options(self, **methods: Any) -> Options:
-        """Return options of a selection with these parameters, and a method and an objective."""
-        return Options(
-            lambda1=self.lambda1,
-            standardize=self.standardize,
-            n_comps=self.n_comps,
-            n_neighbors=self.n_neighbors,
-            random_state=self.random_state,
-            **methods,
-        )
-
-
-@dataclass(frozen=True)
 class Structure:
-    """The cells in the dimensions of their structure.
+    """The cells in the dimensions of their structure."""
 
-    Attributes
-    ----------
-    sets
-        All cells, or each batch.
-    rows
-        Which cells are in each set.
-    parameters
-        What it was computed from, and how.
-    """
-
+    #: All cells, or each batch
     sets: Sequence[Cells]
+    #: Cells of each set
     rows: tuple[Index, ...]
-    parameters: Parameters
+    #: What it was computed from, and how
+    spec: StructureSpec
 
     def criterion(
         self, target: Target | None = None, *, worst: bool = False, efficiency: Array | None = None
@@ -122,82 +63,58 @@ class Structure:
         return every
 
 
-def parameters_of(adata: AnnData, **given: Any) -> Parameters:
-    """Return the parameters that arguments name; `use_rep` may name a structure that is kept.
-
-    Raises
-    ------
-    InvalidValue
-        A structure that is kept, and something else that it has of its own.
-    """
-    parameters = Parameters(**given)
-    checks.texts(or_none=True, use_rep=parameters.use_rep)
-    if parameters.use_rep is None or not _is_structure(adata.uns.get(parameters.use_rep)):
-        return parameters
+def specified(adata: AnnData, spec: StructureSpec) -> StructureSpec:
+    """Return how a structure is computed, where `use_rep` may name one that is kept."""
+    checks.texts(or_none=True, use_rep=spec.use_rep)
+    if spec.use_rep is None or not _is_structure(adata.uns.get(spec.use_rep)):
+        return spec
     for name in ("layer", "batch_key", "neighbors_key"):
-        if getattr(parameters, name) is not None:
+        if getattr(spec, name) is not None:
             raise InvalidValue(
                 name,
-                getattr(parameters, name),
-                "conflicts with the structure of {arg:use_rep}, which has its own",
+                getattr(spec, name),
+                f"conflicts with the structure of {arg('use_rep')}, which has its own",
                 "remove one of the two",
             )
-    return Parameters.restored(
-        adata.uns[parameters.use_rep]["params"], stored_key=parameters.use_rep
-    )
+    kept = adata.uns[spec.use_rep]["params"]
+    return StructureSpec.restored(kept, stored_key=spec.use_rep)
 
 
 def structure_of(
-    adata: AnnData, parameters: Parameters, inputs: read.Inputs | None = None, *, keep: bool = True
+    adata: AnnData, spec: StructureSpec, inputs: read.Inputs | None = None, *, keep: bool = True
 ) -> Structure:
-    """Return the structure with some parameters: the one that is kept, where it fits, or a new one.
+    """Return a structure: the one that is kept, where it is of these cells, or a new one.
 
-    Parameters
-    ----------
-    adata
-        Cells × genes.
-    parameters
-        What the structure is computed from, and how.
-    inputs
-        The arrays that they name; None: they are read here.
-    keep
-        Keep a new one with the cells, under :data:`KEY`.
-
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        As :func:`~glfs_bio._anndata.read.inputs`; nothing varies; a structure that is named and is
-        of another matrix.
+    A new one is kept with the cells, under :data:`KEY`.
     """
     if keep:
         read.writable(adata)
-    inputs = read.inputs(adata, parameters) if inputs is None else inputs
-    made_of = fingerprints(adata, inputs, parameters)
-    key = KEY if parameters.stored_key is None else parameters.stored_key
+    inputs = read.inputs(adata, spec) if inputs is None else inputs
+    made_of = stale.made_of_all(adata, inputs, spec)
+    key = KEY if spec.stored_key is None else spec.stored_key
     entry = adata.uns.get(key)
-    fits = _is_structure(entry) and key in adata.obsm and entry["made_of"] == made_of
-    if fits and entry["params"] == parameters.record():
-        return _stored(adata, key, parameters)
-    if parameters.stored_key is not None:
+    fits = _is_structure(entry) and key in adata.obsm and not stale.stale(adata, entry, made_of)
+    if fits and entry["params"] == spec.record():
+        return _stored(adata, key, spec)
+    if spec.stored_key is not None:
         raise InvalidValue(
             "use_rep",
-            parameters.stored_key,
+            spec.stored_key,
             "is the structure of another matrix, representation or graph",
-            "run {call:pp.structure} again",
+            f"run {call('pp.structure')} again",
         )
-    structure = compute(adata, inputs, parameters)
+    structure = compute(adata, inputs, spec)
     if keep:
         store(adata, structure, made_of, KEY)
     return structure
 
 
-def compute(adata: AnnData, inputs: read.Inputs, parameters: Parameters) -> Structure:
+def compute(adata: AnnData, inputs: read.Inputs, spec: StructureSpec) -> Structure:
     """Compute the structure, from what was read."""
-    reduction = parameters.options().reduction
     with naming(batch="batch_key"):
         sets = build_problems(
             inputs.data,
-            reduction,
+            spec,
             representation=inputs.representation,
             graph=inputs.graph,
             batch=inputs.batch,
@@ -208,7 +125,7 @@ def compute(adata: AnnData, inputs: read.Inputs, parameters: Parameters) -> Stru
     rows: tuple[Any, ...] = (np.arange(adata.n_obs),)
     if inputs.batch is not None:
         rows = tuple(batch.cells for batch in split(inputs.batch, adata.n_obs))
-    return Structure([one.without_matrix() for one in sets], rows, parameters)
+    return Structure([one.without_matrix() for one in sets], rows, spec)
 
 
 def _warn_of_scaled(sets: Sequence[Cells], *, has_raw: bool) -> None:
@@ -217,12 +134,12 @@ def _warn_of_scaled(sets: Sequence[Cells], *, has_raw: bool) -> None:
     varying = variance[variance > 0]
     alike = np.abs(varying - 1.0) < _ALIKE
     if len(varying) >= _MANY_GENES and alike.mean() > _NEARLY_ALL:
+        raw = f", such as {arg('layer', 'raw')}" if has_raw else ""
         warn(
             Caution(
                 "Nearly all genes have variance 1, as after scaling, which hides the "
                 "difference between expressed genes and noise. Select before scaling, or name "
-                "a log-normalised layer with {arg:layer}{raw}.",
-                raw=Message(", such as {arg:layer=raw}" if has_raw else ""),
+                f"a log-normalised layer with {arg('layer')}{raw}."
             )
         )
 
@@ -235,11 +152,9 @@ def _warn_of_one_gene(adata: AnnData, sets: Sequence[Cells]) -> None:
     if shares.max() > _MOST:
         warn(
             Caution(
-                "{gene} varies much more than the other genes and makes {percent:.0f} % of "
-                "the assumed noise of the platform: is it in the same unit? Correct its unit, "
-                "or remove it from {X}.",
-                gene=str(adata.var_names[int(shares.argmax())]),
-                percent=100.0 * float(shares.max()),
+                f"{adata.var_names[int(shares.argmax())]} varies much more than the other genes "
+                f"and makes {100.0 * float(shares.max()):.0f} % of the assumed noise of the "
+                f"platform: is it in the same unit? Correct its unit, or remove it from {MATRIX}."
             )
         )
 
@@ -262,7 +177,7 @@ def store(adata: AnnData, structure: Structure, made_of: Mapping[str, str], key:
     adata.obsm[key] = cells
     adata.varm[key] = genes
     adata.uns[key] = {
-        "params": structure.parameters.record(),
+        "params": structure.spec.record(),
         "made_of": dict(made_of),
         "set_of_cell": number,
         "sets": blocks,
@@ -273,7 +188,7 @@ def _is_structure(entry: Any) -> bool:
     return isinstance(entry, Mapping) and "set_of_cell" in entry and "made_of" in entry
 
 
-def _stored(adata: AnnData, key: str, parameters: Parameters) -> Structure:
+def _stored(adata: AnnData, key: str, spec: StructureSpec) -> Structure:
     entry = adata.uns[key]
     number = np.asarray(entry["set_of_cell"])
     every, projections = np.asarray(adata.obsm[key]), np.asarray(adata.varm[key])
@@ -293,58 +208,4 @@ def _stored(adata: AnnData, key: str, parameters: Parameters) -> Structure:
         )
         sets.append(own)
         places.append(rows)
-    return Structure(sets, tuple(places), parameters)
-
-
-def fingerprints(adata: AnnData, inputs: read.Inputs, parameters: Parameters) -> dict[str, str]:
-    """Return what tells matrix, representation, graph and batches from others: checksums."""
-    return {
-        "matrix": fingerprint(adata, inputs.data, parameters.layer),
-        "representation": of_values(inputs.representation),
-        "graph": of_values(inputs.graph),
-        "batch": "None"
-        if inputs.batch is None
-        else _checksum([repr(inputs.batch.tolist()).encode()]),
-    }
-
-
-def fingerprint(adata: AnnData, data: RowMatrix, layer: str | None) -> str:
-    """Return what tells the matrix `data` of an object, or its layer, from others: checksums.
-
-    They find every change but one on purpose.
-    It is by the values in memory, by the file of a backed object, by dask's name of an array, else
-    by the first rows.
-    """
-    return _checksum([repr((adata.shape, layer)).encode(), *_content(adata, data)])
-
-
-def of_values(values: Matrix | None) -> str:
-    """Return a checksum of numbers in memory; ``"None"`` where there are none."""
-    return "None" if values is None else _checksum(_parts(values))
-
-
-def _content(adata: AnnData, data: RowMatrix) -> list[Any]:
-    source = data.source
-    if data.in_memory:
-        return _parts(source)
-    if hasattr(source, "dask"):
-        return [str(source.name).encode()]
-    if adata.filename is None:
-        return [repr(source).encode(), *_parts(data.first(_FIRST_ROWS))]
-    about = Path(adata.filename).stat()
-    return [repr((str(adata.filename), about.st_mtime_ns, about.st_size)).encode()]
-
-
-def _parts(values: Matrix) -> list[Any]:
-    if sparse.issparse(values):
-        return [values.format.encode(), *map(_bytes, (values.data, values.indices, values.indptr))]
-    return [repr(values.shape).encode(), _bytes(values)]
-
-
-def _bytes(values: Array) -> Array:
-    """Their bytes, whichever way round they lie."""
-    return np.ascontiguousarray(values).ravel().view(np.uint8)
-
-
-def _checksum(parts: Iterable[Any]) -> str:
-    return "-".join(f"{zlib.crc32(part):08x}" for part in parts)
+    return Structure(sets, tuple(places), spec)

@@ -15,15 +15,31 @@ from .. import checks
 from ..criterion.criterion import Structure, Target, Term
 from ..criterion.targets import Expression, Genes, Labels, Values
 from ..data.indices import check_indices
-from ..errors import NO_VALUE, InvalidType, InvalidValue, Message, NotFound, listed
+from ..errors import (
+    BOOLEAN,
+    CATEGORICAL,
+    MAPPING,
+    NO_VALUE,
+    OBS,
+    OBSM,
+    VAR,
+    InvalidType,
+    InvalidValue,
+    Message,
+    NotFound,
+    arg,
+    listed,
+    shown,
+)
 from ..platform import forms, sheets
 from ..platform.gmt import read_gmt
-from . import columns, names, read, write
+from . import columns, names, read
 
 if TYPE_CHECKING:
     from anndata import AnnData
 
     from .._typing import Array
+    from ..options import Request
 
 log = logging.getLogger(__name__)
 
@@ -36,34 +52,12 @@ _OF_ALL_GENES = {STRUCTURE: Structure(), EXPRESSION: Expression()}
 _FEW_CELLS = 3
 
 
-def resolve(
-    adata: AnnData,
-    preserve: Preserve,
-    cell_weights: str | None,
-    *,
-    symbols: str | None = None,
-    missing: names.Missing = "raise",
-) -> Target | None:
-    """What two arguments ask for; None where it is the structure, all cells counting alike.
-
-    Parameters
-    ----------
-    adata
-        Cells × genes.
-    preserve, cell_weights
-        Those of :func:`~glfs_bio.pp.select_genes`.
-    symbols, missing
-        For names of genes.
-
-    Raises
-    ------
-    KeyError
-        A string that names nothing; unknown genes.
-    TypeError, ValueError
-        Something that cannot be kept, or weights that cannot be used.
-    """
+def resolve(adata: AnnData, request: Request) -> Target | None:
+    """Return what a request asks for; None where it is the structure, all cells counting alike."""
+    preserve, cell_weights = request.preserve, request.cell_weights
+    called: Any = {"symbols": request.symbols, "missing": request.missing}
     checks.texts(cell_weights=cell_weights, or_none=True)
-    if isinstance(preserve, str) and preserve == STRUCTURE and cell_weights is None:
+    if request.is_plain:
         return None
     shares = preserve if isinstance(preserve, Mapping) else {_key(preserve): 1.0}
     if not shares or () in shares:
@@ -74,39 +68,28 @@ def resolve(
             raise InvalidType(
                 "preserve",
                 NO_VALUE,
-                "has the key {what}, which is not a string",
-                "for genes, use a {boolean} column of {var}, or a file",
-                what=(what,),
+                f"has the key {shown(what)}, which is not a string",
+                f"for genes, use a {BOOLEAN} column of {VAR}, or a file",
             )
         checks.number("preserve", share, above=0.0)
-        terms.append((_term(adata, what, symbols=symbols, missing=missing), float(share)))
+        terms.append((_term(adata, what, **called), float(share)))
     largest = max(share for _, share in terms)
     terms = [(term, share / largest) for term, share in terms]
     if cell_weights is not None and list(shares) == [cell_weights]:
         log.warning(
             Message(
-                "{arg:cell_weights} has no effect if {arg:preserve} is the same column "
-                "({name}): all pairs of labels have equal weights.",
-                name=cell_weights,
+                f"{arg('cell_weights')} has no effect if {arg('preserve')} is the same column "
+                f"({cell_weights}): all pairs of labels have equal weights."
             )
         )
     return Target(tuple(terms), None if cell_weights is None else _weights(adata, cell_weights))
 
 
-def describe(entry: Mapping[str, Any]) -> str:
-    """What the shares of a record are shares of, for text."""
-    preserve = write.restored(entry.get("params", {}).get("preserve", STRUCTURE))
-    if isinstance(preserve, str):
-        return f"the {preserve}" if preserve in _OF_ALL_GENES else preserve
-    if isinstance(preserve, Mapping):
-        return " and ".join(preserve)
-    return "the genes to preserve"
-
-
-def sources(preserve: Preserve, cell_weights: str | None) -> set[str]:
-    """Strings that may name something of the cells."""
+def sources(request: Request) -> set[str]:
+    """Strings of a request that may name something of the cells."""
+    preserve = request.preserve
     shares = preserve if isinstance(preserve, Mapping) else [preserve]
-    return {name for name in [*shares, cell_weights] if isinstance(name, str)}
+    return {name for name in [*shares, request.cell_weights] if isinstance(name, str)}
 
 
 def _key(preserve: Any) -> str | tuple[str, ...]:
@@ -117,8 +100,8 @@ def _key(preserve: Any) -> str | tuple[str, ...]:
         raise InvalidType(
             "preserve",
             preserve,
-            "must be 'structure', 'expression', a name in {obs} or {obsm}, gene names, or a "
-            "{mapping} of these to weights",
+            f"must be 'structure', 'expression', a name in {OBS} or {OBSM}, gene names, or a "
+            f"{MAPPING} of these to weights",
         )
     return tuple(preserve)
 
@@ -129,7 +112,7 @@ def _term(adata: AnnData, what: Any, *, symbols: str | None, missing: names.Miss
             return _OF_ALL_GENES[what]
         if what in adata.obs and what in adata.obsm:
             raise InvalidValue(
-                "preserve", what, "is both in {obs} and in {obsm}", "rename one of them"
+                "preserve", what, f"is both in {OBS} and in {OBSM}", "rename one of them"
             )
         if what in adata.obs:
             return _of_column(adata, what)
@@ -140,11 +123,10 @@ def _term(adata: AnnData, what: Any, *, symbols: str | None, missing: names.Miss
             raise NotFound(
                 "preserve",
                 what,
-                "is not 'structure', 'expression', in {obs} ({columns}), in {obsm} "
-                "({spaces}), a {boolean} column of {var}, or a file of genes",
+                f"is not 'structure', 'expression', in {OBS} ({listed(adata.obs.columns)}), in "
+                f"{OBSM} ({listed(adata.obsm.keys())}), a {BOOLEAN} column of {VAR}, or a file of "
+                "genes",
                 "give genes as a list",
-                columns=listed(adata.obs.columns),
-                spaces=listed(adata.obsm.keys()),
             )
         if not stored and what.lower().endswith(".gmt"):
             sets = read_gmt(what).values()
@@ -162,16 +144,15 @@ def _of_column(adata: AnnData, name: str) -> Term:
         raise InvalidType(
             "preserve",
             name,
-            "has dtype {dtype}, which is neither labels nor real numbers",
+            f"has dtype {column.dtype}, which is neither labels nor real numbers",
             "convert it to one of these",
-            dtype=str(column.dtype),
         )
     if pd.api.types.is_integer_dtype(column):
         raise InvalidType(
             "preserve",
             name,
             "holds whole numbers, which may be labels or measurements",
-            "convert labels with {categorical}, and measurements to real numbers",
+            f"convert labels with {CATEGORICAL}, and measurements to real numbers",
         )
     codes, categories = columns.labels(adata, name, "preserve")
     n_cells = np.bincount(codes[codes >= 0], minlength=len(categories))
@@ -181,9 +162,8 @@ def _of_column(adata: AnnData, name: str) -> Term:
     if few:
         log.warning(
             Message(
-                "{arg:preserve}: these labels have only one or two cells, too few for a "
-                "reliable mean: {few}.",
-                few=listed(few),
+                f"{arg('preserve')}: these labels have only one or two cells, too few for a "
+                f"reliable mean: {listed(few)}."
             )
         )
     return Labels(codes)
@@ -200,9 +180,7 @@ def _of_space(adata: AnnData, name: str) -> Term:
     check_indices(values, "preserve", name)
     values = values.toarray() if sparse.issparse(values) else np.asarray(values)
     if values.dtype.kind not in "fiub":
-        raise InvalidType(
-            "preserve", name, "must hold numbers, and has dtype {dtype}", dtype=str(values.dtype)
-        )
+        raise InvalidType("preserve", name, f"must hold numbers, and has dtype {values.dtype}")
     return _of_numbers(values.reshape(adata.n_obs, -1).astype(float), name)
 
 
@@ -216,9 +194,8 @@ def _of_numbers(values: Array, name: str) -> Values:
         raise InvalidValue(
             "preserve",
             name,
-            "is constant over the {n_cells} cells that have it",
+            f"is constant over the {len(known)} cells that have it",
             "choose another target",
-            n_cells=len(known),
         )
     return Values(values)
 
@@ -235,7 +212,7 @@ def _weights(adata: AnnData, name: str) -> Array:
     known = codes >= 0
     if not known.any():
         raise InvalidValue(
-            "cell_weights", name, "has no label for any cell", "choose another column of {obs}"
+            "cell_weights", name, "has no label for any cell", f"choose another column of {OBS}"
         )
     n_cells = np.bincount(codes[known], minlength=len(categories))
     weights = np.ones(adata.n_obs)

@@ -38,11 +38,6 @@ def split(batch: ArrayLike | None, n_cells: int) -> list[Batch]:
     """The batches in the order of their names, or all cells.
 
     Batches of one or two cells have no structure, and are left out.
-
-    Raises
-    ------
-    ValueError
-        A batch that is missing for some cells, or no batch of three cells.
     """
     if batch is None:
         return [Batch(None, None)]
@@ -50,7 +45,7 @@ def split(batch: ArrayLike | None, n_cells: int) -> list[Batch]:
     large = np.flatnonzero(sizes >= _FEWEST_CELLS)
     if not len(large):
         raise InvalidValue(
-            "batch", NO_VALUE, "has no batch of {n} cells", "merge batches", n=_FEWEST_CELLS
+            "batch", NO_VALUE, f"has no batch of {_FEWEST_CELLS} cells", "merge batches"
         )
     return [Batch(str(names[code]), np.flatnonzero(codes == code)) for code in large]
 
@@ -65,15 +60,15 @@ def warn_of_few(batch: ArrayLike | None, n_cells: int) -> None:
     if none.any():
         log.warning(
             Message(
-                "Batches of one or two cells are left out: {names}.",
-                names=_with_sizes(names[none], sizes[none]),
+                "Batches of one or two cells are left out: "
+                f"{_with_sizes(names[none], sizes[none])}."
             )
         )
     if few.any():
         log.warning(
             Message(
-                "Batches with few cells count as much as others: {names}. Merge or remove them.",
-                names=_with_sizes(names[few], sizes[few]),
+                "Batches with few cells count as much as others: "
+                f"{_with_sizes(names[few], sizes[few])}. Merge or remove them."
             )
         )
 
@@ -87,15 +82,11 @@ def _counted(batch: ArrayLike, n_cells: int) -> tuple[NDArray[np.str_], Index, I
     labels = np.asarray(batch)
     if labels.shape != (n_cells,):
         raise InvalidValue(
-            "batch",
-            NO_VALUE,
-            "has shape {shape}, but there are {n} cells",
-            shape=labels.shape,
-            n=n_cells,
+            "batch", NO_VALUE, f"has shape {labels.shape}, but there are {n_cells} cells"
         )
     missing = sum(label is None or label != label for label in labels.tolist())
     if missing:
         raise InvalidValue(
-            "batch", NO_VALUE, "is missing for {n} cells", "fill or remove them", n=missing
+            "batch", NO_VALUE, f"is missing for {missing} cells", "fill or remove them"
         )
     return np.unique(labels.astype(str), return_inverse=True, return_counts=True)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 import numpy as np
 from scipy import sparse
 
-from .. import checks
 from ..data.matrix import (
     Moments,
     RowMatrix,
@@ -32,45 +31,16 @@ if TYPE_CHECKING:
 
     from .._typing import Array, Index, Matrix
     from ..data.products import Products
+    from ..options import StructureSpec
 
 log = logging.getLogger(__name__)
 
-STANDARDIZE = ("noise", "unit", None)
 #: Of more cells than this a sample is drawn.
 MANY_CELLS = graphs.MOST_EXACT
 #: Cells of a sample.
 SAMPLED = 10_000
 #: Cells of the first look, at plain genes: more than there were in any set that decided about it.
 FIRST_LOOK = 5_000
-
-
-@dataclass(frozen=True)
-class Reduction:
-    """How a matrix of cells × genes becomes a problem: parameters of :class:`~glfs_bio.GLFS`.
-
-    `whole_space` is that of :func:`.pca.full_rank`.
-
-    Raises
-    ------
-    TypeError, ValueError
-        A value out of range.
-    """
-
-    n_comps: int | None = 50
-    n_neighbors: int | None = None
-    lambda1: float = 100.0
-    laplacian: str = "normalized"
-    standardize: str | None = "noise"
-    whole_space: bool = False
-    random_state: int | None = 0
-
-    def __post_init__(self) -> None:
-        checks.whole_number("n_comps", self.n_comps, at_least=1, or_none=True)
-        checks.whole_number("n_neighbors", self.n_neighbors, at_least=1, or_none=True)
-        checks.number("lambda1", self.lambda1)
-        checks.one_of("laplacian", self.laplacian, graphs.LAPLACIANS)
-        checks.one_of("standardize", self.standardize, STANDARDIZE)
-        checks.seed(self.random_state, state_too=True)
 
 
 class Whitened(NamedTuple):
@@ -98,42 +68,27 @@ class Axes(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Cells:
-    """Genes and cells in r dimensions; the number of cells is gone but from `basis`.
+    """Genes and cells in r dimensions; the number of cells is gone but from `basis`."""
 
-    Attributes
-    ----------
-    basis
-        V, orthonormal columns, shape (n_cells, r).
-    projections
-        ``C = XᵀV`` of the centred genes in the units of the matrix, shape (n_genes, r).
-    stiffness
-        ``K = Vᵀ (I + λ1 L) V``, shape (r, r).
-    variance
-        Variance of every gene in the units of the matrix, shape (n_genes,).
-    residuals
-        ``σ_i²``, technical noise in the units of the matrix, shape (n_genes,).
-    assay_noise
-        ``σ_0²``, the noise of the assay that will measure the panel, in the units of the matrix.
-    units
-        What genes are multiplied with, shape (n_genes,).
-    noise_level
-        Mean noise of a gene in `units`: 1 where these are units of noise.
-    graph_components
-        Connected components of the graph of the cells.
-    chance
-        Strength of the leading axis where each gene is permuted over the cells; 0 where the axis
-        of the genes as they are is so strong that this was not looked at.
-    """
-
+    #: V, orthonormal columns, shape (n_cells, r)
     basis: Array
+    #: ``C = XᵀV`` of the centred genes, in the units of the matrix, shape (n_genes, r)
     projections: Array
+    #: ``K = Vᵀ (I + λ1 L) V``, shape (r, r)
     stiffness: Array
+    #: Of every gene, in the units of the matrix, shape (n_genes,)
     variance: Array
+    #: ``σ_i²``, technical noise in the units of the matrix, shape (n_genes,)
     residuals: Array
+    #: ``σ_0²``, noise of the assay that will measure the panel, in the units of the matrix
     assay_noise: float
+    #: What genes are multiplied with, shape (n_genes,)
     units: Array
+    #: Mean noise of a gene in `units`: 1 where these are units of noise
     noise_level: float
     graph_components: int = 1
+    #: Strength of the leading axis where genes are permuted over the cells; 0 where the axis is so
+    #: strong that this was not computed
     chance: float = 0.0
 
     @property
@@ -197,23 +152,15 @@ class Cells:
 
 @dataclass(frozen=True, kw_only=True)
 class Problem(Cells):
-    """Cells and their graph, and the genes seen through a subspace of the cells.
+    """Cells and their graph, and the genes seen through a subspace of the cells."""
 
-    Attributes
-    ----------
-    data
-        Cells × genes in memory: all cells, or a :class:`Sample` of many.
-    data_graph
-        Similarities of the cells of `data`.
-    graph
-        Similarities, shape (n_cells, n_cells).
-    full_rank
-        Whether V spans all that the genes span.
-    """
-
+    #: Cells × genes in memory: all cells, or a :class:`Sample`
     data: Matrix
+    #: Similarities of the cells of `data`
     data_graph: sparse.csr_array
+    #: Shape (n_cells, n_cells)
     graph: sparse.csr_array
+    #: Whether V spans all that the genes span
     full_rank: bool
 
     def without_matrix(self) -> Cells:
@@ -233,19 +180,13 @@ class Sample:
 
     What needs every cell's neighbours at hand, or only estimates a number for each gene, is taken
     from these; they are in memory.  All cells make up the subspace, the graph and the projections.
-
-    Attributes
-    ----------
-    data
-        Sampled cells × genes, in single or double precision as they were given.
-    chosen
-        Which of all cells, sorted; None: all.
-    variance
-        Variance of every gene over the sample; None where that is all cells.
     """
 
+    #: Sampled cells × genes, in the precision that they came in
     data: Matrix
+    #: Sorted indices of the sampled cells; None: all
     chosen: Index | None
+    #: Of every gene over the sample; None where that is all cells
     variance: Array | None
 
     @cached_property
@@ -268,17 +209,7 @@ class Sample:
 
 
 def look(cells: RowMatrix, *, whole: bool, random_state: int | None) -> tuple[Moments, Sample]:
-    """Return moments of all cells and a sample of them, in one pass.
-
-    Parameters
-    ----------
-    cells
-        Cells × genes.
-    whole
-        Take all, however many.
-    random_state
-        Seed of the sample.
-    """
+    """Return moments of all cells and a sample of them, in one pass."""
     n_cells = cells.shape[0]
     chosen = None
     if n_cells > MANY_CELLS and not whole:
@@ -301,38 +232,21 @@ def _drawn(n_cells: int, n_drawn: int, random_state: int | None) -> Index:
 @one_thread_if_forked
 def build_problems(
     data: Matrix | RowMatrix,
-    reduction: Reduction,
+    spec: StructureSpec,
     *,
     representation: Array | None = None,
     graph: sparse.csr_array | None = None,
     batch: ArrayLike | None = None,
+    whole_space: bool = False,
 ) -> list[Problem]:
-    """Reduce all cells, or each batch, computing what was not given.
-
-    Parameters
-    ----------
-    data
-        Cells × genes in any form that :class:`~glfs_bio.data.matrix.RowMatrix` takes; never
-        changed.  What is in memory may have any unit that squares can be computed in.
-    reduction
-        How it becomes a problem.
-    representation
-        Coordinates of the cells whose span is V, shape (n_cells, r); None: principal components.
-    graph
-        Checked similarities (:func:`~glfs_bio.cells.graph.check_graph`); None: nearest
-        neighbours in the representation.  Batches have no graph in common.
-    batch
-        Batch of every cell.
-
-    Raises
-    ------
-    InvalidValue
-        Every gene is constant; a batch that is missing for some cells, or has too few.
+    """Reduce all cells, or each batch, computing what was not given: coordinates whose span is V,
+    shape (n_cells, r), and a checked graph (:func:`~glfs_bio.cells.graph.check_graph`).  Shapes:
+    `representation` (n_cells, r).
     """
     whole = in_range(dense_if_flat(RowMatrix(data)))
     if batch is None:
         return _with_components_logged(
-            [_reduced(whole, reduction, representation, graph, "the cells")]
+            [_reduced(whole, spec, representation, graph, "the cells", whole_space)]
         )
     if graph is not None:
         raise InvalidValue(
@@ -347,10 +261,11 @@ def build_problems(
         [
             _reduced(
                 RowMatrix(whole, one.cells),
-                reduction,
+                spec,
                 None if representation is None else representation[one.cells],
                 None,
                 one.name,
+                whole_space,
             )
             for one in batches
         ]
@@ -363,9 +278,8 @@ def _with_components_logged(sets: list[Problem]) -> list[Problem]:
     if most > 1:
         log.warning(
             Message(
-                "The graph of the cells has {n} connected components. If they should be "
-                "connected, use more neighbours, or remove isolated cells.",
-                n=most,
+                f"The graph of the cells has {most} connected components. If they should be "
+                "connected, use more neighbours, or remove isolated cells."
             )
         )
     return sets
@@ -373,38 +287,40 @@ def _with_components_logged(sets: list[Problem]) -> list[Problem]:
 
 def _reduced(
     data: RowMatrix,
-    reduction: Reduction,
+    spec: StructureSpec,
     representation: Array | None,
     graph: sparse.csr_array | None,
     cells_are: str,
+    whole_space: bool,
 ) -> Problem:
     """One set of cells, which messages call `cells_are`."""
-    full_rank = reduction.n_comps is None
-    every, sample = look(data, whole=full_rank, random_state=reduction.random_state)
+    full_rank = spec.n_comps is None
+    every, sample = look(data, whole=full_rank, random_state=spec.random_state)
     if not every.variance.any():
-        raise InvalidValue("X", NO_VALUE, "has no gene that varies over {cells}", cells=cells_are)
-    with few_threads(reduction.n_comps or min(data.shape)):
-        problem = _build(data, every, sample, reduction, representation, graph)
+        raise InvalidValue("X", NO_VALUE, f"has no gene that varies over {cells_are}")
+    with few_threads(spec.n_comps or min(data.shape)):
+        problem = _build(data, every, sample, spec, representation, graph, whole_space)
         if problem.axes.strengths[0] >= chance.SETTINGS.evident:
             return problem
         # Coordinates and a graph that are given are those of the cells, which stay.
         where = None if representation is None else sample.rows(representation)
         near = None if graph is None else problem.data_graph
-        return replace(problem, chance=_by_chance(sample.data, reduction, where, near))
+        return replace(problem, chance=_by_chance(sample.data, spec, where, near, whole_space))
 
 
 def _by_chance(
     data: Matrix,
-    reduction: Reduction,
+    spec: StructureSpec,
     representation: Array | None,
     graph: sparse.csr_array | None,
+    whole_space: bool,
 ) -> float:
     """How strong the leading axis is where genes are permuted over the cells."""
     farthest = 0.0
-    for permuted in chance.draws(data, reduction.random_state):
+    for permuted in chance.draws(data, spec.random_state):
         rows = RowMatrix(permuted)
-        every, sample = look(rows, whole=True, random_state=reduction.random_state)
-        problem = _build(rows, every, sample, reduction, representation, graph)
+        every, sample = look(rows, whole=True, random_state=spec.random_state)
+        problem = _build(rows, every, sample, spec, representation, graph, whole_space)
         farthest = max(farthest, float(problem.axes.strengths[0]))
     return farthest
 
@@ -413,16 +329,17 @@ def _build(
     data: RowMatrix,
     every: Moments,
     sample: Sample,
-    reduction: Reduction,
+    spec: StructureSpec,
     representation: Array | None,
     graph: sparse.csr_array | None,
+    whole_space: bool,
 ) -> Problem:
-    n_comps, n_neighbors, seed = reduction.n_comps, reduction.n_neighbors, reduction.random_state
+    n_comps, n_neighbors, seed = spec.n_comps, spec.n_neighbors, spec.random_state
     all_at_hand = sample.chosen is None
     spread = None
     where: Matrix = representation
     if representation is None:
-        where, spread = _components(data, every, sample, graph, reduction)
+        where, spread = _components(data, every, sample, graph, spec)
     near = graph  # among the sampled cells
     if graph is None or not all_at_hand:
         near = graphs.knn_graph(sample.rows(where), n_neighbors, seed)
@@ -433,7 +350,7 @@ def _build(
         basis, projections = spread
     else:
         if n_comps is None:
-            basis = pca.full_rank(sample.data, whole_space=reduction.whole_space)
+            basis = pca.full_rank(sample.data, whole_space=whole_space)
         else:
             basis = pca.orthonormal(where)
         projections = pca.project(sample.products if all_at_hand else data, basis)
@@ -445,8 +362,8 @@ def _build(
             "recompute it, or leave it out",
         )
     projections[every.variance == 0] = 0.0  # where rounding left some
-    units, noise_level = _units(reduction.standardize, every.variance, residuals)
-    form = graphs.quadratic_form(graph, basis, reduction.laplacian)
+    units, noise_level = _units(spec.standardize, every.variance, residuals)
+    form = graphs.quadratic_form(graph, basis)
     return Problem(
         data=sample.data,
         data_graph=near,
@@ -454,7 +371,7 @@ def _build(
         # In the order of rows that files keep: products of the same numbers round alike.
         basis=np.ascontiguousarray(basis),
         projections=np.ascontiguousarray(projections),
-        stiffness=basis.T @ basis + reduction.lambda1 * form,
+        stiffness=basis.T @ basis + spec.lambda1 * form,
         variance=every.variance,
         residuals=residuals,
         assay_noise=noise.of_assay(every.variance, residuals),
@@ -467,7 +384,7 @@ def _build(
 
 def _units(standardize: str | None, variance: Array, residuals: Array) -> tuple[Array, float]:
     """What genes are multiplied with, and their mean noise then."""
-    if standardize == "noise":
+    if standardize in ("auto", "noise"):
         return noise.gene_units(variance, residuals), 1.0
     units = np.ones_like(variance)
     if standardize == "unit":
@@ -481,24 +398,24 @@ def _components(
     every: Moments,
     sample: Sample,
     graph: sparse.csr_array | None,
-    reduction: Reduction,
+    spec: StructureSpec,
 ) -> tuple[Matrix, tuple[Array, Array] | None]:
     """Principal components of the genes in the units asked for: of noise, these are ``1/σ_i``.
 
     Of all cells, from what is at hand; where that is a sample, with an orthonormal basis of the
     components and the genes' projections on it, which come out of the same passes.
     """
-    n_comps, seed = reduction.n_comps, reduction.random_state
+    n_comps, seed = spec.n_comps, spec.random_state
     scale = np.ones_like(every.variance)
     start = None
-    if reduction.standardize == "unit":
+    if spec.standardize == "unit":
         scale = noise.inverse_root(every.variance)
-    if reduction.standardize == "noise":
+    if spec.standardize in ("auto", "noise"):
         used, near, first = sample, graph, None
         if near is None or sample.chosen is not None:
             used = sample.part(FIRST_LOOK, seed)
             first = _coordinates(used, scale, n_comps, seed, pca.RULES.leading)
-            near = graphs.knn_graph(first, reduction.n_neighbors, seed)
+            near = graphs.knn_graph(first, spec.n_neighbors, seed)
         residuals = noise.measure(used.data, every.variance, near, used.variance)
         scale = noise.inverse_root(residuals)
         if first is not None and n_comps is not None:

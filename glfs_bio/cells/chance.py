@@ -16,22 +16,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Settings:
-    """When chance is looked at, and how far above it structure is.
+    """When chance is looked at, and how far above it structure is."""
 
-    Attributes
-    ----------
-    evident
-        A leading axis this many times the edge of the noise is not compared: permuted genes of
-        nine data sets reach 6 at most, where there are few genes, and 1 where there are many.
-    margin
-        Structure reaches so many times what chance reaches.
-    few_cells, draws
-        Of fewer cells the farthest of so many draws is chance, of more cells a single draw: of pure
-        noise, 20 to 1,000 cells, none of 125 matrices then reached the margin.
-    """
-
+    #: A leading axis this many times the edge of the noise is not compared: permuted genes of nine
+    #: datasets reach 6 at most, with few genes, and 1 with many
     evident: float = 10.0
+    #: Structure is this many times above chance
     margin: float = 1.2
+    #: Chance is the largest of `draws` for fewer cells, one draw for more: of 125 matrices of pure
+    #: noise, 20 to 1,000 cells, none then reached the margin
     few_cells: int = 200
     draws: int = 5
 

@@ -44,21 +44,13 @@ def neighbors_of_each(n_cells: int, n_neighbors: int | None = None) -> int:
 def knn_graph(
     representation: Matrix, n_neighbors: int | None = None, random_state: int | None = 0
 ) -> sparse.csr_array:
-    """Nearest-neighbour graph with heat-kernel weights (He, Cai & Niyogi 2005).
+    """Nearest-neighbour graph of cells, shape (n_cells, r), with heat-kernel weights (He, Cai &
+    Niyogi 2005).
 
     Two cells are joined when either is among the `n_neighbors` nearest of the other, with weight
     ``exp(−distance² / bandwidth)``; the latter is the mean squared distance of joined cells, and
     the weights do not depend on the unit of the representation.  Neighbours are exact up to
     :data:`MOST_EXACT` cells, and nearly all are found beyond (:mod:`.neighbors`).
-
-    Parameters
-    ----------
-    representation
-        Coordinates of the cells, shape (n_cells, r).
-    n_neighbors
-        Neighbours of a cell, itself not counted: see :func:`neighbors_of_each`.
-    random_state
-        Seed of the approximate search.
     """
     n_neighbors = neighbors_of_each(representation.shape[0], n_neighbors)
     if representation.shape[0] > MOST_EXACT:
@@ -77,24 +69,14 @@ def knn_graph(
 
 
 def check_graph(graph: Matrix, n_cells: int, name: str = "graph") -> sparse.csr_array:
-    """Return `graph` as CSR without self-loops, or say what is wrong with it.
-
-    Raises
-    ------
-    TypeError
-        Not real numbers.
-    ValueError
-        Not square of size `n_cells`, not finite, negative or asymmetric.
-    """
+    """Return `graph` as CSR without self-loops, or say what is wrong with it."""
     shape = np.shape(graph)
     if shape != (n_cells, n_cells):
         raise InvalidValue(
             name,
             NO_VALUE,
-            "has shape {shape}, but there are {n} cells",
+            f"has shape {shape}, but there are {n_cells} cells",
             "recompute it on these cells",
-            shape=shape,
-            n=n_cells,
         )
     check_indices(graph, name)
     graph = sparse.csr_array(
@@ -105,9 +87,8 @@ def check_graph(graph: Matrix, n_cells: int, name: str = "graph") -> sparse.csr_
         raise InvalidValue(
             name,
             NO_VALUE,
-            "has negative weights (smallest {smallest:.3g}), and similarities must be ≥ 0",
+            f"has negative weights (smallest {graph.data.min():.3g}), and similarities must be ≥ 0",
             "recompute it",
-            smallest=graph.data.min(),
         )
     gap = abs(graph - graph.T)
     if gap.nnz and gap.max() > _SYMMETRY * graph.max():

@@ -27,25 +27,15 @@ _CHUNK = 2**14
 
 @dataclass(frozen=True)
 class Settings:
-    """What was settled by trial; ``benchmarks/ARCHIVE.md`` has it beside other libraries.
+    """What was settled by trial; ``benchmarks/ARCHIVE.md`` has it beside other libraries."""
 
-    Attributes
-    ----------
-    cells_of_cluster
-        Cells of a cluster, in the mean.
-    sample, most, rounds
-        Cells for each cluster that k-means sees, at most in all, and how often it moves the
-        clusters.
-    looked_at
-        Cells that are looked at for each cell, at least.
-    per_neighbor
-        The same for each neighbour that is wanted.
-    """
-
+    #: Mean number
     cells_of_cluster: int = 400
+    #: Cells per cluster that k-means sees, at most in all, and its rounds
     sample: int = 64
     most: int = 50_000
     rounds: int = 15
+    #: Cells that are looked at for each cell, at least in all and per neighbour
     candidates: int = 5000
     per_neighbor: int = 100
 
@@ -54,10 +44,7 @@ SETTINGS = Settings()
 
 
 def distances(cells: Array, n_neighbors: int, random_state: int | None) -> sparse.csr_array:
-    """Distances to nearly the nearest cells, shape (n_cells, n_cells), in single precision.
-
-    Parameters as of :func:`nearest`.
-    """
+    """Distances to nearly the nearest cells, shape (n_cells, n_cells), in single precision."""
     near, far = nearest(cells, n_neighbors, random_state)
     other = near != np.arange(len(cells), dtype=np.int32)[:, None]
     ends = np.concatenate([[0], np.cumsum(other.sum(axis=1))])
@@ -67,24 +54,12 @@ def distances(cells: Array, n_neighbors: int, random_state: int | None) -> spars
 
 
 def nearest(cells: Array, n_neighbors: int, random_state: int | None) -> tuple[Index, Array]:
-    """Nearly the nearest cells of every cell and their distances, the nearest first.
+    """Nearly the nearest cells of every cell and their distances, the nearest first, two arrays of
+    shape (n_cells, n_neighbors + 1), in single precision.
 
-    Cells are put into clusters.  For the cells of a cluster all distances are computed to those of
-    the clusters nearest to it, as by an inverted file (Sivic and Zisserman 2003).
-
-    Parameters
-    ----------
-    cells
-        Coordinates, shape (n_cells, r).
-    n_neighbors
-        Neighbours of a cell, itself not counted.
-    random_state
-        Seed of the clusters.
-
-    Returns
-    -------
-    Two of shape (n_cells, n_neighbors + 1), in single precision.  Of several cells in one place the
-    cell itself may be missing.
+    Cells, shape (n_cells, r), are put into clusters.  For the cells of a cluster all distances are
+    computed to those of the clusters nearest to it, as by an inverted file (Sivic and Zisserman
+    2003).  Of several cells in one place the cell itself may be missing.
     """
     cells = np.asarray(cells, dtype=np.float32)
     n_candidates = max(SETTINGS.candidates, SETTINGS.per_neighbor * n_neighbors)

@@ -19,22 +19,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Settings:
-    """How much noise a gene has at least, and how it is added up.
+    """How much noise a gene has at least, and how it is added up."""
 
-    Attributes
-    ----------
-    assay
-        Noise of the assay that will measure a panel, in units of the mean noise of the genes that
-        carry structure.  Less trusts genes that hardly vary, more takes highly expressed ones;
-        ``benchmarks/ARCHIVE.md`` has the trials.
-    smallest_share
-        No gene has less noise than this share of its variance.
-    block, rows
-        Entries of a block of dense genes, and cells whose sums are added up by themselves.
-    """
-
+    #: Noise of the assay that will measure a panel, in units of the mean noise of the genes that
+    #: carry structure: less trusts genes that hardly vary, more takes highly expressed ones;
+    #: ``benchmarks/ARCHIVE.md`` has the trials
     assay: float = 0.3
+    #: Least noise of a gene, as a share of its variance
     smallest_share: float = 1e-3
+    #: Entries of a block of dense genes, and cells whose sums are added up by themselves
     block: int = 2**21
     rows: int = 1024
 
@@ -75,17 +68,8 @@ def measure(
 ) -> Array:
     """``σ_i²``: the residual on the normalised Laplacian, at least 10⁻³ of the variance.
 
-    Parameters
-    ----------
-    data
-        Cells × genes.
-    variance
-        Variance of every gene.
-    graph
-        Similarities of the cells.
-    own
-        Variance in `data` where these are a sample of the cells that `variance` is of: the residual
-        is measured as a share of it.  A gene that no cell of the sample expresses is all noise.
+    With `own`, the variance in a sample, the residual is measured as a share of it; a gene that no
+    cell of the sample expresses is all noise.
     """
     residuals = graph_residuals(data, laplacian(graph))
     if own is not None:
@@ -126,17 +110,10 @@ def gene_units(variance: Array, residuals: Array, assay: float | None = None) ->
 
 
 def edge(noise: Array, n_cells: int) -> float:
-    """What the noise of all genes gives along the largest axis of the cells (Marchenko–Pastur).
+    """What noise of variances ``ν_i`` gives along the largest axis of n cells (Marchenko–Pastur).
 
     ``ν (1 + √(n/d_eff))²`` with ``ν = Σ ν_i``, what it gives along any fixed axis, and
     ``d_eff = (Σ ν_i)² / Σ ν_i²``, the number of genes of equal noise that it would be.
-
-    Parameters
-    ----------
-    noise
-        ``ν_i``, the variance of every gene that is noise, in the units of the genes.
-    n_cells
-        n.
     """
     total, squares = noise.sum(), (noise**2).sum()
     if squares == 0.0:
@@ -155,13 +132,6 @@ def elsewhere(variance: Array, residuals: Array, efficiency: Array) -> Array:
 
     The noise ``σ_i²`` becomes ``σ_i²/ε_i`` for the efficiency ε, with which counts shrink, and the
     structure stays: the :func:`gene_units` that follow, as a share of those here.
-
-    Parameters
-    ----------
-    variance, residuals
-        ``var_i`` and ``σ_i²`` of every gene here.
-    efficiency
-        ε ≥ 0 of every gene; 0 is a gene that the platform does not detect.
     """
     structure = reliability(variance, residuals) * variance
     noise = np.divide(

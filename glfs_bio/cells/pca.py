@@ -36,29 +36,18 @@ _EIGENVALUE_TOLERANCE = 1e-9
 
 @dataclass(frozen=True)
 class Rules:
-    """When the iteration ends, and how wide its blocks are.
+    """When the iteration ends, and how wide its blocks are."""
 
-    Attributes
-    ----------
-    leading, every
-        Share of the sum of the eigenvalues that the last product may still add: where the leading
-        directions matter, and where all do.
-    most
-        Products at most.
-    few
-        So few products that span all there is are all made.
-    lanes
-        Columns of a block are the multiple of this nearest to the vectors asked for: what registers
-        and lines of a cache hold.
-    sure
-        Directions that are longer, in units of the longest, are no rounding.
-    """
-
+    #: Share of the sum of the eigenvalues that the last product may still add, where the leading
+    #: axes matter, and where all do
     leading: float = 5e-3
     every: float = 3e-4
     most: int = 20
+    #: So few products that span the whole space are all made
     few: int = 10
+    #: Columns of a block are the nearest multiple: what registers and lines of a cache hold
     lanes: int = 16
+    #: Longer axes, in units of the longest, are no rounding
     sure: float = 1e-6
 
 
@@ -76,28 +65,12 @@ def leading_eigenvectors(
     rounding: float = _EIGENVALUE_TOLERANCE,
     start: Array | None = None,
 ) -> tuple[Array, Array]:
-    """Approximately the largest eigenvalues, shape (n_vectors,), and their eigenvectors.
+    """Approximately the largest eigenvalues, descending, at most `n_vectors`, and their
+    eigenvectors, shape (size, n_vectors), of a positive semidefinite matrix from products with it.
 
-    Parameters
-    ----------
-    times
-        Product with the matrix, symmetric and positive semi-definite.
-    size
-        Its number of rows.
-    n_vectors
-        How many; fewer are returned where the rank is smaller.
-    random_state
-        Seed of the first block.
-    tolerance
-        Share of the sum of the eigenvalues: no more products are made once one adds less.
-    rounding
-        Eigenvalues up to this share of the largest are what rounding in `times` left.
-    start
-        Vectors near the leading ones, these first, shape (size, k); None: a random block.
-
-    Returns
-    -------
-    Eigenvalues in descending order, and eigenvectors, shape (size, n_vectors).
+    No more products are made once one adds less than `tolerance` of the sum of the eigenvalues.
+    Those up to the share `rounding` of the largest are rounding of `times`.  Vectors near the
+    leading ones may be given to `start` with, shape (size, k).
     """
     width = min(max(1, round(n_vectors / RULES.lanes)) * RULES.lanes, size)
     spanning = -(-size // width)
@@ -147,23 +120,11 @@ def _directions(outside: Array, basis: Array, scale: float) -> Array:
 
 
 def check_coordinates(values: ArrayLike, n_cells: int, name: str = "representation") -> Array:
-    """Return coordinates as a float array, or say what is wrong with them.
-
-    Raises
-    ------
-    TypeError
-        Not real numbers.
-    ValueError
-        Not one row a cell, not finite, or the same for all cells.
-    """
+    """Return coordinates as a float array, or say what is wrong with them."""
     shape = np.shape(values)
     if len(shape) != 2 or shape[0] != n_cells:
         raise InvalidValue(
-            name,
-            NO_VALUE,
-            "has shape {shape}, and must have one row for each of {n} cells",
-            shape=shape,
-            n=n_cells,
+            name, NO_VALUE, f"has shape {shape}, and must have one row for each of {n_cells} cells"
         )
     coordinates = checks.real(name, values)
     if not np.ptp(coordinates, axis=0).any():
@@ -209,21 +170,8 @@ def principal_components(
     """Scores of the cells on the leading principal components, shape (n_cells, n_comps).
 
     Sparse data stay sparse, unless one side is so short that all components are asked for.
-
-    Parameters
-    ----------
-    data
-        Cells × genes in memory, or products with these.
-    n_comps
-        Number of components.
-    random_state
-        Seed of :func:`leading_eigenvectors`.
-    scale
-        What genes are multiplied with; None: one.
-    tolerance
-        How closely they are approximated, see :func:`leading_eigenvectors`.
-    start
-        Loadings near those that are looked for, shape (n_genes, k).
+    `tolerance` is that of :func:`leading_eigenvectors`; loadings near those that are looked for may
+    be given to `start` with, shape (n_genes, k).
     """
     known = _known(data)
     n_cells, n_genes = known.matrix.shape
@@ -289,27 +237,13 @@ def spread(
 
     With ``X̃ = (X − mean) diag(scale)`` these are the leading components of X̃ projected onto the
     span of the cells' scores on the sample's components (Halko, Martinsson & Tropp 2011, with these
-    components instead of random ones).
+    components instead of random ones), whose loadings `start` are some more than `n_comps`, shape
+    (n_genes, k).  Returns scores in single precision (n_cells, r), the same with columns of length
+    1, and the projections of the centred genes on these, (n_genes, r).
 
-    Parameters
-    ----------
-    cells
-        Cells × genes.
-    start
-        Loadings of the sample, some more than `n_comps`, shape (n_genes, k).
-    n_comps
-        Number of components.
-    mean, scale
-        Of every gene, see :func:`loadings`.
-    mostly_zero
-        Work on sparse blocks, with scores in single precision, which takes half the time: they are
-        a function of each cell alone, so that their rounding is that of any container.  Basis and
-        projections are exact for these scores.
-
-    Returns
-    -------
-    Scores in single precision (n_cells, r), the same with columns of length 1, and the centred
-    genes' projections on these, (n_genes, r).
+    `mostly_zero` works on sparse blocks, with scores in single precision, which takes half the
+    time: they are a function of each cell alone, so that their rounding is that of any container.
+    Basis and projections are exact for these scores.
     """
     weights, unit = scale[:, None] * start, 1.0
     if mostly_zero:

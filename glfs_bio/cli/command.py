@@ -15,6 +15,7 @@ import typer
 import glfs_bio
 
 from .._signatures import REQUIRED, Parameter, kept, parameters, written
+from ..options import Request
 from . import files, values, words
 from .files import File
 from .stderr import progress, reported
@@ -136,19 +137,19 @@ class Call:
         if not asked and weights is None:
             return others
         panel = given.get("panel", next(iter(given.get("panels", {}).values()), None))
-        made, structure = {}, {}
+        made, spec = Request(), {}
         if isinstance(panel, str) and panel in adata.uns and f"{panel}_selected" in adata.var:
-            from .._anndata.write import restored
+            from .._anndata import results
 
-            made = glfs_bio.pp.recorded_parameters(adata, panel)
-            structure = {name: restored(one) for name, one in adata.uns[panel]["structure"].items()}
+            made = results.request_of(adata, panel)
+            spec = {name: one for name, one in vars(made.structure).items() if name != "stored_key"}
         if asked:
-            glfs_bio.pp.structure(adata, **(structure | asked), key_added=_STRUCTURE)
+            glfs_bio.pp.structure(adata, **(spec | asked), key_added=_STRUCTURE)
         if "preserve" in others:
-            made = {"preserve": others["preserve"]}
+            made = Request(preserve=others["preserve"])
         target = glfs_bio.Preserve(
-            made.get("preserve", "structure"),
-            made.get("cell_weights") if weights is None else weights,
+            made.preserve,
+            made.cell_weights if weights is None else weights,
             _STRUCTURE if asked else None,
         )
         return others | {"preserve": target}

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import glfs_bio
 
-from ..errors import NO_VALUE, InvalidValue
+from ..errors import NO_VALUE, InvalidValue, arg
 from . import files, values
 from .command import Call, command
 from .files import Cells, File, Overwrite, Source, Table, Written
@@ -98,7 +98,7 @@ def order(
     labels, counts = call["labels"], call["counts_layer"]
     if reference is not None and (labels is None or counts is None):
         raise InvalidValue(
-            "reference", reference, "needs {arg:labels} and {arg:counts}", "name both"
+            "reference", reference, f"needs {arg('labels')} and {arg('counts')}", "name both"
         )
     adata = cells.load()
     entry = call(adata)

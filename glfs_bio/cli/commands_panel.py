@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import glfs_bio
 
-from ..errors import InvalidValue
+from ..errors import OBS, InvalidValue, arg
 from . import files, values, words
 from .command import Call, command
 from .files import Backed, Cells, File, Source, Written
@@ -41,7 +41,7 @@ def evaluate(
     """
     if per_label is not None and call["labels"] is None:
         raise InvalidValue(
-            "per_label", per_label, "needs {arg:labels}", "name their column of {obs}"
+            "per_label", per_label, f"needs {arg('labels')}", f"name their column of {OBS}"
         )
     adata = cells.load()
     entry = call(adata)

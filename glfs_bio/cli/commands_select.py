@@ -11,7 +11,7 @@ import typer
 import glfs_bio
 
 from .._signatures import kept
-from ..errors import InvalidValue
+from ..errors import InvalidValue, arg
 from ..methods import METHODS, OBJECTIVES
 from . import files, values, words
 from .command import Call, command
@@ -61,7 +61,7 @@ def select(
     """
     if also and call.knobs:
         name = call.knobs[0]
-        raise InvalidValue(name, call[name], "is for one dataset", "leave out {arg:also}")
+        raise InvalidValue(name, call[name], "is for one dataset", f"leave out {arg('also')}")
     every = dict.fromkeys(map(str, (cells.source, *(also or ()))))
     if len(every) <= len(also or ()):
         raise InvalidValue("also", also, "repeats a file", "name each dataset once")
@@ -88,12 +88,12 @@ def rank(cells: Cells, call: Call, table: Table = None, overwrite: Overwrite = F
 
     Example: glfs-bio rank pbmc.h5ad --method glfs --table ranking.csv
     """
-    from .._anndata import selection
+    from .._anndata import read, results
 
     adata = cells.load()
-    selection.names(adata, call["symbols"])  # a missing column is reported before the work
+    read.symbols(adata, call["symbols"])  # a missing column is reported before the work
     entry = call(adata, key_added="ranking")
-    frame = selection.ranked(adata, "ranking", only="tested").rename_axis("gene").reset_index()
+    frame = results.ranked(adata, "ranking", only="tested").rename_axis("gene").reset_index()
     frame = words.in_symbols(frame, adata, call["symbols"])
     frame["rank"] = frame["rank"].astype(int)
     note(f"{call['method']}: {words.summary(entry)}")
@@ -116,14 +116,14 @@ def extend(
 
     Example: glfs-bio extend pbmc.h5ad catalogue.csv --n-extra 20 --genes order.txt
     """
-    from .._anndata import names, selection
+    from .._anndata import names, read
 
     adata = cells.load()
     entry = call(adata)
     added, symbols = entry["table"], call["symbols"]
     if genes is not None:
         given = names.panel(adata, call["panel"], symbols=symbols, missing="ignore").names
-        called = selection.names(adata, symbols).dropna().to_dict()
+        called = read.symbols(adata, symbols).dropna().to_dict()
         every = [called.get(name, name) for name in (*given, *added["gene"])]
         files.put_names(every, genes, overwrite=written.overwrite)
     summary = f"{len(added)} genes added: {words.summary(entry)}"

@@ -17,7 +17,17 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, Literal
 import glfs_bio
 
 from .._signatures import kept
-from ..errors import NO_VALUE, FileMissing, FileRefused, InvalidValue, Refusal, naming, printable
+from ..errors import (
+    MATRIX,
+    NO_VALUE,
+    FileMissing,
+    FileRefused,
+    InvalidValue,
+    Refusal,
+    arg,
+    naming,
+    printable,
+)
 from ..platform.sheets import check_names
 from .stderr import note
 
@@ -125,14 +135,13 @@ def check(files: Iterable[tuple[str, File, Any]], *, overwrite: bool) -> None:
                 )
         elif not named_so:
             allowed = " or ".join(use.endings)
-            raise InvalidValue(name, file, "must end with {endings}", endings=allowed)
+            raise InvalidValue(name, file, f"must end with {allowed}")
     if len(to_stdout) > 1:
         raise InvalidValue(
             to_stdout[0],
             NO_VALUE,
-            "and {arg:{other}} are both -, which is stdout",
+            f"and {arg(to_stdout[1])} are both -, which is stdout",
             "write one to a file",
-            other=to_stdout[1],
         )
     for _, use, file in every:
         if use.mode == "w":
@@ -152,7 +161,7 @@ def load(
         raise InvalidValue(
             "log1p",
             log1p,
-            "changes the matrix, which {arg:backed} leaves in the file",
+            f"changes the matrix, which {arg('backed')} leaves in the file",
             "choose one",
         )
     if backed and is_one(source):
@@ -176,9 +185,9 @@ def _take_logarithms(adata: AnnData) -> None:
         raise InvalidValue(
             "log1p",
             NO_VALUE,
-            "is for counts, and {X} holds negative values, or decimal numbers that are as small as "
-            "logarithms",
-            "leave {arg:log1p} out",
+            f"is for counts, and {MATRIX} holds negative values, or decimal numbers that are as "
+            "small as logarithms",
+            f"leave {arg('log1p')} out",
         )
     sc.pp.normalize_total(adata)
     sc.pp.log1p(adata)
@@ -200,9 +209,7 @@ def _file_of(source: Path) -> Iterator[Path]:
         except Refusal as refusal:
             if str(refusal.value) == str(named):
                 refusal.value = "stdin"
-            for name, field in refusal.fields.items():
-                if str(field) == str(named):
-                    refusal.fields[name] = "stdin"
+            refusal.problem = refusal.problem.replace(str(named), "stdin")
             raise
 
 
@@ -251,11 +258,7 @@ def put_cells(adata: AnnData, target: Path, *, overwrite: bool) -> None:
     room = shutil.disk_usage(target.parent).free
     if room < (needed := adata.__sizeof__()):
         raise FileRefused(
-            "output",
-            target,
-            "needs {needed:.3g} bytes, and there is room for {room:.3g}",
-            needed=needed,
-            room=room,
+            "output", target, f"needs {needed:.3g} bytes, and there is room for {room:.3g}"
         )
     with replacing(target, ".h5ad", overwrite=overwrite) as name:
         write = adata.write_zarr if name.suffix.lower() == ".zarr" else adata.write_h5ad
@@ -264,7 +267,7 @@ def put_cells(adata: AnnData, target: Path, *, overwrite: bool) -> None:
         except (OSError, RuntimeError) as error:  # HDF5 raises either where the disk fills up
             _, _, said = str(error).partition("error message = '")
             said = said.partition("'")[0] or str(error)
-            raise FileRefused("output", target, "cannot be written", "{said}", said=said) from error
+            raise FileRefused("output", target, "cannot be written", said) from error
 
 
 def put_table(frame: pd.DataFrame, target: Path | None, *, overwrite: bool) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..errors import InvalidType, InvalidValue
+from ..errors import VAR, InvalidType, InvalidValue
 from . import files
 
 if TYPE_CHECKING:
@@ -100,16 +100,10 @@ def _items(part: str, argument: str) -> list[str | re.Pattern[str]]:
         try:
             return [re.compile(part[1:-1])]
         except re.error as error:
-            raise InvalidValue(
-                argument, part, "is not a regular expression", "{said}", said=str(error)
-            ) from error
+            raise InvalidValue(argument, part, "is not a regular expression", str(error)) from error
     if looks_like_a_pattern(part):
         raise InvalidValue(
-            argument,
-            part,
-            "looks like a pattern",
-            "write it between slashes, as '/{part}/'",
-            part=part,
+            argument, part, "looks like a pattern", f"write it between slashes, as '/{part}/'"
         )
     return [part]
 
@@ -165,7 +159,7 @@ def _pair(word: str, argument: str, allowed: str) -> tuple[str, float]:
     name, _, number = word.rpartition("=")
     value = number_or_name(number)
     if not name or isinstance(value, str):
-        raise InvalidValue(argument, word, "must be {allowed}", allowed=allowed)
+        raise InvalidValue(argument, word, f"must be {allowed}")
     return name, value
 
 
@@ -192,7 +186,7 @@ def preserve(words: list[str], argument: str) -> Any:
                 argument,
                 word,
                 "is a list of genes, which stands alone and without a weight",
-                "name a file of them, or a boolean column of {var}",
+                f"name a file of them, or a boolean column of {VAR}",
             )
         if name in weights:
             raise InvalidValue(argument, word, "is there twice", "give it once, as NAME=WEIGHT")

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import NO_VALUE, Door, shortened
+from ..errors import Door, shortened
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -90,21 +90,21 @@ def door(options: Mapping[str, Option]) -> Door:
     )
 
 
-def _argument(options: Mapping[str, Option], name: str, value: Any) -> str:
+def _argument(options: Mapping[str, Option], name: str, value: str | None) -> str:
     """An argument, or one item of it, with its value as it would be given."""
     name, _, key = name.partition("[")
-    given = "" if value is NO_VALUE else _plain(str(value))
+    given = value or ""
     if key:
         given = f"{_plain(key.removesuffix(']'))}={given}".removesuffix("=")
     own = options.get("source" if name in _CELLS else name)
     if own is None:
         called = "IN" if name in _CELLS else name
         return given if given and name in _FILES else f"{called} {given}".strip()
-    if own.is_flag and given in {_TRUE, "True"}:
+    if own.is_flag and given == _TRUE:
         return own.name
-    if own.is_flag and given in {_FALSE, "False"} and own.opposite:
+    if own.is_flag and given == _FALSE and own.opposite:
         return own.opposite
-    if given in {_NONE, "None"} or (own.is_flag and given in {_FALSE, "False"}):
+    if given == _NONE or (own.is_flag and given == _FALSE):
         return f"no {own.name}"
     return f"{own.name} {given}".strip()
 
@@ -153,9 +153,9 @@ def percent(share: float) -> str:
 
 def preserved(entry: Mapping[str, Any], share: float) -> str:
     """The preserved share of the target, as text."""
-    from .._anndata import target
+    from .._anndata import results
 
-    return f"{percent(share)} of {target.describe(entry)}"
+    return f"{percent(share)} of {results.preserved_of(entry)}"
 
 
 def certified(share: float) -> str:
@@ -184,10 +184,10 @@ def summary(entry: Mapping[str, Any]) -> str:
 
 def in_symbols(frame: pd.DataFrame, adata: AnnData, symbols: str | None) -> pd.DataFrame:
     """A table whose genes are called by a column of ``.var``, where it has a name."""
-    from .._anndata import selection
+    from .._anndata import read
 
     if symbols is None:
         return frame
-    names = selection.names(adata, symbols).fillna(adata.var_names.to_series())
+    names = read.symbols(adata, symbols).fillna(adata.var_names.to_series())
     columns = [name for name in ("gene", "substitute") if name in frame]
     return frame.assign(**{name: frame[name].map(names) for name in columns})

@@ -37,13 +37,7 @@ def solve_with(factor: Array, right: Array) -> Array:
 
 
 def solve(matrix: Array, right: Array) -> Array:
-    """``matrix⁻¹ right`` for a symmetric positive definite matrix.
-
-    Raises
-    ------
-    numpy.linalg.LinAlgError
-        It is not positive definite.
-    """
+    """``matrix⁻¹ right`` for a symmetric positive definite matrix."""
     found = factor(matrix)
     if found is None:
         msg = "The matrix is not positive definite."

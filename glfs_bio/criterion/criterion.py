@@ -30,20 +30,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Settings:
-    """What was settled by trial, once for all data sets; ``benchmarks/ARCHIVE.md`` says how.
+    """What was settled by trial, once for all data sets; ``benchmarks/ARCHIVE.md`` says how."""
 
-    Attributes
-    ----------
-    power
-        Of ``Σ g_j g_jᵀ`` and of the like sums for labels and numbers of the cells: 0 is all
-        directions alike (A-optimal designs), 1 the error of predicting every gene (I-optimal).
-    noise, noise_of_cells
-        τ of ``λ2 = τ · n · Tr K / r``, the noise of a measured gene against the structure: where
-        genes are to be predicted, and where labels and numbers of the cells are.  Less favours
-        accuracy and rare types, more favours the same genes from other cells.
-    """
-
+    #: Of ``Σ g_j g_jᵀ`` and of the like sums for labels and cell variables: 0 weighs all axes alike
+    #: (A-optimal designs), 1 is the error of predicting every gene (I-optimal)
     power: float = 0.5
+    #: τ of ``λ2 = τ · n · Tr K / r``, the noise of a measured gene, where genes are predicted, and
+    #: where labels and cell variables are: less favours accuracy and rare types, more favours the
+    #: same genes from other cells
     noise: float = 0.2
     noise_of_cells: float = 0.05
 
@@ -60,20 +54,12 @@ SHARPNESS = 100.0
 
 @dataclass(frozen=True)
 class View:
-    """One set of cells as a term sees it.
-
-    Attributes
-    ----------
-    problem
-        The reduced problem.
-    length
-        Of a whitened gene that stands for one measurement: the unit of ``g_i``.
-    weights
-        How much each cell counts, with mean 1, shape (n_cells,); None: all the same.
-    """
+    """One set of cells as a term sees it."""
 
     problem: Cells
+    #: Of a whitened gene that stands for one measurement: the unit of ``g_i``
     length: float
+    #: Of the cells, with mean 1, shape (n_cells,); None: equal
     weights: Array | None
 
     def some(self, genes: Index | slice) -> Array:
@@ -137,17 +123,11 @@ class Structure(Term):
 
 @dataclass(frozen=True)
 class Target:
-    """What a panel should preserve of one set of cells: terms with their shares.
+    """What a panel should preserve of one set of cells: terms with their shares."""
 
-    Attributes
-    ----------
-    terms
-        With their shares.
-    weights
-        How much each cell counts, shape (n_cells,); None: all the same.
-    """
-
+    #: With their shares
     terms: tuple[tuple[Term, float], ...] = ((Structure(), 1.0),)
+    #: Of the cells, shape (n_cells,); None: equal
     weights: Array | None = None
 
     @property
@@ -189,34 +169,8 @@ class Target:
 class Criterion:
     """F over one set of cells, or over several (batches): the mean, or the worst of them.
 
-    Over the worst a set counts by the share of what all genes keep of it that is still missing, so
-    that sets of little structure count like others.
-
-    Parameters
-    ----------
-    problems
-        One reduced problem per set of cells, over the same genes.
-    targets
-        What is to be preserved of each set of cells; None: the structure.
-    worst
-        Whether the set counts of which least is preserved.
-    efficiency
-        Relative detection efficiency of each gene on the target platform, at most 1, shape
-        (n_genes,); None: that of the reference.
-
-    Raises
-    ------
-    ValueError
-        No set of cells has anything of it.
-
-    Attributes
-    ----------
-    sets : tuple of Cells
-        The sets of cells.
-    targets : tuple of Target
-        What is preserved of each.
-    worst, efficiency
-        As they were given.
+    Over the worst a set counts by the share of what all genes preserve of it that is still missing,
+    so that sets of little structure count like others.
     """
 
     def __init__(
@@ -228,8 +182,12 @@ class Criterion:
         efficiency: Array | None = None,
     ) -> None:
         self.sets = tuple(problems)
+        #: What is preserved of each set
         self.targets = (Target(),) * len(self.sets) if targets is None else tuple(targets)
+        #: The set counts of which least is preserved
         self.worst = worst
+        #: Relative detection efficiency of each gene on the target platform, at most 1, shape
+        #: (n_genes,); None: that of the reference
         self.efficiency = efficiency
         self._views = [
             what.view(problem, np.sqrt(what.noise * units_of_noise(problem)))

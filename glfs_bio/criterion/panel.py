@@ -37,83 +37,47 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis of the structure that a panel leaves unexplained.
+    """An axis of the structure that a panel leaves unexplained."""
 
-    Attributes
-    ----------
-    block
-        Which set of cells it is of.
-    share
-        μ as a share of all that is unexplained.
-    genes
-        How each gene varies along it, noise-standardised, shape (n_genes,).  The gene that varies
-        most is on the positive side.
-    cells
-        How each cell of the set varies along it, shape (n_cells,), on the same sides.
-    """
-
+    #: Its set of cells
     block: int
+    #: μ as a share of all that is unexplained
     share: float
+    #: How each gene varies along it, noise-standardised, shape (n_genes,); positive for the gene
+    #: that varies most
     genes: Array
+    #: How each cell of the set varies along it, shape (n_cells,), with the same sign
     cells: Array
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """How far a panel separates each pair of labels, and by which genes.
+    """How far a panel separates each pair of labels, and by which genes."""
 
-    Attributes
-    ----------
-    first, second
-        Labels of the pairs, shape (n_pairs,).
-    preserved
-        Share of the distance of their means that is preserved, shape (n_pairs,): with
-        the difference δ of the mean rows of Z it is ``1 − δᵀ E δ / δᵀ δ``.
-    work
-        By how much less is preserved without each gene, shape (n_pairs, len(panel)).
-    """
-
+    #: Labels of the pairs, shape (n_pairs,)
     first: Index
     second: Index
+    #: Share of the distance of their means, shape (n_pairs,): ``1 − δᵀ E δ / δᵀ δ`` with the
+    #: difference δ of the mean rows of Z
     preserved: Array
+    #: How much less is preserved without each gene, shape (n_pairs, len(panel))
     work: Array
 
 
 class Substitutions(NamedTuple):
-    """What comes of replacing genes i of a panel S (rows) by genes j (columns).
+    """What comes of replacing genes i of a panel S (rows) by genes j (columns)."""
 
-    Attributes
-    ----------
-    lost
-        ``F(S − i + j) − F(S)``, as a share of what all genes preserve: below zero j is better than
-        i; infinite where j is in the panel.
-    score
-        How much of what i does for the panel j does as well, where 1 is a second measurement of i:
-        by how much less the panel needs i beside j,
-        ``(F(S − i) − F(S)) − (F(S − i + j) − F(S + j))``, over the same for a second measurement
-        of i itself.  A gene that is merely good to have loses little too, but has no score.  Zero
-        where j is in the panel.
-    """
-
+    #: ``F(S − i + j) − F(S)``, as a share of what all genes preserve: negative where j is better
+    #: than i, infinite where j is in the panel
     lost: Array
+    #: How much less the panel needs i with j, ``(F(S − i) − F(S)) − (F(S − i + j) − F(S + j))``, as
+    #: a share of the same for a second measurement of i; so a gene that is merely good has no
+    #: score.  0 where j is in the panel.
     score: Array
 
 
 class MeasuredPanel:
-    """The genes of a panel, and E once they are measured.
-
-    Parameters
-    ----------
-    criterion
-        F.
-    genes
-        Genes of the panel.
-
-    Attributes
-    ----------
-    criterion, genes
-        As they were given.
-    """
+    """The genes of a panel, and E once they are measured."""
 
     def __init__(self, criterion: Criterion, genes: Index) -> None:
         self.criterion = criterion
@@ -125,21 +89,12 @@ class MeasuredPanel:
         return [Posterior(block.only(self.genes)) for block in self.criterion.blocks]
 
     def supports(self, codes: Sequence[Index], n_labels: int) -> Array:
-        """Return the share of each gene's contribution that falls on the cells of each label.
+        """Return the share of each gene's contribution that falls on the cells of each label, shape
+        (len(panel), n_labels).
 
         Without gene i the error at the cells, ``diag(Z E Zᵀ)``, grows by
-        ``(Z E g_i)²/(1 − g_iᵀ E g_i)``; this is summed over the cells of a label.
-
-        Parameters
-        ----------
-        codes
-            Label of every cell, −1 for none, one array a set of cells.
-        n_labels
-            Number of labels.
-
-        Returns
-        -------
-        Shape (len(panel), n_labels).  A row sums to 1 where every cell has a label.
+        ``(Z E g_i)²/(1 − g_iᵀ E g_i)``; this is summed over the cells of a label.  `codes` has one
+        array per set of cells, −1 for no label.  A row sums to 1 where every cell has a label.
         """
         work = np.zeros((len(self.genes), n_labels))
         total = np.zeros(len(self.genes))
@@ -153,12 +108,8 @@ class MeasuredPanel:
     def pairs(self, codes: Sequence[Index], n_labels: int) -> Pairs:
         """Return how far each pair of labels is separated.
 
-        Sets of cells count by the distance of the two labels there.
-
-        Parameters
-        ----------
-        codes, n_labels
-            As for :meth:`supports`.
+        Sets of cells count by the distance of the two labels there.  `codes` are those of
+        :meth:`supports`.
         """
         first, second = np.triu_indices(n_labels, 1)
         whole, left = np.zeros(len(first)), np.zeros(len(first))
@@ -178,11 +129,9 @@ class MeasuredPanel:
         return Pairs(first, second, 1.0 - left / safe, work / safe[:, None])
 
     def losses_by_axis(self) -> list[Array]:
-        """Return shares of each gene's loss along the eigenvectors of W, the axes.
+        """Return shares of each gene's loss along the axes, the eigenvectors of W.
 
-        Returns
-        -------
-        One array a set of cells, shape (len(panel), r), in the order of ``Block.weights``.  The
+        One array per set of cells, shape (len(panel), r), in the order of ``Block.weights``.  The
         shares of a gene sum to 1 over all sets.
         """
         parts = [posterior.losses_by_axis() for posterior in self.posteriors]
@@ -211,15 +160,12 @@ class MeasuredPanel:
         return Axis(number, share, sign * genes, sign * (self.criterion.cells(number) @ along))
 
     def unexplained_cells(self) -> list[Array]:
-        """Return the error that the panel leaves at each cell, ``diag(Z E Zᵀ)``.
+        """Return the error that the panel leaves at each cell, ``diag(Z E Zᵀ)``, one array per set
+        of cells.
 
         In units of the mean over the cells of a set when no gene is measured.  It follows the
         absolute error of what is predicted for a cell: a cell of which more is to be known has more
         unexplained.
-
-        Returns
-        -------
-        One array a set of cells.
         """
         shares = []
         for number, posterior in enumerate(self.posteriors):
@@ -229,18 +175,10 @@ class MeasuredPanel:
         return shares
 
     def substitutions(self, leaving: Index | None = None) -> Substitutions:
-        """Replace genes of the panel, one at a time, by every other gene.
+        """Replace genes i of the panel (None: all), one at a time, by every other gene j.
 
-        Gene i leaves, ``E ← E + E g_i g_iᵀ E/(1 − g_iᵀ E g_i)``, and gene j enters.
-
-        Parameters
-        ----------
-        leaving
-            Genes of the panel that are replaced; None: all.
-
-        Returns
-        -------
-        Arrays of shape (len(leaving), n_genes).
+        Gene i leaves, ``E ← E + E g_i g_iᵀ E/(1 − g_iᵀ E g_i)``, and gene j enters.  Arrays have
+        shape (len(leaving), n_genes).
         """
         criterion = self.criterion
         leaving = self.genes if leaving is None else leaving
@@ -285,12 +223,7 @@ class MeasuredPanel:
 def n_matched(first: Index, second: Index, substitutes: sparse.csr_array) -> int:
     """Return how many genes of two panels can be matched, each with itself or a substitute.
 
-    Parameters
-    ----------
-    first, second
-        Genes of the panels.
-    substitutes
-        As of :meth:`MeasuredPanel.substitutes`; both ways count.
+    Substitutes are those of :meth:`MeasuredPanel.substitutes`; both ways count.
     """
     either = first[:, None] == second[None, :]
     either |= substitutes[first][:, second].toarray()

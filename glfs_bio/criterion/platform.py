@@ -6,8 +6,8 @@ F at the mean of each would be a lower bound of its mean over draws (F is convex
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from ..cells.noise import elsewhere
 from .criterion import Criterion, along
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from .._typing import Array, Index
     from ..cells.cells import Cells
     from .error import Block
@@ -25,27 +27,22 @@ N_DRAWS = 20
 
 @dataclass(frozen=True)
 class Detection:
-    """What the target platform detects of each gene; None is that of the reference.
+    """What the target platform detects of each gene; None is that of the reference."""
 
-    Attributes
-    ----------
-    efficiency
-        Relative detection efficiency, shape (n_genes,).
-    spread
-        Standard deviation of its logarithm, shape (n_genes,).
-    failure
-        Probability that a gene fails, shape (n_genes,).
-    off_target
-        Share of what is detected of a gene that comes from others, shape (n_genes,).
-    worst
-        Whether the worst of the draws counts, and not their mean.
-    """
-
+    #: Relative detection efficiency, shape (n_genes,).
     efficiency: Array | None = None
+    #: Standard deviation of its logarithm, shape (n_genes,).
     spread: Array | None = None
+    #: Probability that a gene fails, shape (n_genes,).
     failure: Array | None = None
+    #: Share of what is detected of a gene that comes from others, shape (n_genes,).
     off_target: Array | None = None
+    #: Whether the worst of the draws counts, and not their mean.
     worst: bool = False
+    #: Whether each gene can be ordered, shape (n_genes,).
+    orderable: NDArray[np.bool_] | None = None
+    #: Of each gene, shape (n_genes, n_bits); zero without one.
+    codewords: NDArray[np.bool_] | None = None
 
     @property
     def noise(self) -> Array | None:
@@ -61,17 +58,15 @@ class Detection:
 
     def only(self, genes: Index) -> Detection:
         """The same of some genes."""
-        some = [None if of_all is None else of_all[genes] for of_all in self._of_genes]
-        return Detection(some[0], some[1], some[2], some[3], self.worst)
+        found: dict[str, Any] = {one.name: getattr(self, one.name) for one in fields(self)}
+        arrays = {name: value[genes] for name, value in found.items() if np.ndim(value)}
+        return replace(self, **arrays)
 
     @property
-    def _of_genes(self) -> tuple[Array | None, ...]:
-        return self.efficiency, self.spread, self.failure, self.off_target
-
-    @property
-    def is_that_of_the_reference(self) -> bool:
-        """Whether nothing is known to differ."""
-        return all(of_all is None for of_all in self._of_genes)
+    def differs(self) -> bool:
+        """Whether anything is detected otherwise than in the reference."""
+        known = self.efficiency, self.spread, self.failure, self.off_target
+        return any(of_genes is not None for of_genes in known)
 
     @property
     def varies(self) -> bool:
@@ -95,19 +90,9 @@ class OnPlatform(Criterion):
     """The mean of F over draws of what the platform detects, or the largest of them.
 
     A draw is a set of blocks whose genes are as long as the platform makes them, so that everything
-    that minimises or bounds a sum of blocks does so here.  `scale` is that without draws: what a
-    panel preserves is on the same scale as without.
-
-    Parameters
-    ----------
-    criterion
-        F with the efficiencies in the middle, and without failures.
-    detection
-        What is drawn.
-    n_draws
-        Number of draws.
-    random_state
-        Seed of the draws.
+    that minimises or bounds a sum of blocks does so here.  `scale` is that of `criterion`, which
+    has the median efficiencies and no failures: what a panel preserves is on the same scale as
+    without draws.
     """
 
     def __init__(

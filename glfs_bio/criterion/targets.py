@@ -31,13 +31,7 @@ class Expression(Term):
 
 @dataclass(frozen=True)
 class Genes(Term):
-    """Some genes, which are to be predicted from the panel: ``Σ_j g_j g_jᵀ`` over them.
-
-    Attributes
-    ----------
-    genes
-        Which.
-    """
+    """Some genes, which are to be predicted from the panel: ``Σ_j g_j g_jᵀ`` over them."""
 
     genes: Index
 
@@ -53,13 +47,9 @@ class Labels(Term):
 
     ``(Σ_{m<m'} δ_mm' δ_mm'ᵀ)^½`` with the differences δ, of norm 1, of the mean rows of Z of the
     classes, so that every pair of classes counts alike, however many cells they have.
-
-    Attributes
-    ----------
-    codes
-        Class of every cell, −1 where it is not known, shape (n_cells,).
     """
 
+    #: Class of every cell, −1 where it is unknown, shape (n_cells,)
     codes: Index
     of_cells: ClassVar[bool] = True
 
@@ -82,14 +72,9 @@ class Labels(Term):
 
 @dataclass(frozen=True)
 class Values(Term):
-    """Numbers of the cells: Y has a column each, centred, with squares that sum to 1.
+    """Numbers of the cells: Y has a column each, centred, with squares that sum to 1."""
 
-    Attributes
-    ----------
-    values
-        Not finite where they are not known, shape (n_cells, n_values).
-    """
-
+    #: Shape (n_cells, n_values); not finite where they are unknown
     values: Array
     of_cells: ClassVar[bool] = True
 

@@ -20,20 +20,7 @@ _COMPRESSED = ("csr", "csc", "bsr")
 
 
 def check_indices(matrix: Any, name: str, value: object = NO_VALUE) -> None:
-    """Refuse a sparse matrix whose indices or pointers are out of range; others pass.
-
-    Parameters
-    ----------
-    matrix
-        In memory: of scipy, or anything else, which passes.
-    name, value
-        The argument that it is, for the refusal.
-
-    Raises
-    ------
-    InvalidValue
-        Saying what is out of range.
-    """
+    """Refuse a sparse matrix whose indices or pointers are out of range; others pass."""
     if not sparse.issparse(matrix):
         return
     fault = None
@@ -46,11 +33,7 @@ def check_indices(matrix: Any, name: str, value: object = NO_VALUE) -> None:
             fault = "there are other numbers of indices and of values"
     if fault is not None:
         raise InvalidValue(
-            name,
-            value,
-            "is a damaged sparse matrix: {fault}",
-            "read or create it again",
-            fault=fault,
+            name, value, f"is a damaged sparse matrix: {fault}", "read or create it again"
         )
 
 

@@ -33,23 +33,16 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Blocks:
-    """How much of a matrix is worked on at once.
+    """How much of a matrix is worked on at once."""
 
-    Attributes
-    ----------
-    dense, sparse_read
-        Entries of a block of a dense matrix, and of what is read at once of a sparse one, where
-        zeros count.
-    stored
-        Stored values of a block of a sparse matrix.  Arrays of few more are not reused when freed:
-        the system's time for new ones was a third of a pass.
-    place
-        Entries of a place for the rows of many parts.
-    """
-
+    #: Entries of a block of a dense matrix, and of what is read at once of a sparse one, zeros
+    #: included
     dense: int = 2**24
     sparse_read: int = 2**26
+    #: Stored values of a block of a sparse matrix; few more are not reused when freed, and new ones
+    #: were a third of the time of a pass
     stored: int = 2**20
+    #: Entries of a place for the rows of many parts
     place: int = 2**24
 
 
@@ -67,24 +60,7 @@ def no_rows(block: Matrix) -> Matrix:
 
 
 class RowMatrix:
-    """Cells × genes, some rows at a time.
-
-    Parameters
-    ----------
-    source
-        NumPy array, CSR or CSC in memory; anything with ``shape``, ``dtype`` and slices of rows,
-        such as an ``h5py.Dataset``, a ``zarr.Array`` or a sparse dataset of anndata; or a dask
-        array with dense or sparse blocks.
-    cells, genes
-        Sorted indices of rows and columns to use; None: all.
-
-    Raises
-    ------
-    TypeError
-        It cannot be read by rows.
-    ValueError
-        A sparse matrix whose indices are out of range; of one in a file, when these are read.
-    """
+    """Cells × genes, some rows at a time."""
 
     def __init__(self, source: Any, cells: Index | None = None, genes: Index | None = None) -> None:
         if isinstance(source, RowMatrix):
@@ -100,13 +76,16 @@ class RowMatrix:
             raise InvalidType(
                 "X",
                 NO_VALUE,
-                "is stored as {form}, which cannot be read by cells",
+                f"is stored as {source.format.upper()}, which cannot be read by cells",
                 "load it into memory, or store it as CSR",
-                form=source.format.upper(),
             )
         if isinstance(source, np.ndarray) or sparse.issparse(source):
             source, cells, genes = _as_block(source, cells, genes), None, None
+        #: NumPy array, CSR or CSC in memory; anything with ``shape``, ``dtype`` and slices of rows,
+        #: such as an ``h5py.Dataset``, a ``zarr.Array`` or a sparse dataset of anndata; or a dask
+        #: array
         self.source: Any = source
+        #: Sorted indices of rows and columns; None: all
         self.cells: Index | None = cells
         self.genes: Index | None = genes
 
@@ -127,19 +106,11 @@ class RowMatrix:
     def sweep(self, part: Part, *shared: Any, merge: Merge = add_up) -> tuple[Sums, Matrix]:
         """One pass: the sums of all parts, and their rows below one another.
 
-        Threads work on blocks while the next is read.  Sums are merged in the order of the blocks,
-        so that they do not depend on the threads.
-
-        Parameters
-        ----------
-        part
-            ``part(block, rows, *shared)`` is called with some rows, as a NumPy array or as CSR, and
-            with their place among all; it returns a tuple of arrays to be merged over the blocks,
-            and a matrix with one row for each of some of the block's cells, in their order.
-        shared
-            What every part needs.
-        merge
-            How the sums of two successive parts become one.
+        ``part(block, rows, *shared)`` gets some rows, as a NumPy array or as CSR, and their place
+        among all.  It returns a tuple of arrays, which `merge` adds up over successive blocks, and
+        a matrix with one row for each of some of the block's cells, in their order.  Threads work
+        on blocks while the next is read.  Sums are merged in the order of the blocks, so that they
+        do not depend on the threads.
         """
         if _is_dask(self.source):
             return self._sweep_dask(part, shared, merge)
@@ -396,11 +367,6 @@ def in_range(data: RowMatrix) -> RowMatrix:
     """The matrix, or a copy in another unit where squares would be zero or infinite.
 
     The unit is a power of two, which changes no digit.
-
-    Raises
-    ------
-    ValueError
-        Such a matrix that is not in memory, by its first rows.
     """
     if not data.in_memory:
         first = data.first(_ROWS)
@@ -409,9 +375,8 @@ def in_range(data: RowMatrix) -> RowMatrix:
             raise InvalidValue(
                 "X",
                 NO_VALUE,
-                "is in a unit in which its values are {extent:.3g} at most",
+                f"is in a unit in which its values are {extent:.3g} at most",
                 "bring it into another unit, such as that of logarithms of counts",
-                extent=extent,
             )
         return data
     source = data.source
@@ -442,20 +407,7 @@ class Moments:
 
 
 def moments(data: RowMatrix, sample: Index | None = None) -> tuple[Moments, Matrix]:
-    """Mean and variance of every gene, and some of the cells, in one pass.
-
-    Parameters
-    ----------
-    data
-        Cells × genes.
-    sample
-        Sorted indices of the cells to return; None: all.
-
-    Raises
-    ------
-    ValueError
-        Values that are not finite.
-    """
+    """Mean and variance of every gene, and the cells `sample` (None: all), in one pass."""
     in_sample = None
     if not data.in_memory:
         in_sample = np.zeros(data.shape[0], dtype=bool)

@@ -12,13 +12,7 @@ _OF_CELLS = 8
 
 
 def full_rank_fits(n_cells: int, n_genes: int) -> None:
-    """Refuse the problem at full rank where it would need more memory than there is.
-
-    Raises
-    ------
-    ValueError
-        Naming both sizes.  Where the system does not say how much there is, nothing is refused.
-    """
+    """Refuse the problem at full rank where it would need more memory than there is."""
     there_is = _installed()
     rank = min(n_cells, n_genes)
     needed = 8 * rank * (_OF_GENES * n_genes + _OF_CELLS * n_cells)
@@ -26,13 +20,9 @@ def full_rank_fits(n_cells: int, n_genes: int) -> None:
         raise InvalidValue(
             "n_comps",
             None,
-            "needs about {needed:.0f} GB for {n_cells} cells × {n_genes} genes, but "
-            "{there_is:.0f} GB are available",
+            f"needs about {needed / 1e9:.0f} GB for {n_cells} cells × {n_genes} genes, but "
+            f"{there_is / 1e9:.0f} GB are available",
             "give it a number, such as 50",
-            needed=needed / 1e9,
-            n_cells=n_cells,
-            n_genes=n_genes,
-            there_is=there_is / 1e9,
         )
 
 

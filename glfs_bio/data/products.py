@@ -127,20 +127,13 @@ class ScaledGenes:
     Products with a sparse matrix take the time of reading it and the vectors, which single
     precision halves.  What makes them is a function of the values alone, never of the container,
     so that its rounding cannot make a difference between containers.
-
-    Attributes
-    ----------
-    products
-        With X in a unit that brings them into the range of single precision.
-    scale
-        What genes are multiplied with, at most one, shape (n_genes, 1) and in the precision of
-        products.
-    unit
-        What is left out of both.
     """
 
+    #: With X in a unit that suits single precision
     products: Products
+    #: At most one, shape (n_genes, 1), in the precision of the products
     scale: Array
+    #: Factor that is left out of both
     unit: float
 
     @classmethod

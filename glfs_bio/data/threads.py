@@ -19,7 +19,7 @@ from functools import cache, wraps
 from itertools import islice, starmap
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from ..errors import NO_VALUE, Unsupported
+from ..errors import NO_VALUE, SPAWN, Unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -136,19 +136,13 @@ def one_thread_if_forked(
 
 
 def need_numba(task: str) -> None:
-    """Refuse what numba would end this process for: its threads cannot be started again.
-
-    Raises
-    ------
-    Unsupported
-        This process was forked after numba's OpenMP threads had run.
-    """
+    """Refuse what numba would end this process for: its threads cannot be started again."""
     if forked() and _numba_ran_before(os.getpid()):
         raise Unsupported(
             task,
             NO_VALUE,
             "needs threads of numba, which ran before this process was forked and cannot run in it",
-            "start the workers with {spawn}",
+            f"start the workers with {SPAWN}",
         )
 
 

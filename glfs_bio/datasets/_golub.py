@@ -56,13 +56,6 @@ def golub() -> AnnData:
     ``.layers["call"]`` : int8, shape (72, 7129)
         Presence: 2 present, 1 marginal, 0 absent.
 
-    Raises
-    ------
-    ConnectionError
-        If the files cannot be downloaded.
-    ValueError
-        If a file differs from the published one.
-
     Examples
     --------
     >>> import glfs_bio
@@ -86,10 +79,8 @@ def _local(folder: str | None, name: str) -> Path | None:
         raise InvalidValue(
             _FOLDER,
             folder,
-            "has a file raw/{name} that differs from the published one (sha256 {found})",
+            f"has a file raw/{name} that differs from the published one (sha256 {found})",
             "remove it to download it again",
-            name=name,
-            found=found,
         )
     return file
 
@@ -104,21 +95,17 @@ def _download(name: str) -> str:
         raise Unreachable(
             _FOLDER,
             NO_VALUE,
-            "is not a folder with raw/{name}, and {url} cannot be downloaded ({error})",
+            f"is not a folder with raw/{name}, and {url} cannot be downloaded "
+            f"({type(error).__name__})",
             "go online, or name such a folder in the environment variable",
-            name=name,
-            url=url,
-            error=type(error).__name__,
         ) from error
     except ValueError as error:
         raise InvalidValue(
             _FOLDER,
             NO_VALUE,
-            "is not a folder with raw/{name}, and {url} differs from the published file ({reason})",
+            f"is not a folder with raw/{name}, and {url} differs from the published file "
+            f"({reason(error)})",
             "name such a folder in the environment variable",
-            name=name,
-            url=url,
-            reason=reason(error),
         ) from error
 
 

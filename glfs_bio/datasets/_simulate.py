@@ -59,11 +59,6 @@ def simulate(
     ``.uns["simulate"]`` : dict
         Arguments of the call.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is out of range.
-
     References
     ----------
     .. [1] B. Wang and A. Goldenberg, Gradient-based Laplacian Feature Selection, section 3.1.

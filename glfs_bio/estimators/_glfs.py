@@ -23,9 +23,10 @@ from ..criterion.criterion import Criterion, Target
 from ..criterion.targets import Expression, Labels, Values
 from ..errors import NO_VALUE, InvalidValue
 from ..laprls import check_classes, class_graph, is_labelled
-from ..methods import OBJECTIVES, Method, Question
-from ..ranking import measured
-from ..selection import Options, check_sizes, rank_genes
+from ..methods import OBJECTIVES, Method
+from ..options import Request
+from ..panel import measured
+from ..selection import Candidates, check_sizes, rank_genes
 from ._input import validated
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
     from .._typing import Matrix
     from ..cells.cells import Problem
-    from ..ranking import Ranking
+    from ..panel import Panel
 
 
 _OF_Y = ("labels", "values")
@@ -197,11 +198,8 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
         Raises
         ------
-        TypeError
-            If X is an AnnData object.
         ValueError
-            If a parameter is out of range, if X is not finite or no gene varies, if `graph` has
-            another size, if λ leaves no gene, or if `y` does not vary.
+            If λ leaves no gene.
         """
         checks.one_of("preserve", self.preserve, _PRESERVE)
         X = validated(
@@ -209,19 +207,16 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             X,
             ensure_min_samples=3,
         )
-        ranking = rank_genes(
+        panel = rank_genes(
             X,
-            Question(
-                self.n_genes,
-                include=() if include is None else include,
-                target=self._target(y, X.shape[0]),
-            ),
-            self._options(),
+            self._request(),
+            candidates=Candidates.of(X.shape[1], () if include is None else include),
+            target=self._target(y, X.shape[0]),
             graph=graph,
             representation=representation,
             batch=batch,
         )
-        self._take(ranking)
+        self._take(panel)
         return self
 
     def fit_transform(self, X: Matrix, y: ArrayLike | None = None, **fit_params: Any) -> Any:
@@ -244,7 +239,7 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         ValueError
-            As in :meth:`fit`, or if X is sparse and ``set_output`` asks for a table.
+            If X is sparse and ``set_output`` asks for a table.
         """
         default = get_config()["transform_output"]
         container = getattr(self, "_sklearn_output_config", {}).get("transform", default)
@@ -252,9 +247,9 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             raise InvalidValue(
                 "X",
                 NO_VALUE,
-                "is sparse, and set_output(transform={container}) asks for a table, which is dense",
+                f"is sparse, and set_output(transform={container!r}) asks for a table, which "
+                "is dense",
                 "call set_output(transform='default'), or pass a dense matrix",
-                container=repr(container),
             )
         return super().fit_transform(X, y, **fit_params)
 
@@ -279,21 +274,24 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """The objective, as an instance."""
         return OBJECTIVES.resolve("objective", self.objective)
 
-    def _options(self) -> Options:
+    def _request(self) -> Request:
         names = ("objective", "lambda1", "standardize", "n_comps", "n_neighbors", "random_state")
-        return Options(**{name: getattr(self, name) for name in names})
+        return Request.of(self.n_genes, **{name: getattr(self, name) for name in names})
 
-    def _take(self, ranking: Ranking) -> None:
-        self.weights_ = ranking.weights
-        self.losses_ = ranking.losses
-        self.scores_ = ranking.scores
-        self.ranking_ = ranking.ranks
-        self.n_selected_ = ranking.n_selected
-        for name in ("preserved", "optimality", "curve", "path", "kkt", "converged", "n_iter"):
-            if name in ranking.info:
-                setattr(self, f"{name}_", ranking.info[name])
-        if "lam" in ranking.info:
-            self.lambda_ = ranking.info["lam"]
+    def _take(self, panel: Panel) -> None:
+        self.weights_ = panel.weights
+        self.losses_ = panel.losses
+        self.scores_ = panel.scores
+        self.ranking_ = panel.ranks
+        self.n_selected_ = panel.n_selected
+        self.preserved_ = panel.preserved
+        if len(panel.optimality):
+            self.optimality_ = panel.optimality
+        for name in ("curve", "path", "kkt", "converged", "n_iter"):
+            if name in panel.info:
+                setattr(self, f"{name}_", panel.info[name])
+        if "lam" in panel.info:
+            self.lambda_ = panel.info["lam"]
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
@@ -368,11 +366,6 @@ class SupervisedGLFS(GLFS):
         -------
         SupervisedGLFS
             The fitted estimator.
-
-        Raises
-        ------
-        ValueError
-            As in :class:`~glfs_bio.GLFS`, or if there are fewer than two classes with two samples.
         """
         checks.no_anndata(X)
         labels = self._labels(y)
@@ -381,11 +374,11 @@ class SupervisedGLFS(GLFS):
             super().fit(X, graph=class_graph(labels))
             return self
         problem = self._problem(*self._labelled(X, labels), [self.n_genes])
-        ranking = self.method.panels(problem, [self.n_genes])[0]
-        self._take(measured(ranking, Criterion([problem]), np.arange(len(problem.variance))))
+        panel = self.method.panels(problem, [self.n_genes])[0]
+        self._take(measured(panel, Criterion([problem]), np.arange(len(problem.variance))))
         return self
 
-    def panels(self, X: Matrix, y: ArrayLike, sizes: Sequence[int]) -> list[Ranking]:
+    def panels(self, X: Matrix, y: ArrayLike, sizes: Sequence[int]) -> list[Panel]:
         """Rank the genes for several panel sizes, each a solution along λ, at the cost of one.
 
         Parameters
@@ -399,16 +392,21 @@ class SupervisedGLFS(GLFS):
 
         Returns
         -------
-        list of Ranking
-            One ranking per size.
+        list of Panel
+            One panel per size.
         """
         problem = self._problem(*self._labelled(X, self._labels(y)), sizes)
         return self.method.panels(problem, sizes)
 
     def _problem(self, X: Matrix, labels: NDArray[np.generic], sizes: Sequence[int]) -> Problem:
-        options = self._options()
-        check_sizes(X.shape, options, sizes, X.shape[1])
-        return build_problems(X, options.reduction, graph=class_graph(labels))[0]
+        request = self._request()
+        check_sizes(X.shape, request.structure, sizes, X.shape[1])
+        return build_problems(
+            X,
+            request.spec,
+            graph=class_graph(labels),
+            whole_space=request.ranker.whole_space,
+        )[0]
 
     def _labels(self, y: ArrayLike | None) -> NDArray[np.generic]:
         if y is None:
@@ -443,10 +441,8 @@ def _no_target(estimator: GLFS, values: str) -> InvalidValue:
     return InvalidValue(
         "y",
         NO_VALUE,
-        "is missing: {kind} requires y to be passed, but the target y is None",
-        "pass the {values}",
-        kind=type(estimator).__name__,
-        values=values,
+        f"is missing: {type(estimator).__name__} requires y to be passed, but the target y is None",
+        f"pass the {values}",
     )
 
 

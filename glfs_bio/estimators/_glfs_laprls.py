@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import checks
 from ..cells import noise
-from ..errors import NO_VALUE, InvalidType, InvalidValue, listed
+from ..errors import NO_VALUE, NONE, InvalidType, InvalidValue, arg, listed
 from ..laprls import check_classes, class_graph, is_labelled, n_folds
 from ._glfs import GLFS, SupervisedGLFS
 from ._input import validated
@@ -44,23 +44,15 @@ SELECTORS: dict[str, Callable[..., GLFS]] = {
 
 @dataclass(frozen=True)
 class Rules:
-    """Thresholds of the automatic choices; ``benchmarks/ARCHIVE.md`` has the trials.
+    """Thresholds of the automatic choices; ``benchmarks/ARCHIVE.md`` has the trials."""
 
-    Attributes
-    ----------
-    full_rank
-        Maximum number of samples for full rank, which takes a second there.
-    n_comps
-        Number of components for more samples.
-    classes
-        Maximum number of samples for the graph of the classes.
-    enough
-        Minimum number of samples in two classes, so that folds leave some to be joined.
-    """
-
+    #: Most samples for full rank, which takes a second there
     full_rank: int = 100
+    #: For more samples
     n_comps: int = 50
+    #: Most samples for the graph of the classes
     classes: int = 400
+    #: Fewest samples in two classes, so that folds leave some to be joined
     enough: int = 4
 
 
@@ -206,13 +198,6 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         -------
         GLFSLapRLSClassifier
             The fitted classifier.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is out of range, if there are fewer than two classes, if no class has two
-            samples where folds or the graph of the classes need them, or if `include` has more
-            genes than `n_genes`.
         """
         X, labels = validated(
             self,
@@ -228,7 +213,7 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         checks.seed(self.random_state, state_too=True)
         for name, part in (("selector", self.selector), ("classifier", self.classifier)):
             if part is not None and not isinstance(part, BaseEstimator):
-                raise InvalidType(name, part, "must be an estimator, or {none}")
+                raise InvalidType(name, part, f"must be an estimator, or {NONE}")
         check_classification_targets(labels)
         labelled = is_labelled(labels)
         self.classes_ = check_classes(labels[labelled])
@@ -239,7 +224,7 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         blocks = None if batch is None else np.asarray(batch)
         if blocks is not None and blocks.shape != labels.shape:
             raise InvalidValue(
-                "batch", blocks, "must have one value for each of the {n} samples", n=len(labels)
+                "batch", blocks, f"must have one value for each of the {len(labels)} samples"
             )
         selector = self._selector(labels)
         if len(self.tried_) > 1:
@@ -278,9 +263,8 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             raise InvalidValue(
                 "include",
                 NO_VALUE,
-                "has {n} genes, more than {arg:n_genes} allows",
-                "ask for {n} genes or more",
-                n=n_included,
+                f"has {n_included} genes, more than {arg('n_genes')} allows",
+                f"ask for {n_included} genes or more",
             )
         return numbers
 
@@ -394,11 +378,6 @@ def _in_cliques(
 
     Groups are classes, or the classes of each batch.  With batches genes are centred within each,
     which removes differences between batches.
-
-    Raises
-    ------
-    ValueError
-        If no batch has two classes with two samples each.
     """
     known = np.flatnonzero(is_labelled(y))
     classes, code = np.unique(y[known], return_inverse=True)
@@ -442,12 +421,6 @@ def fewest_genes(cv_results: Mapping[str, Any]) -> int:
     int
         Index of the candidate.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If these are no results of a search, if the grid has no `n_genes` or several, or if there is
-        no score.
-
     See Also
     --------
     GLFS : Selector with the parameter `n_genes`.
@@ -467,8 +440,7 @@ def fewest_genes(cv_results: Mapping[str, Any]) -> int:
         raise InvalidValue(
             "cv_results",
             NO_VALUE,
-            "must be those of a grid with one parameter n_genes; it has {names}",
-            names=listed(names),
+            f"must be those of a grid with one parameter n_genes; it has {listed(names)}",
         )
     score = np.asarray(cv_results["mean_test_score"])
     n_genes = np.asarray(cv_results[names[0]], dtype=float)
@@ -476,8 +448,7 @@ def fewest_genes(cv_results: Mapping[str, Any]) -> int:
         raise InvalidValue(
             "cv_results",
             NO_VALUE,
-            "must hold a mean_test_score for each of the {n} candidates",
-            n=len(n_genes),
+            f"must hold a mean_test_score for each of the {len(n_genes)} candidates",
         )
     best = np.flatnonzero(score >= np.nanmax(score) - _SAME_SCORE)
     n_genes = n_genes[best]

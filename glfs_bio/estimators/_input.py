@@ -18,11 +18,6 @@ def validated(estimator: BaseEstimator, X: Any, *labels: Any, **how: Any) -> Any
     """Return a matrix, with labels where there are some, as scikit-learn's ``validate_data`` does.
 
     Dense, CSR or CSC, in single or double precision.
-
-    Raises
-    ------
-    TypeError, ValueError
-        Not a matrix of finite real numbers, or a damaged one.
     """
     checks.no_anndata(X)
     check_indices(X, "X")

@@ -135,12 +135,6 @@ class LapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -------
         LapRLSClassifier
             The fitted classifier.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is out of range, if values are not finite, if there are fewer than two
-            classes, or if `graph` or `feature_weight` has another size.
         """
         checks.number("lambda1", self.lambda1)
         checks.number("lambda2", self.lambda2, above=0.0)
@@ -198,8 +192,7 @@ class LapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise InvalidValue(
                 "feature_weight",
                 weight,
-                "must hold one number ≥ 0 for each of {n} features",
-                n=len(scale),
+                f"must hold one number ≥ 0 for each of {len(scale)} features",
             )
         return scale * np.sqrt(weight)
 

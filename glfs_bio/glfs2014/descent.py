@@ -17,21 +17,14 @@ TOLERANCE = 1e-4
 
 @dataclass(frozen=True)
 class Rules:
-    """Which steps are taken.
+    """Which steps are taken."""
 
-    Attributes
-    ----------
-    drop
-        No direction may lose more than this share of its weight in one step, or it could jump over
-        the top of a/(1+a)² and leave its branch by accident.
-    decrease
-        Share of the decrease that the slope promises, of which a step has to make at least as much.
-    rounding
-        Share of the objective by which it may seem to rise.
-    """
-
+    #: Largest share of its weight that a direction loses in one step: more could jump over the top
+    #: of a/(1+a)² and leave its branch by accident
     drop: float = 0.3
+    #: Smallest share of the decrease promised by the slope
     decrease: float = 1e-4
+    #: Share of the objective by which it may seem to rise
     rounding: float = 1e-13
 
 
@@ -40,32 +33,20 @@ RULES = Rules()
 
 @dataclass(frozen=True)
 class Solution:
-    """A stationary point at one λ.
-
-    Attributes
-    ----------
-    lam
-        λ.
-    beta
-        β, shape (n_genes,).
-    gradient
-        ``∂φ/∂β``, shape (n_genes,).
-    value
-        ``φ(β)``, without the penalty.
-    kkt
-        Largest :func:`kkt_residuals`.
-    n_iter
-        Accepted steps.
-    converged
-        Whether `kkt` is within the tolerance.
-    """
+    """A stationary point at one λ."""
 
     lam: float
+    #: β, shape (n_genes,)
     beta: Array
+    #: ``∂φ/∂β``, shape (n_genes,)
     gradient: Array
+    #: ``φ(β)``, without the penalty
     value: float
+    #: Largest :func:`kkt_residuals`
     kkt: float
+    #: Accepted steps
     n_iter: int
+    #: Whether `kkt` is within the tolerance
     converged: bool
 
     @property

@@ -17,22 +17,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Rules:
-    """How far a Newton step goes, and how many genes it is taken on.
+    """How far a Newton step goes, and how many genes it is taken on."""
 
-    Attributes
-    ----------
-    ridges
-        Added to the Hessian in units of its diagonal; more, towards a gradient step, where rounding
-        has left no descent in the step before.
-    entering
-        Genes that may enter at once, for each direction.
-    shortest, longest
-        Multiples of a step: where the line search gives up, and how far a step is gone on along
-        whose model was made more convex than the objective.
-    """
-
+    #: Added to the Hessian in units of its diagonal; the next, towards a gradient step, where
+    #: rounding left no descent
     ridges: tuple[float, ...] = (1e-7, 1e-4, 1e-1, 1e2)
+    #: Genes that may enter at once, per direction
     entering: int = 2
+    #: Multiples of a step: where the line search gives up, and how far it goes on where the model
+    #: was made more convex than the objective
     shortest: float = 1e-10
     longest: float = 64.0
 
@@ -48,23 +41,12 @@ def minimise(
     tol: float = TOLERANCE,
     max_iter: int = 1000,
 ) -> Solution:
-    """Descend from `beta` to a stationary point, by Newton steps on the genes that matter.
+    """Descend from `beta`, shape (n_genes,), to a stationary point, by Newton steps on the genes
+    that matter.
 
     The genes with β > 0 are solved first; then one gradient over all genes finds those that must
-    join them, until none does.
-
-    Parameters
-    ----------
-    objective
-        The objective φ.
-    beta
-        Where to start, shape (n_genes,).
-    lam
-        λ > 0.
-    tol
-        Largest allowed violation of the optimality conditions, in units of λ.
-    max_iter
-        Accepted steps, over all rounds.
+    join them, until none does.  `tol` is the largest violation of the optimality conditions in
+    units of λ, `max_iter` counts accepted steps over all rounds.
     """
     beta = beta.copy()
     steps = 0
@@ -172,13 +154,12 @@ def _lengthen(point: Point, accepted: Point, step: Array, drop: float, lam: floa
 def solve_bounded_qp(
     hessian: Array, factor: Array, slope: Array, lower: Array, *, max_iter: int = 50
 ) -> Array:
-    """Minimise ``½ xᵀHx + sᵀx`` over ``x ≥ lower`` by block pivoting.
+    """Minimise ``½ xᵀHx + sᵀx`` over ``x ≥ lower`` by block pivoting; `factor` is that of H
+    (:func:`~glfs_bio.criterion.cholesky.factor`).
 
-    `factor` is H's, see :func:`~glfs_bio.criterion.cholesky.factor`.
-
-    Every round solves on the free variables and moves all violated ones at once (Portugal,
-    Júdice & Vicente 1994).  Block pivoting can cycle; the last point, clipped to the bounds, is
-    then still a good step, and the caller's line search decides how much of it is taken.
+    Every round solves on the free variables and moves all violated ones at once (Portugal, Júdice &
+    Vicente 1994).  Block pivoting can cycle; the last point, clipped to the bounds, is then still a
+    good step, and the caller's line search decides how much of it is taken.
     """
     free = np.ones(len(slope), dtype=bool)
     x = np.zeros_like(slope)

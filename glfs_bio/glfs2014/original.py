@@ -14,9 +14,9 @@ from ..cells import noise
 from ..cells.graph import knn_graph
 from ..data.matrix import doubled
 from ..data.threads import few_threads
-from ..errors import NO_VALUE, Caution, InvalidValue
+from ..errors import NO_VALUE, Caution, InvalidValue, arg
 from ..methods import Method
-from ..ranking import Ranking, without_ties
+from ..panel import Panel, without_ties
 from . import path
 from .descent import TOLERANCE
 from .variance import Block, Variance
@@ -25,32 +25,25 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .._typing import Array, Index
-    from ..cells.cells import Problem, Reduction
+    from ..cells.cells import Problem
+    from ..options import StructureSpec
     from .descent import Solution
 
 
 @dataclass(frozen=True)
 class Rules:
-    """What the paper leaves open, settled by trial on its images and simulations.
+    """What the paper leaves open, settled by trial on its images and simulations."""
 
-    Attributes
-    ----------
-    included_weight
-        Weight, in its own direction, of a gene that must be in: well on the branch of selections.
-    most_room
-        At full rank the best genes are those of largest weight among more: so many times their
-        number at most, and less where there are fewer genes for each direction.
-    ahead, fewest_first
-        There the path begins with this times as many, and at least so many: before that a step
-        costs a cube of the number of directions.
-    twin
-        A gene so near to stationary may be the twin, at zero, of one with a weight.
-    """
-
+    #: Weight, in its own direction, of a gene of `include`: well on the branch of selections
     included_weight: float = 12.0
+    #: At full rank the best genes are those of largest weight among this many times their number,
+    #: and fewer where there are fewer genes per direction
     most_room: float = 2.0
+    #: At full rank the path begins with this many times the genes, and at least so many: a step
+    #: before that costs a cube of the number of directions
     ahead: float = 1.25
     fewest_first: int = 150
+    #: A gene so near to stationary may be the twin, at zero, of one with a weight
     twin: float = 1e-2
 
 
@@ -62,11 +55,6 @@ class Original(Method):
     """Genes by ``φ(β) + λ Σ β`` over β ≥ 0; a subclass has the :meth:`diagonals` of its φ.
 
     Its parameters are described in :class:`~glfs_bio.glfs2014.Exact`.
-
-    Raises
-    ------
-    InvalidType, InvalidValue
-        A value out of range.
     """
 
     lam: float | Literal["line_search"] | None = None
@@ -102,16 +90,12 @@ class Original(Method):
         return Block(genes, *cls.diagonals(1.0 / kappa), covered=covered)
 
     def rank(
-        self, problems: Sequence[Problem], n_genes: int, *, include: Index, reduction: Reduction
-    ) -> Ranking:
-        """Select genes by the solution at λ, all of its genes where `n_genes` is None.
-
-        Returns
-        -------
-        Ranking
-            Weights β.  Scores are 1 + the share of Tr A, or at full rank of ``Σ √h_i β_i`` with the
-            :func:`_reliability` h, for the genes of the solution, and the stationarity ratio
-            ``−(∂φ/∂β)/λ ≤ 1`` for the others.
+        self, problems: Sequence[Problem], n_genes: int, *, include: Index, spec: StructureSpec
+    ) -> Panel:
+        """Select genes by the solution at λ, all of its genes where `n_genes` is None.  Weights β.
+        Scores are 1 + the share of Tr A, or at full rank of ``Σ √h_i β_i`` with the
+        :func:`_reliability` h, for the genes of the solution, and the stationarity ratio
+        ``−(∂φ/∂β)/λ ≤ 1`` for the others.
         """
         full_rank = all(problem.full_rank for problem in problems)
         whole = self._blocks(problems)
@@ -128,29 +112,29 @@ class Original(Method):
             warnings.warn(
                 Caution(
                     "The solver stopped with a violation of the optimality conditions of "
-                    "{kkt:.2g}, above {arg:tol} {tol:g}: raise it, or try another {arg:solver}.",
-                    kkt=chosen.kkt,
-                    tol=self.tol,
+                    f"{chosen.kkt:.2g}, above {arg('tol')} {self.tol:g}: raise it, or try another "
+                    f"{arg('solver')}."
                 ),
                 stacklevel=2,
             )
         total = _squared_norms(problems)
         worth = total
-        if full_rank and self.lam is None and reduction.standardize is None:
-            worth = np.sqrt(_reliability(problems, np.flatnonzero(chosen.beta), reduction))
+        if full_rank and self.lam is None and spec.standardize is None:
+            worth = np.sqrt(_reliability(problems, np.flatnonzero(chosen.beta), spec))
         scores = _scores(total, chosen, worth)
         scores[include] = 2.0 + total[include] / total.max()
         weights = chosen.beta.copy()
         weights[include] = fixed
         n_selected = chosen.n_genes + len(include) if n_genes is None else n_genes
-        return Ranking(weights, without_ties(scores), n_selected, _report(solutions, chosen))
+        report = _report(solutions, chosen)
+        return Panel(weights, without_ties(scores), n_selected, info=report)
 
     @property
     def walks(self) -> bool:
         """Whether selections of all sizes come from one walk along λ."""
         return self.lam is None
 
-    def panels(self, problem: Problem, numbers: Sequence[int]) -> list[Ranking]:
+    def panels(self, problem: Problem, numbers: Sequence[int]) -> list[Panel]:
         """Selections of several sizes: for each the last solution along λ with as many genes.
 
         At full rank too, and without room for more: with a graph of classes the directions that λ
@@ -165,7 +149,8 @@ class Original(Method):
         for number in numbers:
             chosen = path.at_least(solutions, number)
             scores = without_ties(_scores(total, chosen, total))
-            rankings.append(Ranking(chosen.beta, scores, number, _report(solutions, chosen)))
+            report = _report(solutions, chosen)
+            rankings.append(Panel(chosen.beta, scores, number, info=report))
         return rankings
 
     def _blocks(self, problems: Sequence[Problem]) -> list[Block]:
@@ -245,7 +230,7 @@ def _share_among_twins(objective: Variance, solution: Solution) -> Solution:
     return replace(solution, beta=beta)
 
 
-def _reliability(problems: Sequence[Problem], support: Index, reduction: Reduction) -> Array:
+def _reliability(problems: Sequence[Problem], support: Index, spec: StructureSpec) -> Array:
     """Share of every gene's variance that is structure on the graph of the genes of a support.
 
     The graph of all genes hardly shows the structure where most of them are noise; the genes that
@@ -256,8 +241,8 @@ def _reliability(problems: Sequence[Problem], support: Index, reduction: Reducti
         values = doubled(problem.data[:, support])
         graph = knn_graph(
             values.toarray() if sparse.issparse(values) else values,
-            reduction.n_neighbors,
-            reduction.random_state,
+            spec.n_neighbors,
+            spec.random_state,
         )
         residuals = noise.measure(problem.data, problem.variance, graph)
         shares.append(noise.reliability(problem.variance, residuals))

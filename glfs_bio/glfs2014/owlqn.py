@@ -32,13 +32,12 @@ def minimise(
     tol: float = TOLERANCE,
     max_iter: int = 10_000,
 ) -> Solution:
-    """Descend from `beta` to a stationary point with gradients over all genes.
+    """Descend from `beta` to a stationary point with gradients over all genes, as
+    :func:`glfs_bio.glfs2014.newton.minimise` does.
 
     The orthant is fixed by β ≥ 0, so both projections of the paper become clipping at zero: a
     coordinate at a bound whose gradient points outwards is frozen, the quasi-Newton direction is
     kept only where it is a descent direction, and the step is projected onto β ≥ 0.
-
-    Parameters and return value are those of :func:`glfs_bio.glfs2014.newton.minimise`.
     """
     everything = np.arange(objective.n_genes)
     point = objective.at(beta.copy(), everything)

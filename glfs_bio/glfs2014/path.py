@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import NO_VALUE, InvalidValue
+from ..errors import NO_VALUE, InvalidValue, arg
 from . import newton, owlqn
 from .descent import TOLERANCE
 from .thinning import balance, thin
@@ -33,38 +33,25 @@ SOLVERS = {"newton": newton.minimise, "owlqn": owlqn.minimise}
 
 @dataclass(frozen=True)
 class Rules:
-    """How λ is walked.  Settled by trial on the paper's images and simulations.
+    """How λ is walked.  Settled by trial on the paper's images and simulations."""
 
-    Attributes
-    ----------
-    factor
-        λ grows by this factor from one solution to the next.
-    median_weight
-        Weight of the median direction at the start: well above 1, the top of a/(1+a)².  Directions
-        far below it, which are noise, may start off the branch; where they prevail, weights double
-        until none does.
-    doublings
-        How often they may.
-    start_genes
-        Genes at the start, for each direction; the rest enter when their gradient says so.
-    reached
-        Directions below this share of the largest are not reached by the genes.
-    few_lost
-        A step that leaves less than this share of the genes is part of an avalanche.
-    many_genes
-        More genes than a Newton step can handle well are thinned out first.
-    smallest_lam
-        Below so much of the first λ, weights are so large that nothing is left of their
-        differences.
-    """
-
+    #: Of λ from one solution to the next
     factor: float = 1.2
+    #: Weight of the median direction at the start: well above 1, the top of a/(1+a)².  Directions
+    #: far below it, which are noise, may start off the branch; where they prevail, weights double
+    #: until none does.
     median_weight: float = 100.0
+    #: At most
     doublings: int = 20
+    #: Genes at the start, per direction; the rest enter when their gradient says so
     start_genes: int = 6
+    #: Directions below this share of the largest are not reached by the genes
     reached: float = 1e-8
+    #: A step that leaves a smaller share of the genes is part of an avalanche
     few_lost: float = 0.75
+    #: More than a Newton step can handle well are thinned out first
     many_genes: int = 900
+    #: As a share of the first λ: weights are so large below that their differences are lost
     smallest_lam: float = 1e-30
 
 
@@ -78,21 +65,11 @@ class Collapse(InvalidValue):
 
 
 def start(objective: Variance) -> tuple[Array, float]:
-    """Where a path begins: equal weights on the largest genes, and the λ that balances them.
+    """Where a path begins: equal weights β on the largest genes, and
+    ``λ0 = −Σ β_i ∂φ/∂β_i / Σ β_i``, which balances them.
 
-    The weights put the directions that the genes reach well inside the branch of selections.
-
-    Returns
-    -------
-    beta
-        Shape (n_genes,).
-    lam
-        ``λ0 = −Σ β_i ∂φ/∂β_i / Σ β_i``, positive.
-
-    Raises
-    ------
-    Collapse
-        There is none: directions that the genes hardly reach outweigh the others.
+    The weights put the directions that the genes reach well inside the branch of selections.  It
+    raises :class:`Collapse` where directions that the genes hardly reach outweigh the others.
     """
     norms = objective.squared_norms
     n_start = min(RULES.start_genes * objective.rank, int(np.count_nonzero(norms)))
@@ -108,7 +85,7 @@ def start(objective: Variance) -> tuple[Array, float]:
         "X",
         NO_VALUE,
         "has genes of sizes so unlike that no λ balances them",
-        "standardise them, or choose another {arg:objective}",
+        f"standardise them, or choose another {arg('objective')}",
     )
 
 
@@ -128,39 +105,16 @@ def walk(
     least: int = 1,
     most: int = RULES.many_genes,
 ) -> Iterator[Solution]:
-    """Solutions along growing λ, each from the one before, until nothing is left.
+    """Solutions along growing λ up to `last`, each from the one before, until nothing is left.
 
-    Parameters
-    ----------
-    objective
-        The objective φ.
-    last
-        λ at which to end.
-    solver
-        Key of :data:`SOLVERS`.
-    tol
-        See :func:`~glfs_bio.glfs2014.newton.minimise`.
-    factor
-        Ratio of two successive λ.
-    least
-        Number of genes that will be asked for: so many are there at the first λ, if they can be.
-    most
-        Number of genes that may be there at the first λ: more are thinned out
-        (:func:`~glfs_bio.glfs2014.thinning.thin`).
-
-    Raises
-    ------
-    Collapse
-        Nothing is left at the first λ already.
+    At the first λ there are `least` genes, if they can be, and at most `most`: more are thinned out
+    (:func:`~glfs_bio.glfs2014.thinning.thin`).  It raises :class:`Collapse` where nothing is left
+    there already.
     """
     beta, lam = start(objective)
     if last < RULES.smallest_lam * lam:
         raise InvalidValue(
-            "lam",
-            last,
-            "is smaller than rounding allows",
-            "the path starts at λ = {first:.6g}",
-            first=lam,
+            "lam", last, "is smaller than rounding allows", f"the path starts at λ = {lam:.6g}"
         )
     lam, started = min(lam, last), False
     if np.count_nonzero(beta) > most:
@@ -183,28 +137,20 @@ def walk(
         raise Collapse(
             "X",
             NO_VALUE,
-            "shows no structure on the graph of its cells: no gene is left at λ = {lam:.6g}, where "
-            "the path starts",
-            lam=lam,
+            f"shows no structure on the graph of its cells: no gene is left at λ = {lam:.6g}, "
+            "where the path starts",
         )
 
 
 def walk_to(objective: Variance, lam: float, **options: Any) -> list[Solution]:
-    """The path up to a given λ, whose solution comes last.
-
-    Raises
-    ------
-    Collapse
-        Nothing is left at `lam`.
-    """
+    """The path up to a given λ, whose solution comes last."""
     solutions = list(walk(objective, last=lam, **options))
     if solutions[-1].lam < lam:
         raise Collapse(
             "lam",
             lam,
-            "leaves no gene, as the path collapses above λ = {reach:.6g}",
+            f"leaves no gene, as the path collapses above λ = {solutions[-1].lam:.6g}",
             "choose a smaller one",
-            reach=solutions[-1].lam,
         )
     return solutions
 

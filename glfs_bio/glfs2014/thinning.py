@@ -30,36 +30,26 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Rules:
-    """How fast λ grows and weights move.  Settled by time and by the genes left.
+    """How fast λ grows and weights move.  Settled by time and by the genes left."""
 
-    Attributes
-    ----------
-    factor, fast, far_out
-        λ grows by `factor` a step, by `fast` where the balance is `far_out` of λ: all directions
-        are far out on the branch then.
-    updates, most_steps
-        Updates a step, and steps.
-    most_growth
-        No weight may grow more in one update.
-    most_shrinking, leaving
-        In an avalanche none may shrink more, and λ stays as long as more genes than this share want
-        to leave.
-    negligible
-        A gene whose weight has fallen below this share of the largest is left behind.
-    look, entering_weight
-        When λ has grown by this factor all genes are looked at, and as many as there are directions
-        may enter, with this share of the median weight.
-    """
-
+    #: λ grows by `factor` a step, by `fast` where the balance is `far_out` of λ, since all
+    #: directions are then far out on the branch
     factor: float = 1.15
     fast: float = 1.15**4
     far_out: float = 0.99
+    #: Updates per step, and steps
     updates: int = 3
     most_steps: int = 300
+    #: Of a weight in one update
     most_growth: float = 2.0
+    #: Of a weight in an avalanche, where λ stays as long as more than the share `leaving` of the
+    #: genes want to leave
     most_shrinking: float = 0.5
     leaving: float = 0.05
+    #: A gene below this share of the largest weight is dropped
     negligible: float = 1e-4
+    #: Growth of λ after which all genes are looked at, and as many as there are directions may
+    #: enter with this share of the median weight
     look: float = 3.0
     entering_weight: float = 0.3
 
@@ -70,27 +60,10 @@ RULES = Rules()
 def thin(
     objective: Variance, beta: Array, lam: float, *, most: int, least: int, last: float = np.inf
 ) -> tuple[Array, float]:
-    """Let λ grow until at most `most` genes are left.
+    """Let λ grow, from a balance on the branch, until at most `most` genes are left, or to `last`.
 
-    Parameters
-    ----------
-    objective
-        The objective φ.
-    beta, lam
-        Where to start: on the branch, in balance.
-    most
-        Number of genes to end with, or fewer.
-    least
-        Where a step leaves fewer than this, its beginning is returned.
-    last
-        λ at which to end in any case.
-
-    Returns
-    -------
-    beta
-        Shape (n_genes,).
-    lam
-        The λ that balances it, ``−Σ β_i ∂φ/∂β_i / Σ β_i``, at most `last`.
+    Returns β and the λ that balances it, ``−Σ β_i ∂φ/∂β_i / Σ β_i``.  Where a step leaves fewer
+    than `least` genes, its beginning is returned.
     """
     genes = np.flatnonzero(beta)
     point = objective.at(beta[genes], genes)

@@ -55,22 +55,15 @@ _AT_ONCE = 2048
 
 @dataclass(frozen=True)
 class Block:
-    """φ on one set of cells.
+    """φ on one set of cells."""
 
-    Attributes
-    ----------
-    genes
-        ``g_i = M^(-1/2) c_i``, shape (n_genes, r).
-    outer, left, right
-        ``N``, ``N₁`` and ``N₂``, shape (r,).
-    covered
-        What A' holds besides the genes that are weighed, shape (r, r).
-    """
-
+    #: ``g_i = M^(-1/2) c_i``, shape (n_genes, r)
     genes: Array
+    #: ``N``, ``N₁`` and ``N₂``, shape (r,)
     outer: Array
     left: Array
     right: Array
+    #: A' of the genes that every panel holds, shape (r, r)
     covered: Array
 
     def cover(self, include: Index, beta: Array) -> Self:
@@ -182,21 +175,14 @@ def _gram(genes: Array, weights: Array) -> Array:
 
 @dataclass(frozen=True)
 class Grams:
-    """Inner products of the genes of a support in the metrics of an objective.
+    """Inner products of the genes of a support in the metrics of an objective."""
 
-    Attributes
-    ----------
-    block, support
-        Where the genes are, and which they are.
-    flat
-        Whether N₂ is the identity.
-    plain, left, right, outer
-        ``G Gᵀ``, ``G N₁ Gᵀ``, ``G N₂ Gᵀ`` and ``G N Gᵀ``.  Those that are alike are one array.
-    """
-
+    #: Where the genes are, and which they are
     block: Block
     support: Index
+    #: N₂ is the identity
     flat: bool
+    #: ``G Gᵀ``, ``G N₁ Gᵀ``, ``G N₂ Gᵀ`` and ``G N Gᵀ``; equal ones are one array
     plain: Array
     left: Array
     right: Array
@@ -314,15 +300,10 @@ class GramPoint:
 
 
 class Variance:
-    """``φ(β) = Σ_b φ_b(β)`` over one set of cells, or over several (batches).
-
-    Parameters
-    ----------
-    blocks
-        The objective on each set of cells, all over the same genes.
-    """
+    """``φ(β) = Σ_b φ_b(β)`` over one set of cells, or over several (batches)."""
 
     def __init__(self, *blocks: Block) -> None:
+        #: One per set of cells, all over the same genes
         self.blocks = blocks
 
     @property

@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import provenance, selection
+from .._anndata import read, results
+from .._docs import documented
 from .._extras import needs
 from .._files import as_path, check_target, replacing
-from ..errors import InvalidType, InvalidValue, NotFound, listed
+from ..errors import VAR, InvalidType, InvalidValue, NotFound, arg, call, listed
 from ..platform.sheets import check_names, without_formula
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ _TABLES = {*_SEPARATORS, ".xlsx"}
 _EXPLAINED = ("axis", "supports", "substitute", "substitution_score", "loss_with_substitute")
 
 
+@documented
 def write_gene_list(
     adata: AnnData,
     path: str | Path,
@@ -41,8 +43,7 @@ def write_gene_list(
 
     Parameters
     ----------
-    adata : AnnData
-        Cells × genes, with a selection of :func:`~glfs_bio.pp.select_genes`.
+    <adata with a selection>
     path : str or path
         File to write:
 
@@ -51,8 +52,7 @@ def write_gene_list(
           ``score``, ``rank``, ``selected`` and ``included``
 
         Missing names of a panel of :func:`~glfs_bio.tl.extend_panel` come last.
-    key : str, default "glfs"
-        Key of the selection.
+    <key>
     symbols : str, default None
         Column of ``.var`` with the names to write.  None: ``.var_names``, as for genes without a
         name.
@@ -63,20 +63,12 @@ def write_gene_list(
         the substitute of each gene to the table.
     selected_only : bool, default True
         Leave out candidate genes that are not selected.
-    overwrite : bool, default False
-        Replace an existing file.
+    <overwrite>
 
     Raises
     ------
-    KeyError
-        If the selection, explanation or a column is missing.
-    FileExistsError, FileNotFoundError
-        If the file exists and `overwrite` is False, or if its folder is missing.
-    ImportError
-        If the file is ``.xlsx`` and openpyxl is missing.
     ValueError
-        If the file has another ending, if no gene is selected, if a list gets columns, if the
-        explanation is of another panel, or if a name would change when it is read again.
+        If the explanation is of another panel, or a name would change when it is read again.
 
     See Also
     --------
@@ -100,7 +92,7 @@ def write_gene_list(
     ending = path.suffix.lower()
     checks.flags(selected_only=selected_only)
     if not isinstance(columns, Iterable):
-        raise InvalidType("columns", columns, "must be names of columns of {var}")
+        raise InvalidType("columns", columns, f"must be names of columns of {VAR}")
     further = [columns] if isinstance(columns, str) else list(columns)
     checks.texts(explanation_key=explanation_key, or_none=True)
     if ending not in {".txt", *_TABLES}:
@@ -108,18 +100,15 @@ def write_gene_list(
     if (further or explanation_key) and ending == ".txt":
         argument, value = ("columns", further) if further else ("explanation_key", explanation_key)
         raise InvalidValue(
-            argument, value, "is for a table", "let {arg:path} end with .csv, .tsv or .xlsx"
+            argument, value, "is for a table", f"let {arg('path')} end with .csv, .tsv or .xlsx"
         )
     if ending == ".xlsx":
         needs("An .xlsx file", "openpyxl")
     for name in further:
         if name not in adata.var:
-            raise NotFound(
-                *("columns", name, "is not in {var}", "choose from {names}"),
-                names=listed(adata.var),
-            )
-    frame = selection.ranked(adata, key, only="selected" if selected_only else "tested")
-    called = selection.names(adata, symbols).fillna(adata.var_names.to_series())
+            raise NotFound("columns", name, f"is not in {VAR}", f"choose from {listed(adata.var)}")
+    frame = results.ranked(adata, key, only="selected" if selected_only else "tested")
+    called = read.symbols(adata, symbols).fillna(adata.var_names.to_series())
     frame.insert(0, "gene", called.loc[frame.index])
     clashing = {name: f"{name}_var" for name in further if name in frame}
     frame = frame.join(adata.var[further].rename(columns=clashing))
@@ -147,32 +136,24 @@ def write_gene_list(
 
 
 def _explained(adata: AnnData, key: str, explanation_key: str) -> pd.DataFrame:
-    """Return the columns of an explanation of the genes of a selection.
-
-    Raises
-    ------
-    KeyError
-        If it is missing.
-    ValueError
-        If it is of another panel, or outdated.
-    """
-    entry = provenance.result(
+    """Return the columns of an explanation of the genes of a selection."""
+    entry = results.current(
         adata, explanation_key, "tl.explain_panel", "table", argument="explanation_key"
     )
     table = entry["table"].set_index("gene")
-    selected = selection.ranked(adata, key).index
+    selected = results.ranked(adata, key).index
     if set(table.index) != set(selected):
         raise InvalidValue(
             "explanation_key",
             explanation_key,
-            "is not of the panel {arg:key={key}}",
-            "run {call:tl.explain_panel} for this one",
-            key=key,
+            f"is not of the panel {arg('key', key)}",
+            f"run {call('tl.explain_panel')} for this one",
         )
     table = table.assign(substitute=table["substitute"].replace("", "none"))
     return table[[name for name in _EXPLAINED if name in table]]
 
 
+@documented
 def write_rnk(
     adata: AnnData,
     path: str | Path,
@@ -189,27 +170,19 @@ def write_rnk(
 
     Parameters
     ----------
-    adata : AnnData
-        Cells × genes, with a selection of :func:`~glfs_bio.pp.select_genes`.
+    <adata with a selection>
     path : str or path
         File to write.
-    key : str, default "glfs"
-        Key of the selection.
+    <key>
     symbols : str, default None
         Column of ``.var`` with the names to write.  Genes without a name are left out; of genes
         with the same name the best is written.  None: ``.var_names``.
-    overwrite : bool, default False
-        Replace an existing file.
+    <overwrite>
 
     Raises
     ------
-    KeyError
-        If the selection or column is missing.
-    FileExistsError, FileNotFoundError
-        If the file exists and `overwrite` is False, or if its folder is missing.
     ValueError
-        If no gene is selected or has a name, if scores are tied, or if a name would change when it
-        is read again.
+        If scores are tied, or a name would change when it is read again.
 
     See Also
     --------
@@ -229,7 +202,7 @@ def write_rnk(
     """
     path = as_path(path)
     check_target(path, overwrite=overwrite)
-    scores = selection.scores(adata, key, symbols)
+    scores = results.scores(adata, key, symbols)
     if not scores.is_unique:
         raise InvalidValue("key", key, "has genes of the same score, and a ranked list must not")
     check_names(scores.index, path)

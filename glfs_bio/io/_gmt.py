@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import checks
-from .._anndata import selection
+from .._anndata import read, results
+from .._docs import documented
 from .._files import as_path, check_target, replacing
-from ..errors import NO_VALUE, InvalidType, InvalidValue, NotFound, listed
+from ..errors import NO_VALUE, VAR_NAMES, InvalidType, InvalidValue, NotFound, arg, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     GeneSet = tuple[str, str, str, Iterable[str]]
 
 
+@documented
 def write_gmt(
     adata: AnnData,
     path: str | Path,
@@ -39,8 +41,7 @@ def write_gmt(
 
     Parameters
     ----------
-    adata : AnnData
-        Cells × genes, with a selection of :func:`~glfs_bio.pp.select_genes`.
+    <adata with a selection>
     path : str or path
         File to write.
     key : str or list of str, default "glfs"
@@ -57,18 +58,7 @@ def write_gmt(
     symbols : str, default None
         Column of ``.var`` with the names to write; genes without a name are left out.  None:
         ``.var_names``.
-    overwrite : bool, default False
-        Replace an existing file.
-
-    Raises
-    ------
-    KeyError
-        If a selection, stability, column or gene is missing.
-    FileExistsError, FileNotFoundError
-        If the file exists and `overwrite` is False, or if its folder is missing.
-    ValueError
-        If a set has no genes, if a name has a tab or a line break, if two sets have the same name,
-        if a threshold is out of range, or if there is nothing to write.
+    <overwrite>
 
     See Also
     --------
@@ -94,11 +84,11 @@ def write_gmt(
         ("thresholds", thresholds, Iterable | Real),
     ):
         if not isinstance(value, kinds):
-            raise InvalidType(name, value, "cannot be a {kind}", kind=type(value).__name__)
+            raise InvalidType(name, value, f"cannot be a {type(value).__name__}")
     checks.texts(stability_key=stability_key)
     keys = [] if key is None else [key] if isinstance(key, str) else list(key)
     cuts = [thresholds] if isinstance(thresholds, int | float) else list(thresholds)
-    called = selection.names(adata, symbols)
+    called = read.symbols(adata, symbols)
     lines: dict[str, str] = {}
     for argument, name, description, genes in [
         *_selections(adata, keys),
@@ -119,14 +109,13 @@ def write_gmt(
             raise InvalidValue(
                 argument,
                 name,
-                "has the name {wrong!r}, which is empty, or has blanks around it, or a tab",
+                f"has the name {wrong[0]!r}, which is empty, or has blanks around it, or a tab",
                 "rename it",
-                wrong=wrong[0],
             )
         lines[name] = "\t".join(fields)
     if not lines:
         raise InvalidValue(
-            "key", key, "leaves nothing to write", "give {arg:groups} or {arg:thresholds}"
+            "key", key, "leaves nothing to write", f"give {arg('groups')} or {arg('thresholds')}"
         )
     with replacing(path, overwrite=overwrite) as target:
         target.write_text("".join(f"{line}\n" for line in lines.values()), encoding="utf-8")
@@ -135,24 +124,20 @@ def write_gmt(
 def _selections(adata: AnnData, keys: list[str]) -> Iterator[GeneSet]:
     description = f"selected by glfs-bio {version('glfs-bio')}"
     for key in keys:
-        yield "key", key, description, selection.ranked(adata, key).index
+        yield "key", key, description, results.ranked(adata, key).index
 
 
 def _groups(adata: AnnData, groups: Mapping[str, Iterable[str]]) -> Iterator[GeneSet]:
     for group, genes in groups.items():
         if not isinstance(genes, Iterable):
-            raise InvalidType(
-                "groups", genes, "must be a list of gene names for {group!r}", group=group
-            )
+            raise InvalidType("groups", genes, f"must be a list of gene names for {group!r}")
         members = [genes] if isinstance(genes, str) else list(genes)
         if unknown := [gene for gene in members if gene not in adata.var_names]:
             raise NotFound(
                 "groups",
                 NO_VALUE,
-                "has genes in {group!r} that are not in {var_names}",
-                "leave out {genes}",
-                group=group,
-                genes=listed(unknown),
+                f"has genes in {group!r} that are not in {VAR_NAMES}",
+                f"leave out {listed(unknown)}",
             )
         yield "groups", str(group), "group of genes", members
 
@@ -162,15 +147,14 @@ def _frequent(adata: AnnData, thresholds: list[float], key: str) -> Iterator[Gen
         checks.number("thresholds", threshold, above=0.0)
         if threshold > 1:
             raise InvalidValue("thresholds", threshold, "must be in (0, 1], a share of resamples")
-        frequency = selection.frequency(adata, key)
+        frequency = results.frequency(adata, key)
         genes = frequency[frequency >= threshold - np.finfo(float).eps].index
         if genes.empty:
             raise InvalidValue(
                 "thresholds",
                 threshold,
                 "leaves no gene",
-                "the largest frequency is {largest:g}",
-                largest=float(frequency.max()),
+                f"the largest frequency is {float(frequency.max()):g}",
             )
         description = f"selected in at least {threshold:g} of resamples"
         yield "thresholds", f"{key}_{threshold:g}", description, genes

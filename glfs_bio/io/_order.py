@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import checks
-from .._anndata import columns, provenance, read, selection
+from .._anndata import columns, read, results
+from .._docs import documented
 from .._extras import needs
 from .._files import as_path, check_target, replacing
-from ..errors import NO_VALUE, InvalidValue, Message, listed, naming
+from ..errors import ADATA, NO_VALUE, OBS_NAMES, InvalidValue, Message, call, listed, naming
 from ..platform import order, sheets
 from ..tl import order_panel
 
@@ -30,6 +31,7 @@ _ORDER, _SELECTION = "glfs_order", "glfs"
 _LARGEST = 2e9
 
 
+@documented
 def write_order(
     adata: AnnData,
     path: str | Path,
@@ -56,20 +58,13 @@ def write_order(
         Key of an order, or of a selection, which is then ordered as ``tl.order_panel`` does by
         default.  None: the order ``"glfs_order"`` where there is one, else the selection
         ``"glfs"``.
-    overwrite : bool, default False
-        Whether a file that is there may be replaced.
+    <overwrite>
 
     Raises
     ------
-    KeyError
-        No such order or selection.
-    FileExistsError, FileNotFoundError
-        `path` exists and `overwrite` is not set, or its folder does not exist.
-    ImportError
-        An ``.xlsx``, and openpyxl is not installed.
     ValueError
-        Another ending, an order that is outdated, genes that cannot be ordered, or a name that
-        would not be the same once it is read again.
+        If the order is outdated, has genes that cannot be ordered, or a name would change when it
+        is read again.
 
     Examples
     --------
@@ -97,16 +92,14 @@ def write_order(
         key = _ORDER if _ORDER in adata.uns else _SELECTION
     stored = f"{key}_selected" not in adata.var
     if stored:
-        entry = provenance.result(adata, key, "tl.order_panel", "table", "platform")
+        entry = results.current(adata, key, "tl.order_panel", "table", "platform")
         name = str(entry["platform"]) if name is None else name
     else:
         name = "sheet" if name is None else name
     form = order.ORDERS[name]
     if path.suffix.lower() not in form.endings:
         raise InvalidValue(
-            *("path", str(path), "must end with {endings} for a {form}"),
-            endings=" or ".join(form.endings),
-            form=form.title,
+            "path", str(path), f"must end with {' or '.join(form.endings)} for a {form.title}"
         )
     if path.suffix.lower() == ".xlsx":
         needs("An .xlsx file", "openpyxl")
@@ -114,14 +107,16 @@ def write_order(
     lacking = table["gene"][table["id"] == ""]
     if form.needs_ids and len(lacking):
         raise InvalidValue(
-            *("platform", name, "needs an Ensembl id of every gene, and {names} has none"),
-            "make the order for this platform with {call:tl.order_panel}",
-            names=", ".join(lacking[:3]),
+            "platform",
+            name,
+            f"needs an Ensembl id of every gene, and {', '.join(lacking[:3])} has none",
+            f"make the order for this platform with {call('tl.order_panel')}",
         )
     sheets.check_names(table["gene"], path)
     order.write(table, form, path, overwrite=overwrite)
 
 
+@documented
 def write_reference(
     adata: AnnData,
     path: str | Path,
@@ -159,18 +154,13 @@ def write_reference(
         Largest size of the file.
     random_state : int, default 0
         Seed of the cells that are drawn.
-    overwrite : bool, default False
-        Whether a file that is there may be replaced.
+    <overwrite>
 
     Raises
     ------
-    KeyError
-        No such column or layer.
-    FileExistsError, FileNotFoundError
-        `path` exists and `overwrite` is not set, or its folder does not exist.
     ValueError
-        Another ending, no raw counts, no cell with a type, no gene with an id, an id that two
-        genes or a name that two cells have, or `max_bytes` without room for a cell of every type.
+        If two genes have one id, two cells have one name, or `max_bytes` has no room for a cell of
+        every type.
 
     Examples
     --------
@@ -195,7 +185,7 @@ def write_reference(
     codes, categories = columns.labels(adata, labels)
     checks.texts(ids=ids)
     with naming(symbols="ids"):
-        gene_ids = selection.names(adata, ids).fillna("").to_numpy()
+        gene_ids = read.symbols(adata, ids).fillna("").to_numpy()
     names = adata.var_names if symbols is None else read.find(adata, "var", symbols, "symbols")
     read.counts(adata, counts_layer)  # refuses what are no counts
     counts = read.matrix(adata, None if counts_layer == "X" else counts_layer, "counts_layer")
@@ -207,18 +197,17 @@ def write_reference(
         raise InvalidValue(
             "adata",
             NO_VALUE,
-            "has duplicate cell names in {obs_names} ({names})",
+            f"has duplicate cell names in {OBS_NAMES} "
+            f"({listed(barcodes[barcodes.duplicated()].unique())})",
             "make them unique first",
-            names=listed(barcodes[barcodes.duplicated()].unique()),
         )
     repeated = _repeated(gene_ids[genes])
     if not len(genes) or repeated:
         raise InvalidValue(
             "ids",
             ids,
-            "has two genes of the id {repeated}" if repeated else "has no id of any gene",
-            "name another column, or leave genes out of {adata}",
-            repeated=repeated,
+            f"has two genes of the id {repeated}" if repeated else "has no id of any gene",
+            f"name another column, or leave genes out of {ADATA}",
         )
     reference = order.Reference(
         counts[cells][:, genes],
@@ -239,10 +228,8 @@ def _tell(adata: AnnData, n_cells: int, labelled: int, n_genes: int, max_bytes: 
     if n_cells < labelled:
         log.warning(
             Message(
-                "{n} of {every} cells were drawn, by type, as a file of {max_bytes:g} bytes holds.",
-                n=n_cells,
-                every=labelled,
-                max_bytes=max_bytes,
+                f"{n_cells} of {labelled} cells were drawn, by type, as a file of {max_bytes:g} "
+                "bytes holds."
             )
         )
     left = {
@@ -251,7 +238,7 @@ def _tell(adata: AnnData, n_cells: int, labelled: int, n_genes: int, max_bytes: 
     }
     for what, n in left.items():
         if n:
-            log.warning(Message("{n} {what} are not in the reference.", n=n, what=what))
+            log.warning(Message(f"{n} {what} are not in the reference."))
 
 
 def _repeated(ids: Any) -> str:

@@ -20,7 +20,7 @@ from .._anndata import names
 from .._extras import needs
 from .._files import as_path, reading
 from ..data.indices import check_indices
-from ..errors import FileMissing, InvalidValue, listed
+from ..errors import FileMissing, InvalidValue, arg, listed, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -75,13 +75,8 @@ def read_cells(
 
     Raises
     ------
-    FileNotFoundError
-        If the file or folder does not exist.
-    ImportError
-        If ``loompy`` or ``scanpy`` is missing.
     ValueError
-        If the file is of another kind or cannot be read, if a table seems to have genes in its
-        rows, or if `transpose` or `backed` does not fit the format.
+        If a table seems to have genes in its rows: pass `transpose`.
 
     Examples
     --------
@@ -103,12 +98,10 @@ def read_cells(
     ending = ending.lower()
     if transpose and ending not in _SEPARATORS:
         raise InvalidValue(
-            *("transpose", transpose, "is for tables ({endings}), and {path} is none"),
-            endings=tuple(_SEPARATORS),
-            path=str(path),
+            "transpose", transpose, f"is for tables ({shown(*_SEPARATORS)}), and {path} is none"
         )
     if backed and ending != ".h5ad":
-        raise InvalidValue("backed", backed, "is for .h5ad, and {path} is none", path=str(path))
+        raise InvalidValue("backed", backed, f"is for .h5ad, and {path} is none")
     reader = partial(ad.read_h5ad, backed="r") if backed else _reader(path, ending)
     with reading(path, ending or "a folder of 10x"):
         if ending in _HDF5 and path.is_file():
@@ -126,10 +119,9 @@ def read_cells(
         raise InvalidValue(
             "path",
             str(path),
-            "seems to have genes in its rows ({rows}) and cells in its columns ({columns})",
-            "pass {arg:transpose={true}}, or {arg:transpose={false}} if its rows are cells",
-            rows=listed(adata.obs_names, 3),
-            columns=listed(adata.var_names, 3),
+            f"seems to have genes in its rows ({listed(adata.obs_names, 3)}) and cells in its "
+            f"columns ({listed(adata.var_names, 3)})",
+            f"pass {arg('transpose', True)}, or {arg('transpose', False)} if its rows are cells",
         )
     return adata.T if transpose else adata
 
@@ -151,8 +143,7 @@ def _reader(path: Path, ending: str) -> Callable[[Path], ad.AnnData]:
             "path",
             str(path),
             "has an unknown ending",
-            "give a file {endings}, or a folder of 10x Genomics",
-            endings=(*readers, *_MATRIX),
+            f"give a file {shown(*readers, *_MATRIX)}, or a folder of 10x Genomics",
         )
     return readers[ending]
 
@@ -174,8 +165,7 @@ def _table(path: Path) -> ad.AnnData:
         )
     if words := _words(frame):
         raise InvalidValue(
-            *("path", str(path), "has columns that are not numeric", "remove {names}"),
-            names=listed(words),
+            "path", str(path), "has columns that are not numeric", f"remove {listed(words)}"
         )
     frame.index, frame.columns = frame.index.astype(str), frame.columns.astype(str)
     return ad.AnnData(
@@ -199,13 +189,7 @@ def _has_semicolons(path: Path) -> bool:
 
 
 def _refuse_external_links(path: Path) -> None:
-    """Refuse an HDF5 file with links to other files, whose contents would come along.
-
-    Raises
-    ------
-    InvalidValue
-        Naming the link.
-    """
+    """Refuse an HDF5 file with links to other files, whose contents would come along."""
     import h5py  # type: ignore[import-untyped]
 
     def look(name: str, link: Any) -> None:
@@ -213,10 +197,8 @@ def _refuse_external_links(path: Path) -> None:
             raise InvalidValue(
                 "path",
                 str(path),
-                "has a link to another file ({name} to {other})",
+                f"has a link to another file ({name} to {link.filename})",
                 "copy what is meant into the file",
-                name=name,
-                other=link.filename,
             )
 
     if h5py.is_hdf5(path):
@@ -238,8 +220,7 @@ def _loom(path: Path) -> ad.AnnData:
             found = [name for name in kind if name in present.keys()]  # noqa: SIM118 - no mapping
             if not found:
                 raise InvalidValue(
-                    *("path", str(path), "has no names", "add one of the attributes {names}"),
-                    names=kind,
+                    "path", str(path), "has no names", f"add one of the attributes {shown(*kind)}"
                 )
             names[argument] = found[0]
     return _unique(sc.read_loom, path, **names)
@@ -267,9 +248,7 @@ def _mtx_folder(path: Path) -> ad.AnnData:
         raise InvalidValue(
             "path",
             str(path),
-            "must be a folder with one of {names}, and has {n} of them",
-            names=_MATRIX,
-            n=len(found),
+            f"must be a folder with one of {shown(*_MATRIX)}, and has {len(found)} of them",
         )
     return _mtx(found[0])
 

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import checks
-from .._anndata import provenance, read, selection, target
+from .._anndata import read, stale
+from .._anndata import results as stored
+from .._docs import documented
 from .._extras import needs
 from .._files import as_path, check_target, replacing
 from .._progress import progress
 from ..cells.graph import MOST_EXACT
-from ..errors import InvalidType, InvalidValue, NotFound, listed
+from ..errors import MAPPING, NONE, OBS, InvalidType, InvalidValue, NotFound, arg, call, listed
 from . import _sections
 
 if TYPE_CHECKING:
@@ -83,6 +85,7 @@ class Subject:
         return [str(self.called.get(name, name)) for name in text.split(separator) if name]
 
 
+@documented
 def write_report(
     adata: AnnData,
     path: str | Path,
@@ -114,8 +117,7 @@ def write_report(
         Cells × genes, with a selection of :func:`~glfs_bio.pp.select_genes`.  It is not changed.
     path : str or path
         File to write, ``.html``.
-    key : str, default "glfs"
-        Key of the selection.
+    <key>
     labels : str, default None
         Column of ``.obs`` that colours the cells.
     symbols : str, default None
@@ -134,20 +136,12 @@ def write_report(
         Web address of a page on a gene, with ``{gene}`` instead of its name.  None: no links.
     title : str, default "Selected genes"
         Heading.
-    overwrite : bool, default False
-        Replace an existing file.
+    <overwrite>
 
     Raises
     ------
-    KeyError
-        If the selection, a result or a column is missing.
-    FileExistsError, FileNotFoundError
-        If the file exists and `overwrite` is False, or if its folder is missing.
-    ImportError
-        If ``jinja2`` or ``scanpy`` is missing, from the extra ``report``.
     ValueError
-        If the file has another ending, if `link` is not a web address with ``{gene}``, if no gene
-        is selected, or if a named result is of another selection.
+        If a named result is of another selection.
 
     See Also
     --------
@@ -175,25 +169,21 @@ def write_report(
     if umaps is not None:
         checks.flags(umaps=umaps)
     if link is not None and not (link.startswith(("https://", "http://")) and "{gene}" in link):
-        raise InvalidValue(
-            "link", link, "must be a web address, https://…, with {gene} in it", gene="{gene}"
-        )
+        raise InvalidValue("link", link, "must be a web address, https://…, with {gene} in it")
     if not isinstance(results, Mapping | None):
-        raise InvalidType("results", results, "must be a {mapping} of names and keys, or {none}")
+        raise InvalidType("results", results, f"must be a {MAPPING} of names and keys, or {NONE}")
     for what in results or {}:
         checks.one_of("results", what, _WRITTEN_BY)
     read.check(adata)
     if labels is not None and labels not in adata.obs:
-        raise NotFound(
-            *("labels", labels, "is not in {obs}", "choose from {names}"), names=listed(adata.obs)
-        )
-    frame = selection.ranked(adata, key)
+        raise NotFound("labels", labels, f"is not in {OBS}", f"choose from {listed(adata.obs)}")
+    frame = stored.ranked(adata, key)
     subject = Subject(
         adata,
         key,
         frame=frame,
-        entry=selection.record(adata, key, "pp.select_genes", "preserved"),
-        called=selection.names(adata, symbols).fillna(adata.var_names.to_series()),
+        entry=stored.entry(adata, key, "pp.select_genes", "preserved"),
+        called=read.symbols(adata, symbols).fillna(adata.var_names.to_series()),
         labels=labels,
         symbols=symbols,
         link=link,
@@ -218,7 +208,7 @@ def _page(subject: Subject, title: str) -> str:
     )
     for show in (_sections.plain, _sections.digits, _sections.percent):
         environment.filters[show.__name__] = show
-    environment.filters["target"] = target.describe
+    environment.filters["target"] = stored.preserved_of
 
     def filled(name: str, content: dict[str, Any]) -> str:
         return environment.get_template(f"report/{name}.html").render(content)
@@ -240,32 +230,21 @@ def _page(subject: Subject, title: str) -> str:
 def _results(
     adata: AnnData, key: str, genes: pd.Index, named: Mapping[str, str]
 ) -> dict[str, Result]:
-    """Return the results in the object; `genes` are the selected genes.
-
-    Raises
-    ------
-    KeyError
-        If a named result is missing.
-    ValueError
-        If a named result is of another selection.
-    """
+    """Return the results in the object; `genes` are the selected genes."""
     found = {}
     for what, written in _WRITTEN_BY.items():
         given = named.get(what)
         where = _where(adata, key, what) if given is None else given
         if where is None:
             continue
-        entry = selection.record(adata, where, *written, argument="results")
+        entry = stored.entry(adata, where, *written, argument="results")
         unlike = _unlike(adata, key, genes, what, where, entry)
         if given is not None and unlike is not None:
             raise InvalidValue(
                 "results",
                 given,
-                "is not of the selection under {arg:key={key}} ({unlike})",
-                "run {call:{writer}} again",
-                writer=written[0],
-                key=key,
-                unlike=unlike,
+                f"is not of the selection under {arg('key', key)} ({unlike})",
+                f"run {call(written[0])} again",
             )
         found[what] = Result(where, entry, unlike)
     return found
@@ -281,12 +260,12 @@ def _unlike(
     adata: AnnData, key: str, genes: pd.Index, what: str, where: str, entry: dict[str, Any]
 ) -> str | None:
     """Say why a result is not of the selection."""
-    why = provenance.outdated(adata, entry)
+    why = stale.stale(adata, entry)
     if what == "stability":
-        return selection.difference(adata, key, where) or why
+        return stale.difference(adata, key, entry) or why
     if why is not None:
         return why
-    names = provenance.genes(entry) or []
+    names = stale.panel_of(entry) or []
     n_same = len(np.intersect1d(names, genes.astype(str)))
     if n_same == len(names) == len(genes):
         return None

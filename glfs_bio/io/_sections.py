@@ -16,9 +16,8 @@ from urllib.parse import quote
 
 import numpy as np
 
-from .. import pl
-from .._anndata import write
-from ..errors import Message
+from .. import codec, pl
+from ..errors import Message, arg, call
 from ..pl._results import MEASURES
 from ..tl import _panel_umap as panel_umap
 
@@ -151,9 +150,8 @@ def cells(subject: Subject) -> dict[str, Any]:
         if subject.umaps is None:  # nobody asked for none
             log.warning(
                 Message(
-                    "The report has no UMAPs, which take minutes for {n} cells: run "
-                    "{call:tl.panel_umap} first, or pass {arg:umaps=True}.",
-                    n=adata.n_obs,
+                    f"The report has no UMAPs, which take minutes for {adata.n_obs} cells: run "
+                    f"{call('tl.panel_umap')} first, or pass {arg('umaps', True)}."
                 )
             )
         return {"n_cells": adata.n_obs, "pictures": []}
@@ -303,7 +301,7 @@ def limits(subject: Subject) -> dict[str, Any] | None:
     stated = params.get("limits", "None")
     every = {**({} if isinstance(stated, str) else stated), **params}
     facts = [
-        (name, write.restored(every[name]), meaning)
+        (name, codec.restored(every[name]), meaning)
         for name, meaning in _OF_LIMITS.items()
         if name in every and str(every[name]) != "None"
     ]

@@ -24,30 +24,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Settings:
-    """How the cells of a panel are looked at.
+    """How the cells of a panel are looked at."""
 
-    Attributes
-    ----------
-    n_comps
-        Principal components of a panel of more genes.
-    n_neighbors
-        Nearest cells of a cell, itself not counted.
-    coarse, fine
-        Numbers of clusters: the main types, and their subtypes.
-    starts
-        k-means starts from so many places and keeps the best.
-    cells_of_cluster
-        So many cells a cluster are needed on average.  With fewer, clusters agree by chance.
-    clustered
-        Of more cells so many are clustered, in every view the same.
-    """
-
+    #: Principal components of a larger panel
     n_comps: int = 50
+    #: Without the cell itself
     n_neighbors: int = 15
+    #: Numbers of clusters: main types, and subtypes
     coarse: tuple[int, ...] = (5, 7, 10)
     fine: tuple[int, ...] = (20, 30, 40)
+    #: Of k-means, which keeps the best
     starts: int = 3
+    #: Least mean number; with fewer cells, clusters agree by chance
     cells_of_cluster: int = 10
+    #: Most cells that are clustered, in every view the same
     clustered: int = 20_000
 
 
@@ -59,20 +49,13 @@ _CELLS_OF_THREAD = 1024
 
 @dataclass(frozen=True)
 class View:
-    """The cells as some genes show them.
+    """The cells as some genes show them."""
 
-    Attributes
-    ----------
-    coordinates
-        Shape (n_cells, r).
-    nearest
-        What :func:`nearest` returns for them.
-    clusters
-        What :func:`clusterings` returns for them.
-    """
-
+    #: Shape (n_cells, r)
     coordinates: Array
+    #: Of :func:`nearest`
     nearest: Index
+    #: Of :func:`clusterings`
     clusters: dict[int, Index]
 
     @classmethod
@@ -84,21 +67,13 @@ class View:
 
 @dataclass(frozen=True)
 class ClusterPreservation:
-    """How far clusters of the cells are the same in the panel as in all genes.
+    """How far clusters of the cells are the same in the panel as in all genes."""
 
-    Attributes
-    ----------
-    numbers
-        Numbers of clusters: those of :class:`Settings` with enough cells.
-    nmi
-        Normalised mutual information of the two clusterings, for every number.
-    coarse, fine
-        Its mean over the coarse and over the fine numbers; NaN where the cells are too few for any
-        of them.
-    """
-
+    #: Numbers of clusters of :class:`Settings` with enough cells
     numbers: tuple[int, ...]
+    #: Normalised mutual information of the two clusterings, per number
     nmi: Array
+    #: Its mean over coarse and over fine numbers; NaN where the cells are too few
     coarse: float
     fine: float
 
@@ -111,25 +86,11 @@ def columns(data: Matrix, panel: Index) -> Array:
 
 @pools.one_thread_of_blas()
 def coordinates(data: Matrix, panel: Index, *, n_comps: int = SETTINGS.n_comps) -> Array:
-    """Centred expression of the panel's genes; of more than `n_comps`, its principal components.
+    """Centred expression of the panel's genes; of more than `n_comps`, its principal components:
+    shape (n_cells, min(len(panel), n_comps)).
 
-    Components take the noise of single genes out of the distances.  50 are scanpy's number, and as
-    many as the subspace of the cells has by default.  No number is best for all cells: with 20 in
-    their place accuracy and macro-F1 were .013–.03 higher on PBMC3k and Baron, and .02–.03 lower on
-    worm neurons (means of six panels of 100 and 200 genes).
-
-    Parameters
-    ----------
-    data
-        Logarithmised expression, cells × genes, dense or sparse.
-    panel
-        Genes of the panel.
-    n_comps
-        Most components.
-
-    Returns
-    -------
-    Shape (n_cells, min(len(panel), n_comps)).
+    Components take the noise of single genes out of the distances.  Their number is scanpy's, and
+    that of the subspace of the cells; none is best for all cells.
     """
     values = columns(data, panel)
     if len(panel) > n_comps:
@@ -142,23 +103,11 @@ def coordinates(data: Matrix, panel: Index, *, n_comps: int = SETTINGS.n_comps) 
 def nearest(
     where: Array, n_neighbors: int = SETTINGS.n_neighbors, *, random_state: int | None = 0
 ) -> Index:
-    """Nearest other cells of every cell, the nearest first.
+    """Nearest other cells of every cell, the nearest first: shape (n_cells, n_neighbors).
 
     They are exact up to :data:`~glfs_bio.cells.graph.MOST_EXACT` cells, and nearly all are found
-    beyond, as in the graph of the cells (:mod:`glfs_bio.cells.neighbors`).
-
-    Parameters
-    ----------
-    where
-        Coordinates of the cells, shape (n_cells, r).
-    n_neighbors
-        At most ``n_cells − 1`` are used.
-    random_state
-        Seed of the approximate search.
-
-    Returns
-    -------
-    Shape (n_cells, n_neighbors).
+    beyond, as in the graph of the cells (:mod:`glfs_bio.cells.neighbors`).  At most ``n_cells − 1``
+    neighbours are used.
     """
     n_neighbors = min(n_neighbors, len(where) - 1)
     if len(where) <= MOST_EXACT:
@@ -178,32 +127,17 @@ def evenly(n_cells: int, most: int) -> Index:
 
 
 def knn_preservation(near: Index, near_in_all: Index) -> Array:
-    """Share of the nearest cells in all genes that are nearest cells in the panel.
+    """Share of each cell's nearest cells in all genes that are nearest cells in the panel.
 
-    By chance it is ``n_neighbors / (n_cells − 1)``.
-
-    Parameters
-    ----------
-    near, near_in_all
-        Nearest cells of every cell, shape (n_cells, n_neighbors).
-
-    Returns
-    -------
-    Share of every cell, shape (n_cells,); its mean is that of the panel.
-
-    Raises
-    ------
-    ValueError
-        The two are not of the same cells, or not as many nearest cells.
+    Both are of shape (n_cells, n_neighbors).  The mean is that of the panel; by chance it is
+    ``n_neighbors / (n_cells − 1)``.
     """
     if near.shape != near_in_all.shape:
         raise InvalidValue(
             "near",
             NO_VALUE,
-            "has the shape {near}, and the nearest cells in all genes {near_in_all}",
+            f"has the shape {near.shape}, and the nearest cells in all genes {near_in_all.shape}",
             "find as many for the same cells",
-            near=near.shape,
-            near_in_all=near_in_all.shape,
         )
     both = np.sort(np.hstack([near, near_in_all]), axis=1)
     in_common = np.sum(both[:, 1:] == both[:, :-1], axis=1)
@@ -212,22 +146,12 @@ def knn_preservation(near: Index, near_in_all: Index) -> Array:
 
 @pools.one_thread_if_forked
 def clusterings(where: Array, *, random_state: int | None = 0) -> dict[int, Index]:
-    """k-means clusters of the cells, for every number of clusters that they are enough for.
+    """k-means clusters of the cells, shape (n_cells, r), by number of clusters that they are enough
+    for.
 
     k-means needs no graph and no package beyond scikit-learn, and its number of clusters is the
-    same in every panel, which it is not at a given resolution of Leiden.
-
-    Parameters
-    ----------
-    where
-        Coordinates of the cells, shape (n_cells, r).
-    random_state
-        Seed of the starts.
-
-    Returns
-    -------
-    Cluster of every cell, or of :attr:`Settings.clustered` of them, by number of clusters.  Where
-    fewer cells differ, each is a cluster.
+    same in every panel, which it is not at a given resolution of Leiden.  At most
+    :attr:`Settings.clustered` cells are clustered.  Where fewer cells differ, each is a cluster.
     """
     where = where[evenly(len(where), SETTINGS.clustered)].astype(np.float32)  # quicker
     enough = [
@@ -246,13 +170,7 @@ def clusterings(where: Array, *, random_state: int | None = 0) -> dict[int, Inde
 def cluster_preservation(
     clusters: dict[int, Index], clusters_in_all: dict[int, Index]
 ) -> ClusterPreservation:
-    """Normalised mutual information of clusters in the panel and in all genes.
-
-    Parameters
-    ----------
-    clusters, clusters_in_all
-        What :func:`clusterings` returns for the panel and for all genes.
-    """
+    """Normalised mutual information of :func:`clusterings` in the panel and in all genes."""
     nmi = {
         k: float(normalized_mutual_info_score(clusters_in_all[k], clusters[k])) for k in clusters
     }

@@ -24,87 +24,54 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 @dataclass(frozen=True)
 class Redundancy:
-    """What the genes of a panel repeat of one another.
+    """What the genes of a panel repeat of one another."""
 
-    Attributes
-    ----------
-    mean_correlation
-        Mean absolute correlation of two genes; NaN for fewer than two that vary.
-    nearest
-        For each gene of the panel the place in the panel of the gene it is most correlated with,
-        by absolute value; −1 where there is none.
-    correlation
-        Its correlation with that one; NaN where there is none.
-    n_effective
-        Effective number of genes, ``(Σ λ)² / Σ λ²`` with the eigenvalues λ of the correlation
-        matrix: as many as vary where none are correlated, 1 where all are the same.
-    """
-
+    #: Mean absolute correlation of two genes; NaN if fewer than two vary
     mean_correlation: float
+    #: Place in the panel of the gene that each gene is most correlated with, by absolute value; −1
+    #: where there is none
     nearest: Index
+    #: With that gene; NaN where there is none
     correlation: Array
+    #: Effective number of genes, ``(Σ λ)² / Σ λ²`` with the eigenvalues λ of the correlation
+    #: matrix: the number that vary if none are correlated, 1 if all are the same
     n_effective: float
 
 
 @dataclass(frozen=True)
 class Totals:
-    """What share of the counts the panel takes, and whether its totals are those of the cells.
+    """What share of the counts the panel takes, and whether its totals are those of the cells."""
 
-    Attributes
-    ----------
-    share
-        Counts of the panel among all counts.
-    per_cell
-        The same of every cell, shape (n_cells,); NaN for a cell without counts.
-    quantiles
-        Of `per_cell`, by :data:`QUANTILES`.
-    spearman
-        Rank correlation over the cells of the panel's total with the total of all genes.
-    spearman_within
-        The same within labels, their mean weighted by cells; NaN without labels.
-    per_label
-        A row a label: ``n_cells``, ``share``, ``ratio``: its share in units of `share`, and
-        ``spearman`` (NaN where the totals of its cells do not differ).  None without labels.
-    least, most
-        Labels of the smallest and the largest ratio; None without labels.
-    """
-
+    #: Of the counts of all genes
     share: float
+    #: The same per cell, shape (n_cells,); NaN for a cell without counts
     per_cell: Array
+    #: Of `per_cell`, by :data:`QUANTILES`
     quantiles: dict[float, float]
+    #: Rank correlation over the cells of the total of the panel with that of all genes
     spearman: float
+    #: The same within labels, mean weighted by cells; NaN without labels
     spearman_within: float
+    #: One row per label: ``n_cells``, ``share``, ``ratio`` (its share in units of `share`) and
+    #: ``spearman`` (NaN where the totals of its cells do not differ); None without labels
     per_label: pd.DataFrame | None
+    #: Labels of the smallest and the largest ratio; None without labels
     least: str | None
     most: str | None
 
 
 @dataclass(frozen=True)
 class Imputed:
-    """R² of every gene by the panel, NaN for genes of the panel and for constant ones.
+    """R² of every gene by the panel, NaN for genes of the panel and for constant ones."""
 
-    Attributes
-    ----------
-    of_structure
-        ``R_j²``: of what the gene shares with the subspace of the cells, shape (n_genes,).
-    of_gene
-        ``h_j R_j²``: of the gene as it was measured, noise included, shape (n_genes,).
-    """
-
+    #: ``R_j²``, of what the gene shares with the subspace of the cells, shape (n_genes,)
     of_structure: Array
+    #: ``h_j R_j²``, of the gene as measured, with its noise, shape (n_genes,)
     of_gene: Array
 
 
 def redundancy(data: Matrix, panel: Index) -> Redundancy:
-    """Correlations among the genes of a panel.
-
-    Parameters
-    ----------
-    data
-        Logarithmised expression, cells × genes, dense or sparse.
-    panel
-        Genes of the panel.
-    """
+    """Correlations among the genes of a panel."""
     correlation = _correlations(columns(data, panel))
     n_genes = len(correlation)
     varying = np.diag(correlation) > 0
@@ -128,41 +95,21 @@ def totals(
     codes: Index | None = None,
     names: Sequence[str] = (),
 ) -> Totals:
-    """Share of the counts that the panel takes, by cell and by label.
+    """Share of the counts that the panel takes, by cell and by label (`codes`, −1: none).
 
     An instrument that counts only the panel gives its totals.  Dividing by them stands for dividing
     by the totals of the cells where both are proportional.  A panel that takes more of the counts
-    of one label makes all its genes look lower there, and differential expression false [1]_: the
-    ratio of a label is the factor.
-
-    Parameters
-    ----------
-    counts
-        Raw counts, cells × genes, dense or sparse.
-    panel
-        Genes of the panel.
-    codes
-        Index of each cell's label among `names`; −1: no label.  None: no labels.
-    names
-        Labels; those without cells are left out.
-
-    Raises
-    ------
-    ValueError
-        Not as many codes as cells, or no cell has counts.
-
-    References
-    ----------
-    .. [1] L. Atta, K. Clifton, M. Anant, G. Aihara and J. Fan, Gene count normalization in
-       single-cell imaging-based spatially resolved transcriptomics. Genome Biology 25:153 (2024).
+    of one label makes all its genes look lower there, and differential expression false: the ratio
+    of a label is the factor (Atta et al., Genome Biology 25:153, 2024).
     """
     everything = _sums(counts)
     taken = _sums(counts[:, panel])
     if codes is not None and len(codes) != len(everything):
         raise InvalidValue(
-            *("codes", NO_VALUE, "has {n} labels for {n_cells} cells", "give one for each cell"),
-            n=len(codes),
-            n_cells=len(everything),
+            "codes",
+            NO_VALUE,
+            f"has {len(codes)} labels for {len(everything)} cells",
+            "give one for each cell",
         )
     if not everything.sum() > 0:
         raise InvalidValue(
@@ -193,21 +140,11 @@ def totals(
 def imputed(sets: Sequence[Cells], panel: Index) -> Imputed:
     """R² of every gene that the panel does not measure, without a regression.
 
-    ``R_j² = 1 − c_jᵀ Ẽ c_j / c_jᵀ c_j`` with ``Ẽ = (I + Σ_{i in S} c_i c_iᵀ / (n σ_i²))⁻¹``:  gene
-    i is ``V c_i`` and noise of variance ``σ_i²``, V has orthonormal columns, and what is predicted
-    is the mean of V after the panel has been measured.  All is in the units of the data.
-
-    Against ridge regression on other cells (PBMC3k, two panels of 50 genes) the medians of
-    `of_structure` were .25 and .20, those of the regression .24 and .19.  `of_gene` is cautious:
-    among genes where regression reached more than .1 its medians were .32 and .28, those of the
-    regression .37 and .36.  From few cells regression reaches less than either.
-
-    Parameters
-    ----------
-    sets
-        The cells, or one a batch: within batches, over all of them.
-    panel
-        Genes of the panel.
+    ``R_j² = 1 − c_jᵀ Ẽ c_j / c_jᵀ c_j`` with ``Ẽ = (I + Σ_{i in S} c_i c_iᵀ / (n σ_i²))⁻¹``: gene i
+    is ``V c_i`` and noise of variance ``σ_i²``, V has orthonormal columns, and what is predicted is
+    the mean of V after the panel has been measured.  All is in the units of the data.  Medians are
+    near those of ridge regression on other cells; `of_gene` is cautious for genes that regression
+    predicts well.
     """
     left = _total(_left(one, panel) for one in sets)
     structured = _total(np.sum(one.projections**2, axis=1) for one in sets)

@@ -40,33 +40,21 @@ CONSIDERED = 6
 
 @dataclass(frozen=True)
 class LabelScores:
-    """How well nearest cells of a panel predict the labels.
+    """How well nearest cells of a panel predict the labels."""
 
-    Attributes
-    ----------
-    predicted
-        Code of the label predicted for every cell; −1 where the cell has no label.
-    accuracy
-        Share of the labelled cells whose label is predicted.
-    macro_f1
-        Mean F1, every label counting alike.
-    rare_f1
-        Mean F1 of the rare labels; NaN where there are none.
-    per_label
-        A row a label: ``n_cells``, ``recall``, ``precision``, ``f1``, ``confused_with``: the other
-        label that is predicted for most of its cells (missing where there is none),
-        ``confused_share``: the share of its cells that this is, ``rare``, and ``too_few``: whether
-        nearest cells of its own could never be a majority, as it has so few cells.  Recall of such
-        a label says little of the panel; that of a label of one cell is always 0.
-    confusion
-        Numbers of cells: rows are labels, columns what is predicted.
-    """
-
+    #: Code per cell; −1 where the cell has no label
     predicted: Index
     accuracy: float
+    #: Mean over labels
     macro_f1: float
+    #: Mean over rare labels; NaN where there are none
     rare_f1: float
+    #: One row per label: ``n_cells``, ``recall``, ``precision``, ``f1``, ``confused_with`` (the
+    #: other label predicted for most of its cells, or missing), ``confused_share`` (the share of
+    #: its cells), ``rare``, and ``too_few`` (its cells could never be a majority of the nearest;
+    #: recall then says little of the panel, and is 0 for one cell)
     per_label: pd.DataFrame
+    #: Numbers of cells: rows are labels, columns predictions
     confusion: pd.DataFrame
 
 
@@ -80,36 +68,17 @@ def label_scores(
 ) -> LabelScores:
     """Predict the label of every cell from its nearest labelled cells, itself left out.
 
-    Parameters
-    ----------
-    where
-        Coordinates of the cells, shape (n_cells, r).
-    codes
-        Index of each cell's label among `names`; −1: no label, the cell is left out.
-    names
-        Labels; those without cells are left out.
-    n_neighbors
-        How many nearest cells vote.  Of labels with equally many votes that of the nearer cell
-        wins.
-    near
-        :func:`~glfs_bio.measures.cells.nearest` of `where`, if it is at hand.  It is used where
-        all cells have labels.
-
-    Raises
-    ------
-    ValueError
-        As many codes as cells are needed, and two cells with labels.
+    `where` has shape (n_cells, r); a code is −1 for no label.  Of labels with equally many votes
+    that of the nearer cell wins.  `near`, from :func:`~glfs_bio.measures.cells.nearest`, is used
+    where all cells have labels.
     """
     labelled = np.flatnonzero(codes >= 0)
     if len(codes) != len(where) or len(labelled) < 2:
         raise InvalidValue(
             "codes",
             NO_VALUE,
-            "has {n} labels for {n_cells} cells, {n_labelled} of them not missing",
+            f"has {len(codes)} labels for {len(where)} cells, {len(labelled)} of them not missing",
             "give one for each cell, and at least two",
-            n=len(codes),
-            n_cells=len(where),
-            n_labelled=len(labelled),
         )
     if near is None or len(labelled) < len(codes):
         near = nearest(where[labelled], n_neighbors)
@@ -170,60 +139,33 @@ def _tables(
 
 @dataclass(frozen=True)
 class Single:
-    """Every gene as a marker of every label, arrays of shape (n_labels, n_genes).
+    """Every gene as a marker of every label, arrays of shape (n_labels, n_genes)."""
 
-    Attributes
-    ----------
-    threshold
-        Expression from which the gene is on; NaN where it is the same in all cells.
-    f_beta
-        Largest F-beta over thresholds.
-    precision, recall
-        Share of the cells with the gene on that have the label, and of the cells of the label that
-        have the gene on.
-    on_target
-        Mean expression in the label as a share of its sum over the means of all labels.
-    """
-
+    #: Expression from which the gene is on; NaN where it is the same in all cells
     threshold: Array
+    #: Largest over thresholds
     f_beta: Array
+    #: Of the cells with the gene on, the share with the label, and vice versa
     precision: Array
     recall: Array
+    #: Mean expression in the label, as a share of the sum of the means of all labels
     on_target: Array
 
 
 @dataclass(frozen=True)
 class Combination:
-    """The best few genes of a label, which are all on.
+    """The best few genes of a label, which are all on."""
 
-    Attributes
-    ----------
-    genes
-        Places in the panel, the best single marker first.
-    f_beta, precision, recall
-        Of the cells in which all are on.
-    """
-
+    #: Places in the panel, the best single marker first
     genes: Index
+    #: Of the cells in which all are on
     f_beta: float
     precision: float
     recall: float
 
 
 def singles(values: Array, codes: Index, n_labels: int, beta: float) -> Single:
-    """Every gene alone.
-
-    Parameters
-    ----------
-    values
-        Expression of the panel's genes, ≥ 0, shape (n_cells, n_genes).
-    codes
-        Label of every cell.
-    n_labels
-        Number of labels, each with a cell.
-    beta
-        β of the F-beta score.
-    """
+    """Every gene alone: expression ≥ 0, shape (n_cells, n_genes), and labels with a cell each."""
     shape = (n_labels, values.shape[1])
     found = {name: np.full(shape, np.nan) for name in ("threshold", "f", "precision", "recall")}
     means = np.array([values[codes == label].mean(axis=0) for label in range(n_labels)])
@@ -245,23 +187,7 @@ def singles(values: Array, codes: Index, n_labels: int, beta: float) -> Single:
 def combination(
     values: Array, belongs: NDArray[np.bool_], single: Single, label: int, most: int, beta: float
 ) -> Combination:
-    """The genes, at most so many, that tell a label best when all are on; the fewest of the best.
-
-    Parameters
-    ----------
-    values
-        As for :func:`singles`.
-    belongs
-        Whether each cell has the label.
-    single
-        Every gene alone.
-    label
-        Which label.
-    most
-        Most genes.
-    beta
-        β of the F-beta score.
-    """
+    """The best few genes of a label, at most `most`, which are all on: the fewest of the best."""
     order = np.argsort(-np.nan_to_num(single.f_beta[label], nan=-1.0), kind="stable")
     order = order[np.isfinite(single.threshold[label, order])][:CONSIDERED]
     best, on = np.empty(0, dtype=np.intp), np.zeros(len(values), dtype=bool)

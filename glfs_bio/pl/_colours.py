@@ -23,13 +23,7 @@ _LISTED = 20
 
 
 def colours(palette: Any, *defaults: str) -> list[Any]:
-    """Return as many colours as there are defaults, which stand where `palette` is None.
-
-    Raises
-    ------
-    TypeError, ValueError
-        No colours, or too few.
-    """
+    """Return as many colours as there are defaults, which stand where `palette` is None."""
     if palette is None:
         return list(defaults)
     import matplotlib as mpl
@@ -47,21 +41,13 @@ def colours(palette: Any, *defaults: str) -> list[Any]:
         raise InvalidValue("palette", palette, "has something that is no colour")
     if len(given) < number:
         raise InvalidValue(
-            *("palette", NO_VALUE, "has {given} colours, and {number} are drawn", "give as many"),
-            given=len(given),
-            number=number,
+            "palette", NO_VALUE, f"has {len(given)} colours, and {number} are drawn", "give as many"
         )
     return list(given)[:number]
 
 
 def colour_map(cmap: str | Colormap) -> Colormap:
-    """Return a colour map of matplotlib by its name; one that is given is returned as it is.
-
-    Raises
-    ------
-    TypeError, ValueError
-        No colour map.
-    """
+    """Return a colour map of matplotlib by its name; one that is given is returned as it is."""
     import matplotlib as mpl
     from matplotlib.colors import Colormap
 

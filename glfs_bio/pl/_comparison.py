@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._anndata import provenance
+from .._anndata import results
+from .._docs import documented
 from ._colours import colour_map
-from ._figure import Frame, documented
+from ._figure import Frame
 from ._heatmap import heat_map
 from ._results import MEASURES
 from ._rows import short
@@ -48,8 +49,7 @@ def comparison(
 
     Parameters
     ----------
-    adata : AnnData
-        Cells × genes, with what :func:`~glfs_bio.tl.compare_panels` wrote.
+    <adata with results> tl.compare_panels
     key : str, default "glfs_comparison"
         The `key_added` of ``tl.compare_panels``.
     <ax>
@@ -60,11 +60,6 @@ def comparison(
     Returns
     -------
     None if the figure was shown, else the axes.
-
-    Raises
-    ------
-    KeyError
-        No panels were compared.
 
     Examples
     --------
@@ -78,7 +73,7 @@ def comparison(
     """
     frame = Frame("comparison", ax, title, figsize, show, save)
     colours = colour_map(cmap)
-    table = provenance.result(adata, key, "tl.compare_panels", "table", "jaccard")["table"]
+    table = results.current(adata, key, "tl.compare_panels", "table", "jaccard")["table"]
     measures = [name for name in MEASURES if name in table and table[name].notna().any()]
     values = table[measures].to_numpy(dtype=float).T
     is_share = np.array([name in _SHARES for name in measures])

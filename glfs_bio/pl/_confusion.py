@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .._docs import documented
 from ._colours import colour_map
-from ._figure import Frame, documented
+from ._figure import Frame
 from ._heatmap import heat_map
 from ._results import by_label
 
@@ -44,8 +45,7 @@ def confusion(
     ----------
     adata : AnnData
         Cells × genes, with what :func:`~glfs_bio.tl.evaluate_panel` wrote with `labels`.
-    key : str, default "glfs_evaluation"
-        The `key_added` of ``tl.evaluate_panel``.
+    <evaluation key>
     <ax>
     <title>
     <cmap> "Blues"
@@ -54,11 +54,6 @@ def confusion(
     Returns
     -------
     None if the figure was shown, else the axes.
-
-    Raises
-    ------
-    KeyError
-        The panel was not evaluated, or without labels.
 
     Examples
     --------

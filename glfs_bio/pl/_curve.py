@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._anndata import provenance
+from .._anndata import results
+from .._docs import documented
 from ._colours import BLUE, VERMILLION, colours
-from ._figure import Frame, documented, legend, right_axis
+from ._figure import Frame, legend, right_axis
 from ._results import preserved_label
 
 if TYPE_CHECKING:
@@ -42,8 +43,7 @@ def curve(
 
     Parameters
     ----------
-    adata : AnnData
-        Cells × genes, with what :func:`~glfs_bio.tl.curve` wrote.
+    <adata with results> tl.curve
     key : str, default "glfs_curve"
         The `key_added` of ``tl.curve``.
     <ax>
@@ -54,11 +54,6 @@ def curve(
     Returns
     -------
     None if the figure was shown, else the axes of the structure preserved.
-
-    Raises
-    ------
-    KeyError
-        There is no such curve.
 
     Examples
     --------
@@ -73,7 +68,7 @@ def curve(
     of_panel, of_labels = colours(palette, BLUE, VERMILLION)
     from matplotlib import ticker
 
-    entry = provenance.result(adata, key, "tl.curve", "table")
+    entry = results.current(adata, key, "tl.curve", "table")
     table = entry["table"]
     sizes, preserved = table["n_genes"].to_numpy(), table["preserved"].to_numpy()
     most = np.minimum(preserved / table["optimality"].to_numpy(), 1.0)

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import checks
-from .._anndata import provenance
+from .._anndata import results
+from .._docs import documented
 from ._colours import BLUE, GREY, colours
-from ._figure import LOOK, Frame, documented, extent
+from ._figure import LOOK, Frame, extent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,8 +46,7 @@ def enrichment(
 
     Parameters
     ----------
-    adata : AnnData
-        Cells × genes, with what :func:`~glfs_bio.tl.enrich` wrote.
+    <adata with results> tl.enrich
     n_terms : int, default 15
         Maximum number of gene sets.  Sets without a selected gene are left out.
     key : str, default "glfs_enrichment"
@@ -59,13 +59,6 @@ def enrichment(
     Returns
     -------
     None if the figure was shown, else the axes.
-
-    Raises
-    ------
-    KeyError
-        No such result.
-    TypeError, ValueError
-        A number of gene sets that cannot be.
 
     Examples
     --------
@@ -81,7 +74,7 @@ def enrichment(
     frame = Frame("enrichment", ax, title, figsize, show, save)
     checks.whole_number("n_terms", n_terms, at_least=1)
     chosen = colours(palette, BLUE, GREY)
-    table = provenance.result(adata, key, "tl.enrich", "table")["table"]
+    table = results.current(adata, key, "tl.enrich", "table")["table"]
     overlapping = table[table["genes"].fillna("") != ""]
     table = (table if overlapping.empty else overlapping).head(n_terms)
     with frame.axes([_WIDTH], _PER_TERM * len(table) + _MARGIN) as (where,):

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from .. import _docs, checks
+from .. import checks
 from .._extras import needs
 from .._files import as_path, replacing
-from ..errors import NO_VALUE, InvalidType, InvalidValue
+from ..errors import NO_VALUE, InvalidType, InvalidValue, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,103 +28,47 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Look:
-    """Sizes of every plot, settled by eye.
+    """Sizes of every plot, settled by eye."""
 
-    Attributes
-    ----------
-    font, small_font, smallest_font
-        Points of the text in a figure of its own; of the least that axes of the caller have; and
-        below which rows are named one in so many, and cells have no number.
-    full
-        Inches of width from which on axes have text, names and points of the usual size.
-    small
-        Size of the names of rows, of legends and of numbers, relative to the text.
-    letter, line
-        Mean width of a letter, and height of a line, relative to the size of the text.
-    letters, few_letters
-        Letters of the longest name of a row, and of that in narrow axes.
-    points
-        Area of all points of a map, in square points, as in scanpy.
-    wrap
-        Length of a line of a label or of a legend, relative to the side of the axes.
-    pad
-        Inches around axes.
-    title_pad
-        Points between a title and what is below it.
-    dpi
-        Dots per inch of a file.
-    """
-
+    #: Points of text in an own figure; the least in axes of the caller; and below which rows are
+    #: named one in so many, and cells have no number
     font: float = 10.0
     small_font: float = 7.5
     smallest_font: float = 5.0
+    #: Inches of width from which text, names and points have the usual size
     full: float = 4.0
+    #: Names of rows, legends and numbers, relative to the text
     small: float = 0.88
+    #: Mean width of a letter and height of a line, relative to the size of the text
     letter: float = 0.55
     line: float = 1.2
+    #: Of the longest name of a row, and of that in narrow axes
     letters: int = 32
     few_letters: int = 16
+    #: Area of all points of a map, in square points, as in scanpy
     points: float = 120_000.0
+    #: Length of a line of a label or legend, relative to the side of the axes
     wrap: float = 1.1
+    #: Inches around axes
     pad: float = 0.1
+    #: Points below a title
     title_pad: float = 6.0
+    #: Of a file
     dpi: int = 150
 
 
 LOOK = Look()
 POINTS_OF_INCH = 72.0
 Drawn = TypeVar("Drawn")
-#: What the docstrings of plots have in common, by the words that stand for it there.
-_SHARED = {
-    "<ax>": """\
-ax : matplotlib.axes.Axes, default None
-    Axes to draw in.  None: a new figure.""",
-    "<title>": """\
-title : str, default None
-    Title of the plot.""",
-    "<palette>": """\
-palette : str or sequence of colours, default None
-    Colours of {0}, in this order, or the name of a colour map of matplotlib.""",
-    "<cmap>": """\
-cmap : str or matplotlib.colors.Colormap, default {0}
-    Colour map.""",
-    "<figsize, show, save>": """\
-figsize : tuple of two floats, default None
-    Width and height of a new figure in inches.  None: as the content needs.
-show : bool, default None
-    Whether to show the figure and return nothing.  None: ``scanpy.settings.autoshow``, unless `ax`
-    or `save` is given.
-save : str, Path or bool, default None
-    File to write; True, or a bare ending like ``".pdf"``: a file in ``scanpy.settings.figdir``.""",
-    "<symbols>": """\
-symbols : str, default None
-    Column of ``.var`` with the names to show; genes without one go by their ``.var_names``.""",
-}
-documented = _docs.documented(_SHARED)
 
 
 @dataclass(frozen=True)
 class Frame:
-    """Where a plot is drawn and what becomes of it: the arguments that all plots have.
+    """Where a plot is drawn and what becomes of it: the arguments that all plots have."""
 
-    Attributes
-    ----------
-    name
-        Of the file in ``scanpy.settings.figdir``.
-    ax
-        Axes of the caller; None: a new figure.
-    title, figsize, show, save
-        Arguments of the caller.
-
-    Raises
-    ------
-    ImportError
-        No ``matplotlib`` or ``scanpy``, which come with the extra ``scanpy``.
-    TypeError, ValueError
-        An argument that cannot be used; nothing is drawn.
-    """
-
+    #: Of the file in ``scanpy.settings.figdir``
     name: str
+    #: Axes of the caller; None: a new figure
     ax: Any = None
     title: str | None = None
     figsize: tuple[float, float] | None = None
@@ -151,16 +95,6 @@ class Frame:
 
         Text and grid are ours meanwhile.  At the end labels are broken to fit, and the title is put
         above all.
-
-        Parameters
-        ----------
-        widths, height
-            Inches, as the content needs.
-
-        Raises
-        ------
-        TypeError, ValueError
-            Something else than axes, or another number of them.
         """
         given = None if self.ax is None else _given(self.ax, len(widths))
         with look(LOOK.font if given is None else _font(given)):
@@ -232,9 +166,9 @@ def _check_ending(save: str | Path) -> None:
     path = as_path(save, "save")
     ending = path.name if _bare(save) else path.suffix
     if ending.lower().lstrip(".") not in formats:
+        endings = [f".{name}" for name in sorted(formats)]
         raise InvalidValue(
-            *("save", str(save), "has an unknown ending", "use one of {formats}"),
-            formats=tuple(f".{name}" for name in sorted(formats)),
+            "save", str(save), "has an unknown ending", f"use one of {shown(*endings)}"
         )
 
 
@@ -252,9 +186,7 @@ def _given(ax: Any, number: int) -> list[Axes]:
         raise InvalidType("ax", ax, "must be matplotlib axes")
     if len(axes) != number:
         raise InvalidValue(
-            *("ax", NO_VALUE, "has {given} axes, and {number} are drawn", "give as many"),
-            given=len(axes),
-            number=number,
+            "ax", NO_VALUE, f"has {len(axes)} axes, and {number} are drawn", "give as many"
         )
     return axes
 

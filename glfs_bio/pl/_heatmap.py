@@ -32,25 +32,7 @@ def heat_map(
     bar: str,
     bold: Sequence[Sequence[bool]] | None = None,
 ) -> None:
-    """Draw shares from 0 to 1 with their values; a colour bar where there is no room for these.
-
-    Parameters
-    ----------
-    ax
-        Axes to draw in.
-    shares
-        Shape (rows, columns); no number: no colour.
-    rows, columns
-        Names.
-    texts
-        Of each cell.
-    cmap
-        Colour map.
-    bar
-        Label of the colour bar.
-    bold
-        Cells whose text is bold.
-    """
+    """Draw shares with their values; a colour bar where there is no room for these."""
     image = ax.imshow(shares, vmin=0, vmax=1, cmap=cmap, aspect="auto")
     for _ in range(2):  # the names along one axis take room from the other
         size = min(name_places(ax, rows), name_places(ax, columns, axis="x"))

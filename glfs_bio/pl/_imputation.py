@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._docs import documented
 from ..errors import InvalidValue
 from ._colours import BLUE, colours
-from ._figure import Frame, documented, legend
+from ._figure import Frame, legend
 from ._results import column
 
 if TYPE_CHECKING:
@@ -39,10 +40,8 @@ def imputation(
 
     Parameters
     ----------
-    adata : AnnData
-        Cells × genes, with what :func:`~glfs_bio.tl.evaluate_panel` wrote.
-    key : str, default "glfs_evaluation"
-        The `key_added` of ``tl.evaluate_panel``.
+    <adata with results> tl.evaluate_panel
+    <evaluation key>
     <ax>
     <title>
     <palette> the bars
@@ -51,13 +50,6 @@ def imputation(
     Returns
     -------
     None if the figure was shown, else the axes.
-
-    Raises
-    ------
-    KeyError
-        The panel was not evaluated.
-    ValueError
-        It has every gene that varies.
 
     Examples
     --------

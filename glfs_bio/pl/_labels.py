@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._docs import documented
 from ._colours import BLUE, GREY, VERMILLION, colours
-from ._figure import Frame, documented, legend
+from ._figure import Frame, legend
 from ._results import by_label
 from ._rows import beside, name_places
 
@@ -43,8 +44,7 @@ def labels(
     ----------
     adata : AnnData
         Cells × genes, with what :func:`~glfs_bio.tl.evaluate_panel` wrote with `labels`.
-    key : str, default "glfs_evaluation"
-        The `key_added` of ``tl.evaluate_panel``.
+    <evaluation key>
     <ax>
     <title>
     <palette> labels, rare labels, and labels of too few cells
@@ -53,11 +53,6 @@ def labels(
     Returns
     -------
     None if the figure was shown, else the axes.
-
-    Raises
-    ------
-    KeyError
-        The panel was not evaluated, or without labels.
 
     Examples
     --------

@@ -10,12 +10,13 @@ import numpy as np
 import pandas as pd
 from anndata import AnnData
 
-from .. import checks
-from .._anndata import selection, write
-from ..errors import NO_VALUE, InvalidType, InvalidValue, NotFound, listed
+from .. import checks, codec
+from .._anndata import read, results
+from .._docs import documented
+from ..errors import NO_VALUE, OBS, InvalidType, InvalidValue, NotFound, arg, listed
 from ..tl import _panel_umap as embedding
 from ._colours import MUTED, colour_map, colours
-from ._figure import LOOK, Frame, documented, look, point_size
+from ._figure import LOOK, Frame, look, point_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,64 +33,43 @@ _SQUARE, _TALL = 4.8, 4.2
 
 @dataclass(frozen=True)
 class Heatmap:
-    """Sizes of a heat map, in inches where nothing else is said.
+    """Sizes of a heat map, in inches where nothing else is said."""
 
-    Attributes
-    ----------
-    few
-        Up to so many genes there is room for names of the usual size.
-    column, narrow
-        Of a gene, where they are few and where they are more.
-    row, least
-        Of a group, and of all of them at least.
-    around
-        Of what surrounds the cells, across and down.
-    font, small_font
-        Points of the names, where they are few and where they are more.
-    ratio, fewest
-        Cells of a group: at most so many times those of the smallest, or so many.
-    """
-
+    #: Most genes with names of the usual size
     few: int = 60
+    #: Per gene, with few genes and with more
     column: float = 0.2
     narrow: float = 0.1
+    #: Per group, and at least in all
     row: float = 0.4
     least: float = 2.0
+    #: Around the cells, across and down
     around: tuple[float, float] = (3.0, 1.5)
+    #: Points of the names, with few genes and with more
     font: int = 9
     small_font: int = 6
+    #: Cells of a group: at most so many times those of the smallest, or so many
     ratio: int = 3
     fewest: int = 20
 
 
 @dataclass(frozen=True)
 class Dotplot:
-    """Sizes of a dot plot, in inches where nothing else is said.
+    """Sizes of a dot plot, in inches where nothing else is said."""
 
-    Attributes
-    ----------
-    per_row
-        Genes in a row.
-    dot
-        Of a dot, with the space to the next.
-    least
-        Of the dots of a row at least, from top to foot.
-    around
-        Of what surrounds the dots, across and down.
-    legend
-        Of the legend's width.
-    area
-        Of the largest dot, in square points.
-    between
-        Space between rows, in heights of a row.
-    """
-
+    #: Genes
     per_row: int = 50
+    #: With the space to the next
     dot: float = 0.26
+    #: Height of the dots of a row, at least
     least: float = 2.0
+    #: Around the dots, across and down
     around: tuple[float, float] = (3.6, 1.6)
+    #: Width
     legend: float = 2.0
+    #: Of the largest dot, in square points
     area: float = 150.0
+    #: Space between rows, in heights of a row
     between: float = 0.5
 
 
@@ -132,11 +112,10 @@ def panel(
         ``"heatmap"``, ``"dotplot"``
             Those of scanpy, every gene scaled from 0 to 1, genes ordered by the group in which they
             are highest; the heat map shows a random part of large groups.
-    key : str, default "glfs"
-        Which selection: the `key_added` of ``select_genes``.
+    <key>
     n_genes : int, default None
         Number of genes, the best first.  None: every selected gene.
-    <symbols>
+    <shown symbols>
     keep : bool, default False
         Whether to keep UMAPs that are computed in `adata`, as :func:`~glfs_bio.tl.panel_umap` does,
         for the next call.  If False, `adata` is not changed.
@@ -152,14 +131,6 @@ def panel(
     -------
     None if the figure was shown, else the axes: a list of the UMAPs, scanpy's dictionary for a heat
     map, and for a dot plot a list of such dictionaries, one for each row of 50 genes.
-
-    Raises
-    ------
-    KeyError
-        No such selection or column, or no layer that it was made with.
-    TypeError, ValueError
-        An unknown kind, no groups or other axes where these are needed, or a column of
-        measurements to group by.
 
     Examples
     --------
@@ -180,16 +151,13 @@ def panel(
         _check_labels(adata, one, kind)
     if ax is not None and kind != "umap":
         raise InvalidValue(
-            *("ax", NO_VALUE, "is for UMAPs, and scanpy draws {arg:kind={kind}} in a figure"),
-            kind=kind,
+            "ax", NO_VALUE, f"is for UMAPs, and scanpy draws {arg('kind', kind)} in a figure"
         )
     if len(shown) > 1 and kind != "umap":
-        raise InvalidValue(
-            *("labels", NO_VALUE, "are several, and {arg:kind={kind}} has one"), kind=kind
-        )
-    genes = selection.ranked(adata, key).index[:n_genes]
+        raise InvalidValue("labels", NO_VALUE, f"are several, and {arg('kind', kind)} has one")
+    genes = results.ranked(adata, key).index[:n_genes]
     # in which the genes were selected
-    layer = write.restored(adata.uns.get(key, {}).get("params", {}).get("layer"))
+    layer = codec.restored(adata.uns.get(key, {}).get("params", {}).get("layer"))
     every = [_cells(adata, genes, one, layer, symbols, palette) for one in shown]
     if kind == "umap":
         maps = embedding.maps(adata, key, genes, layer)
@@ -221,12 +189,10 @@ def _check_labels(adata: AnnData, labels: str | None, kind: str) -> None:
     if labels is None:
         if kind != "umap":
             raise InvalidValue(
-                "kind", kind, "needs labels", "name a column of {obs} as {arg:labels}"
+                "kind", kind, "needs labels", f"name a column of {OBS} as {arg('labels')}"
             )
     elif labels not in adata.obs and (kind != "umap" or labels not in adata.var_names):
-        raise NotFound(
-            *("labels", labels, "is not in {obs}", "choose from {names}"), names=listed(adata.obs)
-        )
+        raise NotFound("labels", labels, f"is not in {OBS}", f"choose from {listed(adata.obs)}")
     elif kind != "umap" and pd.api.types.is_float_dtype(adata.obs[labels]):
         raise InvalidType("labels", labels, "holds measurements", "name a column of labels")
 
@@ -240,7 +206,7 @@ def _cells(
     palette: Any,
 ) -> tuple[AnnData, str | None]:
     """The cells with the genes of the panel only, under the names to show; and of the labels."""
-    called = selection.names(adata, symbols).fillna(adata.var_names.to_series()).loc[genes]
+    called = read.symbols(adata, symbols).fillna(adata.var_names.to_series()).loc[genes]
     cells = AnnData(
         embedding.values(adata, genes, layer),
         obs=pd.DataFrame(index=adata.obs_names),

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._anndata import selection
+from .._anndata import results
+from .._docs import documented
 from ._colours import BLUE, VERMILLION, colours
-from ._figure import Frame, documented, legend, one_or_list, right_axis
+from ._figure import Frame, legend, one_or_list, right_axis
 from ._results import preserved_label
 
 if TYPE_CHECKING:
@@ -45,10 +46,8 @@ def path(
 
     Parameters
     ----------
-    adata : AnnData
-        Cells × genes, with a selection of :func:`~glfs_bio.pp.select_genes`.
-    key : str, default "glfs"
-        Which selection: the `key_added` of ``select_genes``.
+    <adata with a selection>
+    <key>
     ax : matplotlib.axes.Axes or sequence of two, default None
         Axes to draw in: two for an objective of the original GLFS.  None: a new figure.
     <title>
@@ -58,13 +57,6 @@ def path(
     Returns
     -------
     None if the figure was shown, else the axes, or a list of two.
-
-    Raises
-    ------
-    KeyError
-        No such selection.
-    ValueError
-        Another number of axes than are drawn in.
 
     References
     ----------
@@ -81,7 +73,7 @@ def path(
     """
     frame = Frame("path", ax, title, figsize, show, save)
     first, second = colours(palette, BLUE, VERMILLION)
-    entry = selection.record(adata, key, "pp.select_genes", "n_genes", "preserved")
+    entry = results.entry(adata, key, "pp.select_genes", "n_genes", "preserved")
     # only the objectives of the original GLFS walk along λ
     plots = [_along_lambda, _along_size] if "path" in entry else [_along_size]
     with frame.axes([_WIDTH] * len(plots), _HEIGHT) as axes:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._docs import documented
 from ._colours import BLUE, GREY, VERMILLION, colours
-from ._figure import Frame, documented
+from ._figure import Frame
 from ._results import evaluation, preserved_label
 from ._rows import beside, name_places
 
@@ -44,10 +45,8 @@ def preserved(
 
     Parameters
     ----------
-    adata : AnnData
-        Cells × genes, with what :func:`~glfs_bio.tl.evaluate_panel` wrote.
-    key : str, default "glfs_evaluation"
-        The `key_added` of ``tl.evaluate_panel``.
+    <adata with results> tl.evaluate_panel
+    <evaluation key>
     <ax>
     <title>
     <palette> the panel, the selection of glfs_bio, and random panels
@@ -56,11 +55,6 @@ def preserved(
     Returns
     -------
     None if the figure was shown, else the axes.
-
-    Raises
-    ------
-    KeyError
-        The panel was not evaluated.
 
     Examples
     --------

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from .._anndata import provenance, target
-from ..errors import NotFound
+from .._anndata import results
+from ..errors import NotFound, arg, call
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,54 +40,35 @@ MEASURES = {
 
 def preserved_label(entry: Mapping[str, Any]) -> str:
     """Return what ``preserved`` of a record is the share of: "structure preserved"."""
-    return f"{target.describe(entry).removeprefix('the ')} preserved"
+    return f"{results.preserved_of(entry).removeprefix('the ')} preserved"
 
 
 def evaluation(adata: AnnData, key: str) -> dict[str, Any]:
-    """Return what ``tl.evaluate_panel`` wrote.
-
-    Raises
-    ------
-    KeyError
-        It is not there.
-    """
-    return provenance.result(
+    """Return what ``tl.evaluate_panel`` wrote."""
+    return results.current(
         adata, key, "tl.evaluate_panel", "n_genes", "preserved", "most_preserved"
     )
 
 
 def by_label(adata: AnnData, key: str) -> tuple[pd.DataFrame, Array]:
-    """Return ``per_label`` and ``confusion`` of ``tl.evaluate_panel``, in one order.
-
-    Raises
-    ------
-    KeyError
-        The panel was not evaluated, or without labels.
-    """
+    """Return ``per_label`` and ``confusion`` of ``tl.evaluate_panel``, in one order."""
     entry = evaluation(adata, key)
     if "per_label" not in entry:
         raise NotFound(
             "key",
             key,
             "is of a panel that was evaluated without labels",
-            "run {call:tl.evaluate_panel} with {arg:labels}",
+            f"run {call('tl.evaluate_panel')} with {arg('labels')}",
         )
     return entry["per_label"], np.asarray(entry["confusion"], dtype=float)
 
 
 def column(adata: AnnData, key: str, where: Literal["obs", "var"], name: str) -> pd.Series:
-    """Return a column that ``tl.evaluate_panel`` wrote to ``.obs`` or ``.var``.
-
-    Raises
-    ------
-    KeyError
-        It is not there.
-    """
+    """Return a column that ``tl.evaluate_panel`` wrote to ``.obs`` or ``.var``."""
     evaluation(adata, key)
     frame = getattr(adata, where)
     if f"{key}_{name}" not in frame:
         raise NotFound(
-            *("key", key, "has no column {column}", "run {call:tl.evaluate_panel} again"),
-            column=f"{key}_{name}",
+            "key", key, f"has no column {key}_{name}", f"run {call('tl.evaluate_panel')} again"
         )
     return frame[f"{key}_{name}"]

@@ -19,27 +19,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Bars:
-    """Sizes of bars of genes, settled by eye.
-
-    Attributes
-    ----------
-    per_column
-        Bars in a column.
-    width, least, bar, margin
-        Inches: of a column's width, of the least height of a figure, of a bar's height with the
-        space to the next, and of what stands above and below the bars.
-    thickness
-        Share of its height that a bar fills.
-    wide
-        Where the largest is so many times the smallest, bars in several columns are on a log scale.
-    """
+    """Sizes of bars of genes, settled by eye."""
 
     per_column: int = 50
+    #: Inches: width of a column, least height of a figure, height of a bar with the space to the
+    #: next, and what stands above and below the bars
     width: float = 2.6
     least: float = 2.4
     bar: float = 0.17
     margin: float = 0.9
+    #: Share of its height that a bar fills
     thickness: float = 0.75
+    #: Ratio of largest to smallest from which bars in several columns are on a log scale
     wide: float = 50.0
 
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import checks
-from .._anndata import selection
+from .._anndata import read, results, stale
+from .._docs import documented
 from ._colours import BLUE, GREY, colour_map, colours
-from ._figure import Frame, colour_bar, documented, legend
+from ._figure import Frame, colour_bar, legend
 from ._rows import BARS, bars_size, draw_bars
 
 if TYPE_CHECKING:
@@ -51,14 +52,13 @@ def stability(
 
     Parameters
     ----------
-    adata : AnnData
-        Cells × genes, with what :func:`~glfs_bio.tl.stability` wrote.
+    <adata with results> tl.stability
     n_genes : int, default None
         Number of genes, the most frequent first, in columns of at most 50; genes of no selection
         are left out.  None: the mean size of the selections.
     key : str, default "glfs_stability"
         The `key_added` of ``tl.stability``.
-    <symbols>
+    <shown symbols>
     ax : sequence of two matplotlib.axes.Axes, default None
         Axes to draw bars and matrix in.  None: a new figure.
     <title>
@@ -69,13 +69,6 @@ def stability(
     Returns
     -------
     None if the figure was shown, else a list of the axes, the matrix last.
-
-    Raises
-    ------
-    KeyError
-        No such result or column.
-    TypeError, ValueError
-        A number of genes that cannot be, or not two axes.
 
     Examples
     --------
@@ -91,11 +84,11 @@ def stability(
     inside, outside = colours(palette, BLUE, GREY)
     matrix = colour_map(cmap)
     checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
-    entry = selection.record(adata, key, "tl.stability", "jaccard", "n_genes")
-    frequency = selection.frequency(adata, key)
+    entry = results.entry(adata, key, "tl.stability", "jaccard", "n_genes")
+    frequency = results.frequency(adata, key)
     size = round(float(np.mean(entry["n_genes"]))) if n_genes is None else n_genes
     frequency = frequency[frequency > 0].head(size)
-    called = selection.names(adata, symbols).fillna(adata.var_names.to_series())
+    called = read.symbols(adata, symbols).fillna(adata.var_names.to_series())
     names = list(called.loc[frequency.index])
     columns, height = bars_size(len(frequency))
     columns = columns if ax is None else [BARS.width]
@@ -119,7 +112,7 @@ def _mark(
     """Distinguish the genes of the panel, or say why the panel is another."""
     from matplotlib.patches import Patch
 
-    different = selection.difference(adata, key, stability_key)
+    different = stale.difference(adata, key, adata.uns[stability_key])
     if different is not None:
         text = f"not of the selection under {key!r}: {different}"
         axes[0].set_title(textwrap.fill(text, _LETTERS), fontsize="small", parse_math=False)

@@ -10,9 +10,10 @@ import pandas as pd
 from anndata import AnnData
 
 from .. import checks
-from ..errors import NotFound, listed
+from .._docs import documented
+from ..errors import OBSM, NotFound, listed, shown
 from ._colours import colour_map
-from ._figure import Frame, documented, point_size
+from ._figure import Frame, point_size
 from ._results import column
 
 if TYPE_CHECKING:
@@ -44,10 +45,8 @@ def unexplained(
 
     Parameters
     ----------
-    adata : AnnData
-        Cells × genes, with what :func:`~glfs_bio.tl.evaluate_panel` wrote.
-    key : str, default "glfs_evaluation"
-        The `key_added` of ``tl.evaluate_panel``.
+    <adata with results> tl.evaluate_panel
+    <evaluation key>
     basis : str, default None
         Key of ``.obsm``, with or without ``X_``.  None: ``X_umap``, or else ``X_pca``.
     <ax>
@@ -58,11 +57,6 @@ def unexplained(
     Returns
     -------
     None if the figure was shown, else the axes.
-
-    Raises
-    ------
-    KeyError
-        The panel was not evaluated, or there is no such embedding.
 
     Examples
     --------
@@ -114,8 +108,6 @@ def _basis(adata: AnnData, basis: str | None) -> str:
     raise NotFound(
         "basis",
         basis,
-        "is no embedding, as {obsm} has none of {candidates}",
-        "run scanpy.tl.umap, or choose from {names}",
-        candidates=candidates,
-        names=listed(adata.obsm),
+        f"is no embedding, as {OBSM} has none of {shown(*candidates)}",
+        f"run scanpy.tl.umap, or choose from {listed(adata.obsm)}",
     )

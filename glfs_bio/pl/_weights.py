@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .. import checks
-from .._anndata import selection
+from .._anndata import read, results
+from .._docs import documented
 from ._colours import BLUE, colours
-from ._figure import Frame, documented, one_or_list
+from ._figure import Frame, one_or_list
 from ._rows import BARS, bars_size, draw_bars
 
 if TYPE_CHECKING:
@@ -41,14 +42,12 @@ def weights(
 
     Parameters
     ----------
-    adata : AnnData
-        Cells × genes, with a selection of :func:`~glfs_bio.pp.select_genes`.
+    <adata with a selection>
     n_genes : int, default None
         Number of genes, the best first.  None: every selected gene.  They are in columns of at most
         50, with a log scale where the bars of several columns are too unlike for another.
-    key : str, default "glfs"
-        Which selection: the `key_added` of ``select_genes``.
-    <symbols>
+    <key>
+    <shown symbols>
     ax : matplotlib.axes.Axes, default None
         Axes to draw all bars in.  None: a new figure.
     <title>
@@ -58,13 +57,6 @@ def weights(
     Returns
     -------
     None if the figure was shown, else the axes, or a list of them for several columns.
-
-    Raises
-    ------
-    KeyError
-        No such selection or column.
-    TypeError, ValueError
-        A number of genes that cannot be, or no gene selected.
 
     Examples
     --------
@@ -78,9 +70,9 @@ def weights(
     frame = Frame("weights", ax, title, figsize, show, save)
     (colour,) = colours(palette, BLUE)
     checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
-    best = selection.ranked(adata, key).head(adata.n_vars if n_genes is None else n_genes)
-    called = selection.names(adata, symbols).fillna(adata.var_names.to_series())
-    column, label = _shown(selection.record(adata, key, "pp.select_genes", "method"))
+    best = results.ranked(adata, key).head(adata.n_vars if n_genes is None else n_genes)
+    called = read.symbols(adata, symbols).fillna(adata.var_names.to_series())
+    column, label = _shown(results.entry(adata, key, "pp.select_genes", "method"))
     columns, height = bars_size(len(best))
     with frame.axes([BARS.width] if ax is not None else columns, height) as axes:
         draw_bars(axes, list(called.loc[best.index]), best[column].to_numpy(), label, colour)

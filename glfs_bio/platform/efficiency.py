@@ -28,18 +28,14 @@ _SPREADS = (1e-3, 10.0)
 
 
 class Means(NamedTuple):
-    """Mean counts of genes, and how well they are known: shape (n_types, n_genes), or (n_types,).
-
-    Attributes
-    ----------
-    means, variances
-        Over the cells of each type.
-    n_cells
-        Cells of each type.
+    """Mean counts of genes and their variances, shape (n_types, n_genes); cells, shape
+    (n_types,).
     """
 
+    #: Over the cells of each type
     means: Array
     variances: Array
+    #: Per type
     n_cells: Array
 
     def total(self, weights: Array) -> tuple[Array, Array]:
@@ -50,18 +46,12 @@ class Means(NamedTuple):
 
 @dataclass(frozen=True)
 class Efficiencies:
-    """Relative detection efficiencies, on a logarithmic scale, shape (n_genes,).
+    """Relative detection efficiencies, on a logarithmic scale, shape (n_genes,)."""
 
-    Attributes
-    ----------
-    middle, spread
-        Mean and standard deviation of the logarithm, given the data.
-    prior_middle, prior_spread
-        μ and τ: those of a gene that was not measured.
-    """
-
+    #: Posterior mean and standard deviation of the logarithm
     middle: Array
     spread: Array
+    #: μ and τ: those of a gene that was not measured
     prior_middle: float
     prior_spread: float
 

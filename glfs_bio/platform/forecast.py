@@ -26,25 +26,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Settings:
-    """How a forecast is made.
+    """How a forecast is made."""
 
-    Attributes
-    ----------
-    draws, cells
-        Draws of what is detected, and most cells that are looked at.
-    interval
-        Of a forecast: the share of values that it should hold.
-    resamples
-        Values that a recall of a draw could have had with other cells.
-    discrepancy
-        Standard deviation of the logit of a measured recall around its forecast, besides; the same
-        in both pairs of ``benchmarks/results/forecast.md``.
-    """
-
+    #: Draws of detection, and most cells
     draws: int = 10
     cells: int = 4000
+    #: Share of values that the interval of a forecast should hold
     interval: float = 0.9
+    #: Recalls of a draw with other cells
     resamples: int = 200
+    #: Standard deviation of the logit of a measured recall around its forecast, besides; the same
+    #: in both pairs of ``benchmarks/results/forecast.md``
     discrepancy: float = 1.7
 
 
@@ -53,17 +45,11 @@ SETTINGS = Settings()
 
 @dataclass(frozen=True)
 class Forecast:
-    """Recall of labels on a platform.
+    """Recall of labels on a platform."""
 
-    Attributes
-    ----------
-    per_label
-        A row a label: ``n_cells``, ``recall``, ``recall_low``, ``recall_high``.
-    accuracy
-        In the mean over draws, and the ends of its interval, shape (3,).
-    """
-
+    #: One row per label: ``n_cells``, ``recall``, ``recall_low``, ``recall_high``
     per_label: pd.DataFrame
+    #: Mean over draws, and the ends of its interval, shape (3,)
     accuracy: Array
 
 
@@ -83,18 +69,8 @@ def of_labels(
 ) -> Forecast:
     """Predict how well nearest cells will predict the labels on a platform.
 
-    Parameters
-    ----------
-    counts
-        Of the panel's genes in the reference, cells with labels only, shape (n_cells, n_genes).
-    rates
-        Means of the counts of each cell and those nearest to it, of the same shape.
-    codes, names
-        Label of every cell, and their names.
-    detection
-        Of the panel's genes.
-    random_state
-        Seed.
+    `counts` are those of the panel's genes in the reference, of cells with labels, shape (n_cells,
+    n_genes), and `rates` their means over each cell and those nearest to it.
     """
     rng = np.random.default_rng(random_state)
     works, drawn = detection.draws(counts.shape[1], SETTINGS.draws, random_state)

@@ -15,7 +15,7 @@ import pandas as pd
 
 from .. import checks
 from .._files import as_path, existing, reading
-from ..errors import InvalidValue, Message, NotFound, listed
+from ..errors import InvalidValue, Message, NotFound, arg, listed, shown
 from . import names, sheets
 from .genes import versionless
 from .gmt import read_gmt
@@ -105,17 +105,10 @@ class PanelFile(list[str]):
 
 @dataclass(frozen=True)
 class Source:
-    """A file of a panel, and what was asked of it.
-
-    Attributes
-    ----------
-    path
-        File that is there.
-    column, sheet, set_name
-        Which part of it holds the genes, where that was said.
-    """
+    """A file of a panel, and what was asked of it."""
 
     path: Path
+    #: What holds the genes, where that was said
     column: str | None = None
     sheet: str | None = None
     set_name: str | None = None
@@ -142,9 +135,7 @@ class Source:
             return sheets.table(self.path)
         if self.sheet is not None and self.sheet not in self.book:
             raise NotFound(
-                *("sheet", self.sheet, "is not in {path}", "it has {names}"),
-                path=str(self.path),
-                names=listed(self.book),
+                "sheet", self.sheet, f"is not in {self.path}", f"it has {listed(self.book)}"
             )
         return self.book[self.sheet or next(iter(self.book))]
 
@@ -170,17 +161,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Form:
-    """A form of panels.
-
-    Attributes
-    ----------
-    name
-        What it is called.
-    is_form
-        Whether a file has it.
-    read
-        Reads it.
-    """
+    """A form of panels."""
 
     name: str
     is_form: Callable[[Source], bool]
@@ -228,16 +209,9 @@ def read_panel(
 
     Raises
     ------
-    FileNotFoundError
-        If the file does not exist.
-    ImportError
-        If the file is ``.xlsx`` and openpyxl is missing.
-    KeyError
-        If the column, sheet or gene set is missing.
     ValueError
-        If the file has another ending, cannot be read or has no names, if no column is recognised,
-        if a name is a formula, a date or a number, as spreadsheets make of names, or if an argument
-        is for other files.
+        If no column is recognised, or a name is a formula, a date or a number, as spreadsheets make
+        of names.
 
     See Also
     --------
@@ -259,7 +233,7 @@ def read_panel(
     ending = sheets.ending(path)
     if ending not in ENDINGS:
         raise InvalidValue(
-            "path", str(path), "has an unknown ending", "use one of {endings}", endings=ENDINGS
+            "path", str(path), "has an unknown ending", f"use one of {shown(*ENDINGS)}"
         )
     existing(path)
     for name, value, endings in (
@@ -268,11 +242,7 @@ def read_panel(
         ("set_name", set_name, (".gmt",)),
     ):
         if value is not None and ending not in endings:
-            raise InvalidValue(
-                *(name, value, "is for files {endings}, and not for {path}"),
-                endings=endings,
-                path=str(path),
-            )
+            raise InvalidValue(name, value, f"is for files {shown(*endings)}, and not for {path}")
     source = Source(path, column, sheet, set_name)
     form = next(form for form in FORMS if form.is_form(source))
     return _panel(source, form, form.read(source))
@@ -289,12 +259,7 @@ def _panel(source: Source, form: Form, found: Found) -> PanelFile:
     for cell in table["gene"]:
         if isinstance(cell, sheets.NoName):
             raise InvalidValue(
-                "path",
-                str(source.path),
-                "has among the genes {what}",
-                "{advice}",
-                what=cell.what,
-                advice=cell.advice,
+                "path", str(source.path), f"has among the genes {cell.what}", cell.advice
             )
     table = table.assign(gene=[str(cell).strip() for cell in table["gene"]])
     filled = (table["gene"] != "").to_numpy()
@@ -321,32 +286,23 @@ def _panel(source: Source, form: Form, found: Found) -> PanelFile:
 
 def _tell(source: Source, panel: PanelFile) -> None:
     """Say which form it was, and what is left out."""
-    fields = {"path": str(source.path), "form": panel.form, "n": len(panel)}
+    form = f"{source.path} is a file of the form {panel.form}: {len(panel)} genes"
     if panel.controls:
         log.warning(
             Message(
-                "{path} is a file of the form {form}: {n} genes, and {controls} controls that are "
-                "left out ({names}).",
-                controls=len(panel.controls),
-                names=listed(panel.controls, 3),
-                **fields,
+                f"{form}, and {len(panel.controls)} controls that are left out "
+                f"({listed(panel.controls, 3)})."
             )
         )
     else:
-        log.info(Message("{path} is a file of the form {form}: {n} genes.", **fields))
+        log.info(Message(f"{form}."))
     stated = panel.about.get("num_gene_targets", "")
     if stated.isdecimal() and int(stated) != len(panel):
-        log.warning(Message("{path} states {stated} genes, and has {n}.", stated=stated, **fields))
+        log.warning(Message(f"{source.path} states {stated} genes, and has {len(panel)}."))
 
 
 def _check_damage(source: Source, genes: list[str]) -> None:
-    """Refuse dates, and numbers among names, which spreadsheets have made of names.
-
-    Raises
-    ------
-    ValueError
-        Saying which symbols each may have been.
-    """
+    """Refuse dates, and numbers among names, which spreadsheets have made of names."""
     damaged = [name for name in genes if names.dates(name)]
     numbers = [name for name in genes if names.is_number(name)]
     if 2 * len(numbers) < len(genes):  # else the names are numbers, as those of NCBI
@@ -360,9 +316,9 @@ def _check_damage(source: Source, genes: list[str]) -> None:
     raise InvalidValue(
         "path",
         str(source.path),
-        "has among the genes dates or numbers, as spreadsheets make of names: {damaged_names}",
+        "has among the genes dates or numbers, as spreadsheets make of names: "
+        f"{listed(damaged_names)}",
         "write the names again, in cells formatted as text",
-        damaged_names=listed(damaged_names),
     )
 
 
@@ -432,9 +388,8 @@ def _part(source: Source, content: Any, name: str, kind: type = dict) -> Any:
         raise InvalidValue(
             "path",
             str(source.path),
-            "is no gene_panel.json of 10x Genomics, as it lacks {name!r}",
+            f"is no gene_panel.json of 10x Genomics, as it lacks {name!r}",
             "give the file that lies beside a run, or a list or table of genes",
-            name=name,
         )
     return found
 
@@ -443,11 +398,7 @@ def _text_of(source: Source, data: dict[str, Any], name: str, *, needed: bool = 
     found = data.get(name, "")
     if not isinstance(found, str) or (needed and not found.strip()):
         raise InvalidValue(
-            "path",
-            str(source.path),
-            "has a target without {name!r}",
-            "get the file again",
-            name=name,
+            "path", str(source.path), f"has a target without {name!r}", "get the file again"
         )
     return found.strip()
 
@@ -462,10 +413,8 @@ def _codebook(source: Source) -> Found:
             raise InvalidValue(
                 "path",
                 str(source.path),
-                "has a row of bits that is not {n} times 0 or 1: the row {number}",
+                f"has a row of bits that is not {len(header)} times 0 or 1: the row {number}",
                 "get the codebook again",
-                n=len(header),
-                number=number,
             )
     codebook = pd.DataFrame(np.array(bits, dtype=np.int8).reshape(len(bits), -1), columns=header)
     return Found(table, codebook=codebook)
@@ -490,9 +439,7 @@ def _sets(source: Source) -> Found:
     sets = read_gmt(source.path)
     if source.set_name is not None and source.set_name not in sets:
         raise NotFound(
-            *("set_name", source.set_name, "is not in {path}", "it has {names}"),
-            path=str(source.path),
-            names=listed(sets),
+            "set_name", source.set_name, f"is not in {source.path}", f"it has {listed(sets)}"
         )
     chosen = sets if source.set_name is None else [source.set_name]
     return Found(pd.DataFrame({"gene": [gene for name in chosen for gene in sets[name]]}))
@@ -506,10 +453,8 @@ def _lines(source: Source) -> Found:
             raise InvalidValue(
                 "path",
                 str(source.path),
-                "must hold one name a line, and line {number} is {line!r}",
+                f"must hold one name a line, and line {number} is {line[:40]!r}",
                 "save a table as .csv or .tsv",
-                number=number,
-                line=line[:40],
             )
         found.append(name)
     filled = [name for name in found if name]
@@ -543,10 +488,8 @@ def _where(source: Source, heads: list[str]) -> int | None:
     raise InvalidValue(
         "path",
         str(source.path),
-        "has {n} columns, and none is headed gene or symbol",
-        "name one of {heads} with {arg:column}",
-        n=len(heads),
-        heads=listed(heads),
+        f"has {len(heads)} columns, and none is headed gene or symbol",
+        f"name one of {listed(heads)} with {arg('column')}",
     )
 
 

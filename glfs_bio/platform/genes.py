@@ -65,13 +65,6 @@ def read_genes(path: str | Path, *, species: str | None = None) -> pd.DataFrame:
         and ``family`` that the file has; ``symbol`` and ``id`` are always there, ``""`` where
         unknown.  A gene that is in several places has the most probes of them.
 
-    Raises
-    ------
-    FileNotFoundError
-        No such file.
-    ValueError
-        A file that cannot be read, has no gene, or has none of the species.
-
     Examples
     --------
     >>> import tempfile, pathlib, glfs_bio
@@ -94,15 +87,7 @@ def read_genes(path: str | Path, *, species: str | None = None) -> pd.DataFrame:
 
 
 def as_genes(given: Any, argument: str = "genes") -> pd.DataFrame:
-    """Return a table of genes out of what an argument holds: a file, a table, or names.
-
-    Raises
-    ------
-    TypeError
-        None of these.
-    OSError, ValueError
-        As :func:`read_genes`.
-    """
+    """Return a table of genes out of what an argument holds: a file, a table, or names."""
     if isinstance(given, str | Path):
         with naming(path=argument):
             return read_genes(given)
@@ -126,20 +111,16 @@ def as_genes(given: Any, argument: str = "genes") -> pd.DataFrame:
 
 
 def of_species(genes: pd.DataFrame, species: str, argument: str = "species") -> pd.DataFrame:
-    """Return the genes of one species.
-
-    Raises
-    ------
-    ValueError
-        There is none.
-    """
+    """Return the genes of one species."""
     name = full_name(species).casefold()
     mine = genes["species"].str.casefold() == name if "species" in genes else None
     if mine is None or not mine.any():
         there = "" if mine is None else genes["species"].unique()
         raise InvalidValue(
-            *(argument, species, "has no genes in the table", "it has {names}"),
-            names=listed(there) if len(there) else "no column of species",
+            argument,
+            species,
+            "has no genes in the table",
+            f"it has {listed(there) if len(there) else 'no column of species'}",
         )
     return genes[mine].reset_index(drop=True)
 

@@ -25,14 +25,6 @@ def read_gmt(path: str | Path) -> dict[str, list[str]]:
     dict of str to list
         Genes of each set by its name, in the order of the file, each gene once.
 
-    Raises
-    ------
-    FileNotFoundError
-        If the file does not exist.
-    ValueError
-        If the file is not text, if a line has no genes, if a name occurs twice, or if it has no
-        sets.
-
     See Also
     --------
     write_gmt : Write selections as gene sets.
@@ -60,20 +52,12 @@ def read_gmt(path: str | Path) -> dict[str, list[str]]:
                 "path",
                 str(path),
                 "is not a GMT file",
-                "line {number} must hold a name, a description and genes, separated by tabs; it "
-                "starts {start!r}",
-                number=number,
-                start=line[:40],
+                f"line {number} must hold a name, a description and genes, separated by tabs; it "
+                f"starts {line[:40]!r}",
             )
         if name in sets:
             raise InvalidValue(
-                *(
-                    "path",
-                    str(path),
-                    "has two gene sets {name!r}, the second in line {number}",
-                ),
-                name=name,
-                number=number,
+                "path", str(path), f"has two gene sets {name!r}, the second in line {number}"
             )
         sets[name] = list(dict.fromkeys(genes))
     if not sets:

@@ -136,18 +136,11 @@ def _shipped(species: str) -> History:
 
 
 class Resolver:
-    """Looks names up in a table of genes, by what a nomenclature says of them.
-
-    Parameters
-    ----------
-    genes
-        Table of genes of one species, as :func:`~.genes.read_genes` returns it.  Ids that it
-        lacks are those of the nomenclature.
-    history
-        Past and present names.
-    """
+    """Looks names up in a table of genes, by what a nomenclature says of them."""
 
     def __init__(self, genes: pd.DataFrame, history: History) -> None:
+        #: Of one species, as from :func:`~.genes.read_genes`; ids that it lacks are those of the
+        #: nomenclature
         self.genes = genes
         self._history = history
         self._symbols = genes["symbol"].to_numpy()
@@ -163,17 +156,9 @@ class Resolver:
         self._by_case = _places([name.casefold() for name in self._symbols])
 
     def resolve(self, names: Sequence[str], ids: Sequence[str] | None = None) -> pd.DataFrame:
-        """Return what each name is, in the table's words.
+        """Return what each name is, in the table's words; `ids` has an Ensembl id of each, or
+        ``""``.
 
-        Parameters
-        ----------
-        names
-            Symbols or Ensembl ids.
-        ids
-            An Ensembl id of each where one is known, ``""`` elsewhere.
-
-        Returns
-        -------
         One row per name: ``name``; ``found``, a key of :data:`FOUND` or :data:`NOT_FOUND`;
         ``place``, the row of the table, −1 where it is not found; ``symbol`` and ``id`` of that
         row, ``""`` where it is not found; ``candidates``, of a name that is not found, or that was
@@ -304,22 +289,8 @@ def resolver(
 ) -> tuple[Resolver, str]:
     """Return what looks names up, and the species that they are of.
 
-    Parameters
-    ----------
-    names
-        Symbols or Ensembl ids of one species.
-    genes
-        Table of genes that can be found.  None: those of the nomenclature.
-    species
-        Species.  None: of those in the table, or in the nomenclature where it names none, the one
-        that has most of the names.
-    history
-        Nomenclature, a table of genes with ``previous`` or ``aliases``.  None: the shipped one.
-
-    Raises
-    ------
-    ValueError
-        The table has no gene of the species, or none of the names in any species.
+    None: the genes are those of the nomenclature, the species is that of the table, or the one that
+    has most of the names, and the history is the shipped nomenclature.
     """
     past = nomenclature() if history is None else history
     table = past if genes is None else genes

@@ -51,32 +51,19 @@ CHECKS = {
 
 @dataclass(frozen=True)
 class OrderForm:
-    """A form of orders.
-
-    Attributes
-    ----------
-    title
-        What it is called.
-    endings
-        Endings of its files.
-    columns
-        Makes what the file holds of the table of an order.
-    needs_ids
-        Whether a gene without an Ensembl id cannot be ordered.
-    explains
-        Whether it says why each gene is in the panel.
-    most_probe_sets
-        Most probe sets of a gene that can be asked for; 0: none can.
-    above
-        Sheet and row that stand above the table in a workbook.
-    """
+    """A form of orders."""
 
     title: str
     endings: tuple[str, ...]
+    #: Makes the content of the file from the table of an order
     columns: Callable[[pd.DataFrame], pd.DataFrame]
+    #: A gene without an Ensembl id cannot be ordered
     needs_ids: bool = False
+    #: It says why each gene is in the panel
     explains: bool = False
+    #: Per gene that can be asked for; 0: none
     most_probe_sets: int = 0
+    #: Sheet, and row above the table, of a workbook
     above: tuple[str, str] | None = None
 
 
@@ -127,20 +114,10 @@ def faults(
     n_probes: Sequence[float] | None = None,
     min_probes: int = 1,
 ) -> list[str]:
-    """Return, for each name, why it cannot be ordered; ``""`` where it can.
+    """Return, for each resolved name, why it cannot be ordered; ``""`` where it can.
 
-    Parameters
-    ----------
-    resolved
-        What names are, as :meth:`~.names.Resolver.resolve` returns it.
-    form
-        Form of the order.
-    strict
-        Whether a gene that is not in the table cannot be ordered, whatever the form.
-    n_probes
-        How many probes can be made for each row of the table; None: unknown.
-    min_probes
-        Least of them.
+    With `strict`, a gene must be in the table whatever the form.  `n_probes` are those of each row
+    of the table; None: unknown.
     """
     found = []
     for name in resolved.itertuples():
@@ -181,21 +158,14 @@ def write(table: pd.DataFrame, form: OrderForm, path: Path, *, overwrite: bool) 
 
 @dataclass(frozen=True)
 class Reference:
-    """A single-cell reference, as 10x Genomics takes it with an order.
+    """A single-cell reference, as 10x Genomics takes it with an order."""
 
-    Attributes
-    ----------
-    counts
-        Raw counts, cells × genes.
-    barcodes, labels
-        Name and cell type of each cell.
-    ids, symbols
-        Ensembl id and symbol of each gene.
-    """
-
+    #: Raw counts, cells × genes
     counts: Any
+    #: Of each cell, with its type
     barcodes: Sequence[str]
     labels: Sequence[str]
+    #: Of each gene, Ensembl
     ids: Sequence[str]
     symbols: Sequence[str]
 
@@ -238,13 +208,7 @@ class Reference:
 def write_reference(
     reference: Reference, target: Path, *, max_bytes: float, random_state: int | None
 ) -> int:
-    """Write a reference of as many cells as fit into a file, and return how many these are.
-
-    Raises
-    ------
-    ValueError
-        One cell of every type does not fit.
-    """
+    """Write a reference of as many cells as fit into a file, and return how many these are."""
     every = n_cells = len(reference.labels)
     if every > _CELLS:  # its size is estimated from some cells
         reference.cells(reference.sampled(_CELLS, random_state)).write(target)

@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from .._extras import needs
 from .._files import reading
-from ..errors import InvalidValue, NotFound, listed
+from ..errors import VAR, InvalidValue, NotFound, arg, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -55,25 +55,13 @@ def opened(path: Path) -> IO[str]:
 
 
 def text(path: Path) -> str:
-    """Return the text of a file, packed or not.
-
-    Raises
-    ------
-    ValueError
-        Not UTF-8, or a packed file that is damaged.
-    """
+    """Return the text of a file, packed or not."""
     with reading(path, "UTF-8 text"), opened(path) as file:
         return file.read()
 
 
 def table(path: Path) -> list[list[Cell]]:
-    """Return the rows of a table with commas, semicolons or tabs, without comments.
-
-    Raises
-    ------
-    ValueError
-        As :func:`text`.
-    """
+    """Return the rows of a table with commas, semicolons or tabs, without comments."""
     lines = [line for line in text(path).splitlines() if line.strip() and line[0] != "#"]
     if not lines:
         return []
@@ -83,15 +71,7 @@ def table(path: Path) -> list[list[Cell]]:
 
 
 def sheets(path: Path) -> dict[str, list[list[Cell]]]:
-    """Return the rows of every sheet of a workbook.
-
-    Raises
-    ------
-    ImportError
-        openpyxl is not installed.
-    ValueError
-        No workbook.
-    """
+    """Return the rows of every sheet of a workbook."""
     needs("An .xlsx file", "openpyxl")
     import openpyxl  # type: ignore[import-untyped]
 
@@ -136,19 +116,9 @@ def place(heads: Sequence[str], known: Iterable[str]) -> int | None:
 
 
 def column(heads: Sequence[str], name: str, path: Path) -> int:
-    """Return which column has exactly this header.
-
-    Raises
-    ------
-    KeyError
-        None has.
-    """
+    """Return which column has exactly this header."""
     if name not in heads:
-        raise NotFound(
-            *("column", name, "is not in {path}", "it has {names}"),
-            path=str(path),
-            names=listed(heads),
-        )
+        raise NotFound("column", name, f"is not in {path}", f"it has {listed(heads)}")
     return heads.index(name)
 
 
@@ -164,15 +134,7 @@ def without_formula(value: Any) -> Any:
 
 
 def check_names(names: Iterable[str], path: Path) -> None:
-    """Refuse names of genes that would not be the same once they are read again.
-
-    Raises
-    ------
-    ValueError
-        A name that is empty, has blanks around it, or a character that is not printed, such as a
-        line break; one that is a comment in a list or a formula in a spreadsheet; a first name that
-        is the header of a list.
-    """
+    """Refuse names of genes that would not be the same once they are read again."""
     for number, name in enumerate(names):
         fault = None
         if not name or name != name.strip():
@@ -189,8 +151,6 @@ def check_names(names: Iterable[str], path: Path) -> None:
             raise InvalidValue(
                 "path",
                 str(path),
-                "cannot hold the name {name!r}, which {fault}",
-                "rename the gene, or name a column of {var} with {arg:symbols}",
-                name=name,
-                fault=fault,
+                f"cannot hold the name {name!r}, which {fault}",
+                f"rename the gene, or name a column of {VAR} with {arg('symbols')}",
             )

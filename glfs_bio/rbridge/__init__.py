@@ -29,11 +29,6 @@ def register() -> None:
     ``%%R`` cells and ``robjects.r``.  In an R session ``glfs_setup()`` connects both without rpy2,
     or calls this function with ``bridge = "rpy2"``.
 
-    Raises
-    ------
-    ImportError
-        If rpy2 is missing or cannot load R, or if the R package is not installed.
-
     See Also
     --------
     to_sce, from_sce
@@ -69,13 +64,6 @@ def to_sce(adata: AnnData, *, X_name: str = "X") -> Any:
           ``TSNE`` and ``UMAP``
         - ``.obsp`` are ``colPairs``
 
-    Raises
-    ------
-    ImportError
-        If rpy2 or the R package is missing.
-    TypeError
-        If a matrix is not in memory or not numeric.
-
     Warns
     -----
     UserWarning
@@ -97,7 +85,7 @@ def to_sce(adata: AnnData, *, X_name: str = "X") -> Any:
     register()
     parts, left = _objects.take_apart(adata, X_name)
     if left:
-        warnings.warn(Caution("Not carried to R: {names}.", names=", ".join(left)), stacklevel=2)
+        warnings.warn(Caution(f"Not carried to R: {', '.join(left)}."), stacklevel=2)
     return _session.r_function("build_sce")(_carriers.write(parts))
 
 
@@ -119,8 +107,6 @@ def from_sce(sce: Any, *, X_name: str | None = None) -> AnnData:
 
     Raises
     ------
-    ImportError
-        If rpy2 or the R package is missing.
     rpy2.rinterface_lib.embedded.RRuntimeError
         If an assay is missing or has missing values, or if gene names are missing or not unique.
 
@@ -143,5 +129,5 @@ def from_sce(sce: Any, *, X_name: str | None = None) -> AnnData:
     parts = _carriers.read(_session.r_function("plain_sce")(sce, _carriers.write(X_name)))
     left = parts.pop("left")
     if len(left):
-        warnings.warn(Caution("Not carried from R: {names}.", names=", ".join(left)), stacklevel=2)
+        warnings.warn(Caution(f"Not carried from R: {', '.join(left)}."), stacklevel=2)
     return _objects.put_together(parts)

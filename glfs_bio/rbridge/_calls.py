@@ -28,8 +28,6 @@ _FOR_DEVELOPERS = (
 def answer(target: str, arguments: Any) -> Any:
     """Call a function for R (:data:`._targets.TARGETS`), with plain values.
 
-    Returns
-    -------
     A plain list with ``ok``, ``warnings`` and ``messages``, and ``value`` or the fields of a
     condition.  Nothing is ever raised: rpy2 would print it and give R a NULL.
     """

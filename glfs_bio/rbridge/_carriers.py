@@ -101,11 +101,5 @@ def read(value: Any) -> Any:
 
 
 def write(value: Any) -> Any:
-    """Return a value of Python as an object of rpy2.
-
-    Raises
-    ------
-    TypeError
-        A type that has no plain form in R.
-    """
+    """Return a value of Python as an object of rpy2."""
     return for_rpy2(_values.write(value))

@@ -17,7 +17,7 @@ import pandas as pd
 
 from .._anndata.structure import KEY
 from .._anndata.write import storable
-from ..errors import Message
+from ..errors import Message, shown
 from ..options import Platform
 from ..platform.forms import PanelFile
 from ._values import column_of
@@ -204,9 +204,8 @@ def restore(adata: AnnData, key: str, record: Mapping[str, Any]) -> None:
             if key != KEY:  # which is computed anew where it does not fit
                 log.warning(
                     Message(
-                        "The structure under {key} is that of other genes or cells, and is left "
-                        "out.",
-                        key=(key,),
+                        f"The structure under {shown(key)} is that of other genes or cells, and "
+                        "is left out."
                     )
                 )
             return

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from ..errors import NO_VALUE, PackageMissing
+from ..errors import PackageMissing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -29,15 +29,9 @@ _callbacks: dict[Callable[..., Any], Any] = {}
 
 @functools.cache
 def rinterface() -> ModuleType:
-    """rpy2's low-level interface, with R running.
-
-    Raises
-    ------
-    ImportError
-        rpy2 is missing, or cannot load R.
-    """
+    """rpy2's low-level interface, with R running."""
     if find_spec("rpy2") is None:
-        raise PackageMissing("rpy2", NO_VALUE, "needs the package rpy2", _INSTALL, what=_BRIDGE)
+        raise PackageMissing("rpy2", _BRIDGE, "needs the package rpy2", _INSTALL)
     if find_spec("_rinterface_cffi_api") is None:
         # rpy2 was built without a compiler; it says so on the console unless told.
         os.environ.setdefault("RPY2_CFFI_MODE", "ABI")
@@ -46,12 +40,10 @@ def rinterface() -> ModuleType:
     except (AttributeError, ImportError, OSError, ValueError) as error:
         raise PackageMissing(
             "R",
-            NO_VALUE,
-            "needs R, which rpy2 cannot load ({error})",
+            _BRIDGE,
+            f"needs R, which rpy2 cannot load ({error})",
             "install R (Debian: apt install r-base-core); if it is there, rpy2 does not fit it: "
             + _INSTALL,
-            what=_BRIDGE,
-            error=str(error),
         ) from error
     with _own_interrupts():
         ri.initr()
@@ -62,24 +54,16 @@ def rinterface() -> ModuleType:
 
 
 def r_function(name: str) -> Any:
-    """A function of the R package that is not exported.
-
-    Raises
-    ------
-    ImportError
-        The R package is not installed.
-    """
+    """A function of the R package that is not exported."""
     ri = rinterface()
     find = ri.baseenv["requireNamespace"]
     if not find(ri.StrSexpVector(["glfsbio"]), quietly=ri.BoolSexpVector([True]))[0]:
         paths = ", ".join(ri.baseenv[".libPaths"]())
         raise PackageMissing(
             "glfsbio",
-            NO_VALUE,
-            "needs the R package glfsbio, which is not in the libraries of this R ({paths})",
+            _BRIDGE,
+            f"needs the R package glfsbio, which is not in the libraries of this R ({paths})",
             "in a copy of the glfs_bio repository run R CMD INSTALL r_bridge/glfsbio",
-            what=_BRIDGE,
-            paths=paths,
         )
     return ri.baseenv["asNamespace"](ri.StrSexpVector(["glfsbio"]))[name]
 

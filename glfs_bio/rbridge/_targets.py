@@ -19,11 +19,11 @@ from .. import io, pp, tl
 from .._anndata import columns, read
 from .._anndata import structure as structures
 from .._extras import needs
-from ..errors import NO_VALUE, InvalidType, InvalidValue, Message
+from ..errors import NO_VALUE, InvalidType, InvalidValue, Message, arg, call
 from ..estimators import LapRLSClassifier
 from ..laprls import check_classes
 from ..methods import OBJECTIVES
-from ..options import Limits, Preserve
+from ..options import Limits, Preserve, StructureSpec
 from . import _records, _values, formals
 from ._objects import put_together, take_apart
 from ._workers import Forked, can_fork
@@ -51,13 +51,7 @@ def _about() -> dict[str, Any]:
 
 
 def _arguments(target: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Options of a function as Python has them.
-
-    Raises
-    ------
-    InvalidType
-        The function has no such argument, or needs another one.
-    """
+    """Options of a function as Python has them."""
     function = (formals.FUNCTIONS | formals.RECORDS)[target]
     every = inspect.signature(function).parameters
     known = {formals.RENAMED.get(one, one) for one in {*every, *formals.more(target)}}
@@ -71,15 +65,15 @@ def _arguments(target: str, options: dict[str, Any]) -> dict[str, Any]:
                 raise InvalidType(
                     option,
                     NO_VALUE,
-                    "is not an argument of {call:{name}}",
-                    "did you mean {arguments}?" if close else "it takes {arguments}",
-                    name=name,
-                    arguments=", ".join(close or taken),
+                    f"is not an argument of {call(name)}",
+                    f"did you mean {', '.join(close or taken)}?"
+                    if close
+                    else f"it takes {', '.join(close or taken)}",
                 )
     for option, one in every.items():
         needed = one.default is one.empty and one.kind is not one.VAR_KEYWORD
         if needed and option not in {*options, "adata"}:
-            raise InvalidType(option, NO_VALUE, "is missing", "{call:{name}} needs it", name=name)
+            raise InvalidType(option, NO_VALUE, "is missing", f"{call(name)} needs it")
     of_python = {called: one for one, called in formals.RENAMED.items()}
     return {
         of_python.get(option, option): _argument(option, value) for option, value in options.items()
@@ -190,13 +184,12 @@ def _preserve(adata: ad.AnnData, panel: Any, target: Any, named: dict[str, Any])
         weights = named.get("cell_weights", recorded.get("cell_weights"))
     use_rep = given.get("use_rep")
     if given.keys() - {"use_rep"}:
-        if structures.parameters_of(adata, use_rep=use_rep).stored_key is not None:
+        if structures.specified(adata, StructureSpec(use_rep=use_rep)).stored_key is not None:
             raise InvalidValue(
                 "use_rep",
                 use_rep,
                 "names a structure that is there",
-                "leave {names} out",
-                names=", ".join(sorted(given.keys() - {"use_rep"})),
+                f"leave {', '.join(sorted(given.keys() - {'use_rep'}))} out",
             )
         pp.structure(adata, **given, key_added=_GIVEN)
         use_rep = _GIVEN
@@ -249,7 +242,7 @@ def _stability(parts: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]
     if not can_fork():
         log.warning(
             Message(
-                "{arg:n_jobs}: processes cannot be forked on this system, so that there is one."
+                f"{arg('n_jobs')}: processes cannot be forked on this system, so that there is one."
             )
         )
         return _written_by("stability", parts, options | {"n_jobs": 1})

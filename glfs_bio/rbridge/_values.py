@@ -31,14 +31,9 @@ _NA = np.iinfo(np.int32).min
 
 @dataclass(frozen=True)
 class InFile:
-    """A matrix of genes × cells in a HDF5 file, which keeps the reverse.
+    """A matrix of genes × cells in a HDF5 file, which keeps the reverse."""
 
-    Attributes
-    ----------
-    T
-        Cells × genes, to be read by rows.
-    """
-
+    #: Cells × genes, read by rows
     T: Any
 
 
@@ -168,13 +163,7 @@ _READERS: dict[str, Callable[..., Any]] = {
 
 
 def write(value: Any) -> Any:
-    """A value of Python as a plain one.
-
-    Raises
-    ------
-    TypeError
-        A type that has no plain form in R.
-    """
+    """A value of Python as a plain one."""
     if value is None or isinstance(value, str | bytearray):
         return value
     if isinstance(value, bool | np.bool_):

@@ -6,11 +6,10 @@ import ast
 import json
 import math
 from collections.abc import Mapping, Set
-from typing import Any
 
 import numpy as np
 
-from ..errors import LONGEST_VALUE, NO_VALUE, Door, shortened
+from ..errors import LONGEST_VALUE, Door, shortened
 
 #: Names of reduced dimensions in Bioconductor, and of the same arrays in ``.obsm``.
 REDUCED = {"PCA": "X_pca", "TSNE": "X_tsne", "UMAP": "X_umap"}
@@ -41,13 +40,13 @@ _FUNCTIONS = {
 _CLASSES = {"b": "logical", "i": "integer", "u": "integer", "f": "numeric"}
 
 
-def argument(name: str, value: Any = NO_VALUE) -> str:
-    """Return an argument of Python as R has it, with its value, which may be Python's."""
+def argument(name: str, value: str | None = None) -> str:
+    """Return an argument of Python as R has it, with its value as R writes it."""
     name, item, key = name.partition("[")
     called = _ARGUMENTS.get(name, name)
     if item:
-        called = f"{called}[{_from_python(key.removesuffix(']'))}]"
-    return called if value is NO_VALUE else f"{called} = {_from_python(str(value))}"
+        called = f"{called}[{_key(key.removesuffix(']'))}]"
+    return called if value is None else f"{called} = {value}"
 
 
 def call(name: str) -> str:
@@ -69,8 +68,8 @@ def named(text: str) -> str:
     return ", ".join(IN_OBSM.get(name, name) for name in text.split(", "))
 
 
-def _from_python(text: str) -> str:
-    """A value that is written in Python's words, or in R's already."""
+def _key(text: str) -> str:
+    """The key of an item, which Python wrote."""
     try:
         return shown(ast.literal_eval(text))
     except (SyntaxError, ValueError):
@@ -123,5 +122,5 @@ R = Door(
     argument=argument,
     call=call,
     value=shown,
-    text=named,
+    names=named,
 )

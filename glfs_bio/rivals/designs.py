@@ -9,14 +9,15 @@ import numpy as np
 from ..criterion.criterion import units_of_noise
 from ..criterion.error import Block
 from ..methods import Method
-from ..ranking import Ranking, in_order, without_ties
+from ..panel import Panel, in_order, without_ties
 from ..solvers.greedy import Greedy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .._typing import Index
-    from ..cells.cells import Problem, Reduction
+    from ..cells.cells import Problem
+    from ..options import StructureSpec
 
 
 class LapAOFS(Method):
@@ -27,8 +28,8 @@ class LapAOFS(Method):
     reference = "He, Ji, Zhang & Bao 2011"
 
     def rank(
-        self, problems: Sequence[Problem], n_genes: int, *, include: Index, reduction: Reduction
-    ) -> Ranking:
+        self, problems: Sequence[Problem], n_genes: int, *, include: Index, spec: StructureSpec
+    ) -> Panel:
         """Pick genes one by one so that ``Tr Λ⁻¹``, the approximate variance, falls most.
 
         ``Λ = XᵀBX + λ2 I`` is the normal matrix of LapRLS.  With whitened genes that is
@@ -36,10 +37,7 @@ class LapAOFS(Method):
 
         Gains add up over batches.
 
-        Returns
-        -------
-        Ranking
-            Weights are what a gene gained when it entered, zero for the others.
+        Weights are what a gene gained when it entered, zero for the others.
         """
         return pick(problems, n_genes, include, "trace")
 
@@ -52,21 +50,18 @@ class LapDOFS(Method):
     reference = "He, Ji, Zhang & Bao 2011"
 
     def rank(
-        self, problems: Sequence[Problem], n_genes: int, *, include: Index, reduction: Reduction
-    ) -> Ranking:
+        self, problems: Sequence[Problem], n_genes: int, *, include: Index, spec: StructureSpec
+    ) -> Panel:
         """Pick genes one by one so that ``log det Λ``, which is that of I + A', grows most.
 
         λ2 is that of :func:`pick`.  Gains ``log(1 + gᵀEg)`` add up over batches.
 
-        Returns
-        -------
-        Ranking
-            Weights are what a gene gained when it entered, zero for the others.
+        Weights are what a gene gained when it entered, zero for the others.
         """
         return pick(problems, n_genes, include, "determinant")
 
 
-def pick(problems: Sequence[Problem], n_genes: int, include: Index, criterion: str) -> Ranking:
+def pick(problems: Sequence[Problem], n_genes: int, include: Index, criterion: str) -> Panel:
     """Pick genes one by one where all directions count alike, ``W = I``.
 
     λ2, which the paper leaves open, is the noise of a gene against the prior of the labels,
@@ -77,7 +72,7 @@ def pick(problems: Sequence[Problem], n_genes: int, include: Index, criterion: s
     panel.grow(n_genes)
     weights = np.zeros(panel.n_genes)
     weights[panel.picked] = np.maximum(panel.gains, np.finfo(float).tiny)
-    return Ranking(weights, without_ties(in_order(panel.picked, panel.waiting)), n_genes)
+    return Panel(weights, without_ties(in_order(panel.picked, panel.waiting)), n_genes)
 
 
 def alike(problem: Problem) -> Block:

@@ -12,14 +12,15 @@ from ..cells.noise import graph_residuals
 from ..data.matrix import doubled
 from ..errors import NO_VALUE, InvalidValue
 from ..methods import Method
-from ..ranking import by_value
+from ..panel import by_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .._typing import Array, Index, Matrix
-    from ..cells.cells import Problem, Reduction
-    from ..ranking import Ranking
+    from ..cells.cells import Problem
+    from ..options import StructureSpec
+    from ..panel import Panel
 
 _ROUNDING = 1e-12
 
@@ -32,16 +33,14 @@ class LaplacianScore(Method):
     reference = "He, Cai & Niyogi 2005"
 
     def rank(
-        self, problems: Sequence[Problem], n_genes: int, *, include: Index, reduction: Reduction
-    ) -> Ranking:
+        self, problems: Sequence[Problem], n_genes: int, *, include: Index, spec: StructureSpec
+    ) -> Panel:
         """Rank genes by how little they vary along the graph, beside how much they vary at all.
 
-        ``L_i = f̃ᵀLf̃ / f̃ᵀDf̃`` with ``f̃`` centred by the degrees D of the cells and ``L = D − Γ``,
-        whatever Laplacian the problem has.  Small is good: the score is ``−L_i``.
-
+        ``L_i = f̃ᵀLf̃ / f̃ᵀDf̃`` with ``f̃`` centred by the degrees D of the cells and
+        ``L = D − Γ``, whatever Laplacian the problem has.  Small is good: the score is ``−L_i``.
         Numerators and denominators are summed over batches, which is the score on the union of
-        their graphs with each batch centred by itself.  Of many cells a sample is looked at
-        (:mod:`glfs_bio.cells.sample`).
+        their graphs with each batch centred by itself.  Of many cells a sample is looked at.
         """
         along, spread, smallest = np.sum([_parts(problem) for problem in problems], axis=0)
         alive = spread > smallest

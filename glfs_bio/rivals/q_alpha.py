@@ -11,34 +11,28 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from ..errors import Caution
 from ..methods import Method
-from ..ranking import by_value
+from ..panel import by_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .._typing import Array, Index
-    from ..cells.cells import Problem, Reduction
-    from ..ranking import Ranking
+    from ..cells.cells import Problem
+    from ..options import StructureSpec
+    from ..panel import Panel
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How the weights are found.
+    """How the weights are found."""
 
-    Attributes
-    ----------
-    n_clusters
-        Columns of Q, the number of clusters that the method is told to expect.
-    tol, rounds
-        Change of α that ends the rounds, and how many there are at most.
-    krylov, tol_inside
-        Krylov vectors a round, which starts from the α of the one before, and the relative accuracy
-        of its eigenvector.
-    """
-
+    #: Columns of Q: the number of clusters that the method is told to expect
     n_clusters: int = 10
+    #: Change of α that ends the rounds, and most rounds
     tol: float = 1e-6
     rounds: int = 200
+    #: Krylov vectors per round, which starts from the last α, and relative accuracy of its
+    #: eigenvector
     krylov: int = 8
     tol_inside: float = 1e-10
 
@@ -54,8 +48,8 @@ class QAlpha(Method):
     reference = "Wolf & Shashua 2003, 2005"
 
     def rank(
-        self, problems: Sequence[Problem], n_genes: int, *, include: Index, reduction: Reduction
-    ) -> Ranking:
+        self, problems: Sequence[Problem], n_genes: int, *, include: Index, spec: StructureSpec
+    ) -> Panel:
         """Rank genes by |α| at a maximum of ``Tr QᵀA_α²Q``, ``A_α = Σ α_i m_i m_iᵀ``, ``αᵀα = 1``.
 
         The genes m are centred, brought to unit norm and seen through the subspace of the problem;
@@ -63,10 +57,7 @@ class QAlpha(Method):
 
         Several batches are one matrix whose batches are centred each by itself.
 
-        Returns
-        -------
-        Ranking
-            Weights |α|.  ``info`` has ``n_iter`` and ``converged``.
+        Weights |α|.  ``info`` has ``n_iter`` and ``converged``.
         """
         squared = np.sum([p.n_cells * p.variance for p in problems], axis=0)
         scale = np.divide(1.0, np.sqrt(squared), out=np.zeros_like(squared), where=squared > 0)
@@ -74,10 +65,7 @@ class QAlpha(Method):
         alpha, rounds, converged = coherent_weights(genes, SETTINGS.n_clusters)
         if not converged:
             warnings.warn(
-                Caution(
-                    "Q−α did not converge in {rounds} rounds: its ranking is approximate.",
-                    rounds=rounds,
-                ),
+                Caution(f"Q−α did not converge in {rounds} rounds: its ranking is approximate."),
                 stacklevel=2,
             )
         return by_value(np.abs(alpha), n_genes, include, n_iter=rounds, converged=converged)
@@ -89,11 +77,8 @@ def coherent_weights(
     """Alternate α, the leading eigenvector of G, and Q, one orthogonal iteration on A_α.
 
     ``G_ij = (m_i·m_j)(m_iᵀQQᵀm_j)`` is genes × genes and never formed: with ``H = FQ``,
-    ``Gx = rowsum((F (Fᵀ diag(x) H)) ∘ H)``.
-
-    Returns
-    -------
-    α of unit length, the number of rounds, and whether the last changed α by no more than `tol`.
+    ``Gx = rowsum((F (Fᵀ diag(x) H)) ∘ H)``.  Returns α of unit length, the number of rounds, and
+    whether the last changed α by no more than `tol`.
     """
     n_genes, rank = genes.shape
     basis = np.linalg.eigh(genes.T @ genes)[1][:, ::-1][:, : min(n_clusters, rank)]

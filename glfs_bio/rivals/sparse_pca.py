@@ -11,42 +11,32 @@ from sklearn.decomposition import MiniBatchDictionaryLearning, dict_learning
 
 from ..errors import Caution
 from ..methods import Method
-from ..ranking import by_value
+from ..panel import by_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .._typing import Array, Index
-    from ..cells.cells import Problem, Reduction
-    from ..ranking import Ranking
+    from ..cells.cells import Problem
+    from ..options import StructureSpec
+    from ..panel import Panel
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What scikit-learn is asked for.  :class:`SparsePCA` says how the first two were chosen.
-
-    Attributes
-    ----------
-    n_components
-        Number of components.
-    alpha
-        Weight of the ℓ1 norm of the loadings, for genes of which the largest has length 1.
-    tol
-        Change between two rounds, or epochs, that ends them.
-    rounds, sweeps
-        Most rounds over loadings and directions, and most sweeps of a lasso within a round.
-    many_genes
-        With more genes than this, components are found on batches of genes.
-    batch, epochs
-        Genes of a batch, and how often all of them are gone through at most.
-    """
+    """What scikit-learn is asked for.  :class:`SparsePCA` says how the first two were chosen."""
 
     n_components: int = 20
+    #: Weight of the ℓ1 norm of the loadings, where the largest gene has length 1
     alpha: float = 0.2
+    #: Change between two rounds, or epochs, that ends them
     tol: float = 1e-4
+    #: Most rounds over loadings and directions, and most sweeps of a lasso within one
     rounds: int = 300
     sweeps: int = 100_000
+    #: With more, components are found on batches of genes
     many_genes: int = 5000
+    #: Genes per batch, and most passes over all of them
     batch: int = 512
     epochs: int = 10
 
@@ -62,8 +52,8 @@ class SparsePCA(Method):
     reference = "Zou, Hastie & Tibshirani 2004"
 
     def rank(
-        self, problems: Sequence[Problem], n_genes: int, *, include: Index, reduction: Reduction
-    ) -> Ranking:
+        self, problems: Sequence[Problem], n_genes: int, *, include: Index, spec: StructureSpec
+    ) -> Panel:
         """Rank genes by their largest absolute loading on sparse principal components.
 
         What is decomposed is the matrix seen through the subspace of the problem, ``XVVᵀ``, in r
@@ -75,16 +65,13 @@ class SparsePCA(Method):
 
         Several batches are one matrix whose batches are centred each by itself.
 
-        Returns
-        -------
-        Ranking
-            Weights are the loadings, for genes of which the largest has length 1.  Genes without a
-            loading are ordered, below those with one, by how near they are to having one.  ``info``
-            has ``n_iter`` and, where there are no batches of genes, ``converged``.
+        Weights are the loadings, for genes of which the largest has length 1.  Genes without a
+        loading are ordered, below those with one, by how near they are to having one.  ``info`` has
+        ``n_iter`` and, where there are no batches of genes, ``converged``.
         """
         genes = np.hstack([p.projections * p.units[:, None] for p in problems])
         genes /= np.sqrt(np.einsum("ij,ij->i", genes, genes).max())
-        loadings, directions, info = components(genes, reduction.random_state)
+        loadings, directions, info = components(genes, spec.random_state)
         largest = np.abs(loadings).max(axis=1)
         missing = (
             np.abs((genes - loadings @ directions) @ directions.T).max(axis=1) / SETTINGS.alpha
@@ -123,9 +110,7 @@ def _at_once(
     converged = n_iter < SETTINGS.rounds
     if not converged:
         warnings.warn(
-            Caution(
-                "Sparse PCA did not converge in {n} rounds: its ranking is approximate.", n=n_iter
-            ),
+            Caution(f"Sparse PCA did not converge in {n_iter} rounds: its ranking is approximate."),
             stacklevel=4,
         )
     return loadings, directions, {"n_iter": int(n_iter), "converged": converged}

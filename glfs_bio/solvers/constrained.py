@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import NO_VALUE, InvalidValue, Message
+from ..panel import picked
 from .bound import Relaxation, relax
 from .constrained_bound import relax_within
 from .constraints import check
-from .greedy import LARGEST, SHARE, Greedy, Panel, enough, optimality
+from .greedy import LARGEST, SHARE, Greedy, enough, optimality
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from ..criterion.across import Largest
     from ..criterion.criterion import Criterion
     from ..criterion.error import Block
+    from ..panel import Panel
     from .constraints import Mask, Rows
 
 log = logging.getLogger(__name__)
@@ -37,24 +39,8 @@ _NOTHING = 1e-12
 class Limited(Greedy):
     """Genes one by one, each the one that gains most among those that the limits let in.
 
-    Parameters
-    ----------
-    blocks
-        The criterion on each set of cells.
-    rows
-        The limits.
-    include
-        Genes that are in from the start.
-    across
-        What becomes of the gains on several sets; None: they add up.
-    thrift
-        A gene counts by its gain over this power of the share of a limit that it uses up: 0 is its
-        gain, 1 its gain for its cost.
-
-    Attributes
-    ----------
-    held_back : bool
-        Whether a limit has kept out a gene that would have entered.
+    A gene counts by its gain over the power `thrift` of the share of a limit that it uses up: 0 is
+    its gain, 1 its gain for its cost.
     """
 
     def __init__(
@@ -79,6 +65,7 @@ class Limited(Greedy):
             self._value = self._value.copy()
         for one in rows.sets:
             self._value[one] = self._value[one].mean()
+        #: A limit has kept out a gene that would have entered
         self.held_back = False
         self._nothing = _NOTHING * sum(float(block.weights.sum()) for block in blocks)
         partners = np.setdiff1d(rows.with_partners(include), include)
@@ -109,24 +96,14 @@ class Limited(Greedy):
         return bool((self._used >= self._rows.lower).all())
 
     def fewest(self) -> int:
-        """Least number of genes of a panel that holds these and meets all lower limits.
-
-        Raises
-        ------
-        ValueError
-            There is none.
-        """
+        """Least number of genes of a panel that holds these and meets all lower limits."""
         return len(self.picked) + len(self._completed(self._used, self._open, len(self._open)))
 
     def fill(self, n_genes: int, *, worthwhile: bool = False) -> None:
         """Let genes enter until there are `n_genes`, or none fits.
 
-        Lower limits are met where they can be; :meth:`fewest` says whether they can.
-
-        Parameters
-        ----------
-        worthwhile
-            End where no gene gains anything and all lower limits are met.
+        Lower limits are met where they can be; :meth:`fewest` says whether they can.  `worthwhile`
+        ends it where no gene gains anything and all lower limits are met.
         """
         barred = np.zeros(self.n_genes, dtype=bool)
         rest = self._completed(self._used, self._open, n_genes - len(self.picked))
@@ -237,32 +214,16 @@ def select_within(
     candidates: Index,
     rows: Rows,
 ) -> Panel:
-    """Choose genes one by one within limits, each the one that lowers F most.
+    """Choose genes one by one within limits, each the one that lowers F most, among sorted
+    candidates with those of `include` among them.
 
-    Panels of different sizes are not nested where limits hold genes back.
-
-    Parameters
-    ----------
-    criterion
-        F, over all genes of the matrix.
-    n_genes
-        Size of the panel, which is smaller where upper limits let fewer genes in; None: the fewest
-        genes that keep :data:`.greedy.SHARE`, or, where there is a budget, as many
-        as the limits let in that gain something.
-    include
-        Genes that are in from the start.
-    candidates
-        Sorted genes that may be in, those of `include` among them.
-    rows
-        Limits on the panel, over all genes of the matrix.  Where a budget or a total keeps genes
-        out, they are chosen anew by gain for what they use up (:data:`THRIFTS`), and the best of
-        these panels counts.
-
-    Raises
-    ------
-    ValueError
-        Limits that no panel meets (:func:`.constraints.check`).
+    The panel is smaller than `n_genes` where upper limits let fewer genes in; None: the fewest
+    genes that preserve :data:`.greedy.SHARE`, or, where there is a budget, all that fit and gain
+    something.  Panels of different sizes are not nested where limits hold genes back.  Where a
+    budget or a total keeps genes out, they are chosen anew by gain for what they use up
+    (:data:`THRIFTS`), and the best of these panels counts.
     """
+    given = candidates
     candidates = np.flatnonzero(rows.whole(np.isin(np.arange(rows.n_genes), candidates)))
     check(rows, n_genes, include=include, candidates=candidates)
     blocks = [block.only(candidates) for block in criterion.blocks]
@@ -278,10 +239,7 @@ def select_within(
     elif n_genes is not None and n_selected < n_genes and greedy.exhausted is not None:
         log.warning(
             Message(
-                "{n} of {requested} genes are selected: {limit} admits no more.",
-                n=n_selected,
-                requested=n_genes,
-                limit=greedy.exhausted,
+                f"{n_selected} of {n_genes} genes are selected: {greedy.exhausted} admits no more."
             )
         )
     chosen = np.asarray(greedy.picked[:n_selected], dtype=np.intp)
@@ -299,7 +257,13 @@ def select_within(
         errors = criterion.errors(candidates[chosen])[len(fixed) :]
         share[len(fixed) :] = optimality(errors, relaxed.lower - above)
         beta[candidates[free]] = relaxed.beta
-    return Panel(order, n_selected, waiting, beta, preserved, share)
+    return picked(
+        *(order, waiting, given),
+        weights=beta[given],
+        n_selected=n_selected,
+        preserved=preserved,
+        optimality=share,
+    )
 
 
 def _grown(

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from ..errors import NO_VALUE, InvalidValue
+from ..errors import NO_VALUE, InvalidValue, arg
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -36,57 +36,39 @@ _TIGHTER = 1.0 - 1e-5
 
 
 class Row(NamedTuple):
-    """One limit on a sum over the genes of a panel.
+    """One limit on a sum over the genes of a panel."""
 
-    Attributes
-    ----------
-    limit, name
-        The limit that asks for it, and what this row is called in messages.
-    genes, values
-        What genes count, and how much, > 0.
-    lower, upper
-        Of the sum.
-    """
-
+    #: The limit that asks for it, and its name in messages
     limit: str
     name: str
+    #: Genes that count, and how much, > 0
     genes: Index
     values: Array
+    #: Of the sum
     lower: float = 0.0
     upper: float = np.inf
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Limits on a panel, all linear.
+    """Limits on a panel, all linear."""
 
-    Attributes
-    ----------
-    matrix
-        P ≥ 0, shape (n_rows, n_genes), sparse.
-    lower, upper
-        Of ``P s``, shape (n_rows,); 0 and ∞ where there is no limit.
-    limits, names
-        Of every row: the limit that asks for it, and what it is called in messages.
-    priority
-        Factor of what each gene gains when genes are chosen, shape (n_genes,).
-    budget
-        Whether a budget is among the limits, which says how large a panel may be.
-    groups
-        Number of the group of each gene, whose genes are in a panel all or none, :data:`ALONE` or
-        :data:`BROKEN`, shape (n_genes,); None: there are no groups.
-    group_sizes
-        How many genes each group needs.
-    """
-
+    #: P ≥ 0, shape (n_rows, n_genes), sparse
     matrix: sparse.csr_array
+    #: Of ``P s``, shape (n_rows,); 0 and ∞ where there is no limit
     lower: Array
     upper: Array
+    #: Per row: the limit that asks for it, and its name in messages
     limits: tuple[str, ...]
     names: tuple[str, ...]
+    #: Factor of what each gene gains, shape (n_genes,)
     priority: Array
+    #: A budget is among the limits, which says how large a panel may be
     budget: bool = False
+    #: Number of the group of each gene, of which a panel has all genes or none, or :data:`ALONE` or
+    #: :data:`BROKEN`, shape (n_genes,); None: no groups
     groups: Index | None = None
+    #: Genes that each group needs
     group_sizes: Index | None = None
 
     @classmethod
@@ -289,14 +271,8 @@ class Rows:
     def completion(self, used: Array, open_: Mask, places: int) -> list[int] | None:
         """The fewest more genes that meet all lower limits; None where `places` are too few.
 
-        Parameters
-        ----------
-        used
-            ``P s`` of the genes that are in, shape (n_rows,).
-        open_
-            Whether each gene could be one of them, shape (n_genes,).
-        places
-            At most so many.
+        `used` is ``P s`` of the genes that are in, shape (n_rows,), `open_` says which others may
+        be, shape (n_genes,).
         """
         short = np.flatnonzero(used < self.lower)
         if not len(short):
@@ -339,24 +315,9 @@ _MOST_SETS = 400
 
 
 def check(rows: Rows, n_genes: int | None, *, include: Index, candidates: Index) -> None:
-    """Refuse limits that no panel can meet, and say which of them conflict.
-
-    Parameters
-    ----------
-    rows
-        The limits, over all genes of the matrix.
-    n_genes
-        Size of the panel; None: any.
-    include
-        Genes that are in from the start.
-    candidates
-        Genes that may be in, those of `include` among them.
-
-    Raises
-    ------
-    ValueError
-        The genes of `include` are over a limit; no gene fits; or the one limit, the two or more,
-        that no panel meets together.
+    """Refuse limits that no panel can meet (`n_genes` None: of any size), and say which of them
+    conflict: genes of `include` over a limit, no gene that fits, or the one limit, the two or more,
+    that no panel meets together.
     """
     asked, include = include, rows.with_partners(include)
     if rows.groups is not None and not np.isin(include, candidates).all():
@@ -370,9 +331,9 @@ def check(rows: Rows, n_genes: int | None, *, include: Index, candidates: Index)
         raise InvalidValue(
             "together",
             NO_VALUE,
-            "asks for {n} genes beside those to include, more than {arg:n_genes} allows",
+            f"asks for {len(include) - len(asked)} genes beside those to include, more than "
+            f"{arg('n_genes')} allows",
             "ask for more genes",
-            n=len(include) - len(asked),
         )
     used = rows.sums(include)
     over = np.flatnonzero(used > rows.most)
@@ -381,20 +342,17 @@ def check(rows: Rows, n_genes: int | None, *, include: Index, candidates: Index)
         raise InvalidValue(
             "include",
             NO_VALUE,
-            "has genes that sum to {used:g} in {limit}, which allows {most:g} at most",
+            f"has genes that sum to {used[row]:g} in {rows.names[row]}, which allows "
+            f"{rows.upper[row]:g} at most",
             "include fewer or other genes, or raise the limit",
-            used=used[row],
-            limit=rows.names[row],
-            most=rows.upper[row],
         )
     free = np.setdiff1d(candidates, include)
     if not len(include) and not rows.only(free).allowed.any():
         raise InvalidValue(
             "limits",
             NO_VALUE,
-            "leave no candidate gene ({limits})",
+            f"leave no candidate gene ({', '.join(dict.fromkeys(rows.limits))})",
             "relax them",
-            limits=", ".join(dict.fromkeys(rows.limits)),
         )
     places = len(free) if n_genes is None else n_genes - len(include)
     left = _Left(rows.only(free), used, places)
@@ -403,16 +361,8 @@ def check(rows: Rows, n_genes: int | None, *, include: Index, candidates: Index)
 
 
 class _Left:
-    """What limits leave to the genes to choose from.
-
-    Parameters
-    ----------
-    rows
-        The limits, over the genes to choose from.
-    used
-        What the genes sum to that are in, shape (n_rows,).
-    places
-        For at most so many genes.
+    """What limits leave to the genes to choose from, for at most `places` of them beside those that
+    sum to `used`, shape (n_rows,).
     """
 
     def __init__(self, rows: Rows, used: Array, places: int) -> None:
@@ -433,19 +383,15 @@ class _Left:
             raise InvalidValue(
                 "limits",
                 NO_VALUE,
-                "are infeasible with {arg:n_genes={n_genes}}, since {limits} need at least "
-                "{n} genes",
+                f"are infeasible with {arg('n_genes', n_genes)}, since {_and(blamed)} need at "
+                f"least {needed + n_genes - self.places} genes",
                 "relax one of them, or ask for more genes",
-                n_genes=n_genes,
-                limits=_and(blamed),
-                n=needed + n_genes - self.places,
             )
         raise InvalidValue(
             "limits",
             NO_VALUE,
-            "are infeasible for the candidate genes: {limits}",
+            f"are infeasible for the candidate genes: {_and(blamed)}",
             "relax one of them",
-            limits=_and(blamed),
         )
 
     def _conflict(self) -> tuple[list[int], list[str]]:

@@ -20,12 +20,12 @@ Over several sets of cells errors add up, or the largest counts (:mod:`~glfs_bio
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import Message
+from ..errors import Message, arg
+from ..panel import picked
 from .bound import relax
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from ..criterion.across import Largest
     from ..criterion.criterion import Criterion
     from ..criterion.error import Block
+    from ..panel import Panel
 
 log = logging.getLogger(__name__)
 
@@ -42,23 +43,10 @@ CRITERIA = ("trace", "determinant")
 
 
 class Greedy:
-    """Genes one by one, each the one that gains most beside those before it.
+    """Genes one by one, each the one that gains most beside those before it, by one of
+    :data:`CRITERIA`.
 
-    Parameters
-    ----------
-    blocks
-        The criterion on each set of cells.
-    criterion
-        One of :data:`CRITERIA`.
-    across
-        What becomes of the gains on several sets; None: they add up.
-
-    Attributes
-    ----------
-    picked : list of int
-        Genes in the order in which they entered.
-    gains : list of float
-        What each of them gained.
+    Gains on several sets of cells add up, or are joined by `across`.
     """
 
     def __init__(
@@ -72,7 +60,9 @@ class Greedy:
         self._criterion = criterion
         self._across = across
         self._open = np.ones(len(blocks[0].genes), dtype=bool)
+        #: In the order in which they entered
         self.picked: list[int] = []
+        #: Of each of them
         self.gains: list[float] = []
 
     @property
@@ -131,18 +121,11 @@ class Greedy:
 
 
 class _Measured:
-    """A set of cells, and what is left open by the genes that have entered.
-
-    Attributes
-    ----------
-    inverse, curved_inverse
-        E and E W E.
-    lengths, curved
-        ``g_iᵀ E g_i`` and ``g_iᵀ E W E g_i``, shape (n_genes,).
-    """
+    """A set of cells, and what is left open by the genes that have entered."""
 
     def __init__(self, block: Block) -> None:
         self.genes = genes = block.genes
+        #: E and E W E
         self.inverse = block.inverse(np.zeros(len(genes)))
         self.curved_inverse = (self.inverse * block.weights) @ self.inverse
         self.lengths, self.curved = (
@@ -171,37 +154,6 @@ LARGEST = 500
 _ROUNDING = 1e-12
 
 
-@dataclass(frozen=True)
-class Panel:
-    """Genes in the order in which they were chosen, those that had to be in first.
-
-    Attributes
-    ----------
-    order
-        Chosen genes; the first 1, 2, … are the panels of these sizes.
-    n_selected
-        How many of them make up the panel.
-    waiting
-        What each gene would gain next, shape (n_genes,).
-    beta
-        Weights of the relaxed choice of as many genes, 0 ≤ β ≤ 1, shape (n_genes,).
-    preserved
-        Share that the first 1, 2, … genes of `order` keep.
-    optimality
-        Share of the best possible of the panels up to `n_selected`, at least; NaN up to the genes
-        that had to be in, and where nothing is left to keep.  Under limits the best possible is
-        that of all panels within them: of the whole panel with at most the number of genes asked
-        for, of its beginnings within the upper limits.
-    """
-
-    order: Index
-    n_selected: int
-    waiting: Array
-    beta: Array
-    preserved: Array
-    optimality: Array
-
-
 def select(
     criterion: Criterion,
     n_genes: int | None,
@@ -209,20 +161,11 @@ def select(
     include: Index,
     candidates: Index,
 ) -> Panel:
-    """Choose genes one by one, each the one that lowers F most beside those before it.
+    """Choose genes one by one, each the one that lowers F most beside those before it, among sorted
+    candidates with those of `include` among them.
 
     Panels are nested: the first k genes are the panel of k genes, whatever the number asked for.
-
-    Parameters
-    ----------
-    criterion
-        F, over all genes of the matrix.
-    n_genes
-        Size of the panel; None: the fewest genes that keep :data:`SHARE`.
-    include
-        Genes that are in from the start.
-    candidates
-        Sorted genes that may be in, those of `include` among them.
+    `preserved` is of all genes that were tried, which are more than the panel for ``n_genes=None``.
     """
     blocks = [block.only(candidates) for block in criterion.blocks]
     fixed = np.searchsorted(candidates, include)
@@ -245,18 +188,20 @@ def select(
         errors = criterion.errors(candidates[chosen])[len(fixed) :]
         share[len(fixed) :] = optimality(errors, relaxed.lower - above)
         beta[candidates] += relaxed.beta
-    return Panel(order, n_selected, waiting, beta, preserved, share)
+    return picked(
+        *(order, waiting, candidates),
+        weights=beta[candidates],
+        n_selected=n_selected,
+        preserved=preserved,
+        optimality=share,
+    )
 
 
 def optimality(errors: Array, lower: Array) -> Array:
     """Share of the best possible of panels of 1, 2, … genes, at least; NaN where nothing is left.
 
-    Parameters
-    ----------
-    errors
-        F of no gene beside those that had to be in, of the first, of the first two, ….
-    lower
-        Bounds of F for 1, 2, … genes.
+    `errors` are F of no gene beside those of `include`, of the first, …; `lower` bounds F for 1, 2,
+    … genes.
     """
     reach = errors[0] - lower
     share = np.full(len(lower), np.nan)
@@ -272,20 +217,15 @@ def enough(preserved: Array, at_least: int, exhausted: str | None = None) -> int
         return max(int(enough[0]) + 1, at_least)
     log.warning(
         Message(
-            "{n} genes are selected and preserve {share:.0%} of the structure. Without "
-            "{arg:n_genes}, {target:.0%} is the target, which none of these panels reaches.",
-            n=len(preserved),
-            share=preserved[-1],
-            target=SHARE,
+            f"{len(preserved)} genes are selected and preserve {preserved[-1]:.0%} of the "
+            f"structure. Without {arg('n_genes')}, {SHARE:.0%} is the target, which none of these "
+            "panels reaches."
         )
         if exhausted is None
         else Message(
-            "{n} genes are selected and preserve {share:.0%} of the structure. Without "
-            "{arg:n_genes}, {target:.0%} is the target, and {limit} admits no more genes.",
-            n=len(preserved),
-            share=preserved[-1],
-            target=SHARE,
-            limit=exhausted,
+            f"{len(preserved)} genes are selected and preserve {preserved[-1]:.0%} of the "
+            f"structure. Without {arg('n_genes')}, {SHARE:.0%} is the target, and {exhausted} "
+            "admits no more genes."
         )
     )
     return len(preserved)

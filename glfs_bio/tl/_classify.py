@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import classifier, columns, names, read, selection, write
+from .._anndata import classifier, columns, names, read, results
+from .._docs import documented
 from ..data.matrix import RowMatrix, moments
-from ..errors import Caution, InvalidValue, listed, naming, warn
+from ..errors import Caution, InvalidValue, arg, listed, naming, warn
 from ..estimators._glfs_laprls import SELECTORS, GLFSLapRLSClassifier, default_selector
 from ..estimators._laprls import LapRLSClassifier
 from ..laprls import check_classes
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from .._typing import Index
 
 
+@documented
 def classify(
     adata: AnnData,
     labels: str,
@@ -53,8 +55,7 @@ def classify(
 
     Parameters
     ----------
-    adata : AnnData
-        Cells × genes, log-normalised.  ``adata.X`` is never changed.
+    <unchanged adata>
     labels : str
         Column of ``.obs`` with the labels, missing for unlabelled cells.
     train : bool array or str, default None
@@ -88,10 +89,8 @@ def classify(
     batch_key : str, default None
         Column of ``.obs`` with the batch; genes that only separate batches gain nothing.  With
         ``graph="classes"`` genes are centred within each batch.
-    layer : str, default None
-        Layer to use instead of ``.X``.
-    use_raw : bool, default False
-        Use ``.raw`` instead of ``.X``, for the genes of `adata`.
+    <layer>
+    <use_raw>
     cv : int, default 10
         Number of stratified folds; at most the number of labelled cells of the largest class.  A
         class with fewer cells is tested in as many folds as it has cells; a class with one cell in
@@ -150,14 +149,6 @@ def classify(
     ``.uns[key_added]["params"]`` : dict
         Arguments of the call.
 
-    Raises
-    ------
-    KeyError
-        If a gene, column or layer is missing.
-    TypeError, ValueError
-        If an argument or the matrix is invalid, or if there are too few classes or labelled cells;
-        `adata` is unchanged.
-
     Warns
     -----
     UserWarning
@@ -204,12 +195,12 @@ def classify(
     data = read.matrix(adata, layer)
     batch = read.batches(adata, batch_key)
     chosen = names.choose(adata, include, exclude, symbols=symbols)
-    called = selection.names(adata, symbols) if symbols else None
+    called = read.symbols(adata, symbols) if symbols else None
     if n_genes is not None:
         checks.whole_numbers("n_genes", n_genes, at_most=int(chosen.allowed.sum()))
     codes, categories = columns.labels(adata, labels, "labels")
     learn = read.mask(adata, "obs", train, "train")
-    genes = np.flatnonzero(chosen.allowed)
+    genes = chosen.genes
     known = learn & (codes >= 0)
     folds = cv if n_genes is None or np.ndim(n_genes) else None
     _check_labels(categories[codes[known]], labels, folds)
@@ -282,9 +273,8 @@ def _tested(
     if len(unseen):
         warn(
             Caution(
-                "{arg:labels}: {names} occurs outside {arg:train} only and cannot be predicted; "
-                "these cells count as errors.",
-                names=listed(map(repr, categories[unseen])),
+                f"{arg('labels')}: {listed(map(repr, categories[unseen]))} occurs outside "
+                f"{arg('train')} only and cannot be predicted; these cells count as errors."
             )
         )
     if not held_out.any():
@@ -296,17 +286,16 @@ def _tested(
 def _report(
     model: GLFSLapRLSClassifier, params: dict[str, Any], categories: NDArray[Any], names: pd.Index
 ) -> dict[str, Any]:
-    report = {
-        "params": {name: _plain(value) for name, value in params.items()},
-        "classes": categories[model.classes_].astype(str).astype(object),
-        "genes": names[model.genes_].to_numpy(dtype=object),
-        "n_genes": model.n_genes_,
-        "n_labelled": model.n_labelled_,
-        "n_unlabelled": model.n_samples_ - model.n_labelled_,
-        "coef": model.classifier_.coef_.T.copy(),
-        "intercept": model.classifier_.intercept_,
-        "versions": write.versions(),
-    }
+    report = results.envelope(
+        params,
+        classes=categories[model.classes_].astype(str).astype(object),
+        genes=names[model.genes_].to_numpy(dtype=object),
+        n_genes=model.n_genes_,
+        n_labelled=model.n_labelled_,
+        n_unlabelled=model.n_samples_ - model.n_labelled_,
+        coef=model.classifier_.coef_.T.copy(),
+        intercept=model.classifier_.intercept_,
+    )
     if hasattr(model.selector_, "lambda_"):
         report["lam"] = model.selector_.lambda_
     if hasattr(model, "cv_errors_"):
@@ -341,12 +330,3 @@ def _store(
         adata.obs[f"{key}_decision"], adata.var[f"{key}_coef"] = decision, coef[:, 0]
     else:
         adata.obsm[f"{key}_decision"], adata.varm[f"{key}_coef"] = decision, coef
-
-
-def _plain(value: Any) -> Any:
-    """Return a parameter in a form that files can store."""
-    if not isinstance(value, str) and np.ndim(value) == 1:
-        array = np.asarray(value)
-        if array.dtype.kind in "biuf":
-            return array
-    return write.storable(value)

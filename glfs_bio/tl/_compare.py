@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 
 from .. import checks, options
-from .._anndata import names, provenance, write
+from .._anndata import names, results, stale
 from .._docs import documented
 from .._progress import progress
 from ..criterion.panel import n_matched
-from ..errors import NO_VALUE, InvalidType, InvalidValue
+from ..errors import MAPPING, NO_VALUE, InvalidType, InvalidValue, call
 from ._evaluate import N_STEPS, Inputs, evaluated
-from ._panel import SHARED, Panel, basis_of
+from ._panel import Found, asked, basis_of
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _FEWEST = 2
 
 
-@documented(SHARED)
+@documented
 def compare_panels(
     adata: AnnData,
     panels: Mapping[str, Any],
@@ -45,24 +45,20 @@ def compare_panels(
 
     Parameters
     ----------
-    adata : AnnData
-        <adata>
+    <adata>
     panels : dict of str to panel
         At least two panels by name.  Each is a list of gene names, one name, a file, or a key: of a
         selection, of a boolean column of ``.var``, or of a result of ``sc.tl.rank_genes_groups``.
     labels : str, default None
-        <labels>
+        Column of ``.obs`` with labels of the cells, such as cell types.
     counts_layer : str, default None
         Layer of raw counts, or ``"X"``, for the share of the counts that each panel takes.
-    symbols : str, default None
-        <symbols>
+    <symbols>
     preserve : str, list, dict or Preserve, default None
         Target of all panels, as in :func:`~glfs_bio.pp.select_genes`.  None: the structure, by the
         parameters that the selections among the panels have in common.
-    key_added : str, default "glfs_comparison"
-        Key of ``.uns``.
-    inplace : bool, default True
-        <inplace>
+    <key_added> "glfs_comparison"
+    <inplace>
     random_state : int, default 0
         Seed of the clusters.
 
@@ -82,13 +78,6 @@ def compare_panels(
         Arguments of the call.
     ``.uns[key_added]["versions"]`` : dict of str
         Versions of the packages.
-
-    Raises
-    ------
-    KeyError
-        If a gene, column or layer is missing.
-    TypeError, ValueError
-        If an argument or the matrix is invalid, or if there are fewer than two panels.
 
     See Also
     --------
@@ -110,16 +99,15 @@ def compare_panels(
     }
     if not isinstance(panels, Mapping) or len(panels) < _FEWEST:
         raise InvalidType(
-            "panels", NO_VALUE, "must be a {mapping} of at least two panels by their names"
+            "panels", NO_VALUE, f"must be a {MAPPING} of at least two panels by their names"
         )
     slashed = [str(name) for name in panels if "/" in str(name)]
     if slashed:
         raise InvalidValue(
             "panels",
             NO_VALUE,
-            "has the name {name!r} with a slash, which files cannot store",
+            f"has the name {slashed[0]!r} with a slash, which files cannot store",
             "choose another name",
-            name=slashed[0],
         )
     checks.keys(key_added=key_added)
     checks.flags(inplace=inplace)
@@ -133,7 +121,7 @@ def compare_panels(
     with progress() as bar:
         task = bar.add_task("the structure of the cells", total=N_STEPS * len(panels))
         for name, panel in named.items():
-            one = found[name] = Panel(panel, basis)
+            one = found[name] = Found(panel, basis)
             entry, _, _ = evaluated(
                 adata,
                 one,
@@ -146,25 +134,18 @@ def compare_panels(
     tables = {"table": pd.DataFrame(rows).T.rename_axis("panel"), **_overlaps(found)}
     if not inplace:
         return tables
-    adata.uns[key_added] = {
+    adata.uns[key_added] = results.envelope(
+        params | basis.record(),
+        stale.made_of(adata, basis.structure.spec.layer, named.values()),
         **tables,
-        "made_of": provenance.made_of(adata, basis.structure.parameters.layer, named.values()),
-        "params": write.parameters(params) | basis.record(),
-        "versions": write.versions(),
-    }
+    )
     return None
 
 
 def _basis(
     adata: AnnData, panels: Mapping[str, Named], symbols: str | None, preserve: Any
 ) -> Basis:
-    """Return the criterion for all panels, by the structure that their selections have.
-
-    Raises
-    ------
-    InvalidValue
-        If the selections have different structures, and none is named.
-    """
+    """Return the criterion for all panels, by the structure that their selections have."""
     keys = [one.key for one in panels.values() if one.key is not None and one.key in adata.uns]
     own = {key: adata.uns[key]["structure"] for key in keys}
     first = next(iter(own), None)
@@ -174,16 +155,14 @@ def _basis(
             raise InvalidValue(
                 "panels",
                 NO_VALUE,
-                "has the selections {first!r} and {other!r}, which are of different structures",
-                "name one structure for all with use_rep of {call:Preserve}",
-                first=first,
-                other=key,
+                f"has the selections {first!r} and {key!r}, which are of different structures",
+                f"name one structure for all with use_rep of {call('Preserve')}",
             )
     preserve = "structure" if preserve is None else preserve
-    return basis_of(adata, first, symbols=symbols, preserve=preserve)
+    return basis_of(adata, asked(adata, first, symbols=symbols, preserve=preserve))
 
 
-def _overlaps(panels: Mapping[str, Panel]) -> dict[str, pd.DataFrame]:
+def _overlaps(panels: Mapping[str, Found]) -> dict[str, pd.DataFrame]:
     """Count the genes that each pair of panels shares, by name and by substitutes."""
     called = pd.Index(panels, name="panel")
     shared = pd.DataFrame(0, index=called, columns=list(panels))

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import columns, constraints, names, provenance, read, write
+from .._anndata import columns, constraints, names, read, results, stale
 from .._docs import documented
-from ..errors import NO_VALUE, InvalidValue
+from ..errors import NO_VALUE, InvalidValue, arg
 from ..measures.cells import coordinates
 from ..measures.labels import label_scores
 from ..selection import best_panel
-from ._panel import SHARED, basis_of
+from ._panel import asked, basis_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 _SIZES = (5, 10, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200, 300, 400, 500)
 
 
-@documented(SHARED)
+@documented
 def curve(
     adata: AnnData,
     max_genes: int = 200,
@@ -52,8 +53,7 @@ def curve(
 
     Parameters
     ----------
-    adata : AnnData
-        <adata>
+    <adata>
     max_genes : int, default 200
         Number of genes of the largest panel.
     labels : str, default None
@@ -63,17 +63,13 @@ def curve(
     include : str, pattern or list, default None
         Genes that must be selected, as in :func:`~glfs_bio.pp.select_genes`.
     exclude : str, pattern or list, default None
-        <exclude>
+        Genes that cannot be added, as in :func:`~glfs_bio.pp.select_genes`.
     limits : Limits, default None
         Constraints, as in :func:`~glfs_bio.pp.select_genes`.
-    symbols : str, default None
-        <symbols>
-    preserve : str, list, dict or Preserve, default None
-        <preserve>
-    key_added : str, default "glfs_curve"
-        Key of ``.uns``.
-    inplace : bool, default True
-        <inplace>
+    <symbols>
+    <preserve>
+    <key_added> "glfs_curve"
+    <inplace>
 
     Returns
     -------
@@ -91,10 +87,8 @@ def curve(
 
     Raises
     ------
-    KeyError
-        If a gene, column or layer is missing.
-    TypeError, ValueError
-        If an argument or the matrix is invalid, or if constraints are infeasible.
+    ValueError
+        If constraints are infeasible.
 
     See Also
     --------
@@ -123,34 +117,27 @@ def curve(
     checks.flags(inplace=inplace)
     _check_sizes(sizes, max_genes, labels)
     known = None if labels is None else columns.labels(adata, labels, "labels")
-    basis = basis_of(adata, symbols=symbols, preserve=preserve)
-    layer = basis.structure.parameters.layer
-    choice = names.choose(adata, include, exclude, symbols=symbols)
-    candidates = np.flatnonzero(choice.allowed)
+    basis = basis_of(adata, asked(adata, symbols=symbols, preserve=preserve, limits=limits))
+    layer = basis.structure.spec.layer
+    genes = names.choose(adata, include, exclude, symbols=symbols)
+    candidates = genes.genes
     if max_genes > len(candidates):
         raise InvalidValue(
             "max_genes",
             max_genes,
-            "is more than the {n} candidate genes",
+            f"is more than the {len(candidates)} candidate genes",
             "ask for fewer",
-            n=len(candidates),
         )
-    ranking = best_panel(
-        basis.criterion,
-        max_genes,
-        include=np.flatnonzero(choice.included),
-        candidates=candidates,
-        rows=constraints.rows(adata, limits, layer=layer, allowed=choice.allowed),
-    )
-    order = candidates[ranking.order[: ranking.n_selected]]
-    preserved = ranking.info["preserved"]
+    rows = constraints.rows(adata, limits, layer=layer, allowed=genes.allowed)
+    panel = best_panel(basis.criterion, max_genes, replace(genes, rows=rows))
+    order = candidates[panel.order[: panel.n_selected]]
     table = pd.DataFrame(
         {
             "n_genes": np.arange(1, len(order) + 1),
             "gene": adata.var_names[order],
-            "adds": np.diff(preserved, prepend=0.0),
-            "preserved": preserved,
-            "optimality": ranking.info["optimality"],
+            "adds": np.diff(panel.preserved, prepend=0.0),
+            "preserved": panel.preserved,
+            "optimality": panel.optimality,
         }
     )
     if known is not None:
@@ -158,12 +145,9 @@ def curve(
         _predict(table, data, order, known, _SIZES if sizes is None else sizes)
     if not inplace:
         return table
-    adata.uns[key_added] = {
-        "table": table,
-        "made_of": provenance.made_of(adata, layer),
-        "params": write.parameters(params) | basis.record(),
-        "versions": write.versions("glfs-bio", "numpy", "scikit-learn", "anndata"),
-    }
+    adata.uns[key_added] = results.envelope(
+        params | basis.record(), stale.made_of(adata, layer), table=table
+    )
     return None
 
 
@@ -177,13 +161,13 @@ def _check_sizes(sizes: Sequence[int] | None, max_genes: int, labels: str | None
             raise InvalidValue(
                 "sizes",
                 NO_VALUE,
-                "has {size}, more than {arg:max_genes={most}}",
-                "raise that, or leave {size} out",
-                size=size,
-                most=max_genes,
+                f"has {size}, more than {arg('max_genes', max_genes)}",
+                f"raise that, or leave {size} out",
             )
     if labels is None:
-        raise InvalidValue("sizes", NO_VALUE, "needs labels", "name their column with {arg:labels}")
+        raise InvalidValue(
+            "sizes", NO_VALUE, "needs labels", f"name their column with {arg('labels')}"
+        )
 
 
 def _predict(

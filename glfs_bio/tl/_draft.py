@@ -13,9 +13,9 @@ from scipy.optimize import linear_sum_assignment
 from .._anndata import names as names_of
 from ..criterion.panel import MeasuredPanel
 from ..data.threads import few_threads
-from ..errors import InvalidValue
+from ..errors import InvalidValue, arg
 from ..platform import order
-from ..selection import best_panel
+from ..selection import Candidates, best_panel
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -30,31 +30,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Draft:
-    """A panel before it is ordered.
+    """A panel before it is ordered."""
 
-    Attributes
-    ----------
-    items
-        One row per gene that is asked for: its ``row`` of ``.var``, or −1; ``name`` there; what
-        that is (see :meth:`~glfs_bio.platform.names.Resolver.resolve`); and ``fault``, why it
-        cannot be ordered.
-    every
-        The same for all genes of the data.
-    resolver
-        Looks names up.
-    rows
-        Limits, or None.
-    beside
-        Rows of ``.var`` that are on the catalogue.
-    not_ordered
-        Genes of the panel that are.
-    """
-
+    #: One row per gene that is asked for: its ``row`` of ``.var``, or −1; ``name`` there; what that
+    #: is (:meth:`~glfs_bio.platform.names.Resolver.resolve`); and ``fault``, why it cannot be
+    #: ordered
     items: pd.DataFrame
+    #: The same for all genes of the data
     every: pd.DataFrame
     resolver: Resolver
     rows: Rows | None = None
+    #: Rows of ``.var`` that are on the catalogue
     beside: Index = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    #: Genes of the panel that are on the catalogue
     not_ordered: tuple[str, ...] = ()
 
     @classmethod
@@ -172,11 +160,6 @@ class Draft:
 
         Those that come in preserve most beside the genes that stay.  Which of them is in the place
         of which gene is decided by substitution scores, in all as large as can be.
-
-        Raises
-        ------
-        ValueError
-            There are not as many genes that could be ordered.
         """
         bad, left = self.refused, self.left
         stay = np.union1d(left["row"][left["row"] >= 0], self.beside).astype(np.intp)
@@ -190,21 +173,15 @@ class Draft:
             raise InvalidValue(
                 "refused",
                 "replace",
-                "finds {n} other genes that could be ordered, and {needed} are needed",
-                "pass {arg:refused='drop'}",
-                n=int(may.sum()),
-                needed=len(bad),
+                f"finds {int(may.sum())} other genes that could be ordered, and {len(bad)} are "
+                "needed",
+                f"pass {arg('refused', 'drop')}",
             )
         may[stay] = True
-        candidates = np.flatnonzero(may)
-        ranking = best_panel(
-            criterion,
-            len(stay) + len(bad),
-            include=stay,
-            candidates=candidates,
-            rows=None if self.rows is None else self.rows.sparing(stay),
-        )
-        new = candidates[ranking.order[len(stay) : ranking.n_selected]]
+        rows = None if self.rows is None else self.rows.sparing(stay)
+        candidates = replace(Candidates.of(len(may), stay), allowed=may, rows=rows)
+        panel = best_panel(criterion, len(stay) + len(bad), candidates)
+        new = candidates.genes[panel.order[len(stay) : panel.n_selected]]
         score = np.zeros((len(bad), len(new)))
         with few_threads(criterion.rank):
             for place, row in enumerate(bad["row"]):

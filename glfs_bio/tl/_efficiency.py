@@ -68,12 +68,6 @@ def estimate_efficiency(
     ``measured`` : bool
         Whether the platform measured the gene.
 
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        A column or layer that is missing, or is no labels or raw counts; fewer than three genes, or
-        no type, that both have.
-
     Examples
     --------
     >>> import scanpy as sc, glfs_bio
@@ -96,10 +90,8 @@ def estimate_efficiency(
         raise InvalidValue(
             "spatial",
             NO_VALUE,
-            "has {n} genes of the reference: at least {least} are needed",
+            f"has {len(genes)} genes of the reference: at least {_FEWEST_GENES} are needed",
             "give genes the same names, such as symbols",
-            n=len(genes),
-            least=_FEWEST_GENES,
         )
     types = _types(reference, spatial, labels)
     here = _means(reference, genes, labels, types, counts_layer)

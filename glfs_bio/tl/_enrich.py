@@ -10,14 +10,23 @@ import numpy as np
 import pandas as pd
 from scipy.stats import false_discovery_control
 
-from .. import checks
-from .._anndata import names, provenance, read, selection, write
+from .. import checks, codec
+from .._anndata import names, read, results, stale
 from .._docs import documented
 from .._extras import needs
 from ..data.matrix import RowMatrix
-from ..errors import NO_VALUE, Caution, InvalidValue, Message, listed, naming, warn
+from ..errors import (
+    NO_VALUE,
+    VAR,
+    VAR_NAMES,
+    Caution,
+    InvalidValue,
+    arg,
+    listed,
+    naming,
+    warn,
+)
 from ._gene_sets import gene_sets as read_gene_sets
-from ._panel import SHARED
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -30,7 +39,7 @@ _SIZES = {"ora": (1, None), "prerank": (15, 500)}
 _ORGANISMS = ("human", "mouse", "yeast", "fly", "fish", "worm")
 
 
-@documented(SHARED)
+@documented
 def enrich(
     adata: AnnData,
     gene_sets: str | Path | Mapping[str, Collection[str]],
@@ -60,13 +69,11 @@ def enrich(
 
     Parameters
     ----------
-    adata : AnnData
-        Cells × genes, with a selection of :func:`~glfs_bio.pp.select_genes`.
+    <adata with a selection>
     gene_sets : str, path or dict
         GMT file, dict of set names to genes, or name of a gseapy (Enrichr) library, which is
         downloaded.
-    key : str, default "glfs"
-        Key of the selection.
+    <key>
     method : {"ora", "prerank"}, default "ora"
         - ``"ora"``: over-representation
         - ``"prerank"``: GSEA on the scores of all candidate genes [2]_
@@ -96,8 +103,7 @@ def enrich(
         Number of threads, for ``"prerank"``.  The result does not depend on it.
     key_added : str, default None
         Key of ``.uns``.  None: ``f"{key}_enrichment"``.
-    inplace : bool, default True
-        <inplace>
+    <inplace>
     random_state : int, default 0
         Seed of the permutations.
 
@@ -119,18 +125,6 @@ def enrich(
         Number of selected genes, and of background genes.
     ``.uns[key_added]["versions"]`` : dict of str
         Versions of the packages.
-
-    Raises
-    ------
-    KeyError
-        If the selection or column is missing.
-    ConnectionError
-        If a gseapy library cannot be downloaded.
-    ImportError
-        If ``gseapy`` is missing, from the extra ``enrich``.
-    FileNotFoundError, TypeError, ValueError
-        If gene sets are missing or malformed, share no name with the genes, or if an argument is
-        invalid; `adata` is unchanged.
 
     Warns
     -----
@@ -171,7 +165,7 @@ def enrich(
         checks.keys(key_added=key_added)
     checks.whole_number("min_cells", min_cells, at_least=1, or_none=True)
     _check_background(background, method, min_cells)
-    scores = selection.scores(adata, key, symbols)
+    scores = results.scores(adata, key, symbols)
     if background is None:
         scores = scores[scores.index.isin(_expressed(adata, key, symbols, min_cells))]
     selected = _selected(adata, key, symbols)
@@ -202,10 +196,10 @@ def enrich(
         "params": {
             "key": key,
             "method": method,
-            "min_cells": write.storable(min_cells),
-            "symbols": write.storable(symbols),
+            "min_cells": codec.storable(min_cells),
+            "symbols": codec.storable(symbols),
             "min_size": smallest,
-            "max_size": write.storable(largest),
+            "max_size": codec.storable(largest),
             "gene_sets": str(gene_sets) if isinstance(gene_sets, str | Path) else "dict",
             "n_permutations": n_permutations,
             "weight": weight,
@@ -214,15 +208,15 @@ def enrich(
         "made_of": _made_of(adata, key),
         "n_selected": len(selected),
         "n_background": len(universe),
-        "versions": write.versions("glfs-bio", "gseapy", "scipy", "anndata"),
+        "versions": results.versions("gseapy", "scipy", "anndata"),
     }
     return None
 
 
 def _made_of(adata: AnnData, key: str) -> dict[str, Any]:
     record = adata.uns.get(key, {})
-    layer = write.restored(dict(record.get("structure", {})).get("layer", "None"))
-    return provenance.made_of(adata, layer, [names.panel(adata, key, argument="key")])
+    layer = codec.restored(dict(record.get("structure", {})).get("layer", "None"))
+    return stale.made_of(adata, layer, [names.panel(adata, key, argument="key")])
 
 
 def _sizes(method: str, min_size: int | None, max_size: int | None) -> tuple[int, int | None]:
@@ -241,14 +235,16 @@ def _check_background(background: Iterable[str] | None, method: str, min_cells: 
         return
     if method != "ora" or isinstance(background, str) or not isinstance(background, Iterable):
         raise InvalidValue(
-            "background", background, "must be a list of gene names, and needs {arg:method='ora'}"
+            "background",
+            background,
+            f"must be a list of gene names, and needs {arg('method', 'ora')}",
         )
     if min_cells is not None:
         raise InvalidValue(
             "min_cells",
             min_cells,
             "is for the candidate genes",
-            "leave it out, or {arg:background}",
+            f"leave it out, or {arg('background')}",
         )
 
 
@@ -256,15 +252,11 @@ def _inside(selected: pd.Index, universe: list[str], min_cells: int | None) -> p
     """The selected genes that are in the background; a warning tells of the others."""
     outside = selected.difference(universe, sort=False)
     if len(outside):
+        where = arg("background") if min_cells is None else f"at least {min_cells} cells"
         warn(
             Caution(
-                "{n} of {n_all} selected genes are not in {where} and are left out: {genes}.",
-                n=len(outside),
-                n_all=len(selected),
-                where=Message("{arg:background}")
-                if min_cells is None
-                else Message("at least {n_cells} cells", n_cells=min_cells),
-                genes=listed(outside),
+                f"{len(outside)} of {len(selected)} selected genes are not in {where} and are "
+                f"left out: {listed(outside)}."
             )
         )
         selected = selected.difference(outside, sort=False)
@@ -273,7 +265,8 @@ def _inside(selected: pd.Index, universe: list[str], min_cells: int | None) -> p
             "background",
             NO_VALUE,
             "has none of the selected genes",
-            "spell genes as in {var_names}, or name the column that has them with {arg:symbols}",
+            f"spell genes as in {VAR_NAMES}, or name the column that has them with "
+            f"{arg('symbols')}",
         )
     return selected
 
@@ -283,8 +276,8 @@ def _expressed(adata: AnnData, key: str, symbols: str | None, min_cells: int | N
 
     With None, a matrix in memory is checked for genes that no cell expresses, with a warning.
     """
-    names = selection.names(adata, symbols)
-    layer = write.restored(adata.uns.get(key, {}).get("params", {}).get("layer"))
+    names = read.symbols(adata, symbols)
+    layer = codec.restored(adata.uns.get(key, {}).get("params", {}).get("layer"))
     if min_cells is not None:
         return names[read.n_cells_with(read.row_matrix(adata, layer)) >= min_cells]
     matrix = read.in_memory(adata, layer)
@@ -295,10 +288,9 @@ def _expressed(adata: AnnData, key: str, symbols: str | None, min_cells: int | N
     if silent.any() and not (silent == tested).all():  # else the matrix is left out
         warn(
             Caution(
-                "No cell expresses {n} of {n_all} candidate genes, which makes p-values too "
-                "small. Remove them before the selection, or pass {arg:min_cells=1}.",
-                n=int(silent.sum()),
-                n_all=int(tested.sum()),
+                f"No cell expresses {int(silent.sum())} of {int(tested.sum())} candidate genes, "
+                "which makes p-values too small. Remove them before the selection, or pass "
+                f"{arg('min_cells', 1)}."
             )
         )
     return names
@@ -306,15 +298,14 @@ def _expressed(adata: AnnData, key: str, symbols: str | None, min_cells: int | N
 
 def _selected(adata: AnnData, key: str, symbols: str | None) -> pd.Index:
     """Names of the selected genes, the best first."""
-    genes = selection.ranked(adata, key).index
-    named = pd.Index(selection.names(adata, symbols).loc[genes].dropna().unique())
+    genes = results.ranked(adata, key).index
+    named = pd.Index(read.symbols(adata, symbols).loc[genes].dropna().unique())
     if named.empty:
         raise InvalidValue(
             "symbols",
             symbols,
-            "has no name for any of the {n} selected genes",
+            f"has no name for any of the {len(genes)} selected genes",
             "choose another column",
-            n=len(genes),
         )
     return named
 
@@ -331,11 +322,10 @@ def _within(
         raise InvalidValue(
             "gene_sets",
             NO_VALUE,
-            "have no name in common with the genes{but}: {members} against {genes}",
-            "name the column of {var} that is spelt as the gene sets with {arg:symbols}",
-            but=" but for upper and lower case" if alike else "",
-            members=listed(members[:3]),
-            genes=listed(universe[:3]),
+            "have no name in common with the "
+            f"genes{' but for upper and lower case' if alike else ''}: {listed(members[:3])} "
+            f"against {listed(universe[:3])}",
+            f"name the column of {VAR} that is spelt as the gene sets with {arg('symbols')}",
         )
     upper = np.inf if largest is None else largest
     fitting = {name: genes for name, genes in inside.items() if smallest <= len(genes) <= upper}
@@ -344,12 +334,10 @@ def _within(
         raise InvalidValue(
             "gene_sets",
             NO_VALUE,
-            "have no set of a size from {arg:min_size={smallest}} to {arg:max_size={largest}} in "
-            "the background, where the largest has {most} genes",
+            f"have no set of a size from {arg('min_size', smallest)} to "
+            f"{arg('max_size', largest)} in the background, where "
+            f"the largest has {most} genes",
             "change these sizes",
-            smallest=smallest,
-            largest=Message("{none}") if largest is None else largest,
-            most=most,
         )
     return fitting
 

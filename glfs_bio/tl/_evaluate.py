@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import columns, provenance, read, write
+from .._anndata import columns, read, results, stale
 from .._anndata.all_genes import view_of_all_genes
 from .._docs import documented
 from .._progress import progress
@@ -22,7 +22,7 @@ from ..platform.codebook import loads
 from ..platform.forecast import SETTINGS as FORECAST
 from ..platform.forecast import ends, of_labels
 from ..solvers.greedy import select
-from ._panel import SHARED, find
+from ._panel import find
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from .._anndata.target import Preserve as Given
     from .._typing import Array, Index, Matrix
     from ..options import Platform, Preserve
-    from ._panel import Panel
+    from ._panel import Found
 
 #: Steps that the progress is shown by.
 N_STEPS = 4
@@ -41,7 +41,7 @@ N_STEPS = 4
 _GENES, _LABELS = 6, 3
 
 
-@documented(SHARED)
+@documented
 def evaluate_panel(
     adata: AnnData,
     panel: Any = "glfs",
@@ -66,8 +66,7 @@ def evaluate_panel(
 
     Parameters
     ----------
-    adata : AnnData
-        <adata>
+    <adata>
     panel : str, list or path, default "glfs"
         <panel>
     labels : str, default None
@@ -81,14 +80,11 @@ def evaluate_panel(
         Number of random panels of the same size, from genes that vary.
     n_axes : int, default 5
         Number of unexplained axes to list.
-    symbols : str, default None
-        <symbols>
-    preserve : str, list, dict or Preserve, default None
-        <preserve>
+    <symbols>
+    <preserve>
     key_added : str, default "glfs_evaluation"
         Key of ``.uns``, and prefix of the columns in ``.obs`` and ``.var``.
-    inplace : bool, default True
-        <inplace>
+    <inplace>
     random_state : int, default 0
         Seed of the random panels, the clusters and the draws of the platform.
 
@@ -173,13 +169,6 @@ def evaluate_panel(
     ``.var[f"{key_added}_r2"]`` : float
         R² of the structure of each unmeasured gene; NaN for genes of the panel.
 
-    Raises
-    ------
-    KeyError
-        If a gene, column or layer is missing.
-    TypeError, ValueError
-        If an argument or the matrix is invalid; `adata` is unchanged.
-
     See Also
     --------
     compare_panels : Evaluate several panels.
@@ -213,10 +202,12 @@ def evaluate_panel(
         entry, of_cells, r2 = evaluated(
             adata, found, inputs, lambda what: bar.update(task, advance=1, description=what)
         )
-    entry["params"] = write.parameters(params) | found.basis.record()
-    entry["made_of"] = provenance.made_of(adata, found.layer, [found.named])
-    entry["versions"] = write.versions()
-    entry["table"] = _table(entry)
+    entry = results.envelope(
+        params | found.basis.record(),
+        stale.made_of(adata, found.layer, [found.named]),
+        **entry,
+        table=_table(entry),
+    )
     if not inplace:
         return entry
     adata.obs[f"{key_added}_unexplained"] = of_cells
@@ -245,13 +236,7 @@ class Inputs:
         n_axes: int,
         random_state: int | None,
     ) -> Inputs:
-        """Read the columns and the layer.
-
-        Raises
-        ------
-        KeyError, TypeError, ValueError
-            A column, layer or number that cannot be used.
-        """
+        """Read the columns and the layer."""
         checks.whole_number("n_random", n_random, at_least=0)
         checks.whole_number("n_axes", n_axes, at_least=1)
         checks.seed(random_state)
@@ -266,7 +251,7 @@ class Inputs:
 
 
 def evaluated(
-    adata: AnnData, found: Panel, inputs: Inputs, now: Callable[[str], None]
+    adata: AnnData, found: Found, inputs: Inputs, now: Callable[[str], None]
 ) -> tuple[dict[str, Any], Array, Array]:
     """Return the results of :func:`evaluate_panel` for ``.uns``, ``.obs`` and ``.var``.
 
@@ -274,7 +259,7 @@ def evaluated(
     """
     with found.few_threads():
         basis = found.basis
-        data = read.matrix(adata, basis.structure.parameters.layer)
+        data = read.matrix(adata, basis.structure.spec.layer)
         now("what the panel keeps")
         entry: dict[str, Any] = {
             "n_genes": len(found.genes),
@@ -304,7 +289,7 @@ def _table(entry: dict[str, Any]) -> pd.DataFrame:
     return pd.DataFrame({"measure": list(numbers), "value": list(numbers.values())})
 
 
-def _structure(found: Panel, inputs: Inputs) -> dict[str, Any]:
+def _structure(found: Found, inputs: Inputs) -> dict[str, Any]:
     """Return the preserved share, with the bound and random panels for comparison."""
     criterion, panel = found.basis.criterion, found.genes
     every, none = np.arange(criterion.n_genes), np.empty(0, dtype=np.intp)
@@ -329,12 +314,12 @@ def _structure(found: Panel, inputs: Inputs) -> dict[str, Any]:
     }
 
 
-def _batches(adata: AnnData, found: Panel) -> dict[str, Any]:
+def _batches(adata: AnnData, found: Found) -> dict[str, Any]:
     """Return the preserved share of each batch, if there are several."""
     structure = found.basis.structure
     if len(structure.rows) == 1:
         return {}
-    batch_key = structure.parameters.batch_key
+    batch_key = structure.spec.batch_key
     names = adata.obs[batch_key].iloc[[rows[0] for rows in structure.rows]]
     return {
         "batches": names.astype(str).to_numpy(dtype=object),
@@ -342,7 +327,7 @@ def _batches(adata: AnnData, found: Panel) -> dict[str, Any]:
     }
 
 
-def _cells(found: Panel, data: Matrix, inputs: Inputs, all_genes: View) -> dict[str, Any]:
+def _cells(found: Found, data: Matrix, inputs: Inputs, all_genes: View) -> dict[str, Any]:
     """Compare the cells in the panel with the cells in all genes."""
     panel = View.of(measures.coordinates(data, found.genes), inputs.random_state)
     preserved = measures.knn_preservation(panel.nearest, all_genes.nearest)
@@ -366,35 +351,33 @@ def _cells(found: Panel, data: Matrix, inputs: Inputs, all_genes: View) -> dict[
     return entry
 
 
-def _on_platform(adata: AnnData, found: Panel, inputs: Inputs) -> dict[str, Any]:
+def _on_platform(adata: AnnData, found: Found, inputs: Inputs) -> dict[str, Any]:
     """Return what the panel preserves on the platform, its counts, and genes not orderable."""
-    platform, genes = found.basis.platform, found.genes
+    detection, genes = found.basis.detection, found.genes
     entry: dict[str, Any] = {}
-    if platform.orderable is not None:
-        out = genes[~platform.orderable[genes]]
+    if detection.orderable is not None:
+        out = genes[~detection.orderable[genes]]
         entry["not_orderable"] = adata.var_names[out].to_numpy(dtype=object)
-    if platform.detection is not None and platform.detection.varies:
-        drawn = OnPlatform(
-            found.basis.criterion, platform.detection, random_state=inputs.random_state
-        )
+    if detection.varies:
+        drawn = OnPlatform(found.basis.criterion, detection, random_state=inputs.random_state)
         entry["preserved_on_platform"] = float(drawn.preserved(genes)[-1])
         low, high = ends(drawn.preserved_in_draws(genes))
         entry["preserved_on_platform_low"] = float(low)
         entry["preserved_on_platform_high"] = float(high)
-    if platform.given is not None and inputs.counts is not None:
+    if found.basis.request.platform is not None and inputs.counts is not None:
         means = measures.columns(inputs.counts, genes).mean(axis=0)
-        if platform.counts is not None:
-            means = means * platform.counts[genes]
+        if detection.efficiency is not None:
+            means = means * detection.efficiency[genes]
         entry["counts_on_platform"] = float(means.sum())
-        if platform.codewords is not None:
-            entry["counts_per_bit"] = loads(platform.codewords[genes], means).sum(axis=1)
+        if detection.codewords is not None:
+            entry["counts_per_bit"] = loads(detection.codewords[genes], means).sum(axis=1)
     return entry
 
 
-def _forecast(found: Panel, inputs: Inputs, near: Index) -> dict[str, Any]:
+def _forecast(found: Found, inputs: Inputs, near: Index) -> dict[str, Any]:
     """Return how well labels can be predicted on the platform."""
-    detection = found.basis.platform.detection
-    if detection is None or inputs.counts is None or inputs.labels is None:
+    detection = found.basis.detection
+    if not detection.differs or inputs.counts is None or inputs.labels is None:
         return {}
     codes = inputs.labels.codes
     cells = np.flatnonzero(codes >= 0)
@@ -420,7 +403,7 @@ def _forecast(found: Panel, inputs: Inputs, near: Index) -> dict[str, Any]:
     }
 
 
-def _genes(found: Panel, data: Matrix, inputs: Inputs) -> dict[str, Any]:
+def _genes(found: Found, data: Matrix, inputs: Inputs) -> dict[str, Any]:
     """Return the redundancy of the panel, and its share of the counts."""
     repeated = redundancy(data, found.genes)
     entry: dict[str, Any] = {
@@ -439,7 +422,7 @@ def _genes(found: Panel, data: Matrix, inputs: Inputs) -> dict[str, Any]:
     return entry
 
 
-def _unexplained(adata: AnnData, found: Panel, inputs: Inputs) -> pd.DataFrame:
+def _unexplained(adata: AnnData, found: Found, inputs: Inputs) -> pd.DataFrame:
     """Return the unexplained axes, named by their genes and labels."""
     names = adata.var_names.to_numpy()
     rows = []

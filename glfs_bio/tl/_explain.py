@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import columns, provenance, write
+from .._anndata import columns, results, stale
 from .._docs import documented
 from ..criterion.panel import MIN_SCORE
-from ._panel import SHARED, find, substitutions
+from ._panel import find, substitutions
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from .._typing import Array
     from ..criterion.panel import MeasuredPanel, Pairs
     from ..options import Preserve
-    from ._panel import Panel
+    from ._panel import Found
 
 #: Genes that a direction of the structure, or what tells two labels apart, is named by.
 _NAMED_BY = 3
 
 
-@documented(SHARED)
+@documented
 def explain_panel(
     adata: AnnData,
     panel: Any = "glfs",
@@ -45,24 +45,19 @@ def explain_panel(
 
     Parameters
     ----------
-    adata : AnnData
-        <adata>
+    <adata>
     panel : str, list or path, default "glfs"
         <panel>
     labels : str, default None
-        <labels>
+        Column of ``.obs`` with labels of the cells, such as cell types.
     n_labels : int, default 3
         Maximum number of labels to name per gene.
     exclude : str, pattern or list, default None
         Genes that cannot be a substitute, as in :func:`substitutes`.
-    symbols : str, default None
-        <symbols>
-    preserve : str, list, dict or Preserve, default None
-        <preserve>
-    key_added : str, default "glfs_explanation"
-        Key of ``.uns``.
-    inplace : bool, default True
-        <inplace>
+    <symbols>
+    <preserve>
+    <key_added> "glfs_explanation"
+    <inplace>
 
     Returns
     -------
@@ -90,13 +85,6 @@ def explain_panel(
     ``.uns[key_added]["versions"]`` : dict of str
         Versions of the packages.
 
-    Raises
-    ------
-    KeyError
-        If a gene, column or layer is missing.
-    TypeError, ValueError
-        If an argument or the matrix is invalid.
-
     See Also
     --------
     substitutes : List the substitutes of each gene.
@@ -117,19 +105,20 @@ def explain_panel(
     known = None if labels is None else columns.labels(adata, labels, "labels")
     found = find(adata, panel, symbols=symbols, preserve=preserve)
     table, of_labels = explained(adata, found, known, n_labels, exclude=exclude, symbols=symbols)
-    entry: dict[str, Any] = {"table": table, **of_labels}
     if not inplace:
         return table
-    entry["params"] = {"labels": write.storable(labels), **found.basis.record()}
-    entry["made_of"] = provenance.made_of(adata, found.layer, [found.named])
-    entry["versions"] = write.versions("glfs-bio", "numpy", "anndata")
-    adata.uns[key_added] = entry
+    adata.uns[key_added] = results.envelope(
+        {"labels": labels, **found.basis.record()},
+        stale.made_of(adata, found.layer, [found.named]),
+        table=table,
+        **of_labels,
+    )
     return None
 
 
 def explained(
     adata: AnnData,
-    found: Panel,
+    found: Found,
     known: Labels | None,
     n_labels: int,
     *,
@@ -164,7 +153,7 @@ def explained(
 
 
 def _supports(
-    found: Panel, known: Labels, genes: Any, n_labels: int
+    found: Found, known: Labels, genes: Any, n_labels: int
 ) -> tuple[list[str], dict[str, Any]]:
     """Return the labels that each gene supports, as text, and the records of labels."""
     codes, categories = known

@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import columns, constraints, names, read, write
+from .._anndata import columns, constraints, names, read, results
 from .._anndata import platform as platforms
-from .._anndata.names import Choice
 from .._docs import documented
 from ..criterion.panel import MeasuredPanel
 from ..errors import InvalidValue
-from ..selection import best_panel
-from ._panel import SHARED, find
+from ..selection import Candidates, best_panel
+from ._panel import find
 
 if TYPE_CHECKING:
     from anndata import AnnData
-    from numpy.typing import NDArray
 
     from .._anndata.columns import Labels
     from .._anndata.names import Genes
     from .._anndata.target import Preserve as Given
     from .._typing import Array, Index
     from ..options import Limits, Platform, Preserve
-    from ..ranking import Ranking
-    from ._panel import Panel
+    from ._panel import Found
 
 
-@documented(SHARED)
+@documented
 def extend_panel(
     adata: AnnData,
     panel: Any,
@@ -54,8 +52,7 @@ def extend_panel(
 
     Parameters
     ----------
-    adata : AnnData
-        <adata>
+    <adata>
     panel : str, list or path
         <panel>
     n_extra : int, default None
@@ -64,17 +61,16 @@ def extend_panel(
     labels : str, default None
         Column of ``.obs`` with labels, for the label that each added gene supports.
     exclude : str, pattern or list, default None
-        <exclude>
+        Genes that cannot be added, as in :func:`~glfs_bio.pp.select_genes`.  None: those of the
+        selection.
     limits : Limits, default None
-        Constraints.  Sums (total counts, families, markers per type, budget) are those of the whole
-        panel; limits on single genes hold for the added genes.  Names that are missing in the data
-        cost nothing.
+        Constraints.  None: those of the selection.  Sums (total counts, families, markers per type,
+        budget) are those of the whole panel; limits on single genes hold for the added genes.
+        Names that are missing in the data cost nothing.
     platform : Platform, default None
         Target platform.  None: the platform of the selection.
-    symbols : str, default None
-        <symbols>
-    preserve : str, list, dict or Preserve, default None
-        <preserve>
+    <symbols>
+    <preserve>
     across : {"mean", "worst"}, default "mean"
         Batches that count, where `preserve` or the selection names a structure with batches:
 
@@ -82,8 +78,7 @@ def extend_panel(
         - ``"worst"``: the batch with the lowest preserved share (maximin)
     key_added : str, default "glfs_extended"
         Prefix of the columns in ``.var``, and key of ``.uns``.
-    inplace : bool, default True
-        <inplace>
+    <inplace>
     random_state : int, default 0
         Seed of the draws of the platform.
 
@@ -102,11 +97,8 @@ def extend_panel(
 
     Raises
     ------
-    KeyError
-        If a gene, column or layer is missing.
-    TypeError, ValueError
-        If an argument or the matrix is invalid, or if constraints are infeasible; `adata` is
-        unchanged.
+    ValueError
+        If constraints are infeasible.
 
     See Also
     --------
@@ -127,71 +119,65 @@ def extend_panel(
     checks.seed(random_state)
     read.unique_names(adata)
     known = None if labels is None else columns.labels(adata, labels, "labels")
-    excluded = names.gene_mask(adata, exclude, "exclude", symbols=symbols, missing="warn")
-    found = find(adata, panel, symbols=symbols, preserve=preserve, platform=platform, across=across)
-    basis = found.basis
-    if basis.platform.orderable is not None:
-        excluded |= ~basis.platform.orderable
-    choice = _choice(found, excluded)
-    candidates = np.flatnonzero(choice.allowed)
-    if n_extra is not None and n_extra > len(candidates) - len(found.genes):
-        raise InvalidValue(
-            "n_extra",
-            n_extra,
-            "is more than the {n} candidate genes",
-            "ask for fewer",
-            n=len(candidates) - len(found.genes),
-        )
-    rows = constraints.rows(
+    found = find(
         adata,
-        limits,
-        layer=basis.structure.parameters.layer,
-        allowed=choice.allowed,
-        platform=basis.platform,
+        panel,
+        symbols=symbols,
+        preserve=preserve,
+        exclude=exclude,
+        limits=limits,
+        platform=platform,
+        across=across,
     )
-    ranking = best_panel(
-        basis.criterion,
-        None if n_extra is None else len(found.genes) + n_extra,
-        include=np.sort(found.genes),
-        candidates=candidates,
-        rows=None if rows is None else rows.sparing(found.genes),
-        detection=basis.platform.detection,
-        random_state=random_state,
+    basis, size = found.basis, len(found.genes)
+    request = replace(
+        basis.request,
+        n_genes=None if n_extra is None else size + n_extra,
+        include=list(adata.var_names[found.genes]),
+        method="glfs",
+        objective="error",
     )
-    order = candidates[ranking.order[: ranking.n_selected]]
-    added = _added(adata, found, order, ranking.info["preserved"], known)
+    candidates = _candidates(adata, found)
+    n_open = len(candidates.genes) - size
+    if n_extra is not None and n_extra > n_open:
+        raise InvalidValue(
+            "n_extra", n_extra, f"is more than the {n_open} candidate genes", "ask for fewer"
+        )
+    panel = best_panel(basis.criterion, request.n_genes, candidates, random_state=random_state)
+    order = candidates.genes[panel.order[: panel.n_selected]]
+    added = _added(adata, found, order, panel.preserved, known)
     if not inplace:
         return added
-    own = basis.structure.parameters
-    params = {
-        "n_genes": ranking.n_selected,
-        "preserve": basis.preserve.target,
-        "cell_weights": basis.preserve.cell_weights,
-        "include": list(adata.var_names[found.genes]),
-        "exclude": exclude,
-        "limits": limits,
-        "batch_key": own.batch_key,
-        "across": across,
-        "use_rep": own.use_rep if own.stored_key is None else own.stored_key,
-        "neighbors_key": own.neighbors_key,
-        "n_comps": own.n_comps,
-        "layer": own.layer,
-        "symbols": symbols,
-        "random_state": random_state,
-    }
-    _store(adata, found, choice, ranking, added, params, key_added)
+    frame = results.columns_of(panel, candidates, adata.var_names, key_added)
+    request = request.but(random_state=random_state, n_genes=panel.n_selected)
+    if request.platform is not None:
+        of_columns = platforms.recorded(request.platform, frame, key_added)
+        request = replace(request, platform=of_columns)
+    entry = results.selected(panel, request, method="glfs", objective="error", table=added)
+    if found.named.absent:
+        entry["absent"] = np.array(found.named.absent, dtype=object)
+    results.store(adata, frame, entry, key_added)
     return None
 
 
-def _choice(found: Panel, excluded: NDArray[np.bool_]) -> Choice:
-    """All genes but those excluded, of which those of the panel are in."""
-    included = np.zeros_like(excluded)
-    included[found.genes] = True
-    return Choice(~excluded | included, included, [])
+def _candidates(adata: AnnData, found: Found) -> Candidates:
+    """All genes but those excluded, of which those of the panel are in whatever holds of them."""
+    request, detection = found.basis.request, found.basis.detection
+    out = names.gene_mask(
+        adata, request.exclude, "exclude", symbols=request.symbols, missing="warn"
+    )
+    if detection.orderable is not None:
+        out |= ~detection.orderable
+    genes = Candidates.of(adata.n_vars, found.genes)
+    genes = replace(genes, allowed=~out | genes.included, detection=detection)
+    rows = constraints.rows(
+        adata, request.limits, layer=found.layer, allowed=genes.allowed, detection=detection
+    )
+    return replace(genes, rows=None if rows is None else rows.sparing(found.genes))
 
 
 def _added(
-    adata: AnnData, found: Panel, order: Index, preserved: Array, known: Labels | None
+    adata: AnnData, found: Found, order: Index, preserved: Array, known: Labels | None
 ) -> pd.DataFrame:
     """A row a gene that is added, in the order in which they are."""
     basis, size = found.basis, len(found.genes)
@@ -210,30 +196,3 @@ def _added(
         cells = np.bincount(codes[codes >= 0], minlength=len(categories))
         added["supports"] = categories[(shares / np.maximum(cells, 1)).argmax(axis=1)].astype(str)
     return added
-
-
-def _store(
-    adata: AnnData,
-    found: Panel,
-    choice: Choice,
-    ranking: Ranking,
-    added: pd.DataFrame,
-    params: dict[str, Any],
-    key: str,
-) -> None:
-    """Write what a selection writes, and the table."""
-    frame = write.table(ranking, choice, adata.var_names, key)
-    for name, values in found.basis.platform.columns(key).items():
-        frame[name] = values
-    params["platform"] = platforms.recorded(found.basis.platform.given, frame, key)
-    entry = {
-        "params": write.parameters(params),
-        **write.record(ranking),
-        "method": "glfs",
-        "objective": "error",
-        "structure": found.basis.structure.parameters.record(),
-        "table": added,
-    }
-    if found.named.absent:
-        entry["absent"] = np.array(found.named.absent, dtype=object)
-    write.store(adata, frame, entry, key)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import NO_VALUE, InvalidType, InvalidValue, Unreachable, listed
+from ..errors import MAPPING, NO_VALUE, InvalidType, InvalidValue, Unreachable, listed
 from ..platform.gmt import read_gmt
 
 if TYPE_CHECKING:
@@ -20,15 +20,7 @@ _LIBRARIES, _PATIENCE = "https://maayanlab.cloud/Enrichr/", 5.0
 def gene_sets(
     source: str | Path | Mapping[str, Collection[str]], organism: str
 ) -> dict[str, list[str]]:
-    """Genes by the name of the set, each once: a mapping, a GMT file, or a library by its name.
-
-    Raises
-    ------
-    TypeError, ValueError, FileNotFoundError
-        Not gene sets, or a file that is missing or malformed.
-    ConnectionError
-        A library, and no way to it.
-    """
+    """Genes by the name of the set, each once: a mapping, a GMT file, or a library by its name."""
     if isinstance(source, Mapping):
         return _mapping(source)
     if not isinstance(source, str | Path):
@@ -36,7 +28,7 @@ def gene_sets(
             "gene_sets",
             source,
             "holds no gene sets",
-            "give a GMT file, a {mapping} of names and genes, or the name of a gseapy library",
+            f"give a GMT file, a {MAPPING} of names and genes, or the name of a gseapy library",
         )
     path = Path(source)
     if isinstance(source, Path) or path.suffix.lower() == ".gmt" or path.exists():
@@ -49,9 +41,7 @@ def _mapping(source: Mapping[str, Collection[str]]) -> dict[str, list[str]]:
         raise InvalidValue("gene_sets", NO_VALUE, "is empty", "give at least one gene set")
     for name, genes in source.items():
         if isinstance(genes, str) or not hasattr(genes, "__iter__"):
-            raise InvalidType(
-                "gene_sets", genes, "must be a list of gene names for {name!r}", name=str(name)
-            )
+            raise InvalidType("gene_sets", genes, f"must be a list of gene names for {str(name)!r}")
     return {str(name): list(dict.fromkeys(map(str, genes))) for name, genes in source.items()}
 
 
@@ -71,16 +61,13 @@ def _library(name: str, organism: str) -> dict[str, list[str]]:
         raise Unreachable(
             "gene_sets",
             name,
-            "is no file, and the libraries of gseapy cannot be reached ({error})",
-            "go online, or give a GMT file or a {mapping}",
-            error=type(error).__name__,
+            f"is no file, and the libraries of gseapy cannot be reached ({type(error).__name__})",
+            f"go online, or give a GMT file or a {MAPPING}",
         ) from error
     similar = difflib.get_close_matches(name, libraries, n=_SIMILAR, cutoff=0.3)
     raise InvalidValue(
         "gene_sets",
         name,
-        "is neither a file nor a gseapy library for {organism}",
-        "choose one of gseapy.get_library_name() (similar: {similar})",
-        organism=organism,
-        similar=listed(similar),
+        f"is neither a file nor a gseapy library for {organism}",
+        f"choose one of gseapy.get_library_name() (similar: {listed(similar)})",
     )

@@ -8,12 +8,11 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import columns, names, read, write
+from .._anndata import columns, names, read, results
 from .._docs import documented
-from ..errors import NO_VALUE, InvalidValue
+from ..errors import NO_VALUE, InvalidValue, arg
 from ..measures import cells as measures
 from ..measures.labels import combination, singles
-from ._panel import SHARED
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from ..measures.labels import Single
 
 
-@documented(SHARED)
+@documented
 def markers(
     adata: AnnData,
     panel: Any,
@@ -46,8 +45,7 @@ def markers(
 
     Parameters
     ----------
-    adata : AnnData
-        <adata>
+    <adata>
     panel : str, list or path
         <panel>
     labels : str
@@ -58,14 +56,10 @@ def markers(
         β of the F-beta score; below 1, precision counts more than recall.
     layer : str, default None
         Layer to use instead of ``.X``, without negative values.
-    use_raw : bool, default False
-        Use ``.raw`` instead of ``.X``, for the genes of `adata`.
-    symbols : str, default None
-        <symbols>
-    key_added : str, default "glfs_markers"
-        Key of ``.uns``.
-    inplace : bool, default True
-        <inplace>
+    <use_raw>
+    <symbols>
+    <key_added> "glfs_markers"
+    <inplace>
 
     Returns
     -------
@@ -82,13 +76,6 @@ def markers(
         Arguments of the call.
     ``.uns[key_added]["versions"]`` : dict of str
         Versions of the packages.
-
-    Raises
-    ------
-    KeyError
-        If a gene, column or layer is missing.
-    TypeError, ValueError
-        If an argument or the matrix is invalid, or if there are fewer than two labels.
 
     See Also
     --------
@@ -129,19 +116,16 @@ def markers(
             "panel",
             NO_VALUE,
             "has genes with negative values",
-            "name a log-normalised layer with {arg:layer}",
+            f"name a log-normalised layer with {arg('layer')}",
         )
     single, table = _found(values[codes >= 0], codes[codes >= 0], categories, n_markers, beta)
     genes = adata.var_names[named.genes].to_numpy(dtype=object)
     table["markers"] = [", ".join(genes[some]) for some in table["markers"]]
     if not inplace:
         return table
-    adata.uns[key_added] = {
-        "table": table,
-        "genes": _every(single, genes, categories),
-        "params": write.parameters(params),
-        "versions": write.versions("glfs-bio", "scikit-learn", "anndata"),
-    }
+    adata.uns[key_added] = results.envelope(
+        params, table=table, genes=_every(single, genes, categories)
+    )
     return None
 
 

@@ -9,18 +9,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from .. import checks
-from .._anndata import columns, constraints, provenance, read, write
+from .. import checks, codec
+from .._anndata import columns, constraints, read, results, stale
 from .._anndata import names as names_of
 from .._anndata import platform as platforms
 from .._docs import documented
-from ..errors import NO_VALUE, InvalidType, InvalidValue, Message, NotFound, listed
+from ..errors import NO_VALUE, NONE, InvalidType, InvalidValue, Message, NotFound, arg, listed
 from ..platform import order
 from ..platform.names import NOT_FOUND
-from ..pp import recorded_parameters
 from ._draft import Draft
 from ._explain import explained
-from ._panel import SHARED, Panel, basis_of
+from ._panel import Found, asked, basis_of
 from ._resolve import CHANGED, resolved
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ _REFUSED = ("raise", "replace", "drop")
 _LABELS = 3
 
 
-@documented(SHARED)
+@documented
 def order_panel(
     adata: AnnData,
     panel: Any = "glfs",
@@ -73,8 +72,7 @@ def order_panel(
 
     Parameters
     ----------
-    adata : AnnData
-        <adata>
+    <adata>
     panel : str, Path or list of str, default "glfs"
         <panel>
         Names that are missing in the data are ordered too.
@@ -107,8 +105,7 @@ def order_panel(
         Probe sets to ask for: one number, or one for some genes by name (Xenium).
     force : list of str, default None
         Genes to be designed whatever the vendor's checks say (Xenium).
-    symbols : str, default None
-        <symbols>
+    <symbols>
     ids : str, default None
         Column of ``.var`` with Ensembl ids, which decide where they are known.
     species : str, default None
@@ -117,8 +114,7 @@ def order_panel(
         Present and past names, as in :func:`~glfs_bio.tl.resolve_genes`.
     key_added : str, default "glfs_order"
         Prefix of the columns written to ``.var``, and key of ``.uns``.
-    inplace : bool, default True
-        <inplace>
+    <inplace>
 
     Returns
     -------
@@ -141,13 +137,8 @@ def order_panel(
 
     Raises
     ------
-    KeyError
-        If a gene, column or layer is missing.
-    OSError
-        If a file cannot be found.
-    TypeError, ValueError
-        If an argument or a file is invalid, if genes cannot be ordered (the first are named) and
-        ``refused="raise"``, or if too few genes could replace them; `adata` is unchanged.
+    ValueError
+        If genes cannot be ordered and ``refused="raise"``, or too few genes could replace them.
 
     See Also
     --------
@@ -178,32 +169,28 @@ def order_panel(
     if named.key is not None:
         excluded |= adata.var[f"{named.key}_score"].isna().to_numpy()
     means = None if counts_layer is None else _mean_counts(adata, counts_layer)
-    params = {} if named.key is None else recorded_parameters(adata, named.key)
-    limits = params.get("limits") if limits is None else limits
-    rows = constraints.rows(adata, limits, layer=params.get("layer"), allowed=~excluded)
+    request = asked(adata, named.key, limits=limits, symbols=symbols)
+    layer = request.structure.layer
+    rows = constraints.rows(adata, request.limits, layer=layer, allowed=~excluded)
     draft = Draft.of(adata, named, found, form, min_probes=min_probes, symbols=symbols)
     if not isinstance(platform, str):
-        on_platform = platforms.of_genes(adata, platform, params.get("layer"), symbols)
+        on_platform = platforms.of_genes(adata, platform, layer, symbols)
         draft = draft.only(on_platform.orderable)
     if catalogue is not None:
         draft = draft.without(adata, catalogue, symbols)
     draft = draft.checked(rows)
     bad = draft.refused
     if len(bad) and refused == "raise":
+        faults = [f"{name} {why}" for name, why in zip(bad["name"], bad["fault"], strict=True)]
         raise InvalidValue(
             "panel",
             NO_VALUE,
-            "has {n} genes that cannot be ordered ({form}): {faults}",
-            "correct them, or pass {arg:refused='replace'} or {arg:refused='drop'}",
-            n=len(bad),
-            form=form.title,
-            faults=listed(
-                f"{name} {why}" for name, why in zip(bad["name"], bad["fault"], strict=True)
-            ),
+            f"has {len(bad)} genes that cannot be ordered ({form.title}): {listed(faults)}",
+            f"correct them, or pass {arg('refused', 'replace')} or {arg('refused', 'drop')}",
         )
     basis = None
     if form.explains or (len(bad) and refused == "replace"):
-        basis = basis_of(adata, named.key, symbols=symbols)
+        basis = basis_of(adata, request)
     items = draft.left
     if basis is not None and len(bad) and refused == "replace":
         items = draft.replaced(basis.criterion, excluded)
@@ -228,7 +215,7 @@ def order_panel(
     if form.explains and basis is not None and len(order_rows):
         whole = np.append(order_rows, np.setdiff1d(draft.beside, order_rows))
         reasons, _ = explained(
-            *(adata, Panel(replace(named, genes=whole), basis), known, _LABELS),
+            *(adata, Found(replace(named, genes=whole), basis), known, _LABELS),
             exclude=list(adata.var_names[~draft.orderable | excluded]),
             symbols=None,
         )
@@ -244,21 +231,19 @@ def order_panel(
         "replaced": replaced,
         "platform": _name(platform),
         "species": found.species,
-        "made_of": provenance.made_of(adata, params.get("layer"), [named]),
-        "params": {"refused": refused, "min_probes": min_probes, "limits": write.storable(limits)},
-        "versions": write.versions("glfs-bio", "numpy", "anndata"),
+        "made_of": stale.made_of(adata, layer, [named]),
+        "params": {
+            "refused": refused,
+            "min_probes": min_probes,
+            "limits": codec.storable(request.limits),
+        },
+        "versions": results.versions(),
     }
     return None
 
 
 def _name(platform: str | Platform) -> str:
-    """The name of a platform that has a form of orders.
-
-    Raises
-    ------
-    ValueError
-        None of these.
-    """
+    """The name of a platform that has a form of orders."""
     name = getattr(platform, "name", platform)
     checks.one_of("platform", name, order.ORDERS)
     return str(name)
@@ -297,16 +282,16 @@ def _probe_sets(table: pd.DataFrame, form: order.OrderForm, asked: Any) -> Array
         return found
     if not form.most_probe_sets:
         raise InvalidValue(
-            "probe_sets", asked, "is for orders of Xenium, and this is a {form}", form=form.title
+            "probe_sets", asked, f"is for orders of Xenium, and this is a {form.title}"
         )
     each = asked if isinstance(asked, dict) else dict.fromkeys(table["gene"], asked)
     for name, number in each.items():
         checks.whole_number("probe_sets", number, at_least=1)
         if number > form.most_probe_sets:
             raise InvalidValue(
-                *("probe_sets", number, "is more than the {most} of a gene ({form})"),
-                most=form.most_probe_sets,
-                form=form.title,
+                "probe_sets",
+                number,
+                f"is more than the {form.most_probe_sets} of a gene ({form.title})",
             )
         found[_listed(table, [name], "probe_sets")] = number
     return found
@@ -315,12 +300,10 @@ def _probe_sets(table: pd.DataFrame, form: order.OrderForm, asked: Any) -> Array
 def _forced(table: pd.DataFrame, form: order.OrderForm, force: Any) -> NDArray[np.bool_]:
     """Whether each gene is to be designed whatever the checks of the vendor say."""
     if not (force is None or isinstance(force, str) or names_of.is_several(force)):
-        raise InvalidType("force", force, "must be a list of names of genes, or {none}")
+        raise InvalidType("force", force, f"must be a list of names of genes, or {NONE}")
     names = [force] if isinstance(force, str) else list(force or ())
     if names and not form.most_probe_sets:
-        raise InvalidValue(
-            "force", names, "is for orders of Xenium, and this is a {form}", form=form.title
-        )
+        raise InvalidValue("force", names, f"is for orders of Xenium, and this is a {form.title}")
     return _listed(table, names, "force")
 
 
@@ -332,9 +315,8 @@ def _listed(table: pd.DataFrame, names: Iterable[str], argument: str) -> NDArray
         raise NotFound(
             argument,
             NO_VALUE,
-            "has genes that are not on the order: {names}",
+            f"has genes that are not on the order: {listed(strange)}",
             "name genes of it",
-            names=listed(strange),
         )
     return np.asarray(table["gene"].isin(names) | table["name"].isin(names))
 
@@ -443,10 +425,4 @@ def _tell(replaced: pd.DataFrame) -> None:
         f"{one.gene} {one.reason}" + (f", {one.substitute} in its place" if one.substitute else "")
         for one in replaced.itertuples()
     ]
-    log.warning(
-        Message(
-            "{n} genes cannot be ordered: {faults}.",
-            n=len(faults),
-            faults=listed(faults, len(faults)),
-        )
-    )
+    log.warning(Message(f"{len(faults)} genes cannot be ordered: {listed(faults, len(faults))}."))

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import checks
-from .._anndata import constraints, names, read, write
+from .._anndata import constraints, names, read, results
 from .._anndata import platform as platforms
 from .._anndata import target as targets
-from .._anndata.structure import Parameters, parameters_of, structure_of
+from .._anndata.structure import specified, structure_of
 from ..criterion.panel import MeasuredPanel, Substitutions
 from ..data.threads import few_threads
-from ..methods import ACROSS
-from ..options import Platform, Preserve
-from ..pp import recorded_parameters
+from ..options import Preserve, Request, StructureSpec
 from ..selection import check_batches, warn_of_noise
 from ..solvers.constraints import ALONE
 
@@ -27,79 +24,44 @@ if TYPE_CHECKING:
     from anndata import AnnData
 
     from .._anndata.names import Genes, Named
-    from .._anndata.platform import OfGenes
     from .._anndata.structure import Structure
     from .._typing import Index
     from ..criterion.criterion import Criterion
-
-#: Descriptions of the parameters that functions of ``tl`` have in common.
-SHARED = {
-    "<adata>": "Cells × genes, log-normalised.",
-    "<panel>": """\
-Gene names, one name, a file, or a key: of a selection, of a boolean column of ``.var``, or of a
-result of ``sc.tl.rank_genes_groups``, of which the first 10 genes of each group are the panel.""",
-    "<labels>": "Column of ``.obs`` with labels of the cells, such as cell types.",
-    "<exclude>": "Genes that cannot be added, as in :func:`~glfs_bio.pp.select_genes`.",
-    "<symbols>": "Column of ``.var`` with gene names, searched after ``.var_names``.",
-    "<preserve>": """\
-Target of the panel: a value of `preserve` of :func:`~glfs_bio.pp.select_genes`, or a
-:class:`~glfs_bio.Preserve`.  None: the target of the selection, and the structure for other
-panels.""",
-    "<inplace>": """\
-Write to `adata`.  False: return the result and leave `adata` unchanged.  There is no `copy`: pass
-``adata.copy()`` to keep an object.""",
-}
+    from ..criterion.platform import Detection
 
 
 @dataclass(frozen=True)
 class Basis:
-    """What panels are evaluated by.
+    """What panels are evaluated by."""
 
-    Attributes
-    ----------
-    structure
-        Of the cells.
-    criterion
-        F, over all genes.
-    preserve
-        What it is of.
-    platform
-        What the target platform is to the genes.
-    """
-
+    #: The request of the selection that the panel is, with what the call replaces in it.
+    request: Request
     structure: Structure
+    #: F, over all genes.
     criterion: Criterion
-    preserve: Preserve
-    platform: OfGenes
+    #: What the target platform is to the genes.
+    detection: Detection
 
     def record(self) -> dict[str, Any]:
-        """Return what it is, for ``.uns``."""
-        return {
-            "preserve": write.storable(self.preserve.target),
-            "cell_weights": write.storable(self.preserve.cell_weights),
-            "structure": self.structure.parameters.record(),
+        """Return what it is, for ``params``."""
+        names = ("preserve", "cell_weights")
+        return {name: getattr(self.request, name) for name in names} | {
+            "structure": self.structure.spec
         }
 
 
 @dataclass(frozen=True)
-class Panel:
-    """A panel and what it is evaluated by.
+class Found:
+    """A panel in the rows of ``.var``, and what it is evaluated by."""
 
-    Attributes
-    ----------
-    named
-        The panel, in the rows of ``.var``.
-    basis
-        What it is evaluated by.
-    """
-
+    #: In the rows of ``.var``
     named: Named
     basis: Basis
 
     @property
     def layer(self) -> str | None:
         """Layer that it is evaluated by."""
-        return self.basis.structure.parameters.layer
+        return self.basis.structure.spec.layer
 
     @property
     def genes(self) -> Index:
@@ -122,92 +84,59 @@ def find(
     *,
     symbols: str | None = None,
     preserve: Any = None,
-    platform: Platform | None = None,
-    across: str = "mean",
-    basis: Basis | None = None,
-) -> Panel:
-    """Find the genes of a panel, and what it is evaluated by unless that is at hand.
+    **replaced: Any,
+) -> Found:
+    """Find the genes of a panel, and what it is evaluated by.
 
-    Names that are not in the data are left out with a warning.
-
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        As :func:`~glfs_bio._anndata.names.panel` and :func:`basis_of`.
+    Names that are not in the data are left out with a warning.  `replaced` are fields of the
+    request that the panel brings along; None is one that stays.
     """
     named = names.panel(adata, panel, symbols=symbols, missing="warn")
-    if basis is None:
-        basis = basis_of(
-            adata,
-            named.key,
-            symbols=symbols,
-            preserve=preserve,
-            platform=platform,
-            across=across,
-        )
-    return Panel(named, basis)
+    request = asked(adata, named.key, preserve=preserve, symbols=symbols, **replaced)
+    return Found(named, basis_of(adata, request))
 
 
-def basis_of(
+def asked(
     adata: AnnData,
     key: str | None = None,
     *,
-    symbols: str | None = None,
     preserve: Any = None,
-    platform: Platform | None = None,
-    across: str = "mean",
-) -> Basis:
-    """Return what a selection, or another panel (None), is evaluated by.
+    **replaced: Any,
+) -> Request:
+    """Return the request of a selection, or of another panel (None), with fields replaced.
 
-    With ``preserve=None`` that is what the selection was made for, in the structure that it was
-    chosen by; another panel is evaluated by the structure of the matrix.
-
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        As :func:`~glfs_bio._anndata.target.resolve`, ``platform`` and
-        :func:`~glfs_bio._anndata.structure.structure_of`.
+    What is None stays as it is; `preserve` may be a target, or a ``Preserve``.
     """
     read.unique_names(adata)
-    checks.one_of("across", across, ACROSS)
-    recorded: dict[str, Any] = {}
-    own = Parameters()
+    request = Request()
     if key is not None and key in adata.uns:
-        recorded = recorded_parameters(adata, key)
-        own = Parameters.restored(
-            adata.uns[key]["structure"], stored_key=_stored_key(adata, recorded)
-        )
-    if preserve is None:
-        preserve = Preserve(
-            recorded.get("preserve", targets.STRUCTURE), recorded.get("cell_weights")
-        )
-    elif not isinstance(preserve, Preserve):
-        preserve = Preserve(preserve)
-    if preserve.use_rep is not None:
-        own = parameters_of(adata, use_rep=preserve.use_rep)
-    if platform is None:
-        platform = recorded.get("platform")
-    target = targets.resolve(
-        adata, preserve.target, preserve.cell_weights, symbols=symbols, missing="warn"
-    )
-    on_platform = platforms.of_genes(adata, platform, own.layer, symbols)
-    detection = on_platform.detection
-    check_batches(across, one_set=own.batch_key is None)
-    structure = structure_of(adata, own)
-    efficiency = None if detection is None else detection.noise
-    criterion = structure.criterion(target, worst=across == "worst", efficiency=efficiency)
+        request = results.request_of(adata, key)
+    given = {name: value for name, value in replaced.items() if value is not None}
+    if preserve is not None:
+        if not isinstance(preserve, Preserve):
+            preserve = Preserve(preserve)
+        given |= {"preserve": preserve.target, "cell_weights": preserve.cell_weights}
+        if preserve.use_rep is not None:
+            named = StructureSpec(use_rep=preserve.use_rep)
+            given["structure"] = specified(adata, named)
+    return replace(request, missing="warn", **given)
+
+
+def basis_of(adata: AnnData, request: Request) -> Basis:
+    """Return what panels of a request are evaluated by."""
+    spec = request.structure
+    target = targets.resolve(adata, request)
+    detection = platforms.of_genes(adata, request.platform, spec.layer, request.symbols)
+    check_batches(request.across, one_set=spec.batch_key is None)
+    structure = structure_of(adata, spec)
+    worst = request.across == "worst"
+    criterion = structure.criterion(target, worst=worst, efficiency=detection.noise)
     warn_of_noise(criterion)
-    return Basis(structure, criterion, preserve, on_platform)
-
-
-def _stored_key(adata: AnnData, recorded: dict[str, Any]) -> str | None:
-    """Key of the structure that a selection named, if it is still there."""
-    name = recorded["use_rep"]
-    return name if name in adata.uns and name in adata.varm else None
+    return Basis(request, structure, criterion, detection)
 
 
 def substitutions(
-    adata: AnnData, found: Panel, leaving: Index, exclude: Genes | None, *, symbols: str | None
+    adata: AnnData, found: Found, leaving: Index, exclude: Genes | None, *, symbols: str | None
 ) -> Substitutions:
     """Return what comes of replacing genes of a panel; the score is −∞ where that cannot be.
 
@@ -216,15 +145,13 @@ def substitutions(
     """
     lost, score = found.measured.substitutions(leaving)
     out = names.gene_mask(adata, exclude, "exclude", symbols=symbols, missing="warn")
-    key = found.named.key
-    limits = None
+    key, basis = found.named.key, found.basis
     if key is not None:
         out |= adata.var[f"{key}_score"].isna().to_numpy()
-        limits = recorded_parameters(adata, key)["limits"] if key in adata.uns else None
     out[found.genes] = True
     score[:, out] = -np.inf
-    platform = found.basis.platform
-    rows = constraints.rows(adata, limits, layer=found.layer, allowed=~out, platform=platform)
+    limits, detection = basis.request.limits, basis.detection
+    rows = constraints.rows(adata, limits, layer=found.layer, allowed=~out, detection=detection)
     if rows is not None:
         tied = rows.groups is not None and rows.groups != ALONE
         score[:, tied] = -np.inf

@@ -12,9 +12,10 @@ from anndata import AnnData
 from scipy import sparse
 from scipy.sparse import SparseEfficiencyWarning
 
-from .. import checks
-from .._anndata import provenance, read, selection, write
+from .. import checks, codec
+from .._anndata import read, results, stale
 from .._anndata.all_genes import components
+from .._docs import documented
 from .._extras import needs
 from .._progress import progress
 from ..cells.graph import MOST_EXACT
@@ -33,26 +34,19 @@ _FEWEST = 5
 
 @dataclass(frozen=True)
 class Maps:
-    """UMAPs of the cells, and what they are of.
+    """UMAPs of the cells, and what they are of."""
 
-    Attributes
-    ----------
-    panel
-        Coordinates by the panel, shape (cells, 2).
-    all_genes
-        Coordinates by all genes; None where the panel has all of them.
-    genes
-        The panel.
-    params
-        `layer` and `random_state`.
-    """
-
+    #: Shape (n_cells, 2)
     panel: NDArray[np.float64]
+    #: None where the panel has all of them
     all_genes: NDArray[np.float64] | None
+    #: Of the panel
     genes: pd.Index
+    #: `layer` and `random_state`
     params: dict[str, Any]
 
 
+@documented
 def panel_umap(
     adata: AnnData,
     key: str = "glfs",
@@ -73,14 +67,11 @@ def panel_umap(
     ----------
     adata : AnnData
         Cells × genes, log-normalised, with a selection of :func:`~glfs_bio.pp.select_genes`.
-    key : str, default "glfs"
-        Which selection: its `key_added`.
+    <key>
     n_genes : int, default None
         Number of genes, the best first.  None: every selected gene.
-    layer : str, default None
-        Layer to use instead of ``.X``.
-    use_raw : bool, default False
-        Use ``.raw`` instead of ``.X``, for the genes of `adata`.
+    <layer>
+    <use_raw>
     random_state : int, default 0
         Seed of the UMAPs.
 
@@ -99,13 +90,6 @@ def panel_umap(
         where the panel has all genes of `adata`.
     ``.uns["umap"]`` : dict
         ``params`` and ``made_of`` of these, if they were computed here.
-
-    Raises
-    ------
-    KeyError
-        If the selection or layer is missing.
-    TypeError, ValueError
-        If an argument or the matrix is invalid; `adata` is unchanged.
 
     See Also
     --------
@@ -128,15 +112,15 @@ def panel_umap(
     checks.keys(key=key)
     checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
     checks.seed(random_state)
-    genes = selection.ranked(adata, key).index[:n_genes]
+    genes = results.ranked(adata, key).index[:n_genes]
     layer = read.layer_or_raw(adata, layer, use_raw)
     keep(adata, key, maps(adata, key, genes, layer, random_state))
 
 
 def keep(adata: AnnData, key: str, found: Maps) -> None:
     """Write UMAPs to `adata`, with what they were made of; scanpy's own ``X_umap`` stays."""
-    made_of = provenance.made_of(adata, write.restored(found.params["layer"]))
-    versions = write.versions("glfs-bio", "numpy", "scanpy", "umap-learn")
+    made_of = stale.made_of(adata, codec.restored(found.params["layer"]))
+    versions = results.versions("scanpy", "umap-learn")
     if found.all_genes is not None and not _is_current(adata, "umap", "X_umap"):
         adata.obsm["X_umap"] = found.all_genes
         adata.uns["umap"] = {"params": found.params, "made_of": made_of, "versions": versions}
@@ -169,7 +153,7 @@ def maps(
     """
     needs("A UMAP", "scanpy")
     expression = values(adata, genes, layer)  # refuses a layer, before anything is computed
-    params = {"layer": write.storable(layer), "random_state": random_state or 0}
+    params = {"layer": codec.storable(layer), "random_state": random_state or 0}
     with progress() as bar:
         task = bar.add_task("UMAP by the panel", total=None)
         kept = _kept(adata, key, genes, None if random_state is None else params)
@@ -236,26 +220,18 @@ def _is_current(adata: AnnData, entry: str, coordinates: str) -> bool:
     """
     record = adata.uns.get(entry, {})
     known = isinstance(record, Mapping) and "made_of" in record
-    return coordinates in adata.obsm and not (known and provenance.outdated(adata, record))
+    return coordinates in adata.obsm and not (known and stale.stale(adata, record))
 
 
 def _umap(where: NDArray[np.float64], random_state: int) -> NDArray[np.float64]:
-    """Compute a UMAP of cells with these coordinates.
-
-    Raises
-    ------
-    ValueError
-        If there are too few cells.
-    """
+    """Compute a UMAP of cells with these coordinates."""
     n_cells = len(where)
     if n_cells < _FEWEST:
         raise InvalidValue(
             "adata",
             NO_VALUE,
-            "has {n} cells, but a UMAP needs at least {least}",
+            f"has {n_cells} cells, but a UMAP needs at least {_FEWEST}",
             "use more cells",
-            n=n_cells,
-            least=_FEWEST,
         )
     pools.need_numba("UMAP")
     import scanpy as sc

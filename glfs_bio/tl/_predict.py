@@ -13,8 +13,7 @@ from .._anndata import classifier, read
 from .._anndata.classifier import Classifier
 from .._anndata.classifier_file import read_classifier
 from .._docs import documented
-from ..errors import NO_VALUE, Caution, InvalidValue, naming, warn
-from ._panel import SHARED
+from ..errors import NO_VALUE, Caution, InvalidValue, arg, naming, warn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from .._anndata.names import Missing
 
 
-@documented(SHARED)
+@documented
 def predict(
     adata: AnnData,
     model: Mapping[str, Any] | str | Path,
@@ -49,12 +48,9 @@ def predict(
     model : dict, str or path
         ``.uns[key]`` of an object of :func:`~glfs_bio.tl.classify`, a result of
         :func:`~glfs_bio.io.read_classifier`, or a file of :func:`~glfs_bio.io.write_classifier`.
-    layer : str, default None
-        Layer to use instead of ``.X``.
-    use_raw : bool, default False
-        Use ``.raw`` instead of ``.X``, for the genes of `adata`.
-    symbols : str, default None
-        <symbols>
+    <layer>
+    <use_raw>
+    <symbols>
     missing : {"raise", "warn", "ignore"}, default "raise"
         Action if a gene of the classifier is missing.  With ``"warn"`` and ``"ignore"`` such genes
         have their mean over the training cells.
@@ -81,16 +77,6 @@ def predict(
     ``.uns[key_added]["prediction"]`` : dict
         ``unsure``, the argument; ``n_unsure``, the number of cells without a label; ``absent``,
         missing genes, if any.  The other keys are those of the classifier.
-
-    Raises
-    ------
-    KeyError
-        If genes of the classifier, a column or a layer are missing.
-    OSError
-        If the file does not exist.
-    TypeError, ValueError
-        If an argument, the matrix or the classifier is invalid, or if all its genes are missing;
-        `adata` is unchanged.
 
     Warns
     -----
@@ -125,7 +111,7 @@ def predict(
         warn(
             Caution(
                 "The matrix looks like raw counts (whole numbers): prepare it as the training "
-                "cells, or name a layer with {arg:layer}."
+                f"cells, or name a layer with {arg('layer')}."
             )
         )
     decision = learnt.decision(data, columns)
@@ -133,7 +119,7 @@ def predict(
         raise InvalidValue(
             "X" if layer is None else "layer",
             NO_VALUE if layer is None else layer,
-            "has NaN or infinite values of genes of {arg:model}",
+            f"has NaN or infinite values of genes of {arg('model')}",
             "remove or impute these first",
         )
     margin = classifier.margins(decision) / learnt.typical_margin

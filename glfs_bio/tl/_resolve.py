@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import checks
-from .._anndata import read, selection, write
+from .. import checks, codec
+from .._anndata import read, results
 from .._docs import documented
 from ..errors import Message, listed, naming
 from ..platform import names
 from ..platform.genes import as_genes
-from ._panel import SHARED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,23 +32,14 @@ CHANGED = {
 
 @dataclass(frozen=True)
 class Resolution:
-    """What the genes of an object are in a table of genes.
-
-    Attributes
-    ----------
-    resolver
-        Looks further names up in the same table.
-    frame
-        One row per gene of the object, see :meth:`~glfs_bio.platform.names.Resolver.resolve`.
-    species
-        Species of the genes; ``""`` where nothing tells it.
-    listed
-        Whether the table is one that was given, and not all genes that are known.
-    """
+    """What the genes of an object are in a table of genes."""
 
     resolver: names.Resolver
+    #: One row per gene of the object (:meth:`~glfs_bio.platform.names.Resolver.resolve`)
     frame: pd.DataFrame
+    #: ``""`` where nothing tells it
     species: str
+    #: The table was given, and is not all known genes
     listed: bool
 
     @property
@@ -59,7 +49,7 @@ class Resolution:
         return genes["n_probes"].to_numpy() if "n_probes" in genes and self.listed else None
 
 
-@documented(SHARED)
+@documented
 def resolve_genes(
     adata: AnnData,
     genes: Any = None,
@@ -99,8 +89,7 @@ def resolve_genes(
         Least number of probes of a gene that can be ordered, where the list has their numbers.
     key_added : str, default "glfs_names"
         Prefix of the columns written to ``.var``, and key of ``.uns``.
-    inplace : bool, default True
-        <inplace>
+    <inplace>
 
     Returns
     -------
@@ -115,16 +104,6 @@ def resolve_genes(
         ``"retired"``, ``"alias"``, ``"case"``; or why not: ``"ambiguous"``, ``"absent"`` from
         `genes`, ``"date"``, ``"unknown"``), ``symbol``, ``id`` and ``candidates``, which for a gene
         that is found are others that once had its symbol; ``species``; ``params``.
-
-    Raises
-    ------
-    KeyError
-        If a column is missing.
-    OSError
-        If a file cannot be found.
-    TypeError, ValueError
-        If an argument, file or table is invalid, or has no genes of the species; `adata` is
-        unchanged.
 
     See Also
     --------
@@ -158,11 +137,11 @@ def resolve_genes(
         "species": found.species,
         "params": {
             "genes": genes if isinstance(genes, str) else type(genes).__name__,
-            "symbols": write.storable(symbols),
-            "ids": write.storable(ids),
+            "symbols": codec.storable(symbols),
+            "ids": codec.storable(ids),
             "min_probes": min_probes,
         },
-        "versions": write.versions("glfs-bio", "pandas", "anndata"),
+        "versions": results.versions("pandas", "anndata"),
     }
     return None
 
@@ -176,21 +155,15 @@ def resolved(
     species: str | None = None,
     nomenclature: Any = None,
 ) -> Resolution:
-    """Return what the genes of an object are in a table of genes.
-
-    Raises
-    ------
-    KeyError, TypeError, ValueError, OSError
-        As :func:`resolve_genes`.
-    """
+    """Return what the genes of an object are in a table of genes."""
     read.unique_names(adata)
     checks.texts(symbols=symbols, ids=ids, species=species, or_none=True)
-    called = selection.names(adata, symbols).fillna("").astype(str)
+    called = read.symbols(adata, symbols).fillna("").astype(str)
     called = called.where(called != "", adata.var_names.to_series()).tolist()
     own = None
     if ids is not None:
         with naming(symbols="ids"):
-            own = selection.names(adata, ids).fillna("").tolist()
+            own = read.symbols(adata, ids).fillna("").tolist()
     table = None if genes is None else as_genes(genes, "genes")
     history = None if nomenclature is None else as_genes(nomenclature, "nomenclature")
     asked = called if own is None else [*called, *own]
@@ -216,22 +189,8 @@ def tell(frame: pd.DataFrame) -> None:
             changed = [
                 f"{one.name} is {one.symbol or one.id}" for one in some.itertuples(index=False)
             ]
-            log.info(
-                Message(
-                    "{n} names {meaning}: {names}.",
-                    n=len(some),
-                    meaning=meaning,
-                    names=listed(changed),
-                )
-            )
+            log.info(Message(f"{len(some)} names {meaning}: {listed(changed)}."))
     for found, meaning in names.NOT_FOUND.items():
         some = frame[frame["found"] == found]
         if len(some):
-            log.info(
-                Message(
-                    "{n} names of which each {meaning}: {names}.",
-                    n=len(some),
-                    meaning=meaning,
-                    names=listed(some["name"]),
-                )
-            )
+            log.info(Message(f"{len(some)} names of which each {meaning}: {listed(some['name'])}."))

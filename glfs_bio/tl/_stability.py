@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import logging
 import warnings
 from contextlib import closing, contextmanager
@@ -16,21 +15,16 @@ from anndata import AnnData
 from joblib import Parallel, delayed
 
 from .. import checks
-from .._anndata import provenance, read, selection, write
+from .._anndata import read, results, stale
 from .._anndata import target as targets
-from .._anndata.structure import (
-    Parameters,
-    compute,
-    fingerprints,
-    parameters_of,
-    store,
-    structure_of,
-)
+from .._anndata.structure import specified, structure_of
+from .._docs import documented
 from .._progress import progress
 from ..data.threads import one_thread
-from ..errors import Caution, InvalidType, InvalidValue, NotFound, listed, warn
+from ..errors import ADATA, NONE, UNS, Caution, InvalidValue, NotFound, arg, call, listed, warn
 from ..measures import stability as over_parts
-from ..pp import recorded_parameters, select_genes
+from ..options import Request, StructureSpec
+from ..pp import panel_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,17 +33,13 @@ if TYPE_CHECKING:
 
 #: Layer of raw counts in what the parts are taken from.
 _COUNTS = "counts"
-#: Structure of a part where the selection named one that was kept.
-_OF_PART = "structure_of_part"
+#: Arguments of ``select_genes`` that say where a selection is written.
+_WHERE = {"key_added", "as_highly_variable", "subset"}
 _FEWEST_RESAMPLES = 2
 _FEWEST_CELLS = 3
-_DEFAULTS = {
-    name: parameter.default
-    for name, parameter in inspect.signature(select_genes).parameters.items()
-    if name not in {"adata", "inplace", *selection.WHERE}
-}
 
 
+@documented
 def stability(
     adata: AnnData,
     n_genes: int | Literal["recorded"] | None = "recorded",
@@ -73,8 +63,7 @@ def stability(
 
     Parameters
     ----------
-    adata : AnnData
-        Cells × genes, log-normalised.  ``adata.X`` is never changed.
+    <unchanged adata>
     n_genes : int, None or "recorded", default "recorded"
         Number of genes in each subsample.  None: chosen in each.  ``"recorded"``: as in the
         selection.
@@ -130,11 +119,9 @@ def stability(
 
     Raises
     ------
-    KeyError
-        If there is no selection under `key` and no parameter is given, or if a name is missing.
-    TypeError, ValueError
-        If an argument, the matrix or the graph is invalid, if `adata` has fewer genes than the
-        selection had, or if the selection is from several datasets; `adata` is unchanged.
+    ValueError
+        If `adata` has fewer genes than the selection had, or the selection is from several
+        datasets.
 
     See Also
     --------
@@ -159,7 +146,7 @@ def stability(
     checks.whole_number("n_resamples", n_resamples, at_least=_FEWEST_RESAMPLES)
     checks.number("fraction", fraction, above=0.0)
     if n_jobs is not None and (n_jobs == 0 or not isinstance(n_jobs, Integral)):
-        raise InvalidValue("n_jobs", n_jobs, "must be an integer other than 0, or {none}")
+        raise InvalidValue("n_jobs", n_jobs, f"must be an integer other than 0, or {NONE}")
     if fraction >= 1:
         raise InvalidValue(
             "fraction",
@@ -170,84 +157,72 @@ def stability(
     key_added = _target(adata, key, key_added)
     given = {"n_genes": n_genes, "random_state": random_state}
     given = select | {name: value for name, value in given.items() if not _is_recorded(value)}
-    params = _parameters(adata, key, given)
-    checks.seed(params["random_state"])
-    structure = _structure(adata, key, params, given)
-    cells = _lean(adata, params, structure)
-    parts = _drawn(cells, structure.batch_key, fraction, n_resamples, params["random_state"])
+    request = _request(adata, key, given)
+    spec = request.structure
+    checks.seed(spec.random_state)
+    cells = _lean(adata, request)
+    parts = _drawn(cells, spec, fraction, n_resamples)
     if len(parts[0]) < _FEWEST_CELLS:
         raise InvalidValue(
             "fraction",
             fraction,
-            "leaves {n} of {n_cells} cells, too few for a selection",
+            f"leaves {len(parts[0])} of {adata.n_obs} cells, too few for a selection",
             "increase it",
-            n=len(parts[0]),
-            n_cells=adata.n_obs,
         )
 
-    chosen, ranks = _selections(cells, parts, params, structure, n_jobs)
+    chosen, ranks = _selections(cells, parts, request, n_jobs)
     tested = ~np.isnan(ranks[0])
     sizes = chosen.sum(axis=1)
     jaccard = over_parts.jaccard(chosen)
     consensus = over_parts.consensus(chosen, ranks, round(float(sizes.mean())))
     panel = adata.var.get(f"{key}_selected", consensus)
-    grouped, matched = _with_substitutes(
-        adata, params, structure, np.asarray(panel, dtype=bool), chosen
-    )
+    grouped, matched = _with_substitutes(adata, request, np.asarray(panel, dtype=bool), chosen)
     adata.var[f"{key_added}_frequency"] = np.where(tested, chosen.mean(axis=0), np.nan)
     adata.var[f"{key_added}_frequency_with_substitutes"] = grouped
     adata.var[f"{key_added}_consensus"] = consensus
     often = np.flatnonzero(chosen.any(axis=0))
     often = often[np.argsort(-chosen[:, often].mean(axis=0), kind="stable")]
-    adata.uns[key_added] = {
-        "table": pd.DataFrame(
+    adata.uns[key_added] = results.envelope(
+        {**request.arguments(), "n_resamples": n_resamples, "fraction": fraction},
+        stale.made_of(adata, spec.layer),
+        table=pd.DataFrame(
             {"gene": adata.var_names[often], "frequency": chosen[:, often].mean(axis=0)}
         ),
-        "of": key,
-        "made_of": provenance.made_of(adata, structure.layer),
-        "jaccard": jaccard,
-        "mean_jaccard": _mean(jaccard),
-        "jaccard_with_substitutes": matched,
-        "mean_jaccard_with_substitutes": _mean(matched),
-        "n_genes": sizes,
-        "n_tested": int(tested.sum()),
-        "n_cells": len(parts[0]),
-        "structure": structure.record(),
-        "params": write.parameters({**params, "n_resamples": n_resamples, "fraction": fraction}),
-        "versions": write.versions(),
-    }
+        of=key,
+        jaccard=jaccard,
+        mean_jaccard=_mean(jaccard),
+        jaccard_with_substitutes=matched,
+        mean_jaccard_with_substitutes=_mean(matched),
+        n_genes=sizes,
+        n_tested=int(tested.sum()),
+        n_cells=len(parts[0]),
+        structure=spec.record(),
+    )
 
 
 def _selections(
-    cells: AnnData,
-    parts: list[NDArray[np.intp]],
-    params: dict[str, Any],
-    structure: Parameters,
-    n_jobs: int | None,
+    cells: AnnData, parts: list[NDArray[np.intp]], request: Request, n_jobs: int | None
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
     """Return selected genes and ranks, one row per subsample; show each warning once."""
-    options = {**params, "layer": None, "inplace": False}
-    limits = params["limits"]
+    limits = request.limits
     if limits is not None and limits.counts_layer is not None:
-        options["limits"] = replace(limits, counts_layer=_COUNTS)
-    if structure.stored_key is not None:
-        options |= {"use_rep": _OF_PART, "batch_key": None, "neighbors_key": None}
-    tasks = (delayed(_selected)(cells, part, options, structure) for part in parts)
+        request = replace(request, limits=replace(limits, counts_layer=_COUNTS))
+    request = request.but(layer=None, stored_key=None)
+    tasks = (delayed(_selected)(cells, part, request) for part in parts)
     bar = progress()
     n_jobs = n_jobs if n_jobs is None else min(n_jobs, len(parts))
     with bar, closing(Parallel(n_jobs=n_jobs, return_as="generator")(tasks)) as work:
-        results = list(bar.track(work, total=len(parts), description="selecting on parts"))
-    messages = {str(warning): warning for _, _, warned in results for warning in warned}
+        found = list(bar.track(work, total=len(parts), description="selecting on parts"))
+    messages = {str(warning): warning for _, _, warned in found for warning in warned}
     for warning in messages.values():
         warn(warning)
-    chosen = np.stack([selected for selected, _, _ in results])
-    return chosen, np.stack([ranked for _, ranked, _ in results])
+    chosen = np.stack([selected for selected, _, _ in found])
+    return chosen, np.stack([ranked for _, ranked, _ in found])
 
 
 def _with_substitutes(
     adata: AnnData,
-    params: dict[str, Any],
-    parameters: Parameters,
+    request: Request,
     panel: NDArray[np.bool_],
     chosen: NDArray[np.bool_],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -257,14 +232,8 @@ def _with_substitutes(
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", Caution)  # the selections have said it
-        target = targets.resolve(
-            adata,
-            params["preserve"],
-            params["cell_weights"],
-            symbols=params["symbols"],
-            missing="ignore",
-        )
-        criterion = structure_of(adata, parameters).criterion(target)
+        target = targets.resolve(adata, replace(request, missing="ignore"))
+        criterion = structure_of(adata, request.structure).criterion(target)
     frequency = np.full(adata.n_vars, np.nan)
     genes = np.flatnonzero(panel)
     with one_thread():  # so that the result is that of any number of processes
@@ -294,69 +263,52 @@ def _target(adata: AnnData, key: str, key_added: str | None) -> str:
             "key_added",
             key_added,
             "is the key of a selection, which would be overwritten",
-            "choose another, or name the selection with {arg:key}",
+            f"choose another, or name the selection with {arg('key')}",
         )
     return key_added
 
 
-def _parameters(adata: AnnData, key: str, given: dict[str, Any]) -> dict[str, Any]:
-    """Return all parameters that determine the genes: given, else recorded, else default."""
-    given = {name: value for name, value in given.items() if name not in selection.WHERE}
-    recorded: dict[str, Any] = {}
+def _request(adata: AnnData, key: str, given: dict[str, Any]) -> Request:
+    """Return everything that determines the genes: given, else recorded, else default."""
+    request = Request()
+    given = {name: value for name, value in given.items() if name not in _WHERE}
     if key in adata.uns:
-        recorded = recorded_parameters(adata, key)
+        request = results.request_of(adata, key)
         if (names := adata.uns[key].get("data_sets")) is not None:
             raise InvalidValue(
                 "key",
                 key,
-                "is a selection from several datasets ({names}), but {adata} is one of them",
-                "concatenate them, select with their names as {arg:batch_key}, and use that "
+                f"is a selection from several datasets ({listed(names)}), but {ADATA} is one of "
+                "them",
+                f"concatenate them, select with their names as {arg('batch_key')}, and use that "
                 "selection",
-                names=listed(names),
             )
         if adata.n_vars < (n_tested := adata.uns[key]["n_tested"]):
             raise InvalidValue(
                 "key",
                 key,
-                "is a selection from {n_tested} genes, but {adata} has {n}",
+                f"is a selection from {int(n_tested)} genes, but {ADATA} has {adata.n_vars}",
                 "use the object with all genes",
-                n_tested=int(n_tested),
-                n=adata.n_vars,
             )
     elif given.keys() <= {"random_state"}:
         raise NotFound(
             "key",
             key,
-            "is not in {uns}",
-            "run {call:pp.select_genes} first, or give parameters, such as {arg:n_genes}",
+            f"is not in {UNS}",
+            f"run {call('pp.select_genes')} first, or give parameters, such as {arg('n_genes')}",
         )
-    recorded = {name: value for name, value in recorded.items() if name not in selection.WHERE}
-    for name, value in (recorded | given).items():
-        if name not in _DEFAULTS:
-            raise InvalidType(
-                name,
-                value,
-                "is unknown",
-                "choose one of {known}",
-                known=", ".join(_DEFAULTS),
-            )
-    return _DEFAULTS | recorded | given
+    sources = {"layer", "batch_key", "use_rep", "neighbors_key", "n_comps"}
+    if not given.keys() & sources:
+        return request.but(**given)
+    if key in adata.uns:
+        given = request.structure.arguments() | given
+    request = replace(request, structure=StructureSpec()).but(**given)
+    return replace(request, structure=specified(adata, request.structure))
 
 
-def _structure(
-    adata: AnnData, key: str, params: dict[str, Any], given: dict[str, Any]
-) -> Parameters:
-    """Return the parameters of the structure of the selection, or of the given ones."""
-    own = ("layer", "batch_key", "use_rep", "neighbors_key", "n_comps", "random_state")
-    if key in adata.uns and not given.keys() & set(own[:-1]):
-        recorded = Parameters.restored(adata.uns[key]["structure"])
-        stored_key = params["use_rep"] if params["use_rep"] != recorded.use_rep else None
-        return replace(recorded, random_state=params["random_state"], stored_key=stored_key)
-    return parameters_of(adata, **{name: params[name] for name in own})
-
-
-def _lean(adata: AnnData, params: dict[str, Any], structure: Parameters) -> AnnData:
+def _lean(adata: AnnData, request: Request) -> AnnData:
     """Return the parts of an object that a selection reads, without stored structures."""
+    structure = request.structure
     lean = AnnData(
         read.matrix(adata, structure.layer),
         obs=adata.obs[[]].copy(),
@@ -365,13 +317,13 @@ def _lean(adata: AnnData, params: dict[str, Any], structure: Parameters) -> AnnD
     batch = read.batches(adata, structure.batch_key)
     if batch is not None:
         lean.obs[structure.batch_key] = batch
-    limits = params["limits"]
+    limits = request.limits
     if limits is not None and limits.groupby is not None:
         lean.obs[limits.groupby] = adata.obs[limits.groupby]
     if limits is not None and limits.counts_layer is not None:
         layer = None if limits.counts_layer == "X" else limits.counts_layer
         lean.layers[_COUNTS] = read.matrix(adata, layer, "counts_layer")
-    for name in targets.sources(params["preserve"], params["cell_weights"]):
+    for name in targets.sources(request):
         if name in adata.obs:
             lean.obs[name] = adata.obs[name]
         if name in adata.obsm:
@@ -385,11 +337,13 @@ def _lean(adata: AnnData, params: dict[str, Any], structure: Parameters) -> AnnD
 
 
 def _drawn(
-    adata: AnnData, batch_key: str | None, fraction: float, n_resamples: int, seed: int | None
+    adata: AnnData, spec: StructureSpec, fraction: float, n_resamples: int
 ) -> list[NDArray[np.intp]]:
     """Draw the cells of all subsamples, the same share of each batch, in their order."""
-    rng = np.random.default_rng(seed)
-    batch = np.zeros(adata.n_obs) if batch_key is None else adata.obs[batch_key].to_numpy()
+    rng = np.random.default_rng(spec.random_state)
+    batch = np.zeros(adata.n_obs)
+    if spec.batch_key is not None:
+        batch = adata.obs[spec.batch_key].to_numpy()
     members = [np.flatnonzero(batch == name) for name in np.unique(batch)]
     return [
         np.sort(
@@ -405,7 +359,7 @@ def _drawn(
 
 
 def _selected(
-    adata: AnnData, part: NDArray[np.intp], options: dict[str, Any], structure: Parameters
+    adata: AnnData, part: NDArray[np.intp], request: Request
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64], list[Warning]]:
     """Return selected genes, ranks of all genes, and the warnings of one subsample.
 
@@ -414,11 +368,7 @@ def _selected(
     cells = adata[part].copy()
     with warnings.catch_warnings(record=True) as caught, _without_notes(), one_thread():
         warnings.simplefilter("always")
-        if structure.stored_key is not None:  # with the knobs that select_genes does not have
-            own = replace(structure, layer=None, stored_key=None)
-            inputs = read.inputs(cells, own)
-            store(cells, compute(cells, inputs, own), fingerprints(cells, inputs, own), _OF_PART)
-        frame = cast("pd.DataFrame", select_genes(cells, **options))
+        frame, _ = panel_of(cells, request, "glfs", keep=False)
     warned = [cast("Warning", entry.message) for entry in caught]
     return frame["glfs_selected"].to_numpy(), frame["glfs_rank"].to_numpy(dtype=float), warned
 

@@ -9,11 +9,11 @@ import pandas as pd
 
 from .. import checks
 from .._anndata import names as names_of
-from .._anndata import provenance, write
+from .._anndata import results, stale
 from .._docs import documented
 from ..criterion.panel import MIN_SCORE
 from ..errors import NO_VALUE, InvalidValue, listed
-from ._panel import SHARED, find, substitutions
+from ._panel import find, substitutions
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from .._anndata.target import Preserve as Given
     from .._typing import Array, Index
     from ..options import Preserve
-    from ._panel import Panel
+    from ._panel import Found
 
 
-@documented(SHARED)
+@documented
 def substitutes(
     adata: AnnData,
     panel: Any = "glfs",
@@ -46,8 +46,7 @@ def substitutes(
 
     Parameters
     ----------
-    adata : AnnData
-        <adata>
+    <adata>
     panel : str, list or path, default "glfs"
         <panel>
     genes : str or list, default None
@@ -59,14 +58,10 @@ def substitutes(
         selection excluded, or with which its limits do not hold, cannot be one either.
     min_score : float, default 0.5
         Minimum substitution score of a substitute.
-    symbols : str, default None
-        <symbols>
-    preserve : str, list, dict or Preserve, default None
-        <preserve>
-    key_added : str, default "glfs_substitutes"
-        Key of ``.uns``.
-    inplace : bool, default True
-        <inplace>
+    <symbols>
+    <preserve>
+    <key_added> "glfs_substitutes"
+    <inplace>
 
     Returns
     -------
@@ -88,13 +83,6 @@ def substitutes(
         Arguments of the call.
     ``.uns[key_added]["versions"]`` : dict of str
         Versions of the packages.
-
-    Raises
-    ------
-    KeyError
-        If a gene, column or layer is missing.
-    TypeError, ValueError
-        If an argument or the matrix is invalid, or if a gene is not in the panel.
 
     See Also
     --------
@@ -134,18 +122,17 @@ def substitutes(
     table = pd.DataFrame(rows, columns=columns)
     if not inplace:
         return table
-    adata.uns[key_added] = {
-        "table": table,
-        "groups": _groups(names, leaving, order, n_offered),
-        "irreplaceable": np.array(names[leaving[n_offered == 0]], dtype=object),
-        "made_of": provenance.made_of(adata, found.layer, [found.named]),
-        "params": write.parameters(params) | found.basis.record(),
-        "versions": write.versions("glfs-bio", "numpy", "anndata"),
-    }
+    adata.uns[key_added] = results.envelope(
+        params | found.basis.record(),
+        stale.made_of(adata, found.layer, [found.named]),
+        table=table,
+        groups=_groups(names, leaving, order, n_offered),
+        irreplaceable=np.array(names[leaving[n_offered == 0]], dtype=object),
+    )
     return None
 
 
-def _leaving(adata: AnnData, found: Panel, genes: Any, symbols: str | None) -> Index:
+def _leaving(adata: AnnData, found: Found, genes: Any, symbols: str | None) -> Index:
     """Places of the genes to replace, which are of the panel."""
     named = names_of.panel(adata, genes, symbols=symbols, missing="raise", argument="genes")
     strange = np.setdiff1d(named.genes, found.genes)
@@ -153,9 +140,8 @@ def _leaving(adata: AnnData, found: Panel, genes: Any, symbols: str | None) -> I
         raise InvalidValue(
             "genes",
             NO_VALUE,
-            "has genes that are not in the panel: {names}",
+            f"has genes that are not in the panel: {listed(adata.var_names[strange])}",
             "choose genes of the panel",
-            names=listed(adata.var_names[strange]),
         )
     return named.genes
 

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from glfs_bio.cells.cells import Reduction, build_problems
+from glfs_bio.cells.cells import build_problems
 from glfs_bio.criterion.criterion import SETTINGS, Criterion
 from glfs_bio.criterion.error import Block
 from glfs_bio.data import matrix as rows
+from glfs_bio.options import StructureSpec
 
 
 class Slices:
@@ -102,7 +103,7 @@ def _cells(seed):
 @pytest.fixture(params=[1, 2], ids=["one set of cells", "two batches"])
 def problems(request):
     batch = None if request.param == 1 else np.tile(["a", "b"], 30)
-    return build_problems(_cells(0), Reduction(n_comps=6, n_neighbors=5), batch=batch)
+    return build_problems(_cells(0), StructureSpec(n_comps=6, n_neighbors=5), batch=batch)
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 import glfs_bio
 from glfs_bio import Platform, Preserve
-from glfs_bio._anndata.selection import ranked
+from glfs_bio._anndata.results import ranked
 from glfs_bio.cli import app
 
 #: Commands, and the functions that they are.

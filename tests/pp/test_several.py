@@ -111,8 +111,9 @@ def test_small_batches_are_named(shared, caplog):
     shared.obs["half"] = np.repeat(["x", "three", "one"], [shared.n_obs - 4, 3, 1])
     with caplog.at_level(logging.WARNING):
         pp.select_genes(shared, 5, batch_key="half")
-    named = [record.msg.fields["names"] for record in caplog.records]
-    assert named == ["one (1)", "three (3)"]
+    left_out, few = caplog.messages
+    assert "one (1)" in left_out
+    assert "three (3)" in few
     assert list(shared.uns["glfs"]["batches"]) == ["three", "x"]
     pp.structure(shared, batch_key="half")
     before = tl.evaluate_panel(shared, n_random=0, inplace=False)["preserved"]

@@ -307,18 +307,16 @@ def test_one_that_is_named_holds_in_the_workbench(half, computed):
 
 def test_one_that_is_named_holds_in_resamples(half, monkeypatch):
     """Resamples have structures of their own, with its parameters."""
-    from glfs_bio.cells import cells as reduction
-
     asked = []
-    look = reduction.Reduction.__post_init__
+    compute = structures.compute
 
-    def seen(self):
-        asked.append(self.n_neighbors)
-        look(self)
+    def seen(adata, inputs, spec):
+        asked.append(spec.n_neighbors)
+        return compute(adata, inputs, spec)
 
     pp.structure(half, n_neighbors=7, key_added="mine")
     selection(half, use_rep="mine")
-    monkeypatch.setattr(reduction.Reduction, "__post_init__", seen)
+    monkeypatch.setattr(structures, "compute", seen)
     tl.stability(half, n_resamples=2)
     assert set(asked) == {7}
 

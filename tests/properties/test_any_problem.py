@@ -12,7 +12,9 @@ from scipy import sparse
 
 from glfs_bio.errors import Caution, InvalidValue
 from glfs_bio.glfs2014.path import Collapse
-from glfs_bio.selection import METHODS, Options, rank_genes
+from glfs_bio.methods import METHODS
+from glfs_bio.options import Request
+from glfs_bio.selection import rank_genes
 
 EXAMPLES = settings(
     deadline=None,
@@ -138,13 +140,13 @@ OPTIONS = st.fixed_dictionaries(
 )
 
 
-def answer_of(data, n_genes, options, **given):
+def answer_of(data, request, **given):
     """The ranking, checked; None where it was refused with a message."""
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("error")
         warnings.simplefilter("always", Caution)
         try:
-            ranking = rank_genes(data, n_genes, options, **given)
+            ranking = rank_genes(data, request, **given)
         except Collapse:
             event("collapse")
             return None
@@ -161,14 +163,14 @@ def answer_of(data, n_genes, options, **given):
     assert len(np.unique(ranking.scores)) == d, ranking.scores
     assert sorted(ranking.ranks) == list(range(1, d + 1))
     assert 1 <= ranking.n_selected <= d
-    assert info["preserved"].shape == (ranking.n_selected,)
-    assert (np.diff(info["preserved"]) >= -1e-9).all()
-    assert -1e-9 <= info["preserved"][-1] <= 1.0 + 1e-9
+    assert ranking.preserved.shape == (ranking.n_selected,)
+    assert (np.diff(ranking.preserved) >= -1e-9).all()
+    assert -1e-9 <= ranking.preserved[-1] <= 1.0 + 1e-9
     assert ranking.losses.shape == (d,)
     assert (ranking.losses >= 0).all()  # rounding of a gene that loses nothing
-    if options.ranker.by_criterion:
+    if request.ranker.by_criterion:
         assert (ranking.weights <= 1).all()
-        share = info["optimality"]
+        share = ranking.optimality
         assert share.shape == (ranking.n_selected,)
         known = ~np.isnan(share)
         assert known.all() or info["n_axes"] == 0
@@ -188,10 +190,10 @@ def test_glfs(data, matrix, options):
     n, d = matrix.shape
     graph = data.draw(graphs(n))
     n_genes = data.draw(st.sampled_from([None, 1, 2, d]))
-    answer_of(matrix, n_genes, Options(**options), graph=graph)
+    answer_of(matrix, Request.of(n_genes, **options), graph=graph)
 
 
 @settings(EXAMPLES, max_examples=60)
 @given(matrices(), st.sampled_from(sorted(set(METHODS) - {"glfs"})), st.sampled_from([None, 3]))
 def test_other_methods(matrix, method, n_comps):
-    answer_of(matrix, 2, Options(method=method, n_comps=n_comps))
+    answer_of(matrix, Request.of(2, method=method, n_comps=n_comps))

@@ -1,16 +1,25 @@
-"""The words of R: it knows every token, and its conditions have argument, kind and R's names."""
+"""The words of R: its conditions have argument, kind and R's names."""
 
 from __future__ import annotations
 
-import string
 from pathlib import Path
 
 import numpy as np
 import pytest
 from refusals import refused
 
-from glfs_bio import errors
-from glfs_bio.errors import PYTHON, InvalidType, InvalidValue, Message
+from glfs_bio.errors import (
+    NO_VALUE,
+    NONE,
+    OBS,
+    OBSM,
+    InvalidType,
+    InvalidValue,
+    arg,
+    call,
+    listed,
+    shown,
+)
 from glfs_bio.rbridge import _targets, words
 from glfs_bio.rbridge.words import R
 
@@ -31,24 +40,11 @@ REFUSED = {
 }
 
 
-def tokens():
-    """Those of the table at the head of errors.py, and all that Python has words for."""
-    table = {name for _, name, _, _ in string.Formatter().parse(errors.__doc__) if name}
-    return table - {"arg", "call"} | set(PYTHON.words)
-
-
-@pytest.mark.parametrize("token", sorted(tokens()))
-def test_every_token_is_known(token):
-    said = R.fill(f"{{{token}}}", {})
-    assert said
-    assert "adata." not in said
-
-
 def test_functions_of_r_are_there():
     exported = NAMESPACE.read_text(encoding="utf-8")
     calls = [words.call(f"tl.{name}") for name in words._ALIKE] + list(words._FUNCTIONS.values())
-    for call in calls:
-        assert f"export({call.partition('(')[0]})" in exported.replace("exportMethods", "export")
+    for one in calls:
+        assert f"export({one.partition('(')[0]})" in exported.replace("exportMethods", "export")
 
 
 @pytest.mark.parametrize(
@@ -72,26 +68,26 @@ def test_values(value, written):
 
 
 @pytest.mark.parametrize(
-    ("template", "said"),
+    ("text", "said"),
     [
-        ("{arg:layer}", "assay.type"),
-        ("{arg:objective='exact'}", 'objective = "exact"'),
-        ("{arg:subset=True}", "subset = TRUE"),
-        ("{arg:key_added={key}}", "key_added = mine"),
-        ("{call:pp.structure}", "glfs_structure(x)"),
-        ("{call:Limits}", "glfs_limits()"),
-        ("{call:Platform}", "glfs_platform()"),
-        ("{call:tl.enrich}", "glfs_bio.tl.enrich in Python"),
-        ("{obsm}: {names}", "reducedDims(x): PCA, other"),
+        (arg("layer"), "assay.type"),
+        (arg("objective", "exact"), 'objective = "exact"'),
+        (arg("subset", True), "subset = TRUE"),
+        (arg("max_size", None), "max_size = NULL"),
+        (call("pp.structure"), "glfs_structure(x)"),
+        (call("Limits"), "glfs_limits()"),
+        (call("Platform"), "glfs_platform()"),
+        (call("tl.enrich"), "glfs_bio.tl.enrich in Python"),
+        (f"{OBSM}: {listed(['X_pca', 'other'])}", "reducedDims(x): PCA, other"),
+        (shown("X_pca", None), '"PCA", NULL'),
     ],
 )
-def test_tokens_with_names(template, said):
-    message = Message(template, key="mine", names=errors.listed(["X_pca", "other"]))
-    assert message.render(R) == said
+def test_marks(text, said):
+    assert R.show(text) == said
 
 
 def test_a_refusal():
-    refusal = InvalidValue("adata", problem="has no {obs}", remedy="set {arg:layer} to {none}")
+    refusal = InvalidValue("adata", NO_VALUE, f"has no {OBS}", f"set {arg('layer')} to {NONE}")
     assert refusal.render(R) == "x has no colData(x): set assay.type to NULL."
     refusal = InvalidValue("preserve['X_pca']", 0, "must be above 0")
     assert refusal.render(R) == 'preserve["PCA"] = 0 must be above 0.'

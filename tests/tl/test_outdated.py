@@ -10,7 +10,7 @@ from refusals import refused
 from scipy import sparse
 
 from glfs_bio import Limits, io, pl, pp, tl
-from glfs_bio._anndata import selection
+from glfs_bio._anndata import stale
 from glfs_bio.errors import InvalidValue
 
 SETS = {"T cells": ["CD3D", "CD3E"], "MHC II": ["HLA-DRA", "HLA-DRB1", "HLA-DPA1"]}
@@ -124,4 +124,4 @@ def test_stability_under_limits_on_expression(done):
     pp.select_genes(done, 8, limits=limits)
     tl.stability(done, n_resamples=3)
     assert done.uns["glfs_stability"]["n_tested"] != done.uns["glfs"]["n_tested"]
-    assert selection.difference(done, "glfs", "glfs_stability") is None
+    assert stale.difference(done, "glfs", done.uns["glfs_stability"]) is None

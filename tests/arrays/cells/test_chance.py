@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from glfs_bio.cells.cells import Reduction, build_problems
+from glfs_bio.cells.cells import build_problems
 from glfs_bio.cells.chance import permuted
 from glfs_bio.cells.noise import edge
+from glfs_bio.options import StructureSpec
 
 
 def reduced(data, **options):
-    return build_problems(data, Reduction(**options))[0]
+    return build_problems(data, StructureSpec(**options))[0]
 
 
 @pytest.mark.parametrize(("n_cells", "n_genes"), [(100, 900), (300, 300), (600, 150)])

@@ -8,7 +8,8 @@ from scipy import sparse
 
 from glfs_bio.cells import cells as sample
 from glfs_bio.data.matrix import RowMatrix
-from glfs_bio.selection import Options, rank_genes
+from glfs_bio.options import Request
+from glfs_bio.selection import rank_genes
 
 
 @pytest.fixture
@@ -56,5 +57,7 @@ def test_genes_that_a_sample_misses_are_noise(monkeypatch):
         rare = np.zeros((600, 300))
         for gene in range(300):
             rare[rng.choice(600, 2, replace=False), gene] = 3.0
-        found += np.sum(rank_genes(np.hstack([signal, rare]), 6, Options(n_comps=5)).order[:6] < 15)
+        found += np.sum(
+            rank_genes(np.hstack([signal, rare]), Request.of(6, n_comps=5)).order[:6] < 15
+        )
     assert found >= 24  # of 30; less than half if they counted as exact

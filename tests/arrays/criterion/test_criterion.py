@@ -7,10 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from glfs_bio.cells.cells import Reduction, build_problems
+from glfs_bio.cells.cells import build_problems
 from glfs_bio.cells.noise import elsewhere
 from glfs_bio.criterion.criterion import Criterion, units_of_noise
-from glfs_bio.selection import Options, Question, rank_genes
+from glfs_bio.options import Request, StructureSpec
+from glfs_bio.selection import Candidates, rank_genes
 
 ORDER = np.array([7, 0, 3, 11, 5])
 EVERY = np.arange(12)
@@ -77,7 +78,7 @@ def test_batches_are_averaged(problems, criterion):
 
 def test_cells_twice_are_the_same_as_once(clusters):
     """As two batches that are alike: a mean, not a sum."""
-    options = Reduction(n_comps=5, n_neighbors=5)
+    options = StructureSpec(n_comps=5, n_neighbors=5)
     once = Criterion(build_problems(clusters, options))
     batch = np.repeat(["a", "b"], len(clusters))
     twice = Criterion(build_problems(np.vstack([clusters, clusters]), options, batch=batch))
@@ -97,14 +98,14 @@ def test_one_measurement_is_the_unit_of_weight(problems):
 @pytest.mark.parametrize("method", ["glfs", "variance", "laplacian_score"])
 def test_genes_that_may_not_be_chosen_are_still_to_be_kept(clusters, method):
     """The scale is that of all genes, whatever genes may be in the panel."""
-    options = Options(method=method, n_comps=8, n_neighbors=5)
+    request = Request.of(6, method=method, n_comps=8, n_neighbors=5)
     candidates = np.arange(1, 40, 2)
-    ranking = rank_genes(clusters, Question(6, candidates=candidates), options)
+    ranking = rank_genes(clusters, request, candidates=Candidates.of(40, genes=candidates))
     panel = candidates[ranking.order[:6]]
-    criterion = Criterion(build_problems(clusters, options.reduction))
-    np.testing.assert_allclose(ranking.info["preserved"], criterion.preserved(panel), rtol=1e-9)
+    criterion = Criterion(build_problems(clusters, request.spec))
+    np.testing.assert_allclose(ranking.preserved, criterion.preserved(panel), rtol=1e-9)
     np.testing.assert_allclose(
         ranking.losses[ranking.order[:6]], criterion.losses(panel), rtol=1e-9
     )
-    fixed = rank_genes(clusters, Question(6, include=panel), options)
-    assert fixed.info["preserved"][-1] == pytest.approx(ranking.info["preserved"][-1], rel=1e-9)
+    fixed = rank_genes(clusters, request, candidates=Candidates.of(40, panel))
+    assert fixed.preserved[-1] == pytest.approx(ranking.preserved[-1], rel=1e-9)

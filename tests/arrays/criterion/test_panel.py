@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from glfs_bio.cells.cells import Reduction, build_problems
+from glfs_bio.cells.cells import build_problems
 from glfs_bio.criterion.criterion import Criterion
 from glfs_bio.criterion.panel import MeasuredPanel
+from glfs_bio.options import StructureSpec
 
 PANEL = np.array([7, 0, 3, 5])
 
@@ -50,7 +51,7 @@ def test_a_marker_serves_its_cells():
     groups = np.repeat(np.arange(3), 40)
     markers = np.repeat(np.eye(3), 2, axis=1)[groups]
     data = 4.0 * markers + rng.normal(scale=0.3, size=markers.shape)
-    criterion = Criterion(build_problems(data, Reduction(n_comps=2, n_neighbors=5)))
+    criterion = Criterion(build_problems(data, StructureSpec(n_comps=2, n_neighbors=5)))
     shares = MeasuredPanel(criterion, np.array([0, 2, 4])).supports([groups], 3)
     assert list(shares.argmax(axis=1)) == [0, 1, 2]
     assert shares.max(axis=1) == pytest.approx(0.6, abs=0.3)

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from glfs_bio.cells.cells import Reduction, build_problems
+from glfs_bio.cells.cells import build_problems
 from glfs_bio.criterion.criterion import Criterion
 from glfs_bio.criterion.panel import MeasuredPanel, n_matched
+from glfs_bio.options import StructureSpec
 
 PANEL = np.array([7, 0, 3, 5])
 
@@ -35,7 +36,7 @@ def test_losses_are_differences(criterion, by_definition):
 
 def test_a_copy_replaces_its_original(clusters):
     data = np.hstack([clusters[:, :12], clusters[:, :1]])
-    criterion = Criterion(build_problems(data, Reduction(n_comps=6, n_neighbors=5)))
+    criterion = Criterion(build_problems(data, StructureSpec(n_comps=6, n_neighbors=5)))
     panel = np.array([0, 4, 8])
     lost, substitution_score = MeasuredPanel(criterion, panel).substitutions(panel)
     assert lost[0, 12] == pytest.approx(0.0, abs=1e-9)

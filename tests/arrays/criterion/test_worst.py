@@ -7,10 +7,11 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from glfs_bio.cells.cells import Reduction, build_problems
+from glfs_bio.cells.cells import build_problems
 from glfs_bio.criterion.criterion import Criterion, Target
 from glfs_bio.criterion.platform import Detection, OnPlatform
 from glfs_bio.criterion.targets import Labels
+from glfs_bio.options import StructureSpec
 from glfs_bio.solvers.greedy import select
 
 NONE = np.empty(0, dtype=np.intp)
@@ -27,7 +28,7 @@ def problems():
     second = groups @ genes[:, ::-1] + rng.normal(scale=0.3, size=(60, 12))
     batch = np.repeat(["a", "b"], 60)
     return build_problems(
-        np.vstack([first, second]), Reduction(n_comps=6, n_neighbors=5), batch=batch
+        np.vstack([first, second]), StructureSpec(n_comps=6, n_neighbors=5), batch=batch
     )
 
 

@@ -7,17 +7,18 @@ import pytest
 from refusals import refused
 from scipy.optimize import minimize
 
-from glfs_bio.cells.cells import Reduction, build_problems
+from glfs_bio.cells.cells import build_problems
 from glfs_bio.criterion import cholesky
 from glfs_bio.glfs2014 import Exact, newton, owlqn, path
 from glfs_bio.glfs2014.descent import kkt_residuals
 from glfs_bio.glfs2014.newton import solve_bounded_qp
 from glfs_bio.glfs2014.variance import Variance
+from glfs_bio.options import StructureSpec
 
 
 @pytest.fixture
 def objective(clusters):
-    (problem,) = build_problems(clusters, Reduction(n_comps=8))
+    (problem,) = build_problems(clusters, StructureSpec(n_comps=8))
     genes = problem.projections * problem.units[:, None]
     return Variance(Exact.block(genes / abs(genes).max(), problem.stiffness))
 

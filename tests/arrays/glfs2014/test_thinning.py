@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from glfs_bio.cells.cells import Reduction, build_problems
+from glfs_bio.cells.cells import build_problems
 from glfs_bio.datasets import simulate
 from glfs_bio.glfs2014 import Exact, newton, path, thinning
 from glfs_bio.glfs2014.variance import Variance
+from glfs_bio.options import StructureSpec
 
 
 @pytest.fixture
@@ -62,7 +63,7 @@ def _means(groups):
 def test_an_avalanche_is_followed_to_its_end():
     """Directions of noise leave by the hundred within one step of λ: the signals are left."""
     noisy = simulate(200, 500, sigma=0.2, random_state=0)
-    (problem,) = build_problems(noisy.X, Reduction(n_comps=None, standardize=None))
+    (problem,) = build_problems(noisy.X, StructureSpec(n_comps=None, standardize=None))
     genes = problem.projections / np.linalg.norm(problem.projections, axis=1).max()
     objective = Variance(Exact.block(genes, problem.stiffness))
     beta, lam = path.start(objective)

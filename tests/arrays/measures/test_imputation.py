@@ -11,8 +11,9 @@ from scipy.stats import spearmanr
 from sklearn.linear_model import RidgeCV
 from sklearn.metrics import r2_score
 
-from glfs_bio.cells.cells import Reduction, build_problems
+from glfs_bio.cells.cells import build_problems
 from glfs_bio.measures.genes import imputed
+from glfs_bio.options import StructureSpec
 
 PANEL = np.array([7, 0, 3])
 
@@ -44,7 +45,7 @@ def test_another_gene_never_predicts_less(order, size):
     rng = np.random.default_rng(0)
     groups = np.repeat(np.eye(4), 25, axis=0)
     data = groups @ rng.gamma(1.0, size=(4, 40)) + rng.normal(scale=0.5, size=(100, 40))
-    problems = build_problems(data, Reduction(n_comps=5, n_neighbors=5))
+    problems = build_problems(data, StructureSpec(n_comps=5, n_neighbors=5))
     order = np.array(order)
     fewer, more = (imputed(problems, order[:n]).of_structure for n in (size, size + 1))
     left = order[size + 1 :]
@@ -56,7 +57,7 @@ def test_another_gene_never_predicts_less(order, size):
 def test_constant_genes(clusters):
     """They predict nothing and have nothing to be predicted."""
     clusters[:, 7] = 1.0
-    problems = build_problems(clusters, Reduction(n_comps=5, n_neighbors=5))
+    problems = build_problems(clusters, StructureSpec(n_comps=5, n_neighbors=5))
     found = imputed(problems, np.array([0]))
     assert np.isnan(found.of_gene[7])
     with_constant = imputed(problems, np.array([0, 7]))
@@ -70,7 +71,7 @@ def test_against_regression_on_other_cells(real):
     sc.pp.normalize_total(adata, target_sum=1e4)
     sc.pp.log1p(adata)
     sc.pp.highly_variable_genes(adata, n_top_genes=1500, subset=True)
-    (one,) = build_problems(adata.X, Reduction())
+    (one,) = build_problems(adata.X, StructureSpec())
     values = adata.X.toarray().astype(float)
     structure = one.basis @ one.projections.T
     rng = np.random.default_rng(0)

@@ -7,7 +7,8 @@ import pytest
 from scipy import sparse
 
 from glfs_bio.cells.graph import knn_graph
-from glfs_bio.selection import Options, Question, rank_genes
+from glfs_bio.options import Request
+from glfs_bio.selection import Candidates, rank_genes
 
 
 def laplacian_score(data, similarities):
@@ -27,14 +28,16 @@ def laplacian_score(data, similarities):
 @pytest.mark.parametrize("n_comps", [None, 5])
 def test_laplacian_score(small, n_comps):
     graph = knn_graph(small, 5)
-    ranking = rank_genes(small, 4, Options(method="laplacian_score", n_comps=n_comps), graph=graph)
+    ranking = rank_genes(
+        small, Request.of(4, method="laplacian_score", n_comps=n_comps), graph=graph
+    )
     along, spread = laplacian_score(small, graph.toarray())
     np.testing.assert_allclose(ranking.weights, -along / spread, rtol=1e-8)
     np.testing.assert_array_equal(ranking.order, np.argsort(along / spread))
 
 
 def test_laplacian_score_over_batches(small, batch):
-    ranking = rank_genes(small, 4, Options(method="laplacian_score", n_comps=None), batch=batch)
+    ranking = rank_genes(small, Request.of(4, method="laplacian_score", n_comps=None), batch=batch)
     parts = [small[batch == name] for name in "ab"]
     sums = [laplacian_score(part, knn_graph(part).toarray()) for part in parts]
     along, spread = np.sum(sums, axis=0)
@@ -45,7 +48,7 @@ def test_laplacian_score_of_cells_without_neighbours(small):
     graph = knn_graph(small[:-1], 5).toarray()
     graph = np.pad(graph, (0, 1))
     ranking = rank_genes(
-        small, 4, Options(method="laplacian_score", n_comps=None), graph=sparse.csr_array(graph)
+        small, Request.of(4, method="laplacian_score", n_comps=None), graph=sparse.csr_array(graph)
     )
     along, spread = laplacian_score(small, graph)
     np.testing.assert_allclose(ranking.weights, -along / spread, rtol=1e-8)
@@ -53,26 +56,29 @@ def test_laplacian_score_of_cells_without_neighbours(small):
 
 def test_laplacian_score_does_not_depend_on_the_unit_of_a_gene(small):
     graph = knn_graph(small, 5)
-    options = Options(method="laplacian_score", n_comps=None)
-    one = rank_genes(small, 4, options, graph=graph)
-    other = rank_genes(small * np.geomspace(1e-6, 1e6, 20) + 5.0, 4, options, graph=graph)
+    request = Request.of(4, method="laplacian_score", n_comps=None)
+    one = rank_genes(small, request, graph=graph)
+    other = rank_genes(small * np.geomspace(1e-6, 1e6, 20) + 5.0, request, graph=graph)
     np.testing.assert_allclose(one.weights, other.weights, rtol=1e-4)
 
 
 def test_variance(small, batch):
-    ranking = rank_genes(small, 4, Options(method="variance", n_comps=None))
+    ranking = rank_genes(small, Request.of(4, method="variance", n_comps=None))
     np.testing.assert_allclose(ranking.weights, small.var(axis=0), rtol=1e-8)
     small[batch == "b"] += 100.0  # a difference between batches is none within them
     within = np.mean([small[batch == name].var(axis=0) for name in "ab"], axis=0)
-    ranking = rank_genes(small, 4, Options(method="variance", n_comps=None), batch=batch)
+    ranking = rank_genes(small, Request.of(4, method="variance", n_comps=None), batch=batch)
     np.testing.assert_allclose(ranking.weights, within, rtol=1e-8)
 
 
 @pytest.mark.parametrize("method", ["laplacian_score", "variance", "q_alpha", "sparse_pca"])
 def test_included_genes_come_first_in_their_own_order(small, method):
-    plain = rank_genes(small, 4, Options(method=method, n_comps=None))
+    plain = rank_genes(small, Request.of(4, method=method, n_comps=None))
     worst, bad = plain.order[-1], plain.order[-2]
-    question = Question(4, include=[worst, bad])
-    ranking = rank_genes(small, question, Options(method=method, n_comps=None))
+    ranking = rank_genes(
+        small,
+        Request.of(4, method=method, n_comps=None),
+        candidates=Candidates.of(20, [worst, bad]),
+    )
     np.testing.assert_array_equal(ranking.order, [bad, worst, *plain.order[:-2]])
     np.testing.assert_array_equal(ranking.weights, plain.weights)

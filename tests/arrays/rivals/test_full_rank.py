@@ -10,9 +10,10 @@ from glfs_bio.cells.cells import build_problems
 from glfs_bio.cells.graph import knn_graph, laplacian
 from glfs_bio.datasets import simulate
 from glfs_bio.glfs2014 import original
-from glfs_bio.selection import Options, rank_genes
+from glfs_bio.options import Request
+from glfs_bio.selection import rank_genes
 
-PAPER = Options(objective="exact", n_comps=None)
+PAPER = Request.of(4, objective="exact", n_comps=None)
 
 
 @pytest.fixture(scope="module")
@@ -24,14 +25,14 @@ def noisy():
 
 def test_signal_in_noise_comes_first(noisy):
     values, signal = noisy
-    ranking = rank_genes(values, 4, PAPER)
+    ranking = rank_genes(values, PAPER)
     assert set(ranking.order[:4]) == set(signal)
     assert ranking.info["kkt"] <= 1e-4
 
 
 def test_only_the_genes_of_the_solution_are_ranked_by_weight(noisy):
     values, _ = noisy
-    ranking = rank_genes(values, 4, PAPER)
+    ranking = rank_genes(values, PAPER)
     weighed = ranking.weights > 0
     assert ranking.scores[weighed].min() > 1.0 >= ranking.scores[~weighed].max()
 

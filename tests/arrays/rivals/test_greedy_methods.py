@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from glfs_bio.cells.graph import knn_graph
-from glfs_bio.selection import Options, Question, rank_genes
+from glfs_bio.options import Request
+from glfs_bio.selection import Candidates, rank_genes
 
 FULL = {"n_comps": None, "standardize": None, "n_neighbors": 5, "lambda1": 10.0}
 
@@ -86,24 +87,26 @@ def method(request):
 @pytest.mark.parametrize("n_cells", [30, 15])
 def test_same_genes_and_gains(small, method, n_cells):
     data = small[:: 30 // n_cells]
-    ranking = rank_genes(data, 7, Options(method=method, **FULL))
+    ranking = rank_genes(data, Request.of(7, method=method, **FULL))
     agree(ranking, *by_brute_force([OneBatch(data, 10.0)], method, 7))
     assert ranking.info["method"] == method
     assert "lam" not in ranking.info
 
 
 def test_included_genes_are_covered_first(small, method):
-    ranking = rank_genes(small, Question(6, include=[12, 3]), Options(method=method, **FULL))
+    ranking = rank_genes(
+        small, Request.of(6, method=method, **FULL), candidates=Candidates.of(20, [12, 3])
+    )
     agree(ranking, *by_brute_force([OneBatch(small, 10.0)], method, 6, include=[3, 12]))
 
 
 def test_gains_add_up_over_batches(small, batch, method):
     batches = [OneBatch(small[batch == name], 10.0) for name in "ab"]
-    ranking = rank_genes(small, 6, Options(method=method, **FULL), batch=batch)
+    ranking = rank_genes(small, Request.of(6, method=method, **FULL), batch=batch)
     agree(ranking, *by_brute_force(batches, method, 6))
 
 
 def test_a_constant_gene_comes_last(small, method):
     small[:, 4] = 1.0
-    ranking = rank_genes(small, 6, Options(method=method, **FULL))
+    ranking = rank_genes(small, Request.of(6, method=method, **FULL))
     assert ranking.order[-1] == 4

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import anndata as ad
 import numpy as np
 import pytest
@@ -14,9 +16,10 @@ from glfs_bio.criterion.criterion import Target
 from glfs_bio.criterion.platform import Detection
 from glfs_bio.errors import InvalidValue
 from glfs_bio.glfs2014 import Exact
-from glfs_bio.methods import METHODS, Question
+from glfs_bio.methods import METHODS
+from glfs_bio.options import Request
 from glfs_bio.pp import select_genes
-from glfs_bio.selection import Options, rank_genes
+from glfs_bio.selection import Candidates, rank_genes
 
 RIVALS = sorted(set(METHODS) - {"glfs"})
 
@@ -29,7 +32,7 @@ def method(request):
 def test_every_gene_is_ranked_without_ties(clusters, method):
     clusters[:, 10] = clusters[:, 11]
     clusters[:, 12:14] = 1.0
-    ranking = rank_genes(clusters, 6, Options(method=method))
+    ranking = rank_genes(clusters, Request.of(6, method=method))
     assert ranking.n_selected == 6
     assert len(np.unique(ranking.scores)) == 40
     assert np.isfinite(ranking.scores).all()
@@ -41,27 +44,27 @@ def test_every_gene_is_ranked_without_ties(clusters, method):
 @pytest.mark.parametrize("method", sorted(METHODS))
 def test_constant_genes_come_last(clusters, method, n_comps):
     clusters[:, ::3] = 2.0 / 3.0
-    ranking = rank_genes(clusters, 4, Options(method=method, n_comps=n_comps))
+    ranking = rank_genes(clusters, Request.of(4, method=method, n_comps=n_comps))
     np.testing.assert_array_equal(np.sort(ranking.order[-14:]), np.arange(0, 40, 3))
 
 
 def test_finds_the_groups(clusters, method):
     n_genes = 3 if method in ("lapaofs", "lapdofs") else 6
     for n_comps in (None, 10):
-        ranking = rank_genes(clusters, n_genes, Options(method=method, n_comps=n_comps))
+        ranking = rank_genes(clusters, Request.of(n_genes, method=method, n_comps=n_comps))
         assert set(ranking.order[:n_genes]) <= set(range(6))
 
 
 def test_unit_of_the_matrix(clusters, method):
-    one = rank_genes(clusters, 6, Options(method=method))
-    other = rank_genes(1000.0 * clusters, 6, Options(method=method))
+    one = rank_genes(clusters, Request.of(6, method=method))
+    other = rank_genes(1000.0 * clusters, Request.of(6, method=method))
     np.testing.assert_array_equal(one.order[:6], other.order[:6])
 
 
 def test_containers_agree(clusters, container, method):
     clusters[clusters < 1.0] = 0.0
-    dense = rank_genes(clusters, 5, Options(method=method, n_comps=10))
-    other = rank_genes(container(clusters), 5, Options(method=method, n_comps=10))
+    dense = rank_genes(clusters, Request.of(5, method=method, n_comps=10))
+    other = rank_genes(container(clusters), Request.of(5, method=method, n_comps=10))
     np.testing.assert_array_equal(dense.order[:5], other.order[:5])
     np.testing.assert_allclose(other.weights, dense.weights, rtol=1e-5, atol=1e-7)
 
@@ -105,12 +108,12 @@ def test_batches(pbmc, method):
 @pytest.mark.parametrize("objective", ["exact", Exact(lam=1.0), Exact(solver="owlqn")])
 def test_an_objective_is_refused(clusters, method, objective):
     with refused(InvalidValue, "objective"):
-        rank_genes(clusters, 5, Options(objective=objective, method=method))
+        rank_genes(clusters, Request.of(5, objective=objective, method=method))
 
 
 def test_a_number_of_genes_is_needed(clusters, method):
     with refused(InvalidValue, "n_genes"):
-        rank_genes(clusters, None, Options(method=method))
+        rank_genes(clusters, Request.of(None, method=method))
 
 
 @pytest.mark.parametrize(
@@ -122,8 +125,11 @@ def test_a_number_of_genes_is_needed(clusters, method):
     ],
 )
 def test_only_the_criterion_answers_some_questions(clusters, method, argument, value):
+    given = {"target": value}
+    if argument == "detection":
+        given = {"candidates": replace(Candidates.of(40), detection=value)}
     with refused(InvalidValue, "preserve" if argument == "target" else "platform"):
-        rank_genes(clusters, Question(5, **{argument: value}), Options(method=method))
+        rank_genes(clusters, Request.of(5, method=method), **given)
 
 
 def test_command_line(pbmc, tmp_path, monkeypatch, method):

@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from glfs_bio.options import Request
 from glfs_bio.rivals import q_alpha
-from glfs_bio.selection import Options, rank_genes
+from glfs_bio.selection import rank_genes
 
 
 def by_brute_force(rows, n_clusters, rounds):
@@ -32,7 +33,7 @@ def by_brute_force(rows, n_clusters, rounds):
 @pytest.mark.parametrize("n_clusters", [3, 10])
 def test_same_weights(small, monkeypatch, n_clusters):
     monkeypatch.setattr(q_alpha, "SETTINGS", replace(q_alpha.SETTINGS, n_clusters=n_clusters))
-    ranking = rank_genes(small, 5, Options(method="q_alpha", n_comps=None))
+    ranking = rank_genes(small, Request.of(5, method="q_alpha", n_comps=None))
     assert ranking.info["converged"]
     centred = (small - small.mean(axis=0)).T
     alpha = by_brute_force(centred, n_clusters, ranking.info["n_iter"])
@@ -42,20 +43,20 @@ def test_same_weights(small, monkeypatch, n_clusters):
 
 
 def test_batches_are_centred_each_by_itself(small, batch):
-    ranking = rank_genes(small, 5, Options(method="q_alpha", n_comps=None), batch=batch)
+    ranking = rank_genes(small, Request.of(5, method="q_alpha", n_comps=None), batch=batch)
     centred = np.vstack([small[batch == b] - small[batch == b].mean(axis=0) for b in "ab"])
     alpha = by_brute_force(centred.T, 10, ranking.info["n_iter"])
     np.testing.assert_allclose(ranking.weights, np.abs(alpha), atol=1e-8)
 
 
 def test_genes_of_the_groups_get_the_weight(clusters):
-    ranking = rank_genes(clusters, 6, Options(method="q_alpha", n_comps=None))
+    ranking = rank_genes(clusters, Request.of(6, method="q_alpha", n_comps=None))
     assert set(ranking.order[:6]) == set(range(6))
 
 
 def test_a_constant_gene_has_no_weight(small):
     small[:, 4] = 1.0
-    ranking = rank_genes(small, 5, Options(method="q_alpha", n_comps=None))
+    ranking = rank_genes(small, Request.of(5, method="q_alpha", n_comps=None))
     assert ranking.weights[4] == pytest.approx(0.0, abs=1e-12)
 
 

@@ -8,15 +8,16 @@ import numpy as np
 import pytest
 from sklearn.decomposition import SparsePCA
 
-from glfs_bio.cells.cells import Reduction, build_problems
+from glfs_bio.cells.cells import build_problems
 from glfs_bio.errors import Caution
+from glfs_bio.options import Request, StructureSpec
 from glfs_bio.rivals import sparse_pca
-from glfs_bio.selection import Options, rank_genes
+from glfs_bio.selection import rank_genes
 
 
 def in_reduced_units(data, n_comps):
     """Genes as the method gets them, and a centred matrix of cells × genes that has them."""
-    problem = build_problems(data, Reduction(n_comps=n_comps, standardize=None))[0]
+    problem = build_problems(data, StructureSpec(n_comps=n_comps, standardize=None))[0]
     largest = np.linalg.norm(problem.projections, axis=1).max()
     genes = problem.projections / largest
     directions = np.random.default_rng(0).normal(size=(len(data), genes.shape[1]))
@@ -39,7 +40,7 @@ def test_components_of_scikit_learn(small, n_comps, monkeypatch):
     np.testing.assert_allclose(np.abs(unit.T), np.abs(model.components_), atol=1e-8)
     assert info["n_iter"] == model.n_iter_
     options = {"n_comps": n_comps, "standardize": None}
-    ranking = rank_genes(small, 5, Options(method="sparse_pca", **options))
+    ranking = rank_genes(small, Request.of(5, method="sparse_pca", **options))
     largest = np.abs(loadings).max(axis=1)
     np.testing.assert_allclose(ranking.weights, largest, atol=1e-8)
     loaded = int((largest > 0).sum())
@@ -61,7 +62,7 @@ def test_loadings_are_stationary(small, monkeypatch):
 
 def test_genes_without_a_loading_are_ordered_by_how_near_they_are(small, monkeypatch):
     with_settings(monkeypatch, alpha=0.6)
-    ranking = rank_genes(small, 5, Options(method="sparse_pca", n_comps=None))
+    ranking = rank_genes(small, Request.of(5, method="sparse_pca", n_comps=None))
     without = ranking.weights == 0
     assert 0 < without.sum() < 20
     assert (ranking.scores[without] <= 0).all()
@@ -70,10 +71,10 @@ def test_genes_without_a_loading_are_ordered_by_how_near_they_are(small, monkeyp
 
 
 def test_many_genes_in_batches(monkeypatch, clusters):
-    whole = rank_genes(clusters, 6, Options(method="sparse_pca", n_comps=None))
+    whole = rank_genes(clusters, Request.of(6, method="sparse_pca", n_comps=None))
     with_settings(monkeypatch, many_genes=10)
-    ranking = rank_genes(clusters, 6, Options(method="sparse_pca", n_comps=None))
-    again = rank_genes(clusters, 6, Options(method="sparse_pca", n_comps=None))
+    ranking = rank_genes(clusters, Request.of(6, method="sparse_pca", n_comps=None))
+    again = rank_genes(clusters, Request.of(6, method="sparse_pca", n_comps=None))
     np.testing.assert_array_equal(ranking.scores, again.scores)
     assert "converged" not in ranking.info
     assert set(ranking.order[:6]) == set(whole.order[:6]) == set(range(6))
@@ -82,5 +83,5 @@ def test_many_genes_in_batches(monkeypatch, clusters):
 def test_unsettled_loadings_are_told(small, monkeypatch):
     with_settings(monkeypatch, rounds=1)
     with pytest.warns(Caution):
-        ranking = rank_genes(small, 5, Options(method="sparse_pca", n_comps=None))
+        ranking = rank_genes(small, Request.of(5, method="sparse_pca", n_comps=None))
     assert not ranking.info["converged"]

@@ -115,7 +115,8 @@ def test_a_limit_that_lets_fewer_genes_in_is_said(criterion, caplog):
         panel = select_within(criterion, 8, rows=rows, include=NONE, candidates=EVERY)
     assert panel.n_selected == len(panel.order) < 8
     (record,) = caplog.records
-    assert record.msg.fields == {"n": panel.n_selected, "requested": 8, "limit": "budget=0.45"}
+    assert f"{panel.n_selected} of 8" in record.getMessage()
+    assert "budget=0.45" in record.getMessage()
 
 
 def test_the_fewest_genes_that_keep_enough_meet_lower_limits(criterion):
@@ -134,7 +135,7 @@ def test_the_fewest_genes_within_an_upper_limit(criterion, caplog):
     with caplog.at_level(logging.WARNING):
         panel = select_within(criterion, None, rows=rows, include=NONE, candidates=EVERY)
     assert panel.n_selected == 1
-    assert caplog.records[-1].msg.fields["limit"] == "per_family (family)"
+    assert "per_family (family)" in caplog.messages[-1]
 
 
 CONFLICTS = {
@@ -175,7 +176,7 @@ def test_conflicts_are_named(criterion, name):
     assert not list(feasible(rows, 12 if n_genes is None else n_genes))
     with refused(InvalidValue, "limits") as error:
         select_within(criterion, n_genes, rows=rows, include=NONE, candidates=EVERY)
-    assert error.value.fields["limits"] in said
+    assert any(f" {limits}" in str(error.value) for limits in said)
 
 
 def test_included_genes_count():

@@ -1,4 +1,4 @@
-"""The answer of every method: a weight and a score for each gene."""
+"""A panel: the answer of every method, with a weight and a score for each gene."""
 
 from __future__ import annotations
 
@@ -14,30 +14,31 @@ if TYPE_CHECKING:
     from .criterion.criterion import Criterion
 
 
+def _nothing() -> Array:
+    return np.empty(0)
+
+
 @dataclass(frozen=True)
-class Ranking:
-    """Result of a method.
+class Panel:
+    """The answer of every method: the best genes in order, with a score for every candidate."""
 
-    Attributes
-    ----------
-    weights
-        The method's own weights, zero for what it left out; its scores where it has none.
-    scores
-        One finite number a gene, larger is better, no two alike.
-    n_selected
-        How many of the best genes the method selects.
-    info
-        What else it has to say, ready to be written to a file.
-    losses
-        What the selection loses without each of its genes, zero for the others, as a share of what
-        all genes keep; empty until it is measured.
-    """
-
+    #: The method's own weights, zero for what it left out; its scores where it has none.
     weights: Array
+    #: One finite number a gene, larger is better, no two alike.
     scores: Array
+    #: How many of the best genes are selected.
     n_selected: int
+    #: Share of what all genes preserve that the first 1, 2, … genes preserve.
+    preserved: Array = field(default_factory=_nothing)
+    #: Lower bound on that share relative to the best panel of this size; NaN where nothing is left
+    #: to preserve, and up to the genes that had to be in.  Under limits the best panel is the best
+    #: within them: of the whole size with at most as many genes, of the beginnings within the upper
+    #: limits.
+    optimality: Array = field(default_factory=_nothing)
+    #: What is lost without each selected gene, as a share of what all genes preserve; else zero.
+    losses: Array = field(default_factory=_nothing)
+    #: What else the method has to say, ready to be written to a file.
     info: dict[str, Any] = field(default_factory=dict)
-    losses: Array = field(default_factory=lambda: np.empty(0))
 
     @property
     def order(self) -> Index:
@@ -52,16 +53,21 @@ class Ranking:
         return ranks
 
 
-def measured(ranking: Ranking, criterion: Criterion, candidates: Index) -> Ranking:
-    """Return the ranking of the candidates with preserved shares and losses."""
-    chosen = ranking.order[: ranking.n_selected]
+def picked(order: Index, waiting: Array, candidates: Index, **found: Any) -> Panel:
+    """Return the panel of genes that were picked one by one, from what the others would gain."""
+    scores = in_order(np.searchsorted(candidates, order), waiting[candidates])
+    return Panel(scores=without_ties(scores), **found)
+
+
+def measured(panel: Panel, criterion: Criterion, candidates: Index) -> Panel:
+    """Return the panel of some candidates with preserved shares and losses."""
+    chosen = panel.order[: panel.n_selected]
     losses = np.zeros(len(candidates))
     losses[chosen] = criterion.losses(candidates[chosen])
-    preserved = criterion.preserved(candidates[chosen])
-    return replace(ranking, losses=losses, info={**ranking.info, "preserved": preserved})
+    return replace(panel, losses=losses, preserved=criterion.preserved(candidates[chosen]))
 
 
-def by_value(values: Array, n_genes: int, include: Index, **info: Any) -> Ranking:
+def by_value(values: Array, n_genes: int, include: Index, **info: Any) -> Panel:
     """Largest value first, after the genes of `include`, which are in the same order.
 
     Weights are the values, scores too: those of `include` are lifted above all others.
@@ -69,7 +75,7 @@ def by_value(values: Array, n_genes: int, include: Index, **info: Any) -> Rankin
     lowest, highest = values.min(), values.max()
     scores = values.copy()
     scores[include] += 2.0 * (highest - lowest) + max(abs(highest), np.finfo(float).tiny)
-    return Ranking(values, without_ties(scores), n_genes, info)
+    return Panel(values, without_ties(scores), n_genes, info=info)
 
 
 def in_order(picked: Sequence[int] | Index, waiting: Array) -> Array:

@@ -1,0 +1,117 @@
+"""Several datasets to select from as one."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from anndata import AnnData, concat
+
+from ..errors import NO_VALUE, VAR_NAMES, InvalidValue, Message, Refusal, listed
+from . import read
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from .._typing import Index
+    from ..options import Request
+
+log = logging.getLogger(__name__)
+
+#: What an object of several datasets calls its batches, its raw counts, and what names of cells
+#: end in.
+_BATCH = "glfs_data_set"
+_COUNTS = "counts"
+_BETWEEN = "-"
+
+
+def data_sets(adata: Any) -> dict[str, AnnData]:
+    """Data sets by name; of a sequence the names are 0, 1, …."""
+    if not isinstance(adata, Mapping | list | tuple):
+        read.check(adata)
+    sets = dict(adata) if isinstance(adata, Mapping) else dict(enumerate(adata))
+    if not sets:
+        raise InvalidValue("adata", NO_VALUE, "is empty", "give one dataset, or several")
+    found = {str(name): one for name, one in sets.items()}
+    for name, one in found.items():
+        try:
+            read.unique_names(one)
+        except Refusal as refusal:
+            raise refusal.within(f"dataset {name!r}") from None
+    if len({id(one) for one in found.values()}) < len(sets):
+        raise InvalidValue(
+            "adata", NO_VALUE, "holds the same object, or the same name, twice", "give each once"
+        )
+    return found
+
+
+def join(sets: Mapping[str, AnnData], request: Request) -> tuple[AnnData, Request]:
+    """Return the cells of all datasets, with a batch each or one for every batch of each.
+
+    It has the genes that all have, in the order of the first, and of each what a selection reads.
+    Columns of ``.var`` are those of the first that has them.  The request is for this object.
+    """
+    spec, limits = request.structure, request.limits
+    for name, value in {"use_rep": spec.use_rep, "neighbors_key": spec.neighbors_key}.items():
+        if value not in (None, "X"):
+            raise InvalidValue(
+                name,
+                value,
+                "is not possible with several datasets, whose subspaces and graphs are "
+                "computed here",
+                "leave it out",
+            )
+    counts = None if limits is None else limits.counts_layer
+    genes = _in_common(sets)
+    parts = {
+        name: _lean(name, one, genes, spec.layer, spec.batch_key, counts)
+        for name, one in sets.items()
+    }
+    if limits is not None and counts is not None:
+        request = replace(request, limits=replace(limits, counts_layer=_COUNTS))
+    joined = concat(parts, join="outer", merge="first", index_unique=_BETWEEN)
+    return joined, request.but(layer=None, batch_key=_BATCH, use_rep=None)
+
+
+def _in_common(sets: Mapping[str, AnnData]) -> pd.Index:
+    first, *others = (one.var_names for one in sets.values())
+    genes = first
+    for names in others:
+        genes = genes[genes.isin(names)]
+    if not len(genes):
+        raise InvalidValue(
+            "adata",
+            NO_VALUE,
+            f"has no gene that is in all datasets ({listed(sets)})",
+            f"give genes the same names, such as symbols, in {VAR_NAMES}",
+        )
+    most = max(one.n_vars for one in sets.values())
+    if len(genes) < most:
+        log.info(Message(f"{len(genes)} genes are in all datasets, of at most {most}."))
+    return genes
+
+
+def _lean(
+    name: str,
+    one: AnnData,
+    genes: pd.Index,
+    layer: str | None,
+    batch_key: str | None,
+    counts: str | None,
+) -> AnnData:
+    """What a selection reads of one data set."""
+    try:
+        places: Index = one.var_names.get_indexer(genes)
+        data = read.matrix(one, layer)[:, places]
+        batches = read.batches(one, batch_key)
+        layers = {}
+        if counts is not None:
+            named = None if counts == "X" else counts
+            layers[_COUNTS] = read.matrix(one, named, "counts_layer")[:, places]
+    except Refusal as refusal:
+        raise refusal.within(f"dataset {name!r}") from None
+    obs = one.obs.copy()
+    obs[_BATCH] = name if batches is None else [f"{name}: {batch}" for batch in batches]
+    return AnnData(data, obs=obs, var=one.var.loc[genes], obsm=dict(one.obsm), layers=layers)

@@ -1,0 +1,225 @@
+"""Results with the cells: selections in ``.var``, and everything in one envelope in ``.uns``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from .. import checks, codec
+from ..errors import UNS, VAR, InvalidValue, NotFound, call
+from ..options import Request, StructureSpec
+from . import read, stale
+
+if TYPE_CHECKING:
+    from anndata import AnnData
+
+    from ..panel import Panel
+    from ..selection import Candidates
+
+#: Version of the envelope.
+_FORMAT = 1
+#: Packages that every number depends on.
+_NUMERICAL = ("glfs-bio", "numpy", "scipy", "scikit-learn", "anndata")
+
+
+def envelope(
+    params: Mapping[str, Any],
+    made_of: Mapping[str, Any] | None = None,
+    packages: Iterable[str] = (),
+    **content: Any,
+) -> dict[str, Any]:
+    """Return a result as ``.uns`` keeps it, with what it was asked for and is of, and versions."""
+    entry = {
+        **content,
+        "params": {name: codec.storable(value) for name, value in params.items()},
+        "versions": versions(*packages),
+        "format": _FORMAT,
+    }
+    return entry if made_of is None else entry | {"made_of": dict(made_of)}
+
+
+def versions(*packages: str) -> dict[str, str]:
+    """Return those of the packages that all numbers depend on, and of others, by name."""
+    return {package: _version(package) for package in (*_NUMERICAL, *packages)}
+
+
+@cache  # each reading parses the metadata of a package, for some 10 ms
+def _version(package: str) -> str:
+    return version(package)
+
+
+def columns_of(panel: Panel, genes: Candidates, names: pd.Index, prefix: str) -> pd.DataFrame:
+    """Return what a panel and its platform say of every gene.
+
+    Genes that could not be selected have weight 0, no score and no rank, and are not selected.
+    """
+    found = {
+        "weight": (0.0, panel.weights),
+        "loss": (0.0, panel.losses),
+        "score": (np.nan, panel.scores),
+        "rank": (np.nan, panel.ranks.astype(float)),
+        "selected": (False, panel.ranks <= panel.n_selected),
+    }
+    frame = pd.DataFrame(index=names)
+    for name, (missing, values) in found.items():
+        column = np.full(len(names), missing)
+        column[genes.allowed] = values
+        frame[f"{prefix}_{name}"] = column
+    frame[f"{prefix}_included"] = genes.included
+    for name in ("orderable", "efficiency", "spread", "off_target"):
+        of_genes = getattr(genes.detection, name)
+        if of_genes is not None:
+            frame[f"{prefix}_{name}"] = of_genes
+    return frame
+
+
+def spread(frame: pd.DataFrame, names: pd.Index) -> pd.DataFrame:
+    """Return the columns of some genes for all of others' names."""
+    if frame.index.equals(names):
+        return frame
+    every = pd.DataFrame(index=names)
+    for name, column in frame.items():
+        of_names = column.reindex(names)
+        if column.dtype == np.bool_:
+            of_names = of_names == True  # noqa: E712 -- missing is False
+        elif str(name).endswith(("_weight", "_loss", "_efficiency", "_spread", "_off_target")):
+            of_names = of_names.fillna(0.0)
+        every[name] = of_names
+    return every
+
+
+def selected(panel: Panel, request: Request, **content: Any) -> dict[str, Any]:
+    """Return a panel for ``.uns``: an envelope that brings along what it was chosen with."""
+    shares = {"preserved": panel.preserved, "optimality": panel.optimality}
+    found: dict[str, Any] = {name: values for name, values in shares.items() if len(values)}
+    return envelope(
+        request.arguments(),
+        structure=request.structure.record(),
+        n_genes=panel.n_selected,
+        n_tested=len(panel.scores),
+        **panel.info,
+        **found,
+        **content,
+    )
+
+
+def store(adata: AnnData, frame: pd.DataFrame, entry: dict[str, Any], key: str) -> None:
+    """Put columns into ``.var`` and an envelope into ``.uns``."""
+    for name in frame:
+        adata.var[name] = frame[name]
+    adata.uns[key] = entry
+
+
+def entry(
+    adata: AnnData, key: str, writer: str, *needs: str, argument: str = "key"
+) -> dict[str, Any]:
+    """Return ``.uns[key]``, as `writer` left it there; `argument` is what named it."""
+    read.check(adata)
+    checks.texts(or_none=False, **{argument: key})
+    if key not in adata.uns:
+        raise NotFound(argument, key, f"is not in {UNS}", f"run {call(writer)} first")
+    found: dict[str, Any] = adata.uns[key]
+    missing = [name for name in needs if not (isinstance(found, Mapping) and name in found)]
+    if missing:
+        raise NotFound(
+            argument,
+            key,
+            f"is not a result of {call(writer)}, since {', '.join(missing)} is missing",
+            "run it, or choose another key",
+        )
+    return found
+
+
+def current(
+    adata: AnnData, key: str, writer: str, *needs: str, argument: str = "key"
+) -> dict[str, Any]:
+    """Return ``.uns[key]``, of the selection and the matrix that there are."""
+    found = entry(adata, key, writer, *needs, argument=argument)
+    why = stale.stale(adata, found)
+    if why is not None:
+        raise InvalidValue(argument, key, f"is outdated: {why}", f"run {call(writer)} again")
+    return found
+
+
+def request_of(adata: AnnData, key: str) -> Request:
+    """Return what the selection under `key` was asked for, with the structure that it was given."""
+    found = entry(adata, key, "pp.select_genes", "params", "structure", "n_tested")
+    named = codec.restored(found["params"].get("use_rep"))
+    stored = named in adata.uns and named in adata.varm
+    spec = StructureSpec.restored(found["structure"], stored_key=named if stored else None)
+    return Request.restored(found["params"], spec)
+
+
+def ranked(adata: AnnData, key: str, *, only: str = "selected") -> pd.DataFrame:
+    """Return the columns of the selection under `key`, without the prefix, the best gene first.
+
+    `only` is ``"selected"``, or ``"tested"`` for every gene that has a score.
+    """
+    read.unique_names(adata)
+    checks.texts(key=key)
+    names = ("weight", "loss", "score", "rank", "selected", "included")
+    for name in names:
+        if f"{key}_{name}" not in adata.var:
+            raise NotFound(
+                "key",
+                key,
+                f"is not a selection, since {VAR} has no column {key}_{name}",
+                f"run {call('pp.select_genes')} first",
+            )
+    frame = pd.DataFrame({name: adata.var[f"{key}_{name}"] for name in names})
+    flags = ["selected", "included"]
+    frame[flags] = frame[flags].astype(bool)
+    frame = frame[frame["selected"] if only == "selected" else frame["score"].notna()]
+    if frame.empty:
+        raise InvalidValue(
+            "key",
+            key,
+            "has no selected gene",
+            f"run {call('pp.select_genes')} again, or choose another selection",
+        )
+    return frame.sort_values("rank", kind="stable")
+
+
+def scores(adata: AnnData, key: str, symbols: str | None) -> pd.Series:
+    """Return the scores of the tested genes by name, the largest first.
+
+    Genes without a name are left out, and of several with one name the best remains.
+    """
+    frame = ranked(adata, key, only="tested")
+    called = read.symbols(adata, symbols).loc[frame.index]
+    series = pd.Series(frame["score"].to_numpy(dtype=float), index=called)
+    series = series[series.index.notna()].sort_values(ascending=False, kind="stable")
+    series = series[~series.index.duplicated()]
+    if series.empty:
+        raise InvalidValue(
+            "symbols", symbols, "has no name for any candidate gene", "choose another column"
+        )
+    return series
+
+
+def frequency(adata: AnnData, key: str) -> pd.Series:
+    """Return the selection frequencies of ``tl.stability``, the largest first."""
+    read.check(adata)
+    checks.texts(key=key)
+    if f"{key}_frequency" not in adata.var:
+        raise NotFound(
+            "key",
+            key,
+            f"is not a stability, since {VAR} has no column {key}_frequency",
+            f"run {call('tl.stability')} first",
+        )
+    column = adata.var[f"{key}_frequency"].dropna()
+    return column.sort_values(ascending=False, kind="stable")
+
+
+def preserved_of(found: Mapping[str, Any]) -> str:
+    """Say what the shares of a result are shares of."""
+    preserve = codec.restored(found.get("params", {}).get("preserve", "structure"))
+    if isinstance(preserve, str):
+        return f"the {preserve}" if preserve in ("structure", "expression") else preserve
+    return " and ".join(preserve) if isinstance(preserve, Mapping) else "the genes to preserve"
