@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from .._anndata.structure import KEY
-from .._anndata.write import storable
+from ..codec import storable
 from ..errors import Message, shown
 from ..options import Platform
 from ..platform.forms import PanelFile
