@@ -47,10 +47,13 @@ def evaluate(
     entry = call(adata)
     import pandas as pd
 
-    numbers = [(name, one) for name, one in entry.items() if isinstance(one, int | float)]
-    if len(entry["random_preserved"]):
-        numbers.append(("random_preserved_mean", entry["random_preserved"].mean()))
-    measures = pd.DataFrame(numbers, columns=["measure", "value"], dtype=object)
+    random, numbers = "random_preserved", set(entry["table"]["measure"])
+    found = [
+        (f"{name}_mean", value.mean()) if name == random else (name, value)
+        for name, value in entry.items()
+        if name in numbers or (name == random and len(value))
+    ]
+    measures = pd.DataFrame(found, columns=["measure", "value"], dtype=object)
     beside = {unexplained: entry["unexplained"]}
     if per_label is not None:
         beside[per_label] = entry["per_label"].reset_index()
