@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 #: The default of a parameter without one.
 REQUIRED = inspect.Parameter.empty
@@ -68,13 +68,13 @@ def section(function: Callable[..., Any], title: str) -> list[tuple[str, str, st
     return entries
 
 
-def written(functions: dict[str, Callable[..., Any]]) -> str:
-    """Return the text of ``_signatures.json`` for functions by their names."""
+def written(described: Mapping[str, Mapping[str, Parameter]]) -> str:
+    """Return the text of ``_signatures.json`` for the parameters of functions by their names."""
     texts = []
-    for name, function in functions.items():
+    for name, every in described.items():
         rows = [
             [one.name, one.type, one.kind, one.text, *([one.default] * (one.default != REQUIRED))]
-            for one in parameters(function).values()
+            for one in every.values()
         ]
         lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
         texts.append(f'"{name}": [\n{lines}\n]')

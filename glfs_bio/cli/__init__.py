@@ -3,53 +3,60 @@
 from __future__ import annotations
 
 from functools import cache
+from importlib import import_module
 from typing import Annotated, Any, Final
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from . import commands_files, commands_panel, commands_select
-from .command import signatures
-
-__all__ = ["COMMANDS", "app", "signatures", "with_options"]
+from .._signatures import Parameter, kept
 
 #: click's own, and the short one.
 _SETTINGS = {"help_option_names": ["-h", "--help"]}
 #: How the help of all commands is written.
 _MARKUP: Final = "markdown"
 
-#: The commands, in the order of the help.
+#: The modules of the commands, in the order of the help.
 COMMANDS = {
-    one.__name__: one
-    for one in (
-        commands_select.select,
-        commands_select.rank,
-        commands_panel.evaluate,
-        commands_select.extend,
-        commands_panel.substitutes,
-        commands_panel.explain,
-        commands_files.efficiency,
-        commands_panel.markers,
-        commands_panel.compare,
-        commands_select.curve,
-        commands_select.stability,
-        commands_panel.classify,
-        commands_panel.predict,
-        commands_panel.enrich,
-        commands_files.export,
-        commands_files.order,
-        commands_files.report,
-        commands_select.demo,
-    )
+    "select": "commands_select",
+    "rank": "commands_select",
+    "evaluate": "commands_panel",
+    "extend": "commands_select",
+    "substitutes": "commands_panel",
+    "explain": "commands_panel",
+    "efficiency": "commands_files",
+    "markers": "commands_panel",
+    "compare": "commands_panel",
+    "curve": "commands_select",
+    "stability": "commands_select",
+    "classify": "commands_panel",
+    "predict": "commands_panel",
+    "enrich": "commands_panel",
+    "export": "commands_files",
+    "order": "commands_files",
+    "report": "commands_files",
+    "demo": "commands_select",
 }
 
 
+def _function(name: str) -> Any:
+    return getattr(import_module(f".{COMMANDS[name]}", __package__), name)
+
+
+def signatures() -> str:
+    """Return the text of the file that has what help knows without importing it."""
+    summaries = {name: _function(name).__doc__.partition("\n\n")[0] for name in COMMANDS}
+    said = {name: Parameter(name, "", "", text) for name, text in summaries.items()}
+    from .command import signatures as of_functions
+
+    return of_functions({"glfs-bio": said})
+
+
 class _Commands(TyperGroup):
-    """Lists the commands by their first paragraphs, and makes the options of the one that runs."""
+    """Lists the commands by their first paragraphs, and imports the one that runs."""
 
     def __init__(self, **settings: Any) -> None:
-        said = {name: (one.__doc__ or "").partition("\n\n")[0] for name, one in COMMANDS.items()}
-        listed = {name: TyperCommand(name, help=text) for name, text in said.items()}
+        listed = {name: TyperCommand(name, help=kept("glfs-bio")[name].text) for name in COMMANDS}
         super().__init__(**settings | {"commands": listed})
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -66,7 +73,7 @@ class _Commands(TyperGroup):
 def with_options(name: str) -> Any:
     """A command with its options."""
     alone = typer.Typer(add_completion=False, rich_markup_mode=_MARKUP)
-    alone.command(name, context_settings=_SETTINGS)(COMMANDS[name]())
+    alone.command(name, context_settings=_SETTINGS)(_function(name)())
     return typer.main.get_command(alone)
 
 

@@ -15,7 +15,6 @@ import typer
 import glfs_bio
 
 from .._signatures import REQUIRED, Parameter, kept, parameters, written
-from ..options import Request
 from . import files, values, words
 from .files import File
 from .stderr import progress, reported
@@ -42,9 +41,10 @@ _STRUCTURE = "glfs_structure_named"
 _FUNCTIONS = {"pp.structure", "io.read_cells"}
 
 
-def signatures() -> str:
-    """Return the text of the file that has what the shell knows of functions."""
-    return written({name: attrgetter(name)(glfs_bio) for name in sorted(_FUNCTIONS)})
+def signatures(more: Mapping[str, Mapping[str, Parameter]]) -> str:
+    """Return the text of the file that has what the shell knows of functions, and more."""
+    functions = {name: parameters(attrgetter(name)(glfs_bio)) for name in sorted(_FUNCTIONS)}
+    return written({**functions, **more})
 
 
 @dataclass(frozen=True)
@@ -137,6 +137,8 @@ class Call:
         if not asked and weights is None:
             return others
         panel = given.get("panel", next(iter(given.get("panels", {}).values()), None))
+        from ..options import Request
+
         made, spec = Request(), {}
         if isinstance(panel, str) and panel in adata.uns and f"{panel}_selected" in adata.var:
             from .._anndata import results

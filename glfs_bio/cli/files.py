@@ -5,10 +5,8 @@
 
 from __future__ import annotations
 
-import gzip
 import shutil
 import sys
-import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +26,6 @@ from ..errors import (
     naming,
     printable,
 )
-from ..platform.sheets import check_names
 from .stderr import note
 
 if TYPE_CHECKING:
@@ -199,6 +196,8 @@ def _file_of(source: Path) -> Iterator[Path]:
     if not is_one(source):
         yield source
         return
+    import tempfile
+
     with tempfile.TemporaryDirectory() as folder:
         with tempfile.NamedTemporaryFile(dir=folder, delete=False) as copied:
             shutil.copyfileobj(sys.stdin.buffer, copied)
@@ -223,6 +222,8 @@ def _ending(file: IO[bytes]) -> str:
 
         with h5py.File(file, "r") as groups:
             return ".h5" if "matrix" in groups else ".h5ad"
+    import gzip
+
     packed = head[: len(_GZIP)] == _GZIP
     line = (gzip.GzipFile(fileobj=file) if packed else file).readline()
     return (".tsv" if b"\t" in line else ".csv") + (".gz" if packed else "")
@@ -235,6 +236,8 @@ def replacing(target: Path, ending: str, *, overwrite: bool) -> Iterator[Path]:
         with glfs_bio.io.replacing(target, overwrite=overwrite) as name:
             yield name
         return
+    import tempfile
+
     with tempfile.TemporaryDirectory() as folder:
         name = Path(folder) / f"stdout{ending}"
         yield name
@@ -286,6 +289,8 @@ def put_names(names: Sequence[str], target: Path | None, *, overwrite: bool) -> 
     if target is None or is_one(target):
         _stdout().write("".join(f"{printable(name)}\n" for name in names))
         return
+    from ..platform.sheets import check_names
+
     with naming(path="genes"):
         check_names(names, target)
     listing = "".join(f"{name}\n" for name in names)
