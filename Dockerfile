@@ -10,7 +10,7 @@ RUN apt-get update \
     && rm -rf /var/lib/apt/lists/*
 
 WORKDIR /src
-COPY LICENSE README.md pyproject.toml ./
+COPY LICENSE README.md lock.txt pyproject.toml ./
 COPY glfs_bio glfs_bio
 COPY r_bridge/glfsbio r_bridge/glfsbio
 

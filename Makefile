@@ -2,6 +2,7 @@ PYTHON ?= $(firstword $(shell command -v python3.11 python3))
 VENV := .venv
 BIN := $(VENV)/bin
 UV_PIP := $(BIN)/uv pip
+LOCKED := $(UV_PIP) install --quiet --python $(BIN)/python --require-hashes --constraints lock.txt
 INSTALLED := $(VENV)/.installed
 RIVALS := $(VENV)/.rivals
 SPHINX := $(VENV)/.sphinx
@@ -18,7 +19,7 @@ endif
 .PHONY: bench-imaging bench-speed
 
 demo: $(INSTALLED)
-	@$(BIN)/python demo/demo.py
+	@$(BIN)/glfs-bio demo --output demo --overwrite
 
 # Two processes with a thread each take half the time of one with two.
 test: r-check $(VENV)/.has-zsh
@@ -103,51 +104,37 @@ format: $(INSTALLED)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# Keeps the versions that are locked already; `rm requirements/dev.txt` first to take new ones.
+# Keeps the versions that are locked already; `rm lock.txt` first to take new ones.  The R package
+# installs its part by the hashes of the same lock.
+COMPILE := $(UV_PIP) compile --quiet --universal --python-version 3.11 --no-annotate \
+	--no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock'
 lock: | $(BIN)/uv
-	$(UV_PIP) compile --quiet --universal --python-version 3.11 --generate-hashes \
-		--no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' \
-		--group test --group lint --extra all --output-file requirements/dev.txt \
-		pyproject.toml requirements/dev.in
-	$(UV_PIP) compile --quiet --universal --python-version 3.11 --generate-hashes \
-		--no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' \
-		--extra bench --constraint requirements/dev.txt --output-file requirements/bench.txt \
-		pyproject.toml
-	$(UV_PIP) compile --quiet --universal --python-version 3.11 --generate-hashes \
-		--no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' \
-		--group docs --constraint requirements/dev.txt --output-file requirements/docs.txt \
-		pyproject.toml
-	RPY2_CFFI_MODE=ABI $(UV_PIP) compile --quiet --universal --python-version 3.11 --generate-hashes \
-		--no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' \
-		--constraint requirements/dev.txt --output-file requirements/r.txt requirements/r.in
-	$(UV_PIP) compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
-		--no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' \
-		--constraint requirements/dev.txt --extra scanpy --extra xlsx \
-		--output-file r_bridge/glfsbio/inst/python/requirements.txt pyproject.toml r_bridge/python.in
+	RPY2_CFFI_MODE=ABI $(COMPILE) --generate-hashes --extra all --extra bench --group dev --group docs \
+		--group mutants --group r --output-file lock.txt pyproject.toml
+	$(COMPILE) --constraint lock.txt --extra scanpy --extra xlsx --group build \
+		--output-file r_bridge/glfsbio/inst/python/requirements.txt pyproject.toml
 
 clean:
-	rm -rf $(VENV) .venv-lowest .venv-newest demo/output dist docs/_build docs/reference/generated .hypothesis .mypy_cache .pytest_cache .ruff_cache
-	find glfs_bio tests tools demo -name __pycache__ -exec rm -rf {} +
+	rm -rf $(VENV) .venv-lowest .venv-newest demo dist mutants docs/_build docs/reference/generated .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find glfs_bio tests tools -name __pycache__ -exec rm -rf {} +
 
 # Every version and hash comes from the lock; the package itself is editable.
-$(INSTALLED): pyproject.toml requirements/dev.txt | $(BIN)/uv
+$(INSTALLED): pyproject.toml lock.txt | $(BIN)/uv
 	@echo "Installing into $(VENV)"
-	@$(UV_PIP) sync --quiet --python $(BIN)/python --require-hashes requirements/dev.txt
+	@$(LOCKED) --exact --requirement pyproject.toml --extra all --group dev
 	@$(UV_PIP) install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	@touch $@
 
 # The packages that the panels are compared with; no other target needs them.
-$(RIVALS): $(INSTALLED) requirements/bench.txt
+$(RIVALS): $(INSTALLED)
 	@echo "Installing the rivals into $(VENV)"
-	@$(UV_PIP) install --quiet --python $(BIN)/python --require-hashes \
-		--requirement requirements/bench.txt
+	@$(LOCKED) --requirement pyproject.toml --extra bench
 	@touch $@
 
 # What the documentation is made with; no other target needs it.
-$(SPHINX): $(INSTALLED) requirements/docs.txt
+$(SPHINX): $(INSTALLED)
 	@echo "Installing Sphinx into $(VENV)"
-	@$(UV_PIP) install --quiet --python $(BIN)/python --require-hashes \
-		--requirement requirements/docs.txt
+	@$(LOCKED) --group docs
 	@touch $@
 
 # Debian keeps ensurepip, which venv needs, in a package of its own.
@@ -157,7 +144,7 @@ $(BIN)/uv:
 		echo "Installing $$package"; \
 		$(SUDO) apt-get -qq update && $(SUDO) apt-get -qq install "$$package" >/dev/null; }
 	@$(PYTHON) -m venv --clear $(VENV)
-	@sed -n '/^uv==/,/# via/p' requirements/dev.txt | \
+	@sed -n '/^uv==/,/[^\\]$$/p' lock.txt | \
 		$(BIN)/pip install --quiet --disable-pip-version-check --requirement /dev/stdin
 
 include r_bridge/check.mk

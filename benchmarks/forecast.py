@@ -18,7 +18,7 @@ from scipy.stats import pearsonr
 import glfs_bio
 from glfs_bio.measures.cells import coordinates
 from glfs_bio.measures.labels import label_scores
-from glfs_bio.platform.forecast import normalised
+from glfs_bio.vendors.forecast import normalised
 
 from .data import LABEL
 from .imaging import PAIRS, Pair, counts, prepared

@@ -11,6 +11,7 @@ from importlib.metadata import version as installed
 from pathlib import Path
 
 import jupytext
+from sphinx.ext.napoleon import NumpyDocstring
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_ext"))
@@ -34,7 +35,6 @@ extensions = [
     "sphinxcontrib.bibtex",
     "internal_links",
     "outputs",
-    "returns_as_prose",
 ]
 exclude_patterns = ["_build"]
 templates_path = ["_templates"]
@@ -120,6 +120,15 @@ def _say_that_it_was_not_run(app, docname: str, source: list[str]) -> None:
         source[0] = source[0][:heading] + "\n" + _NOT_RUN + source[0][heading:]
 
 
+def _returns_as_prose(self: NumpyDocstring, section: str) -> list[str]:
+    """What a function returns is told in sentences here, as in scanpy, and not as types."""
+    lines = self._dedent(self._consume_to_next_section())
+    if lines[:1] == [":"]:  # by which sphinx-autodoc-typehints says that there is no type
+        del lines[0]
+    return self._format_block(":returns: ", lines)
+
+
 def setup(app) -> None:
     """Hooks of these pages."""
+    NumpyDocstring._parse_returns_section = _returns_as_prose
     app.connect("source-read", _say_that_it_was_not_run)

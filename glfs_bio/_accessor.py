@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from inspect import unwrap
 from types import MethodType
 from typing import Any
 
@@ -20,7 +21,7 @@ def _functions(*rooms: str) -> dict[str, Any]:
         module = import_module(f".{room}", __package__)
         for name in module.__all__:
             function = getattr(module, name)
-            code = getattr(function, "__code__", None)
+            code = getattr(unwrap(function), "__code__", None)
             if code is not None and code.co_varnames[:1] == ("adata",):
                 found.setdefault(name, function)
     return found

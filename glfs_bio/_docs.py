@@ -1,4 +1,4 @@
-"""Descriptions of parameters that several public functions have, each written once."""
+"""Descriptions of parameters, each written once: filled into docstrings, and read out of them."""
 
 from __future__ import annotations
 
@@ -80,6 +80,10 @@ show : bool, default None
     or `save` is given.
 save : str, Path or bool, default None
     File to write; True, or a bare ending like ``".pdf"``: a file in ``scanpy.settings.figdir``.""",
+    "<returned axes>": """\
+Returns
+-------
+None if the figure was shown, else {0}.""",
 }
 _PLACEHOLDER = re.compile(r"^( *)(<[a-z_, ]+>)(?: (.+))?$", re.MULTILINE)
 

@@ -12,6 +12,7 @@ _EXTRAS = {
     "loompy": "loom",
     "matplotlib": "scanpy",
     "openpyxl": "xlsx",
+    "pooch": "datasets",
     "scanpy": "scanpy",
     "typer": "cli",
 }

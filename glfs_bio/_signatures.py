@@ -36,6 +36,12 @@ class Parameter:
     default: Any = REQUIRED
     is_positional: bool = False
 
+    @property
+    def summary(self) -> str:
+        """The first sentence of the text, without its point, before any list."""
+        first = re.split(r"(?:^|\n)- ", self.text)[0]
+        return " ".join(first.split()).partition(". ")[0].removesuffix(".")
+
 
 def parameters(function: Callable[..., Any]) -> dict[str, Parameter]:
     """Return the parameters of a function, or the fields of a record, by name."""

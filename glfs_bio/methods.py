@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ._typing import Index
-    from .cells.cells import Problem
+    from .cells.cells import Cells
     from .criterion.criterion import Criterion
     from .options import Request, StructureSpec
     from .panel import Panel
@@ -50,7 +50,7 @@ class Method:
         return None if n_comps is None else "noise"
 
     def rank(
-        self, problems: Sequence[Problem], n_genes: int, *, include: Index, spec: StructureSpec
+        self, problems: Sequence[Cells], n_genes: int, *, include: Index, spec: StructureSpec
     ) -> Panel:
         """Rank the genes of one reduced problem per batch, those of `include` first.
 
@@ -67,7 +67,7 @@ class Method:
         """Whether :meth:`panels` gives selections of all sizes at the cost of one."""
         return False
 
-    def panels(self, problem: Problem, numbers: Sequence[int]) -> list[Panel]:
+    def panels(self, problem: Cells, numbers: Sequence[int]) -> list[Panel]:
         """Selections of several sizes, each another solution."""
         raise NotImplementedError
 
@@ -133,8 +133,8 @@ class Registry(UserDict[str, Any]):
 #: Objectives of ``method="glfs"``.
 OBJECTIVES = Registry(
     error="glfs_bio.selection:PosteriorVariance",
-    exact="glfs_bio.glfs2014.exact:Exact",
-    printed="glfs_bio.glfs2014.printed:Printed",
+    exact="glfs_bio.glfs2014.objective:Exact",
+    printed="glfs_bio.glfs2014.objective:Printed",
 )
 
 #: Methods; ``"glfs"``, the default, ranks by an objective.

@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from . import checks
-from .cells.batches import split
-from .cells.cells import build_problems
+from .cells.cells import build_problems, split
 from .cells.graph import check_graph
-from .cells.pca import check_coordinates
+from .cells.pca import check_coordinates, full_rank_fits
 from .criterion.criterion import Criterion
 from .criterion.platform import Detection, OnPlatform
-from .data.memory import full_rank_fits
 from .data.threads import few_threads
 from .errors import ADATA, MATRIX, NO_VALUE, Caution, InvalidType, InvalidValue, arg, call, warn
 from .methods import METHODS, Method
@@ -122,7 +120,7 @@ def rank_genes(
             batch=batch,
             whole_space=ranker.whole_space,
         )
-    targets = None if target is None else [target.rows(one.cells) for one in split(batch, n_cells)]
+    targets = None if target is None else [target.rows(own) for _, own in split(batch, n_cells)]
     criterion = criterion_of(
         cells, targets, worst=request.across == "worst", efficiency=candidates.detection.noise
     )
@@ -140,7 +138,7 @@ def rank_genes(
     }
     if batch is not None:
         chosen = candidates.genes[panel.order[: panel.n_selected]]
-        labels = [one.label for one in split(batch, n_cells)]
+        labels = [label for label, _ in split(batch, n_cells)]
         about["batches"] = np.array(labels, dtype=object)
         about["preserved_in_batches"] = criterion.preserved_in_sets(chosen)
     return replace(panel, info={**panel.info, **about})

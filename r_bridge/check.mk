@@ -36,9 +36,8 @@ $(VENV)/.has-r: r_bridge/check.mk | $(INSTALLED)
 	@touch $@
 
 # ABI mode needs no compiler. A wheel in the cache could be one for another R.
-$(VENV)/.installed-r: requirements/r.txt $(INSTALLED) $(VENV)/.has-r
-	@RPY2_CFFI_MODE=ABI $(UV_PIP) install --quiet --no-cache --python $(BIN)/python --require-hashes \
-		--requirement requirements/r.txt
+$(VENV)/.installed-r: $(INSTALLED) $(VENV)/.has-r
+	@RPY2_CFFI_MODE=ABI $(LOCKED) --no-cache --group r
 	@touch $@
 
 # The tarball that is checked is the one that is installed, beside the Python and not for the user.
@@ -56,6 +55,4 @@ r-check: $(R_FOLDER)/.installed
 	cd $(R_FOLDER) && $(R_ENVIRONMENT) Rscript ../../r_bridge/bioc_check.R
 
 bench-r: $(R_FOLDER)/.installed
-	$(R_ENVIRONMENT) $(BIN)/python -m benchmarks.r containers
-	$(R_ENVIRONMENT) $(BIN)/python -m benchmarks.r workers
-	$(R_ENVIRONMENT) $(BIN)/python -m benchmarks.r hvgs
+	$(R_ENVIRONMENT) $(BIN)/python -m benchmarks.r

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import os
 import sys
 from pathlib import Path
@@ -11,7 +12,12 @@ import scanpy as sc
 from refusals import faults
 from scipy import sparse
 
+from glfs_bio.cells.cells import build_problems
+from glfs_bio.criterion.criterion import NOISE, Criterion
+from glfs_bio.criterion.error import Block
+from glfs_bio.data import matrix as rows
 from glfs_bio.errors import Caution, Message, Refusal
+from glfs_bio.options import StructureSpec
 
 #: Tests of what other systems do not have: R beside Python, forks, limits of a process, shells.
 collect_ignore = (
@@ -76,21 +82,184 @@ def clusters() -> np.ndarray:
 
 
 @pytest.fixture(autouse=True)
-def _every_message_can_be_shown(monkeypatch):
+def _every_message_can_be_shown():
     """Whatever the package says in a test, each door can show it."""
     found = []
 
-    def watched(kind: type) -> None:
-        make = kind.__init__
-
+    def watched(make):
         def made(self, *args: object, **options: object) -> None:
             make(self, *args, **options)
             if sys._getframe(1).f_globals.get("__name__", "").startswith("glfs_bio"):
                 found.extend(faults(self))
 
-        monkeypatch.setattr(kind, "__init__", made)
+        return made
 
-    for kind in (Refusal, Caution, Message):
-        watched(kind)
-    yield
+    with pytest.MonkeyPatch.context() as patched:
+        for kind in (Refusal, Caution, Message):
+            patched.setattr(kind, "__init__", watched(kind.__init__))
+        yield
     assert not found, "\n".join(found)
+
+
+VENDORS_LIST = """Species,Ensembl ID,Gene symbol
+Homo sapiens,ENSG00000167286,CD3D
+Homo sapiens,ENSG00000127054,INTS11
+Homo sapiens,ENSG00000145416,MARCH1
+Homo sapiens,ENSG00000183291,SELENOF
+Homo sapiens,ENSG00000284770,TBCE
+Homo sapiens,ENSG00000285053,TBCE
+Homo sapiens,ENSG00000273045,C2orf15
+Mus musculus,ENSMUSG00000032094,Cd3d
+"""
+
+
+@pytest.fixture
+def vendor(tmp_path):
+    """A list of genes, some with other names than today."""
+    path = tmp_path / "vendor.csv.gz"
+    path.write_bytes(gzip.compress(VENDORS_LIST.encode()))
+    return path
+
+
+class Slices:
+    """The least that a file of rows offers."""
+
+    def __init__(self, values, chunks=None):
+        self.values, self.shape, self.dtype = values, values.shape, values.dtype
+        if chunks:
+            self.chunks = chunks
+        if sparse.issparse(values):
+            self.format = values.format
+
+    def __getitem__(self, rows):
+        assert isinstance(rows, slice)
+        return self.values[rows]
+
+
+def in_dask(x, chunks):
+    return pytest.importorskip("dask.array").from_array(x, chunks=chunks)
+
+
+HOLDERS = {
+    "dense": np.asarray,
+    "csr": sparse.csr_array,
+    "csc": sparse.csc_matrix,
+    "file": Slices,
+    "chunked file": lambda x: Slices(x, (4, 2)),
+    "sparse file": lambda x: Slices(sparse.csr_matrix(x)),
+    "dask": lambda x: in_dask(x, (7, 3)),
+    "dask of csr": lambda x: in_dask(x, (7, -1)).map_blocks(sparse.csr_array),
+}
+
+
+@pytest.fixture(scope="session")
+def holders():
+    return HOLDERS
+
+
+@pytest.fixture(params=HOLDERS)
+def holder(request):
+    return HOLDERS[request.param]
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    for name in ("DENSE_BLOCK", "SPARSE_READ", "SPARSE_BLOCK"):
+        monkeypatch.setattr(rows, name, 60)
+
+
+@pytest.fixture(scope="session")
+def random_errors():
+    """Maker of the error on one or several random sets of cells, over the same genes."""
+
+    def make(seed, *, n_blocks=1, n_genes=12, rank=5, include=()):
+        rng = np.random.default_rng(seed)
+        blocks = []
+        for _ in range(n_blocks):
+            genes = rng.uniform(0.2, 1.5, size=(n_genes, 1)) * rng.normal(size=(n_genes, rank))
+            root = rng.normal(size=(rank, rank))
+            wanted = root @ root.T / np.sum(root**2) / n_blocks
+            block = Block.of(genes, wanted)
+            blocks.append(block.cover(np.array(include)) if len(include) else block)
+        return blocks
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def by_inverse():
+    """``Σ_b Tr(W E)`` at one β, shape (n_genes,), or at many, shape (n, n_genes)."""
+
+    def value(blocks, beta):
+        total = 0.0
+        for block in blocks:
+            outer = block.genes[:, :, None] * block.genes[:, None, :]
+            added = np.tensordot(beta, outer, axes=1)
+            inverse = np.linalg.inv(np.eye(len(block.weights)) + block.covered + added)
+            total = total + np.einsum("j,...jj->...", block.weights, inverse)
+        return total
+
+    return value
+
+
+def _cells(seed):
+    """60 cells in three groups × 12 genes, most of which tell the groups apart a little."""
+    rng = np.random.default_rng(seed)
+    groups = np.repeat(np.eye(3), 20, axis=0)
+    return groups @ rng.gamma(1.0, 1.0, size=(3, 12)) + rng.normal(scale=0.5, size=(60, 12))
+
+
+@pytest.fixture(params=[1, 2], ids=["one set of cells", "two batches"])
+def problems(request):
+    batch = None if request.param == 1 else np.tile(["a", "b"], 30)
+    return build_problems(_cells(0), StructureSpec(n_comps=6, n_neighbors=5), batch=batch)
+
+
+@pytest.fixture
+def criterion(problems):
+    return Criterion(problems)
+
+
+@pytest.fixture(scope="session")
+def above_noise():
+    """H of a problem by its definition, shape (r, r): what takes the noise off its genes."""
+
+    def matrix(problem):
+        genes = problem.projections * problem.units[:, None]
+        noise = problem.units**2 * problem.residuals
+        n_alike = noise.sum() ** 2 / (noise**2).sum()
+        edge = noise.sum() * (1.0 + np.sqrt(problem.n_cells / n_alike)) ** 2
+        strength, axes = np.linalg.eigh(genes.T @ genes)
+        left = np.where(strength > edge, strength - edge, 0.0)
+        return axes @ np.diag(np.sqrt(left / strength)) @ axes.T
+
+    return matrix
+
+
+@pytest.fixture
+def by_definition(problems, above_noise):
+    """F of a panel: the mean of ``Tr(W (I + Σ g gᵀ)⁻¹)``, from the pieces of the problems.
+
+    `lengths`: what the genes that are measured are multiplied with, for each problem.
+    """
+
+    def value(panel, lengths=None):
+        total = 0.0
+        for block, problem in enumerate(problems):
+            kappa, basis = np.linalg.eigh(problem.stiffness)
+            lambda2 = NOISE * problem.n_cells * kappa.sum() / len(kappa)
+            in_units, whitening = problem.projections * problem.units[:, None], basis * kappa**0.5
+            genes = in_units @ whitening / np.sqrt(lambda2)
+            structure = in_units @ above_noise(problem) @ whitening
+            strengths, axes = np.linalg.eigh(structure.T @ structure)
+            # the root of what is rounding would be 1e-8
+            strengths[strengths < 1e-12 * strengths[-1]] = 0.0
+            wanted = (axes * np.sqrt(strengths)) @ axes.T
+            if lengths is not None:
+                genes *= lengths[block][:, None]
+            chosen = genes[list(panel)]
+            error = np.linalg.inv(np.eye(len(kappa)) + chosen.T @ chosen)
+            total += np.trace(wanted @ error) / np.trace(wanted)
+        return total / len(problems)
+
+    return value

@@ -21,6 +21,7 @@ CALLS = {
     "loompy": lambda adata, folder: glfs_bio.io.read_cells(folder / "cells.loom"),
     "matplotlib": lambda adata, folder: glfs_bio.pl.weights(adata),
     "openpyxl": lambda adata, folder: glfs_bio.io.write_gene_list(adata, folder / "panel.xlsx"),
+    "pooch": lambda adata, folder: glfs_bio.datasets.golub(),
     "scanpy": lambda adata, folder: glfs_bio.tl.panel_umap(adata),
 }
 
@@ -29,6 +30,7 @@ CALLS = {
 def test_a_missing_package_is_named_with_its_extra(package, pbmc, tmp_path, monkeypatch):
     glfs_bio.pp.select_genes(pbmc, n_genes=3)
     (tmp_path / "cells.loom").touch()
+    monkeypatch.delenv("GLFS_BIO_DATA", raising=False)  # Golub's data must be downloaded
     monkeypatch.setitem(sys.modules, package, None)
     with refused(PackageMissing, package) as caught:
         CALLS[package](pbmc, tmp_path)

@@ -128,7 +128,7 @@ def test_every_write_of_the_package_takes_the_place_of_the_old_file():
                 assert any(f"{node.attr}({target}" in line for target in NO_FILES), (path, line)
             elif isinstance(node, ast.Attribute) and node.attr in WRITERS:
                 wrote.add(path.name)
-    lists = {"classifier_file.py", "_gene_list.py", "_gmt.py", "order.py"}
+    lists = {"classifier_file.py", "_lists.py", "sheets.py", "orders.py"}
     assert wrote == lists | {"_report.py", "_figure.py", "_files.py"}
 
 

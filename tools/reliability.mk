@@ -14,12 +14,11 @@ SHORT ?=
 $(LOWEST)/.installed: pyproject.toml | $(BIN)/uv
 	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(LOWEST)
 	@$(BIN)/uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct \
-		--group test --constraint tools/lowest.txt \
-		--editable '.[cli,enrich,report]' zarr
+		--group test --editable '.[cli,enrich,report]' 'zarr>=2.18.7,<3'
 	@touch $@
 
 test-lowest: $(LOWEST)/.installed
-	$(BIN)/python tools/versions.py lowest $(SHORT)
+	$(BIN)/python tools/reliability.py lowest $(SHORT)
 
 # Today's versions on a newer Python, where there is one.
 $(NEWEST)/.installed: pyproject.toml | $(BIN)/uv
@@ -33,16 +32,20 @@ test-newest:
 	@echo "There is no Python newer than 3.11: nothing to test."
 else
 test-newest: $(NEWEST)/.installed
-	$(BIN)/python tools/versions.py newest $(SHORT)
+	$(BIN)/python tools/reliability.py newest $(SHORT)
 endif
 
 # Known vulnerabilities in the lock; without a network it says so and lets the rest go on.
 audit: $(INSTALLED)
-	@$(BIN)/python tools/audit.py requirements/dev.txt
+	@$(BIN)/python tools/reliability.py audit
 
-# Takes some minutes; reliability reads the table that it leaves.
-mutants: $(INSTALLED)
-	$(BIN)/python tools/mutation.py
+# Takes an hour; reliability reads what it leaves in mutants/, and `mutmut show NAME` shows a survivor.
+$(VENV)/.mutmut: $(INSTALLED)
+	@$(LOCKED) --group mutants
+	@touch $@
+
+mutants: $(VENV)/.mutmut
+	$(BIN)/mutmut run
 
 # Reads what mutants, test-lowest and test-newest left, and runs the rest, in a quarter of an hour.
 reliability: $(R_FOLDER)/.installed

@@ -1,9 +1,13 @@
 """``make reliability``: what was tried to break the package, counted in one table.
 
-Runs the tests of bad input, of faults and of properties, and those of arrays and pp, all but the
-faults under coverage.py; attacks with drawn input; asks for known vulnerabilities; reads what
-``make mutants``, ``make test-lowest`` and ``make test-newest`` left; writes
-``benchmarks/results/reliability.md``.
+Runs the tests of bad input, of faults, of properties and with drawn input, and those of arrays and
+pp, most under coverage.py; asks for known vulnerabilities; reads what ``make mutants``, ``make
+test-lowest`` and ``make test-newest`` left; writes ``benchmarks/results/reliability.md``.
+
+``python tools/reliability.py audit`` (``make audit``) is the part on vulnerabilities alone, and
+``python tools/reliability.py lowest|newest [--short]`` runs the tests with other versions, in
+``.venv-lowest`` or ``.venv-newest``, which make installs; without ``--short`` their row of
+``benchmarks/results/versions.md`` is written.
 """
 
 from __future__ import annotations
@@ -21,26 +25,65 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-import audit
-import fuzz
-import versions
+import pandas as pd
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
+ATTACKS = "tests/test_attacks.py"
+#: Examples of each attack.
+EXAMPLES = 220
+#: An answer as an oracle has it, or without one; an error that names the argument; another error,
+#: an answer that the oracle has not, the end of the process.
+OUTCOMES = ("right", "accepted", "refused", "foreign", "wrong", "crash")
+#: Tests of what knows no AnnData.
+ARRAYS = [
+    *("tests/data", "tests/cells", "tests/criterion", "tests/solvers", "tests/glfs2014"),
+    *("tests/rivals", "tests/measures"),
+]
 #: What is counted, the tests that are the count, and whether their coverage counts.
 PARTS = {
-    "bad inputs": (["tests/bad_inputs", "tests/rbridge/test_bad_inputs.py"], True),
+    "bad inputs": (["tests/bad_inputs", "tests/rbridge/test_words.py::test_refused"], True),
     "faults": (["tests/test_faults.py"], False),
-    "properties": (["tests/properties", "tests/test_invariances.py"], True),
-    "arrays and pp": (["tests/arrays", "tests/pp"], True),
+    "properties": (
+        ["tests/test_any_problem.py", "tests/glfs2014", "tests/test_invariances.py"],
+        True,
+    ),
+    # a process of its own, so that one that ends it is counted
+    "attacks": ([ATTACKS, "--numprocesses=1"], False),
+    "arrays and pp": ([*ARRAYS, "tests/pp"], True),
 }
 #: What coverage is told of.
 COVERED = {"cells, criterion and solvers": ("cells/", "criterion/", "solvers/"), "pp": ("pp.py",)}
-#: Drawn cases of each regime, and their seed.
-CASES, SEED = 220, 0
 #: Slow, and of nothing that the others do not reach.
 LEFT_OUT = "not approximate_neighbours and not two_processes and not order_of_the_components"
 PACKAGES = ("numpy", "scipy", "scikit-learn", "anndata", "scanpy", "hypothesis")
+#: Seconds that pip-audit may take.
+PATIENCE = 120
+TABLE = RESULTS / "versions.md"
+#: Of other versions: mathematics, AnnData, files; what draws, or starts R, follows from these.
+LONG = [
+    *(*ARRAYS, "tests/pp", "tests/_anndata", "tests/io", "tests/tl"),
+    *("tests/estimators", "tests/bad_inputs", "tests/test_reproducible.py"),
+]
+PART = [
+    *("tests/glfs2014", "tests/criterion", "tests/solvers"),
+    *("tests/cells/test_graph.py", "tests/cells/test_noise.py"),
+    *("tests/pp/test_select_genes.py", "tests/test_pp.py", "tests/io"),
+    *("tests/bad_inputs/test_select_genes.py", "tests/tl/test_enrich.py"),
+]
+#: dask is an extra, whose versions are those of today.
+OF_DASK = ["tests/data/test_matrix.py", "tests/pp/test_lazy.py"]
+#: Older libraries warn of what newer ones have mended: their warnings are not ours.
+OPTIONS = {
+    "lowest": ["-o", "filterwarnings=default", *(f"--ignore={test}" for test in OF_DASK)],
+    "newest": [],
+}
+VERSIONS = ("numpy", "scipy", "pandas", "scikit-learn", "anndata", "scanpy", "numba", "matplotlib")
+ASK = f"""
+import json, platform
+from importlib.metadata import version
+print(json.dumps([platform.python_version(), *map(version, {VERSIONS})]))
+"""
 
 
 @dataclass
@@ -149,32 +192,52 @@ def interrupts(found: Run) -> str:
     return f"{max(seconds):.2f} s of processor time at the most, of {len(seconds)}"
 
 
+def attacks(found: Run) -> str:
+    """A table of the outcomes of every attack."""
+    rows = {}
+    for test in found.tests:
+        row = dict.fromkeys(OUTCOMES, 0)
+        for entry in test.iter("property"):
+            if entry.get("name") in row:
+                row[str(entry.get("name"))] = int(entry.get("value", "0"))
+        for failure in [*test.iter("failure"), *test.iter("error")]:
+            said = failure.get("message", "")
+            crashed, differs = "crashed" in said, said.startswith(("AssertionError", "assert "))
+            row["crash" if crashed else "wrong" if differs else "foreign"] += 1
+        rows[str(test.get("name")).removeprefix("test_").replace("_", " ")] = row
+    return pd.DataFrame.from_dict(rows, orient="index").to_markdown()
+
+
 def mutants() -> str:
-    """What the last ``make mutants`` found."""
-    path = RESULTS / "mutants.md"
-    if not path.exists():
+    """What the last ``make mutants`` found, by module."""
+    command = [sys.executable, "-m", "mutmut", "results", "--all", "true"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    found = re.findall(r"glfs_bio\.([\w.]+)\.\w+: ([\w ]+)$", done.stdout, re.MULTILINE)
+    fates = [one for one in found if one[1] != "not checked"]
+    if not fates:
         return "not run: make mutants"
-    text = path.read_text("utf-8")
-    rows = re.findall(r"\| ([\w/]+) \| (\d+) \| (\d+) \| \d+ \|", text)
-    told = ", ".join(f"{module} {killed} of {tried}" for module, tried, killed in rows)
-    survivors = text.split("## Survivors")[-1].count("\n| ") - 1
-    unexplained = text.count("**not explained**")
-    commit = re.search("commit ([^,]+),", text)
-    told += f"; of {survivors} survivors {survivors - unexplained} are explained"
-    return f"{told} (make mutants, commit {commit[1] if commit else 'unknown'})"
+    counts = (
+        pd.DataFrame(fates, columns=["module", "fate"])
+        .value_counts(sort=False)
+        .unstack(fill_value=0)
+    )
+    return ", ".join(
+        f"{module} {row.sum() - row.get('survived', 0)} of {row.sum()}"
+        for module, row in counts.iterrows()
+    )
 
 
 def other_versions() -> str:
     """What the last ``make test-lowest`` and ``make test-newest`` gave."""
     told = [f"this one: Python {platform.python_version()}"]
-    rows = versions.TABLE.read_text("utf-8") if versions.TABLE.exists() else ""
+    rows = TABLE.read_text("utf-8") if TABLE.exists() else ""
     for name in ("lowest", "newest"):
         row = re.search(rf"^\| {name} \|(.*)\|$", rows, re.M)
         if row is None:
             told.append(f"{name}: not run (make test-{name})")
             continue
         cells = [cell.strip() for cell in row[1].split("|")]
-        of = dict(zip(("Python", *versions.PACKAGES), cells, strict=False))
+        of = dict(zip(("Python", *VERSIONS), cells, strict=False))
         passed, _, failed, commit = cells[-4:]
         told.append(
             f"{name}: Python {of['Python']}, numpy {of['numpy']}, anndata {of['anndata']}, "
@@ -184,29 +247,112 @@ def other_versions() -> str:
     return "; ".join(told)
 
 
+def commit() -> str:
+    """The commit that the tests are of, and whether the files are others by now."""
+    told = [
+        subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+        for words in (["rev-parse", "--short", "HEAD"], ["status", "--porcelain", "glfs_bio"])
+    ]
+    return (told[0].stdout.strip() or "unknown") + (" with changes" if told[1].stdout else "")
+
+
+def audit(lock: str = "lock.txt") -> tuple[str, int]:
+    """What pip-audit found, in one line, and how many vulnerabilities.
+
+    Without a network, or with an index that does not know the packages, nothing can be known: that
+    is said, and is no failure.
+    """
+    command = [sys.executable, "-m", "pip_audit", "--disable-pip", "--require-hashes"]
+    command += ["--progress-spinner", "off", "--format", "json", "--timeout", "10"]
+    try:
+        done = subprocess.run(
+            [*command, "--requirement", lock],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=ROOT,
+            timeout=PATIENCE,
+        )
+        packages = json.loads(done.stdout)["dependencies"]
+    except (subprocess.TimeoutExpired, ValueError):
+        return f"the database of vulnerabilities did not answer: {lock} is not audited", 0
+    unknown = sum("skip_reason" in package for package in packages)
+    found = [
+        f"{package['name']} {package['version']} ({', '.join(one['id'] for one in flaws)})"
+        for package in packages
+        if (flaws := package.get("vulns"))
+    ]
+    looked_up = len(packages) - unknown
+    if not looked_up:
+        return f"none of {len(packages)} packages could be looked up: {lock} is not audited", 0
+    told = f"{looked_up} of {len(packages)} packages looked up, {len(found)} with known flaws"
+    return ": ".join([told, *([", ".join(found)] if found else [])]), len(found)
+
+
+def with_versions(name: str, *, short: bool) -> int:
+    """Run the tests with other versions, and write the row."""
+    python = ROOT / f".venv-{name}" / "bin" / "python"
+    report = ROOT / f".venv-{name}" / "tests.xml"
+    report.unlink(missing_ok=True)
+    tests = PART if short else LONG
+    command = [str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junit-xml={report}"]
+    one_thread = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [*command, *OPTIONS[name], *tests], cwd=ROOT, env=one_thread | os.environ, check=False
+    )
+    used = json.loads(subprocess.run([python, "-c", ASK], capture_output=True, check=True).stdout)
+    suite = ET.parse(report).getroot().find("testsuite") if report.exists() else None
+    if suite is None:
+        return done.returncode or 1
+    count = {key: int(suite.attrib[key]) for key in ("tests", "failures", "errors", "skipped")}
+    failed = count["failures"] + count["errors"]
+    passed = count["tests"] - failed - count["skipped"]
+    row = f"| {name} | {' | '.join(used)} | {passed} | {count['skipped']} | {failed} |"
+    print(row)
+    if not short:
+        write_row(name, f"{row} {commit()} |")
+    return done.returncode
+
+
+def write_row(name: str, row: str) -> None:
+    """Put the row into the table, in place of the one before."""
+    rows = (
+        re.findall(r"^\| (?:lowest|newest) \|.*$", TABLE.read_text("utf-8"), re.M)
+        if (TABLE.exists())
+        else []
+    )
+    rows = sorted([row, *(old for old in rows if not old.startswith(f"| {name} |"))])
+    heads = ["", "Python", *VERSIONS, "passed", "skipped", "failed", "commit"]
+    lines = ["# Versions", "", "`make test-lowest`, `make test-newest`", ""]
+    lines += [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|", *rows]
+    TABLE.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
 def main() -> int:
     """Run, print and write."""
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
         os.environ.setdefault(name, "1")
+    os.environ["GLFS_BIO_EXAMPLES"] = str(EXAMPLES)
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         data = {part: folder / f"part{i}" for i, part in enumerate(PARTS)}
         found = {part: run(part, data[part]) for part in PARTS}
         shares = coverage_of([path for path in data.values() if path.exists()], folder)
-    attacked, bad = fuzz.table(SEED, CASES)
-    print(attacked.to_markdown(), flush=True)
-    vulnerabilities, flaws = audit.told_of("requirements/dev.txt")
+    attacked = attacks(found["attacks"])
+    print(attacked, flush=True)
+    vulnerabilities, flaws = audit()
     print(f"audit: {vulnerabilities}", flush=True)
     in_r = found["bad inputs"].of("rbridge")
     r_rows = sum(test.find("skipped") is None for test in in_r)
-    failed = sum(part.failed for part in found.values()) + bad
+    failed = sum(part.failed for part in found.values())
+    examples = sum(part.examples for name, part in found.items() if name != "attacks")
     rows = [
         (
             "bad inputs tried and refused",
             f"{found['bad inputs'].passed}, {r_rows} of them in R",
         ),
-        ("property examples run", str(sum(part.examples for part in found.values()))),
+        ("property examples run", str(examples)),
         ("faults injected and survived", faults(found["faults"])),
         ("Ctrl-C returns within", interrupts(found["faults"])),
         *((f"coverage of {package}", shares[package]) for package in COVERED),
@@ -221,18 +367,17 @@ def main() -> int:
         [
             "# Reliability",
             "",
-            f"`make reliability`, commit {versions.commit()}, {minutes:.0f} minutes; "
+            f"`make reliability`, commit {commit()}, {minutes:.0f} minutes; "
             f"Python {platform.python_version()}, {packages}",
             "",
             "| what | |",
             "|---|---|",
             *(f"| {what} | {value} |" for what, value in rows),
             "",
-            f"Attacked with {CASES} drawn cases of each regime (`python tools/fuzz.py "
-            f"--seed {SEED} --cases {CASES}`), each in a process of its own. Right: accepted, and "
+            f"Attacked with {EXAMPLES} drawn cases of each kind (`{ATTACKS}`). Right: accepted, "
             "as an oracle has it. Refused: by an error that names the argument. Foreign: another.",
             "",
-            attacked.to_markdown(),
+            attacked,
             "",
         ]
     )
@@ -243,4 +388,10 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["audit"]:
+        line, n_flaws = audit()
+        print(f"audit: {line}")
+        sys.exit(int(n_flaws > 0))
+    if sys.argv[1:]:
+        sys.exit(with_versions(sys.argv[1], short="--short" in sys.argv))
     sys.exit(main())

@@ -1,7 +1,7 @@
 """Methods that choose genes: glfs_bio, rivals of this environment, and tools in their own.
 
 `ours` has what is asked of glfs_bio, `rivals` a function a method, `environments` what runs the
-tools of `tools`.
+tools of `tools.py`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Tools in environments of their own, each asked through a script of `tools`."""
+"""Tools in environments of their own, each asked by a function of `tools.py`."""
 
 from __future__ import annotations
 
+import inspect
 import math
 import os
 import resource
@@ -21,10 +22,11 @@ from scipy.sparse import csr_matrix
 from .. import store
 from ..data import LABEL
 from ..tables import CACHE
+from . import tools
 
-TOOLS = Path(__file__).parent / "tools"
+HERE = Path(__file__).parent
 ENVIRONMENTS = CACHE / "envs"
-REQUIREMENTS = tomllib.loads((TOOLS / "requirements.toml").read_text(encoding="utf-8"))
+REQUIREMENTS = tomllib.loads((HERE / "requirements.toml").read_text(encoding="utf-8"))
 #: Processor time for the panels of all sizes on the same cells.
 SECONDS = 600
 #: Address space of a process.
@@ -48,22 +50,22 @@ class Run:
 
 @dataclass(frozen=True)
 class Tool:
-    """`tools/<name>.py`, or `.R`, run with what `requirements.toml` pins.
+    """A function of `tools.py`, or `<name>.R`, run with what `requirements.toml` pins.
 
-    The script gets an h5ad with counts in a layer and their logarithms, the column of the labels, a
+    It gets an h5ad with counts in a layer and their logarithms, the column of the labels, a
     file to write, and rising sizes of panels.  It writes a line of names a size, best gene first.
 
     Parameters
     ----------
     name : str
-        Name of the script.
+        Name of the function, or of the script of R.
     group : str, default "rivals"
         Kind of method.
     labels : bool, default True
         Whether it gets the column of the labels.  Otherwise the file has nothing but names, counts
         and logarithms.
     packages : str, default ""
-        Name of the environment, where it is not that of the script.
+        Name of the environment, where it is not that of the function.
     apart : bool, default False
         Whether it is run for every size by itself.
     limit : int, default 600
@@ -83,21 +85,21 @@ class Tool:
     keep_memory: bool = False
 
     @property
-    def script(self) -> Path:
-        """What asks the package for genes."""
-        python = TOOLS / f"{self.name}.py"
-        return python if python.exists() else python.with_suffix(".R")
-
-    @property
     def requirements(self) -> list[str]:
         """The package and all that it needs."""
         return REQUIREMENTS[self.packages or self.name]
 
     @property
+    def script(self) -> Path:
+        """What asks a package of R for genes."""
+        return HERE / f"{self.name}.R"
+
+    @property
     def fingerprint(self) -> str:
-        """Changes with script, versions and time limit."""
-        pinned = "\n".join([*self.requirements, str(self.limit)])
-        return store.digest(self.script.read_bytes() + pinned.encode())
+        """Changes with what asks the tool, versions and time limit."""
+        asks = getattr(tools, self.name, None)
+        source = inspect.getsource(asks) if asks else self.script.read_text(encoding="utf-8")
+        return store.digest("\n".join([source, *self.requirements, str(self.limit)]))
 
     @property
     def version(self) -> str:
@@ -105,13 +107,12 @@ class Tool:
         return self.requirements[0].replace("==", " ")
 
     def command(self) -> list:
-        """Return what runs the script; the environment is made where it is missing or old."""
+        """Return what asks the tool; the environment is made where it is missing or old."""
         home = ENVIRONMENTS / (self.packages or self.name)
         pinned, installed = "\n".join(self.requirements), home / "installed.txt"
         make, command = (_sources, ["Rscript", "--vanilla", self.script, home])
-        if self.script.suffix == ".py":
-            # -P: the scripts have the names of the packages.
-            make, command = (_packages, [home / "bin" / "python", "-P", self.script])
+        if hasattr(tools, self.name):
+            make, command = (_packages, [home / "bin" / "python", "-P", tools.__file__, self.name])
         if not installed.exists() or installed.read_text(encoding="utf-8") != pinned:
             make(home, self.requirements)
             installed.write_text(pinned, encoding="utf-8")

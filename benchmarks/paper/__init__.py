@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import joblib
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 from scipy import stats
 from sklearn.exceptions import ConvergenceWarning
 
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterable
 
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
 #: Our name of a method, and the paper's.
@@ -158,10 +158,8 @@ def cell(mean: float, paper: float | None, *, bold: bool, digits: int = 3) -> st
     return text if paper is None else f"{text} ({paper:.{digits}f})".replace("(0.", "(.")
 
 
-def plot(name: str, table: pd.DataFrame, x: str, y: str, title: str, *, scale: str) -> None:
+def plot(axes: Axes, table: pd.DataFrame, x: str, y: str, title: str, *, scale: str) -> None:
     """Draw the mean of `y` against `x`, a line a method, error bars of one standard deviation."""
-    figure = Figure(figsize=(6, 4), layout="constrained")
-    axes = figure.subplots()
     for method in [m for m in METHODS if m in set(table["method"])]:
         groups = table[table["method"] == method].groupby(x)[y]
         axes.errorbar(
@@ -177,4 +175,3 @@ def plot(name: str, table: pd.DataFrame, x: str, y: str, title: str, *, scale: s
     axes.set(xlabel=x, ylabel=y, title=title)
     axes.set_xscale(scale)
     axes.legend(fontsize="small")
-    figure.savefig(tables.RESULTS / f"{name}.png", dpi=150)

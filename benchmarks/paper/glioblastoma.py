@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,9 @@ from sklearn.metrics import normalized_mutual_info_score
 from .. import paper, tables
 from ..data import LABEL, read
 from ..methods import ours
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 SIZES = (5, 10, 15, 25, 50, 75, 100, 150, 200)
 N_SUBTYPES = 4
@@ -58,15 +62,12 @@ def subtypes_found(graph: np.ndarray, runs: int) -> list[float]:
     return found
 
 
-def along_lambda() -> pd.DataFrame:
-    """Return λ and the number of genes of every solution, to the collapse."""
+def along_lambda(axes: Axes) -> pd.DataFrame:
+    """Draw and return λ and the number of genes of every solution, to the collapse."""
     _, told = ours.ranked(tumours()[0], N_FIRST, objective="exact", n_comps=None, standardize=None)
     table = pd.DataFrame({"λ": told["path"]["lam"], "genes": told["path"]["n_genes"]})
-    figure = Figure(figsize=(6, 4), layout="constrained")
-    axes = figure.subplots()
     axes.plot(table["λ"], table["genes"], marker="o", markersize=3)
     axes.set(xscale="log", yscale="log", xlabel="λ", ylabel="genes", title="Glioblastoma, GLFS")
-    figure.savefig(tables.RESULTS / "glioblastoma_lambda.png", dpi=150)
     return table
 
 
@@ -102,18 +103,19 @@ def main() -> None:
     options = parser.parse_args()
     tasks = [(method, size, options.runs) for size in options.sizes for method in options.methods]
     rows = paper.collect("glioblastoma", tasks, clustered, jobs=options.jobs, resume=options.resume)
-    paper.plot(
-        "glioblastoma", rows, "genes", "NMI", "Glioblastoma, spectral clustering", scale="linear"
-    )
+    figure = Figure(figsize=(12, 4), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    title = "Glioblastoma, spectral clustering"
+    paper.plot(left, rows, "genes", "NMI", title, scale="linear")
     means = rows.pivot_table("NMI", "method", "genes", sort=False, dropna=False)
-    path = along_lambda() if "glfs" in options.methods else pd.DataFrame()
+    path = along_lambda(right) if "glfs" in options.methods else pd.DataFrame()
+    figure.savefig(tables.RESULTS / "glioblastoma.png", dpi=150)
     tables.write(
         "glioblastoma",
         means.rename(index=paper.METHODS).round(3),
         what_they_hold(options.methods).to_markdown(floatfmt=".2f"),
         "Number of genes along λ, full rank (the paper: about 7 genes before the collapse, in a "
         "scale of λ that depends on λ2):\n\n" + path.to_markdown(index=False, floatfmt=".3g"),
-        "![genes against λ](glioblastoma_lambda.png)",
         patients=len(tumours()[1]),
         runs=options.runs,
         n_held=N_HELD,

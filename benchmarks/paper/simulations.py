@@ -6,11 +6,12 @@ import time
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from glfs_bio.datasets import simulate
 
 from .. import paper
-from ..tables import write
+from ..tables import RESULTS, write
 
 SIGMAS = (0.1, 0.2, 0.3, 0.35, 0.4, 0.415, 0.45, 0.5, 0.6)
 SIZES = (1000, 3000, 10_000, 30_000, 60_000)
@@ -64,20 +65,22 @@ def main() -> None:
     ]
     rows = paper.collect("simulations", tasks, run, jobs=options.jobs, resume=options.resume)
     n_seeds, sections = rows["seed"].nunique(), []
-    for shape in options.shapes:
-        of_shape = rows[rows["shape"] == shape]
-        for x, where in (("σ", of_shape["N"] == 1000), ("N", of_shape["σ"] == 0.2)):
-            part = of_shape[where]
-            if part[x].nunique() < 2:
-                continue
-            name = f"simulations_{shape}_{'sigma' if x == 'σ' else 'size'}"
-            fixed = "N = 1000" if x == "σ" else "σ = 0.2"
-            paper.plot(
-                name, part, x, "Score", f"{shape}, {fixed}", scale="log" if x == "N" else "linear"
-            )
-            shown = table(part, x, n_seeds)
-            sections.append(f"## {shape}, Score against {x} at {fixed}\n\n{shown}")
-            sections.append(f"![Score against {x}]({name}.png)")
+    parts = {
+        (shape, x): rows[(rows["shape"] == shape) & where]
+        for shape in options.shapes
+        for x, where in (("σ", rows["N"] == 1000), ("N", rows["σ"] == 0.2))
+    }
+    parts = {at: part for at, part in parts.items() if part[at[1]].nunique() > 1}
+    figure = Figure(figsize=(12, 4 * -(-len(parts) // 2)), layout="constrained")
+    axes = figure.subplots(-(-len(parts) // 2), 2, squeeze=False).flat
+    for ((shape, x), part), drawn in zip(parts.items(), axes, strict=False):
+        fixed = "N = 1000" if x == "σ" else "σ = 0.2"
+        scale = "log" if x == "N" else "linear"
+        paper.plot(drawn, part, x, "Score", f"{shape}, {fixed}", scale=scale)
+        shown = table(part, x, n_seeds)
+        sections.append(f"## {shape}, Score against {x} at {fixed}\n\n{shown}")
+    figure.savefig(RESULTS / "simulations.png", dpi=150)
+    sections.append("![Score against σ and N](simulations.png)")
     seconds = rows.pivot_table("seconds", "method", "N", aggfunc="mean", sort=False)
     write(
         "simulations",

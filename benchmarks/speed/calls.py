@@ -26,9 +26,9 @@ from anndata import AnnData, read_h5ad
 import glfs_bio
 
 from .. import tables
+from ..compared import EVALUATOR
 from ..data import KANG, LABEL, Cells, prepared, read
 from ..methods import TOOLS, environments
-from ..peers import EVALUATOR
 from . import Clock
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ def of_peers(cells: Cells) -> dict[str, float]:
         file, asked = Path(folder) / "cells.h5ad", Path(folder) / "panels.json"
         adata.write_h5ad(file)
         asked.write_text(json.dumps({"panel": list(adata.var_names[panel])}), encoding="utf-8")
-        python = TOOLS["Spapros PCA"].command()[:-1]
+        python = TOOLS["Spapros PCA"].command()[:2]
         call = [*python, EVALUATOR, file, LABEL, asked, Path(folder) / "scores.jsonl", "600"]
         spapros = environments.run(call, folder, 3600)
     basis = TOOLS["geneBasis"].panels(adata, [FEW])[FEW]

@@ -10,8 +10,9 @@ from .. import codec
 from ..cells import pca
 from ..cells.graph import MOST_EXACT
 from ..data.matrix import RowMatrix, is_sparse, moments
+from ..data.products import ScaledGenes, products
 from ..data.threads import one_thread_of_blas
-from ..measures.cells import SETTINGS, View, evenly
+from ..measures.cells import N_COMPS, View, evenly
 from . import read, stale
 
 if TYPE_CHECKING:
@@ -49,13 +50,12 @@ def view_of_all_genes(adata: AnnData, layer: str | None, random_state: int | Non
 def components(cells: RowMatrix, random_state: int | None) -> Array:
     """Return principal components: of many cells by two passes, from those of a part of them."""
     n_cells, n_genes = cells.shape
-    few = n_cells <= MOST_EXACT or n_genes <= SETTINGS.n_comps + pca.SPARE
-    every, part = moments(cells, None if few else evenly(n_cells, MOST_EXACT))
+    few = n_cells <= MOST_EXACT or n_genes <= N_COMPS + pca.SPARE
+    mean, _, part = moments(cells, None if few else evenly(n_cells, MOST_EXACT))
     if few:
-        return pca.principal_components(part, SETTINGS.n_comps, random_state)
+        return pca.principal_components(part, N_COMPS, random_state)
     scale = np.ones(n_genes)
-    start = pca.loadings(part, SETTINGS.n_comps + pca.SPARE, scale, random_state)
-    where, _, _ = pca.spread(
-        cells, start, SETTINGS.n_comps, every.mean, scale, mostly_zero=is_sparse(part)
-    )
+    genes = ScaledGenes(products(part), scale)
+    start = pca.loadings(genes, N_COMPS + pca.SPARE, random_state)
+    where, _, _ = pca.spread(cells, start, N_COMPS, mean, scale, mostly_zero=is_sparse(part))
     return np.asarray(where, dtype=np.float64)

@@ -16,8 +16,8 @@ from ..criterion.platform import Detection
 from ..data.matrix import RowMatrix, no_rows
 from ..errors import NO_VALUE, OBS, VAR_NAMES, InvalidValue, Message, NotFound, arg, listed, shown
 from ..options import Limits
-from ..platform.codebook import loads
 from ..solvers.constraints import BROKEN, Row, Rows, check
+from ..vendors.forecast import loads
 from . import columns, read
 
 if TYPE_CHECKING:

@@ -44,8 +44,8 @@ from ..errors import (
     warn,
 )
 from ..options import MISSING
-from ..platform.forms import PanelFile, is_panel_file, read_panel
 from ..selection import Candidates
+from ..vendors.forms import PanelFile, is_panel_file, read_panel
 from . import read, results
 
 if TYPE_CHECKING:

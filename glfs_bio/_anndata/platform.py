@@ -26,8 +26,8 @@ from ..errors import (
     listed,
     naming,
 )
-from ..platform.codebook import bits
-from ..platform.forms import read_panel
+from ..vendors.forecast import bits
+from ..vendors.forms import read_panel
 from . import columns, names, read
 
 if TYPE_CHECKING:

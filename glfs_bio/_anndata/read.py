@@ -13,8 +13,7 @@ from scipy import sparse
 from .. import checks
 from ..cells.graph import check_graph
 from ..cells.pca import check_coordinates
-from ..data.indices import check_indices
-from ..data.matrix import RowMatrix, no_rows
+from ..data.matrix import RowMatrix, check_finite, check_indices, no_rows
 from ..errors import (
     ADATA,
     BOOLEAN,
@@ -224,10 +223,7 @@ def matrix(adata: AnnData, layer: str | None = None, argument: str = "layer") ->
         raise InvalidType(*about, f"is not in memory, but {type(data).__name__}", "load it first")
     values = data.data if sparse.issparse(data) else data
     _check_real(values, about)
-    if not np.isfinite(values).all():
-        raise InvalidValue(
-            *about, "has NaN or infinite values", "remove or impute these entries first"
-        )
+    check_finite(values, *about)
     return data
 
 
@@ -238,7 +234,7 @@ def row_matrix(adata: AnnData, layer: str | None = None, argument: str = "layer"
     """
     data = _stored(adata, layer, argument)
     if not _is_lazy(data):
-        return RowMatrix(matrix(adata, layer, argument))
+        return RowMatrix(matrix(adata, layer, argument), checked=True)
     about = _subject(layer, argument)
     _check_shape(data, about)
     _check_real(data, about)

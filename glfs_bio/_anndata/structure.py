@@ -10,8 +10,7 @@ import numpy as np
 
 from .. import checks
 from ..cells import noise
-from ..cells.batches import split
-from ..cells.cells import Cells, build_problems
+from ..cells.cells import Cells, build_problems, split
 from ..errors import MATRIX, Caution, InvalidValue, arg, call, naming, warn
 from ..options import StructureSpec
 from ..selection import criterion_of
@@ -124,7 +123,7 @@ def compute(adata: AnnData, inputs: read.Inputs, spec: StructureSpec) -> Structu
         _warn_of_scaled(sets, has_raw=adata.raw is not None)
     rows: tuple[Any, ...] = (np.arange(adata.n_obs),)
     if inputs.batch is not None:
-        rows = tuple(batch.cells for batch in split(inputs.batch, adata.n_obs))
+        rows = tuple(cells for _, cells in split(inputs.batch, adata.n_obs))
     return Structure([one.without_matrix() for one in sets], rows, spec)
 
 

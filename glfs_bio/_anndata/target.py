@@ -12,9 +12,9 @@ import pandas as pd
 from scipy import sparse
 
 from .. import checks
-from ..criterion.criterion import Structure, Target, Term
-from ..criterion.targets import Expression, Genes, Labels, Values
-from ..data.indices import check_indices
+from ..criterion.criterion import StructureTerm, Target, Term
+from ..criterion.targets import ExpressionTerm, GenesTerm, LabelsTerm, ValuesTerm
+from ..data.matrix import check_indices
 from ..errors import (
     BOOLEAN,
     CATEGORICAL,
@@ -31,8 +31,7 @@ from ..errors import (
     listed,
     shown,
 )
-from ..platform import forms, sheets
-from ..platform.gmt import read_gmt
+from ..vendors import forms, sheets
 from . import columns, names, read
 
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ log = logging.getLogger(__name__)
 Preserve = str | Iterable[str] | Mapping[str, float]
 
 STRUCTURE, EXPRESSION = "structure", "expression"
-_OF_ALL_GENES = {STRUCTURE: Structure(), EXPRESSION: Expression()}
+_OF_ALL_GENES = {STRUCTURE: StructureTerm(), EXPRESSION: ExpressionTerm()}
 #: Labels with fewer cells than this are named in a message.
 _FEW_CELLS = 3
 
@@ -129,10 +128,10 @@ def _term(adata: AnnData, what: Any, *, symbols: str | None, missing: names.Miss
                 "give genes as a list",
             )
         if not stored and what.lower().endswith(".gmt"):
-            sets = read_gmt(what).values()
+            sets = sheets.read_gmt(what).values()
             what = tuple(dict.fromkeys(gene for genes in sets for gene in genes))
     found = names.panel(adata, what, symbols=symbols, missing=missing, argument="preserve")
-    return Genes(found.genes)
+    return GenesTerm(found.genes)
 
 
 def _of_column(adata: AnnData, name: str) -> Term:
@@ -166,7 +165,7 @@ def _of_column(adata: AnnData, name: str) -> Term:
                 f"reliable mean: {listed(few)}."
             )
         )
-    return Labels(codes)
+    return LabelsTerm(codes)
 
 
 def _is_time(column: pd.Series) -> bool:
@@ -184,7 +183,7 @@ def _of_space(adata: AnnData, name: str) -> Term:
     return _of_numbers(values.reshape(adata.n_obs, -1).astype(float), name)
 
 
-def _of_numbers(values: Array, name: str) -> Values:
+def _of_numbers(values: Array, name: str) -> ValuesTerm:
     if np.isinf(values).any():
         raise InvalidValue(
             "preserve", name, "has infinite values", "make them missing (NaN), or finite"
@@ -197,7 +196,7 @@ def _of_numbers(values: Array, name: str) -> Values:
             f"is constant over the {len(known)} cells that have it",
             "choose another target",
         )
-    return Values(values)
+    return ValuesTerm(values)
 
 
 def _weights(adata: AnnData, name: str) -> Array:

@@ -3,31 +3,23 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse import csgraph
 
-from ..data.matrix import (
-    Moments,
-    RowMatrix,
-    dense_if_flat,
-    doubled,
-    in_range,
-    is_sparse,
-    moments,
-)
+from ..data.matrix import RowMatrix, dense_if_flat, doubled, in_range, is_sparse, moments
 from ..data.products import ScaledGenes, products
 from ..data.threads import few_threads, one_thread_if_forked
-from ..errors import NO_VALUE, InvalidValue, Message
-from . import chance, noise, pca
+from ..errors import NO_VALUE, InvalidValue, Message, listed
 from . import graph as graphs
-from .batches import split, warn_of_few
+from . import noise, pca
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from .._typing import Array, Index, Matrix
     from ..data.products import Products
@@ -41,6 +33,10 @@ MANY_CELLS = graphs.MOST_EXACT
 SAMPLED = 10_000
 #: Cells of the first look, at plain genes: more than there were in any set that decided about it.
 FIRST_LOOK = 5_000
+#: A batch of fewer cells has no structure.
+_FEWEST_CELLS = 3
+#: A batch of fewer is worth a note.
+_FEW_CELLS = 20
 
 
 class Whitened(NamedTuple):
@@ -68,28 +64,38 @@ class Axes(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Cells:
-    """Genes and cells in r dimensions; the number of cells is gone but from `basis`."""
+    """Cells and their graph, and the genes seen through a subspace of the cells, of r dimensions.
 
-    #: V, orthonormal columns, shape (n_cells, r)
+    What the criterion for panels needs is kept in a file; the matrix and the graph are not.
+    """
+
+    #: V, orthonormal columns, shape (n_cells, r).
     basis: Array
-    #: ``C = XᵀV`` of the centred genes, in the units of the matrix, shape (n_genes, r)
+    #: ``C = XᵀV`` of the centred genes in the units of the matrix, shape (n_genes, r).
     projections: Array
-    #: ``K = Vᵀ (I + λ1 L) V``, shape (r, r)
+    #: ``K = Vᵀ (I + λ1 L) V``, shape (r, r).
     stiffness: Array
-    #: Of every gene, in the units of the matrix, shape (n_genes,)
+    #: Variance of every gene in the units of the matrix, shape (n_genes,).
     variance: Array
-    #: ``σ_i²``, technical noise in the units of the matrix, shape (n_genes,)
+    #: ``σ_i²``, technical noise in the units of the matrix, shape (n_genes,).
     residuals: Array
-    #: ``σ_0²``, noise of the assay that will measure the panel, in the units of the matrix
+    #: ``σ_0²``, the noise of the assay that will measure the panel, in the units of the matrix.
     assay_noise: float
-    #: What genes are multiplied with, shape (n_genes,)
+    #: What genes are multiplied with, shape (n_genes,).
     units: Array
-    #: Mean noise of a gene in `units`: 1 where these are units of noise
+    #: Mean noise of a gene in `units`: 1 where these are units of noise.
     noise_level: float
+    #: Connected components of the graph of the cells.
     graph_components: int = 1
-    #: Strength of the leading axis where genes are permuted over the cells; 0 where the axis is so
-    #: strong that this was not computed
+    #: Strength of the leading axis where each gene is permuted over the cells; 0 where the axis of
+    #: the genes as they are is so strong that this was not looked at.
     chance: float = 0.0
+    #: Cells × genes in memory: all cells, or a :class:`Sample` of many.
+    data: Matrix = None
+    #: Similarities of the cells of `data`.
+    data_graph: sparse.csr_array = None
+    #: Similarities, shape (n_cells, n_cells).
+    graph: sparse.csr_array = None
 
     @property
     def n_cells(self) -> int:
@@ -119,7 +125,7 @@ class Cells:
     @property
     def has_structure(self) -> bool:
         """Whether the leading axis stands above the noise, and above what chance reaches."""
-        return bool(self.axes.strengths[0] > max(1.0, chance.SETTINGS.margin * self.chance))
+        return bool(self.axes.strengths[0] > max(1.0, noise.MARGIN * self.chance))
 
     @property
     def n_axes(self) -> int:
@@ -139,39 +145,41 @@ class Cells:
         shares = 1.0 - 1.0 / np.maximum(strengths, 1.0)
         return np.asarray((directions * np.sqrt(shares)) @ directions.T)
 
+    def whitened_form(self, scatter: Array) -> Array:
+        """``Σ u_j² c_j c_jᵀ`` of some genes, in coordinates where the cells' metric is I."""
+        _, kappa, basis = self.whitened
+        whitening = basis * np.sqrt(kappa)
+        return np.asarray(whitening.T @ scatter @ whitening)
+
+    def counted(self, scatter: Array, weights: Array | None) -> Array:
+        """The same, as if a cell of weight 2 were two cells; None: all count the same."""
+        if weights is None:
+            return self.whitened_form(scatter)
+        within = self.basis.T @ (self.basis * weights[:, None])
+        return self.whitened_form(within @ scatter @ within)
+
+    def coordinates(self, values: Array) -> Array:
+        """``ZᵀY`` of values of the cells, with ``Z = V Q diag(1/√κ)``, shape (r, n_values)."""
+        _, kappa, basis = self.whitened
+        within = np.asarray(self.basis.T @ values)
+        return np.asarray((basis / np.sqrt(kappa)).T @ within)
+
     def only(self, genes: Index) -> Self:
         """The same cells, subspace and graph with some of the genes."""
+        if len(genes) == len(self.variance):
+            return self
         return replace(
             self,
             projections=self.projections[genes],
             variance=self.variance[genes],
             residuals=self.residuals[genes],
             units=self.units[genes],
+            data=None if self.data is None else self.data[:, genes],
         )
 
-
-@dataclass(frozen=True, kw_only=True)
-class Problem(Cells):
-    """Cells and their graph, and the genes seen through a subspace of the cells."""
-
-    #: Cells × genes in memory: all cells, or a :class:`Sample`
-    data: Matrix
-    #: Similarities of the cells of `data`
-    data_graph: sparse.csr_array
-    #: Shape (n_cells, n_cells)
-    graph: sparse.csr_array
-    #: Whether V spans all that the genes span
-    full_rank: bool
-
-    def without_matrix(self) -> Cells:
-        """Return what the criterion for panels needs, which a file can keep."""
-        return Cells(**{field.name: getattr(self, field.name) for field in fields(Cells)})
-
-    def only(self, genes: Index) -> Self:
-        """The same cells, subspace and graph with some of the genes."""
-        if len(genes) == len(self.variance):
-            return self
-        return replace(super().only(genes), data=self.data[:, genes])
+    def without_matrix(self) -> Self:
+        """Return what the criterion for panels needs."""
+        return replace(self, data=None, data_graph=None, graph=None)
 
 
 @dataclass(frozen=True)
@@ -182,12 +190,15 @@ class Sample:
     from these; they are in memory.  All cells make up the subspace, the graph and the projections.
     """
 
-    #: Sampled cells × genes, in the precision that they came in
+    #: Mean and variance of every gene over all cells, shape (n_genes,).
+    mean: Array
+    variance: Array
+    #: Sampled cells × genes, in single or double precision as they were given.
     data: Matrix
-    #: Sorted indices of the sampled cells; None: all
-    chosen: Index | None
-    #: Of every gene over the sample; None where that is all cells
-    variance: Array | None
+    #: Which of all cells, sorted; None: all.
+    chosen: Index | None = None
+    #: Variance of every gene over the sample; None where that is all cells.
+    own_variance: Array | None = None
 
     @cached_property
     def products(self) -> Products:
@@ -200,33 +211,86 @@ class Sample:
             return self
         drawn = _drawn(self.data.shape[0], n_cells, random_state)
         data, chosen = self.data[drawn], drawn if self.chosen is None else self.chosen[drawn]
-        own, _ = moments(RowMatrix(data))
-        return Sample(data, chosen, own.variance)
+        return Sample(self.mean, self.variance, data, chosen, noise.variances(data))
 
     def rows(self, of_all: Array) -> Array:
         """Return what belongs to the sampled cells."""
         return of_all if self.chosen is None else of_all[self.chosen]
 
 
-def look(cells: RowMatrix, *, whole: bool, random_state: int | None) -> tuple[Moments, Sample]:
-    """Return moments of all cells and a sample of them, in one pass."""
+def look(cells: RowMatrix, *, whole: bool, random_state: int | None) -> Sample:
+    """Return a sample of the cells, all of them if `whole`, and moments of all, in one pass."""
     n_cells = cells.shape[0]
     chosen = None
     if n_cells > MANY_CELLS and not whole:
         chosen = _drawn(n_cells, min(SAMPLED, MANY_CELLS), random_state)
-    every, data = moments(cells, chosen)
+    mean, variance, data = moments(cells, chosen)
     if data.dtype.kind != "f":
         data = doubled(data)
     if not whole and is_sparse(data):
         data = sparse.csr_array(data)
-    if chosen is None:
-        return every, Sample(data, None, None)
-    own, _ = moments(RowMatrix(data))
-    return every, Sample(data, chosen, own.variance)
+    own = None if chosen is None else noise.variances(data)
+    return Sample(mean, variance, data, chosen, own)
 
 
 def _drawn(n_cells: int, n_drawn: int, random_state: int | None) -> Index:
     return np.sort(np.random.default_rng(random_state).choice(n_cells, n_drawn, replace=False))
+
+
+def split(batch: ArrayLike | None, n_cells: int) -> list[tuple[str | None, Index | None]]:
+    """Label and cells of every batch, in the order of their labels; None and None: all cells.
+
+    Batches of one or two cells have no structure, and are left out.
+    """
+    if batch is None:
+        return [(None, None)]
+    names, codes, sizes = _counted(batch, n_cells)
+    large = np.flatnonzero(sizes >= _FEWEST_CELLS)
+    if not len(large):
+        raise InvalidValue(
+            "batch", NO_VALUE, f"has no batch of {_FEWEST_CELLS} cells", "merge batches"
+        )
+    return [(str(names[code]), np.flatnonzero(codes == code)) for code in large]
+
+
+def warn_of_few(batch: ArrayLike, n_cells: int) -> None:
+    """Name batches that are left out, and those that say little."""
+    names, _, sizes = _counted(batch, n_cells)
+    none = sizes < _FEWEST_CELLS
+    few = (sizes < _FEW_CELLS) & ~none
+    if none.any():
+        log.warning(
+            Message(
+                "Batches of one or two cells are left out: "
+                f"{_with_sizes(names[none], sizes[none])}."
+            )
+        )
+    if few.any():
+        log.warning(
+            Message(
+                "Batches with few cells count as much as others: "
+                f"{_with_sizes(names[few], sizes[few])}. Merge or remove them."
+            )
+        )
+
+
+def _with_sizes(names: NDArray[np.str_], sizes: Index) -> str:
+    return listed(f"{name} ({size})" for name, size in zip(names, sizes, strict=True))
+
+
+def _counted(batch: ArrayLike, n_cells: int) -> tuple[NDArray[np.str_], Index, Index]:
+    """Names of the batches, which of them each cell is in, and how many cells each has."""
+    labels = np.asarray(batch)
+    if labels.shape != (n_cells,):
+        raise InvalidValue(
+            "batch", NO_VALUE, f"has shape {labels.shape}, but there are {n_cells} cells"
+        )
+    missing = sum(label is None or label != label for label in labels.tolist())
+    if missing:
+        raise InvalidValue(
+            "batch", NO_VALUE, f"is missing for {missing} cells", "fill or remove them"
+        )
+    return np.unique(labels.astype(str), return_inverse=True, return_counts=True)
 
 
 @one_thread_if_forked
@@ -238,17 +302,13 @@ def build_problems(
     graph: sparse.csr_array | None = None,
     batch: ArrayLike | None = None,
     whole_space: bool = False,
-) -> list[Problem]:
+) -> list[Cells]:
     """Reduce all cells, or each batch, computing what was not given: coordinates whose span is V,
     shape (n_cells, r), and a checked graph (:func:`~glfs_bio.cells.graph.check_graph`).  Shapes:
     `representation` (n_cells, r).
     """
     whole = in_range(dense_if_flat(RowMatrix(data)))
-    if batch is None:
-        return _with_components_logged(
-            [_reduced(whole, spec, representation, graph, "the cells", whole_space)]
-        )
-    if graph is not None:
+    if batch is not None and graph is not None:
         raise InvalidValue(
             "graph",
             NO_VALUE,
@@ -256,24 +316,15 @@ def build_problems(
             "remove one of the two",
         )
     batches = split(batch, data.shape[0])
-    warn_of_few(batch, data.shape[0])
-    return _with_components_logged(
-        [
-            _reduced(
-                RowMatrix(whole, one.cells),
-                spec,
-                None if representation is None else representation[one.cells],
-                None,
-                one.name,
-                whole_space,
-            )
-            for one in batches
-        ]
-    )
-
-
-def _with_components_logged(sets: list[Problem]) -> list[Problem]:
-    """The same, and a message where a graph has parts that are not joined."""
+    if batch is not None:
+        warn_of_few(batch, data.shape[0])
+    sets = []
+    for label, cells in batches:
+        own, where, name = whole, representation, "the cells"
+        if cells is not None:
+            own, name = RowMatrix(whole, cells), f"the cells of batch {label!r}"
+            where = None if representation is None else representation[cells]
+        sets.append(_reduced(own, spec, where, graph, name, whole_space))
     most = max(one.graph_components for one in sets)
     if most > 1:
         log.warning(
@@ -292,15 +343,14 @@ def _reduced(
     graph: sparse.csr_array | None,
     cells_are: str,
     whole_space: bool,
-) -> Problem:
+) -> Cells:
     """One set of cells, which messages call `cells_are`."""
-    full_rank = spec.n_comps is None
-    every, sample = look(data, whole=full_rank, random_state=spec.random_state)
-    if not every.variance.any():
+    sample = look(data, whole=spec.n_comps is None, random_state=spec.random_state)
+    if not sample.variance.any():
         raise InvalidValue("X", NO_VALUE, f"has no gene that varies over {cells_are}")
     with few_threads(spec.n_comps or min(data.shape)):
-        problem = _build(data, every, sample, spec, representation, graph, whole_space)
-        if problem.axes.strengths[0] >= chance.SETTINGS.evident:
+        problem = _build(data, sample, spec, representation, graph, whole_space)
+        if problem.axes.strengths[0] >= noise.EVIDENT:
             return problem
         # Coordinates and a graph that are given are those of the cells, which stay.
         where = None if representation is None else sample.rows(representation)
@@ -317,33 +367,32 @@ def _by_chance(
 ) -> float:
     """How strong the leading axis is where genes are permuted over the cells."""
     farthest = 0.0
-    for permuted in chance.draws(data, spec.random_state):
-        rows = RowMatrix(permuted)
-        every, sample = look(rows, whole=True, random_state=spec.random_state)
-        problem = _build(rows, every, sample, spec, representation, graph, whole_space)
+    for permuted in noise.permutations(data, spec.random_state):
+        rows = RowMatrix(permuted, checked=True)
+        sample = look(rows, whole=True, random_state=spec.random_state)
+        problem = _build(rows, sample, spec, representation, graph, whole_space)
         farthest = max(farthest, float(problem.axes.strengths[0]))
     return farthest
 
 
 def _build(
     data: RowMatrix,
-    every: Moments,
     sample: Sample,
     spec: StructureSpec,
     representation: Array | None,
     graph: sparse.csr_array | None,
     whole_space: bool,
-) -> Problem:
+) -> Cells:
     n_comps, n_neighbors, seed = spec.n_comps, spec.n_neighbors, spec.random_state
     all_at_hand = sample.chosen is None
     spread = None
     where: Matrix = representation
     if representation is None:
-        where, spread = _components(data, every, sample, graph, spec)
+        where, spread = _components(data, sample, graph, spec)
     near = graph  # among the sampled cells
     if graph is None or not all_at_hand:
         near = graphs.knn_graph(sample.rows(where), n_neighbors, seed)
-    residuals = noise.measure(sample.data, every.variance, near, sample.variance)
+    residuals = noise.measure(sample.data, sample.variance, near, sample.own_variance)
     if graph is None:
         graph = near if all_at_hand else graphs.knn_graph(where, n_neighbors, seed)
     if spread is not None:
@@ -361,10 +410,18 @@ def _build(
             "is the same for all cells, or for those of a batch",
             "recompute it, or leave it out",
         )
-    projections[every.variance == 0] = 0.0  # where rounding left some
-    units, noise_level = _units(spec.standardize, every.variance, residuals)
+    projections[sample.variance == 0] = 0.0  # where rounding left some
+    units, noise_level = np.ones_like(sample.variance), 1.0
+    if spec.standardize in ("auto", "noise"):
+        units = noise.gene_units(sample.variance, residuals)
+    else:
+        if spec.standardize == "unit":
+            units = noise.inverse_root(sample.variance)
+        alive = sample.variance > 0
+        noise_level = float(np.mean(units[alive] ** 2 * residuals[alive]))
     form = graphs.quadratic_form(graph, basis)
-    return Problem(
+    components = csgraph.connected_components(graph, directed=False, return_labels=False)
+    return Cells(
         data=sample.data,
         data_graph=near,
         graph=graph,
@@ -372,30 +429,17 @@ def _build(
         basis=np.ascontiguousarray(basis),
         projections=np.ascontiguousarray(projections),
         stiffness=basis.T @ basis + spec.lambda1 * form,
-        variance=every.variance,
+        variance=sample.variance,
         residuals=residuals,
-        assay_noise=noise.of_assay(every.variance, residuals),
+        assay_noise=noise.of_assay(sample.variance, residuals),
         units=units,
         noise_level=noise_level,
-        graph_components=graphs.n_components(graph),
-        full_rank=n_comps is None,
+        graph_components=int(components),
     )
-
-
-def _units(standardize: str | None, variance: Array, residuals: Array) -> tuple[Array, float]:
-    """What genes are multiplied with, and their mean noise then."""
-    if standardize in ("auto", "noise"):
-        return noise.gene_units(variance, residuals), 1.0
-    units = np.ones_like(variance)
-    if standardize == "unit":
-        units = noise.inverse_root(variance)
-    alive = variance > 0
-    return units, float(np.mean(units[alive] ** 2 * residuals[alive]))
 
 
 def _components(
     data: RowMatrix,
-    every: Moments,
     sample: Sample,
     graph: sparse.csr_array | None,
     spec: StructureSpec,
@@ -406,25 +450,26 @@ def _components(
     components and the genes' projections on it, which come out of the same passes.
     """
     n_comps, seed = spec.n_comps, spec.random_state
-    scale = np.ones_like(every.variance)
+    scale = np.ones_like(sample.variance)
     start = None
     if spec.standardize == "unit":
-        scale = noise.inverse_root(every.variance)
+        scale = noise.inverse_root(sample.variance)
     if spec.standardize in ("auto", "noise"):
         used, near, first = sample, graph, None
         if near is None or sample.chosen is not None:
             used = sample.part(FIRST_LOOK, seed)
-            first = _coordinates(used, scale, n_comps, seed, pca.RULES.leading)
+            first = _coordinates(used, scale, n_comps, seed, pca.LEADING)
             near = graphs.knn_graph(first, spec.n_neighbors, seed)
-        residuals = noise.measure(used.data, every.variance, near, used.variance)
+        residuals = noise.measure(used.data, used.variance, near, used.own_variance)
         scale = noise.inverse_root(residuals)
         if first is not None and n_comps is not None:
-            start = ScaledGenes.of(used.products, scale).weights(first - first.mean(axis=0))
+            start = ScaledGenes(used.products, scale).weights(first - first.mean(axis=0))
     if n_comps is None or sample.chosen is None:
-        return _coordinates(sample, scale, n_comps, seed, pca.RULES.every, start), None
-    start = pca.loadings(sample.products, n_comps + pca.SPARE, scale, seed, start)
+        return _coordinates(sample, scale, n_comps, seed, pca.EVERY, start), None
+    genes = ScaledGenes(sample.products, scale)
+    start = pca.loadings(genes, n_comps + pca.SPARE, seed, start)
     where, basis, projections = pca.spread(
-        data, start, n_comps, every.mean, scale, mostly_zero=is_sparse(sample.data)
+        data, start, n_comps, sample.mean, scale, mostly_zero=is_sparse(sample.data)
     )
     return where, (basis, projections)
 

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import logging
+import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph
-from sklearn.neighbors import kneighbors_graph
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import pairwise_distances
+from sklearn.neighbors import NearestNeighbors, kneighbors_graph
 
 from .. import checks
-from ..data.indices import check_indices
-from ..data.matrix import RowMatrix, no_rows, with_values
-from ..data.products import Sparse
-from ..data.threads import one_thread_if_forked
+from ..data import threads
+from ..data.matrix import RowMatrix, check_indices, no_rows, with_values
+from ..data.products import csr_product
 from ..errors import NO_VALUE, InvalidValue
-from . import neighbors
 
 if TYPE_CHECKING:
-    from .._typing import Array, Matrix
+    from .._typing import Array, Index, Matrix
     from ..data.matrix import Sums
+
+log = logging.getLogger(__name__)
 
 LAPLACIANS = ("normalized", "unnormalized")
 _SYMMETRY = 1e-5
@@ -28,19 +33,16 @@ MOST_EXACT = 20_000
 #: Neighbours of a cell: so many, of few cells a share of them, but no fewer than the last.
 _USUAL, _SHARE, _FEWEST = 15, 0.05, 8
 
-
-def neighbors_of_each(n_cells: int, n_neighbors: int | None = None) -> int:
-    """Return how many neighbours a cell has in a graph of `n_cells`.
-
-    None: 15, of fewer than 300 cells a twentieth of them, and at least 8.  Fifteen neighbours among
-    72 samples are more than a class of them may have.
-    """
-    if n_neighbors is None:
-        n_neighbors = min(_USUAL, max(_FEWEST, int(_SHARE * n_cells)))
-    return min(n_neighbors, n_cells - 1)
+#: Of approximate neighbours; settled by trial, ``benchmarks/ARCHIVE.md`` has it beside other
+#: libraries.  Cells that are put into clusters at a time, and cells of a cluster, in the mean.
+_CHUNK, _CELLS_OF_CLUSTER = 2**14, 400
+#: Cells for each cluster that k-means sees, at most in all, and how often it moves the clusters.
+_SAMPLE, _MOST_SAMPLED, _ROUNDS = 64, 50_000, 15
+#: Cells that are looked at for each cell, at least, and for each neighbour that is wanted.
+_CANDIDATES, _PER_NEIGHBOR = 5000, 100
 
 
-@one_thread_if_forked
+@threads.one_thread_if_forked
 def knn_graph(
     representation: Matrix, n_neighbors: int | None = None, random_state: int | None = 0
 ) -> sparse.csr_array:
@@ -50,11 +52,16 @@ def knn_graph(
     Two cells are joined when either is among the `n_neighbors` nearest of the other, with weight
     ``exp(−distance² / bandwidth)``; the latter is the mean squared distance of joined cells, and
     the weights do not depend on the unit of the representation.  Neighbours are exact up to
-    :data:`MOST_EXACT` cells, and nearly all are found beyond (:mod:`.neighbors`).
+    :data:`MOST_EXACT` cells, and nearly all are found beyond.
+
+    Shapes: `representation` (n_cells, r).
     """
-    n_neighbors = neighbors_of_each(representation.shape[0], n_neighbors)
-    if representation.shape[0] > MOST_EXACT:
-        distances = neighbors.distances(representation, n_neighbors, random_state)
+    n_cells = representation.shape[0]
+    if n_neighbors is None:
+        n_neighbors = min(_USUAL, max(_FEWEST, int(_SHARE * n_cells)))
+    n_neighbors = min(n_neighbors, n_cells - 1)
+    if n_cells > MOST_EXACT:
+        distances = approximate_distances(representation, n_neighbors, random_state)
     else:
         distances = sparse.csr_array(
             kneighbors_graph(representation, n_neighbors, mode="distance", include_self=False)
@@ -66,6 +73,76 @@ def knn_graph(
     else:
         squared[:] = 1.0
     return sparse.csr_array(distances.maximum(distances.T))
+
+
+def approximate_distances(
+    cells: Array, n_neighbors: int, random_state: int | None
+) -> sparse.csr_array:
+    """Distances to nearly the nearest cells, shape (n_cells, n_cells), in single precision.
+
+    Parameters as of :func:`approximate_neighbors`.
+    """
+    near, far = approximate_neighbors(cells, n_neighbors, random_state)
+    other = near != np.arange(len(cells), dtype=np.int32)[:, None]
+    ends = np.concatenate([[0], np.cumsum(other.sum(axis=1))])
+    graph = sparse.csr_array((far[other], near[other], ends), shape=(len(cells),) * 2)
+    graph.sort_indices()
+    return graph
+
+
+def approximate_neighbors(
+    cells: Array, n_neighbors: int, random_state: int | None
+) -> tuple[Index, Array]:
+    """Nearly the nearest cells of every cell and their distances, the nearest first.
+
+    Cells are put into clusters.  For the cells of a cluster all distances are computed to those of
+    the clusters nearest to it, as by an inverted file (Sivic and Zisserman 2003).
+
+    Shapes: `cells` (n_cells, r).  Two of shape (n_cells, n_neighbors + 1), in single precision.  Of
+    several cells in one place the cell itself may be missing.
+    """
+    cells = np.asarray(cells, dtype=np.float32)
+    n_candidates = max(_CANDIDATES, _PER_NEIGHBOR * n_neighbors)
+    shape = len(cells), n_neighbors + 1
+    near: Index = np.empty(shape, dtype=np.int32)
+    far: Array = np.empty(shape, dtype=np.float32)
+    members, centers = _clusters(cells, random_state)
+    sizes = np.array([len(of_cluster) for of_cluster in members])
+
+    def look(own: Index, apart: Array) -> tuple[Index, Array, Index]:
+        nearest = np.argsort(apart, kind="stable")
+        enough = 1 + np.searchsorted(np.cumsum(sizes[nearest]), n_candidates)
+        others = np.concatenate([members[cluster] for cluster in nearest[:enough]])
+        finder = NearestNeighbors(n_neighbors=n_neighbors + 1, algorithm="brute")
+        lengths, places = finder.fit(cells[others]).kneighbors(cells[own])
+        return own, lengths, others[places]
+
+    done = 0
+    for own, lengths, found in threads.in_order(look, members, pairwise_distances(centers)):
+        far[own], near[own] = lengths, found
+        done += len(own)
+        progress = {"stage": "finding neighbours", "n_done": done, "n_all": len(cells)}
+        log.info("neighbours of %d of %d cells found", done, len(cells), extra=progress)
+    return near, far
+
+
+def _clusters(cells: Array, random_state: int | None) -> tuple[list[Index], Array]:
+    """Cells of each cluster, and the centres, by k-means on some of the cells."""
+    n_clusters = max(1, len(cells) // _CELLS_OF_CLUSTER)
+    n_sampled = min(_SAMPLE * n_clusters, _MOST_SAMPLED, len(cells))
+    n_sampled = max(n_sampled, n_clusters)
+    sample = np.random.default_rng(random_state).choice(len(cells), n_sampled, replace=False)
+    model = KMeans(n_clusters, init="random", n_init=1, max_iter=_ROUNDS, random_state=random_state)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # identical cells: fewer clusters
+        with threads.one_thread():  # threads would add up in any order
+            model.fit(cells[sample])
+    chunks = np.split(cells, range(_CHUNK, len(cells), _CHUNK))
+    found = np.concatenate(list(threads.in_order(model.predict, chunks)))
+    filled, found = np.unique(found, return_inverse=True)
+    ends = np.cumsum(np.bincount(found))[:-1]
+    members = np.split(np.argsort(found, kind="stable"), ends)
+    return members, model.cluster_centers_[filled]
 
 
 def check_graph(graph: Matrix, n_cells: int, name: str = "graph") -> sparse.csr_array:
@@ -105,11 +182,6 @@ def check_graph(graph: Matrix, n_cells: int, name: str = "graph") -> sparse.csr_
     return graph
 
 
-def n_components(graph: sparse.csr_array) -> int:
-    """Number of connected components."""
-    return int(csgraph.connected_components(graph, directed=False, return_labels=False))
-
-
 def laplacian(graph: sparse.csr_array, kind: str = "normalized") -> sparse.csr_array:
     """``L = D − Γ`` of similarities Γ and degrees D, or normalised ``I − D^(-1/2) Γ D^(-1/2)``.
 
@@ -125,7 +197,7 @@ def quadratic_form(graph: sparse.csr_array, vectors: Array, kind: str = "normali
     if kind == "normalized":
         inverse = np.divide(1.0, np.sqrt(degrees), out=np.zeros_like(degrees), where=degrees > 0)
         degrees = np.sign(degrees)
-    (form,), _ = RowMatrix(graph).sweep(_form_of_rows, vectors, degrees, inverse)
+    (form,), _ = RowMatrix(graph, checked=True).sweep(_form_of_rows, vectors, degrees, inverse)
     return np.asarray((form + form.T) / 2.0)
 
 
@@ -137,5 +209,5 @@ def _form_of_rows(
         of_rows = np.repeat(inverse[rows], np.diff(block.indptr))
         block = with_values(block, block.data * of_rows * inverse[block.indices])
     own = vectors[rows]
-    apart = own * degrees[rows, None] - Sparse(block).times(vectors)
+    apart = own * degrees[rows, None] - csr_product(block, vectors)
     return (own.T @ apart,), no_rows(block)

@@ -6,7 +6,7 @@ matrix ``XVVᵀ``; the number of cells is gone from all that follows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,29 +29,24 @@ if TYPE_CHECKING:
     from ..data.products import Products
 
 _RANK_TOLERANCE = 1e-10
+#: Copies, at the least, of genes × rank and of cells × rank that full rank takes.
+_OF_GENES = 4
+_OF_CELLS = 8
 #: Cells whose scores are turned at once.
 _ROWS = 2**16
 _EIGENVALUE_TOLERANCE = 1e-9
 
 
-@dataclass(frozen=True)
-class Rules:
-    """When the iteration ends, and how wide its blocks are."""
-
-    #: Share of the sum of the eigenvalues that the last product may still add, where the leading
-    #: axes matter, and where all do
-    leading: float = 5e-3
-    every: float = 3e-4
-    most: int = 20
-    #: So few products that span the whole space are all made
-    few: int = 10
-    #: Columns of a block are the nearest multiple: what registers and lines of a cache hold
-    lanes: int = 16
-    #: Longer axes, in units of the longest, are no rounding
-    sure: float = 1e-6
-
-
-RULES = Rules()
+#: Share of the sum of the eigenvalues that the last product may still add: where the leading
+#: directions matter, and where all do.
+LEADING, EVERY = 5e-3, 3e-4
+#: Products at most, and so few that span all there is are all made.
+_MOST, _FEW = 20, 10
+#: Columns of a block are the multiple of this nearest to the vectors asked for: what registers and
+#: lines of a cache hold.
+_LANES = 16
+#: Directions that are longer, in units of the longest, are no rounding.
+_SURE = 1e-6
 #: Components of a sample beyond those asked for: :func:`spread` finds those of all cells in them.
 SPARE = 6
 
@@ -61,7 +56,7 @@ def leading_eigenvectors(
     size: int,
     n_vectors: int,
     random_state: int | None,
-    tolerance: float = RULES.every,
+    tolerance: float = EVERY,
     rounding: float = _EIGENVALUE_TOLERANCE,
     start: Array | None = None,
 ) -> tuple[Array, Array]:
@@ -72,11 +67,11 @@ def leading_eigenvectors(
     Those up to the share `rounding` of the largest are rounding of `times`.  Vectors near the
     leading ones may be given to `start` with, shape (size, k).
     """
-    width = min(max(1, round(n_vectors / RULES.lanes)) * RULES.lanes, size)
+    width = min(max(1, round(n_vectors / _LANES)) * _LANES, size)
     spanning = -(-size // width)
-    if spanning <= RULES.few:
+    if spanning <= _FEW:
         tolerance = 0.0
-    steps = min(max(RULES.most, -(-n_vectors // width) + 1), spanning)
+    steps = min(max(_MOST, -(-n_vectors // width) + 1), spanning)
     outside = np.random.default_rng(random_state).normal(size=(size, width))
     if start is not None:  # of the length of the others, whatever its unit
         given = start[:, :width]
@@ -109,7 +104,7 @@ def _directions(outside: Array, basis: Array, scale: float) -> Array:
     """Orthonormal basis of vectors that are outside the span of `basis`, up to rounding."""
     directions, triangle = qr(outside, mode="economic", check_finite=False)
     lengths = np.abs(np.diag(triangle))
-    if lengths.min() > RULES.sure * max(scale, lengths.max()):
+    if lengths.min() > _SURE * max(scale, lengths.max()):
         return np.asarray(directions)
     outside = outside - basis @ (basis.T @ outside)
     directions, triangle, _ = qr(outside, mode="economic", pivoting=True, check_finite=False)
@@ -158,13 +153,36 @@ def full_rank(data: Matrix, *, whole_space: bool = False) -> Array:
     return orthonormal(doubled(data.toarray() if sparse.issparse(data) else data))
 
 
+def full_rank_fits(n_cells: int, n_genes: int) -> None:
+    """Refuse the problem at full rank where it would need more memory than there is."""
+    there_is = _installed()
+    rank = min(n_cells, n_genes)
+    needed = 8 * rank * (_OF_GENES * n_genes + _OF_CELLS * n_cells)
+    if there_is is not None and needed > there_is:
+        raise InvalidValue(
+            "n_comps",
+            None,
+            f"needs about {needed / 1e9:.0f} GB for {n_cells} cells × {n_genes} genes, but "
+            f"{there_is / 1e9:.0f} GB are available",
+            "give it a number, such as 50",
+        )
+
+
+def _installed() -> int | None:
+    """Bytes of memory, None where the system does not say."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return None
+
+
 def principal_components(
     data: Matrix | Products,
     n_comps: int,
     random_state: int | None = 0,
     *,
     scale: Array | None = None,
-    tolerance: float = RULES.every,
+    tolerance: float = EVERY,
     start: Array | None = None,
 ) -> Array:
     """Scores of the cells on the leading principal components, shape (n_cells, n_comps).
@@ -173,15 +191,15 @@ def principal_components(
     `tolerance` is that of :func:`leading_eigenvectors`; loadings near those that are looked for may
     be given to `start` with, shape (n_genes, k).
     """
-    known = _known(data)
+    known = data if isinstance(data, Dense | Sparse) else products(data)
     n_cells, n_genes = known.matrix.shape
     scale = np.ones(n_genes) if scale is None else scale
     if n_comps >= min(n_cells, n_genes):
         dense = known.matrix.toarray() if sparse.issparse(known.matrix) else known.matrix
         return np.asarray(PCA(svd_solver="full").fit_transform(dense * scale))
-    genes = ScaledGenes.of(known, scale)
+    genes = ScaledGenes(known, scale)
     if n_cells > n_genes:
-        found = _loadings(genes, n_comps, random_state, tolerance, start)
+        found = loadings(genes, n_comps, random_state, start, tolerance)
         return genes.unit * genes.scores(found)
     values, vectors = leading_eigenvectors(
         lambda scores: genes.scores(genes.weights(scores - scores.mean(axis=0))),
@@ -195,29 +213,14 @@ def principal_components(
     return genes.unit * np.sqrt(values) * vectors
 
 
-def _known(data: Matrix | Products) -> Products:
-    return data if isinstance(data, Dense | Sparse) else products(data)
-
-
 def loadings(
-    data: Matrix | Products,
-    n_comps: int,
-    scale: Array,
-    random_state: int | None,
-    start: Array | None = None,
-) -> Array:
-    """Roughly the leading eigenvectors of ``X̃ᵀX̃``, ``X̃ = (X − mean) diag(scale)``, one a column."""
-    genes = ScaledGenes.of(_known(data), scale)
-    return _loadings(genes, n_comps, random_state, RULES.leading, start)
-
-
-def _loadings(
     genes: ScaledGenes,
     n_comps: int,
     random_state: int | None,
-    tolerance: float,
-    start: Array | None,
+    start: Array | None = None,
+    tolerance: float = LEADING,
 ) -> Array:
+    """Leading eigenvectors of ``X̃ᵀX̃``, one a column, as closely as `tolerance` says."""
     _, vectors = leading_eigenvectors(
         lambda weights: genes.weights(genes.scores(weights)).astype(np.float64, copy=False),
         genes.shape[1],
@@ -241,9 +244,8 @@ def spread(
     (n_genes, k).  Returns scores in single precision (n_cells, r), the same with columns of length
     1, and the projections of the centred genes on these, (n_genes, r).
 
-    `mostly_zero` works on sparse blocks, with scores in single precision, which takes half the
-    time: they are a function of each cell alone, so that their rounding is that of any container.
-    Basis and projections are exact for these scores.
+    Shapes: `start` (n_genes, k).  Scores in single precision (n_cells, r), the same with columns of
+    length 1, and the centred genes' projections on these, (n_genes, r).
     """
     weights, unit = scale[:, None] * start, 1.0
     if mostly_zero:
@@ -277,7 +279,7 @@ def project(data: Matrix | RowMatrix | Products, basis: Array) -> Array:
     centred = basis - basis.mean(axis=0)
     if isinstance(data, Dense | Sparse):
         return data.transposed_times(centred)
-    return RowMatrix(data).weighted_sums(centred)
+    return RowMatrix(data, checked=True).weighted_sums(centred)
 
 
 def _there_and_back(

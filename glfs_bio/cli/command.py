@@ -335,8 +335,8 @@ def _target(own: Parameter) -> Parameter:
 
 def _help(parameter: Parameter, called: Mapping[str, words.Option]) -> str:
     """Return the first sentence of a description, with the values that there are."""
-    first, *bullets = re.split(r"(?:^|\n)- ", parameter.text)
-    first = " ".join(first.split()).partition(". ")[0].removesuffix(".")
+    first = parameter.summary
+    _, *bullets = re.split(r"(?:^|\n)- ", parameter.text)
     choices = [" ".join(one.split()).partition(": ")[0] for one in bullets]
     if not choices and (listed := re.match(r"\{(.*?)\}", parameter.kind)):
         choices = listed[1].split(", ")

@@ -198,11 +198,6 @@ def demo(
 
     Example: glfs-bio demo -o demo
     """
-    run_demo(output, overwrite=overwrite)
-
-
-def run_demo(output: Path, *, overwrite: bool) -> None:
-    """Select, compare, print a table, and write a panel, a gene list and a picture."""
     from .._files import check_target
 
     output.mkdir(exist_ok=True)

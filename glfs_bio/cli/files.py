@@ -289,7 +289,7 @@ def put_names(names: Sequence[str], target: Path | None, *, overwrite: bool) -> 
     if target is None or is_one(target):
         _stdout().write("".join(f"{printable(name)}\n" for name in names))
         return
-    from ..platform.sheets import check_names
+    from ..vendors.sheets import check_names
 
     with naming(path="genes"):
         check_names(names, target)

@@ -49,8 +49,8 @@ def written(name: str, annotation: str) -> As:
 
 def panel(text: str, argument: str = "panel") -> str | Sequence[str | re.Pattern[str]]:
     """Return a panel: names out of a file or with commas between them, else a key or a column."""
-    from ..platform.forms import ENDINGS
-    from ..platform.sheets import ending
+    from ..vendors.forms import ENDINGS
+    from ..vendors.sheets import ending
 
     if _is_list(text):
         return genes([text], argument) or text
@@ -78,7 +78,7 @@ def panels(words: list[str], argument: str) -> dict[str, Any]:
 
 def names(text: str, _: str = "") -> list[str]:
     """Return names of genes: of a file, with or without ``@``, or with commas between them."""
-    from ..platform.forms import read_panel
+    from ..vendors.forms import read_panel
 
     if "," in text:
         return [name for part in text.split(",") if (name := part.strip())]
@@ -164,7 +164,7 @@ def _pair(word: str, argument: str, allowed: str) -> tuple[str, float]:
 
 
 def _file_of_lists(text: str, _: str) -> dict[str, list[str]]:
-    from ..platform.gmt import read_gmt
+    from ..vendors.sheets import read_gmt
 
     return read_gmt(text)
 

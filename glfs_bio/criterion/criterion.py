@@ -28,21 +28,14 @@ if TYPE_CHECKING:
     from ..cells.cells import Cells
 
 
-@dataclass(frozen=True)
-class Settings:
-    """What was settled by trial, once for all data sets; ``benchmarks/ARCHIVE.md`` says how."""
-
-    #: Of ``Σ g_j g_jᵀ`` and of the like sums for labels and cell variables: 0 weighs all axes alike
-    #: (A-optimal designs), 1 is the error of predicting every gene (I-optimal)
-    power: float = 0.5
-    #: τ of ``λ2 = τ · n · Tr K / r``, the noise of a measured gene, where genes are predicted, and
-    #: where labels and cell variables are: less favours accuracy and rare types, more favours the
-    #: same genes from other cells
-    noise: float = 0.2
-    noise_of_cells: float = 0.05
-
-
-SETTINGS = Settings()
+#: Settled by trial, once for all data sets; ``benchmarks/ARCHIVE.md`` says how.  Power of
+#: ``Σ g_j g_jᵀ`` and of the like sums for labels and numbers of the cells: 0 is all directions
+#: alike (A-optimal designs), 1 the error of predicting every gene (I-optimal).
+POWER = 0.5
+#: τ of ``λ2 = τ · n · Tr K / r``, the noise of a measured gene against the structure: where genes
+#: are to be predicted, and where labels and numbers of the cells are.  Less favours accuracy and
+#: rare types, more favours the same genes from other cells.
+NOISE, NOISE_OF_CELLS = 0.2, 0.05
 #: A length or a trace that is smaller is rounding.
 NOTHING = 1e-20
 #: An eigenvalue of a smaller share of the largest is zero.
@@ -50,50 +43,6 @@ _ROUNDING = 1e-12
 #: γ of :mod:`.across`, for errors between 1 and 0;
 #: ``benchmarks/ARCHIVE.md`` has the trials.
 SHARPNESS = 100.0
-
-
-@dataclass(frozen=True)
-class View:
-    """One set of cells as a term sees it."""
-
-    problem: Cells
-    #: Of a whitened gene that stands for one measurement: the unit of ``g_i``
-    length: float
-    #: Of the cells, with mean 1, shape (n_cells,); None: equal
-    weights: Array | None
-
-    def some(self, genes: Index | slice) -> Array:
-        """``g_i`` of some genes in units of noise, shape (len(genes), r)."""
-        return np.asarray(self.problem.whitened.genes[genes] / self.length)
-
-    @cached_property
-    def counts(self) -> Array:
-        """How much each cell counts, shape (n_cells,)."""
-        return np.ones(self.problem.n_cells) if self.weights is None else self.weights
-
-    @cached_property
-    def gram(self) -> Array:
-        """``Σ g_i g_iᵀ``, shape (r, r)."""
-        return self._whitened(self.problem.scatter) / self.length**2
-
-    def counted(self, scatter: Array) -> Array:
-        """``Σ u_j² c_j c_jᵀ`` of genes, whitened, as if a cell of weight 2 were two cells."""
-        if self.weights is None:
-            return self._whitened(scatter)
-        cells = self.problem.basis
-        within = cells.T @ (cells * self.weights[:, None])
-        return self._whitened(within @ scatter @ within)
-
-    def _whitened(self, scatter: Array) -> Array:
-        _, kappa, basis = self.problem.whitened
-        whitening = basis * np.sqrt(kappa)
-        return np.asarray(whitening.T @ scatter @ whitening)
-
-    def coordinates(self, values: Array) -> Array:
-        """``ZᵀY`` of values of the cells, shape (r, n_values)."""
-        _, kappa, basis = self.problem.whitened
-        within = np.asarray(self.problem.basis.T @ values)
-        return np.asarray((basis / np.sqrt(kappa)).T @ within)
 
 
 class Term(ABC):
@@ -107,41 +56,41 @@ class Term(ABC):
         return self
 
     @abstractmethod
-    def matrix(self, view: View) -> Array:
-        """W of any trace, shape (r, r); zero where these cells have nothing of it."""
+    def matrix(self, cells: Cells, weights: Array | None) -> Array:
+        """W of any trace, shape (r, r); zero where these cells have nothing of it.
+
+        `weights` says how much each cell counts, with mean 1, shape (n_cells,); None: all alike.
+        """
 
 
 @dataclass(frozen=True)
-class Structure(Term):
+class StructureTerm(Term):
     """All that genes vary in above their noise: ``(Σ_j H g_j g_jᵀ H)^½`` over all genes."""
 
-    def matrix(self, view: View) -> Array:
+    def matrix(self, cells: Cells, weights: Array | None) -> Array:
         """W, shape (r, r)."""
-        above = view.problem.above_noise
-        return rooted(view.counted(above @ view.problem.scatter @ above))
+        above = cells.above_noise
+        return rooted(cells.counted(above @ cells.scatter @ above, weights))
 
 
 @dataclass(frozen=True)
 class Target:
     """What a panel should preserve of one set of cells: terms with their shares."""
 
-    #: With their shares
-    terms: tuple[tuple[Term, float], ...] = ((Structure(), 1.0),)
-    #: Of the cells, shape (n_cells,); None: equal
+    terms: tuple[tuple[Term, float], ...] = ((StructureTerm(), 1.0),)
+    #: How much each cell counts, shape (n_cells,); None: all the same.
     weights: Array | None = None
 
     @property
     def noise(self) -> float:
         """τ, the mean of what suits the terms."""
-        suits = [
-            SETTINGS.noise_of_cells if term.of_cells else SETTINGS.noise for term, _ in self.terms
-        ]
+        suits = [NOISE_OF_CELLS if term.of_cells else NOISE for term, _ in self.terms]
         return float(np.average(suits, weights=[share for _, share in self.terms]))
 
     @property
     def of_structure(self) -> bool:
         """Whether it is the structure and nothing else."""
-        return all(isinstance(term, Structure) for term, _ in self.terms)
+        return all(isinstance(term, StructureTerm) for term, _ in self.terms)
 
     def rows(self, cells: Index | None) -> Self:
         """The same of some cells; None: of all."""
@@ -151,26 +100,22 @@ class Target:
         weights = None if self.weights is None else self.weights[cells]
         return replace(self, terms=terms, weights=weights)
 
-    def view(self, problem: Cells, length: float) -> View:
-        """One set of cells, with these weights."""
+    def matrix(self, cells: Cells) -> Array:
+        """W of trace 1, shape (r, r); zero where these cells have nothing to preserve."""
         weights = self.weights
         if weights is not None and weights.any():
             weights = weights / weights.mean()
-        return View(problem, length, weights)
-
-    def matrix(self, view: View) -> Array:
-        """W of trace 1, shape (r, r); zero where these cells have nothing to preserve."""
-        total = np.zeros_like(view.problem.stiffness)
+        total = np.zeros_like(cells.stiffness)
         for term, share in self.terms:
-            total += share * _of_trace_one(term.matrix(view))
+            total += share * _of_trace_one(term.matrix(cells, weights))
         return _of_trace_one(total)
 
 
 class Criterion:
     """F over one set of cells, or over several (batches): the mean, or the worst of them.
 
-    Over the worst a set counts by the share of what all genes preserve of it that is still missing,
-    so that sets of little structure count like others.
+    Over the worst a set counts by the share of what all genes keep of it that is still missing, so
+    that sets of little structure count like others.
     """
 
     def __init__(
@@ -182,18 +127,24 @@ class Criterion:
         efficiency: Array | None = None,
     ) -> None:
         self.sets = tuple(problems)
-        #: What is preserved of each set
+        #: What is to be preserved of each set of cells; None: the structure
         self.targets = (Target(),) * len(self.sets) if targets is None else tuple(targets)
-        #: The set counts of which least is preserved
+        #: Whether the set counts of which least is preserved
         self.worst = worst
         #: Relative detection efficiency of each gene on the target platform, at most 1, shape
         #: (n_genes,); None: that of the reference
         self.efficiency = efficiency
-        self._views = [
-            what.view(problem, np.sqrt(what.noise * units_of_noise(problem)))
-            for problem, what in zip(self.sets, self.targets, strict=True)
+        #: Whether the largest of the levels counts, which are the sets; else their sum.
+        self.largest = worst
+        self.n_genes = len(self.sets[0].variance)
+        #: Number of directions over all sets of cells.
+        self.rank = sum(len(cells.stiffness) for cells in self.sets)
+        # of a whitened gene that stands for one measurement: the unit of g_i
+        self._lengths = [
+            np.sqrt(what.noise * units_of_noise(cells))
+            for cells, what in zip(self.sets, self.targets, strict=True)
         ]
-        matrices = [what.matrix(view) for view, what in zip(self._views, self.targets, strict=True)]
+        matrices = [what.matrix(cells) for cells, what in zip(self.sets, self.targets, strict=True)]
         n_filled = sum(bool(matrix.any()) for matrix in matrices)
         if not n_filled:
             raise InvalidValue(
@@ -211,15 +162,26 @@ class Criterion:
 
     @cached_property
     def _reach(self) -> Array:
-        """What all genes keep of each set, shape (n_sets,)."""
-        grams = [view.gram for view in self._views]
-        if self.efficiency is not None:
+        """What all genes keep of each set: ``Tr(W) − Tr(W (I + Σ g_i g_iᵀ)⁻¹)``, (n_sets,)."""
+        if self.efficiency is None:
+            grams = [
+                cells.whitened_form(cells.scatter) / length**2
+                for cells, length in zip(self.sets, self._lengths, strict=True)
+            ]
+        else:
             grams = [genes.T @ genes for genes in self._measured(slice(None))]
-        return np.array([_fallen(*one, gram) for one, gram in zip(self._eigen, grams, strict=True)])
+        fallen = []
+        for (weights, basis), gram in zip(self._eigen, grams, strict=True):
+            covariance = inverse(np.eye(len(gram)) + gram)
+            fallen.append(float(weights @ (1.0 - np.einsum("ij,ij->j", basis, covariance @ basis))))
+        return np.array(fallen)
 
     def _measured(self, genes: Index | slice) -> list[Array]:
         """Genes of each set as the panel's assay sees them, in units of noise."""
-        found = [view.some(genes) for view in self._views]
+        found = [
+            np.asarray(cells.whitened.genes[genes] / length)
+            for cells, length in zip(self.sets, self._lengths, strict=True)
+        ]
         if self.efficiency is None:
             return found
         return [
@@ -235,11 +197,6 @@ class Criterion:
         shares = np.zeros(len(self.sets))
         np.divide(1.0, self._reach, out=shares, where=self._reach > 0)
         return shares
-
-    @property
-    def largest(self) -> bool:
-        """Whether the largest of the levels counts, which are the sets; else their sum."""
-        return self.worst
 
     @cached_property
     def floors_of_sets(self) -> Array:
@@ -276,16 +233,6 @@ class Criterion:
         """Share of what should be preserved that all genes preserve, of all sets together."""
         whole = sum(weights.sum() for weights, _ in self._eigen)
         return float(self._reach.sum() / whole) if whole > 0 else 0.0
-
-    @property
-    def n_genes(self) -> int:
-        """Number of genes."""
-        return len(self.sets[0].variance)
-
-    @property
-    def rank(self) -> int:
-        """Number of directions over all sets of cells."""
-        return sum(len(problem.stiffness) for problem in self.sets)
 
     @cached_property
     def scale(self) -> float:
@@ -343,9 +290,9 @@ class Criterion:
         ``Z = V Q diag(1/√κ)``, where ``K = Q diag(κ) Qᵀ``, turned into the eigenbasis of W.
         ``Z E Zᵀ`` is the covariance of what the panel leaves open of a function of the cells.
         """
-        problem = self.sets[block]
-        _, kappa, basis = problem.whitened
-        return np.asarray(problem.basis @ ((basis / np.sqrt(kappa)) @ self._eigen[block][1]))
+        cells = self.sets[block]
+        _, kappa, basis = cells.whitened
+        return np.asarray(cells.basis @ ((basis / np.sqrt(kappa)) @ self._eigen[block][1]))
 
     def losses(self, panel: Index) -> Array:
         """Share that the panel loses without each of its genes, in units of :meth:`preserved`."""
@@ -357,40 +304,29 @@ class Criterion:
         return np.asarray((self._joined(errors + of_levels) - self._joined(errors)) / self.scale)
 
 
-def units_of_noise(problem: Cells) -> float:
+def units_of_noise(cells: Cells) -> float:
     """``λ2`` at which a gene of weight 1 stands for one measurement: ``n · noise · Tr K / r``."""
-    return float(problem.n_cells * problem.noise_level * np.mean(np.diag(problem.stiffness)))
-
-
-def _fallen(weights: Array, basis: Array, gram: Array) -> float:
-    """``Tr(W) − Tr(W (I + Σ g_i g_iᵀ)⁻¹)``, where the sum is known."""
-    covariance = inverse(np.eye(len(gram)) + gram)
-    return float(weights @ (1.0 - np.einsum("ij,ij->j", basis, covariance @ basis)))
+    return float(cells.n_cells * cells.noise_level * np.mean(np.diag(cells.stiffness)))
 
 
 def along(block: Block) -> Array:
-    """``Tr(W E)`` while the genes of a block enter one by one."""
-    inverse = np.eye(len(block.weights))
+    """``Tr(W E)`` while the genes of a block enter, ``E ← E − E g gᵀE/(1 + gᵀE g)`` for each."""
+    covariance = np.eye(len(block.weights))
     errors = np.empty(len(block.genes) + 1)
     errors[0] = block.weights.sum()
     for place, g in enumerate(block.genes, start=1):
-        u = inverse @ g
+        u = covariance @ g
         s = 1.0 + g @ u
         errors[place] = errors[place - 1] - block.weights @ u**2 / s
-        inverse -= np.outer(u, u) / s
+        covariance -= np.outer(u, u) / s
     return errors
-
-
-def gram_of(genes: Array) -> Array:
-    """``Σ_j g_j g_jᵀ``."""
-    return np.asarray(genes.T @ genes)
 
 
 def rooted(matrix: Array) -> Array:
     """A power of a positive semidefinite matrix, whose zeros stay zero: a root of them is large."""
     values, basis = np.linalg.eigh(matrix)
     values[values < _ROUNDING * values[-1]] = 0.0
-    return np.asarray((basis * np.maximum(values, 0.0) ** SETTINGS.power) @ basis.T)
+    return np.asarray((basis * np.maximum(values, 0.0) ** POWER) @ basis.T)
 
 
 def _of_trace_one(matrix: Array) -> Array:

@@ -39,14 +39,14 @@ _ROUNDING = 1e-12
 class Axis:
     """An axis of the structure that a panel leaves unexplained."""
 
-    #: Its set of cells
+    #: Which set of cells it is of
     block: int
     #: μ as a share of all that is unexplained
     share: float
-    #: How each gene varies along it, noise-standardised, shape (n_genes,); positive for the gene
-    #: that varies most
+    #: How each gene varies along it, noise-standardised, shape (n_genes,).  The gene that varies
+    #: most is on the positive side.
     genes: Array
-    #: How each cell of the set varies along it, shape (n_cells,), with the same sign
+    #: How each cell of the set varies along it, shape (n_cells,), on the same sides
     cells: Array
 
 
@@ -57,22 +57,24 @@ class Pairs:
     #: Labels of the pairs, shape (n_pairs,)
     first: Index
     second: Index
-    #: Share of the distance of their means, shape (n_pairs,): ``1 − δᵀ E δ / δᵀ δ`` with the
-    #: difference δ of the mean rows of Z
+    #: Share of the distance of their means that is preserved, shape (n_pairs,): with the difference
+    #: δ of the mean rows of Z it is ``1 − δᵀ E δ / δᵀ δ``
     preserved: Array
-    #: How much less is preserved without each gene, shape (n_pairs, len(panel))
+    #: By how much less is preserved without each gene, shape (n_pairs, len(panel))
     work: Array
 
 
 class Substitutions(NamedTuple):
     """What comes of replacing genes i of a panel S (rows) by genes j (columns)."""
 
-    #: ``F(S − i + j) − F(S)``, as a share of what all genes preserve: negative where j is better
-    #: than i, infinite where j is in the panel
+    #: ``F(S − i + j) − F(S)``, as a share of what all genes preserve: below zero j is better than
+    #: i; infinite where j is in the panel
     lost: Array
-    #: How much less the panel needs i with j, ``(F(S − i) − F(S)) − (F(S − i + j) − F(S + j))``, as
-    #: a share of the same for a second measurement of i; so a gene that is merely good has no
-    #: score.  0 where j is in the panel.
+    #: How much of what i does for the panel j does as well, where 1 is a second measurement of i:
+    #: by how much less the panel needs i beside j,
+    #: ``(F(S − i) − F(S)) − (F(S − i + j) − F(S + j))``, over the same for a second measurement of
+    #: i itself.  A gene that is merely good to have loses little too, but has no score.  Zero where
+    #: j is in the panel.
     score: Array
 
 
@@ -80,7 +82,9 @@ class MeasuredPanel:
     """The genes of a panel, and E once they are measured."""
 
     def __init__(self, criterion: Criterion, genes: Index) -> None:
+        #: F
         self.criterion = criterion
+        #: Genes of the panel
         self.genes = genes
 
     @cached_property

@@ -29,15 +29,15 @@ N_DRAWS = 20
 class Detection:
     """What the target platform detects of each gene; None is that of the reference."""
 
-    #: Relative detection efficiency, shape (n_genes,).
+    #: Relative detection efficiency, shape (n_genes,)
     efficiency: Array | None = None
-    #: Standard deviation of its logarithm, shape (n_genes,).
+    #: Standard deviation of its logarithm, shape (n_genes,)
     spread: Array | None = None
-    #: Probability that a gene fails, shape (n_genes,).
+    #: Probability that a gene fails, shape (n_genes,)
     failure: Array | None = None
-    #: Share of what is detected of a gene that comes from others, shape (n_genes,).
+    #: Share of what is detected of a gene that comes from others, shape (n_genes,)
     off_target: Array | None = None
-    #: Whether the worst of the draws counts, and not their mean.
+    #: Whether the worst of the draws counts, and not their mean
     worst: bool = False
     #: Whether each gene can be ordered, shape (n_genes,).
     orderable: NDArray[np.bool_] | None = None
@@ -110,6 +110,7 @@ class OnPlatform(Criterion):
             efficiency=criterion.efficiency,
         )
         self.worst_draw = detection.worst
+        self.largest = self.worst or self.worst_draw
         works, drawn = detection.draws(criterion.n_genes, n_draws, random_state)
         longer = [self._longer(one, works, drawn, detection) for one in self.sets]
         places = [(draw, number) for draw in range(n_draws) for number in range(len(self.sets))]
@@ -126,6 +127,7 @@ class OnPlatform(Criterion):
             for draw, number in places
         ]
         self._draw_of_block = np.array([draw for draw, _ in places])
+        #: Number of draws
         self.n_draws = n_draws
 
     def _longer(self, cells: Cells, works: Array, drawn: Array, detection: Detection) -> Array:
@@ -139,11 +141,6 @@ class OnPlatform(Criterion):
             length = elsewhere(cells.variance, cells.residuals, noise)
             longer[draw] *= np.divide(length, middle, out=np.zeros_like(middle), where=middle > 0)
         return longer
-
-    @property
-    def largest(self) -> bool:
-        """Whether the largest of the levels counts."""
-        return self.worst or self.worst_draw
 
     @property
     def floors(self) -> Array:

@@ -10,46 +10,47 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
-from .criterion import NOTHING, Term, View, gram_of, rooted
+from .criterion import NOTHING, Term, rooted
 
 if TYPE_CHECKING:
     from .._typing import Array, Index
+    from ..cells.cells import Cells
 
 
 @dataclass(frozen=True)
-class Expression(Term):
+class ExpressionTerm(Term):
     """The expression of all genes, which is to be predicted: ``Σ_j c_j c_jᵀ``.
 
     ``c_j`` is gene j in the units of the matrix: genes count by how much they vary.
     Noise is left in: it hardly weighs at exponent 1, and taking it off predicted no better.
     """
 
-    def matrix(self, view: View) -> Array:
+    def matrix(self, cells: Cells, weights: Array | None) -> Array:
         """W, shape (r, r)."""
-        return view.counted(gram_of(view.problem.projections))
+        return cells.counted(cells.projections.T @ cells.projections, weights)
 
 
 @dataclass(frozen=True)
-class Genes(Term):
+class GenesTerm(Term):
     """Some genes, which are to be predicted from the panel: ``Σ_j g_j g_jᵀ`` over them."""
 
     genes: Index
 
-    def matrix(self, view: View) -> Array:
+    def matrix(self, cells: Cells, weights: Array | None) -> Array:
         """W, shape (r, r)."""
-        in_units = view.problem.projections[self.genes] * view.problem.units[self.genes, None]
-        return view.counted(gram_of(in_units))
+        in_units = cells.projections[self.genes] * cells.units[self.genes, None]
+        return cells.counted(in_units.T @ in_units, weights)
 
 
 @dataclass(frozen=True)
-class Labels(Term):
+class LabelsTerm(Term):
     """Classes of cells, to be told apart.
 
     ``(Σ_{m<m'} δ_mm' δ_mm'ᵀ)^½`` with the differences δ, of norm 1, of the mean rows of Z of the
     classes, so that every pair of classes counts alike, however many cells they have.
     """
 
-    #: Class of every cell, −1 where it is unknown, shape (n_cells,)
+    #: Class of every cell, −1 where it is not known, shape (n_cells,).
     codes: Index
     of_cells: ClassVar[bool] = True
 
@@ -57,13 +58,14 @@ class Labels(Term):
         """The same of some cells."""
         return replace(self, codes=self.codes[cells])
 
-    def matrix(self, view: View) -> Array:
+    def matrix(self, cells: Cells, weights: Array | None) -> Array:
         """W, shape (r, r)."""
-        known = (self.codes >= 0) & (view.counts > 0)
+        counts = np.ones(len(self.codes)) if weights is None else weights
+        known = (self.codes >= 0) & (counts > 0)
         classes, codes = np.unique(self.codes[known], return_inverse=True)
         members = np.zeros((len(self.codes), len(classes)))
-        members[known] = np.eye(len(classes))[codes] * view.counts[known, None]
-        means = view.coordinates(members / members.sum(axis=0))
+        members[known] = np.eye(len(classes))[codes] * counts[known, None]
+        means = cells.coordinates(members / members.sum(axis=0))
         first, second = np.triu_indices(len(classes), 1)
         apart = means[:, first] - means[:, second]
         apart = _divided(apart, np.linalg.norm(apart, axis=0))
@@ -71,10 +73,10 @@ class Labels(Term):
 
 
 @dataclass(frozen=True)
-class Values(Term):
+class ValuesTerm(Term):
     """Numbers of the cells: Y has a column each, centred, with squares that sum to 1."""
 
-    #: Shape (n_cells, n_values); not finite where they are unknown
+    #: Not finite where they are not known, shape (n_cells, n_values).
     values: Array
     of_cells: ClassVar[bool] = True
 
@@ -82,14 +84,14 @@ class Values(Term):
         """The same of some cells."""
         return replace(self, values=self.values[cells])
 
-    def matrix(self, view: View) -> Array:
+    def matrix(self, cells: Cells, weights: Array | None) -> Array:
         """W, shape (r, r)."""
         known = np.asarray(np.isfinite(self.values).all(axis=1))
-        counts = known * view.counts
+        counts = known * (1.0 if weights is None else weights)
         values = np.where(known[:, None], self.values, 0.0)
         values = (values - counts @ values / max(counts.sum(), 1.0)) * known[:, None]
         values = _divided(values, np.sqrt(counts @ values**2))
-        coordinates = view.coordinates(values * counts[:, None])
+        coordinates = cells.coordinates(values * counts[:, None])
         return rooted(coordinates @ coordinates.T)
 
 

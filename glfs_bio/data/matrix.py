@@ -7,7 +7,6 @@ array, whose blocks are worked on wherever dask's scheduler puts them.
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
 from operator import add
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -16,10 +15,9 @@ from scipy import sparse
 
 from ..errors import NO_VALUE, InvalidType, InvalidValue
 from . import threads
-from .indices import check_indices
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from .._typing import Array, Index, Matrix
 
@@ -31,22 +29,14 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class Blocks:
-    """How much of a matrix is worked on at once."""
-
-    #: Entries of a block of a dense matrix, and of what is read at once of a sparse one, zeros
-    #: included
-    dense: int = 2**24
-    sparse_read: int = 2**26
-    #: Stored values of a block of a sparse matrix; few more are not reused when freed, and new ones
-    #: were a third of the time of a pass
-    stored: int = 2**20
-    #: Entries of a place for the rows of many parts
-    place: int = 2**24
-
-
-BLOCKS = Blocks()
+#: Entries of a block of a dense matrix, and of what is read at once of a sparse one, where zeros
+#: count.
+DENSE_BLOCK, SPARSE_READ = 2**24, 2**26
+#: Stored values of a block of a sparse matrix.  Arrays of few more are not reused when freed: the
+#: system's time for new ones was a third of a pass.
+SPARSE_BLOCK = 2**20
+#: Entries of a place for the rows of many parts.
+PLACE = 2**24
 
 
 def add_up(left: Sums, right: Sums) -> Sums:
@@ -62,16 +52,25 @@ def no_rows(block: Matrix) -> Matrix:
 class RowMatrix:
     """Cells × genes, some rows at a time."""
 
-    def __init__(self, source: Any, cells: Index | None = None, genes: Index | None = None) -> None:
+    def __init__(
+        self,
+        source: Any,
+        cells: Index | None = None,
+        genes: Index | None = None,
+        *,
+        checked: bool = False,
+    ) -> None:
         if isinstance(source, RowMatrix):
             cells = cells if source.cells is None else _chosen(source.cells, cells)
             genes = genes if source.genes is None else _chosen(source.genes, genes)
-            source = source.source
-        if sparse.issparse(source):
-            check_indices(source, "X")
-            source = _canonical(source)
-        elif isinstance(source, np.matrix):
-            source = np.asarray(source)
+            source, checked = source.source, True
+        #: Whether nothing has to be read or computed to see the matrix.
+        self.in_memory: bool = isinstance(source, np.ndarray) or sparse.issparse(source)
+        self.is_dask: bool = hasattr(source, "__dask_graph__") and hasattr(source, "to_delayed")
+        if self.in_memory:
+            if not checked:
+                check_indices(source, "X")
+            source, cells, genes = _as_block(source, cells, genes), None, None
         elif getattr(source, "format", "csr") != "csr":
             raise InvalidType(
                 "X",
@@ -79,29 +78,19 @@ class RowMatrix:
                 f"is stored as {source.format.upper()}, which cannot be read by cells",
                 "load it into memory, or store it as CSR",
             )
-        if isinstance(source, np.ndarray) or sparse.issparse(source):
-            source, cells, genes = _as_block(source, cells, genes), None, None
         #: NumPy array, CSR or CSC in memory; anything with ``shape``, ``dtype`` and slices of rows,
         #: such as an ``h5py.Dataset``, a ``zarr.Array`` or a sparse dataset of anndata; or a dask
-        #: array
+        #: array with dense or sparse blocks
         self.source: Any = source
-        #: Sorted indices of rows and columns; None: all
+        #: Sorted indices of rows and columns to use; None: all
         self.cells: Index | None = cells
         self.genes: Index | None = genes
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Numbers of cells and genes."""
-        n_cells, n_genes = self.source.shape
-        return (
-            n_cells if self.cells is None else len(self.cells),
-            n_genes if self.genes is None else len(self.genes),
+        n_cells, n_genes = source.shape
+        #: Numbers of cells and genes.
+        self.shape: tuple[int, int] = (
+            n_cells if cells is None else len(cells),
+            n_genes if genes is None else len(genes),
         )
-
-    @property
-    def in_memory(self) -> bool:
-        """Whether nothing has to be read or computed to see the matrix."""
-        return isinstance(self.source, np.ndarray) or sparse.issparse(self.source)
 
     def sweep(self, part: Part, *shared: Any, merge: Merge = add_up) -> tuple[Sums, Matrix]:
         """One pass: the sums of all parts, and their rows below one another.
@@ -112,23 +101,26 @@ class RowMatrix:
         on blocks while the next is read.  Sums are merged in the order of the blocks, so that they
         do not depend on the threads.
         """
-        if _is_dask(self.source):
+        if self.is_dask:
             return self._sweep_dask(part, shared, merge)
         total: Sums = ()
-        stack = _Stack()
         n_cells = self.shape[0]
 
         def of_block(read: tuple[Matrix, slice]) -> tuple[Sums, Matrix, slice]:
             block, rows = read
             return *part(block, rows, *shared), rows
 
-        for sums, of_cells, rows in threads.in_order(of_block, self._blocks()):
-            total = merge(total, sums) if total else sums
-            stack.add(of_cells)
-            if not self.in_memory:
-                progress = {"stage": "reading cells", "n_done": rows.stop, "n_all": n_cells}
-                log.info("%d of %d cells read", rows.stop, n_cells, extra=progress)
-        return total, stack.all()
+        def every() -> Iterator[Matrix]:
+            nonlocal total
+            for sums, of_cells, rows in threads.in_order(of_block, self._blocks()):
+                total = merge(total, sums) if total else sums
+                yield of_cells
+                if not self.in_memory:
+                    progress = {"stage": "reading cells", "n_done": rows.stop, "n_all": n_cells}
+                    log.info("%d of %d cells read", rows.stop, n_cells, extra=progress)
+
+        of_all = _below_one_another(_in_places(every()))
+        return total, of_all
 
     def weighted_sums(self, weights: Array) -> Array:
         """``Xᵀ w`` for the columns of `weights`, shape (n_genes, k)."""
@@ -138,7 +130,9 @@ class RowMatrix:
     def first(self, n_cells: int) -> Matrix:
         """The first rows, in memory; nothing else is read."""
         block = self.source[:n_cells]
-        return _as_block(block.compute() if _is_dask(block) else block, None, self.genes)
+        if self.in_memory:
+            return block
+        return _as_read(block.compute() if self.is_dask else block, None, self.genes)
 
     def _blocks(self) -> Iterator[tuple[Matrix, slice]]:
         """Blocks of rows, and where they are among the rows in use."""
@@ -148,12 +142,12 @@ class RowMatrix:
         for begin, end in self._reads():
             rows = self._place(begin, end)
             if rows.start < rows.stop:
-                block = _as_block(self.source[begin:end], self._within(begin, end), self.genes)
+                block = _as_read(self.source[begin:end], self._within(begin, end), self.genes)
                 yield from _cut(block, rows.start)
 
     def _reads(self) -> Iterator[tuple[int, int]]:
         n_cells, n_genes = self.source.shape
-        entries = BLOCKS.sparse_read if hasattr(self.source, "format") else BLOCKS.dense
+        entries = SPARSE_READ if hasattr(self.source, "format") else DENSE_BLOCK
         rows = max(1, entries // max(1, n_genes))
         stored = getattr(self.source, "chunks", None)
         if stored:  # a chunk of the file is not read twice
@@ -200,7 +194,7 @@ def _work(
 ) -> tuple[Sums, Matrix]:
     """One part of a sweep, wherever it is done."""
     with threads.alone():
-        return part(_as_block(block, cells, genes), rows, *shared)
+        return part(_as_read(block, cells, genes), rows, *shared)
 
 
 def _weighted(block: Matrix, rows: slice, weights: Array) -> tuple[Sums, Matrix]:
@@ -212,77 +206,64 @@ def rows_of(block: Matrix, chosen: Array) -> Matrix:
     return block if chosen.all() else block[chosen]
 
 
-def _as_block(block: Any, cells: Index | None, genes: Index | None) -> Matrix:
+def _as_read(block: Any, cells: Index | None, genes: Index | None) -> Matrix:
     check_indices(block, "X")
-    block = _canonical(block) if sparse.issparse(block) else np.asarray(block)
+    return _as_block(block, cells, genes)
+
+
+def _as_block(block: Any, cells: Index | None, genes: Index | None) -> Matrix:
+    """Dense, or CSR without duplicates and in order: sums do not depend on the container."""
+    if not sparse.issparse(block):
+        block = np.asarray(block)
+    else:
+        block = block if isinstance(block, sparse.csr_array) else sparse.csr_array(block)
+        if not block.has_canonical_format:
+            block = block.copy()
+            block.sum_duplicates()
     if cells is not None and len(cells) < block.shape[0]:
         block = block[cells]
     return block if genes is None else block[:, genes]
 
 
-def _canonical(block: Matrix) -> sparse.csr_array:
-    """CSR without duplicates and in order: sums over a row do not depend on the container."""
-    if not isinstance(block, sparse.csr_array):
-        block = sparse.csr_array(block)
-    if not block.has_canonical_format:
-        block = block.copy()
-        block.sum_duplicates()
-    return block
-
-
 def _cut(source: Matrix, place: int) -> Iterator[tuple[Matrix, slice]]:
     """Blocks of a matrix in memory, and where they are if its first row is at a place."""
     n_rows, n_genes = source.shape
-    if sparse.issparse(source):
-        block, per_row = BLOCKS.stored, source.nnz // n_rows
-    else:
-        block, per_row = BLOCKS.dense, n_genes
+    is_csr = sparse.issparse(source)
+    block, per_row = (SPARSE_BLOCK, source.nnz // n_rows) if is_csr else (DENSE_BLOCK, n_genes)
     rows = max(1, block // max(1, per_row))
     for begin in range(0, n_rows, rows):
         end = min(begin + rows, n_rows)
-        yield _rows_between(source, begin, end), slice(place + begin, place + end)
+        if is_csr:  # by hand, since a slice takes several times longer
+            first, last = source.indptr[begin], source.indptr[end]
+            pointers = source.indptr[begin : end + 1] - first
+            stored = source.data[first:last], source.indices[first:last], pointers
+            some = sparse.csr_array(stored, shape=(end - begin, n_genes))
+        else:
+            some = source[begin:end]
+        yield some, slice(place + begin, place + end)
 
 
-def _rows_between(source: Matrix, begin: int, end: int) -> Matrix:
-    if not sparse.issparse(source):
-        return source[begin:end]
-    first, last = source.indptr[begin], source.indptr[end]  # a slice takes several times longer
-    pointers = source.indptr[begin : end + 1] - first
-    stored = source.data[first:last], source.indices[first:last], pointers
-    return sparse.csr_array(stored, shape=(end - begin, source.shape[1]))
+def _in_places(parts: Iterable[Matrix]) -> list[Matrix]:
+    """Rows of parts, dense ones copied to a place for many.
 
-
-class _Stack:
-    """Rows of parts below one another.
-
-    Dense ones are copied to a place for many: small arrays that stay would keep the memory between
-    them from being used again.
+    Small arrays that stay would keep the memory between them from being used again.
     """
-
-    def __init__(self) -> None:
-        self._places: list[Matrix] = []
-        self._room = 0
-
-    def add(self, rows: Matrix) -> None:
-        if sparse.issparse(rows) or not self._places:
-            self._places.append(rows)
-            return
-        if len(rows) > self._room:
-            self._close()
-            self._room = max(len(rows), BLOCKS.place // max(1, rows.shape[1]))
-            self._places.append(np.empty((self._room, rows.shape[1]), dtype=rows.dtype))
-        begin = len(self._places[-1]) - self._room
-        self._places[-1][begin : begin + len(rows)] = rows
-        self._room -= len(rows)
-
-    def all(self) -> Matrix:
-        self._close()
-        return _below_one_another(self._places)
-
-    def _close(self) -> None:
-        if self._room:
-            self._places[-1] = self._places[-1][: -self._room]
-            self._room = 0
+    places: list[Matrix] = []
+    room = 0
+    for rows in parts:
+        if sparse.issparse(rows) or not places:
+            places.append(rows)
+            continue
+        if len(rows) > room:
+            places[-1] = places[-1][: len(places[-1]) - room]
+            room = max(len(rows), PLACE // max(1, rows.shape[1]))
+            places.append(np.empty((room, rows.shape[1]), dtype=rows.dtype))
+        begin = len(places[-1]) - room
+        places[-1][begin : begin + len(rows)] = rows
+        room -= len(rows)
+    if room:
+        places[-1] = places[-1][:-room]
+    return places
 
 
 def _below_one_another(parts: list[Matrix]) -> Matrix:
@@ -297,8 +278,61 @@ def _chosen(before: Index, chosen: Index | None) -> Index:
     return before if chosen is None else before[chosen]
 
 
-def _is_dask(source: Any) -> bool:
-    return hasattr(source, "__dask_graph__") and hasattr(source, "to_delayed")
+#: Formats of sparse matrices with a pointer for each row or column.
+_COMPRESSED = ("csr", "csc", "bsr")
+
+
+def check_indices(matrix: Any, name: str, value: object = NO_VALUE) -> None:
+    """Refuse a sparse matrix whose indices or pointers are out of range; anything else passes.
+
+    Compiled code reads and writes wherever indices point: one that is out of range, in a file that
+    was damaged or made by hand, ends the process or gives other numbers.
+    """
+    fault = _fault(matrix) if sparse.issparse(matrix) else None
+    if fault is not None:
+        raise InvalidValue(
+            name, value, f"is a damaged sparse matrix: {fault}", "read or create it again"
+        )
+
+
+def _fault(matrix: Any) -> str | None:
+    """What is wrong with the indices of a sparse matrix; None for formats without indices."""
+    places: Any = ()
+    rows, columns = matrix.shape
+    if matrix.format == "coo":
+        places = zip(matrix.coords, matrix.shape, strict=True)
+        if any(len(numbers) != len(matrix.data) for numbers in matrix.coords):
+            return "there are other numbers of indices and of values"
+    elif matrix.format in _COMPRESSED:
+        if matrix.format == "csc":
+            rows, columns = columns, rows
+        if matrix.format == "bsr":
+            rows, columns = rows // matrix.blocksize[0], columns // matrix.blocksize[1]
+        places = [(matrix.indices, columns)]
+        pointers = matrix.indptr
+        if pointers.dtype.kind not in "iu" or len(pointers) != rows + 1 or pointers[0] != 0:
+            return "its index pointer does not begin at 0, or has another length"
+        if (pointers[1:] < pointers[:-1]).any():
+            return "its index pointer decreases"
+        if not pointers[-1] <= len(matrix.indices) or len(matrix.indices) != len(matrix.data):
+            return "its index pointer ends behind its values"
+    for numbers, limit in places:
+        if numbers.dtype.kind not in "iu":
+            return "its indices are no whole numbers"
+        if len(numbers) and not (numbers.min() >= 0 and numbers.max() < limit):
+            return (
+                f"its indices go from {numbers.min()} to {numbers.max()}, "
+                f"and 0 to {limit - 1} exist"
+            )
+    return None
+
+
+def check_finite(values: Array, name: str = "X", value: object = NO_VALUE) -> None:
+    """Refuse NaN and infinite values."""
+    if not np.isfinite(values).all():
+        raise InvalidValue(
+            name, value, "has NaN or infinite values", "remove or impute these entries first"
+        )
 
 
 #: Share of entries that are not zero from which a matrix is worked on as a dense one.
@@ -398,16 +432,11 @@ _ROUNDING_SPARSE = 1e-12
 _ROUNDING_DENSE = 1e-24
 
 
-@dataclass(frozen=True)
-class Moments:
-    """Mean and variance of every gene over the cells, shape (n_genes,) each."""
+def moments(data: RowMatrix, sample: Index | None = None) -> tuple[Array, Array, Matrix]:
+    """Mean and variance of every gene, shape (n_genes,) each, and some of the cells, in one pass.
 
-    mean: Array
-    variance: Array
-
-
-def moments(data: RowMatrix, sample: Index | None = None) -> tuple[Moments, Matrix]:
-    """Mean and variance of every gene, and the cells `sample` (None: all), in one pass."""
+    `sample` has sorted indices of the cells to return; None: all.
+    """
     in_sample = None
     if not data.in_memory:
         in_sample = np.zeros(data.shape[0], dtype=bool)
@@ -416,11 +445,9 @@ def moments(data: RowMatrix, sample: Index | None = None) -> tuple[Moments, Matr
     if data.in_memory:
         cells = data.source if sample is None else data.source[sample]
     variance = squares / count
-    if not (np.isfinite(mean) & np.isfinite(variance)).all():
-        raise InvalidValue(
-            "X", NO_VALUE, "has NaN or infinite values", "remove or impute these entries"
-        )
-    return Moments(mean, np.where(variance > rounding / count, variance, 0.0)), cells
+    check_finite(mean)
+    check_finite(variance)
+    return mean, np.where(variance > rounding / count, variance, 0.0), cells
 
 
 def _part(block: Matrix, rows: slice, in_sample: Array | None) -> tuple[Sums, Matrix]:

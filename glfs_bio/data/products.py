@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
+from numba import njit
 from scipy import sparse
 
 from . import threads
-from .compiled import compiled
 from .matrix import doubled, is_sparse, single, with_values
 
 if TYPE_CHECKING:
@@ -24,10 +24,32 @@ if TYPE_CHECKING:
 
     from .._typing import Array, Index, Matrix
 
+_Function = TypeVar("_Function", bound="Callable[..., Any]")
+
 #: Parts of a product that threads share: rows of some are slower than those of others.
 _PARTS = 8
 #: Fewer multiplications are done before threads have begun.
 _FEW = 2**21
+#: Share of the largest eigenvalue of ``X̃ᵀX̃`` below which there may be none, by bytes of a number.
+_ROUNDING = {4: 1e-6, 8: 1e-9}
+
+
+def compiled(**options: Any) -> Callable[[_Function], _Function]:
+    """Let numba compile a function when it is first called, for any number of threads at once.
+
+    The machine code is kept beside the package, in the cache of the user, or in the folder that
+    NUMBA_CACHE_DIR names; where none of them can be written to, every process compiles anew.
+    """
+
+    def of(function: _Function) -> _Function:
+        how = {"nogil": True, "error_model": "numpy", **options}
+        try:
+            made: _Function = njit(cache=True, **how)(function)
+        except RuntimeError:  # numba's, where it finds no folder for its cache
+            made = njit(**how)(function)
+        return made
+
+    return of
 
 
 @dataclass(frozen=True)
@@ -38,25 +60,11 @@ class Dense:
 
     def times(self, block: Array) -> Array:
         """``X w`` for the columns of a block."""
-        return self._product(self.matrix, block)
+        return _product(self.matrix, block)
 
     def transposed_times(self, block: Array) -> Array:
         """``Xᵀ s`` for the columns of a block."""
-        return self._product(self.matrix.T, block)
-
-    @staticmethod
-    def _product(matrix: Matrix, block: Array) -> Array:
-        n_rows, n_inner = matrix.shape
-        if sparse.issparse(matrix) or n_rows * n_inner * block.shape[1] < _FEW:
-            return np.asarray(matrix @ block)
-        product = np.empty((n_rows, block.shape[1]), dtype=np.result_type(matrix, block))
-        ends = np.linspace(0, n_rows, _PARTS + 1).astype(int).tolist()
-
-        def rows(begin: int, end: int) -> None:
-            np.matmul(matrix[begin:end], block, out=product[begin:end])
-
-        _in_parts(rows, ends)
-        return product
+        return _product(self.matrix.T, block)
 
 
 @dataclass(frozen=True)
@@ -85,7 +93,7 @@ class Sparse:
 
     def times(self, block: Array) -> Array:
         """``X w`` for the columns of a block."""
-        return _product(self.matrix, block)
+        return csr_product(self.matrix, block)
 
     def single_times(self, block: Array) -> Array:
         """``X w`` for the columns of a block, in single precision but for its unit."""
@@ -94,7 +102,7 @@ class Sparse:
 
     def transposed_times(self, block: NDArray[Any], precision: DTypeLike | None = None) -> Array:
         """``Xᵀ s`` for the columns of a block, added up in its precision or in a given one."""
-        return _product(self.transposed, block, precision)
+        return csr_product(self.transposed, block, precision)
 
 
 Products: TypeAlias = Dense | Sparse
@@ -116,11 +124,6 @@ def sparse_products(data: Matrix) -> Sparse:
     return Sparse(matrix)
 
 
-#: By the bytes of a number.
-_ROUNDING = {4: 1e-6, 8: 1e-9}
-
-
-@dataclass(frozen=True)
 class ScaledGenes:
     """``X̃ = (X − mean) diag(scale)``, which is never formed.
 
@@ -129,33 +132,22 @@ class ScaledGenes:
     so that its rounding cannot make a difference between containers.
     """
 
-    #: With X in a unit that suits single precision
-    products: Products
-    #: At most one, shape (n_genes, 1), in the precision of the products
-    scale: Array
-    #: Factor that is left out of both
-    unit: float
-
-    @classmethod
-    def of(cls, products: Products, scale: Array) -> ScaledGenes:
-        """Products with cells × genes, and what genes are multiplied with, shape (n_genes,)."""
+    def __init__(self, products: Products, scale: Array) -> None:
         most = float(scale.max()) or 1.0
         scale = scale[:, None] / most
-        if not isinstance(products, Sparse):
-            return cls(products, scale, most)
-        products, unit = products.in_single
-        return cls(products, scale.astype(np.float32), unit * most)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Numbers of cells and genes."""
-        n_cells, n_genes = self.products.matrix.shape
-        return n_cells, n_genes
-
-    @property
-    def rounding(self) -> float:
-        """Share of the largest eigenvalue of ``X̃ᵀX̃`` below which there may be none."""
-        return _ROUNDING[self.scale.dtype.itemsize]
+        #: What is left out of products and `scale`.
+        self.unit: float = most
+        if isinstance(products, Sparse):
+            products, unit = products.in_single
+            scale, self.unit = scale.astype(np.float32), unit * most
+        #: With X in a unit that brings it into the range of single precision.
+        self.products: Products = products
+        #: At most one, shape (n_genes, 1), in the precision of products.
+        self.scale: Array = scale
+        #: Numbers of cells and genes.
+        self.shape: tuple[int, int] = products.matrix.shape
+        #: Share of the largest eigenvalue of ``X̃ᵀX̃`` below which there may be none.
+        self.rounding: float = _ROUNDING[scale.dtype.itemsize]
 
     def scores(self, weights: Array) -> Array:
         """``X̃ w / unit`` for the columns of `weights`, shape (n_cells, k)."""
@@ -169,9 +161,24 @@ class ScaledGenes:
         return np.asarray(product)
 
 
-def _product(
+def _product(matrix: Matrix, block: Array) -> Array:
+    n_rows, n_inner = matrix.shape
+    if sparse.issparse(matrix) or n_rows * n_inner * block.shape[1] < _FEW:
+        return np.asarray(matrix @ block)
+    product = np.empty((n_rows, block.shape[1]), dtype=np.result_type(matrix, block))
+    ends = np.linspace(0, n_rows, _PARTS + 1).astype(int).tolist()
+
+    def rows(begin: int, end: int) -> None:
+        np.matmul(matrix[begin:end], block, out=product[begin:end])
+
+    _in_parts(rows, ends)
+    return product
+
+
+def csr_product(
     matrix: sparse.csr_array, block: NDArray[Any], precision: DTypeLike | None = None
 ) -> Array:
+    """Product of CSR with a block of vectors, in the precision of these or in a given one."""
     block = np.ascontiguousarray(block)
     product = np.empty((matrix.shape[0], block.shape[1]), dtype=precision or block.dtype)
     stored = matrix.indptr, matrix.indices, matrix.data

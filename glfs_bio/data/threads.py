@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from functools import cache, wraps
 from itertools import islice, starmap
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from ..errors import NO_VALUE, SPAWN, Unsupported
@@ -49,36 +50,32 @@ def controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-class _OneThreadOfBlas:
+#: Who is within :func:`one_thread_of_blas`, and how to leave; one for the process.
+_BLAS = SimpleNamespace(lock=threading.Lock(), process=os.getpid(), inside=0, restore=lambda: None)
+
+
+@contextmanager
+def one_thread_of_blas() -> Iterator[None]:
     """BLAS has one thread while any thread of the process wants that, and then what it had.
 
     Its number of threads is one for the whole process: of limits that overlap, the first to begin
     need not be the first to end, and would leave what it found behind.
     """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._process = os.getpid()
-        self._inside = 0
-        self._restore: Callable[[], object] = lambda: None
-
-    @contextmanager
-    def __call__(self) -> Iterator[None]:
-        if self._process != os.getpid():  # another thread may have held the lock at the fork
-            self._lock, self._process, self._inside = threading.Lock(), os.getpid(), 0
-        with self._lock:
-            if self._inside == 0:
-                self._restore = controller().limit(limits=1, user_api="blas").unregister
+    if _BLAS.process != os.getpid():  # another thread may have held the lock at the fork
+        _BLAS.lock, _BLAS.process, _BLAS.inside = threading.Lock(), os.getpid(), 0
+    with _BLAS.lock:
+        if _BLAS.inside == 0:
+            _BLAS.restore = controller().limit(limits=1, user_api="blas").unregister
+            _give_up_control()
+        _BLAS.inside += 1
+    try:
+        yield
+    finally:
+        with _BLAS.lock:
+            _BLAS.inside -= 1
+            if _BLAS.inside == 0:
+                _BLAS.restore()
                 _give_up_control()
-            self._inside += 1
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._inside -= 1
-                if self._inside == 0:
-                    self._restore()
-                    _give_up_control()
 
 
 def _give_up_control() -> None:
@@ -90,10 +87,6 @@ def _give_up_control() -> None:
 
     if hasattr(OpenBLASController, "clear_controlling_thread"):
         OpenBLASController.clear_controlling_thread()
-
-
-#: One for the process.
-one_thread_of_blas = _OneThreadOfBlas()
 
 
 @contextmanager
@@ -191,14 +184,17 @@ def in_order(function: Callable[..., _Result], *several: Iterable[Any]) -> Itera
     """
     items: Iterator[tuple[Any, ...]] = zip(*several, strict=True)
     ahead = deque(islice(items, 2))
-    several_items, threads = len(ahead) > 1, n_threads()
+    if len(ahead) < 2:  # one item may have all threads for itself
+        yield from starmap(function, ahead)
+        return
 
     def every() -> Iterator[tuple[Any, ...]]:
         while ahead:
             yield ahead.popleft()
         yield from items
 
-    if threads == 1 or not several_items:  # one item may have all threads for itself
+    threads = n_threads()
+    if threads == 1:
         yield from starmap(function, every())
         return
     waiting: deque[Future[_Result]] = deque()

@@ -20,7 +20,7 @@ from sklearn.utils.validation import (
 from .. import checks
 from ..cells.cells import build_problems
 from ..criterion.criterion import Criterion, Target
-from ..criterion.targets import Expression, Labels, Values
+from ..criterion.targets import ExpressionTerm, LabelsTerm, ValuesTerm
 from ..errors import NO_VALUE, InvalidValue
 from ..laprls import check_classes, class_graph, is_labelled
 from ..methods import OBJECTIVES, Method
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
 
     from .._typing import Matrix
-    from ..cells.cells import Problem
+    from ..cells.cells import Cells
     from ..panel import Panel
 
 
@@ -257,17 +257,17 @@ class GLFS(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         if self.preserve == "structure":
             return None
         if self.preserve == "expression":
-            return Target(((Expression(), 1.0),))
+            return Target(((ExpressionTerm(), 1.0),))
         if y is None:
             raise _no_target(self, self.preserve)
         values = np.asarray(y)
         check_consistent_length(np.empty(n_cells), values)
         if self.preserve == "labels":
-            return Target(((Labels(_codes(column_or_1d(values, warn=True))), 1.0),))
+            return Target(((LabelsTerm(_codes(column_or_1d(values, warn=True))), 1.0),))
         numbers = values.reshape(n_cells, -1).astype(float)
         if np.isinf(numbers).any():
             raise InvalidValue("y", NO_VALUE, "has infinite values", "make them NaN, or finite")
-        return Target(((Values(numbers), 1.0),))
+        return Target(((ValuesTerm(numbers), 1.0),))
 
     @property
     def method(self) -> Method:
@@ -398,7 +398,7 @@ class SupervisedGLFS(GLFS):
         problem = self._problem(*self._labelled(X, self._labels(y)), sizes)
         return self.method.panels(problem, sizes)
 
-    def _problem(self, X: Matrix, labels: NDArray[np.generic], sizes: Sequence[int]) -> Problem:
+    def _problem(self, X: Matrix, labels: NDArray[np.generic], sizes: Sequence[int]) -> Cells:
         request = self._request()
         check_sizes(X.shape, request.structure, sizes, X.shape[1])
         return build_problems(

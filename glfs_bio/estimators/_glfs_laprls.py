@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -42,21 +41,12 @@ SELECTORS: dict[str, Callable[..., GLFS]] = {
 }
 
 
-@dataclass(frozen=True)
-class Rules:
-    """Thresholds of the automatic choices; ``benchmarks/ARCHIVE.md`` has the trials."""
-
-    #: Most samples for full rank, which takes a second there
-    full_rank: int = 100
-    #: For more samples
-    n_comps: int = 50
-    #: Most samples for the graph of the classes
-    classes: int = 400
-    #: Fewest samples in two classes, so that folds leave some to be joined
-    enough: int = 4
-
-
-RULES = Rules()
+#: Thresholds of the automatic choices; ``benchmarks/ARCHIVE.md`` has the trials.  Maximum number of
+#: samples for full rank, which takes a second there, and number of components for more.
+_FULL_RANK, _N_COMPS = 100, 50
+#: Maximum number of samples for the graph of the classes, and minimum number of samples in two
+#: classes, so that folds leave some to be joined.
+_CLASSES, _ENOUGH = 400, 4
 
 
 def default_selector(
@@ -74,10 +64,10 @@ def default_selector(
     """
     if graph == "auto":
         counts = np.unique(labels[is_labelled(labels)], return_counts=True)[1]
-        few = len(labels) <= RULES.classes and np.sum(counts >= RULES.enough) > 1
+        few = len(labels) <= _CLASSES and np.sum(counts >= _ENOUGH) > 1
         graph = "classes" if few else "labels"
     if n_comps == "auto":
-        n_comps = None if len(labels) <= RULES.full_rank else RULES.n_comps
+        n_comps = None if len(labels) <= _FULL_RANK else _N_COMPS
     return SELECTORS[graph](n_comps=n_comps, random_state=random_state)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from .exact import Exact
-from .printed import Printed
+from .objective import Exact, Printed
 
 __all__ = ["Exact", "Printed"]

@@ -9,53 +9,43 @@ one factor.
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import NO_VALUE, InvalidValue, arg
-from . import newton, owlqn
-from .descent import TOLERANCE
+from .solvers import TOLERANCE, newton, owlqn
 from .thinning import balance, thin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from .._typing import Array
-    from .descent import Solution
-    from .variance import Block, Variance
+    from .solvers import Solution
+    from .variance import Phi, Variance
 
 log = logging.getLogger(__name__)
 
-SOLVERS = {"newton": newton.minimise, "owlqn": owlqn.minimise}
+SOLVERS = {"newton": newton, "owlqn": owlqn}
 
 
-@dataclass(frozen=True)
-class Rules:
-    """How λ is walked.  Settled by trial on the paper's images and simulations."""
-
-    #: Of λ from one solution to the next
-    factor: float = 1.2
-    #: Weight of the median direction at the start: well above 1, the top of a/(1+a)².  Directions
-    #: far below it, which are noise, may start off the branch; where they prevail, weights double
-    #: until none does.
-    median_weight: float = 100.0
-    #: At most
-    doublings: int = 20
-    #: Genes at the start, per direction; the rest enter when their gradient says so
-    start_genes: int = 6
-    #: Directions below this share of the largest are not reached by the genes
-    reached: float = 1e-8
-    #: A step that leaves a smaller share of the genes is part of an avalanche
-    few_lost: float = 0.75
-    #: More than a Newton step can handle well are thinned out first
-    many_genes: int = 900
-    #: As a share of the first λ: weights are so large below that their differences are lost
-    smallest_lam: float = 1e-30
-
-
-RULES = Rules()
+#: λ grows by this factor from one solution to the next.  These numbers were settled by trial on the
+#: paper's images and simulations.
+FACTOR = 1.2
+#: Weight of the median direction at the start: well above 1, the top of a/(1+a)².  Directions far
+#: below it, which are noise, may start off the branch; where they prevail, weights double until
+#: none does, and so often at most.
+MEDIAN_WEIGHT, _DOUBLINGS = 100.0, 20
+#: Genes at the start, for each direction; the rest enter when their gradient says so.
+START_GENES = 6
+#: Directions below this share of the largest are not reached by the genes.
+_REACHED = 1e-8
+#: A step that leaves less than this share of the genes is part of an avalanche.
+_FEW_LOST = 0.75
+#: More genes than a Newton step can handle well are thinned out first.
+MANY_GENES = 900
+#: Below so much of the first λ, weights are so large that nothing is left of their differences.
+_SMALLEST_LAM = 1e-30
 #: C of the paper's line search.
 _LINE_SEARCH_CONSTANT = 2.0**40
 
@@ -72,11 +62,11 @@ def start(objective: Variance) -> tuple[Array, float]:
     raises :class:`Collapse` where directions that the genes hardly reach outweigh the others.
     """
     norms = objective.squared_norms
-    n_start = min(RULES.start_genes * objective.rank, int(np.count_nonzero(norms)))
+    n_start = min(START_GENES * objective.rank, int(np.count_nonzero(norms)))
     beta = np.where(norms >= np.sort(norms)[len(norms) - n_start], 1.0, 0.0)
-    weights = np.concatenate([_directions(block, beta) for block in objective.blocks])
-    beta *= RULES.median_weight / np.median(weights)
-    for _ in range(RULES.doublings):
+    weights = np.concatenate([_directions(phi, beta) for phi in objective.blocks])
+    beta *= MEDIAN_WEIGHT / np.median(weights)
+    for _ in range(_DOUBLINGS):
         lam = balance(objective, beta)
         if lam > 0:
             return beta, lam
@@ -89,10 +79,10 @@ def start(objective: Variance) -> tuple[Array, float]:
     )
 
 
-def _directions(block: Block, beta: Array) -> Array:
+def _directions(phi: Phi, beta: Array) -> Array:
     """Eigenvalues of A' in the directions that the genes reach."""
-    weights = np.linalg.eigvalsh((block.genes.T * beta) @ block.genes)
-    return np.asarray(weights[weights > RULES.reached * weights[-1]])
+    weights = np.linalg.eigvalsh((phi.genes.T * beta) @ phi.genes)
+    return np.asarray(weights[weights > _REACHED * weights[-1]])
 
 
 def walk(
@@ -101,18 +91,13 @@ def walk(
     last: float = np.inf,
     solver: str = "newton",
     tol: float = TOLERANCE,
-    factor: float = RULES.factor,
+    factor: float = FACTOR,
     least: int = 1,
-    most: int = RULES.many_genes,
+    most: int = MANY_GENES,
 ) -> Iterator[Solution]:
-    """Solutions along growing λ up to `last`, each from the one before, until nothing is left.
-
-    At the first λ there are `least` genes, if they can be, and at most `most`: more are thinned out
-    (:func:`~glfs_bio.glfs2014.thinning.thin`).  It raises :class:`Collapse` where nothing is left
-    there already.
-    """
+    """Solutions along growing λ, each from the one before, until nothing is left."""
     beta, lam = start(objective)
-    if last < RULES.smallest_lam * lam:
+    if last < _SMALLEST_LAM * lam:
         raise InvalidValue(
             "lam", last, "is smaller than rounding allows", f"the path starts at λ = {lam:.6g}"
         )
@@ -206,7 +191,7 @@ def through_avalanche(path: Iterator[Solution], solutions: list[Solution]) -> So
         solutions.append(solution)
         if solution.n_genes == before:
             return solution
-        if solution.n_genes > RULES.few_lost * before:
+        if solution.n_genes > _FEW_LOST * before:
             break
     return None
 

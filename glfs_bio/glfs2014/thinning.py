@@ -16,7 +16,6 @@ converges.
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,33 +27,21 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class Rules:
-    """How fast λ grows and weights move.  Settled by time and by the genes left."""
-
-    #: λ grows by `factor` a step, by `fast` where the balance is `far_out` of λ, since all
-    #: directions are then far out on the branch
-    factor: float = 1.15
-    fast: float = 1.15**4
-    far_out: float = 0.99
-    #: Updates per step, and steps
-    updates: int = 3
-    most_steps: int = 300
-    #: Of a weight in one update
-    most_growth: float = 2.0
-    #: Of a weight in an avalanche, where λ stays as long as more than the share `leaving` of the
-    #: genes want to leave
-    most_shrinking: float = 0.5
-    leaving: float = 0.05
-    #: A gene below this share of the largest weight is dropped
-    negligible: float = 1e-4
-    #: Growth of λ after which all genes are looked at, and as many as there are directions may
-    #: enter with this share of the median weight
-    look: float = 3.0
-    entering_weight: float = 0.3
-
-
-RULES = Rules()
+#: Settled by time and by the genes left.  λ grows by the first factor a step, by the second where
+#: the balance is `_FAR_OUT` of λ: all directions are far out on the branch then.
+_FACTOR, _FAST, _FAR_OUT = 1.15, 1.15**4, 0.99
+#: Updates a step, and steps.
+_UPDATES, _MOST_STEPS = 3, 300
+#: No weight may grow more in one update.
+_MOST_GROWTH = 2.0
+#: In an avalanche none may shrink more, and λ stays as long as more genes than this share want to
+#: leave.
+_MOST_SHRINKING, _LEAVING = 0.5, 0.05
+#: A gene whose weight has fallen below this share of the largest is left behind.
+_NEGLIGIBLE = 1e-4
+#: When λ has grown by this factor all genes are looked at, and as many as there are directions may
+#: enter, with this share of the median weight.
+_LOOK, _ENTERING_WEIGHT = 3.0, 0.3
 
 
 def thin(
@@ -68,16 +55,16 @@ def thin(
     genes = np.flatnonzero(beta)
     point = objective.at(beta[genes], genes)
     slowest, looked = 0.0, lam
-    for _ in range(RULES.most_steps):
+    for _ in range(_MOST_STEPS):
         before = point
-        for _ in range(RULES.updates):
+        for _ in range(_UPDATES):
             rate = np.sqrt(np.maximum(-point.gradient / lam, 0.0))
-            weights = point.beta * np.clip(rate, slowest, RULES.most_growth)
+            weights = point.beta * np.clip(rate, slowest, _MOST_GROWTH)
             point = point.moved(weights)
-        stay = weights > RULES.negligible * weights.max()
+        stay = weights > _NEGLIGIBLE * weights.max()
         point = point.narrowed(np.flatnonzero(stay))
         if slowest == 0 and (stay.sum() < least or _balance(point) <= 0):
-            point, slowest = before, RULES.most_shrinking
+            point, slowest = before, _MOST_SHRINKING
             continue
         if stay.sum() < least:
             point = before
@@ -85,11 +72,11 @@ def thin(
         log.info("λ = %.4g: %d genes", lam, stay.sum(), extra={"n_genes": int(stay.sum())})
         if (stay.sum() <= most and _balance(point) > 0) or lam >= last:
             break
-        if slowest > 0 and np.mean(point.gradient > 0) > RULES.leaving:
+        if slowest > 0 and np.mean(point.gradient > 0) > _LEAVING:
             continue
-        if lam > RULES.look * looked:
+        if lam > _LOOK * looked:
             point, looked = _with_entering(objective, point, lam), lam
-        factor = RULES.fast if _balance(point) > RULES.far_out * lam else RULES.factor
+        factor = _FAST if _balance(point) > _FAR_OUT * lam else _FACTOR
         following = min(factor * lam, last)
         point = point.moved(point.beta * np.sqrt(lam / following))
         lam = following
@@ -113,6 +100,6 @@ def _with_entering(objective: Variance, point: Point, lam: float) -> Point:
     entering = np.argsort(-violation, kind="stable")[: objective.rank]
     entering = entering[violation[entering] > 0]
     support = np.union1d(point.support, entering)
-    beta = np.full(objective.n_genes, RULES.entering_weight * np.median(point.beta))
+    beta = np.full(objective.n_genes, _ENTERING_WEIGHT * np.median(point.beta))
     beta[point.support] = point.beta
     return objective.at(beta[support], support)

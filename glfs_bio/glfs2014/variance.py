@@ -38,9 +38,8 @@ from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
-from scipy.linalg import blas, eigvalsh
+from scipy.linalg import blas, eigvalsh, lapack
 
-from ..criterion import cholesky
 from ..criterion.error import inverse
 
 if TYPE_CHECKING:
@@ -53,17 +52,31 @@ if TYPE_CHECKING:
 _AT_ONCE = 2048
 
 
+def diagonal(matrix: Array) -> Array:
+    """View of the diagonal that can be written to."""
+    return np.asarray(np.einsum("ii->i", matrix))
+
+
+def root(matrix: Array) -> Array:
+    """F with ``F Fᵀ`` = `matrix`, which is ⪰ 0 but for rounding."""
+    factor, failed = lapack.dpotrf(matrix, lower=1)
+    if failed:
+        weights, basis = np.linalg.eigh(matrix)
+        return np.asarray(basis * np.sqrt(np.maximum(weights, 0.0)))
+    return np.asarray(factor)
+
+
 @dataclass(frozen=True)
-class Block:
+class Phi:
     """φ on one set of cells."""
 
-    #: ``g_i = M^(-1/2) c_i``, shape (n_genes, r)
+    #: ``g_i = M^(-1/2) c_i``, shape (n_genes, r).
     genes: Array
-    #: ``N``, ``N₁`` and ``N₂``, shape (r,)
+    #: ``N``, ``N₁`` and ``N₂``, shape (r,).
     outer: Array
     left: Array
     right: Array
-    #: A' of the genes that every panel holds, shape (r, r)
+    #: What A' holds besides the genes that are weighed, shape (r, r).
     covered: Array
 
     def cover(self, include: Index, beta: Array) -> Self:
@@ -75,55 +88,47 @@ class Block:
         rest[include] = 0.0
         return replace(self, genes=rest, covered=self.covered + (fixed.T * beta) @ fixed)
 
-    def restricted(self, support: Index) -> _Genes | Grams:
-        """The genes of a support: as they are, or their inner products where they are few."""
+    def at(self, support: Index, beta: Array) -> _DensePoint | GramPoint:
+        """Derivatives at β of the genes of a support: by inner products where these are few."""
         if len(support) < self.genes.shape[1] and not self.covered.any():
-            return Grams.of(self, support)
-        return _Genes(self, support, self.genes[support])
-
-
-@dataclass(frozen=True)
-class _Genes:
-    """Genes of a block as they are, for more of them than directions."""
-
-    block: Block
-    support: Index
-    genes: Array
-
-    def at(self, beta: Array) -> _DensePoint:
-        return _DensePoint(self.block, self.genes, beta)
-
-    def narrowed(self, among: Index) -> _Genes | Grams:
-        return self.block.restricted(self.support[among])
+            return GramPoint(Grams.of(self, support), beta)
+        return _DensePoint(self, support, self.genes[support], beta)
 
 
 class _DensePoint:
-    """A block's derivatives at one β, those of the genes `on_support`."""
+    """φ and its derivatives on one set of cells, by the genes of a support as they are."""
 
-    def __init__(self, block: Block, on_support: Array, beta: Array) -> None:
-        self.block = block
-        self.on_support = on_support
+    def __init__(self, phi: Phi, support: Index, on_support: Array, beta: Array) -> None:
+        self.phi, self.support, self.on_support = phi, support, on_support
         heavy = beta > 0
-        precision = block.covered + _gram(on_support[heavy].T, beta[heavy])  # A'
-        cholesky.diagonal(precision)[:] += 1.0
+        precision = phi.covered + _gram(on_support[heavy].T, beta[heavy])  # A'
+        diagonal(precision)[:] += 1.0
         self.inverse = inverse(precision)  # E
+
+    def moved(self, beta: Array) -> _DensePoint:
+        """The same genes at another β."""
+        return _DensePoint(self.phi, self.support, self.on_support, beta)
+
+    def narrowed(self, among: Index, beta: Array) -> _DensePoint | GramPoint:
+        """The genes ``support[among]``, at their β."""
+        return self.phi.at(self.support[among], beta)
 
     @cached_property
     def sandwich(self) -> Array:
         """``E N₂ E``."""
-        return _gram(self.inverse, self.block.right)
+        return _gram(self.inverse, self.phi.right)
 
     @cached_property
     def kernel(self) -> Array:
         """``Φ``, the matrix of the gradient's quadratic form."""
         e = self.inverse
-        turn = (e * self.block.left) @ self.sandwich
-        return np.asarray(turn + turn.T - _gram(e, self.block.outer))
+        turn = (e * self.phi.left) @ self.sandwich
+        return np.asarray(turn + turn.T - _gram(e, self.phi.outer))
 
     @property
     def value(self) -> float:
-        e, block = self.inverse, self.block
-        return float(block.outer @ np.diag(e) - np.sum(block.left * np.diag(self.sandwich)))
+        e, phi = self.inverse, self.phi
+        return float(phi.outer @ np.diag(e) - np.sum(phi.left * np.diag(self.sandwich)))
 
     @property
     def support_gradient(self) -> Array:
@@ -133,7 +138,7 @@ class _DensePoint:
     def gradient(self, genes: Array) -> Array:
         # With Φ = half + halfᵀ, half triangular, gᵀΦg = 2 gᵀ half g: half the work.
         half = np.triu(self.kernel)
-        cholesky.diagonal(half)[:] /= 2.0
+        diagonal(half)[:] /= 2.0
         forms = np.empty(len(genes))
         for begin in range(0, len(genes), _AT_ONCE):
             some = genes[begin : begin + _AT_ONCE]
@@ -142,16 +147,16 @@ class _DensePoint:
         return forms
 
     def hessian(self, among: Index) -> tuple[Array, Array]:
-        g, e, block = self.on_support[among], self.inverse, self.block
+        g, e, phi = self.on_support[among], self.inverse, self.phi
         ge = g @ e  # GE
         gram = ge @ g.T
-        curved = _gram(ge, block.outer)  # G E N E Gᵀ
-        weighed = curved if block.outer is block.left else _gram(ge, block.left)
-        turn = ((ge * block.left) @ (e * block.right)) @ ge.T  # G E N₁ E N₂ E Gᵀ
+        curved = _gram(ge, phi.outer)  # G E N E Gᵀ
+        weighed = curved if phi.outer is phi.left else _gram(ge, phi.left)
+        turn = ((ge * phi.left) @ (e * phi.right)) @ ge.T  # G E N₁ E N₂ E Gᵀ
         exact = turn + turn.T  # G Φ Gᵀ, and on: new arrays would take longer than these products
         exact -= curved
         exact *= gram
-        exact += weighed * _gram(ge, block.right)
+        exact += weighed * _gram(ge, phi.right)
         exact *= -2.0
         gram *= 2.0
         gram *= curved
@@ -160,7 +165,7 @@ class _DensePoint:
     def largest_drop(self, step: Array) -> float:
         """``−λ_min(E^½ ΔA E^½)``: the largest relative loss of a direction's weight in a step."""
         moving = step != 0
-        half = cholesky.root(self.inverse).T @ self.on_support[moving].T
+        half = root(self.inverse).T @ self.on_support[moving].T
         change = eigvalsh(
             (half * step[moving]) @ half.T, subset_by_index=(0, 0), check_finite=False
         )
@@ -175,33 +180,31 @@ def _gram(genes: Array, weights: Array) -> Array:
 
 @dataclass(frozen=True)
 class Grams:
-    """Inner products of the genes of a support in the metrics of an objective."""
+    """Inner products of the genes of a support in the metrics of an objective.
 
-    #: Where the genes are, and which they are
-    block: Block
+    Those that are alike are one array.
+    """
+
+    phi: Phi
     support: Index
-    #: N₂ is the identity
+    #: Whether N₂ is the identity.
     flat: bool
-    #: ``G Gᵀ``, ``G N₁ Gᵀ``, ``G N₂ Gᵀ`` and ``G N Gᵀ``; equal ones are one array
+    #: ``G Gᵀ``, ``G N₁ Gᵀ``, ``G N₂ Gᵀ`` and ``G N Gᵀ``.
     plain: Array
     left: Array
     right: Array
     outer: Array
 
     @classmethod
-    def of(cls, block: Block, support: Index) -> Grams:
-        """Of some genes of a block."""
-        genes = block.genes[support]
-        flat = bool((block.right == 1.0).all())
-        plain, left = genes @ genes.T, (genes * block.left) @ genes.T
+    def of(cls, phi: Phi, support: Index) -> Grams:
+        """Of some genes of a phi."""
+        genes = phi.genes[support]
+        flat = bool((phi.right == 1.0).all())
+        plain, left = genes @ genes.T, (genes * phi.left) @ genes.T
         if flat:
-            return cls(block, support, flat, plain, left, plain, left)
-        right, outer = ((genes * metric) @ genes.T for metric in (block.right, block.outer))
-        return cls(block, support, flat, plain, left, right, outer)
-
-    def at(self, beta: Array) -> GramPoint:
-        """Derivatives at β, given for the genes of the support."""
-        return GramPoint(self, beta)
+            return cls(phi, support, flat, plain, left, plain, left)
+        right, outer = ((genes * metric) @ genes.T for metric in (phi.right, phi.outer))
+        return cls(phi, support, flat, plain, left, right, outer)
 
     def narrowed(self, among: Index) -> Grams:
         """The genes ``support[among]``."""
@@ -209,14 +212,14 @@ class Grams:
         plain, left = self.plain[square], self.left[square]
         right = plain if self.flat else self.right[square]
         outer = left if self.flat else self.outer[square]
-        return Grams(self.block, self.support[among], self.flat, plain, left, right, outer)
+        return Grams(self.phi, self.support[among], self.flat, plain, left, right, outer)
 
 
 class GramPoint:
-    """A block's derivatives at one β."""
+    """φ and its derivatives on one set of cells, by inner products of the genes of a support."""
 
     def __init__(self, grams: Grams, beta: Array) -> None:
-        self.grams, self.beta = grams, beta
+        self.phi, self.grams, self.beta = grams.phi, grams, beta
         root = np.sqrt(beta)
         gram = grams.plain * root * root[:, None]
         gram[np.diag_indices_from(gram)] += 1.0
@@ -229,6 +232,14 @@ class GramPoint:
         self.turn[:, light] = 0.0
         self.turn[light] = -grams.plain[light] @ self.covering
         self.turn[light, light] = 1.0
+
+    def moved(self, beta: Array) -> GramPoint:
+        """The same genes at another β."""
+        return GramPoint(self.grams, beta)
+
+    def narrowed(self, among: Index, beta: Array) -> GramPoint:
+        """The genes ``support[among]``, at their β."""
+        return GramPoint(self.grams.narrowed(among), beta)
 
     @cached_property
     def _begun(self) -> Array:
@@ -294,7 +305,7 @@ class GramPoint:
     def largest_drop(self, step: Array) -> float:
         """``−λ_min(E^½ ΔA E^½)``: the largest relative loss of a direction's weight in a step."""
         moving = step != 0
-        half = cholesky.root(self._plain[np.ix_(moving, moving)])
+        half = root(self._plain[np.ix_(moving, moving)])
         change = eigvalsh((half.T * step[moving]) @ half, subset_by_index=(0, 0))
         return float(-change[0])
 
@@ -302,8 +313,8 @@ class GramPoint:
 class Variance:
     """``φ(β) = Σ_b φ_b(β)`` over one set of cells, or over several (batches)."""
 
-    def __init__(self, *blocks: Block) -> None:
-        #: One per set of cells, all over the same genes
+    def __init__(self, *blocks: Phi) -> None:
+        #: The objective on each set of cells, all over the same genes
         self.blocks = blocks
 
     @property
@@ -326,49 +337,52 @@ class Variance:
         if support is None:
             support = np.flatnonzero(beta)
             beta = beta[support]
-        return Point([block.restricted(support) for block in self.blocks], beta, support)
+        return Point([phi.at(support, beta) for phi in self.blocks], beta, support)
 
 
 class Point:
     """φ and its derivatives at one β (shape of `support`)."""
 
-    def __init__(self, parts: Sequence[_Genes | Grams], beta: Array, support: Index) -> None:
+    def __init__(
+        self, points: Sequence[_DensePoint | GramPoint], beta: Array, support: Index
+    ) -> None:
         self.beta, self.support = beta, support
-        self._parts = parts
-        self._blocks = [genes.at(beta) for genes in parts]
+        self._points = points
 
     def moved(self, beta: Array) -> Point:
         """Evaluate at another β on the same support, which saves what depends on the genes only."""
-        return Point(self._parts, beta, self.support)
+        return Point([point.moved(beta) for point in self._points], beta, self.support)
 
     def narrowed(self, among: Index) -> Point:
         """Evaluate with the genes ``support[among]`` alone, at their present weights."""
-        parts = [genes.narrowed(among) for genes in self._parts]
-        return Point(parts, self.beta[among], self.support[among])
+        beta = self.beta[among]
+        points = [point.narrowed(among, beta) for point in self._points]
+        return Point(points, beta, self.support[among])
 
     @cached_property
     def value(self) -> float:
         """``φ(β)``."""
-        return sum(block.value for block in self._blocks)
+        return sum(point.value for point in self._points)
 
     @cached_property
     def gradient(self) -> Array:
         """``∂φ/∂β_i`` on the support."""
-        return np.asarray(sum(block.support_gradient for block in self._blocks))
+        return np.asarray(sum(point.support_gradient for point in self._points))
 
     def full_gradient(self) -> Array:
         """``∂φ/∂β_i`` for every gene, shape (n_genes,)."""
-        total = np.zeros(len(self._parts[0].block.genes))
-        for part in self._parts:
-            block = part.block
-            total += _DensePoint(block, block.genes[self.support], self.beta).gradient(block.genes)
+        total = np.zeros(len(self._points[0].phi.genes))
+        for point in self._points:
+            phi, on_support = point.phi, point.phi.genes[self.support]
+            dense = _DensePoint(phi, self.support, on_support, self.beta)
+            total += dense.gradient(phi.genes)
         return total
 
     def hessian(self, among: Index) -> tuple[Array, Array]:
         """Hessian of the genes ``support[among]``, and its part that is always ⪰ 0."""
-        exact, convex = zip(*(block.hessian(among) for block in self._blocks), strict=True)
+        exact, convex = zip(*(point.hessian(among) for point in self._points), strict=True)
         return reduce(np.add, exact), reduce(np.add, convex)
 
     def largest_drop(self, step: Array) -> float:
         """Largest relative loss of weight of any direction under ``β + step``."""
-        return max(block.largest_drop(step) for block in self._blocks)
+        return max(point.largest_drop(step) for point in self._points)

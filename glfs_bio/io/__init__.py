@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from .._anndata.classifier_file import read_classifier, write_classifier
 from .._files import check_target, replacing
-from ..platform.forms import PanelFile, read_panel
-from ..platform.genes import read_genes
-from ..platform.gmt import read_gmt
-from ._gene_list import write_gene_list, write_rnk
-from ._gmt import write_gmt
+from ..vendors.forms import PanelFile, read_panel
+from ..vendors.names import read_genes
+from ..vendors.sheets import read_gmt
+from ._lists import write_gene_list, write_gmt, write_rnk
 from ._order import write_order, write_reference
 from ._read import read_cells
 from ._report import write_report

@@ -6,6 +6,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from .. import checks
 from .._anndata import columns, read, results
@@ -13,8 +14,8 @@ from .._docs import documented
 from .._extras import needs
 from .._files import as_path, check_target, replacing
 from ..errors import ADATA, NO_VALUE, OBS_NAMES, InvalidValue, Message, call, listed, naming
-from ..platform import order, sheets
 from ..tl import order_panel
+from ..vendors import orders, sheets
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -87,7 +88,7 @@ def write_order(
     named: Any = platform
     name: str | None = getattr(named, "name", named)
     if name is not None:
-        checks.one_of("platform", name, order.ORDERS)
+        checks.one_of("platform", name, orders.ORDERS)
     if key is None:
         key = _ORDER if _ORDER in adata.uns else _SELECTION
     stored = f"{key}_selected" not in adata.var
@@ -96,7 +97,7 @@ def write_order(
         name = str(entry["platform"]) if name is None else name
     else:
         name = "sheet" if name is None else name
-    form = order.ORDERS[name]
+    form = orders.ORDERS[name]
     if path.suffix.lower() not in form.endings:
         raise InvalidValue(
             "path", str(path), f"must end with {' or '.join(form.endings)} for a {form.title}"
@@ -113,7 +114,7 @@ def write_order(
             f"make the order for this platform with {call('tl.order_panel')}",
         )
     sheets.check_names(table["gene"], path)
-    order.write(table, form, path, overwrite=overwrite)
+    form.write(table, path, overwrite=overwrite)
 
 
 @documented
@@ -201,47 +202,39 @@ def write_reference(
             f"({listed(barcodes[barcodes.duplicated()].unique())})",
             "make them unique first",
         )
-    repeated = _repeated(gene_ids[genes])
-    if not len(genes) or repeated:
+    ids_of_genes = pd.Series(gene_ids[genes], dtype=object)
+    repeated = ids_of_genes[ids_of_genes.duplicated()]
+    if not len(genes) or len(repeated):
         raise InvalidValue(
             "ids",
             ids,
-            f"has two genes of the id {repeated}" if repeated else "has no id of any gene",
+            f"has two genes of the id {repeated.min()}"
+            if len(repeated)
+            else "has no id of any gene",
             f"name another column, or leave genes out of {ADATA}",
         )
-    reference = order.Reference(
-        counts[cells][:, genes],
-        barcodes.astype(str).tolist(),
-        [str(categories[code]) for code in codes[cells]],
-        gene_ids[genes].tolist(),
-        np.asarray(names, dtype=object)[genes].astype(str).tolist(),
-    )
     with replacing(path, overwrite=overwrite) as target:
-        n_cells = order.write_reference(
-            reference, target, max_bytes=max_bytes, random_state=random_state
+        annotation = categories[codes[cells]].astype(str)
+        called = np.asarray(names, dtype=object)[genes].astype(str)
+        n_cells = orders.write_reference(
+            counts[cells][:, genes],
+            pd.DataFrame({"barcode": barcodes.astype(str), "annotation": annotation}),
+            pd.DataFrame({"id": ids_of_genes, "symbol": called}),
+            target,
+            max_bytes=max_bytes,
+            random_state=random_state,
         )
-    _tell(adata, n_cells, len(cells), len(genes), max_bytes)
-
-
-def _tell(adata: AnnData, n_cells: int, labelled: int, n_genes: int, max_bytes: float) -> None:
-    """Say what of the cells and genes is not in a reference."""
-    if n_cells < labelled:
+    if n_cells < len(cells):
         log.warning(
             Message(
-                f"{n_cells} of {labelled} cells were drawn, by type, as a file of {max_bytes:g} "
+                f"{n_cells} of {len(cells)} cells were drawn, by type, as a file of {max_bytes:g} "
                 "bytes holds."
             )
         )
     left = {
-        "cells without a type": adata.n_obs - labelled,
-        "genes without an id": adata.n_vars - n_genes,
+        "cells without a type": adata.n_obs - len(cells),
+        "genes without an id": adata.n_vars - len(genes),
     }
     for what, n in left.items():
         if n:
             log.warning(Message(f"{n} {what} are not in the reference."))
-
-
-def _repeated(ids: Any) -> str:
-    """The first id that occurs twice, or ``""``."""
-    values, counts = np.unique(ids.astype(str), return_counts=True)
-    return str(values[counts > 1][0]) if (counts > 1).any() else ""

@@ -19,14 +19,15 @@ from .. import checks
 from .._anndata import names
 from .._extras import needs
 from .._files import as_path, reading
-from ..data.indices import check_indices
+from ..data.matrix import check_indices
 from ..errors import FileMissing, InvalidValue, arg, listed, shown
+from ..vendors.sheets import SEPARATORS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-_SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
+_SEPARATORS = {**SEPARATORS, ".txt": "\t"}
 _PACKED: dict[str, Any] = {".gz": gzip.GzipFile, ".bz2": bz2.BZ2File, ".xz": lzma.LZMAFile}
 _HDF5 = {".h5ad", ".h5", ".loom"}
 #: Attributes of a loom file with the names: its own, and those that AnnData writes.
@@ -267,23 +268,15 @@ def genes_in_rows(rows: Iterable[str], columns: Iterable[str]) -> bool:
     Names of neither kind do not count.
     """
     rows, columns = list(rows), list(columns)
-    genes = _share(rows, _is_gene), _share(columns, _is_gene)
-    cells = _share(rows, _is_cell), _share(columns, _is_cell)
+    genes = _share(rows, _LIKE_A_GENE), _share(columns, _LIKE_A_GENE)
+    cells = _share(rows, _LIKE_A_CELL), _share(columns, _LIKE_A_CELL)
     if max(genes) > 0.5 or max(cells) > 0.5:
         return genes[0] + cells[1] > genes[1] + cells[0]
     return _members(rows) >= _FEWEST and _members(columns) == 0
 
 
-def _share(names: list[str], look: Callable[[str], bool]) -> float:
-    return sum(map(look, names)) / max(len(names), 1)
-
-
-def _is_gene(name: str) -> bool:
-    return _LIKE_A_GENE.fullmatch(name) is not None
-
-
-def _is_cell(name: str) -> bool:
-    return _LIKE_A_CELL.fullmatch(name) is not None
+def _share(names: list[str], pattern: re.Pattern[str]) -> float:
+    return sum(pattern.fullmatch(name) is not None for name in names) / max(len(names), 1)
 
 
 def _members(names: list[str]) -> int:

@@ -1,9 +1,8 @@
-"""A selection as one HTML file for a colleague."""
+"""A selection as one HTML file for a colleague: its results are found, and put on a page."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,9 +14,9 @@ from .._docs import documented
 from .._extras import needs
 from .._files import as_path, check_target, replacing
 from .._progress import progress
-from ..cells.graph import MOST_EXACT
 from ..errors import MAPPING, NONE, OBS, InvalidType, InvalidValue, NotFound, arg, call, listed
 from . import _sections
+from ._sections import Result, Subject
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,51 +37,6 @@ _WRITTEN_BY = {
 }
 #: Results of a panel that may have any name: their keys, unless the name of the selection is used.
 _OF_ANY_PANEL = ("evaluation", "explanation", "substitutes", "order")
-
-
-@dataclass(frozen=True)
-class Result:
-    """A further result: its key, what is under it, and why it is not of the selection, if so."""
-
-    key: str
-    entry: dict[str, Any]
-    unlike: str | None = None
-
-
-@dataclass(frozen=True)
-class Subject:
-    """Selection of a report, and how to show it.
-
-    `frame` has the selected genes, the best first; `called` the names of all genes; `results`
-    further results; `umaps` tells whether UMAPs are computed that are not in `adata`.
-    """
-
-    adata: AnnData
-    key: str
-    frame: pd.DataFrame
-    entry: dict[str, Any]
-    called: pd.Series
-    labels: str | None
-    symbols: str | None
-    link: str | None
-    results: Mapping[str, Result]
-    umaps: bool | None
-
-    def result(self, what: str) -> Result | None:
-        """Return a result of this selection; None if it is missing or of another one."""
-        found = self.results.get(what)
-        return None if found is None or found.unlike is not None else found
-
-    def of_another(self, what: str) -> dict[str, str] | None:
-        """Return the note on a result of another selection; None without one."""
-        found = self.results.get(what)
-        if found is None or found.unlike is None:
-            return None
-        return {"key": found.key, "unlike": found.unlike}
-
-    def renamed(self, text: str, separator: str) -> list[str]:
-        """Names of genes in a text, as they are called."""
-        return [str(self.called.get(name, name)) for name in text.split(separator) if name]
 
 
 @documented
@@ -188,7 +142,7 @@ def write_report(
         symbols=symbols,
         link=link,
         results=_results(adata, key, frame.index, results or {}),
-        umaps=True if umaps is None and adata.n_obs <= MOST_EXACT else umaps,
+        umaps=umaps,
     )
     text = _page(subject, title)
     with replacing(path, overwrite=overwrite) as name:
@@ -221,7 +175,8 @@ def _page(subject: Subject, title: str) -> str:
             content = function(subject)
             if content is not None:
                 name = function.__name__
-                sections.append({"id": name, "heading": heading, "body": filled(name, content)})
+                body = filled(name, {"of_another": None, **content})
+                sections.append({"id": name, "heading": heading, "body": body})
             bar.advance(task)
     lead = filled("lead", _sections.lead(subject))
     return environment.get_template("report.html").render(title=title, lead=lead, sections=sections)
@@ -234,7 +189,9 @@ def _results(
     found = {}
     for what, written in _WRITTEN_BY.items():
         given = named.get(what)
-        where = _where(adata, key, what) if given is None else given
+        usual = [f"{key}_{what}", *([f"glfs_{what}"] if what in _OF_ANY_PANEL else [])]
+        where = next((name for name in usual if name in adata.uns), None)
+        where = where if given is None else given
         if where is None:
             continue
         entry = stored.entry(adata, where, *written, argument="results")
@@ -248,12 +205,6 @@ def _results(
             )
         found[what] = Result(where, entry, unlike)
     return found
-
-
-def _where(adata: AnnData, key: str, what: str) -> str | None:
-    """Return the key of a result that was not named."""
-    usual = [f"{key}_{what}", *([f"glfs_{what}"] if what in _OF_ANY_PANEL else [])]
-    return next((name for name in usual if name in adata.uns), None)
 
 
 def _unlike(

@@ -11,24 +11,27 @@ import base64
 import io
 import logging
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import numpy as np
 
 from .. import codec, pl
+from .._anndata import umap
+from .._signatures import parameters
+from ..cells.graph import MOST_EXACT
 from ..errors import Message, arg, call
-from ..pl._results import MEASURES
-from ..tl import _panel_umap as panel_umap
+from ..options import Limits
+from ..pl._tables import MEASURES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import pandas as pd
+    from anndata import AnnData
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from ._report import Subject
 
 log = logging.getLogger(__name__)
 
@@ -102,28 +105,50 @@ _OF_MEASURES = {
     "counts_share": "counts of the panel, of those of all genes",
     "counts_spearman": "rank correlation of the panel's total in a cell with that of all genes",
 }
-#: Constraints of a selection, and what they mean.
-_OF_LIMITS = {
-    "min_mean": "minimum mean expression of a gene",
-    "max_mean": "maximum mean expression of a gene",
-    "min_cells": "minimum share of the cells that express a gene",
-    "max_cells": "maximum share of the cells that express a gene",
-    "min_mean_in_type": "minimum mean expression of a gene in some cell type",
-    "max_mean_in_type": "maximum mean expression of a gene in any cell type",
-    "min_cells_in_type": "minimum share of the cells of some type that express a gene",
-    "max_cells_in_type": "maximum share of the cells of any type that express a gene",
-    "max_total_per_cell": "maximum counts of the whole panel in a mean cell",
-    "max_total_per_type": "maximum counts of the whole panel in a mean cell of a type",
-    "families": "gene families",
-    "per_family": "maximum number of genes of a family",
-    "per_type": "minimum number of markers of each cell type",
-    "markers": "markers of each cell type",
-    "priority": "factors by which genes are preferred",
-    "groupby": "cell types",
-    "counts_layer": "layer of the counts",
-    "cost": "cost of a gene",
-    "budget": "maximum cost of the panel",
-}
+
+
+@dataclass(frozen=True)
+class Result:
+    """A further result: its key, what is under it, and why it is not of the selection, if so."""
+
+    key: str
+    entry: dict[str, Any]
+    unlike: str | None = None
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Selection of a report, and how to show it."""
+
+    adata: AnnData
+    key: str
+    #: The selected genes, the best first.
+    frame: pd.DataFrame
+    entry: dict[str, Any]
+    #: Names of all genes.
+    called: pd.Series
+    labels: str | None
+    symbols: str | None
+    link: str | None
+    results: Mapping[str, Result]
+    #: Whether UMAPs are computed that are not in `adata`; None: of so many cells as is fast.
+    umaps: bool | None
+
+    def result(self, what: str) -> Result | None:
+        """Return a result of this selection; None if it is missing or of another one."""
+        found = self.results.get(what)
+        return None if found is None or found.unlike is not None else found
+
+    def of_another(self, what: str) -> dict[str, Any] | None:
+        """Return the section that says of which selection a result is; None without one."""
+        found = self.results.get(what)
+        if found is None or found.unlike is None:
+            return None
+        return {"of_another": {"key": found.key, "unlike": found.unlike}}
+
+    def renamed(self, text: str, separator: str) -> list[str]:
+        """Names of genes in a text, as they are called."""
+        return [str(self.called.get(name, name)) for name in text.split(separator) if name]
 
 
 def picture(draw: Callable[..., Any], *args: Any, **kwargs: Any) -> str:
@@ -146,12 +171,20 @@ def cells(subject: Subject) -> dict[str, Any]:
     from matplotlib import pyplot as plt
 
     adata = subject.adata
-    if not subject.umaps and not panel_umap.are_kept(adata, subject.key, subject.frame.index):
-        if subject.umaps is None:  # nobody asked for none
+    compute = adata.n_obs <= MOST_EXACT if subject.umaps is None else subject.umaps
+    if not compute and not umap.are_kept(adata, subject.key, subject.frame.index):
+        if subject.umaps is None:
             log.warning(
                 Message(
                     f"The report has no UMAPs, which take minutes for {adata.n_obs} cells: run "
                     f"{call('tl.panel_umap')} first, or pass {arg('umaps', True)}."
+                )
+            )
+        else:
+            log.warning(
+                Message(
+                    f"The report has no UMAPs, as {arg('umaps', False)} computes none: run "
+                    f"{call('tl.panel_umap')} first to show them."
                 )
             )
         return {"n_cells": adata.n_obs, "pictures": []}
@@ -205,12 +238,11 @@ def quality(subject: Subject) -> dict[str, Any] | None:
     """The structure preserved, next to that of other panels; with labels, their recall."""
     result = subject.result("evaluation")
     if result is None:
-        return _another(subject, "evaluation")
+        return subject.of_another("evaluation")
     adata, key, entry = subject.adata, result.key, result.entry
     with_labels = "per_label" in entry
     random = np.ravel(entry["random_preserved"])
     return {
-        "of_another": None,
         "entry": entry,
         "random": (float(random.min()), float(random.max())) if random.size else None,
         "n_random": random.size,
@@ -255,14 +287,13 @@ def explanation(subject: Subject) -> dict[str, Any] | None:
     """Why each gene is in the panel."""
     result = subject.result("explanation")
     if result is None:
-        return _another(subject, "explanation")
+        return subject.of_another("explanation")
     table = result.entry["table"]
     rows = table.assign(
         name=subject.called.loc[table["gene"]].to_numpy(),
         axis=[subject.renamed(str(text), "/") for text in table["axis"]],
     )
     return {
-        "of_another": None,
         "rows": rows.to_dict("records"),
         "some_support": "supports" in table,
     }
@@ -272,7 +303,7 @@ def substitutes(subject: Subject) -> dict[str, Any] | None:
     """Return the substitutes of each gene."""
     result = subject.result("substitutes")
     if result is None:
-        return _another(subject, "substitutes")
+        return subject.of_another("substitutes")
     rows = []
     for gene, table in result.entry["table"].query("place > 0").groupby("gene", sort=False):
         best, *further = table.sort_values("place").to_dict("records")
@@ -288,7 +319,6 @@ def substitutes(subject: Subject) -> dict[str, Any] | None:
             }
         )
     return {
-        "of_another": None,
         "min_score": result.entry["params"]["min_score"],
         "rows": rows,
         "alone": list(subject.called.loc[list(result.entry["irreplaceable"])]),
@@ -296,16 +326,16 @@ def substitutes(subject: Subject) -> dict[str, Any] | None:
 
 
 def limits(subject: Subject) -> dict[str, Any] | None:
-    """The constraints that the panel meets."""
-    params = subject.entry.get("params", {})
-    stated = params.get("limits", "None")
-    every = {**({} if isinstance(stated, str) else stated), **params}
+    """The constraints that the panel meets, each with what the class says of it."""
+    stated = subject.entry.get("params", {}).get("limits", "None")
+    if isinstance(stated, str):
+        return None
     facts = [
-        (name, codec.restored(every[name]), meaning)
-        for name, meaning in _OF_LIMITS.items()
-        if name in every and str(every[name]) != "None"
+        (name, codec.restored(stated[name]), f"{said[:1].lower()}{said[1:]}".replace("`", ""))
+        for name, said in ((name, one.summary) for name, one in parameters(Limits).items())
+        if name in stated
     ]
-    return {"facts": facts} if facts else None
+    return {"facts": facts}
 
 
 def choice(subject: Subject) -> dict[str, Any]:
@@ -325,13 +355,11 @@ def stability(subject: Subject) -> dict[str, Any] | None:
     """How often subsamples of the cells give the genes; or why this cannot be said."""
     result = subject.result("stability")
     if result is None:
-        another = subject.of_another("stability")
-        return None if another is None else {"of_another": another}
+        return subject.of_another("stability")
     adata, key, entry = subject.adata, result.key, result.entry
     size = min(_FREQUENT, max(round(float(np.mean(entry["n_genes"]))), 1))
     consensus = adata.var_names[adata.var[f"{key}_consensus"].astype(bool)]
     return {
-        "of_another": None,
         "entry": entry,
         "n_consensus": len(consensus),
         "out": list(subject.called.loc[subject.frame.index.difference(consensus, sort=False)]),
@@ -367,13 +395,12 @@ def order(subject: Subject) -> dict[str, Any] | None:
     """The order: what to send, what was checked, and what to expect of the platform."""
     result = subject.result("order")
     if result is None:
-        return _another(subject, "order")
+        return subject.of_another("order")
     entry = result.entry
     evaluated = subject.result("evaluation")
     expected = {} if evaluated is None else evaluated.entry
     forecast = expected.get("forecast")
     return {
-        "of_another": None,
         "entry": entry,
         "genes": entry["table"].to_dict("records"),
         "columns": {name: text for name, text in _OF_ORDER.items() if name in entry["table"]},
@@ -431,8 +458,11 @@ def plain(value: Any) -> str:
     if isinstance(value, np.ndarray) and value.dtype == np.bool_:
         return f"{value.sum()} of {value.size}"
     if isinstance(value, np.ndarray | list | tuple):
-        items = [plain(item) for item in np.ravel(value)[:_ITEMS]]
-        return ", ".join(items) + (f", … ({np.size(value)})" if np.size(value) > _ITEMS else "")
+        every = np.ravel(value) if isinstance(value, np.ndarray) else value
+        items = [
+            f"({plain(item)})" if isinstance(item, list) else plain(item) for item in every[:_ITEMS]
+        ]
+        return ", ".join(items) + (f", … ({len(every)})" if len(every) > _ITEMS else "")
     if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"
     return f"{value:g}" if isinstance(value, float | np.floating) else str(value)
@@ -494,11 +524,6 @@ def _offered(subject: Subject, table: pd.DataFrame) -> pd.Series:
     scores = table["substitution_score"].map(" ({:.2f})".format)
     texts = table["substitute"].map(subject.called) + scores
     return texts.where(table["substitute"].fillna("") != "", "none")
-
-
-def _another(subject: Subject, what: str) -> dict[str, Any] | None:
-    another = subject.of_another(what)
-    return None if another is None else {"of_another": another}
 
 
 def _per_label(entry: dict[str, Any]) -> list[dict[str, Any]]:

@@ -13,8 +13,7 @@ from sklearn.decomposition import PCA
 from sklearn.metrics import normalized_mutual_info_score
 from sklearn.neighbors import NearestNeighbors
 
-from ..cells import neighbors
-from ..cells.graph import MOST_EXACT
+from ..cells.graph import MOST_EXACT, approximate_neighbors
 from ..data import threads as pools
 from ..errors import NO_VALUE, InvalidValue
 
@@ -22,26 +21,18 @@ if TYPE_CHECKING:
     from .._typing import Array, Index, Matrix
 
 
-@dataclass(frozen=True)
-class Settings:
-    """How the cells of a panel are looked at."""
-
-    #: Principal components of a larger panel
-    n_comps: int = 50
-    #: Without the cell itself
-    n_neighbors: int = 15
-    #: Numbers of clusters: main types, and subtypes
-    coarse: tuple[int, ...] = (5, 7, 10)
-    fine: tuple[int, ...] = (20, 30, 40)
-    #: Of k-means, which keeps the best
-    starts: int = 3
-    #: Least mean number; with fewer cells, clusters agree by chance
-    cells_of_cluster: int = 10
-    #: Most cells that are clustered, in every view the same
-    clustered: int = 20_000
-
-
-SETTINGS = Settings()
+#: Principal components of a panel of more genes.
+N_COMPS = 50
+#: Nearest cells of a cell, itself not counted.
+N_NEIGHBORS = 15
+#: Numbers of clusters: the main types, and their subtypes.
+COARSE, FINE = (5, 7, 10), (20, 30, 40)
+#: k-means starts from so many places and keeps the best.
+_STARTS = 3
+#: So many cells a cluster are needed on average.  With fewer, clusters agree by chance.
+_CELLS_OF_CLUSTER = 10
+#: Of more cells so many are clustered, in every view the same.
+CLUSTERED = 20_000
 #: Threads of scikit-learn share the cells, but of fewer a thread the neighbours: then the order of
 #: neighbours at equal distances depends on the threads.
 _CELLS_OF_THREAD = 1024
@@ -51,11 +42,11 @@ _CELLS_OF_THREAD = 1024
 class View:
     """The cells as some genes show them."""
 
-    #: Shape (n_cells, r)
+    #: Shape (n_cells, r).
     coordinates: Array
-    #: Of :func:`nearest`
+    #: What :func:`nearest` returns for them.
     nearest: Index
-    #: Of :func:`clusterings`
+    #: What :func:`clusterings` returns for them.
     clusters: dict[int, Index]
 
     @classmethod
@@ -69,11 +60,12 @@ class View:
 class ClusterPreservation:
     """How far clusters of the cells are the same in the panel as in all genes."""
 
-    #: Numbers of clusters of :class:`Settings` with enough cells
+    #: Numbers of clusters: those with enough cells
     numbers: tuple[int, ...]
-    #: Normalised mutual information of the two clusterings, per number
+    #: Normalised mutual information of the two clusterings, for every number
     nmi: Array
-    #: Its mean over coarse and over fine numbers; NaN where the cells are too few
+    #: Its mean over the coarse and over the fine numbers; NaN where the cells are too few for any
+    #: of them
     coarse: float
     fine: float
 
@@ -85,7 +77,7 @@ def columns(data: Matrix, panel: Index) -> Array:
 
 
 @pools.one_thread_of_blas()
-def coordinates(data: Matrix, panel: Index, *, n_comps: int = SETTINGS.n_comps) -> Array:
+def coordinates(data: Matrix, panel: Index, *, n_comps: int = N_COMPS) -> Array:
     """Centred expression of the panel's genes; of more than `n_comps`, its principal components:
     shape (n_cells, min(len(panel), n_comps)).
 
@@ -100,14 +92,13 @@ def coordinates(data: Matrix, panel: Index, *, n_comps: int = SETTINGS.n_comps) 
 
 
 @pools.one_thread_if_forked
-def nearest(
-    where: Array, n_neighbors: int = SETTINGS.n_neighbors, *, random_state: int | None = 0
-) -> Index:
-    """Nearest other cells of every cell, the nearest first: shape (n_cells, n_neighbors).
+def nearest(where: Array, n_neighbors: int = N_NEIGHBORS, *, random_state: int | None = 0) -> Index:
+    """Nearest other cells of every cell, the nearest first.
 
     They are exact up to :data:`~glfs_bio.cells.graph.MOST_EXACT` cells, and nearly all are found
-    beyond, as in the graph of the cells (:mod:`glfs_bio.cells.neighbors`).  At most ``n_cells − 1``
-    neighbours are used.
+    beyond, as in the graph of the cells.
+
+    Shapes: `where` (n_cells, r).  Shape (n_cells, n_neighbors).
     """
     n_neighbors = min(n_neighbors, len(where) - 1)
     if len(where) <= MOST_EXACT:
@@ -115,7 +106,7 @@ def nearest(
         with pools.one_thread() if few else nullcontext():
             finder = NearestNeighbors(n_neighbors=n_neighbors, algorithm="brute").fit(where)
             return np.asarray(finder.kneighbors(return_distance=False))
-    near, _ = neighbors.nearest(where, n_neighbors, random_state)
+    near, _ = approximate_neighbors(where, n_neighbors, random_state)
     itself = near == np.arange(len(where))[:, None]
     last = np.argsort(itself, axis=1, kind="stable")
     return np.asarray(np.take_along_axis(near, last, axis=1)[:, :n_neighbors])
@@ -150,17 +141,17 @@ def clusterings(where: Array, *, random_state: int | None = 0) -> dict[int, Inde
     for.
 
     k-means needs no graph and no package beyond scikit-learn, and its number of clusters is the
-    same in every panel, which it is not at a given resolution of Leiden.  At most
-    :attr:`Settings.clustered` cells are clustered.  Where fewer cells differ, each is a cluster.
+    same in every panel, which it is not at a given resolution of Leiden.
+
+    Shapes: `where` (n_cells, r).  Cluster of every cell, or of :data:`CLUSTERED` of them, by number
+    of clusters.  Where fewer cells differ, each is a cluster.
     """
-    where = where[evenly(len(where), SETTINGS.clustered)].astype(np.float32)  # quicker
-    enough = [
-        k for k in SETTINGS.coarse + SETTINGS.fine if k * SETTINGS.cells_of_cluster <= len(where)
-    ]
+    where = where[evenly(len(where), CLUSTERED)].astype(np.float32)  # quicker
+    enough = [k for k in COARSE + FINE if k * _CELLS_OF_CLUSTER <= len(where)]
     n_different = len(np.unique(where, axis=0))
 
     def clusters(k: int) -> Index:
-        model = KMeans(min(k, n_different), n_init=SETTINGS.starts, random_state=random_state)
+        model = KMeans(min(k, n_different), n_init=_STARTS, random_state=random_state)
         with pools.one_thread():  # of several one waits for another, and they add in any order
             return np.asarray(model.fit_predict(where))
 
@@ -177,8 +168,8 @@ def cluster_preservation(
     return ClusterPreservation(
         numbers=tuple(nmi),
         nmi=np.array(list(nmi.values())),
-        coarse=_mean([nmi[k] for k in SETTINGS.coarse if k in nmi]),
-        fine=_mean([nmi[k] for k in SETTINGS.fine if k in nmi]),
+        coarse=_mean([nmi[k] for k in COARSE if k in nmi]),
+        fine=_mean([nmi[k] for k in FINE if k in nmi]),
     )
 
 

@@ -26,15 +26,15 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 class Redundancy:
     """What the genes of a panel repeat of one another."""
 
-    #: Mean absolute correlation of two genes; NaN if fewer than two vary
+    #: Mean absolute correlation of two genes; NaN for fewer than two that vary
     mean_correlation: float
-    #: Place in the panel of the gene that each gene is most correlated with, by absolute value; −1
-    #: where there is none
+    #: For each gene of the panel the place in the panel of the gene it is most correlated with, by
+    #: absolute value; −1 where there is none
     nearest: Index
-    #: With that gene; NaN where there is none
+    #: Its correlation with that one; NaN where there is none
     correlation: Array
     #: Effective number of genes, ``(Σ λ)² / Σ λ²`` with the eigenvalues λ of the correlation
-    #: matrix: the number that vary if none are correlated, 1 if all are the same
+    #: matrix: as many as vary where none are correlated, 1 where all are the same
     n_effective: float
 
 
@@ -42,18 +42,18 @@ class Redundancy:
 class Totals:
     """What share of the counts the panel takes, and whether its totals are those of the cells."""
 
-    #: Of the counts of all genes
+    #: Counts of the panel among all counts
     share: float
-    #: The same per cell, shape (n_cells,); NaN for a cell without counts
+    #: The same of every cell, shape (n_cells,); NaN for a cell without counts
     per_cell: Array
     #: Of `per_cell`, by :data:`QUANTILES`
     quantiles: dict[float, float]
-    #: Rank correlation over the cells of the total of the panel with that of all genes
+    #: Rank correlation over the cells of the panel's total with the total of all genes
     spearman: float
-    #: The same within labels, mean weighted by cells; NaN without labels
+    #: The same within labels, their mean weighted by cells; NaN without labels
     spearman_within: float
-    #: One row per label: ``n_cells``, ``share``, ``ratio`` (its share in units of `share`) and
-    #: ``spearman`` (NaN where the totals of its cells do not differ); None without labels
+    #: A row a label: ``n_cells``, ``share``, ``ratio``: its share in units of `share`, and
+    #: ``spearman`` (NaN where the totals of its cells do not differ).  None without labels.
     per_label: pd.DataFrame | None
     #: Labels of the smallest and the largest ratio; None without labels
     least: str | None
@@ -64,9 +64,9 @@ class Totals:
 class Imputed:
     """R² of every gene by the panel, NaN for genes of the panel and for constant ones."""
 
-    #: ``R_j²``, of what the gene shares with the subspace of the cells, shape (n_genes,)
+    #: ``R_j²``: of what the gene shares with the subspace of the cells, shape (n_genes,)
     of_structure: Array
-    #: ``h_j R_j²``, of the gene as measured, with its noise, shape (n_genes,)
+    #: ``h_j R_j²``: of the gene as it was measured, noise included, shape (n_genes,)
     of_gene: Array
 
 

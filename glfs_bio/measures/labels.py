@@ -23,7 +23,7 @@ from sklearn.metrics import (
 )
 
 from ..errors import NO_VALUE, InvalidValue
-from .cells import SETTINGS, nearest
+from .cells import N_NEIGHBORS, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -42,19 +42,21 @@ CONSIDERED = 6
 class LabelScores:
     """How well nearest cells of a panel predict the labels."""
 
-    #: Code per cell; −1 where the cell has no label
+    #: Code of the label predicted for every cell; −1 where the cell has no label
     predicted: Index
+    #: Share of the labelled cells whose label is predicted
     accuracy: float
-    #: Mean over labels
+    #: Mean F1, every label counting alike
     macro_f1: float
-    #: Mean over rare labels; NaN where there are none
+    #: Mean F1 of the rare labels; NaN where there are none
     rare_f1: float
-    #: One row per label: ``n_cells``, ``recall``, ``precision``, ``f1``, ``confused_with`` (the
-    #: other label predicted for most of its cells, or missing), ``confused_share`` (the share of
-    #: its cells), ``rare``, and ``too_few`` (its cells could never be a majority of the nearest;
-    #: recall then says little of the panel, and is 0 for one cell)
+    #: A row a label: ``n_cells``, ``recall``, ``precision``, ``f1``, ``confused_with``: the other
+    #: label that is predicted for most of its cells (missing where there is none),
+    #: ``confused_share``: the share of its cells that this is, ``rare``, and ``too_few``: whether
+    #: nearest cells of its own could never be a majority, as it has so few cells.  Recall of such a
+    #: label says little of the panel; that of a label of one cell is always 0.
     per_label: pd.DataFrame
-    #: Numbers of cells: rows are labels, columns predictions
+    #: Numbers of cells: rows are labels, columns what is predicted
     confusion: pd.DataFrame
 
 
@@ -63,7 +65,7 @@ def label_scores(
     codes: Index,
     names: Sequence[str],
     *,
-    n_neighbors: int = SETTINGS.n_neighbors,
+    n_neighbors: int = N_NEIGHBORS,
     near: Index | None = None,
 ) -> LabelScores:
     """Predict the label of every cell from its nearest labelled cells, itself left out.
@@ -143,12 +145,13 @@ class Single:
 
     #: Expression from which the gene is on; NaN where it is the same in all cells
     threshold: Array
-    #: Largest over thresholds
+    #: Largest F-beta over thresholds
     f_beta: Array
-    #: Of the cells with the gene on, the share with the label, and vice versa
+    #: Share of the cells with the gene on that have the label, and of the cells of the label that
+    #: have the gene on
     precision: Array
     recall: Array
-    #: Mean expression in the label, as a share of the sum of the means of all labels
+    #: Mean expression in the label as a share of its sum over the means of all labels
     on_target: Array
 
 

@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from ._comparison import comparison
-from ._confusion import confusion
-from ._curve import curve
-from ._enrichment import enrichment
-from ._imputation import imputation
-from ._labels import labels
+from ._evaluation import curve, imputation, labels, preserved, unexplained
 from ._panel import panel
-from ._path import path
-from ._preserved import preserved
-from ._stability import stability
-from ._unexplained import unexplained
-from ._weights import weights
+from ._selection import enrichment, path, stability, weights
+from ._tables import comparison, confusion
 
 __all__ = [
     "comparison",

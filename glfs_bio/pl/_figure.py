@@ -1,4 +1,4 @@
-"""A figure, its axes and its end, whatever the settings of matplotlib: what all plots share.
+"""What plots share: their arguments, the figure and its axes, colours, legends, names of rows.
 
 matplotlib and scanpy are imported where they are used, so that ``import glfs_bio`` stays fast.
 """
@@ -6,175 +6,214 @@ matplotlib and scanpy are imported where they are used, so that ``import glfs_bi
 from __future__ import annotations
 
 import textwrap
+import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
 import numpy as np
 
 from .. import checks
+from .._anndata import read
+from .._docs import documented
 from .._extras import needs
 from .._files import as_path, replacing
 from ..errors import NO_VALUE, InvalidType, InvalidValue, shown
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+Given = ParamSpec("Given")
+Drawn = TypeVar("Drawn")
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator, Sequence
+
+    import pandas as pd
+    from anndata import AnnData
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
     from matplotlib.image import AxesImage
+    from numpy.typing import NDArray
+
+    #: Widths of axes beside one another and their height, in inches, as the content needs.
+    Size = tuple[Sequence[float], float]
+    #: What a plot is before :func:`plot` has made a function of it.
+    Drawing = Generator[Size | None, list[Axes], Drawn]
+
+#: Arguments that every plot has, and that :func:`plot` alone reads.
+_OF_ALL = ("ax", "title", "figsize", "show", "save")
 
 
 @dataclass(frozen=True)
 class Look:
     """Sizes of every plot, settled by eye."""
 
-    #: Points of text in an own figure; the least in axes of the caller; and below which rows are
-    #: named one in so many, and cells have no number
+    #: Points of the text in a figure of its own; of the least that axes of the caller have; and
+    #: below which rows are named one in so many, and cells have no number.
     font: float = 10.0
     small_font: float = 7.5
     smallest_font: float = 5.0
-    #: Inches of width from which text, names and points have the usual size
+    #: Inches of width from which on axes have text, names and points of the usual size.
     full: float = 4.0
-    #: Names of rows, legends and numbers, relative to the text
+    #: Size of the names of rows, of legends and of numbers, relative to the text.
     small: float = 0.88
-    #: Mean width of a letter and height of a line, relative to the size of the text
+    #: Mean width of a letter, and height of a line, relative to the size of the text.
     letter: float = 0.55
     line: float = 1.2
-    #: Of the longest name of a row, and of that in narrow axes
+    #: Letters of the longest name of a row, and of that in narrow axes.
     letters: int = 32
     few_letters: int = 16
-    #: Area of all points of a map, in square points, as in scanpy
+    #: Area of all points of a map, in square points, as in scanpy.
     points: float = 120_000.0
-    #: Length of a line of a label or legend, relative to the side of the axes
+    #: Length of a line of a label or of a legend, relative to the side of the axes.
     wrap: float = 1.1
-    #: Inches around axes
+    #: Inches around axes.
     pad: float = 0.1
-    #: Points below a title
+    #: Points between a title and what is below it.
     title_pad: float = 6.0
-    #: Of a file
+    #: Dots per inch of a file.
     dpi: int = 150
 
 
 LOOK = Look()
 POINTS_OF_INCH = 72.0
-Drawn = TypeVar("Drawn")
+# Okabe and Ito's colours, which colour-blind readers can distinguish.
+BLUE, VERMILLION, GREY = "#0072B2", "#D55E00", "#8C8C8C"
+# Paul Tol's "muted" scheme, likewise, and black.
+MUTED = (
+    *("#332288", "#88CCEE", "#44AA99", "#117733", "#999933"),
+    *("#DDCC77", "#CC6677", "#882255", "#AA4499", "#000000"),
+)
+#: The longest list of separate colours among the maps of matplotlib.
+_LISTED = 20
 
 
-@dataclass(frozen=True)
-class Frame:
-    """Where a plot is drawn and what becomes of it: the arguments that all plots have."""
+def plot(function: Callable[Given, Drawing[Drawn]]) -> Callable[Given, Drawn | None]:
+    """Make a plot of a function that reads, yields the size it needs, draws, and returns axes.
 
-    #: Of the file in ``scanpy.settings.figdir``
-    name: str
-    #: Axes of the caller; None: a new figure
-    ax: Any = None
-    title: str | None = None
-    figsize: tuple[float, float] | None = None
-    show: bool | None = None
-    save: str | Path | bool | None = None
+    Where it yields ``[5.0], 3.4``, the function is sent one axes of that size in a new figure, or
+    the caller's; where it yields None, it makes a figure of its own.  It refuses what it cannot
+    draw before it yields.  `ax`, `title`, `figsize`, `show` and `save` are in its signature, and
+    act here.
+    """
+    documented(function)
+    returned = str(function.__annotations__["return"])
+    returned = returned.removeprefix("Drawing[").removesuffix("]")
+    function.__annotations__["return"] = f"{returned} | None"
 
-    def __post_init__(self) -> None:
-        """Refuse, before anything is drawn, what could not be done in the end."""
-        needs("A plot", "matplotlib", "scanpy")
-        checks.texts(title=self.title, or_none=True)
-        if self.show is not None:
-            checks.flags(show=self.show)
-        if self.figsize is not None:
-            if np.shape(self.figsize) != (2,):
-                raise InvalidType("figsize", self.figsize, "must be a width and a height in inches")
-            for size in self.figsize:
-                checks.number("figsize", size, above=0.0)
-        if self.save and self.save is not True:
-            _check_ending(self.save)
-
-    @contextmanager
-    def axes(self, widths: Sequence[float], height: float) -> Iterator[list[Axes]]:
-        """Hand out the caller's axes, or axes beside one another in a new figure.
-
-        Text and grid are ours meanwhile.  At the end labels are broken to fit, and the title is put
-        above all.
-        """
-        given = None if self.ax is None else _given(self.ax, len(widths))
-        with look(LOOK.font if given is None else _font(given)):
-            axes = self._new(widths, height) if given is None else given
-            others = {id(ax) for one in axes for ax in one.figure.axes} - set(map(id, axes))
-            for ax in axes:
-                _plain(ax)
-            yield axes
-            for figure in {id(ax.figure): ax.figure for ax in axes}.values():
-                figure.figure.draw_without_rendering()
-                for ax in figure.axes:
-                    if id(ax) not in others:
-                        _fit(ax)
-            self._entitle(axes, own=given is None)
-
-    def _new(self, widths: Sequence[float], height: float) -> list[Axes]:
-        from matplotlib import pyplot as plt
-        from matplotlib.layout_engine import ConstrainedLayoutEngine
-
-        _, axes = plt.subplots(
-            1,
-            len(widths),
-            figsize=self.figsize or (sum(widths), height),
-            layout=ConstrainedLayoutEngine(w_pad=LOOK.pad),
-            squeeze=False,
-            width_ratios=widths,
-        )
-        return list(axes.ravel())
-
-    def _entitle(self, axes: Sequence[Axes], *, own: bool) -> None:
-        """A title above the axes, or above the figure where it has several."""
-        if self.title is None:
-            return
-        if own and len(axes) > 1:
-            axes[0].figure.suptitle(self.title, parse_math=False)
-            return
-        first = axes[0]
-        named = [self.title, first.get_title()] if len(axes) > 1 else [self.title]
-        first.set_title(
-            "\n".join(filter(None, named)), pad=_above(first) + LOOK.title_pad, parse_math=False
-        )
-        _break(first.title, extent(first)[0])
-
-    def finish(self, axes: Sequence[Axes], drawn: Drawn) -> Drawn | None:
-        """Save and show the figure, and return what was drawn, or None where it was shown."""
+    @wraps(function)
+    def drawn(*args: Given.args, **kwargs: Given.kwargs) -> Drawn | None:
+        drawing = function(*args, **kwargs)
+        given: dict[str, Any] = {**(function.__kwdefaults__ or {}), **kwargs}
+        ax, title, figsize, show, save = (given[name] for name in _OF_ALL)
+        _check(title, figsize, show)
+        kind = [str(given["kind"])] if "kind" in given else []
+        file = _file(save, "_".join(["glfs", function.__name__, *kind])) if save else None
+        size = next(drawing)
         from matplotlib import pyplot as plt
         from scanpy import settings
 
-        if self.save:
-            target = Path(settings.figdir) / f"glfs_{self.name}.{settings.file_format_figs}"
-            if self.save is not True:
-                bare = _bare(self.save)
-                target = target.with_suffix(str(self.save)) if bare else Path(self.save)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            with replacing(target, overwrite=True) as file:
-                axes[0].figure.figure.savefig(file, bbox_inches="tight", dpi=LOOK.dpi)
-        ours = self.ax is None and not self.save
-        if self.show or (self.show is None and ours and settings.autoshow):
+        if size is None:
+            with _look(LOOK.font):
+                found = _result(drawing, [])
+                figure = plt.gcf()
+                if title is not None:
+                    figure.suptitle(title, parse_math=False)
+        else:
+            with _axes(size, ax, title, figsize) as axes:
+                found = _result(drawing, axes)
+            figure = axes[0].figure.figure
+        if file is not None:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            with replacing(file, overwrite=True) as part:
+                figure.savefig(part, bbox_inches="tight", dpi=LOOK.dpi)
+        if show or (show is None and ax is None and not save and settings.autoshow):
             plt.show()
             return None
-        return drawn
+        return found
+
+    return drawn
 
 
-def _check_ending(save: str | Path) -> None:
-    """Refuse a file in a format that matplotlib does not write."""
+def _check(title: Any, figsize: Any, show: Any) -> None:
+    """Refuse, before anything is drawn, what could not be done in the end."""
+    needs("A plot", "matplotlib", "scanpy")
+    checks.texts(title=title, or_none=True)
+    if show is not None:
+        checks.flags(show=show)
+    if figsize is not None:
+        if np.shape(figsize) != (2,):
+            raise InvalidType("figsize", figsize, "must be a width and a height in inches")
+        for size in figsize:
+            checks.number("figsize", size, above=0.0)
+
+
+def _file(save: str | Path | Literal[True], name: str) -> Path:
+    """File to write, which has this name where none is given; its format is one of matplotlib."""
     from matplotlib.backend_bases import FigureCanvasBase
+    from scanpy import settings
 
-    formats = FigureCanvasBase.get_supported_filetypes()
+    named = Path(settings.figdir) / f"{name}.{settings.file_format_figs}"
+    if save is True:
+        return named
     path = as_path(save, "save")
-    ending = path.name if _bare(save) else path.suffix
+    bare = str(save) == path.name and path.name.startswith(".") and not path.suffix  # ".pdf"
+    formats = FigureCanvasBase.get_supported_filetypes()
+    ending = path.name if bare else path.suffix
     if ending.lower().lstrip(".") not in formats:
-        endings = [f".{name}" for name in sorted(formats)]
+        endings = [f".{one}" for one in sorted(formats)]
         raise InvalidValue(
             "save", str(save), "has an unknown ending", f"use one of {shown(*endings)}"
         )
+    return named.with_suffix(ending) if bare else path
 
 
-def _bare(save: str | Path) -> bool:
-    """Whether it is an ending only, like ``".pdf"``."""
-    return str(save).startswith(".") and Path(save).suffix == ""
+def _result(drawing: Drawing[Drawn], axes: list[Axes]) -> Drawn:
+    """What is drawn in these axes."""
+    try:
+        drawing.send(axes)
+    except StopIteration as end:
+        found: Drawn = end.value
+    return found
+
+
+@contextmanager
+def _axes(
+    size: Size, ax: Any, title: str | None, figsize: tuple[float, float] | None
+) -> Iterator[list[Axes]]:
+    """Hand out the caller's axes, or axes beside one another in a new figure.
+
+    Text and grid are ours meanwhile.  At the end labels are broken to fit, and the title is put
+    above all.
+    """
+    from matplotlib import pyplot as plt
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    widths, height = size
+    given = None if ax is None else _given(ax, len(widths))
+    with _look(LOOK.font if given is None else _font(given)):
+        if given is None:
+            _, new = plt.subplots(
+                1,
+                len(widths),
+                figsize=figsize or (sum(widths), height),
+                layout=ConstrainedLayoutEngine(w_pad=LOOK.pad),
+                squeeze=False,
+                width_ratios=widths,
+            )
+        axes = list(new.ravel()) if given is None else given
+        others = {id(ax) for one in axes for ax in one.figure.axes} - set(map(id, axes))
+        for one in axes:
+            _plain(one)
+        yield axes
+        for figure in {id(one.figure): one.figure for one in axes}.values():
+            figure.figure.draw_without_rendering()
+            for one in figure.axes:
+                if id(one) not in others:
+                    _fit(one)
+        if title is not None:
+            _entitle(title, axes, own=given is None)
 
 
 def _given(ax: Any, number: int) -> list[Axes]:
@@ -191,7 +230,7 @@ def _given(ax: Any, number: int) -> list[Axes]:
     return axes
 
 
-def look(font: float) -> Any:
+def _look(font: float) -> Any:
     """Return a context with text of a size and without grid, whatever the caller's settings.
 
     ``scanpy.settings.set_figure_params`` chooses letters that would collide, as sizes are in
@@ -238,12 +277,6 @@ def _plain(ax: Axes) -> None:
     ax.title.set_fontsize(rcParams["axes.titlesize"])
 
 
-def point_size(ax: Axes, number: int) -> float:
-    """Return the area of each of so many points: as in scanpy, and less in narrow axes."""
-    width = extent(ax)[0] / POINTS_OF_INCH
-    return LOOK.points / number * min(width / LOOK.full, 1.0) ** 2
-
-
 def extent(ax: Axes) -> tuple[float, float]:
     """Return the width and the height that axes have in the layout of the figure, in points."""
     ax.figure.figure.draw_without_rendering()
@@ -281,6 +314,19 @@ def _break(text: Any, points: float) -> None:
     lines = text.get_text().split("\n")
     filled = [textwrap.fill(line, max(letters, 1), break_long_words=False) for line in lines]
     text.set_text("\n".join(filled))
+
+
+def _entitle(title: str, axes: Sequence[Axes], *, own: bool) -> None:
+    """Put a title above the axes, or above the figure where it has several."""
+    if own and len(axes) > 1:
+        axes[0].figure.suptitle(title, parse_math=False)
+        return
+    first = axes[0]
+    named = [title, first.get_title()] if len(axes) > 1 else [title]
+    first.set_title(
+        "\n".join(filter(None, named)), pad=_above(first) + LOOK.title_pad, parse_math=False
+    )
+    _break(first.title, extent(first)[0])
 
 
 def _above(ax: Axes) -> float:
@@ -326,6 +372,120 @@ def colour_bar(image: AxesImage, ax: Axes, label: str, **options: Any) -> None:
     _plain(bar.ax)
 
 
-def one_or_list(axes: Sequence[Axes]) -> Axes | list[Axes]:
-    """Return the axes if there is one, a list if there are more."""
-    return axes[0] if len(axes) == 1 else list(axes)
+def scatter(ax: Axes, cells: AnnData, coordinates: NDArray[Any], name: str, **options: Any) -> None:
+    """Draw cells as scanpy does, by coordinates; points are smaller in narrow axes."""
+    import scanpy as sc
+
+    width = extent(ax)[0] / POINTS_OF_INCH
+    cells.obsm["X_cells"] = coordinates[:, :2]
+    with warnings.catch_warnings():
+        # scanpy 1.11 sets colours of a colour map in a way that matplotlib 3.11 will drop
+        warnings.simplefilter("ignore", PendingDeprecationWarning)
+        sc.pl.embedding(
+            cells,
+            "cells",
+            size=LOOK.points / cells.n_obs * min(width / LOOK.full, 1.0) ** 2,
+            ax=ax,
+            show=False,
+            **options,
+        )
+    ax.set(xlabel=f"{name} 1", ylabel=f"{name} 2")
+
+
+def colours(palette: Any, *defaults: str) -> list[Any]:
+    """Return as many colours as there are defaults, which stand where `palette` is None."""
+    if palette is None:
+        return list(defaults)
+    import matplotlib as mpl
+    from matplotlib.colors import is_color_like
+
+    number = len(defaults)
+    if isinstance(palette, str) and palette in mpl.colormaps:
+        found = mpl.colormaps[palette]
+        listed = number <= found.N <= _LISTED
+        return [found(place) for place in (range(number) if listed else np.linspace(0, 1, number))]
+    given = [palette] if is_color_like(palette) else palette
+    if np.ndim(given) == 0:
+        raise InvalidType("palette", palette, "must be colours, or a colour map of matplotlib")
+    if not all(is_color_like(one) for one in given):
+        raise InvalidValue("palette", palette, "has something that is no colour")
+    if len(given) < number:
+        raise InvalidValue(
+            "palette", NO_VALUE, f"has {len(given)} colours, and {number} are drawn", "give as many"
+        )
+    return list(given)[:number]
+
+
+def colour_map(cmap: str | Colormap) -> Colormap:
+    """Return a colour map of matplotlib by its name; one that is given is returned as it is."""
+    import matplotlib as mpl
+    from matplotlib.colors import Colormap
+
+    if isinstance(cmap, Colormap):
+        return cmap
+    if not isinstance(cmap, str):
+        raise InvalidType("cmap", cmap, "must be a colour map of matplotlib, or its name")
+    if cmap not in mpl.colormaps:
+        raise InvalidValue("cmap", cmap, "is no colour map of matplotlib")
+    return mpl.colormaps[cmap]
+
+
+def name_places(
+    ax: Axes,
+    names: Sequence[str],
+    *,
+    axis: Literal["x", "y"] = "y",
+    n_places: int | None = None,
+) -> float:
+    """Name the places along an axis, rows from the top, and return the size of the letters.
+
+    Names are as large as there is room for.  Where that is too small to read, one in so many is
+    shown.
+    """
+    from matplotlib import rcParams
+
+    n_places = n_places or len(names)
+    if axis == "y":
+        ax.set_ylim(n_places - 0.4, -0.6)
+    along = extent(ax)[1 if axis == "y" else 0]
+    across = place(ax)[0 if axis == "y" else 1]
+    usual = LOOK.small * float(rcParams["font.size"])
+    room = along / (LOOK.line * (n_places + 0.2))
+    size = max(min(usual, room), LOOK.smallest_font)
+    step = int(np.ceil(LOOK.smallest_font / room))
+    letters = max(int(LOOK.letters * min(across / LOOK.full, 1.0)), LOOK.few_letters)
+    # a name with two dollars is no formula
+    shown: dict[str, Any] = {"fontsize": size, "parse_math": False}
+    places, called = range(len(names))[::step], short(names[::step], letters)
+    if axis == "y":
+        ax.set_yticks(places, called, **shown)
+    else:
+        ax.set_xticks(places, called, rotation=90, **shown)
+    ax.tick_params(axis=axis, length=0)
+    return size
+
+
+def beside(ax: Axes, texts: Sequence[str], size: float) -> None:
+    """Write a text on the right of each row."""
+    for row, text in enumerate(texts):
+        ax.text(
+            *(1.02, row, text),
+            transform=ax.get_yaxis_transform(),
+            va="center",
+            fontsize=size,
+            parse_math=False,
+        )
+
+
+def short(names: Sequence[str], letters: int) -> list[str]:
+    """Cut long names in the middle: both ends may distinguish them from others."""
+    tail = letters // 3
+    return [
+        name if len(name) <= letters else f"{name[: letters - tail - 1]}…{name[-tail:]}"
+        for name in names
+    ]
+
+
+def gene_names(adata: AnnData, genes: pd.Index, symbols: str | None) -> pd.Series:
+    """Names to show of some genes, by their ``.var_names``."""
+    return read.symbols(adata, symbols).fillna(adata.var_names.to_series()).loc[genes]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -11,12 +10,9 @@ import pandas as pd
 from anndata import AnnData
 
 from .. import checks, codec
-from .._anndata import read, results
-from .._docs import documented
+from .._anndata import results, umap
 from ..errors import NO_VALUE, OBS, InvalidType, InvalidValue, NotFound, arg, listed
-from ..tl import _panel_umap as embedding
-from ._colours import MUTED, colour_map, colours
-from ._figure import LOOK, Frame, look, point_size
+from ._figure import MUTED, colour_map, colours, gene_names, plot, scatter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,59 +20,21 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
-    from numpy.typing import NDArray
+
+    from ._figure import Drawing
 
 _KINDS = ("umap", "heatmap", "dotplot")
-#: Inches of a UMAP, with its legend.
-_SQUARE, _TALL = 4.8, 4.2
+#: Up to so many genes a heat map names them in letters of the usual size.
+_FEW = 60
+#: Cells of a group in a heat map: at most so many times those of the smallest, or so many.
+_RATIO, _FEWEST = 3, 20
+#: Genes in a row of a dot plot, inches of a dot with the space to the next, and of its legend.
+_PER_ROW, _DOT, _LEGEND = 50, 0.26, 2.0
+#: Area of the largest dot, in square points, and space between rows, in heights of a row.
+_AREA, _BETWEEN = 150.0, 0.5
 
 
-@dataclass(frozen=True)
-class Heatmap:
-    """Sizes of a heat map, in inches where nothing else is said."""
-
-    #: Most genes with names of the usual size
-    few: int = 60
-    #: Per gene, with few genes and with more
-    column: float = 0.2
-    narrow: float = 0.1
-    #: Per group, and at least in all
-    row: float = 0.4
-    least: float = 2.0
-    #: Around the cells, across and down
-    around: tuple[float, float] = (3.0, 1.5)
-    #: Points of the names, with few genes and with more
-    font: int = 9
-    small_font: int = 6
-    #: Cells of a group: at most so many times those of the smallest, or so many
-    ratio: int = 3
-    fewest: int = 20
-
-
-@dataclass(frozen=True)
-class Dotplot:
-    """Sizes of a dot plot, in inches where nothing else is said."""
-
-    #: Genes
-    per_row: int = 50
-    #: With the space to the next
-    dot: float = 0.26
-    #: Height of the dots of a row, at least
-    least: float = 2.0
-    #: Around the dots, across and down
-    around: tuple[float, float] = (3.6, 1.6)
-    #: Width
-    legend: float = 2.0
-    #: Of the largest dot, in square points
-    area: float = 150.0
-    #: Space between rows, in heights of a row
-    between: float = 0.5
-
-
-HEATMAP, DOTPLOT = Heatmap(), Dotplot()
-
-
-@documented
+@plot
 def panel(
     adata: AnnData,
     labels: str | Sequence[str] | None = None,
@@ -93,7 +51,7 @@ def panel(
     figsize: tuple[float, float] | None = None,
     show: bool | None = None,
     save: str | Path | bool | None = None,
-) -> list[Axes] | dict[str, Axes] | list[dict[str, Axes]] | None:
+) -> Drawing[list[Axes] | dict[str, Axes] | list[dict[str, Axes]]]:
     """Show the cells by the panel: a UMAP next to that of all genes, a heat map, or a dot plot.
 
     Parameters
@@ -141,7 +99,6 @@ def panel(
     >>> len(axes["heatmap_ax"].get_xticklabels())
     10
     """
-    frame = Frame(f"panel_{kind}", ax, title, figsize, show, save)
     of_values = colour_map(cmap)
     checks.flags(keep=keep)
     checks.one_of("kind", kind, _KINDS)
@@ -159,30 +116,29 @@ def panel(
     # in which the genes were selected
     layer = codec.restored(adata.uns.get(key, {}).get("params", {}).get("layer"))
     every = [_cells(adata, genes, one, layer, symbols, palette) for one in shown]
-    if kind == "umap":
-        maps = embedding.maps(adata, key, genes, layer)
-        if keep:
-            embedding.keep(adata, key, maps)
-        titled = {f"panel of {len(genes):,} genes": maps.panel}
-        if maps.all_genes is not None:
-            titled = {f"all {adata.n_vars:,} genes": maps.all_genes, **titled}
-        with frame.axes([_SQUARE] * len(titled) * len(every), _TALL) as axes:
-            for place, (cells, name) in enumerate(every):
-                some = axes[place * len(titled) : (place + 1) * len(titled)]
-                _umaps(some, cells, name, titled, of_values)
-        return frame.finish(axes, axes)
-    cells, groups = every[0]
-    drawn: dict[str, Axes] | list[dict[str, Axes]]
-    with look(LOOK.font):
-        if kind == "heatmap":
-            drawn = first = _heatmap(cells, str(groups), of_values, figsize)
-        else:
-            drawn = _dotplot(cells, str(groups), of_values, figsize)
-            first = drawn[0]
-        some = [next(iter(first.values()))]
-        if title is not None:
-            some[0].figure.suptitle(title, parse_math=False)
-    return frame.finish(some, drawn)
+    if kind != "umap":
+        yield None
+        draw = _heatmap if kind == "heatmap" else _dotplot
+        return draw(every[0][0], str(every[0][1]), of_values, figsize)
+    found = umap.maps(adata, key, genes, layer)
+    if keep:
+        umap.keep(adata, key, found)
+    maps = {f"panel of {len(genes):,} genes": found.panel}
+    if found.all_genes is not None:
+        maps = {f"all {adata.n_vars:,} genes": found.all_genes, **maps}
+    axes = yield [4.8] * len(maps) * len(every), 4.2
+    drawn = product(every, maps.items())
+    for one_ax, ((cells, name), (called, coordinates)) in zip(axes, drawn, strict=True):
+        last = coordinates is found.panel
+        scatter(
+            *(one_ax, cells, coordinates, "UMAP"),
+            color=name,
+            color_map=of_values,
+            legend_loc="right margin" if last else "none",
+            colorbar_loc="right" if last else None,
+            title=called,
+        )
+    return axes
 
 
 def _check_labels(adata: AnnData, labels: str | None, kind: str) -> None:
@@ -206,9 +162,9 @@ def _cells(
     palette: Any,
 ) -> tuple[AnnData, str | None]:
     """The cells with the genes of the panel only, under the names to show; and of the labels."""
-    called = read.symbols(adata, symbols).fillna(adata.var_names.to_series()).loc[genes]
+    called = gene_names(adata, genes, symbols)
     cells = AnnData(
-        embedding.values(adata, genes, layer),
+        umap.values(adata, genes, layer),
         obs=pd.DataFrame(index=adata.obs_names),
         var=pd.DataFrame(index=pd.Index(called.to_numpy(dtype=str)).str.replace("$", r"\$")),
     )
@@ -220,7 +176,7 @@ def _cells(
         cells.obs[name] = adata.obs[labels]
         _colour(cells, name, adata.uns.get(f"{labels}_colors"), palette)
     else:
-        of_gene = embedding.values(adata, pd.Index([labels]), layer)
+        of_gene = umap.values(adata, pd.Index([labels]), layer)
         cells.obs[name] = of_gene.ravel().astype(np.float64)
     return cells, name
 
@@ -247,38 +203,6 @@ def _colour(cells: AnnData, labels: str, stored: Sequence[str] | None, palette: 
         cells.uns[f"{labels}_colors"] = list(stored)
 
 
-def _umaps(
-    axes: Sequence[Axes],
-    cells: AnnData,
-    labels: str | None,
-    maps: dict[str, NDArray[np.float64]],
-    cmap: Colormap,
-) -> None:
-    """One UMAP after the other; the last has the legend."""
-    import scanpy as sc
-
-    for i, (ax, (title, coordinates)) in enumerate(zip(axes, maps.items(), strict=True)):
-        basis = f"umap_{i}"
-        cells.obsm[f"X_{basis}"] = coordinates[:, :2]
-        last = ax is axes[-1]
-        with warnings.catch_warnings():
-            # scanpy 1.11 sets colours of a colour map in a way that matplotlib 3.11 will drop
-            warnings.simplefilter("ignore", PendingDeprecationWarning)
-            sc.pl.embedding(
-                cells,
-                basis,
-                color=labels,
-                size=point_size(ax, cells.n_obs),
-                color_map=cmap,
-                legend_loc="right margin" if last else "none",
-                colorbar_loc="right" if last else None,
-                title=title,
-                ax=ax,
-                show=False,
-            )
-        ax.set(xlabel="UMAP 1", ylabel="UMAP 2")
-
-
 def _by_group(cells: AnnData, labels: str) -> list[str]:
     """Genes by the group in which they are highest, the highest first within it."""
     groups = cells.obs[labels].cat.remove_unused_categories()
@@ -293,7 +217,7 @@ def _balanced(cells: AnnData, labels: str) -> AnnData:
     """No group so much larger than the smallest that the name of that has no room."""
     rng = np.random.default_rng(0)
     members = cells.obs.groupby(labels, observed=True).indices.values()
-    most = max(HEATMAP.ratio * min(map(len, members)), HEATMAP.fewest)
+    most = max(_RATIO * min(map(len, members)), _FEWEST)
     kept = [rng.choice(group, min(len(group), most), replace=False) for group in members]
     return cells[np.sort(np.concatenate(kept))].copy()
 
@@ -304,21 +228,19 @@ def _heatmap(
     import scanpy as sc
 
     genes, cells = _by_group(every, labels), _balanced(every, labels)
-    few = len(genes) <= HEATMAP.few
-    column = HEATMAP.column if few else HEATMAP.narrow
-    rows = max(HEATMAP.row * cells.obs[labels].nunique(), HEATMAP.least)
-    across, down = HEATMAP.around
+    few = len(genes) <= _FEW
+    rows = max(0.4 * cells.obs[labels].nunique(), 2.0)
     axes: dict[str, Axes] = sc.pl.heatmap(
         cells,
         genes,
         labels,
         standard_scale="var",
         cmap=cmap,
-        figsize=figsize or (across + column * len(genes), down + rows),
+        figsize=figsize or (3.0 + (0.2 if few else 0.1) * len(genes), 1.5 + rows),
         show_gene_labels=True,
         show=False,
     )
-    axes["heatmap_ax"].tick_params(axis="x", labelsize=HEATMAP.font if few else HEATMAP.small_font)
+    axes["heatmap_ax"].tick_params(axis="x", labelsize=9 if few else 6)
     return axes
 
 
@@ -329,16 +251,15 @@ def _dotplot(
     from matplotlib import pyplot as plt
 
     genes = _by_group(cells, labels)
-    rows = -(-len(genes) // DOTPLOT.per_row)
+    rows = -(-len(genes) // _PER_ROW)
     in_row = -(-len(genes) // rows)
-    dots = max(DOTPLOT.dot * cells.obs[labels].nunique(), DOTPLOT.least)
-    across, down = DOTPLOT.around
-    size = figsize or (across + DOTPLOT.dot * in_row, rows * (down + dots))
+    dots = max(_DOT * cells.obs[labels].nunique(), 2.0)
+    size = figsize or (3.6 + _DOT * in_row, rows * (1.6 + dots))
     figure, axes = plt.subplots(rows, 1, figsize=size, squeeze=False)
-    figure.subplots_adjust(hspace=DOTPLOT.between)
+    figure.subplots_adjust(hspace=_BETWEEN)
     drawn = []
     for i, ax in enumerate(axes.ravel()):
-        plot = sc.pl.dotplot(
+        dotplot = sc.pl.dotplot(
             cells,
             genes[i * in_row : (i + 1) * in_row],
             labels,
@@ -348,7 +269,7 @@ def _dotplot(
             ax=ax,
             return_fig=True,
         )
-        plot.legend(width=DOTPLOT.legend).style(largest_dot=DOTPLOT.area)
-        plot.make_figure()
-        drawn.append(plot.get_axes())
+        dotplot.legend(width=_LEGEND).style(largest_dot=_AREA)
+        dotplot.make_figure()
+        drawn.append(dotplot.get_axes())
     return drawn

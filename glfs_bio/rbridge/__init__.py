@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from .. import checks
 from .._anndata import read
 from ..errors import Caution
-from . import _calls, _carriers, _objects, _session
+from . import calls, objects, session, values
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -40,7 +40,7 @@ def register() -> None:
     >>> import rpy2.robjects as ro  # doctest: +SKIP
     >>> ro.r("sce <- glfsbio::glfs_select_genes(sce, n_genes = 50)")  # doctest: +SKIP
     """
-    _session.r_function("attach_python")(_session.callback(_calls.answer_rpy2))
+    session.r_function("attach_python")(session.callback(calls.answer_rpy2))
 
 
 def to_sce(adata: AnnData, *, X_name: str = "X") -> Any:
@@ -83,10 +83,10 @@ def to_sce(adata: AnnData, *, X_name: str = "X") -> Any:
     read.check(adata)
     checks.texts(X_name=X_name)
     register()
-    parts, left = _objects.take_apart(adata, X_name)
+    parts, left = objects.take_apart(adata, X_name)
     if left:
         warnings.warn(Caution(f"Not carried to R: {', '.join(left)}."), stacklevel=2)
-    return _session.r_function("build_sce")(_carriers.write(parts))
+    return session.r_function("build_sce")(values.for_rpy2(values.write(parts)))
 
 
 def from_sce(sce: Any, *, X_name: str | None = None) -> AnnData:
@@ -126,8 +126,9 @@ def from_sce(sce: Any, *, X_name: str | None = None) -> AnnData:
     """
     checks.texts(or_none=True, X_name=X_name)
     register()
-    parts = _carriers.read(_session.r_function("plain_sce")(sce, _carriers.write(X_name)))
+    plain = session.r_function("plain_sce")(sce, values.for_rpy2(X_name))
+    parts = values.read(values.from_rpy2(plain))
     left = parts.pop("left")
     if len(left):
         warnings.warn(Caution(f"Not carried from R: {', '.join(left)}."), stacklevel=2)
-    return _objects.put_together(parts)
+    return objects.put_together(parts)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 import textwrap
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +48,10 @@ CLASSES = ("ANY", "SummarizedExperiment", "SingleCellExperiment", "ExpressionSet
 #: The object itself, and what has no meaning in R or another argument there.
 NOT_IN_R = frozenset({"adata", "as_highly_variable", "inplace", "layer", "use_raw"})
 RENAMED = {"batch_key": "block"}
+#: Arguments that take so many kinds of values that Python's types do not tell: among others one
+#: number of each name, or always several values.
+_NUMBERS = frozenset({"efficiency", "genes", "preserve"})
+_SEVERAL = frozenset({"genes"})
 #: Arguments that Python has in another place.
 _MORE = {"select_genes": ("lam",), "laprls": ("labels",)}
 #: What stands before `...`, beside Python's positional arguments.
@@ -143,7 +148,33 @@ def generics() -> str:
             f'    options_of("{name}", {_TABLES.get(name, "given()")})\n'
             "}"
         )
-    return "\n\n".join(blocks) + "\n"
+    return "\n\n".join([*blocks, *_vectors()]) + "\n"
+
+
+def _vectors() -> list[str]:
+    """Return what R has to know of functions and arguments, a vector each."""
+    types = [
+        (name, one.type)
+        for function in (FUNCTIONS | RECORDS).values()
+        for name, one in parameters(function).items()
+    ]
+
+    def typed(pattern: str) -> set[str]:
+        return {name for name, kind in types if re.search(pattern, kind)}
+
+    vectors = {
+        "generic_functions": FUNCTIONS,
+        "object_classes": CLASSES,
+        "numbers_by_name": sorted(_NUMBERS | typed(r"Mapping\[str, (float|int)\]")),
+        "genes_by_name": sorted(typed(r"Mapping\[str, Collection\[str\]\]")),
+        "sequences": sorted(_SEVERAL | typed(r"^Sequence\[int\]")),
+    }
+    items = {name: [json.dumps(one) for one in vector] for name, vector in vectors.items()}
+    called = RENAMED | {"n_jobs": "BPPARAM"}
+    items["renamed"] = [f'{one}\0=\0"{name}"' for one, name in called.items()]
+    return [
+        f"{name} <- c(\n{_wrapped(', '.join(one), first=' ' * 4)}\n)" for name, one in items.items()
+    ]
 
 
 def _listed(arguments: dict[str, str]) -> str:

@@ -6,10 +6,15 @@ import ast
 import json
 import math
 from collections.abc import Mapping, Set
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import LONGEST_VALUE, Door, shortened
+from . import formals
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 #: Names of reduced dimensions in Bioconductor, and of the same arrays in ``.obsm``.
 REDUCED = {"PCA": "X_pca", "TSNE": "X_tsne", "UMAP": "X_umap"}
@@ -17,25 +22,34 @@ REDUCED = {"PCA": "X_pca", "TSNE": "X_tsne", "UMAP": "X_umap"}
 IN_OBSM = {key: name for name, key in REDUCED.items()}
 
 #: Arguments that have another name in R.
-_ARGUMENTS = {"adata": "x", "X": "x", "batch_key": "block", "layer": "assay.type"}
-#: Functions of R, by the part of their names that they share with Python's.
-_ALIKE = frozenset(
-    {
-        *("select_genes", "structure", "stability", "evaluate_panel", "extend_panel"),
-        *("substitutes", "explain_panel", "compare_panels", "curve", "markers", "classify"),
-        *("predict", "read_classifier", "write_classifier", "resolve_genes", "order_panel"),
-        *("write_order", "write_reference", "read_panel"),
+_ARGUMENTS = {"adata": "x", "X": "x", "layer": "assay.type", **formals.RENAMED}
+
+
+def name_of(function: Callable[..., Any]) -> str:
+    """Return the name of a function of Python in messages, such as ``"pp.structure"``."""
+    room = function.__module__.split(".")[1]
+    return function.__name__ if room == "options" else f"{room}.{function.__name__}"
+
+
+#: Calls of R's functions, by the names of Python's.
+_CALLS = (
+    {name_of(one): f"glfs_{name}(x)" for name, one in formals.FUNCTIONS.items()}
+    | {name_of(one): f"glfs_{name}()" for name, one in formals.RECORDS.items()}
+    | {
+        f"io.{name}": f"glfs_{name}()"
+        for name in (
+            *("read_classifier", "write_classifier", "read_panel", "write_order"),
+            "write_reference",
+        )
+    }
+    | {
+        "Preserve": "glfs_compare_panels(x)",
+        "estimators.LapRLSClassifier": "glfs_laprls(x, labels)",
+        "io.write_gmt": "glfs_gene_sets(x)",
+        "io.write_rnk": "glfs_gene_sets(x)",
+        "tl.estimate_efficiency": "glfs_estimate_efficiency()",
     }
 )
-#: Functions that have another name in R.
-_FUNCTIONS = {
-    "Limits": "glfs_limits()",
-    "Platform": "glfs_platform()",
-    "Preserve": "glfs_compare_panels(x)",
-    "estimators.LapRLSClassifier": "glfs_laprls(x, labels)",
-    "io.write_gmt": "glfs_gene_sets(x)",
-    "io.write_rnk": "glfs_gene_sets(x)",
-}
 #: Classes of vectors, by NumPy's kinds.
 _CLASSES = {"b": "logical", "i": "integer", "u": "integer", "f": "numeric"}
 
@@ -51,10 +65,7 @@ def argument(name: str, value: str | None = None) -> str:
 
 def call(name: str) -> str:
     """Return a call of a function of Python, by the function that R has for it."""
-    module, _, function = name.rpartition(".")
-    if function in _ALIKE:
-        return f"glfs_{function}({'x' if module in {'pp', 'tl'} else ''})"
-    return _FUNCTIONS.get(name, f"glfs_bio.{name} in Python")
+    return _CALLS.get(name, f"glfs_bio.{name} in Python")
 
 
 def shown(value: object) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .._typing import Index
-    from ..cells.cells import Problem
+    from ..cells.cells import Cells
     from ..options import StructureSpec
 
 
@@ -28,7 +28,7 @@ class LapAOFS(Method):
     reference = "He, Ji, Zhang & Bao 2011"
 
     def rank(
-        self, problems: Sequence[Problem], n_genes: int, *, include: Index, spec: StructureSpec
+        self, problems: Sequence[Cells], n_genes: int, *, include: Index, spec: StructureSpec
     ) -> Panel:
         """Pick genes one by one so that ``Tr Λ⁻¹``, the approximate variance, falls most.
 
@@ -50,7 +50,7 @@ class LapDOFS(Method):
     reference = "He, Ji, Zhang & Bao 2011"
 
     def rank(
-        self, problems: Sequence[Problem], n_genes: int, *, include: Index, spec: StructureSpec
+        self, problems: Sequence[Cells], n_genes: int, *, include: Index, spec: StructureSpec
     ) -> Panel:
         """Pick genes one by one so that ``log det Λ``, which is that of I + A', grows most.
 
@@ -61,7 +61,7 @@ class LapDOFS(Method):
         return pick(problems, n_genes, include, "determinant")
 
 
-def pick(problems: Sequence[Problem], n_genes: int, include: Index, criterion: str) -> Panel:
+def pick(problems: Sequence[Cells], n_genes: int, include: Index, criterion: str) -> Panel:
     """Pick genes one by one where all directions count alike, ``W = I``.
 
     λ2, which the paper leaves open, is the noise of a gene against the prior of the labels,
@@ -75,7 +75,7 @@ def pick(problems: Sequence[Problem], n_genes: int, include: Index, criterion: s
     return Panel(weights, without_ties(in_order(panel.picked, panel.waiting)), n_genes)
 
 
-def alike(problem: Problem) -> Block:
+def alike(problem: Cells) -> Block:
     """The criterion where all directions count alike."""
     genes = problem.whitened.genes / np.sqrt(units_of_noise(problem))
     r = genes.shape[1]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .._typing import Array, Index, Matrix
-    from ..cells.cells import Problem
+    from ..cells.cells import Cells
     from ..options import StructureSpec
     from ..panel import Panel
 
@@ -33,14 +33,15 @@ class LaplacianScore(Method):
     reference = "He, Cai & Niyogi 2005"
 
     def rank(
-        self, problems: Sequence[Problem], n_genes: int, *, include: Index, spec: StructureSpec
+        self, problems: Sequence[Cells], n_genes: int, *, include: Index, spec: StructureSpec
     ) -> Panel:
         """Rank genes by how little they vary along the graph, beside how much they vary at all.
 
         ``L_i = f̃ᵀLf̃ / f̃ᵀDf̃`` with ``f̃`` centred by the degrees D of the cells and
         ``L = D − Γ``, whatever Laplacian the problem has.  Small is good: the score is ``−L_i``.
         Numerators and denominators are summed over batches, which is the score on the union of
-        their graphs with each batch centred by itself.  Of many cells a sample is looked at.
+        their graphs with each batch centred by itself.  Of many cells a sample is looked at
+        (:class:`~glfs_bio.cells.cells.Sample`).
         """
         along, spread, smallest = np.sum([_parts(problem) for problem in problems], axis=0)
         alive = spread > smallest
@@ -52,7 +53,7 @@ class LaplacianScore(Method):
         return by_value(_below_all(values, alive), n_genes, include)
 
 
-def _parts(problem: Problem) -> tuple[Array, Array, Array]:
+def _parts(problem: Cells) -> tuple[Array, Array, Array]:
     """``f̃ᵀLf̃`` and ``f̃ᵀDf̃``, and what rounding makes of the second where a gene is constant."""
     data, graph = doubled(problem.data), problem.data_graph
     degrees = np.asarray(graph.sum(axis=1)).ravel()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,27 +16,18 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .._typing import Array, Index
-    from ..cells.cells import Problem
+    from ..cells.cells import Cells
     from ..options import StructureSpec
     from ..panel import Panel
 
 
-@dataclass(frozen=True)
-class Settings:
-    """How the weights are found."""
-
-    #: Columns of Q: the number of clusters that the method is told to expect
-    n_clusters: int = 10
-    #: Change of α that ends the rounds, and most rounds
-    tol: float = 1e-6
-    rounds: int = 200
-    #: Krylov vectors per round, which starts from the last α, and relative accuracy of its
-    #: eigenvector
-    krylov: int = 8
-    tol_inside: float = 1e-10
-
-
-SETTINGS = Settings()
+#: Columns of Q, the number of clusters that the method is told to expect.
+N_CLUSTERS = 10
+#: Change of α that ends the rounds, and how many there are at most.
+_TOL, _ROUNDS = 1e-6, 200
+#: Krylov vectors a round, which starts from the α of the one before, and the relative accuracy of
+#: its eigenvector.
+_KRYLOV, _TOL_INSIDE = 8, 1e-10
 
 
 class QAlpha(Method):
@@ -48,7 +38,7 @@ class QAlpha(Method):
     reference = "Wolf & Shashua 2003, 2005"
 
     def rank(
-        self, problems: Sequence[Problem], n_genes: int, *, include: Index, spec: StructureSpec
+        self, problems: Sequence[Cells], n_genes: int, *, include: Index, spec: StructureSpec
     ) -> Panel:
         """Rank genes by |α| at a maximum of ``Tr QᵀA_α²Q``, ``A_α = Σ α_i m_i m_iᵀ``, ``αᵀα = 1``.
 
@@ -62,7 +52,7 @@ class QAlpha(Method):
         squared = np.sum([p.n_cells * p.variance for p in problems], axis=0)
         scale = np.divide(1.0, np.sqrt(squared), out=np.zeros_like(squared), where=squared > 0)
         genes = np.hstack([p.projections for p in problems]) * scale[:, None]
-        alpha, rounds, converged = coherent_weights(genes, SETTINGS.n_clusters)
+        alpha, rounds, converged = coherent_weights(genes, N_CLUSTERS)
         if not converged:
             warnings.warn(
                 Caution(f"Q−α did not converge in {rounds} rounds: its ranking is approximate."),
@@ -72,7 +62,7 @@ class QAlpha(Method):
 
 
 def coherent_weights(
-    genes: Array, n_clusters: int, *, tol: float = SETTINGS.tol, max_iter: int = SETTINGS.rounds
+    genes: Array, n_clusters: int, *, tol: float = _TOL, max_iter: int = _ROUNDS
 ) -> tuple[Array, int, bool]:
     """Alternate α, the leading eigenvector of G, and Q, one orthogonal iteration on A_α.
 
@@ -101,7 +91,5 @@ def _leading(genes: Array, projected: Array, start: Array) -> Array:
 
     n = len(genes)
     operator = LinearOperator((n, n), matvec=times, dtype=np.float64)
-    vector = eigsh(operator, 1, v0=start, ncv=min(n, SETTINGS.krylov), tol=SETTINGS.tol_inside)[1][
-        :, 0
-    ]
+    vector = eigsh(operator, 1, v0=start, ncv=min(n, _KRYLOV), tol=_TOL_INSIDE)[1][:, 0]
     return np.asarray(vector * (1.0 if vector.sum() >= 0 else -1.0))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,31 +17,21 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .._typing import Array, Index
-    from ..cells.cells import Problem
+    from ..cells.cells import Cells
     from ..options import StructureSpec
     from ..panel import Panel
 
 
-@dataclass(frozen=True)
-class Settings:
-    """What scikit-learn is asked for.  :class:`SparsePCA` says how the first two were chosen."""
-
-    n_components: int = 20
-    #: Weight of the ℓ1 norm of the loadings, where the largest gene has length 1
-    alpha: float = 0.2
-    #: Change between two rounds, or epochs, that ends them
-    tol: float = 1e-4
-    #: Most rounds over loadings and directions, and most sweeps of a lasso within one
-    rounds: int = 300
-    sweeps: int = 100_000
-    #: With more, components are found on batches of genes
-    many_genes: int = 5000
-    #: Genes per batch, and most passes over all of them
-    batch: int = 512
-    epochs: int = 10
-
-
-SETTINGS = Settings()
+#: What scikit-learn is asked for.  Number of components, and weight of the ℓ1 norm of the loadings
+#: for genes of which the largest has length 1; :class:`SparsePCA` says how both were chosen.
+N_COMPONENTS, ALPHA = 20, 0.2
+#: Change between two rounds, or epochs, that ends them.
+TOL = 1e-4
+#: Most rounds over loadings and directions, and most sweeps of a lasso within a round.
+ROUNDS, SWEEPS = 300, 100_000
+#: With more genes than this, components are found on batches of genes: so many in a batch, and all
+#: of them gone through so often at most.
+MANY_GENES, BATCH, EPOCHS = 5000, 512, 10
 
 
 class SparsePCA(Method):
@@ -52,7 +42,7 @@ class SparsePCA(Method):
     reference = "Zou, Hastie & Tibshirani 2004"
 
     def rank(
-        self, problems: Sequence[Problem], n_genes: int, *, include: Index, spec: StructureSpec
+        self, problems: Sequence[Cells], n_genes: int, *, include: Index, spec: StructureSpec
     ) -> Panel:
         """Rank genes by their largest absolute loading on sparse principal components.
 
@@ -73,9 +63,7 @@ class SparsePCA(Method):
         genes /= np.sqrt(np.einsum("ij,ij->i", genes, genes).max())
         loadings, directions, info = components(genes, spec.random_state)
         largest = np.abs(loadings).max(axis=1)
-        missing = (
-            np.abs((genes - loadings @ directions) @ directions.T).max(axis=1) / SETTINGS.alpha
-        )
+        missing = np.abs((genes - loadings @ directions) @ directions.T).max(axis=1) / ALPHA
         scores = np.where(largest > 0, largest, np.minimum(missing, 1.0) - 1.0)
         return replace(by_value(scores, n_genes, include, **info), weights=largest)
 
@@ -87,8 +75,8 @@ def components(
 
     They minimise ``½ ‖genes − loadings directions‖² + α Σ |loadings|``, directions of length 1.
     """
-    n_components = min(SETTINGS.n_components, *genes.shape)
-    if len(genes) > SETTINGS.many_genes:
+    n_components = min(N_COMPONENTS, *genes.shape)
+    if len(genes) > MANY_GENES:
         return _in_batches(genes, n_components, random_state)
     return _at_once(genes, n_components, random_state)
 
@@ -99,15 +87,15 @@ def _at_once(
     loadings, directions, _, n_iter = dict_learning(
         genes,
         n_components,
-        alpha=SETTINGS.alpha,
-        max_iter=SETTINGS.rounds,
-        tol=SETTINGS.tol,
+        alpha=ALPHA,
+        max_iter=ROUNDS,
+        tol=TOL,
         method="cd",
         random_state=random_state,
-        method_max_iter=SETTINGS.sweeps,
+        method_max_iter=SWEEPS,
         return_n_iter=True,
     )
-    converged = n_iter < SETTINGS.rounds
+    converged = n_iter < ROUNDS
     if not converged:
         warnings.warn(
             Caution(f"Sparse PCA did not converge in {n_iter} rounds: its ranking is approximate."),
@@ -121,13 +109,13 @@ def _in_batches(
 ) -> tuple[Array, Array, dict[str, int | bool]]:
     model = MiniBatchDictionaryLearning(
         n_components,
-        alpha=SETTINGS.alpha,
-        max_iter=SETTINGS.epochs,
-        batch_size=SETTINGS.batch,
-        tol=SETTINGS.tol,
+        alpha=ALPHA,
+        max_iter=EPOCHS,
+        batch_size=BATCH,
+        tol=TOL,
         fit_algorithm="cd",
         transform_algorithm="lasso_cd",
-        transform_max_iter=SETTINGS.sweeps,
+        transform_max_iter=SWEEPS,
         random_state=random_state,
     ).fit(genes)
     return model.transform(genes), model.components_, {"n_iter": int(model.n_iter_)}

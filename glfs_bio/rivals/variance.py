@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .._typing import Index
-    from ..cells.cells import Problem
+    from ..cells.cells import Cells
     from ..options import StructureSpec
     from ..panel import Panel
 
@@ -25,7 +25,7 @@ class LargestVariance(Method):
     title = "Largest variance"
 
     def rank(
-        self, problems: Sequence[Problem], n_genes: int, *, include: Index, spec: StructureSpec
+        self, problems: Sequence[Cells], n_genes: int, *, include: Index, spec: StructureSpec
     ) -> Panel:
         """Rank genes by their variance over the cells, in the units of the matrix.
 

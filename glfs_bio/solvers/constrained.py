@@ -65,7 +65,7 @@ class Limited(Greedy):
             self._value = self._value.copy()
         for one in rows.sets:
             self._value[one] = self._value[one].mean()
-        #: A limit has kept out a gene that would have entered
+        #: Whether a limit has kept out a gene that would have entered
         self.held_back = False
         self._nothing = _NOTHING * sum(float(block.weights.sum()) for block in blocks)
         partners = np.setdiff1d(rows.with_partners(include), include)

@@ -19,7 +19,6 @@ all vertices so far.
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -39,26 +38,12 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class Rules:
-    """How closely the relaxation is solved; the bounds hold however that is.
-
-    Attributes
-    ----------
-    vertices
-        At most so many.
-    gap
-        Of F above its bound, as a share of what the best possible panel gains.
-    steps
-        Of SLSQP for the mean of the vertices.
-    """
-
-    vertices: int = 20
-    gap: float = 1e-3
-    steps: int = 50
-
-
-RULES = Rules()
+#: How closely the relaxation is solved; the bounds hold however that is.  At most so many vertices.
+_VERTICES = 20
+#: F above its bound, as a share of what the best possible panel gains.
+_GAP = 1e-3
+#: Steps of SLSQP for the mean of the vertices.
+_STEPS = 50
 
 
 class _Vertex(NamedTuple):
@@ -101,13 +86,13 @@ def relax_within(
     inside = (start.beta.sum() <= size) and rows.hold(start.beta)
     points = [panel, start.beta] if inside else [panel]
     beta = start.beta
-    for step in range(RULES.vertices):
+    for step in range(_VERTICES):
         value, gradient = evaluate(blocks, beta)
         vertex = _steepest(gradient, rows, size)
         if vertex is None:
             break
         lower = np.maximum(lower, _bounds(value, gradient, beta, rows, size, vertex, len(lower)))
-        if (inside or step) and value - lower[-1] <= RULES.gap * (nothing - lower[-1]):
+        if (inside or step) and value - lower[-1] <= _GAP * (nothing - lower[-1]):
             break
         points.append(vertex.panel)
         beta = _best_mean(blocks, np.array(points))
@@ -194,7 +179,7 @@ def _best_mean(blocks: Sequence[Block], points: Array) -> Array:
             "fun": lambda shares: shares.sum() - 1.0,
             "jac": lambda shares: np.ones((1, len(shares))),
         },
-        options={"maxiter": RULES.steps, "ftol": RULES.gap**2},
+        options={"maxiter": _STEPS, "ftol": _GAP**2},
     )
     shares = np.clip(found.x, 0.0, 1.0)
     return np.asarray(shares @ points / shares.sum())

@@ -38,10 +38,10 @@ _TIGHTER = 1.0 - 1e-5
 class Row(NamedTuple):
     """One limit on a sum over the genes of a panel."""
 
-    #: The limit that asks for it, and its name in messages
+    #: The limit that asks for it, and what this row is called in messages
     limit: str
     name: str
-    #: Genes that count, and how much, > 0
+    #: What genes count, and how much, > 0
     genes: Index
     values: Array
     #: Of the sum
@@ -58,17 +58,17 @@ class Rows:
     #: Of ``P s``, shape (n_rows,); 0 and ∞ where there is no limit
     lower: Array
     upper: Array
-    #: Per row: the limit that asks for it, and its name in messages
+    #: Of every row: the limit that asks for it, and what it is called in messages
     limits: tuple[str, ...]
     names: tuple[str, ...]
-    #: Factor of what each gene gains, shape (n_genes,)
+    #: Factor of what each gene gains when genes are chosen, shape (n_genes,)
     priority: Array
-    #: A budget is among the limits, which says how large a panel may be
+    #: Whether a budget is among the limits, which says how large a panel may be
     budget: bool = False
-    #: Number of the group of each gene, of which a panel has all genes or none, or :data:`ALONE` or
-    #: :data:`BROKEN`, shape (n_genes,); None: no groups
+    #: Number of the group of each gene, whose genes are in a panel all or none, :data:`ALONE` or
+    #: :data:`BROKEN`, shape (n_genes,); None: there are no groups
     groups: Index | None = None
-    #: Genes that each group needs
+    #: How many genes each group needs
     group_sizes: Index | None = None
 
     @classmethod

@@ -56,13 +56,27 @@ class Greedy:
         *,
         across: Largest | None = None,
     ) -> None:
-        self._blocks = [_Measured(block) for block in blocks]
+        self._genes = [block.genes for block in blocks]
+        # E and E W E of each set of cells
+        self._inverse = [block.inverse(np.zeros(len(block.genes))) for block in blocks]
+        self._curved_inverse = [
+            (inverse * block.weights) @ inverse
+            for block, inverse in zip(blocks, self._inverse, strict=True)
+        ]
+        # g_iᵀ E g_i and g_iᵀ E W E g_i of every gene
+        self._lengths, self._curved = (
+            [
+                np.einsum("ij,ij->i", genes @ form, genes)
+                for genes, form in zip(self._genes, forms, strict=True)
+            ]
+            for forms in (self._inverse, self._curved_inverse)
+        )
         self._criterion = criterion
         self._across = across
         self._open = np.ones(len(blocks[0].genes), dtype=bool)
-        #: In the order in which they entered
+        #: Genes in the order in which they entered
         self.picked: list[int] = []
-        #: Of each of them
+        #: What each of them gained
         self.gains: list[float] = []
 
     @property
@@ -86,28 +100,48 @@ class Greedy:
     def enter(self, gene: int) -> None:
         """Measure a gene."""
         self._open[gene] = False
-        changes = np.array([block.enter(gene) for block in self._blocks])
+        changes = []  # of Tr(W E)
+        for genes, inverse, curved_inverse, lengths, curved in zip(
+            self._genes,
+            self._inverse,
+            self._curved_inverse,
+            self._lengths,
+            self._curved,
+            strict=True,
+        ):
+            g = genes[gene]
+            u, v = inverse @ g, curved_inverse @ g
+            s, a = 1.0 + g @ u, g @ v
+            gu, gv = (genes @ np.column_stack([u, v])).T
+            lengths -= gu**2 / s
+            curved += gu * (a / s * gu - 2.0 * gv) / s
+            uu, uv = np.outer(u, u), np.outer(u, v)
+            inverse -= uu / s
+            curved_inverse += (a / s * uu - uv - uv.T) / s
+            changes.append(float(-a / s))
         if self._across is not None:
-            self._across.move(changes)
+            self._across.move(np.array(changes))
 
     @property
     def waiting(self) -> Array:
         """What each gene would gain next, shape (n_genes,)."""
         if self._criterion == "trace":
-            return self._joined([b.curved / (1.0 + b.lengths) for b in self._blocks])
-        return np.asarray(sum(np.log1p(b.lengths) for b in self._blocks))
+            return self._joined(
+                [
+                    curved / (1.0 + lengths)
+                    for curved, lengths in zip(self._curved, self._lengths, strict=True)
+                ]
+            )
+        return np.asarray(sum(np.log1p(lengths) for lengths in self._lengths))
 
     def together(self, sets: Index) -> Array:
         """What the genes of each row of `sets` would gain next, all of them, shape (n_sets,).
 
         With ``G`` of their genes Tr(W E) falls by ``Tr((I + GᵀEG)⁻¹ GᵀEWEG)``.
         """
-        genes = np.stack([block.genes[sets] for block in self._blocks])
+        genes = np.stack([of_all[sets] for of_all in self._genes])
         turned = np.swapaxes(genes, -1, -2)
-        inverse, curved = (
-            np.stack([getattr(block, name) for block in self._blocks])[:, None]
-            for name in ("inverse", "curved_inverse")
-        )
+        inverse, curved = np.stack(self._inverse)[:, None], np.stack(self._curved_inverse)[:, None]
         lengths = np.eye(sets.shape[1]) + genes @ inverse @ turned
         fallen = np.linalg.solve(lengths, genes @ curved @ turned)
         return self._joined(np.trace(fallen, axis1=-2, axis2=-1))
@@ -118,33 +152,6 @@ class Greedy:
         return np.asarray(
             gains.sum(axis=0) if self._across is None else -self._across.moved(-gains)
         )
-
-
-class _Measured:
-    """A set of cells, and what is left open by the genes that have entered."""
-
-    def __init__(self, block: Block) -> None:
-        self.genes = genes = block.genes
-        #: E and E W E
-        self.inverse = block.inverse(np.zeros(len(genes)))
-        self.curved_inverse = (self.inverse * block.weights) @ self.inverse
-        self.lengths, self.curved = (
-            np.einsum("ij,ij->i", genes @ form, genes)
-            for form in (self.inverse, self.curved_inverse)
-        )
-
-    def enter(self, gene: int) -> float:
-        """Measure a gene; by how much Tr(W E) changes."""
-        g = self.genes[gene]
-        u, v = self.inverse @ g, self.curved_inverse @ g
-        s, a = 1.0 + g @ u, g @ v
-        gu, gv = (self.genes @ np.column_stack([u, v])).T
-        self.lengths -= gu**2 / s
-        self.curved += gu * (a / s * gu - 2.0 * gv) / s
-        uu, uv = np.outer(u, u), np.outer(u, v)
-        self.inverse -= uu / s
-        self.curved_inverse += (a / s * uu - uv - uv.T) / s
-        return float(-a / s)
 
 
 #: An automatic panel has as many genes as keep this share, and at most so many.

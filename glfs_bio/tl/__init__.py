@@ -15,11 +15,11 @@ from ._explain import explain_panel
 from ._extend import extend_panel
 from ._markers import markers
 from ._order import order_panel
-from ._panel_umap import panel_umap
 from ._predict import predict
 from ._resolve import resolve_genes
 from ._stability import stability
 from ._substitutes import substitutes
+from ._umap import panel_umap
 
 __all__ = [
     "classify",

@@ -229,7 +229,7 @@ def classify(
     if called is not None:
         report["symbols"] = called.fillna("").to_numpy(dtype=object)[used]
     measured = RowMatrix(data[learn][:, used])
-    report["gene_means"], report["typical_margin"] = moments(measured)[0].mean, typical
+    report["gene_means"], report["typical_margin"] = moments(measured)[0], typical
     report |= _tested(predicted, codes, ~learn & (codes >= 0), model.classes_, categories)
     _store(adata, key_added, model, genes, decision, predicted, categories)
     adata.obs[f"{key_added}_margin"] = margins / typical

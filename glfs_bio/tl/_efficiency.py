@@ -12,8 +12,7 @@ from .. import checks
 from .._anndata import columns, read
 from ..data.matrix import no_rows
 from ..errors import NO_VALUE, InvalidValue, Refusal, naming
-from ..platform.efficiency import Means, estimated, off_target
-from ..platform.forecast import SETTINGS
+from ..vendors.forecast import INTERVAL, Means, estimated, off_target
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -103,7 +102,7 @@ def estimate_efficiency(
     middle = np.full(reference.n_vars, found.prior_middle)
     spread = np.full(reference.n_vars, found.prior_spread)
     middle[places], spread[places] = found.middle, found.spread
-    reach = norm.ppf(0.5 + SETTINGS.interval / 2.0) * spread
+    reach = norm.ppf(0.5 + INTERVAL / 2.0) * spread
     table = pd.DataFrame(
         {
             "efficiency": np.exp(middle),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pandas as pd
@@ -16,20 +16,23 @@ from .._docs import documented
 from .._extras import needs
 from ..data.matrix import RowMatrix
 from ..errors import (
+    MAPPING,
     NO_VALUE,
     VAR,
     VAR_NAMES,
     Caution,
+    InvalidType,
     InvalidValue,
+    Unreachable,
     arg,
     listed,
     naming,
     warn,
 )
-from ._gene_sets import gene_sets as read_gene_sets
+from ..vendors.sheets import read_gmt
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection
 
     from anndata import AnnData
 
@@ -37,6 +40,8 @@ if TYPE_CHECKING:
 _SIZES = {"ora": (1, None), "prerank": (15, 500)}
 #: Organisms whose libraries gseapy knows.
 _ORGANISMS = ("human", "mouse", "yeast", "fly", "fish", "worm")
+#: Where these libraries are, seconds to wait for an answer, and how many similar names are told.
+_LIBRARIES, _PATIENCE, _SIMILAR = "https://maayanlab.cloud/Enrichr/", 5.0, 5
 
 
 @documented
@@ -155,7 +160,11 @@ def enrich(
     needs("An enrichment", "gseapy")
     checks.one_of("method", method, _SIZES)
     checks.one_of("organism", str(organism).lower(), _ORGANISMS)
-    smallest, largest = _sizes(method, min_size, max_size)
+    smallest, largest = _SIZES[method]
+    smallest = smallest if min_size is None else min_size
+    largest = largest if max_size is None else max_size
+    checks.whole_number("min_size", smallest, at_least=1)
+    checks.whole_number("max_size", largest, at_least=smallest, or_none=True)
     checks.whole_number("n_permutations", n_permutations, at_least=1)
     checks.number("weight", weight)
     checks.whole_number("n_jobs", n_jobs, at_least=1)
@@ -172,16 +181,13 @@ def enrich(
     universe = list(scores.index if background is None else dict.fromkeys(map(str, background)))
     if not universe:
         raise InvalidValue(
-            "background",
-            NO_VALUE,
-            "is empty",
-            "give the candidate genes of the selection",
+            "background", NO_VALUE, "is empty", "give the candidate genes of the selection"
         )
     if method == "prerank":  # a set of all genes has no place in the ranking
         most = len(universe) - 1
         largest = most if largest is None else min(largest, most)
     with naming(path="gene_sets"):
-        sets = read_gene_sets(gene_sets, organism)
+        sets = _gene_sets(gene_sets, organism)
     sets = _within(sets, universe, smallest, largest)
 
     if method == "ora":
@@ -191,6 +197,8 @@ def enrich(
         table = _prerank(scores, sets, n_permutations, weight, n_jobs, random_state)
     if not inplace:
         return table
+    layer = dict(adata.uns.get(key, {}).get("structure", {})).get("layer", "None")
+    panel = names.panel(adata, key, argument="key")
     adata.uns[f"{key}_enrichment" if key_added is None else key_added] = {
         "table": table,
         "params": {
@@ -205,28 +213,12 @@ def enrich(
             "weight": weight,
             "random_state": random_state,
         },
-        "made_of": _made_of(adata, key),
+        "made_of": stale.made_of(adata, codec.restored(layer), [panel]),
         "n_selected": len(selected),
         "n_background": len(universe),
         "versions": results.versions("gseapy", "scipy", "anndata"),
     }
     return None
-
-
-def _made_of(adata: AnnData, key: str) -> dict[str, Any]:
-    record = adata.uns.get(key, {})
-    layer = codec.restored(dict(record.get("structure", {})).get("layer", "None"))
-    return stale.made_of(adata, layer, [names.panel(adata, key, argument="key")])
-
-
-def _sizes(method: str, min_size: int | None, max_size: int | None) -> tuple[int, int | None]:
-    """Fewest and most genes of a set, checked."""
-    smallest, largest = _SIZES[method]
-    smallest = smallest if min_size is None else min_size
-    largest = largest if max_size is None else max_size
-    checks.whole_number("min_size", smallest, at_least=1)
-    checks.whole_number("max_size", largest, at_least=smallest, or_none=True)
-    return smallest, largest
 
 
 def _check_background(background: Iterable[str] | None, method: str, min_cells: int | None) -> None:
@@ -308,6 +300,62 @@ def _selected(adata: AnnData, key: str, symbols: str | None) -> pd.Index:
             "choose another column",
         )
     return named
+
+
+def _gene_sets(
+    source: str | Path | Mapping[str, Collection[str]], organism: str
+) -> dict[str, list[str]]:
+    """Genes by the name of the set, each once: a mapping, a GMT file, or a library by its name."""
+    if isinstance(source, Mapping):
+        return _mapping(source)
+    if not isinstance(source, str | Path):
+        raise InvalidType(
+            "gene_sets",
+            source,
+            "holds no gene sets",
+            f"give a GMT file, a {MAPPING} of names and genes, or the name of a gseapy library",
+        )
+    path = Path(source)
+    if isinstance(source, Path) or path.suffix.lower() == ".gmt" or path.exists():
+        return read_gmt(path)
+    return _library(source, organism)
+
+
+def _mapping(source: Mapping[str, Collection[str]]) -> dict[str, list[str]]:
+    if not source:
+        raise InvalidValue("gene_sets", NO_VALUE, "is empty", "give at least one gene set")
+    for name, genes in source.items():
+        if isinstance(genes, str) or not hasattr(genes, "__iter__"):
+            raise InvalidType("gene_sets", genes, f"must be a list of gene names for {str(name)!r}")
+    return {str(name): list(dict.fromkeys(map(str, genes))) for name, genes in source.items()}
+
+
+def _library(name: str, organism: str) -> dict[str, list[str]]:
+    import difflib
+
+    import gseapy
+    import requests
+
+    try:
+        # gseapy itself tries for half a minute to reach what cannot be reached
+        requests.head(_LIBRARIES, timeout=_PATIENCE)
+        libraries = gseapy.get_library_name(organism=organism)
+        if name in libraries:
+            return _mapping(gseapy.parser.download_library(name, organism=organism))
+    except requests.RequestException as error:
+        raise Unreachable(
+            "gene_sets",
+            name,
+            f"is no file, and the libraries of gseapy cannot be reached ({type(error).__name__})",
+            f"go online, or give a GMT file or a {MAPPING}",
+        ) from error
+    similar = difflib.get_close_matches(name, libraries, n=_SIMILAR, cutoff=0.3)
+    raise InvalidValue(
+        "gene_sets",
+        name,
+        f"is neither a file nor a gseapy library for {organism}",
+        f"choose one of gseapy.get_library_name() (similar: {listed(similar)})",
+    )
 
 
 def _within(

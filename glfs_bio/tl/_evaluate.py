@@ -18,10 +18,8 @@ from ..measures import cells as measures
 from ..measures.cells import View
 from ..measures.genes import imputed, redundancy, totals
 from ..measures.labels import label_scores
-from ..platform.codebook import loads
-from ..platform.forecast import SETTINGS as FORECAST
-from ..platform.forecast import ends, of_labels
 from ..solvers.greedy import select
+from ..vendors import forecast
 from ._panel import find
 
 if TYPE_CHECKING:
@@ -361,7 +359,7 @@ def _on_platform(adata: AnnData, found: Found, inputs: Inputs) -> dict[str, Any]
     if detection.varies:
         drawn = OnPlatform(found.basis.criterion, detection, random_state=inputs.random_state)
         entry["preserved_on_platform"] = float(drawn.preserved(genes)[-1])
-        low, high = ends(drawn.preserved_in_draws(genes))
+        low, high = forecast.ends(drawn.preserved_in_draws(genes))
         entry["preserved_on_platform_low"] = float(low)
         entry["preserved_on_platform_high"] = float(high)
     if found.basis.request.platform is not None and inputs.counts is not None:
@@ -370,7 +368,7 @@ def _on_platform(adata: AnnData, found: Found, inputs: Inputs) -> dict[str, Any]
             means = means * detection.efficiency[genes]
         entry["counts_on_platform"] = float(means.sum())
         if detection.codewords is not None:
-            entry["counts_per_bit"] = loads(detection.codewords[genes], means).sum(axis=1)
+            entry["counts_per_bit"] = forecast.loads(detection.codewords[genes], means).sum(axis=1)
     return entry
 
 
@@ -381,12 +379,12 @@ def _forecast(found: Found, inputs: Inputs, near: Index) -> dict[str, Any]:
         return {}
     codes = inputs.labels.codes
     cells = np.flatnonzero(codes >= 0)
-    if len(cells) > FORECAST.cells:
+    if len(cells) > forecast.CELLS:
         draw = np.random.default_rng(inputs.random_state)
-        cells = np.sort(draw.choice(cells, FORECAST.cells, replace=False))
+        cells = np.sort(draw.choice(cells, forecast.CELLS, replace=False))
     counts = measures.columns(inputs.counts, found.genes)
     rates = (counts[cells] + counts[near[cells]].sum(axis=1)) / (1 + near.shape[1])
-    forecast = of_labels(
+    per_label, accuracies = forecast.of_labels(
         counts[cells],
         rates,
         codes[cells],
@@ -394,9 +392,9 @@ def _forecast(found: Found, inputs: Inputs, near: Index) -> dict[str, Any]:
         detection.only(found.genes),
         inputs.random_state,
     )
-    accuracy, low, high = map(float, forecast.accuracy)
+    accuracy, low, high = map(float, accuracies)
     return {
-        "forecast": forecast.per_label,
+        "forecast": per_label,
         "accuracy_on_platform": accuracy,
         "accuracy_on_platform_low": low,
         "accuracy_on_platform_high": high,

@@ -3,34 +3,40 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from scipy.optimize import linear_sum_assignment
 
 from .. import checks, codec
 from .._anndata import columns, constraints, read, results, stale
 from .._anndata import names as names_of
 from .._anndata import platform as platforms
 from .._docs import documented
-from ..errors import NO_VALUE, NONE, InvalidType, InvalidValue, Message, NotFound, arg, listed
-from ..platform import order
-from ..platform.names import NOT_FOUND
-from ._draft import Draft
+from ..criterion.panel import MeasuredPanel
+from ..data.threads import few_threads
+from ..errors import NO_VALUE, NONE, InvalidType, InvalidValue, Message, arg, listed
+from ..selection import Candidates, best_panel
+from ..vendors.names import NOT_FOUND
+from ..vendors.orders import ABUNDANT, HOMOLOGOUS, ORDERS
 from ._explain import explained
 from ._panel import Found, asked, basis_of
 from ._resolve import CHANGED, resolved
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping, Sequence
 
     from anndata import AnnData
     from numpy.typing import NDArray
 
     from .._anndata.names import Genes
-    from .._typing import Array
+    from .._typing import Index
+    from ..criterion.criterion import Criterion
     from ..options import Limits, Platform
+    from ..solvers.constraints import Rows
+    from ..vendors.orders import OrderForm
     from ._resolve import Resolution
 
 log = logging.getLogger(__name__)
@@ -155,11 +161,15 @@ def order_panel(
     >>> adata.uns["glfs_order"]["table"]["gene"].tolist()[:3]
     ['CST3', 'HLA-DRA', 'FCGR3A']
     """
-    form = order.ORDERS[_name(platform)]
+    name: Any = getattr(platform, "name", platform)
+    checks.one_of("platform", name, ORDERS)
+    form = ORDERS[name]
     checks.one_of("refused", refused, _REFUSED)
     checks.keys(key_added=key_added)
     checks.flags(inplace=inplace)
     checks.whole_number("min_probes", min_probes, at_least=1)
+    if not (force is None or isinstance(force, str) or names_of.is_several(force)):
+        raise InvalidType("force", force, f"must be a list of names of genes, or {NONE}")
     named = names_of.named(adata, panel, symbols=symbols)
     known = None if labels is None else columns.labels(adata, labels, "labels")
     found = resolved(
@@ -168,7 +178,7 @@ def order_panel(
     excluded = names_of.gene_mask(adata, exclude, "exclude", symbols=symbols, missing="warn")
     if named.key is not None:
         excluded |= adata.var[f"{named.key}_score"].isna().to_numpy()
-    means = None if counts_layer is None else _mean_counts(adata, counts_layer)
+    counts = None if counts_layer is None else read.counts(adata, counts_layer)
     request = asked(adata, named.key, limits=limits, symbols=symbols)
     layer = request.structure.layer
     rows = constraints.rows(adata, request.limits, layer=layer, allowed=~excluded)
@@ -179,9 +189,9 @@ def order_panel(
     if catalogue is not None:
         draft = draft.without(adata, catalogue, symbols)
     draft = draft.checked(rows)
-    bad = draft.refused
+    bad, items = draft.refused, draft.left
     if len(bad) and refused == "raise":
-        faults = [f"{name} {why}" for name, why in zip(bad["name"], bad["fault"], strict=True)]
+        faults = [f"{one.name} {one.fault}" for one in bad.itertuples()]
         raise InvalidValue(
             "panel",
             NO_VALUE,
@@ -191,35 +201,35 @@ def order_panel(
     basis = None
     if form.explains or (len(bad) and refused == "replace"):
         basis = basis_of(adata, request)
-    items = draft.left
     if basis is not None and len(bad) and refused == "replace":
         items = draft.replaced(basis.criterion, excluded)
     if items.empty:
         raise InvalidValue("panel", NO_VALUE, "has no gene to order", "name other genes")
+    items["gene"] = items["symbol"].where(items["symbol"] != "", items["name"])
     replaced = _replaced(bad, items)
-    if len(bad):
-        _tell(replaced)
-    table = _table(items)
-    table["n_probe_sets"] = _probe_sets(table, form, probe_sets)
-    table["forced"] = _forced(table, form, force)
+    table = items[["gene", "id", "name", "found", "replaces"]].reset_index(drop=True)
+    table.insert(0, "rank", np.arange(1, len(items) + 1))
+    table["n_probe_sets"] = form.probe_sets(table, probe_sets)
+    table["forced"] = form.forced(table, [force] if isinstance(force, str) else list(force or ()))
     table["limits"] = "" if rows is None else ", ".join(dict.fromkeys(rows.limits))
-    efficiency = f"{named.key}_efficiency"
-    if efficiency in adata.var:
-        table["efficiency"] = _of_rows(adata.var[efficiency].to_numpy(dtype=float), items)
-    if means is not None:
-        table["mean_count"] = _of_rows(means, items)
+    order = items["row"].to_numpy(dtype=np.intp)
+    if f"{named.key}_efficiency" in adata.var:
+        efficiency = adata.var[f"{named.key}_efficiency"].to_numpy(dtype=float)
+        table["efficiency"] = np.where(order >= 0, efficiency[order], np.nan)
+    if counts is not None:
+        means = counts.weighted_sums(np.full((adata.n_obs, 1), 1.0 / adata.n_obs))[:, 0]
+        table["mean_count"] = np.where(order >= 0, means[order], np.nan)
     alike, abundant = _alike(table, items, found), _abundant(table)
     table["note"] = _notes(table, items, alike, abundant)
-    order_rows = items["row"].to_numpy(dtype=np.intp)
-    order_rows = order_rows[order_rows >= 0]
-    if form.explains and basis is not None and len(order_rows):
-        whole = np.append(order_rows, np.setdiff1d(draft.beside, order_rows))
+    order = order[order >= 0]
+    if form.explains and basis is not None and len(order):
+        whole = np.append(order, np.setdiff1d(draft.beside, order))
         reasons, _ = explained(
             *(adata, Found(replace(named, genes=whole), basis), known, _LABELS),
             exclude=list(adata.var_names[~draft.orderable | excluded]),
             symbols=None,
         )
-        table = table.join(reasons.iloc[: len(order_rows)].set_index("gene"), on="name")
+        table = table.join(reasons.iloc[: len(order)].set_index("gene"), on="name")
     if not inplace:
         return table
     for column in ("symbol", "id"):
@@ -229,8 +239,8 @@ def order_panel(
         "table": table,
         "checks": _checks(table, draft, replaced, alike, abundant),
         "replaced": replaced,
-        "platform": _name(platform),
-        "species": found.species,
+        "platform": name,
+        "species": found.resolver.species,
         "made_of": stale.made_of(adata, layer, [named]),
         "params": {
             "refused": refused,
@@ -242,95 +252,204 @@ def order_panel(
     return None
 
 
-def _name(platform: str | Platform) -> str:
-    """The name of a platform that has a form of orders."""
-    name = getattr(platform, "name", platform)
-    checks.one_of("platform", name, order.ORDERS)
-    return str(name)
+@dataclass(frozen=True)
+class Draft:
+    """The genes of a panel before they are ordered: which cannot be, and what replaces them."""
+
+    #: One row per gene that is asked for: its ``row`` of ``.var``, or −1; ``name`` there; what
+    #: that is, see :meth:`.Resolver.resolve`; and ``fault``, why it cannot be ordered.
+    items: pd.DataFrame
+    #: The same for all genes of the data.
+    every: pd.DataFrame
+    found: Resolution
+    rows: Rows | None = None
+    #: Rows of ``.var`` that are on the catalogue, and genes of the panel that are.
+    beside: Index = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    not_ordered: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        adata: AnnData,
+        named: names_of.Named,
+        found: Resolution,
+        form: OrderForm,
+        *,
+        min_probes: int,
+        symbols: str | None,
+    ) -> Draft:
+        """Look the names of a panel up, in the data and in the table of genes."""
+
+        def judged(frame: pd.DataFrame) -> pd.DataFrame:
+            strict, n_probes = found.listed, found.n_probes
+            return frame.assign(
+                fault=form.faults(frame, strict=strict, n_probes=n_probes, min_probes=min_probes)
+            )
+
+        every = judged(found.frame).assign(
+            name=adata.var_names.astype(object), row=np.arange(adata.n_vars)
+        )
+        lookup = names_of.Lookup(adata, symbols).by_name
+        absent = list(named.absent)
+        if named.key is not None:  # tl.extend_panel keeps names that are not in the data
+            absent += map(str, adata.uns.get(named.key, {}).get("absent", ()))
+        others = _placed(judged(found.resolver.resolve(absent)), every)
+        if named.key is not None:
+            items = pd.concat([every.iloc[named.genes], others])
+        else:
+            at = {name: place for place, name in enumerate(absent)}
+            items = pd.concat(
+                others.iloc[[at[name]]] if name in at else every.iloc[lookup[name]]
+                for name in named.names
+            )
+        return cls(items.reset_index(drop=True), every, found)
+
+    def only(self, orderable: NDArray[np.bool_] | None) -> Draft:
+        """The same where no other gene of the data can be ordered; None: all can."""
+        if orderable is None:
+            return self
+        out = np.append(~orderable, [False])  # the row of a name that is not in the data is −1
+        items, every = (
+            table.assign(
+                fault=table["fault"].mask(
+                    (table["fault"] == "") & out[table["row"]], "is no gene of the platform"
+                )
+            )
+            for table in (self.items, self.every)
+        )
+        return replace(self, items=items, every=every)
+
+    def without(self, adata: AnnData, catalogue: Any, symbols: str | None) -> Draft:
+        """The same beside a catalogue, whose genes are not ordered."""
+        other = names_of.named(adata, catalogue, symbols=symbols, argument="catalogue")
+        absent = _placed(self.found.resolver.resolve(other.absent), self.every)
+        beside = np.union1d(other.genes, absent["row"][absent["row"] >= 0]).astype(np.intp)
+        places = {*absent["place"]} - {-1}
+        items, every = self.items, self.every
+        on_it = (
+            items["row"].isin(beside)
+            | items["place"].isin(places)
+            | items["name"].isin(other.absent)
+        )
+        fault = every["fault"].where(~every["row"].isin(beside), "is on the catalogue")
+        return replace(
+            self,
+            items=items[~on_it].reset_index(drop=True),
+            every=every.assign(fault=fault),
+            beside=beside,
+            not_ordered=tuple(items["name"][on_it]),
+        )
+
+    def checked(self, rows: Rows | None) -> Draft:
+        """The same with faults of genes beside those before them: the same gene, and limits."""
+        items, every = self.items.copy(), self.every
+        good = (items["fault"] == "") & (items["place"] >= 0)
+        again = good & items["place"].where(good, -1 - items.index.to_series()).duplicated()
+        items.loc[again, "fault"] = "is the gene of another name before it"
+        if rows is None:
+            return replace(self, items=items)
+        rows = rows.sparing(self.beside)
+        used = rows.sums(self.beside)
+        for at in items.index[(items["fault"] == "") & (items["row"] >= 0)]:
+            sums = used + rows.sums([items.at[at, "row"]])
+            over = [
+                name
+                for name, much, most, before in zip(rows.names, sums, rows.most, used, strict=True)
+                if much > max(most, before)
+            ]
+            if over:
+                items.loc[at, "fault"] = f"is ruled out by limits ({', '.join(over)})"
+            else:
+                used = sums
+        every = every.assign(
+            fault=every["fault"].where(
+                rows.allowed | (every["fault"] != ""), "is ruled out by limits"
+            )
+        )
+        return replace(self, items=items, every=every, rows=rows)
+
+    @property
+    def refused(self) -> pd.DataFrame:
+        """Genes that cannot be ordered."""
+        return self.items[self.items["fault"] != ""]
+
+    @property
+    def left(self) -> pd.DataFrame:
+        """The others."""
+        return self.items[self.items["fault"] == ""].assign(replaces="", score=np.nan)
+
+    @property
+    def orderable(self) -> NDArray[np.bool_]:
+        """Whether each gene of the data could be ordered."""
+        return np.asarray(self.every["fault"] == "", dtype=bool)
+
+    def replaced(self, criterion: Criterion, excluded: NDArray[np.bool_]) -> pd.DataFrame:
+        """The genes that are asked for, each that is refused replaced.
+
+        Those that come in preserve most beside the genes that stay.  Which of them is in the place
+        of which gene is decided by substitution scores, in all as large as can be.
+        """
+        bad, left = self.refused, self.left
+        stay = np.union1d(left["row"][left["row"] >= 0], self.beside).astype(np.intp)
+        may = (
+            self.orderable
+            & ~excluded
+            & ~self.every["place"].isin({*left["place"]} - {-1}).to_numpy()
+        )
+        may[bad["row"][bad["row"] >= 0].to_numpy(dtype=np.intp)] = False
+        if may.sum() < len(bad):
+            raise InvalidValue(
+                "refused",
+                "replace",
+                f"finds {int(may.sum())} other genes that could be ordered, and {len(bad)} are "
+                "needed",
+                f"pass {arg('refused', 'drop')}",
+            )
+        may[stay] = True
+        rows = None if self.rows is None else self.rows.sparing(stay)
+        candidates = replace(Candidates.of(len(may), stay), allowed=may, rows=rows)
+        panel = best_panel(criterion, len(stay) + len(bad), candidates)
+        new = candidates.genes[panel.order[len(stay) : panel.n_selected]]
+        score = np.zeros((len(bad), len(new)))
+        with few_threads(criterion.rank):
+            for place, row in enumerate(bad["row"]):
+                if row >= 0:
+                    measured = MeasuredPanel(criterion, np.append(stay[stay != row], row))
+                    score[place] = measured.substitutions(np.array([row])).score[0, new]
+        of, by = linear_sum_assignment(np.clip(score, 0.0, 1.0), maximize=True)
+        come = self.every.iloc[new[by]].set_axis(bad.index[of])
+        come = come.assign(replaces=bad["name"].iloc[of], score=score[of, by])
+        return pd.concat([left, come]).sort_index()
+
+
+def _placed(frame: pd.DataFrame, every: pd.DataFrame) -> pd.DataFrame:
+    """Names that the data do not have, in the rows of genes that are the same by other names."""
+    there = every[every["place"] >= 0].set_index("place")
+    row = frame["place"].map(there["row"]).fillna(-1).astype(int)
+    name = frame["place"].map(there["name"]).fillna(frame["name"])
+    return frame.assign(row=row, name=name)
 
 
 def _replaced(bad: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
-    """One row per gene that was refused, with what is ordered in its place."""
+    """One row per gene that was refused, with what is ordered in its place; these are logged."""
     come = items[items["replaces"] != ""].reindex(bad.index)
-    called = come["symbol"].where(come["symbol"] != "", come["name"])
-    return pd.DataFrame(
+    replaced = pd.DataFrame(
         {
             "gene": bad["name"],
             "reason": bad["fault"],
-            "substitute": called.fillna(""),
+            "substitute": come["gene"].fillna(""),
             "substitution_score": come["score"],
         }
     ).reset_index(drop=True)
-
-
-def _table(items: pd.DataFrame) -> pd.DataFrame:
-    """One row per gene of an order."""
-    called = items["symbol"].where(items["symbol"] != "", items["name"])
-    columns = {
-        "gene": called,
-        **{name: items[name] for name in ("id", "name", "found", "replaces")},
-    }
-    table = pd.DataFrame(columns).reset_index(drop=True)
-    table.insert(0, "rank", np.arange(1, len(items) + 1))
-    return table
-
-
-def _probe_sets(table: pd.DataFrame, form: order.OrderForm, asked: Any) -> Array:
-    """How many probe sets are asked for, 0 where the vendor decides."""
-    found = np.zeros(len(table))
-    if asked is None:
-        return found
-    if not form.most_probe_sets:
-        raise InvalidValue(
-            "probe_sets", asked, f"is for orders of Xenium, and this is a {form.title}"
+    faults = [
+        f"{one.gene} {one.reason}" + (f", {one.substitute} in its place" if one.substitute else "")
+        for one in replaced.itertuples()
+    ]
+    if faults:
+        log.warning(
+            Message(f"{len(faults)} genes cannot be ordered: {listed(faults, len(faults))}.")
         )
-    each = asked if isinstance(asked, dict) else dict.fromkeys(table["gene"], asked)
-    for name, number in each.items():
-        checks.whole_number("probe_sets", number, at_least=1)
-        if number > form.most_probe_sets:
-            raise InvalidValue(
-                "probe_sets",
-                number,
-                f"is more than the {form.most_probe_sets} of a gene ({form.title})",
-            )
-        found[_listed(table, [name], "probe_sets")] = number
-    return found
-
-
-def _forced(table: pd.DataFrame, form: order.OrderForm, force: Any) -> NDArray[np.bool_]:
-    """Whether each gene is to be designed whatever the checks of the vendor say."""
-    if not (force is None or isinstance(force, str) or names_of.is_several(force)):
-        raise InvalidType("force", force, f"must be a list of names of genes, or {NONE}")
-    names = [force] if isinstance(force, str) else list(force or ())
-    if names and not form.most_probe_sets:
-        raise InvalidValue("force", names, f"is for orders of Xenium, and this is a {form.title}")
-    return _listed(table, names, "force")
-
-
-def _listed(table: pd.DataFrame, names: Iterable[str], argument: str) -> NDArray[np.bool_]:
-    """Genes of an order by name, in the data or on the platform."""
-    names = set(names)
-    strange = names - {*table["gene"], *table["name"]}
-    if strange:
-        raise NotFound(
-            argument,
-            NO_VALUE,
-            f"has genes that are not on the order: {listed(strange)}",
-            "name genes of it",
-        )
-    return np.asarray(table["gene"].isin(names) | table["name"].isin(names))
-
-
-def _mean_counts(adata: AnnData, counts_layer: str) -> Array:
-    """Mean counts of each gene in a cell."""
-    counts = read.counts(adata, counts_layer)
-    return counts.weighted_sums(np.full((adata.n_obs, 1), 1.0 / adata.n_obs))[:, 0]
-
-
-def _of_rows(values: Array, items: pd.DataFrame) -> Array:
-    """Values of the genes of an order, NaN for those that are not in the data."""
-    rows = items["row"].to_numpy(dtype=np.intp)
-    return np.where(rows >= 0, values[rows], np.nan)
+    return replaced
 
 
 def _alike(table: pd.DataFrame, items: pd.DataFrame, found: Resolution) -> dict[str, list[int]]:
@@ -340,7 +459,7 @@ def _alike(table: pd.DataFrame, items: pd.DataFrame, found: Resolution) -> dict[
     for at, place in enumerate(items["place"]):
         if families is not None and place >= 0 and families[place]:
             members.setdefault(families[place], []).append(at)
-        for name in order.HOMOLOGOUS:
+        for name in HOMOLOGOUS:
             family = names_of.family(name)
             if table["gene"][at] in family or table["id"][at] in family:
                 members.setdefault(name, []).append(at)
@@ -352,7 +471,7 @@ def _abundant(table: pd.DataFrame) -> dict[int, float]:
     if "mean_count" not in table:
         return {}
     share = table["mean_count"] / table["mean_count"].sum()
-    return {int(at): float(share[at]) for at in np.flatnonzero(share > order.ABUNDANT)}
+    return {int(at): float(share[at]) for at in np.flatnonzero(share > ABUNDANT)}
 
 
 def _notes(
@@ -389,40 +508,37 @@ def _checks(
 ) -> pd.DataFrame:
     """What was checked, and which genes it is about: one row per check."""
     rows = draft.rows
-    short: Iterable[str] | None = None
+    short = None
     if rows is not None:
         there = draft.every["name"].isin(table["name"]) | draft.every["row"].isin(draft.beside)
         lacks = rows.sums(np.flatnonzero(there)) < rows.lower
         short = [name for name, low in zip(rows.names, lacks, strict=True) if low]
     of_family = sorted({at for places in alike.values() for at in places})
-    concerned: dict[str, Iterable[str] | None] = {
-        "names": table["gene"][table["found"].isin(CHANGED)],
-        "ids": table["gene"][table["id"] == ""],
-        "refused": replaced["gene"],
-        "catalogue": draft.not_ordered,
-        "limits": short,
-        "families": table["gene"][of_family],
-        "abundance": table["gene"][list(abundant)] if "mean_count" in table else None,
+    about: dict[str, tuple[str, Sequence[str] | None]] = {
+        "names": (
+            "found under another name, past or present",
+            list(table["gene"][table["found"].isin(CHANGED)]),
+        ),
+        "ids": ("without an Ensembl id", list(table["gene"][table["id"] == ""])),
+        "refused": (
+            "that cannot be ordered: not on the list, ambiguous, doubled, or out of limits",
+            list(replaced["gene"]),
+        ),
+        "catalogue": ("on the catalogue, and not ordered", draft.not_ordered),
+        "limits": ("limits on the whole panel that are not met", short),
+        "families": (
+            "with others of their family, which probes may take for one another",
+            list(table["gene"][of_family]),
+        ),
+        "abundance": (
+            f"with more than {ABUNDANT:.0%} of the counts of the order",
+            list(table["gene"][list(abundant)]) if "mean_count" in table else None,
+        ),
     }
     return pd.DataFrame(
         [
-            (
-                check,
-                about,
-                genes is not None,
-                len(named := list(genes if genes is not None else ())),
-                ", ".join(named),
-            )
-            for (check, about), genes in zip(order.CHECKS.items(), concerned.values(), strict=True)
+            (check, text, genes is not None, len(genes or ()), ", ".join(genes or ()))
+            for check, (text, genes) in about.items()
         ],
         columns=["check", "about", "checked", "n", "genes"],
     )
-
-
-def _tell(replaced: pd.DataFrame) -> None:
-    """Say which genes are not ordered, and what is in their place."""
-    faults = [
-        f"{one.gene} {one.reason}" + (f", {one.substitute} in its place" if one.substitute else "")
-        for one in replaced.itertuples()
-    ]
-    log.warning(Message(f"{len(faults)} genes cannot be ordered: {listed(faults, len(faults))}."))

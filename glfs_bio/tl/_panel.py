@@ -105,12 +105,13 @@ def asked(
 ) -> Request:
     """Return the request of a selection, or of another panel (None), with fields replaced.
 
-    What is None stays as it is; `preserve` may be a target, or a ``Preserve``.
+    What is None stays as it is; `preserve` may be a target, or a ``Preserve``.  Batches count in
+    their mean, whatever a selection counted.
     """
     read.unique_names(adata)
     request = Request()
     if key is not None and key in adata.uns:
-        request = results.request_of(adata, key)
+        request = replace(results.request_of(adata, key), across="mean")
     given = {name: value for name, value in replaced.items() if value is not None}
     if preserve is not None:
         if not isinstance(preserve, Preserve):

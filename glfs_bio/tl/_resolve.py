@@ -12,8 +12,7 @@ from .. import checks, codec
 from .._anndata import read, results
 from .._docs import documented
 from ..errors import Message, listed, naming
-from ..platform import names
-from ..platform.genes import as_genes
+from ..vendors import names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,12 +33,11 @@ CHANGED = {
 class Resolution:
     """What the genes of an object are in a table of genes."""
 
+    #: Looks further names up in the same table.
     resolver: names.Resolver
-    #: One row per gene of the object (:meth:`~glfs_bio.platform.names.Resolver.resolve`)
+    #: One row per gene of the object, see :meth:`.names.Resolver.resolve`.
     frame: pd.DataFrame
-    #: ``""`` where nothing tells it
-    species: str
-    #: The table was given, and is not all known genes
+    #: Whether the table is one that was given, and not all genes that are known.
     listed: bool
 
     @property
@@ -125,16 +123,16 @@ def resolve_genes(
     found = resolved(
         adata, genes, symbols=symbols, ids=ids, species=species, nomenclature=nomenclature
     )
-    tell(found.frame)
+    _tell(found.frame)
     table = found.frame.drop(columns="place")
     if not inplace:
         return table
     for name in ("symbol", "id"):
         adata.var[f"{key_added}_{name}"] = table[name].to_numpy()
-    adata.var[f"{key_added}_orderable"] = orderable(found, min_probes)
+    adata.var[f"{key_added}_orderable"] = _orderable(found, min_probes)
     adata.uns[key_added] = {
         "table": table,
-        "species": found.species,
+        "species": found.resolver.species,
         "params": {
             "genes": genes if isinstance(genes, str) else type(genes).__name__,
             "symbols": codec.storable(symbols),
@@ -164,15 +162,14 @@ def resolved(
     if ids is not None:
         with naming(symbols="ids"):
             own = read.symbols(adata, ids).fillna("").tolist()
-    table = None if genes is None else as_genes(genes, "genes")
-    history = None if nomenclature is None else as_genes(nomenclature, "nomenclature")
+    table = None if genes is None else names.as_genes(genes, "genes")
+    history = None if nomenclature is None else names.as_genes(nomenclature, "nomenclature")
     asked = called if own is None else [*called, *own]
-    resolver, kind = names.resolver(asked, table, species=species, history=history)
-    frame = resolver.resolve(called, own)
-    return Resolution(resolver, frame, kind, table is not None)
+    resolver = names.Resolver.of(asked, table, species=species, history=history)
+    return Resolution(resolver, resolver.resolve(called, own), table is not None)
 
 
-def orderable(found: Resolution, min_probes: int) -> Any:
+def _orderable(found: Resolution, min_probes: int) -> Any:
     """Whether each gene of an object is a gene of the table, the first that is, with probes."""
     place = found.frame["place"].to_numpy()
     some = (place >= 0) & ~found.frame["place"].duplicated().to_numpy()
@@ -181,16 +178,13 @@ def orderable(found: Resolution, min_probes: int) -> Any:
     return some
 
 
-def tell(frame: pd.DataFrame) -> None:
+def _tell(frame: pd.DataFrame) -> None:
     """Log how many names were found under another, and which were not, a line for each way."""
-    for found, meaning in CHANGED.items():
+    for found, meaning in {**CHANGED, **names.NOT_FOUND}.items():
         some = frame[frame["found"] == found]
-        if len(some):
-            changed = [
-                f"{one.name} is {one.symbol or one.id}" for one in some.itertuples(index=False)
-            ]
-            log.info(Message(f"{len(some)} names {meaning}: {listed(changed)}."))
-    for found, meaning in names.NOT_FOUND.items():
-        some = frame[frame["found"] == found]
-        if len(some):
-            log.info(Message(f"{len(some)} names of which each {meaning}: {listed(some['name'])}."))
+        if found in CHANGED:
+            told = [f"{one.name} is {one.symbol or one.id}" for one in some.itertuples()]
+        else:
+            told, meaning = list(some["name"]), f"of which each {meaning}"
+        if told:
+            log.info(Message(f"{len(told)} names {meaning}: {listed(told)}."))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from scipy.linalg import subspace_angles
@@ -32,7 +30,7 @@ def test_many_cells_are_clustered_in_part(pbmc, monkeypatch):
     pp.select_genes(pbmc, 20)
     whole = tl.evaluate_panel(pbmc, "glfs", n_random=0, inplace=False)
     del pbmc.uns[all_genes.KEY]
-    monkeypatch.setattr(cells, "SETTINGS", replace(cells.SETTINGS, clustered=500))
+    monkeypatch.setattr(cells, "CLUSTERED", 500)
     part = tl.evaluate_panel(pbmc, "glfs", n_random=0, inplace=False)
     assert len(pbmc.uns[all_genes.KEY]["clusters"]["5"]) == 500
     assert part["knn_preservation"] == whole["knn_preservation"]

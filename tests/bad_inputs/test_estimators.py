@@ -90,8 +90,8 @@ def test_every_parameter_has_a_row():
 
 #: matrices that scikit-learn refuses: exception and words
 MATRICES = [
-    (spoilt(np.nan), "contains NaN"),
-    (spoilt(np.inf), "contains infinity"),
+    (spoilt(np.nan), "has NaN or infinite values"),
+    (spoilt(np.inf), "has NaN or infinite values"),
     (X + 1j, "Complex data not supported"),
     (X[0], "Expected 2D array"),
     (X[:2], "minimum of 3 is required"),
@@ -187,14 +187,18 @@ CALLS = [
     (lambda: GLFS(2).transform(X), NotFittedError, "not fitted"),
     (lambda: GLFS(2).fit(X).transform(X[:, :3]), ValueError, "expecting 12 features"),
     (lambda: SupervisedGLFS(2).fit(X, Y[:4]), ValueError, "inconsistent numbers of samples"),
-    (lambda: LapRLSClassifier().fit(spoilt(np.inf), Y), ValueError, "contains infinity"),
+    (lambda: LapRLSClassifier().fit(spoilt(np.inf), Y), ValueError, "has NaN or infinite values"),
     (lambda: LapRLSClassifier().fit(X, None), ValueError, "requires y to be passed"),
     (lambda: LapRLSClassifier().fit(X, X[:, 0]), ValueError, "Unknown label type"),
     (lambda: LapRLSClassifier().fit(X, Y, graph=np.ones((3, 3))), ValueError, "graph"),
     (lambda: LapRLSClassifier().fit(X, Y, graph=-np.ones((30, 30))), ValueError, "graph"),
     (lambda: LapRLSClassifier().predict(X), NotFittedError, "not fitted"),
     (lambda: LapRLSClassifier().fit(X, Y).predict(X[:, :2]), ValueError, "expecting 12 features"),
-    (lambda: LapRLSClassifier().fit(X, Y).predict(spoilt(np.nan)), ValueError, "contains NaN"),
+    (
+        lambda: LapRLSClassifier().fit(X, Y).predict(spoilt(np.nan)),
+        ValueError,
+        "has NaN or infinite values",
+    ),
 ]
 
 

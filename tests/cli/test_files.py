@@ -88,7 +88,7 @@ print({HEAVY!r} & set(sys.modules))
 
 def test_one_command_after_another_without_files(run, cells, folder, monkeypatch):
     """h5ad in and out, and a list of genes at the end; then a table, packed or not."""
-    monkeypatch.setattr("glfs_bio.tl._panel_umap._umap", lambda where, _: where[:, :2])
+    monkeypatch.setattr("glfs_bio._anndata.umap._umap", lambda where, _: where[:, :2])
     cells.write_h5ad("cells.h5ad")
     first = run("select - --n-genes 3 --n-comps 5 -o -", input=(folder / "cells.h5ad").read_bytes())
     assert first.exit_code == 0, first.stderr
@@ -112,7 +112,7 @@ def test_one_command_after_another_without_files(run, cells, folder, monkeypatch
 def test_a_second_report_computes_no_umap(run, cells, monkeypatch):
     computed = []
     monkeypatch.setattr(
-        "glfs_bio.tl._panel_umap._umap", lambda where, _: computed.append(1) or where[:, :2]
+        "glfs_bio._anndata.umap._umap", lambda where, _: computed.append(1) or where[:, :2]
     )
     glfs_bio.pp.select_genes(cells, 3, n_comps=5)
     cells.write_h5ad("cells.h5ad")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from glfs_bio import GLFS
 from glfs_bio.cells.graph import knn_graph
 from glfs_bio.errors import Caution, InvalidType, InvalidValue
-from glfs_bio.glfs2014 import Exact, newton, path
+from glfs_bio.estimators import SupervisedGLFS
+from glfs_bio.glfs2014 import Exact, path
+from glfs_bio.glfs2014.solvers import newton
 
 SIGNAL = set(range(6))
 
@@ -173,7 +176,7 @@ def test_nothing_but_included_genes(clusters):
 
 
 def test_not_converged_is_said_aloud(clusters, monkeypatch):
-    limited = functools.partial(newton.minimise, max_iter=2)
+    limited = functools.partial(newton, max_iter=2)
     monkeypatch.setitem(path.SOLVERS, "newton", limited)
     with pytest.warns(Caution):
         model = GLFS(n_genes=3, objective="exact").fit(clusters)
@@ -286,3 +289,21 @@ def test_an_objective_is_a_parameter_like_others(clusters):
 def test_nothing_that_varies(clusters):
     with refused(InvalidValue, "X"):
         GLFS().fit(np.ones((20, 5)))
+
+
+def test_supervised_selection_finds_the_genes_that_differ(two_classes):
+    X, y = two_classes
+    found = SupervisedGLFS(n_genes=3, n_comps=None).fit(X, y).get_support(indices=True)
+    np.testing.assert_array_equal(found, [4, 9, 31])
+
+
+def test_unlabelled_samples_are_left_out_of_a_supervised_selection(two_classes):
+    X, y = two_classes
+    some = np.where(np.arange(60) % 3 == 0, -1, y)
+    every = SupervisedGLFS(n_genes=3, n_comps=None).fit(X, some)
+    known = SupervisedGLFS(n_genes=3, n_comps=None).fit(X[some >= 0], y[some >= 0])
+    np.testing.assert_array_equal(every.weights_, known.weights_)
+
+
+def test_the_constructor_is_that_of_glfs():
+    assert "n_comps" in inspect.signature(SupervisedGLFS).parameters

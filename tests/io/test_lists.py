@@ -267,29 +267,3 @@ def test_threshold_that_leaves_nothing(panel, tmp_path):
     panel.var["glfs_stability_frequency"] = 0.25
     with refused(InvalidValue, "thresholds"):
         write_gmt(panel, tmp_path / "a.gmt", thresholds=0.5)
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"A\tx\tG1\nB,x,G2\n",
-        b"A\tx\n",
-        b"A\tx\t\t\n",
-        b"A\tx\tG1\nA\tx\tG2\n",
-        b"\n\n",
-        b"\xff\xfe\x00",
-    ],
-)
-def test_malformed_gmt(tmp_path, content):
-    path = tmp_path / "bad.gmt"
-    path.write_bytes(content)
-    with refused(InvalidValue, "path"):
-        read_gmt(path)
-
-
-def test_gmt_as_others_write_it(tmp_path):
-    path = tmp_path / "sets.gmt"
-    path.write_bytes("\ufeffA set\t\tG1\tG2 \tG1\t\r\n\r\nB/b\thttp://x\tG3\r\n".encode())
-    assert read_gmt(path) == {"A set": ["G1", "G2"], "B/b": ["G3"]}
-    with refused(FileMissing, "path"):
-        read_gmt(tmp_path / "no.gmt")

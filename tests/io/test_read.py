@@ -1,12 +1,17 @@
+"""Cells out of files of many formats; files that are cut off or changed are refused by name."""
+
 from __future__ import annotations
 
+import bz2
 import gzip
+import lzma
 
 import anndata as ad
 import h5py
 import numpy as np
 import pandas as pd
 import pytest
+import scanpy as sc
 from refusals import refused
 from scipy import io, sparse
 
@@ -15,6 +20,8 @@ from glfs_bio.io import read_cells
 from glfs_bio.io._read import genes_in_rows
 
 CELLS, GENES = ["a", "b", "c"], ["g1", "g2"]
+
+
 COUNTS = np.array([[1, 0], [0, 2], [3, 4]])
 
 
@@ -96,6 +103,8 @@ def test_semicolons_and_decimal_commas(tmp_path):
 
 
 SYMBOLS = ["MT-CO1", "RPL3", "RPS6", "CD3D", "LYZ", "GNLY"]
+
+
 BARCODES = ["AAACATACAACCAC-1", "AAACATTGAGCTAC-1", "AAACATTGATCAGC-1"]
 
 
@@ -149,6 +158,8 @@ def test_gene_names_of_10x_are_made_unique(tmp_path):
 
 #: What loompy does of old, and that anndata 0.13 would rather have other formats.
 OLD = pytest.mark.filterwarnings("ignore:datetime.datetime.utcnow:DeprecationWarning")
+
+
 LOOM = pytest.mark.filterwarnings("ignore:.*in favor of other formats:FutureWarning")
 
 
@@ -212,3 +223,112 @@ def test_only_tables_are_transposed(adata, tmp_path):
     adata.write_h5ad(tmp_path / "cells.h5ad")
     with refused(InvalidValue, "transpose"):
         read_cells(tmp_path / "cells.h5ad", transpose=True)
+
+
+PACKED = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+
+
+ROWS = ["cell,CD3D,CD79A", *(f"c{i},{i % 7},{i % 5}" for i in range(4000))]
+
+
+def changes(whole):
+    middle = len(whole) // 2
+    flipped = bytes(255 - byte for byte in whole[middle : middle + 40])
+    return {
+        "cut": whole[:middle],
+        "short": whole[:-3],
+        "flipped": whole[:middle] + flipped + whole[middle + 40 :],
+        "head": whole[:5],
+    }
+
+
+def or_refused(path):
+    """What is in the file; None where it is refused by its name."""
+    try:
+        return read_cells(path)
+    except InvalidValue as refusal:
+        if refusal.argument == "path" and str(path) in str(refusal):
+            return None
+        raise
+
+
+@pytest.mark.parametrize("change", ["cut", "short", "flipped", "head"])
+@pytest.mark.parametrize("ending", PACKED)
+def test_packed_tables(tmp_path, ending, change):
+    path = tmp_path / f"cells.csv{ending}"
+    path.write_bytes(changes(PACKED[ending]("\n".join(ROWS).encode()))[change])
+    found = or_refused(path)
+    # the last bytes of some formats are no part of the content
+    assert found is None or found.shape == (4000, 2)
+
+
+@pytest.fixture
+def tenx(tmp_path):
+    counts = sparse.random(50, 30, 0.4, format="coo", random_state=0)
+    counts.data = np.ceil(10 * counts.data)
+    io.mmwrite(tmp_path / "matrix.mtx", counts.astype(int))
+    features = pd.DataFrame({0: range(50), 1: [f"g{i}" for i in range(50)], 2: "Gene Expression"})
+    tables = {
+        "features.tsv": features,
+        "barcodes.tsv": pd.DataFrame({0: [f"cell{i}" for i in range(30)]}),
+    }
+    for name, table in tables.items():
+        table.to_csv(tmp_path / f"{name}.gz", sep="\t", header=False, index=False)
+    whole = (tmp_path / "matrix.mtx").read_bytes()
+    (tmp_path / "matrix.mtx").unlink()
+    (tmp_path / "matrix.mtx.gz").write_bytes(gzip.compress(whole))
+    return tmp_path
+
+
+@pytest.mark.parametrize("change", ["cut", "flipped", "head"])
+@pytest.mark.parametrize("name", ["matrix.mtx.gz", "features.tsv.gz", "barcodes.tsv.gz"])
+def test_damaged_folders_of_10x(tenx, name, change):
+    assert read_cells(tenx).shape == (30, 50)
+    path = tenx / name
+    path.write_bytes(changes(path.read_bytes())[change])
+    with refused(InvalidValue, "path"):
+        read_cells(tenx)
+
+
+def test_hdf5_of_any_change(pbmc, tmp_path):
+    """Read as it was, or refused by name; seeded bytes, one file each."""
+    path = tmp_path / "cells.h5ad"
+    ad.AnnData(pbmc.X, obs=pbmc.obs[["phase"]], var=pbmc.var[[]]).write_h5ad(path)
+    whole = path.read_bytes()
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        bytes_ = bytearray(whole)
+        for place in rng.integers(0, 20_000, size=3):
+            bytes_[place] = rng.integers(256)
+        path.write_bytes(bytes(bytes_))
+        or_refused(path)
+
+
+def test_no_other_file_comes_along(pbmc, tmp_path):
+    secret, path = tmp_path / "secret.h5", tmp_path / "cells.h5ad"
+    with h5py.File(secret, "w") as file:
+        file["password"] = "1234"
+    ad.AnnData(pbmc.X, var=pbmc.var[[]], uns={"note": "a"}).write_h5ad(path)
+    assert read_cells(path).uns["note"] == "a"
+    with h5py.File(path, "r+") as file:
+        file["uns/stolen"] = h5py.ExternalLink(str(secret), "/password")
+    for backed in (False, True):
+        with refused(InvalidValue, "path"):
+            read_cells(path, backed=backed)
+
+
+def test_wide_tables(tmp_path):
+    """Semicolons are looked for in the first line, which is not made a table of."""
+    names = [f"gene{i}" for i in range(3000)]
+    for separator in ",;":
+        lines = [separator.join(["cell", *names]), separator.join(["a", *(["1"] * 3000)])]
+        for ending, pack in {"": bytes, **PACKED}.items():
+            path = tmp_path / f"cells.csv{ending}"
+            path.write_bytes(pack("\n".join(lines).encode()))
+            assert list(read_cells(path).var_names) == names
+
+
+def test_files_that_scanpy_wrote_are_read(pbmc, tmp_path):
+    sc.pp.pca(pbmc, n_comps=5)
+    pbmc.write_h5ad(tmp_path / "cells.h5ad")
+    assert read_cells(tmp_path / "cells.h5ad").shape == pbmc.shape

@@ -5,6 +5,7 @@ import io
 import re
 import shutil
 import subprocess
+from dataclasses import fields
 
 import anndata as ad
 import html5lib
@@ -18,7 +19,7 @@ from refusals import refused
 import glfs_bio
 from glfs_bio.errors import FileExists, InvalidValue
 from glfs_bio.io import write_report
-from glfs_bio.pl._results import MEASURES
+from glfs_bio.pl._tables import MEASURES
 
 ODD = "<script>document.title='owned'</script>"
 XHTML = "{http://www.w3.org/1999/xhtml}"
@@ -118,9 +119,9 @@ def test_frequencies_of_another_selection_are_never_shown(panel, tmp_path):
 def test_frequencies_of_an_earlier_version_are_not_shown(panel, tmp_path):
     cells = panel.copy()
     entry = cells.uns["glfs_stability"]
-    cells.uns["glfs_stability"] = {name: entry[name] for name in entry if name != "of"}
+    cells.uns["glfs_stability"] = {name: entry[name] for name in entry if name != "made_of"}
     write_report(cells, tmp_path / "x.html")
-    assert "an earlier version did not record" in (tmp_path / "x.html").read_text("utf-8")
+    assert "its input is not recorded" in (tmp_path / "x.html").read_text("utf-8")
 
 
 def test_one_map_of_cells_that_have_only_the_panel(panel, tmp_path):
@@ -140,8 +141,9 @@ def test_umaps_are_drawn_where_they_are_kept_or_asked_for(panel, tmp_path, monke
     del bare.obsm["X_umap_glfs"]
     assert maps(panel, "kept.html", umaps=False) == 2
     assert maps(bare, "none.html", umaps=False) == 0
-    assert "UMAP" not in caplog.text  # as was asked for
-    monkeypatch.setattr("glfs_bio.io._report.MOST_EXACT", bare.n_obs - 1)
+    assert "tl.panel_umap" in caplog.text
+    assert "umaps=True" not in caplog.text  # who asked for none is not told to ask for them
+    monkeypatch.setattr("glfs_bio.io._sections.MOST_EXACT", bare.n_obs - 1)
     assert maps(bare, "many.html") == 0
     assert "umaps=True" in caplog.text
     assert maps(bare, "asked.html", umaps=True) == 2
@@ -439,6 +441,50 @@ def test_substitutes_and_limits(story, workbench):
     assert "max_mean2.5maximum mean expression of a gene" in words
     assert "CD3D: 2" in words
     assert "budget" not in words
+
+
+#: Of each limit a value, and what it needs.
+TYPES, COUNTS = {"groupby": "bulk_labels"}, {"max_total_per_cell": 9.5, "counts_layer": "X"}
+LIMITS = {
+    **{name: {name: 0.125} for name in ("min_mean", "max_mean", "min_cells", "max_cells")},
+    **{
+        name: {name: 0.125, **TYPES}
+        for name in ("min_mean_in_type", "max_mean_in_type", "min_cells_in_type")
+    },
+    "max_cells_in_type": {"max_cells_in_type": 0.125, **TYPES},
+    "max_total_per_cell": COUNTS,
+    "max_total_per_type": {"max_total_per_type": {"B": 9.5}, "counts_layer": "X", **TYPES},
+    "max_total_per_bit": {"max_total_per_bit": 9.5, "counts_layer": "X"},
+    "expected_counts": {"expected_counts": {"LYZ": 3.0}, **COUNTS},
+    "families": {"families": {"one": ["LYZ", "CD3D"]}, "per_family": 1},
+    "per_family": {"families": "family", "per_family": 1},
+    "per_type": {"per_type": 2, **TYPES},
+    "markers": {"markers": {"B": ["CD79A"]}, "per_type": 1},
+    "together": {"together": [["LYZ", "CD3D"], ["CD79A", "CD74", "CD3E"]]},
+    "priority": {"priority": {"LYZ": 2.0}},
+    "groupby": {"per_type": 2, **TYPES},
+    "counts_layer": COUNTS,
+    "cost": {"cost": {"LYZ": 2.0}, "budget": 30},
+    "budget": {"cost": 1.0, "budget": 30},
+}
+
+
+@pytest.mark.parametrize("name", [field.name for field in fields(glfs_bio.Limits)])
+def test_every_limit_that_is_met_is_told(panel, tmp_path, monkeypatch, name):
+    monkeypatch.setattr(glfs_bio.io._sections, "picture", lambda *_, **__: "data:,")
+    cells = panel.copy()
+    given = glfs_bio.Limits(**LIMITS[name])
+    cells.uns["glfs"]["params"]["limits"] = given.record()
+    del cells.obsm["X_umap_glfs"]  # pictures take most of the time
+    write_report(cells, tmp_path / "limits.html", umaps=False)
+    tree = html5lib.HTMLParser(strict=True).parse((tmp_path / "limits.html").read_text("utf-8"))
+    told = {
+        text(row[0]): (text(row[1]), text(row[2])) for row in every(section(tree, "limits"), "tr")
+    }
+    assert told.keys() == given.record().keys()
+    value, meaning = told[name]
+    assert meaning
+    assert all(gene in value for genes in given.together or () for gene in genes)
 
 
 def test_results_of_another_panel_are_never_shown(workbench, tmp_path):

@@ -1,81 +1,20 @@
 from __future__ import annotations
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
 from anndata import read_h5ad
 from matplotlib import pyplot as plt
 from matplotlib.colors import same_color
+from pictures import apart, names
 from refusals import refused
 
-from glfs_bio import Platform, pl, tl
-from glfs_bio.errors import InvalidType, InvalidValue, NotFound
-from glfs_bio.pl._colours import BLUE, GREY, VERMILLION
-from glfs_bio.pl._results import MEASURES
+from glfs_bio import pl
+from glfs_bio.errors import InvalidValue, NotFound
+from glfs_bio.pl._figure import BLUE, GREY, VERMILLION
 
-PANEL = ["CD3D", "CD79A", "NKG7", "LYZ", "FCER1A"]
 OF_EVALUATION = [pl.labels, pl.confusion, pl.unexplained, pl.imputation, pl.preserved]
 EVERY = [*OF_EVALUATION, pl.curve, pl.comparison]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _agg():
-    before = mpl.get_backend()
-    plt.switch_backend("agg")
-    yield
-    plt.switch_backend(before)
-
-
-@pytest.fixture(autouse=True)
-def _closed():
-    """Every figure is closed again, and no setting of matplotlib has changed."""
-    before = dict(mpl.rcParams)
-    yield
-    plt.close("all")
-    assert dict(mpl.rcParams) == before
-
-
-@pytest.fixture(scope="module")
-def _judged(_pbmc):
-    adata = _pbmc.copy()
-    tl.evaluate_panel(adata, PANEL, "bulk_labels", platform=Platform(failure=0.2))
-    tl.evaluate_panel(adata, PANEL, n_random=0, key_added="plain")
-    tl.curve(adata, 20, "bulk_labels", sizes=[5, 10, 20])
-    tl.curve(adata, 8, key_added="short")
-    panels = {"ours": PANEL, "theirs": [*PANEL[:2], "GNLY", "HLA-DRA"], "$a$ " * 20: ["LYZ"]}
-    tl.compare_panels(adata, panels, "bulk_labels")
-    return adata
-
-
-@pytest.fixture
-def judged(_judged):
-    return _judged.copy()
-
-
-def names(ticks):
-    return [label.get_text() for label in ticks]
-
-
-def apart(ax):
-    """Whether no texts of the figure lie over one another, and all are inside it."""
-    figure = ax.figure
-    figure.draw_without_rendering()
-    low, high = sorted(ax.get_ylim())
-    ticks = [tick.label1 for tick in ax.yaxis.get_major_ticks() if low <= tick.get_loc() <= high]
-    beside = [*ax.texts, ax.xaxis.label, *ticks]
-    legend = ax.get_legend()
-    boxes = [text.get_window_extent() for text in beside if text.get_text()]
-    boxes += [legend.get_window_extent()] if legend else []
-    inside = all(
-        box.x0 >= 0 and box.x1 <= figure.bbox.x1 and box.y0 >= 0 and box.y1 <= figure.bbox.y1
-        for box in boxes
-    )
-    return inside and not any(
-        one.shrunk(0.95, 0.9).overlaps(other.shrunk(0.95, 0.9))
-        for i, one in enumerate(boxes)
-        for other in boxes[:i]
-    )
 
 
 def test_labels_from_the_best_to_the_worst(judged):
@@ -104,21 +43,6 @@ def test_labels_of_too_few_cells_have_another_colour(judged):
     (grey,) = [bar for bar in ax.patches if same_color(bar.get_facecolor(), GREY)]
     row = round(grey.get_y() + grey.get_height() / 2)
     assert names(ax.get_yticklabels())[row] == table.index[0]
-
-
-def test_confusion_rows_are_recall(judged):
-    ax = pl.confusion(judged, show=False)
-    entry = judged.uns["glfs_evaluation"]
-    shares = np.asarray(ax.images[0].get_array())
-    np.testing.assert_allclose(shares.sum(axis=1), 1)
-    np.testing.assert_allclose(shares.diagonal(), entry["per_label"]["recall"])
-    labels = list(entry["per_label"].index)
-    assert names(ax.get_yticklabels()) == names(ax.get_xticklabels()) == labels
-    told = {tuple(map(int, text.get_position())): text.get_text() for text in ax.texts}
-    told = {place: text for place, text in told.items() if text}
-    best = int(shares.diagonal().argmax())
-    assert told[best, best] == f"{100 * shares[best, best]:.0f}"
-    assert len(told) == (shares >= 0.005).sum()
 
 
 def test_thirty_labels_have_room(judged):
@@ -222,43 +146,6 @@ def test_curve_with_band_and_accuracy(judged):
     assert names(told) == ["preserved"]
 
 
-def test_comparison_of_measures_and_panels(judged):
-    ax = pl.comparison(judged, show=False)
-    table = judged.uns["glfs_comparison"]["table"]
-    assert names(ax.get_xticklabels())[:2] == ["ours", "theirs"]
-    rows = names(ax.get_yticklabels())
-    assert MEASURES["n_effective"] in rows
-    cells = {tuple(map(int, text.get_position())): text for text in ax.texts}
-    place = rows.index(MEASURES["accuracy"])
-    values = [f"{value:.2f}" for value in table["accuracy"]]
-    assert [cells[panel, place].get_text() for panel in range(3)] == values
-    weights = [cells[panel, place].get_fontweight() for panel in range(3)]
-    assert weights[int(np.argmax(table["accuracy"]))] == "bold"
-    assert weights.count("bold") < 3
-    assert [cells[panel, rows.index(MEASURES["n_genes"])].get_text() for panel in range(3)] == [
-        "5",
-        "4",
-        "1",
-    ]
-    shares = np.asarray(ax.images[0].get_array().filled(np.nan))
-    np.testing.assert_allclose(
-        shares[rows.index(MEASURES["preserved"])], table["preserved"].astype(float)
-    )
-    assert np.isnan(shares[rows.index(MEASURES["n_genes"])]).all()
-    assert apart(ax)
-
-
-def test_measures_of_no_panel_are_left_out_and_missing_ones_blank(judged):
-    table = judged.uns["glfs_comparison"]["table"]
-    table["rare_f1"] = np.nan
-    table.loc["ours", "imputed"] = np.nan
-    ax = pl.comparison(judged, show=False)
-    rows = names(ax.get_yticklabels())
-    assert MEASURES["rare_f1"] not in rows
-    cells = {tuple(map(int, text.get_position())): text.get_text() for text in ax.texts}
-    assert cells[0, rows.index(MEASURES["imputed"])] == ""
-
-
 def test_from_a_file(judged, tmp_path):
     """Tables and columns are read as they were written."""
     judged.write_h5ad(tmp_path / "cells.h5ad")
@@ -267,23 +154,6 @@ def test_from_a_file(judged, tmp_path):
         first, second = draw(judged, show=False), draw(stored, show=False)
         assert names(first.get_yticklabels()) == names(second.get_yticklabels())
         assert names(first.texts) == names(second.texts)
-
-
-@pytest.mark.parametrize("draw", EVERY)
-def test_shown_saved_or_in_axes_of_the_caller(judged, draw, monkeypatch, tmp_path):
-    shown = []
-    monkeypatch.setattr(plt, "show", lambda: shown.append(1))
-    assert draw(judged, show=True) is None
-    assert shown == [1]
-    ax = plt.figure().add_subplot()
-    assert draw(judged, ax=ax, save=tmp_path / "here.png") is ax
-    assert (tmp_path / "here.png").stat().st_size > 0
-    open_before = plt.get_fignums()
-    with refused(InvalidType, "ax"):
-        draw(judged, ax="one")
-    with refused(InvalidValue, "save"):
-        draw(judged, save="x.doc")
-    assert plt.get_fignums() == open_before
 
 
 @pytest.mark.parametrize("draw", EVERY)

@@ -18,7 +18,7 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from glfs_bio.cells import cells as sample
-from glfs_bio.data import memory
+from glfs_bio.cells import pca
 from glfs_bio.errors import Caution, InvalidType, InvalidValue
 from glfs_bio.pp import select_genes
 
@@ -216,9 +216,9 @@ def test_two_processes_of_dask(pbmc, tmp_path, monkeypatch):
 
 
 def test_full_rank_says_what_it_would_take(pbmc, monkeypatch):
-    monkeypatch.setattr(memory, "_installed", lambda: 10**6)
+    monkeypatch.setattr(pca, "_installed", lambda: 10**6)
     with refused(InvalidValue, "n_comps"):
         select_genes(pbmc, 10, n_comps=None)
-    monkeypatch.setattr(memory, "_installed", lambda: None)
+    monkeypatch.setattr(pca, "_installed", lambda: None)
     pbmc = pbmc[:60].copy()
     select_genes(pbmc, 5, n_comps=None)

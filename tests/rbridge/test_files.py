@@ -70,23 +70,19 @@ def test_gseapy_reads_them(takeaway, chosen):
     assert ranked.res2d.set_index("Term").loc["glfs", "ES"] == pytest.approx(1, abs=1e-6)
 
 
-def test_r_reads_them(takeaway, chosen, run_r, tmp_path):
+def test_r_reads_them(takeaway, chosen, ri, tmp_path):
     cells, folder = takeaway
-    run_r(
-        """
-        folder <- commandArgs(TRUE)
-        panel <- read.csv(file.path(folder, "panel.csv"))
+    ri.evalr(f"""local({{
+        panel <- read.csv("{folder / "panel.csv"}")
         stopifnot(is.logical(panel$selected), all(panel$selected), is.numeric(panel$weight))
-        sets <- strsplit(readLines(file.path(folder, "panel.gmt")), "\\t")
+        sets <- strsplit(readLines("{folder / "panel.gmt"}"), "\\t")
         sets <- setNames(lapply(sets, tail, -2), vapply(sets, `[`, "", 1))
         stopifnot(identical(sets$glfs, panel$gene), identical(names(sets), c("glfs", "T cells")))
-        ranks <- read.delim(file.path(folder, "panel.rnk"), header = FALSE)
+        ranks <- read.delim("{folder / "panel.rnk"}", header = FALSE)
         stopifnot(!anyDuplicated(ranks$V2), !is.unsorted(-ranks$V2))
-        write.csv(panel, "panel.csv", row.names = FALSE)
-        write.csv(ranks, "ranks.csv", row.names = FALSE)
-        """,
-        str(folder),
-    )
+        write.csv(panel, "{tmp_path / "panel.csv"}", row.names = FALSE)
+        write.csv(ranks, "{tmp_path / "ranks.csv"}", row.names = FALSE)
+    }})""")
     panel = pd.read_csv(tmp_path / "panel.csv")
     ranks = pd.read_csv(tmp_path / "ranks.csv")
     assert list(panel["gene"]) == list(chosen.index)

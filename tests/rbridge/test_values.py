@@ -9,15 +9,23 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from glfs_bio.rbridge import _carriers, _session
+from glfs_bio.rbridge import values
 
 TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=8)
+
+
+def written(value):
+    return values.for_rpy2(values.write(value))
+
+
+def read(value):
+    return values.read(values.from_rpy2(value))
 
 
 def through(ri, value):
     """Made an R object, and plain values again."""
     code = "function(x) { x <- glfsbio:::r_value(x); glfsbio:::plain_table(x, rownames(x)) }"
-    return _carriers.read(ri.evalr(code)(_carriers.write(value)))
+    return read(ri.evalr(code)(written(value)))
 
 
 @settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
@@ -69,7 +77,7 @@ def test_large_whole_numbers_are_doubles(ri):
 
 
 def test_missing_numbers_are_na_in_r(ri):
-    table = _carriers.write(pd.DataFrame({"x": [1.0, np.nan]}))
+    table = written(pd.DataFrame({"x": [1.0, np.nan]}))
     code = "function(x) { x <- glfsbio:::r_value(x)$x; is.na(x[2]) && !is.nan(x[2]) }"
     assert ri.evalr(code)(table)[0]
 
@@ -93,22 +101,22 @@ def test_a_record_keeps_its_nesting(ri):
         params = list(include = c("A", "B"), none = stats::setNames(list(), character()))
     )"""
     same = ri.evalr(f"function(x) identical(glfsbio:::r_value(x), {expected}, single.NA = FALSE)")
-    assert same(_carriers.write(record))[0]
+    assert same(written(record))[0]
 
 
 def test_a_table_without_row_names(ri):
-    table = _carriers.write(pd.DataFrame({"gene": ["A", "B"]}))
+    table = written(pd.DataFrame({"gene": ["A", "B"]}))
     code = "function(x) { x <- glfsbio:::r_value(x); is.null(rownames(x)) && nrow(x) == 2 }"
     assert ri.evalr(code)(table)[0]
 
 
 def test_numbers_by_name_are_a_dict(ri):
     code = "glfsbio:::plain_argument({}, '{}')"
-    assert _carriers.read(ri.evalr(code.format("c(A = 1, B = 2.5)", "cost"))) == {"A": 1, "B": 2.5}
-    assert _carriers.read(ri.evalr(code.format("c(A = 2)", "n_genes"))) == 2
-    families = _carriers.read(ri.evalr(code.format("list(a = 'A', b = c('B', 'C'))", "families")))
+    assert read(ri.evalr(code.format("c(A = 1, B = 2.5)", "cost"))) == {"A": 1, "B": 2.5}
+    assert read(ri.evalr(code.format("c(A = 2)", "n_genes"))) == 2
+    families = read(ri.evalr(code.format("list(a = 'A', b = c('B', 'C'))", "families")))
     assert {name: list(genes) for name, genes in families.items()} == {"a": ["A"], "b": ["B", "C"]}
-    assert _carriers.read(ri.evalr(code.format("5", "sizes"))).tolist() == [5]
+    assert read(ri.evalr(code.format("5", "sizes"))).tolist() == [5]
 
 
 @pytest.mark.parametrize(
@@ -117,14 +125,14 @@ def test_numbers_by_name_are_a_dict(ri):
 def test_matrices(ri, kind):
     matrix = np.arange(12.0).reshape(3, 4) * (np.arange(12).reshape(3, 4) % 3 > 0)
     code = "function(x) glfsbio:::plain_matrix(glfsbio:::r_value(x), 'x')"
-    back = _carriers.read(ri.evalr(code)(_carriers.write(kind(matrix))))
+    back = read(ri.evalr(code)(written(kind(matrix))))
     assert sparse.issparse(back) == (kind is not np.asarray)
     np.testing.assert_array_equal(back.toarray() if sparse.issparse(back) else back, matrix)
 
 
 def test_nothing_of_r_is_kept(ri):
     vector = ri.evalr("x <- c(1, 2, 3)")
-    copied = _carriers.read(vector)
+    copied = read(vector)
     ri.evalr("x")
     np.asarray(vector)[0] = 9.0
     assert copied.tolist() == [1.0, 2.0, 3.0]
@@ -140,19 +148,12 @@ def test_lists_in_a_table(ri):
           identical(as.list(x$names), list("a", character(), c("b", "\u00e9"))),
           identical(as.list(x$shares), list(0.5, numeric(), c(0.25, 0.75))))
     }"""
-    assert all(ri.evalr(code)(_carriers.write(table)))
+    assert all(ri.evalr(code)(written(table)))
     code = "function(x) is(glfsbio:::r_value(x)$names, 'CharacterList')"
-    assert ri.evalr(code)(_carriers.write(pd.DataFrame({"names": [[]]})))[0]
+    assert ri.evalr(code)(written(pd.DataFrame({"names": [[]]})))[0]
 
 
 @pytest.mark.parametrize("value", [[1 + 2j], pd.to_datetime(["2020-01-01"]), ["a", 1]])
 def test_what_has_no_plain_form(ri, value):
     with pytest.raises(TypeError, match="no plain form in R"):
-        _carriers.write(pd.Series(value))
-
-
-def test_without_rpy2(monkeypatch):
-    monkeypatch.setattr(_session, "find_spec", lambda _: None)
-    _session.rinterface.cache_clear()
-    with pytest.raises(ImportError, match=r"RPY2_CFFI_MODE=ABI pip install .*<3\.6\.6"):
-        _session.rinterface()
+        written(pd.Series(value))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import anndata as ad
 import numpy as np
+import pandas as pd
 import pytest
 
-from glfs_bio import Limits, pp, tl
+from glfs_bio import Limits, Platform, pp, tl
+from glfs_bio.errors import Caution
 
 
 @pytest.fixture
@@ -46,3 +49,70 @@ def test_a_panel_that_is_no_selection_has_none(selection):
     cells, first = selection
     added = tl.extend_panel(cells, list(cells.var_names[:3]), 10, inplace=False)["gene"]
     assert set(added) & set(first)
+
+
+PANEL = ["CD3D", "LYZ", "NKG7", "CD79A"]
+
+
+@pytest.fixture
+def cells(pbmc):
+    pp.structure(pbmc)
+    return pbmc
+
+
+def test_extending_is_selecting_with_the_panel_included(cells):
+    tl.extend_panel(cells, PANEL, 6)
+    pp.select_genes(cells, 10, include=PANEL)
+    for name in ("rank", "selected", "included", "loss"):
+        pd.testing.assert_series_equal(
+            cells.var[f"glfs_extended_{name}"], cells.var[f"glfs_{name}"], check_names=False
+        )
+    entry, other = cells.uns["glfs_extended"], cells.uns["glfs"]
+    np.testing.assert_allclose(entry["preserved"], other["preserved"], rtol=1e-9)
+    np.testing.assert_allclose(entry["optimality"], other["optimality"], rtol=1e-9)
+    added = entry["table"]
+    assert len(added) == 6
+    assert not set(added["gene"]) & set(PANEL)
+    np.testing.assert_allclose(added["adds"].cumsum() + entry["preserved"][3], added["preserved"])
+
+
+def test_an_extended_panel_is_a_selection(cells, tmp_path):
+    tl.extend_panel(cells, PANEL, 3, labels="bulk_labels")
+    assert cells.uns["glfs_extended"]["table"]["supports"].isin(cells.obs["bulk_labels"]).all()
+    cells.write_h5ad(tmp_path / "x.h5ad")
+    again = ad.read_h5ad(tmp_path / "x.h5ad")
+    assert len(tl.explain_panel(again, "glfs_extended", inplace=False)) == 7
+    pp.select_genes(again, **(pp.recorded_parameters(again, "glfs_extended") | {"key_added": "b"}))
+    assert (again.var["b_rank"] == again.var["glfs_extended_rank"]).all()
+
+
+def test_extending_until_enough_is_kept(cells):
+    tl.extend_panel(cells, PANEL)
+    assert cells.uns["glfs_extended"]["preserved"][-1] >= 0.9
+    assert cells.uns["glfs_extended"]["preserved"][-2] < 0.9
+
+
+def test_extending_with_failures(cells):
+    never = tl.extend_panel(cells, PANEL, 3, platform=Platform(failure={"FTL": 0.0}), inplace=False)
+    plain = tl.extend_panel(cells, PANEL, 3, inplace=False)
+    pd.testing.assert_frame_equal(never, plain)
+    first = plain["gene"][0]
+    without = tl.extend_panel(
+        cells, PANEL, 3, platform=Platform(failure={first: 1.0}), inplace=False
+    )
+    assert first not in set(without["gene"])
+
+
+def test_limits_on_single_genes_hold_for_those_that_are_added(cells):
+    mean = cells.to_df().mean()
+    low = sorted(mean[PANEL])[1]  # two genes of the panel are above
+    added = tl.extend_panel(cells, PANEL, 5, limits=Limits(max_mean=low), inplace=False)
+    assert (mean[added["gene"]] <= low).all()
+    limits = Limits(families={"all": list(cells.var_names)}, per_family=6)
+    assert len(tl.extend_panel(cells, PANEL, 5, limits=limits, inplace=False)) == 2
+
+
+def test_genes_that_are_missing_are_kept_in_mind(cells):
+    with pytest.warns(Caution):
+        tl.extend_panel(cells, [*PANEL, "NotAGene"], 2)
+    assert list(cells.uns["glfs_extended"]["absent"]) == ["NotAGene"]

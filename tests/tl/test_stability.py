@@ -228,13 +228,13 @@ def test_layer_and_sparse(adata):
 
 def test_every_batch_gives_its_share(adata, monkeypatch):
     seen = []
-    original = module.select_genes
+    original = module.panel_of
 
-    def spy(part, **options):
+    def spy(part, *asked, **how):
         seen.append(part.obs["batch"].value_counts().to_dict())
-        return original(part, **options)
+        return original(part, *asked, **how)
 
-    monkeypatch.setattr(module, "select_genes", spy)
+    monkeypatch.setattr(module, "panel_of", spy)
     quiet(adata, 5, batch_key="batch", n_resamples=3)
     assert seen == [{"a": 30, "b": 15}] * 3
 
@@ -242,13 +242,13 @@ def test_every_batch_gives_its_share(adata, monkeypatch):
 @pytest.mark.parametrize("options", [{"objective": "exact"}, {"n_comps": 7}])
 def test_options_of_the_selection_reach_it(adata, options, monkeypatch):
     seen = []
-    original = module.select_genes
+    original = module.panel_of
 
-    def spy(part, **given):
-        seen.append({name: given[name] for name in options})
-        return original(part, **given)
+    def spy(part, request, *key, **how):
+        seen.append({name: request.arguments()[name] for name in options})
+        return original(part, request, *key, **how)
 
-    monkeypatch.setattr(module, "select_genes", spy)
+    monkeypatch.setattr(module, "panel_of", spy)
     quiet(adata, 5, n_resamples=2, **options)
     assert seen == [options] * 2
     params = adata.uns["glfs_stability"]["params"]
@@ -287,8 +287,8 @@ def test_an_interrupt_leaves_the_object_alone(adata, monkeypatch, capsys):
             raise KeyboardInterrupt
         return original(*_args, **_options)
 
-    original = module.select_genes
-    monkeypatch.setattr(module, "select_genes", interrupted)
+    original = module.panel_of
+    monkeypatch.setattr(module, "panel_of", interrupted)
     with pytest.raises(KeyboardInterrupt):
         stability(adata, 5)
     assert len(calls) == 2

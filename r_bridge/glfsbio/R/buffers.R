@@ -1,5 +1,5 @@
 # Plain values for reticulate, with numbers as bytes; the other half is
-# glfs_bio/rbridge/_carriers.py. Its own conversion needs the NumPy that it was
+# glfs_bio/rbridge/values.py. Its own conversion needs the NumPy that it was
 # compiled for: version 1.28 fails with NumPy 2.
 
 # A raw vector that R reads or writes in one go has less than 2^31 bytes.

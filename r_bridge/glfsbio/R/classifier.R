@@ -109,8 +109,7 @@ glfs_write_classifier <- function(x, path, key = "glfs_class",
     call_python(
         "write_classifier",
         record = plain_classifier(classifier_of(x, key, "x")),
-        path = plain_argument(path.expand(path)),
-        overwrite = plain_argument(overwrite, "overwrite")
+        path = path.expand(path), overwrite = overwrite
     )
     invisible(path)
 }
@@ -119,7 +118,7 @@ glfs_write_classifier <- function(x, path, key = "glfs_class",
 #' @export
 glfs_read_classifier <- function(path) {
     check_string(path, "path")
-    call_python("read_classifier", path = plain_argument(path.expand(path)))
+    call_python("read_classifier", path = path.expand(path))
 }
 
 check_model <- function(model) {
@@ -153,5 +152,5 @@ plain_classifier <- function(record) {
         else if (name %in% lists) as.vector(value)
         else plain_argument(value, name)
     }, record[!tables], names(record)[!tables])
-    structure(plain_list(items, names(items)), class = "glfs_plain")
+    plain_list(items, names(items))
 }

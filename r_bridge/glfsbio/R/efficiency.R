@@ -33,6 +33,6 @@ glfs_estimate_efficiency <- function(
         "estimate_efficiency",
         reference = read_counts(reference, counts_layer),
         spatial = read_counts(spatial, spatial_layer, "spatial_layer"),
-        labels = plain_argument(labels, "labels")
+        labels = labels
     )
 }

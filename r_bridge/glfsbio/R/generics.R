@@ -243,3 +243,32 @@ glfs_platform <- function(
         max_off_target = NULL, codebook = NULL) {
     options_of("platform", vectors_of_tables(given()))
 }
+
+generic_functions <- c(
+    "select_genes", "structure", "stability", "evaluate_panel", "extend_panel",
+    "substitutes", "explain_panel", "compare_panels", "curve", "markers",
+    "resolve_genes", "order_panel", "classify", "predict", "laprls"
+)
+
+object_classes <- c(
+    "ANY", "SummarizedExperiment", "SingleCellExperiment", "ExpressionSet",
+    "Seurat"
+)
+
+numbers_by_name <- c(
+    "cost", "efficiency", "expected_counts", "failure", "genes",
+    "max_total_per_type", "off_target", "preserve", "priority", "probe_sets",
+    "spread"
+)
+
+genes_by_name <- c(
+    "families", "markers"
+)
+
+sequences <- c(
+    "genes", "sizes"
+)
+
+renamed <- c(
+    batch_key = "block", n_jobs = "BPPARAM"
+)

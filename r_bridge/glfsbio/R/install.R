@@ -47,7 +47,7 @@ glfs_install <- function(python = NULL, renew = FALSE) {
     pip <- c("-m", "pip", "install", "--quiet", "--disable-pip-version-check")
     install_step(inside, c(
         pip, "--require-hashes", "--only-binary=:all:", "--requirement",
-        carried("requirements.txt")
+        pinned()
     ))
     # Of what was just installed: nothing is looked up for it.
     install_step(inside, c(
@@ -58,6 +58,19 @@ glfs_install <- function(python = NULL, renew = FALSE) {
     writeLines(fingerprint(), file.path(folder, "complete"))
     made <- TRUE
     invisible(folder)
+}
+
+# A file of the pins, each with its hashes, which the lock of the project has.
+pinned <- function() {
+    version <- function(line) sub("[ ;].*", "", line)
+    lock <- readLines(carried("lock.txt"))
+    blocks <- split(lock, cumsum(!startsWith(lock, " ")))
+    names(blocks) <- vapply(blocks, function(lines) version(lines[1L]), "")
+    pins <- grep("==", readLines(carried("requirements.txt")), value = TRUE)
+    file <- tempfile(fileext = ".txt")
+    writeLines(unlist(lapply(pins, function(pin)
+        c(paste(pin, "\\"), blocks[[version(pin)]][-1L]))), file)
+    file
 }
 
 # What travels in this package for Python.

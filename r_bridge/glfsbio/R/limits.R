@@ -161,10 +161,8 @@ read_platform <- function(platform, x, place, named = FALSE) {
     if (length(dim(efficiency)) == 2L) {
         same <- identical(class(efficiency), class(x))
         place <- place[same & names(place) != "counts_layer"]
-        platform[["efficiency"]] <- structure(
-            class = "glfs_plain",
-            do.call(read_object, c(list(efficiency), place))
-        )
+        platform[["efficiency"]] <- do.call(read_object,
+            c(list(efficiency), place))
     }
     platform
 }

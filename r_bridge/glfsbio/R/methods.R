@@ -6,18 +6,10 @@ set_methods <- function(target, call = quote(run)) {
     formals(method) <- formals(name)
     body(method) <- if (identical(call, quote(run)))
         bquote(.(call)(.(target), x, given())) else bquote(.(call)(x, given()))
-    classes <- c(
-        "ANY", "SummarizedExperiment", "SingleCellExperiment", "ExpressionSet",
-        "Seurat"
-    )
     # Seurat's class need not be there: its package is suggested.
-    for (class in classes)
+    for (class in object_classes)
         suppressMessages(setMethod(name, class, method, where = topenv()))
 }
 
-for (target in c(
-    "select_genes", "structure", "stability", "evaluate_panel", "extend_panel",
-    "substitutes", "explain_panel", "compare_panels", "curve", "markers",
-    "resolve_genes", "order_panel", "classify", "predict"
-)) set_methods(target)
+for (target in setdiff(generic_functions, "laprls")) set_methods(target)
 set_methods("laprls", quote(fit))

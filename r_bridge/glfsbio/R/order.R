@@ -200,10 +200,8 @@ glfs_write_order <- function(x, path, platform = NULL, key = NULL,
         "write_order",
         parts = parts,
         orders = plain_list(orders, as.character(names(orders))),
-        path = plain_argument(path.expand(path)),
-        platform = plain_argument(platform_name(platform), "platform"),
-        key = plain_argument(key),
-        overwrite = plain_argument(overwrite, "overwrite")
+        path = path.expand(path), platform = platform_name(platform),
+        key = key, overwrite = overwrite
     )
     invisible(path)
 }
@@ -224,14 +222,10 @@ glfs_write_reference <- function(x, path, labels, counts_layer = "counts",
     call_python(
         "write_reference",
         parts = with_columns(read_counts(x, counts_layer), columns$columns),
-        path = plain_argument(path.expand(path)),
-        labels = plain_argument(c(columns$names, list(labels))[[1L]], "labels"),
-        counts_layer = plain_argument(counts_layer),
-        ids = plain_argument(ids, "ids"),
-        symbols = plain_argument(symbols, "symbols"),
-        max_bytes = plain_argument(max_bytes, "max_bytes"),
-        random_state = plain_argument(random_state, "random_state"),
-        overwrite = plain_argument(overwrite, "overwrite")
+        path = path.expand(path), labels = c(columns$names, list(labels))[[1L]],
+        counts_layer = counts_layer, ids = ids, symbols = symbols,
+        max_bytes = max_bytes, random_state = random_state,
+        overwrite = overwrite
     )
     invisible(path)
 }
@@ -280,10 +274,8 @@ glfs_read_panel <- function(path, column = NULL, sheet = NULL,
     check_string(path, "path")
     found <- call_python(
         "read_panel",
-        path = plain_argument(path.expand(path)),
-        column = plain_argument(column, "column"),
-        sheet = plain_argument(sheet, "sheet"),
-        set_name = plain_argument(set_name, "set_name")
+        path = path.expand(path), column = column, sheet = sheet,
+        set_name = set_name
     )
     table <- found$table
     rownames(table) <- table$gene
@@ -300,9 +292,7 @@ orders_of <- function(x, key) {
         records_of(x, key, "x", "a result of glfs_order_panel()"))
     lapply(orders, function(order) {
         tables <- vapply(order, is, NA, "DataFrame")
-        order[tables] <- lapply(order[tables], function(table) structure(
-            plain_table(table, lists = TRUE), class = "glfs_plain"
-        ))
+        order[tables] <- lapply(order[tables], plain_table, lists = TRUE)
         plain_argument(order[names(order) != "versions"], "x")
     })
 }

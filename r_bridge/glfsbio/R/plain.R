@@ -29,13 +29,13 @@ plain_matrix <- function(x, what, files = FALSE) {
     if (anyNA(values))
         refuse_missing(x, values, what)
     if (is(x, "dgCMatrix"))
-        list(kind = "sparse", p = x@p, i = x@i, x = x@x, shape = x@Dim)
+        plain("sparse", p = x@p, i = x@i, x = x@x, shape = x@Dim)
     else
         plain_dense(x)
 }
 
-plain_dense <- function(x) list(kind = "dense", values = unclass(x),
-    shape = dim(x))
+plain_dense <- function(x)
+    plain("dense", values = unclass(x), shape = dim(x))
 
 # Where Python finds the same matrix: no delayed operations, and no missing
 # integers.
@@ -45,14 +45,14 @@ in_file <- function(x) {
         return(NULL)
     seed <- DelayedArray::seed(x)
     if (is(seed, "HDF5ArraySeed"))
-        list(kind = "file", path = DelayedArray::path(seed),
+        plain("file", path = DelayedArray::path(seed),
             name = methods::slot(seed, "name"))
     else if (is(seed, "CSC_H5SparseMatrixSeed")) {
         # A file of AnnData, or of 10x, that is stored by samples.
         part <- function(...) paste(c(methods::slot(seed, "group"), ...),
             collapse = "/")
-        list(
-            kind = "sparse_file", path = DelayedArray::path(seed),
+        plain(
+            "sparse_file", path = DelayedArray::path(seed),
             data = part("data", methods::slot(seed, "subdata")),
             indices = part("indices"),
             indptr = part("indptr"), shape = dim(seed)
@@ -117,14 +117,14 @@ gene_names <- function(x) {
 # `lists` so have columns of several strings or numbers a row.
 plain_table <- function(table, rows = NULL, lists = FALSE) {
     flat <- flat_columns(as.list(table), NULL, lists)
-    plain <- list(
-        kind = "table",
+    made <- plain(
+        "table",
         columns = unname(flat$columns),
         names = plain_strings(make.unique(as.character(names(flat$columns)))),
         rows = if (!is.null(rows)) plain_strings(rows),
         length = nrow(table)
     )
-    structure(plain, left = flat$left)
+    structure(made, left = flat$left)
 }
 
 flat_columns <- function(columns, prefix, lists) {
@@ -139,10 +139,10 @@ flat_columns <- function(columns, prefix, lists) {
             flat <- Map(c, flat, inner)
         } else if (lists && is(column, "AtomicList")) {
             flat$columns[[name]] <- plain_lists(column)
-        } else if (is.null(plain <- plain_column(column))) {
+        } else if (is.null(made <- plain_column(column))) {
             flat$left <- c(flat$left, name)
         } else {
-            flat$columns <- c(flat$columns, stats::setNames(list(plain), name))
+            flat$columns <- c(flat$columns, stats::setNames(list(made), name))
         }
     }
     flat
@@ -150,8 +150,8 @@ flat_columns <- function(columns, prefix, lists) {
 
 plain_lists <- function(x) {
     values <- unlist(x, use.names = FALSE)
-    list(
-        kind = "lists",
+    plain(
+        "lists",
         values = if (is(x, "CharacterList")) plain_strings(values) else values,
         lengths = unname(lengths(x))
     )
@@ -161,8 +161,8 @@ plain_column <- function(x) {
     if (inherits(x, "AsIs") && !isS4(x))
         class(x) <- setdiff(class(x), "AsIs")
     if (is.factor(x))
-        return(list(
-            kind = "factor", codes = as.integer(x),
+        return(plain(
+            "factor", codes = as.integer(x),
             levels = plain_strings(levels(x)), ordered = is.ordered(x)
         ))
     if (is.object(x) || !is.null(dim(x)))
@@ -211,7 +211,7 @@ plain_records <- function(records) {
     plain_list(records, as.character(names(records)))
 }
 
-# Pairs of samples, which a name tells the graph of: see _objects.py in Python.
+# Pairs of samples, which a name tells the graph of: see objects.py in Python.
 plain_pairs <- function(x, only) {
     # colPairNames() checks the whole object every time.
     names <- grep(only, names(SingleCellExperiment::int_colData(x)$colPairs),

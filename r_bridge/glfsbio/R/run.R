@@ -71,9 +71,8 @@ run_sets <- function(target, sets, options) {
 
 # What Python gets: the parts of an object, and the options.
 prepared <- function(target, x, options) {
-    called <- c(batch_key = "block", n_jobs = "BPPARAM")
-    for (name in intersect(names(called), names(options)))
-        refuse(name, " is called ", called[[name]], " in R.")
+    for (name in intersect(names(renamed), names(options)))
+        refuse(name, " is called ", renamed[[name]], " in R.")
     checks <- list(
         panel = check_panel, panels = check_panels, preserve = check_preserve,
         limits = check_limits, model = check_model, BPPARAM = check_workers,
@@ -263,16 +262,13 @@ plain_panel <- function(panel, name) {
             paste(absent, collapse = " and "),
             ": give names of genes, or a table of glfs_read_panel()."
         )
-    structure(plain_table(panel, lists = TRUE), class = "glfs_plain")
+    plain_table(panel, lists = TRUE)
 }
 
 # Names, a table, or a file, which is one string.
 check_genes <- function(genes, name = "genes") {
     if (is.data.frame(genes) || is(genes, "DataFrame"))
-        return(structure(
-            plain_table(genes, own_names(genes), lists = TRUE),
-            class = "glfs_plain"
-        ))
+        return(plain_table(genes, own_names(genes), lists = TRUE))
     if (!is.null(genes) && !is.character(genes) && !is.factor(genes))
         refuse(
             name, " must be a file, a table or names of genes, not of class ",
@@ -280,8 +276,7 @@ check_genes <- function(genes, name = "genes") {
         )
     if (!is_string(genes))
         return(genes)
-    file <- list(kind = "scalar", value = plain_strings(path.expand(genes)))
-    structure(file, class = "glfs_plain")
+    plain("scalar", value = plain_strings(path.expand(genes)))
 }
 
 check_nomenclature <- function(nomenclature)

@@ -25,11 +25,8 @@ glfs_read_h5ad <- function(path, X_name = "X") {
     check_string(path, "path")
     if (!file.exists(path))
         glfs_stop("The file ", path, " does not exist.")
-    parts <- call_python(
-        "read_h5ad",
-        path = plain_argument(normalizePath(path)),
-        X_name = plain_argument(X_name)
-    )
+    parts <- call_python("read_h5ad", path = normalizePath(path),
+        X_name = X_name)
     if (length(parts$left) > 0L)
         message("Not carried to R: ", paste(parts$left, collapse = ", "), ".")
     as_sce(parts)

@@ -222,7 +222,7 @@ attach_bridge <- function(bridge) {
     if (bridge == "rpy2")
         return(reticulate::import("glfs_bio.rbridge",
             convert = FALSE)$register())
-    calls <- reticulate::import("glfs_bio.rbridge._calls", convert = FALSE)
+    calls <- reticulate::import("glfs_bio.rbridge.calls", convert = FALSE)
     attach_python(function(target,
         arguments) from_reticulate(reticulate::py_to_r(
         calls$answer_reticulate(target, for_reticulate(arguments))
@@ -270,10 +270,7 @@ check_same <- function(python) {
 # Every call goes through here. An exception in Python becomes an R condition.
 call_python <- function(target, ...) {
     connect()
-    arguments <- list(...)
-    answer <- r_value(session$call(
-        target, plain_list(arguments, as.character(names(arguments)))
-    ))
+    answer <- r_value(session$call(target, plain_arguments(list(...))))
     for (text in answer$messages)
         message(text)
     for (text in answer$warnings)

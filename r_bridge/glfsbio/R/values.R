@@ -1,42 +1,30 @@
 # Values for Python and from it, as plain vectors and lists with an element
-# `kind`. The other half is glfs_bio/rbridge/_values.py.
+# `kind`. The other half is glfs_bio/rbridge/values.py.
+
+# What is made for Python already has this class.
+plain <- function(kind, ...)
+    structure(list(kind = kind, ...), class = "glfs_plain")
 
 # Strings as one block of bytes, each ended by a zero.
 plain_strings <- function(x) {
     missing <- is.na(x)
-    list(
-        kind = "strings",
+    plain(
+        "strings",
         bytes = writeBin(enc2utf8(as.vector(x)), raw()),
         missing = if (any(missing)) missing
     )
 }
 
-plain_list <- function(items, names = NULL) {
-    list(
-        kind = "list",
-        items = unname(items),
-        names = if (!is.null(names)) plain_strings(names)
-    )
-}
+plain_list <- function(items, names = NULL)
+    plain("list", items = unname(items),
+        names = if (!is.null(names)) plain_strings(names))
 
-# Arguments that stay vectors when they have one element.
-sequences <- c("genes", "sizes")
-# Arguments for which a named vector holds a number of each name.
-numbers_by_name <- c(
-    "cost", "efficiency", "expected_counts", "failure", "genes",
-    "max_total_per_type",
-    "off_target", "preserve", "priority", "probe_sets", "spread"
-)
-# Arguments that are lists of genes by name.
-genes_by_name <- c("families", "markers")
-
-# An argument for a Python function: vectors of length one become scalars, whole
-# numbers integers.
+# An argument for a Python function: vectors of length one become scalars, unless
+# it is one of `sequences`, and whole numbers integers. Of `numbers_by_name` a
+# named vector holds a number of each name; `genes_by_name` are lists of genes.
 plain_argument <- function(x, name = "") {
-    if (is.null(x))
-        return(NULL)
-    if (inherits(x, "glfs_plain"))
-        return(unclass(x))
+    if (is.null(x) || inherits(x, "glfs_plain"))
+        return(x)
     if (is.list(x) && !is.object(x))
         return(plain_arguments_list(x, name))
     if (is(x, "Rle"))
@@ -57,10 +45,10 @@ plain_argument <- function(x, name = "") {
     labels <- names(x)
     x <- as.vector(x)
     if (name %in% numbers_by_name && is.numeric(x) && !is.null(labels))
-        return(list(kind = "named", names = plain_strings(labels), values = x))
+        return(plain("named", names = plain_strings(labels), values = x))
     value <- if (is.character(x)) plain_strings(x) else x
     if (length(x) == 1L && !name %in% sequences)
-        list(kind = "scalar", value = value)
+        plain("scalar", value = value)
     else value
 }
 

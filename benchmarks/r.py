@@ -1,0 +1,140 @@
+"""The R package: the same results as Python, workers, and scran's genes on the same cells.
+
+    python -m benchmarks.r
+
+Needs R and the package, as `make test` installs them, or as R_LIBS and GLFSBIO_PYTHON say.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import scanpy as sc
+
+import glfs_bio
+
+from . import tables
+
+SCRIPT = Path(__file__).with_suffix(".R")
+CONTAINERS = (
+    *("matrix", "dgCMatrix", "dgTMatrix", "DelayedMatrix"),
+    *("HDF5Matrix", "TENxMatrix", "H5ADMatrix"),
+    *("SummarizedExperiment", "SingleCellExperiment", "ExpressionSet", "Seurat"),
+)
+PANEL = ["CD3D", "CD79A", "NKG7", "LYZ", "FCER1A"]
+
+
+def rscript(function: str, *arguments: object) -> str:
+    """Run a function of the script of R, return what it prints."""
+    environment = {
+        "R_LIBS": str(Path(sys.prefix) / "r" / "library"),
+        "GLFSBIO_PYTHON": sys.prefix,
+        **os.environ,
+    }
+    return subprocess.run(
+        ["Rscript", SCRIPT, function, *map(str, arguments)],
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    ).stdout
+
+
+def printed(function: str, columns: list[str], *arguments: object) -> pd.DataFrame:
+    """Return the table that a function of R prints."""
+    return pd.read_csv(io.StringIO(rscript(function, *arguments)), sep="\t", names=columns)
+
+
+def expected(adata) -> dict[str, np.ndarray]:
+    """Return what Python gives, by function."""
+    pp, tl = glfs_bio.pp, glfs_bio.tl
+    pp.select_genes(adata, 20)
+    tl.stability(adata, 10, n_resamples=3, key_added="stability")
+    tl.evaluate_panel(adata, PANEL, key_added="evaluation")
+    tl.extend_panel(adata, PANEL, 5, key_added="extended")
+    tl.substitutes(adata, PANEL, n=3, key_added="substitutes")
+    tl.explain_panel(adata, PANEL, key_added="explanation")
+    tl.curve(adata, 20, key_added="curve")
+    tl.classify(adata, "bulk_labels", n_genes=10, key_added="class")
+    found = adata.uns["evaluation"]
+    names = ("preserved", "best_preserved", "random_preserved", "knn_preservation", "imputed")
+    genes = list(adata.uns["class"]["genes"])
+    return {
+        "select_genes": np.sort(adata.var["glfs_score"].dropna())[::-1],
+        "stability": adata.var["stability_frequency"],
+        "evaluate_panel": np.concatenate([np.atleast_1d(found[name]) for name in names]),
+        "extend_panel": adata.uns["extended"]["preserved"],
+        "substitutes": adata.uns["substitutes"]["table"]["substitution_score"],
+        "explain_panel": adata.uns["explanation"]["table"]["loss"],
+        "curve": adata.uns["curve"]["table"]["preserved"],
+        "classify": np.asarray(adata[:, genes].varm["class_coef"]).T.ravel(),
+    }
+
+
+def difference(path: Path, values: np.ndarray) -> float:
+    """Return the largest difference to what R wrote, over the largest value."""
+    there = np.genfromtxt(path)  # NA is NaN
+    values = np.asarray(values, dtype=float)
+    if there.shape != values.shape or (np.isnan(there) != np.isnan(values)).any():
+        return np.inf
+    return float(np.nanmax(np.abs(there - values)) / np.nanmax(np.abs(values)))
+
+
+def containers() -> pd.DataFrame:
+    """Compare every container of R and every function with Python."""
+    adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
+    adata.obsm.clear()
+    adata.obsp.clear()
+    adata.uns.clear()
+    with tempfile.TemporaryDirectory() as folder:
+        cells = Path(folder) / "cells.h5ad"
+        adata.write_h5ad(cells)
+        first = tables.HOME.parent / "r_bridge" / "debian_hdf5.R"
+        rscript("containers", cells, folder, first)
+        table = pd.DataFrame(
+            {
+                operation: {
+                    container: difference(Path(folder) / f"{container}.{operation}", values)
+                    for container in CONTAINERS
+                }
+                for operation, values in expected(adata).items()
+            }
+        )
+    return table.map("{:.0e}".format)
+
+
+def workers() -> pd.DataFrame:
+    """Make a hundred selections in forked and in socket workers of R."""
+    columns = ["workers", "calls that ended", "time (s)", "largest difference"]
+    return printed("workers", columns).set_index("workers")
+
+
+def hvgs() -> pd.DataFrame:
+    """Compare panels of glfsbio and of scran's getTopHVGs on the same SingleCellExperiment."""
+    measures = ["accuracy", "macro-F1", "rare F1", "kNN preservation", "cluster agreement"]
+    columns = ["genes", "method", "time (s)", *measures, "preserved"]
+    data = Path(os.environ.get("GLFS_BIO_DATA", "../shared/data")) / "pbmc3k_2638.h5ad"
+    table = printed("hvgs", columns, data).sort_values("genes", kind="stable")
+    return table.set_index("genes").round(3)
+
+
+def main() -> None:
+    """Run R, write."""
+    tables.parser(__doc__).parse_args()
+    tables.write(
+        "r",
+        containers(),
+        tables.section("A hundred selections in workers of BiocParallel", workers()),
+        tables.section("glfs_select_genes() and scran's getTopHVGs() on the same cells", hvgs()),
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,427 @@
+"""Plots of the evaluation of one panel, and of panels of every size."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pandas as pd
+from anndata import AnnData
+
+from .. import checks
+from .._anndata import results
+from ..errors import OBSM, InvalidValue, NotFound, arg, call, listed, shown
+from ._figure import (
+    BLUE,
+    GREY,
+    VERMILLION,
+    beside,
+    colour_map,
+    colours,
+    legend,
+    name_places,
+    plot,
+    right_axis,
+    scatter,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
+
+    from .._typing import Array
+    from ._figure import Drawing
+
+#: Points of random panels lie so far above and below one another.
+_SPREAD = 0.24
+_N_BINS = 25
+#: Embeddings to look for, and names of their axes.
+_BASES = {"X_umap": "UMAP", "X_pca": "PC"}
+
+
+def preserved_label(entry: Mapping[str, Any]) -> str:
+    """Return what ``preserved`` of a record is the share of: "structure preserved"."""
+    return f"{results.preserved_of(entry).removeprefix('the ')} preserved"
+
+
+def evaluation(adata: AnnData, key: str) -> dict[str, Any]:
+    """Return what ``tl.evaluate_panel`` wrote."""
+    return results.current(
+        adata, key, "tl.evaluate_panel", "n_genes", "preserved", "most_preserved"
+    )
+
+
+def by_label(adata: AnnData, key: str) -> tuple[pd.DataFrame, Array]:
+    """Return ``per_label`` and ``confusion`` of ``tl.evaluate_panel``, in one order."""
+    entry = evaluation(adata, key)
+    if "per_label" not in entry:
+        raise NotFound(
+            "key",
+            key,
+            "is of a panel that was evaluated without labels",
+            f"run {call('tl.evaluate_panel')} with {arg('labels')}",
+        )
+    return entry["per_label"], np.asarray(entry["confusion"], dtype=float)
+
+
+def _column(adata: AnnData, key: str, where: Literal["obs", "var"], name: str) -> pd.Series:
+    """Return a column that ``tl.evaluate_panel`` wrote to ``.obs`` or ``.var``."""
+    evaluation(adata, key)
+    frame = getattr(adata, where)
+    if f"{key}_{name}" not in frame:
+        raise NotFound(
+            "key", key, f"has no column {key}_{name}", f"run {call('tl.evaluate_panel')} again"
+        )
+    return frame[f"{key}_{name}"]
+
+
+@plot
+def preserved(
+    adata: AnnData,
+    *,
+    key: str = "glfs_evaluation",
+    ax: Axes | None = None,
+    title: str | None = None,
+    palette: str | Sequence[str] | None = None,
+    figsize: tuple[float, float] | None = None,
+    show: bool | None = None,
+    save: str | Path | bool | None = None,
+) -> Drawing[Axes]:
+    """Show the structure preserved by a panel, by random panels and by a selection of glfs_bio.
+
+    All panels have the same size.  0 is no gene and 1 is all genes.  The grey area is above the
+    upper bound: no panel of that size reaches it.
+
+    Parameters
+    ----------
+    <adata with results> tl.evaluate_panel
+    <evaluation key>
+    <ax>
+    <title>
+    <palette> the panel, the selection of glfs_bio, and random panels
+    <figsize, show, save>
+
+    <returned axes> the axes
+
+    Examples
+    --------
+    >>> import scanpy as sc, glfs_bio
+    >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
+    >>> panel = ["CD3D", "CD79A", "NKG7", "LYZ", "FCER1A"]
+    >>> glfs_bio.tl.evaluate_panel(adata, panel)
+    >>> ax = glfs_bio.pl.preserved(adata, show=False)
+    >>> [name.get_text() for name in ax.get_yticklabels()]
+    ['this panel, 5 genes', 'selected by glfs_bio', '20 random panels']
+    """
+    chosen = colours(palette, VERMILLION, BLUE, GREY)
+    entry = evaluation(adata, key)
+    strips, most = _strips(entry, *chosen), float(entry["most_preserved"])
+    (ax,) = yield [6.6], 0.36 * len(strips) + 1.2
+    for place, (values, style) in enumerate(strips.values()):
+        spread = np.linspace(-_SPREAD, _SPREAD, values.size) if values.size > 1 else np.zeros(1)
+        # next to one another, whatever their order
+        across = place + np.random.default_rng(0).permutation(spread)
+        ax.plot(values, across, ls="", clip_on=False, zorder=3, **style)
+    ax.axvspan(most, 1.0, color="#EBEBEB", lw=0)
+    ax.axvline(most, color="black", lw=1, ls="--")
+    ax.set(xlim=(0, 1), xlabel=preserved_label(entry))
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    size = name_places(ax, list(strips))
+    beside(ax, [_value(values) for values, _ in strips.values()], size)
+    ax.text(
+        *(most, 1.02, f"upper bound {most:.2f}"),
+        transform=ax.get_xaxis_transform(),
+        ha="right" if most > 0.5 else "left",
+        va="bottom",
+        fontsize=size,
+    )
+    return ax
+
+
+def _strips(
+    entry: dict[str, Any], of_panel: Any, of_selection: Any, of_random: Any
+) -> dict[str, tuple[Array, dict[str, Any]]]:
+    """Rows of the plot: shares, and how their points look."""
+    own = {"marker": "D", "ms": 9, "color": of_panel}
+    name = f"this panel, {entry['n_genes']} genes"
+    strips = {name: (np.array([entry["preserved"]]), own)}
+    if "preserved_on_platform" in entry:
+        measured = np.array([entry["preserved_on_platform"]])
+        strips["this panel, on the platform"] = measured, own | {"mfc": "none", "mew": 1.5}
+    if "batches" in entry:
+        each = {"marker": "D", "ms": 5, "color": of_panel, "alpha": 0.7, "mew": 0}
+        of_batches = np.ravel(entry["preserved_in_batches"])
+        of_batches = of_batches[~np.isnan(of_batches)]  # without any structure to preserve
+        strips[f"this panel, in {of_batches.size} batches"] = of_batches, each
+    best = {"marker": "s", "ms": 8, "color": of_selection}
+    strips["selected by glfs_bio"] = np.array([entry["best_preserved"]]), best
+    random = np.ravel(entry["random_preserved"])
+    if random.size:
+        name = f"{random.size} random panel{'s' if random.size > 1 else ''}"
+        strips[name] = random, {"marker": "o", "ms": 4, "color": of_random, "alpha": 0.7, "mew": 0}
+    return strips
+
+
+def _value(values: Array) -> str:
+    """A share, or the range of several."""
+    low, high = float(values.min()), float(values.max())
+    return f"{high:.2f}" if values.size == 1 else f"{low:.2f}–{high:.2f}"
+
+
+@plot
+def labels(
+    adata: AnnData,
+    *,
+    key: str = "glfs_evaluation",
+    ax: Axes | None = None,
+    title: str | None = None,
+    palette: str | Sequence[str] | None = None,
+    figsize: tuple[float, float] | None = None,
+    show: bool | None = None,
+    save: str | Path | bool | None = None,
+) -> Drawing[Axes]:
+    """Bars of the recall of every label, the best first, with F1 and the number of cells.
+
+    The recall of a label is the share of its cells that the 15 nearest cells of the panel give that
+    label.  Rare labels, of at most 5 % of the cells, have another colour.  Grey are those of so few
+    cells that they could never be a majority among 15, whatever the panel.
+
+    Parameters
+    ----------
+    adata : AnnData
+        Cells × genes, with what :func:`~glfs_bio.tl.evaluate_panel` wrote with `labels`.
+    <evaluation key>
+    <ax>
+    <title>
+    <palette> labels, rare labels, and labels of too few cells
+    <figsize, show, save>
+
+    <returned axes> the axes
+
+    Examples
+    --------
+    >>> import scanpy as sc, glfs_bio
+    >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
+    >>> panel = ["CD3D", "CD79A", "NKG7", "LYZ", "FCER1A"]
+    >>> glfs_bio.tl.evaluate_panel(adata, panel, "bulk_labels")
+    >>> ax = glfs_bio.pl.labels(adata, show=False)
+    >>> len(ax.patches)
+    10
+    """
+    usual, rare, few = colours(palette, BLUE, VERMILLION, GREY)
+    table = by_label(adata, key)[0].sort_values("recall", ascending=False, kind="stable")
+    is_few, is_rare = (table[name].to_numpy(dtype=bool) for name in ("too_few", "rare"))
+    kinds = {
+        "recall": (usual, ~is_rare & ~is_few),
+        "recall, rare": (rare, is_rare & ~is_few),
+        "recall, too few cells": (few, is_few),
+    }
+    place, recall = np.arange(len(table)), table["recall"].to_numpy()
+    (ax,) = yield [6.2], 0.26 * len(table) + 1.2
+    handles: list[Any] = [
+        ax.barh(place[those], recall[those], height=0.72, color=colour, label=name)
+        for name, (colour, those) in kinds.items()
+        if those.any()
+    ]
+    handles += ax.plot(
+        *(table["f1"], place, "o"), ms=5, mfc="white", mec="black", clip_on=False, zorder=4
+    )
+    handles[-1].set_label("F1")
+    ax.set(xlim=(0, 1), xlabel=f"recall and F1, panel of {adata.uns[key]['n_genes']} genes")
+    ax.spines[["top", "right"]].set_visible(False)
+    size = name_places(ax, list(table.index.astype(str)))
+    beside(ax, [f"{n:,} cells" for n in table["n_cells"]], size)
+    legend(ax, handles)
+    return ax
+
+
+@plot
+def unexplained(
+    adata: AnnData,
+    *,
+    key: str = "glfs_evaluation",
+    basis: str | None = None,
+    ax: Axes | None = None,
+    title: str | None = None,
+    cmap: str | Colormap = "cividis",
+    figsize: tuple[float, float] | None = None,
+    show: bool | None = None,
+    save: str | Path | bool | None = None,
+) -> Drawing[Axes]:
+    """Show the cells, coloured by the variation of each that the panel leaves unexplained.
+
+    The unit is that of a mean cell without any gene.  The colours end at the 99th percentile.
+
+    Parameters
+    ----------
+    <adata with results> tl.evaluate_panel
+    <evaluation key>
+    basis : str, default None
+        Key of ``.obsm``, with or without ``X_``.  None: ``X_umap``, or else ``X_pca``.
+    <ax>
+    <title>
+    <cmap> "cividis"
+    <figsize, show, save>
+
+    <returned axes> the axes
+
+    Examples
+    --------
+    >>> import scanpy as sc, glfs_bio
+    >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
+    >>> panel = ["CD3D", "CD79A", "NKG7", "LYZ", "FCER1A"]
+    >>> glfs_bio.tl.evaluate_panel(adata, panel)
+    >>> ax = glfs_bio.pl.unexplained(adata, show=False)
+    >>> ax.get_xlabel()
+    'UMAP 1'
+    """
+    of_values = colour_map(cmap)
+    found = _column(adata, key, "obs", "unexplained").to_numpy(dtype=float)
+    checks.texts(basis=basis, or_none=True)
+    candidates = tuple(_BASES) if basis is None else (basis, f"X_{basis}")
+    name = next((one for one in candidates if one in adata.obsm), None)
+    if name is None:
+        raise NotFound(
+            "basis",
+            basis,
+            f"is no embedding, as {OBSM} has none of {shown(*candidates)}",
+            f"run scanpy.tl.umap, or choose from {listed(adata.obsm)}",
+        )
+    (ax,) = yield [5.4], 4.2
+    scatter(
+        ax,
+        AnnData(obs=pd.DataFrame({"unexplained": found}, index=adata.obs_names)),
+        np.asarray(adata.obsm[name]),
+        _BASES.get(name, name.removeprefix("X_")),
+        color="unexplained",
+        color_map=of_values,
+        vmin=0,
+        vmax="p99",
+        title=f"unexplained, panel of {adata.uns[key]['n_genes']} genes",
+    )
+    return ax
+
+
+@plot
+def imputation(
+    adata: AnnData,
+    *,
+    key: str = "glfs_evaluation",
+    ax: Axes | None = None,
+    title: str | None = None,
+    palette: str | Sequence[str] | None = None,
+    figsize: tuple[float, float] | None = None,
+    show: bool | None = None,
+    save: str | Path | bool | None = None,
+) -> Drawing[Axes]:
+    """Histogram of R² of the genes that are not in the panel, as the panel predicts them.
+
+    R² is of what the structure of the cells explains of a gene.  The dotted line is the median.
+
+    Parameters
+    ----------
+    <adata with results> tl.evaluate_panel
+    <evaluation key>
+    <ax>
+    <title>
+    <palette> the bars
+    <figsize, show, save>
+
+    <returned axes> the axes
+
+    Examples
+    --------
+    >>> import scanpy as sc, glfs_bio
+    >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
+    >>> panel = ["CD3D", "CD79A", "NKG7", "LYZ", "FCER1A"]
+    >>> glfs_bio.tl.evaluate_panel(adata, panel)
+    >>> ax = glfs_bio.pl.imputation(adata, show=False)
+    >>> ax.get_ylabel()
+    'number of genes'
+    """
+    (colour,) = colours(palette, BLUE)
+    found = _column(adata, key, "var", "r2").dropna().to_numpy(dtype=float)
+    if not found.size:
+        raise InvalidValue("key", key, "is of a panel that leaves no gene to be predicted")
+    lowest, median = min(0.0, float(found.min())), float(np.median(found))
+    (ax,) = yield [5.0], 3.4
+    ax.hist(found, bins=_N_BINS, range=(lowest, 1.0), color=colour)
+    line = ax.axvline(median, color="black", ls=":", label=f"median {median:.2f}")
+    ax.set(xlabel=f"R² of {found.size:,} unmeasured genes", ylabel="number of genes")
+    ax.set_xlim(lowest, 1.0)
+    ax.spines[["top", "right"]].set_visible(False)
+    legend(ax, [line])
+    return ax
+
+
+@plot
+def curve(
+    adata: AnnData,
+    *,
+    key: str = "glfs_curve",
+    ax: Axes | None = None,
+    title: str | None = None,
+    palette: str | Sequence[str] | None = None,
+    figsize: tuple[float, float] | None = None,
+    show: bool | None = None,
+    save: str | Path | bool | None = None,
+) -> Drawing[Axes]:
+    """Draw the structure preserved against the number of genes.
+
+    The band above the line ends at the upper bound: no panel of that size preserves more.  Where
+    labels were predicted, accuracy and macro-F1 are on a second axis on the right.
+
+    Parameters
+    ----------
+    <adata with results> tl.curve
+    key : str, default "glfs_curve"
+        The `key_added` of ``tl.curve``.
+    <ax>
+    <title>
+    <palette> the structure preserved, and the labels
+    <figsize, show, save>
+
+    <returned axes> the axes of the structure preserved
+
+    Examples
+    --------
+    >>> import scanpy as sc, glfs_bio
+    >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
+    >>> glfs_bio.tl.curve(adata, 20)
+    >>> ax = glfs_bio.pl.curve(adata, show=False)
+    >>> ax.get_xlabel()
+    'number of genes'
+    """
+    of_panel, of_labels = colours(palette, BLUE, VERMILLION)
+    from matplotlib import ticker
+
+    entry = results.current(adata, key, "tl.curve", "table")
+    table = entry["table"]
+    sizes, preserved = table["n_genes"].to_numpy(), table["preserved"].to_numpy()
+    most = np.minimum(preserved / table["optimality"].to_numpy(), 1.0)
+    (ax,) = yield [5.8], 3.8
+    handles: list[Any] = ax.plot(
+        sizes, preserved, color=of_panel, lw=2, zorder=3, label="preserved"
+    )
+    if np.isfinite(most).any():
+        band = ax.fill_between(sizes, preserved, most, color=of_panel, alpha=0.25, lw=0)
+        band.set_label("up to the upper bound")
+        handles.append(band)
+    ax.set_ylabel(preserved_label(entry), color=of_panel)
+    ax.tick_params(axis="y", colors=of_panel)
+    ax.set(xlabel="number of genes", xlim=(0, 1.02 * sizes[-1]), ylim=(0, 1.02))
+    ax.xaxis.set_major_locator(ticker.MaxNLocator("auto", integer=True))
+    ax.spines[["top", "right"]].set_visible(False)
+    if "accuracy" in table:
+        those = table.dropna(subset="accuracy")
+        right = right_axis(ax, "labels, leave-one-out", of_labels)
+        right.set_ylim(0, 1.02)
+        x = those["n_genes"]
+        style: dict[str, Any] = {"ms": 4, "lw": 1, "color": of_labels}
+        handles += right.plot(x, those["accuracy"], "o-", label="accuracy", **style)
+        handles += right.plot(x, those["macro_f1"], "s--", mfc="white", label="macro-F1", **style)
+    legend(ax, handles)
+    return ax

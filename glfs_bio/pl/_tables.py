@@ -1,0 +1,230 @@
+"""Tables drawn as heat maps with numbers: the measures of panels, the labels that one confuses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._anndata import results
+from ._evaluation import by_label
+from ._figure import LOOK, colour_bar, colour_map, extent, name_places, plot, short
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from anndata import AnnData
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
+
+    from .._typing import Array
+    from ._figure import Drawing
+
+#: Measures of a panel, in the order to show them.
+MEASURES = {
+    "preserved": "structure preserved",
+    "preserved_on_platform": "preserved, on the platform",
+    "optimality": "optimality (lower bound)",
+    "knn_preservation": "kNN preservation",
+    "cluster_preservation_coarse": "cluster preservation, coarse",
+    "cluster_preservation_fine": "cluster preservation, fine",
+    "accuracy": "label accuracy",
+    "accuracy_all_genes": "label accuracy, all genes",
+    "macro_f1": "label macro-F1",
+    "rare_f1": "F1 of rare labels",
+    "imputed": "imputation R², median",
+    "counts_spearman": "correlation with total counts",
+    "n_genes": "number of genes",
+    "n_effective": "effective number of genes",
+    "mean_correlation": "mean correlation of genes",
+    "counts_share": "share of total counts",
+}
+#: Measures of which more is better, from 0 to 1.
+_SHARES = frozenset(MEASURES) - {"n_genes", "n_effective", "mean_correlation", "counts_share"}
+#: Letters of the name of a panel; smaller shares of a label have no number.
+_LETTERS, _LEAST = 24, 0.005
+#: Luminance of a colour below which a number on it is white, and the lines between cells.
+_DARK, _LINES = 0.5, "#E6E6E6"
+
+
+@plot
+def comparison(
+    adata: AnnData,
+    *,
+    key: str = "glfs_comparison",
+    ax: Axes | None = None,
+    title: str | None = None,
+    cmap: str | Colormap = "Blues",
+    figsize: tuple[float, float] | None = None,
+    show: bool | None = None,
+    save: str | Path | bool | None = None,
+) -> Drawing[Axes]:
+    """Heat map of the measures of two or more panels, with their values.
+
+    Colours are from 0 to 1, and the best panel by each measure is bold.  Below are measures that
+    are better neither high nor low, without a colour.
+
+    Parameters
+    ----------
+    <adata with results> tl.compare_panels
+    key : str, default "glfs_comparison"
+        The `key_added` of ``tl.compare_panels``.
+    <ax>
+    <title>
+    <cmap> "Blues"
+    <figsize, show, save>
+
+    <returned axes> the axes
+
+    Examples
+    --------
+    >>> import scanpy as sc, glfs_bio
+    >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
+    >>> panels = {"ours": ["CD3D", "CD79A", "NKG7"], "theirs": ["CD3D", "LYZ", "GNLY"]}
+    >>> glfs_bio.tl.compare_panels(adata, panels)
+    >>> ax = glfs_bio.pl.comparison(adata, show=False)
+    >>> [name.get_text() for name in ax.get_xticklabels()]
+    ['ours', 'theirs']
+    """
+    of_shares = colour_map(cmap)
+    table = results.current(adata, key, "tl.compare_panels", "table", "jaccard")["table"]
+    measures = [name for name in MEASURES if name in table and table[name].notna().any()]
+    values = table[measures].to_numpy(dtype=float).T
+    is_share = np.array([name in _SHARES for name in measures])
+    texts = _texts(values)
+    best = [
+        [share and len(set(row)) > 1 and text == row[int(np.nanargmax(of_row))] for text in row]
+        for share, row, of_row in zip(is_share, texts, values, strict=True)
+    ]
+    names = short(list(table.index.astype(str)), _LETTERS)
+    (ax,) = yield [0.8 * len(table) + 3.0], 0.3 * len(measures) + 1.7
+    _heat_map(
+        ax,
+        np.where(is_share[:, None], values, np.nan),
+        [MEASURES[name] for name in measures],
+        names,
+        texts,
+        of_shares,
+        bar="measure",
+        bold=best,
+    )
+    ax.spines[:].set_visible(False)
+    return ax
+
+
+def _texts(values: Array) -> list[list[str]]:
+    """Values as they are shown: shares with two digits, numbers of genes with at most one."""
+    return [
+        [_text(value, 2 if top <= 1 else 1) for value in row]
+        for row, top in zip(values, np.nanmax(values, axis=1), strict=True)
+    ]
+
+
+def _text(value: float, digits: int) -> str:
+    if np.isnan(value):
+        return ""
+    text = f"{value:,.{digits}f}"
+    return text.removesuffix(".0") if digits == 1 else text
+
+
+@plot
+def confusion(
+    adata: AnnData,
+    *,
+    key: str = "glfs_evaluation",
+    ax: Axes | None = None,
+    title: str | None = None,
+    cmap: str | Colormap = "Blues",
+    figsize: tuple[float, float] | None = None,
+    show: bool | None = None,
+    save: str | Path | bool | None = None,
+) -> Drawing[Axes]:
+    """Heat map of the labels that the panel predicts for the cells of each label.
+
+    Every row adds up to 100 % of the cells of a label.  The recall is on the diagonal.  Numbers are
+    per cent; shares below 0.5 % have none.
+
+    Parameters
+    ----------
+    adata : AnnData
+        Cells × genes, with what :func:`~glfs_bio.tl.evaluate_panel` wrote with `labels`.
+    <evaluation key>
+    <ax>
+    <title>
+    <cmap> "Blues"
+    <figsize, show, save>
+
+    <returned axes> the axes
+
+    Examples
+    --------
+    >>> import scanpy as sc, glfs_bio
+    >>> adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
+    >>> panel = ["CD3D", "CD79A", "NKG7", "LYZ", "FCER1A"]
+    >>> glfs_bio.tl.evaluate_panel(adata, panel, "bulk_labels")
+    >>> ax = glfs_bio.pl.confusion(adata, show=False)
+    >>> ax.images[0].get_array().shape
+    (10, 10)
+    """
+    of_shares = colour_map(cmap)
+    table, counts = by_label(adata, key)
+    names = list(table.index.astype(str))
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    texts = [[f"{100 * share:.0f}" if share >= _LEAST else "" for share in row] for row in shares]
+    size = max(0.32 * len(counts), 2.6)
+    (ax,) = yield [size + 2.4], size + 2.2
+    ax.set(xlabel="predicted label, % of the cells", ylabel="label")
+    _heat_map(ax, shares, names, names, texts, of_shares, bar="share of the cells of a label")
+    return ax
+
+
+def _heat_map(
+    ax: Axes,
+    shares: Array,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    texts: Sequence[Sequence[str]],
+    cmap: Colormap,
+    *,
+    bar: str,
+    bold: Sequence[Sequence[bool]] | None = None,
+) -> None:
+    """Draw shares from 0 to 1 with their values; a colour bar where there is no room for these.
+
+    Shares and texts have the shape (rows, columns); a share that is no number has no colour.
+    """
+    image = ax.imshow(shares, vmin=0, vmax=1, cmap=cmap, aspect="auto")
+    for _ in range(2):  # the names along one axis take room from the other
+        size = min(name_places(ax, rows), name_places(ax, columns, axis="x"))
+    ax.set_ylim(len(rows) - 0.5, -0.5)
+    for axis, names in ((ax.xaxis, columns), (ax.yaxis, rows)):
+        axis.set_ticks(np.arange(1, len(names)) - 0.5, minor=True)
+    ax.grid(which="minor", color=_LINES, lw=0.5)
+    ax.tick_params(which="minor", length=0)
+    width, height = extent(ax)
+    longest = max(len(text) for row in texts for text in row)
+    size = min(
+        size,
+        height / len(rows) / LOOK.line,
+        width / len(columns) / (LOOK.letter * (longest + 1)),
+    )
+    if size < LOOK.smallest_font:
+        colour_bar(image, ax, bar, pad=0.03)
+        return
+    for (i, j), share in np.ndenumerate(shares):
+        options: dict[str, Any] = {"fontweight": "bold"} if bold and bold[i][j] else {}
+        dark = np.isfinite(share) and _luminance(cmap(share)) < _DARK
+        ax.text(
+            *(j, i, texts[i][j]),
+            ha="center",
+            va="center",
+            fontsize=size,
+            color="white" if dark else "black",
+            **options,
+        )
+
+
+def _luminance(colour: tuple[float, ...]) -> float:
+    red, green, blue, _ = colour
+    return 0.299 * red + 0.587 * green + 0.114 * blue

@@ -1,0 +1,457 @@
+"""What R may call, and the boundary at which all that Python has to say becomes conditions of R."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import platform
+import sys
+import traceback
+import warnings
+from contextlib import contextmanager
+from difflib import get_close_matches
+from functools import partial
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import anndata as ad
+import numpy as np
+from joblib import parallel_config
+
+from .. import io, pp, tl
+from .._anndata import columns, read
+from .._anndata import structure as structures
+from .._extras import needs
+from ..errors import (
+    NO_VALUE,
+    Caution,
+    InvalidType,
+    InvalidValue,
+    Message,
+    Refusal,
+    arg,
+    call,
+)
+from ..estimators import LapRLSClassifier
+from ..laprls import check_classes
+from ..methods import OBJECTIVES
+from ..options import Limits, Preserve, StructureSpec
+from . import formals, objects, session, values, words
+from .objects import put_together, take_apart
+from .words import REDUCED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import pandas as pd
+
+log = logging.getLogger(__name__)
+
+_FOR_DEVELOPERS = (
+    DeprecationWarning,
+    FutureWarning,
+    ImportWarning,
+    PendingDeprecationWarning,
+    ResourceWarning,
+)
+#: Default of `key_added` of classifiers.
+_CLASSIFIER = "glfs_class"
+#: Key of the structure of which a function that evaluates panels was given parameters.
+_GIVEN = "glfs_structure_given"
+#: Arguments of functions that evaluate panels that say nothing where they are None.
+_MAY_BE_NONE = frozenset({"cell_weights", "use_rep"})
+
+
+def answer(target: str, arguments: Any) -> Any:
+    """Call a function for R (:data:`TARGETS`), with plain values, and answer in plain values.
+
+    ``ok``, ``warnings`` and ``messages``, and ``value`` or the fields of a condition.  Nothing is
+    ever raised: rpy2 would print it and give R a NULL.
+    """
+    said: dict[str, list[str]] = {"warnings": [], "messages": []}
+
+    def plain(ok: bool, **fields: Any) -> Any:
+        texts = {name: values.strings(one) for name, one in said.items()}
+        return values.write({"ok": ok, **fields, **texts})
+
+    try:
+        given = values.read(arguments)
+        with session.interruptible(), _caught(said["warnings"], said["messages"]):
+            value = TARGETS[target](**given)
+        # Here, so that what has no plain form is an error as any other.
+        return plain(True, value=value)
+    except BaseException as error:  # noqa: BLE001 — an exception that gets out aborts the process
+        return plain(False, **_condition(error))
+
+
+def answer_rpy2(target: Any, arguments: Any) -> Any:
+    """The same for rpy2."""
+    return values.for_rpy2(answer(target[0], values.from_rpy2(arguments)))
+
+
+def answer_reticulate(target: str, arguments: Any) -> Any:
+    """The same for reticulate."""
+    return values.for_reticulate(answer(target, values.from_reticulate(arguments)))
+
+
+def _condition(error: BaseException) -> dict[str, Any]:
+    """Fields of the condition; a refusal has its argument and its kind, too."""
+    fields = {
+        "classes": values.strings([kind.__name__ for kind in type(error).__mro__[:-1]]),
+        "traceback": "".join(traceback.format_exception(error)),
+    }
+    if isinstance(error, Refusal):
+        return fields | {
+            "message": error.render(words.R),
+            "argument": words.argument(error.argument),
+            "kind": type(error).__name__,
+        }
+    text = error.args[0] if isinstance(error, KeyError) and error.args else error
+    return fields | {"message": str(text)}
+
+
+@contextmanager
+def _caught(warned: list[str], messages: list[str]) -> Iterator[None]:
+    """Keep what would go to stderr, where R could neither suppress nor show it."""
+    handler = _Handler(messages)
+    root = logging.getLogger()
+    root.addHandler(handler)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        try:
+            yield
+        finally:
+            root.removeHandler(handler)
+            warned += [
+                one.message.render(words.R)
+                if isinstance(one.message, Caution)
+                else str(one.message)
+                for one in caught
+                if not issubclass(one.category, _FOR_DEVELOPERS)
+            ]
+
+
+class _Handler(logging.Handler):
+    """As Python's own of last resort: what is a warning or worse."""
+
+    def __init__(self, texts: list[str]) -> None:
+        super().__init__(logging.WARNING)
+        self.texts = texts
+
+    def emit(self, record: logging.LogRecord) -> None:
+        said: object = record.msg
+        self.texts.append(
+            said.render(words.R) if isinstance(said, Message) else record.getMessage()
+        )
+
+
+def _arguments(target: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Options of a function as Python has them."""
+    function = (formals.FUNCTIONS | formals.RECORDS)[target]
+    every = inspect.signature(function).parameters
+    name = words.name_of(function)
+    known = {formals.RENAMED.get(one, one) for one in {*every, *formals.more(target)}}
+    if not any(one.kind is one.VAR_KEYWORD for one in every.values()):
+        for option in options:
+            if option not in known - formals.NOT_IN_R:
+                taken = formals.argument_names(target)
+                close = get_close_matches(option, taken, 1)
+                raise InvalidType(
+                    option,
+                    NO_VALUE,
+                    f"is not an argument of {call(name)}",
+                    f"did you mean {', '.join(close)}?"
+                    if close
+                    else f"it takes {', '.join(taken)}",
+                )
+    for option, one in every.items():
+        needed = one.default is one.empty and one.kind is not one.VAR_KEYWORD
+        if needed and option not in {*options, "adata"}:
+            raise InvalidType(option, NO_VALUE, "is missing", f"{call(name)} needs it")
+    of_python = {called: one for one, called in formals.RENAMED.items()}
+    return {
+        of_python.get(option, option): _argument(option, value) for option, value in options.items()
+    }
+
+
+def _argument(name: str, value: Any) -> Any:
+    """A value as Python has it: keys of ``.obsm``, records of options, cells of another assay."""
+    if name in {"use_rep", "preserve"} and isinstance(value, str):
+        return REDUCED.get(value, value)
+    if name == "preserve" and isinstance(value, dict):
+        return {REDUCED.get(part, part): weight for part, weight in value.items()}
+    if name in formals.RECORDS and isinstance(value, dict):
+        fields = _arguments(name, value)
+        return objects.platform(fields) if name == "platform" else Limits(**fields)
+    if name in {"panel", "panels", "catalogue"}:
+        return objects.panel(value)
+    if name in {"genes", "nomenclature"}:
+        return objects.genes(value)
+    if name == "efficiency" and isinstance(value, dict) and not np.isscalar(value.get("X", 0.0)):
+        return put_together(value)
+    return value
+
+
+def _written_by(
+    target: str, call: Callable[..., Any], parts: dict[str, Any], options: dict[str, Any]
+) -> dict[str, Any]:
+    """Call `call` as a function of R, with one object, and tell what it wrote."""
+    arguments = _arguments(target, options)
+    sets = {"": put_together(parts)}
+    return _written_to(sets, lambda sets: call(sets[""], **arguments))[""]
+
+
+def _written_to(
+    sets: dict[str, ad.AnnData], call: Callable[[dict[str, ad.AnnData]], None]
+) -> dict[str, dict[str, Any]]:
+    """Call a function that writes to data sets, and tell of each what it wrote."""
+    before = {}
+    for name, adata in sets.items():
+        adata.var["_row"] = np.arange(adata.n_vars)
+        before[name] = {"var": adata.var.copy(), "obs": adata.obs.copy()}
+    call(sets)
+    return {name: _changes(adata, before[name]) for name, adata in sets.items()}
+
+
+def _changes(adata: ad.AnnData, before: dict[str, pd.DataFrame]) -> dict[str, Any]:
+    rows = adata.var["_row"].to_numpy()
+    del adata.var["_row"]
+    gone = {
+        name: list(set(table) - {*getattr(adata, name), "_row"}) for name, table in before.items()
+    }
+    return {
+        "rows": rows + 1,
+        "var": _new_columns(adata.var, before["var"].iloc[rows]),
+        "obs": _new_columns(adata.obs, before["obs"]),
+        "gone": {name: values.strings(columns) for name, columns in gone.items()},
+        # The records that R handed over have no versions.
+        "records": {
+            key: objects.record_for_r(entry, adata.var_names)
+            for key, entry in adata.uns.items()
+            if "versions" in entry
+        },
+    }
+
+
+def _new_columns(table: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
+    new = [name for name in table if name not in before or not table[name].equals(before[name])]
+    return table[new]
+
+
+def _evaluate(target: str, adata: ad.AnnData, **given: Any) -> None:
+    """Evaluate panels by a structure that R may name.
+
+    What Python has in one argument R has in several: `preserve`, `cell_weights`, `use_rep`, and the
+    parameters of a structure.
+    """
+    function = formals.FUNCTIONS[target]
+    every = inspect.signature(function).parameters
+    own = {name: given.pop(name) for name in formals.more(target) & set(given)}
+    own = {name: one for name, one in own.items() if one is not None or name not in _MAY_BE_NONE}
+    if own:
+        panel = given.get("panel", every["panel"].default) if "panel" in every else None
+        given["preserve"] = _preserve(adata, panel, given.get("preserve"), **own)
+    function(adata, **given)
+    for entry in adata.uns.values():  # the structure given here is gone afterwards
+        if entry.get("params", {}).get("use_rep") == _GIVEN:
+            entry["params"]["use_rep"] = entry["structure"]["use_rep"]
+
+
+def _preserve(
+    adata: ad.AnnData,
+    panel: Any,
+    target: Any,
+    *,
+    cell_weights: Any = None,
+    use_rep: Any = None,
+    **structure: Any,
+) -> Preserve:
+    """What panels are judged by: the rest is what a selection was made for."""
+    if target is None:
+        selection = isinstance(panel, str) and f"{panel}_selected" in adata.var
+        recorded = pp.recorded_parameters(adata, panel) if selection and panel in adata.uns else {}
+        target = recorded.get("preserve", "structure")
+        cell_weights = recorded.get("cell_weights") if cell_weights is None else cell_weights
+    if structure:
+        if structures.specified(adata, StructureSpec(use_rep=use_rep)).stored_key is not None:
+            raise InvalidValue(
+                "use_rep",
+                use_rep,
+                "names a structure that is there",
+                f"leave {', '.join(sorted(structure))} out",
+            )
+        pp.structure(adata, use_rep=use_rep, **structure, key_added=_GIVEN)
+        use_rep = _GIVEN
+    return Preserve(target, cell_weights, use_rep)
+
+
+def _select(objects: Any, **options: Any) -> None:
+    pp.select_genes(objects, **_with_penalty(options))
+
+
+def _select_from(sets: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+    """The genes of several data sets."""
+    arguments = _arguments("select_genes", options)
+    return _written_to(
+        {name: put_together(parts) for name, parts in sets.items()},
+        lambda objects: _select(objects, **arguments),
+    )
+
+
+def _with_penalty(options: dict[str, Any]) -> dict[str, Any]:
+    """Options with λ where Python has it: in the objective."""
+    found = dict(options)
+    if (lam := found.pop("lam", None)) is not None:
+        name = options.get("objective", "error")
+        found["objective"] = OBJECTIVES.made("objective", name, lam=lam)
+    return found
+
+
+def _keep_structure(parts: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+    """The structure of the cells, for R to keep."""
+    records = {}
+
+    def keep(adata: ad.AnnData, key_added: str = structures.KEY, **given: Any) -> None:
+        pp.structure(adata, key_added=key_added, **given)
+        records[key_added] = objects.structure(adata, key_added)
+
+    return _written_by("structure", keep, parts, options) | {"records": records}
+
+
+def _examine(adata: ad.AnnData, **options: Any) -> None:
+    """The stability, with workers that are forked, where that can be done."""
+    options = _with_penalty(options)
+    if options.get("n_jobs") in {None, 1}:
+        tl.stability(adata, **options)
+    elif session.can_fork():
+        with parallel_config(session.Forked()):
+            tl.stability(adata, **options)
+    else:
+        log.warning(
+            Message(
+                f"{arg('n_jobs')}: processes cannot be forked on this system, so that there is one."
+            )
+        )
+        tl.stability(adata, **options | {"n_jobs": 1})
+
+
+def _label(target: str, adata: ad.AnnData, **given: Any) -> None:
+    """Train or apply a classifier: of several classes each has a column of its own."""
+    formals.FUNCTIONS[target](adata, **given)
+    key = given.get("key_added", _CLASSIFIER)
+    tables = [(adata.obs, adata.obsm, f"{key}_decision")]
+    if target == "classify":
+        tables.append((adata.var, adata.varm, f"{key}_coef"))
+    for table, arrays, name in tables:
+        old = [column for column in table if column.startswith(f"{name}.")]
+        table.drop(columns=old, inplace=True)
+        if name in arrays:
+            columns = zip(adata.uns[key]["classes"], arrays.pop(name).T, strict=True)
+            for label, column in columns:
+                table[f"{name}.{label}"] = column
+
+
+def _laprls(parts: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+    """Fit LapRLS to all genes."""
+    arguments = _arguments("laprls", options)
+    adata, labels = put_together(parts), arguments.pop("labels", None)
+    if labels is None:
+        raise InvalidType("labels", NO_VALUE, "is missing", "name a column or give one a sample")
+    codes, categories = columns.labels(adata, labels, "labels")
+    check_classes(categories[codes[codes >= 0]].astype(str), name="labels")
+    model = LapRLSClassifier(**arguments).fit(read.matrix(adata), codes)
+    return {
+        "classes": values.strings(categories[model.classes_].astype(str)),
+        "genes": values.strings(adata.var_names),
+        "coef": model.coef_.T,
+        "intercept": model.intercept_,
+    }
+
+
+def _write_classifier(record: dict[str, Any], path: str, overwrite: bool) -> None:
+    adata = ad.AnnData(np.zeros((1, 1)), uns={_CLASSIFIER: objects.record_from_r(record)})
+    io.write_classifier(adata, path, key=_CLASSIFIER, overwrite=overwrite)
+
+
+def _read_classifier(path: str) -> dict[str, Any]:
+    return objects.record_for_r(io.read_classifier(path))
+
+
+def _read_panel(path: str, **options: str | None) -> dict[str, Any]:
+    """A panel out of a file."""
+    panel = io.read_panel(path, **options)
+    words = panel.table.select_dtypes(object).columns  # of a workbook also numbers
+    table = panel.table.astype(dict.fromkeys(words, str))
+    names = {name: values.strings(getattr(panel, name)) for name in ("controls", "repeated")}
+    about = {"form": panel.form, **names, "codebook": panel.codebook, "about": panel.about}
+    return objects.record_for_r({"table": table}) | {"about": about}
+
+
+def _write_order(
+    parts: dict[str, Any] | None, orders: dict[str, Any], path: str, **options: Any
+) -> None:
+    """Write an order, of which the object may be gone."""
+    adata = ad.AnnData() if parts is None else put_together(parts)
+    adata.uns.update({key: objects.record_from_r(order) for key, order in orders.items()})
+    io.write_order(adata, path, **options)
+
+
+def _write_reference(
+    parts: dict[str, Any], path: str, labels: str, counts_layer: str, **options: Any
+) -> None:
+    """Write a reference; the matrix of the object is that of raw counts."""
+    adata = put_together(parts | {"layers": {counts_layer: parts["X"]}})
+    io.write_reference(adata, path, labels, counts_layer=counts_layer, **options)
+
+
+def _read_h5ad(path: str, X_name: str) -> dict[str, Any]:
+    parts, left = take_apart(ad.read_h5ad(path), X_name)
+    return parts | {"left": values.strings(left)}
+
+
+def _estimated(reference: dict[str, Any], spatial: dict[str, Any], labels: Any) -> pd.DataFrame:
+    """Efficiencies of genes, from the counts of two objects."""
+    return tl.estimate_efficiency(put_together(reference), put_together(spatial), labels)
+
+
+def _example() -> dict[str, Any]:
+    """The blood cells that scanpy ships."""
+    needs("The example", "scanpy")
+    import scanpy as sc
+
+    return take_apart(sc.datasets.pbmc68k_reduced().raw.to_adata(), "logcounts")[0]
+
+
+def _about() -> dict[str, Any]:
+    return {
+        "python": sys.executable,
+        "python_version": platform.python_version(),
+        **{name.replace("-", "_"): version(name) for name in ("glfs-bio", "anndata")},
+    }
+
+
+#: What is called with one object, by the names that R has for the functions.
+_OF_OBJECTS: dict[str, Callable[..., Any]] = {
+    **formals.FUNCTIONS,
+    **{name: partial(_evaluate, name) for name in formals.EVALUATING},
+    "select_genes": _select,
+    "stability": _examine,
+    "classify": partial(_label, "classify"),
+    "predict": partial(_label, "predict"),
+}
+#: What R may call.
+TARGETS: dict[str, Callable[..., Any]] = {
+    **{name: partial(_written_by, name, call) for name, call in _OF_OBJECTS.items()},
+    "about": _about,
+    "select_genes_of_sets": _select_from,
+    "structure": _keep_structure,
+    "estimate_efficiency": _estimated,
+    "write_classifier": _write_classifier,
+    "read_classifier": _read_classifier,
+    "write_order": _write_order,
+    "write_reference": _write_reference,
+    "read_panel": _read_panel,
+    "laprls": _laprls,
+    "example": _example,
+    "read_h5ad": _read_h5ad,
+}

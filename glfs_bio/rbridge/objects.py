@@ -1,0 +1,288 @@
+"""Objects of R as AnnData with the records of results, and the reverse, out of plain pieces.
+
+In ``colPairs`` the name alone says which graph is which: that of ``sc.pp.neighbors`` is called
+``connectivities``, another one ``<neighbors_key>_connectivities``, as scanpy calls them itself.
+
+Files keep no None and no dict, so that ``.uns`` holds texts that stand for them; R has NULL, and
+lists by name.  A structure of the cells, between two calls, R keeps as bytes that only Python
+reads.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import anndata as ad
+import h5py  # type: ignore[import-untyped]
+import numpy as np
+import pandas as pd
+from anndata.io import read_elem, write_elem
+from scipy import sparse
+
+from .._anndata import read
+from .._anndata.structure import KEY
+from ..codec import restored, storable
+from ..errors import InvalidValue, Message, shown
+from ..options import Platform
+from ..vendors.forms import PanelFile
+from .values import column_of, is_plain
+from .words import IN_OBSM, REDUCED
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+log = logging.getLogger(__name__)
+
+_KEY, _NAME = "neighbors", "connectivities"
+_SUFFIX = f"_{_NAME}"
+#: Of a record, what has parameters.
+_WITH_PARAMETERS = ("params", "structure")
+#: Of the record of a structure, its bytes.
+_BYTES = "kept"
+#: Columns of tables that are genes in one text, by what stands between them.
+_GENES = {"axis": "/", "genes_up": ", ", "genes_down": ", ", "markers": ", "}
+#: Columns that are other texts in one, by table.
+_TEXTS = {
+    ("table", "candidates"): ", ",
+    ("table", "codewords"): "|",
+    ("table", "limits"): ", ",
+    ("table", "note"): "; ",
+    ("checks", "genes"): ", ",
+}
+#: Columns of tables that are names with shares in one text, by the column of the shares.
+_WITH_SHARES = {
+    ("table", "supports"): "support_shares",
+    ("unexplained", "labels"): "label_shares",
+    ("pairs", "genes"): "gene_shares",
+}
+_SHARE = re.compile(r"(.+?) \((\d+) %\)(?:, |$)", re.DOTALL)
+
+
+def put_together(parts: dict[str, Any]) -> ad.AnnData:
+    """Cells × genes, out of the plain pieces of an R object, whose matrices are genes × cells."""
+    adata = ad.AnnData(
+        parts["X"].T,
+        obs=_named(parts["obs"]),
+        var=_named(parts["var"]),
+        obsm={REDUCED.get(name, name): array for name, array in parts["reduced"].items()},
+        layers={name: layer.T for name, layer in parts["layers"].items()},
+        obsp={name: pairs.tocsr() for name, pairs in parts["pairs"].items()},
+        uns={
+            _key(name): {"connectivities_key": name} for name in parts["pairs"] if _is_graph(name)
+        },
+    )
+    for name, record in parts["records"].items():
+        if _BYTES in record:
+            _restore(adata, name, record)
+        else:
+            adata.uns[name] = record_from_r(record)
+    return adata
+
+
+def _named(table: pd.DataFrame) -> pd.DataFrame:
+    """The same with row names where R has none."""
+    return table.set_axis(table.index.astype(object).astype(str), axis=0)
+
+
+def take_apart(adata: ad.AnnData, X_name: str) -> tuple[dict[str, Any], list[str]]:
+    """The reverse, and the names of what has no plain form in R."""
+    if X_name in adata.layers:
+        raise InvalidValue("X_name", X_name, "is the name of a layer", "choose another")
+    assays = {} if adata.X is None else {X_name: read.matrix(adata)}
+    assays |= {name: read.matrix(adata, name) for name in adata.layers}
+    pairs, left = _graphs(adata)
+    left += [f"{name}[{key!r}]" for name in ("varm", "varp") for key in getattr(adata, name)]
+    left += ["raw"] if adata.raw is not None else []
+    reduced = {}
+    for key, array in adata.obsm.items():
+        if isinstance(array, np.ndarray) and array.ndim == 2 and array.dtype.kind in "fiub":
+            reduced[IN_OBSM.get(key, key)] = array
+        else:
+            left.append(f"obsm[{key!r}]")
+    tables = {}
+    for name in ("obs", "var"):
+        table = getattr(adata, name)
+        dropped = [column for column in table if not is_plain(table[column])]
+        tables[name] = table.drop(columns=dropped)
+        left += [f"{name}[{str(column)!r}]" for column in dropped]
+    return {
+        "assays": {name: matrix.T for name, matrix in assays.items()},
+        "reduced": reduced,
+        "pairs": pairs,
+        **tables,
+    }, left
+
+
+def _graphs(adata: ad.AnnData) -> tuple[dict[str, Any], list[str]]:
+    """Matrices of ``.obsp`` by their names in R, and what of ``.uns`` and ``.obsp`` is left."""
+    names = {
+        entry.get("connectivities_key", _NAME): _NAME if key == _KEY else key + _SUFFIX
+        for key, entry in adata.uns.items()
+        if isinstance(entry, Mapping) and (key == _KEY or "connectivities_key" in entry)
+    }
+    names = {matrix: name for matrix, name in names.items() if matrix in adata.obsp}
+    pairs, left = {}, []
+    for key, matrix in adata.obsp.items():
+        # A graph that no entry of `.uns` names is none that Python would use.
+        if matrix.dtype.kind not in "fiub" or (key not in names and _is_graph(key)):
+            left.append(f"obsp[{key!r}]")
+        else:
+            pairs[names.get(key, key)] = sparse.csc_matrix(matrix)
+    known = {_key(name) for name in names.values()}
+    return pairs, [f"uns[{key!r}]" for key in adata.uns if key not in known] + left
+
+
+def _is_graph(name: str) -> bool:
+    return name == _NAME or name.endswith(_SUFFIX)
+
+
+def _key(name: str) -> str:
+    return _KEY if name == _NAME else name.removesuffix(_SUFFIX)
+
+
+def record_for_r(record: Mapping[str, Any], genes: Collection[str] = ()) -> dict[str, Any]:
+    """A record for R, with lists where a table has several names in one text."""
+    known = set(genes)
+    return {
+        name: _lists(name, value, known)
+        if isinstance(value, pd.DataFrame)
+        else _value_for_r(name, value)
+        for name, value in record.items()
+    }
+
+
+def _lists(name: str, table: pd.DataFrame, genes: set[str]) -> pd.DataFrame:
+    found = {}
+    for column in table:
+        texts = table[column]
+        between = _TEXTS.get((name, column))
+        if column in _GENES:
+            lists = [_split(text, _GENES[column], genes) for text in texts.fillna("")]
+            found[column] = column_of(lists)
+        elif between is not None:
+            found[column] = column_of([text.split(between) if text else [] for text in texts])
+        elif (name, column) in _WITH_SHARES and (column != "supports" or "axis" in table):
+            pairs = [_SHARE.findall(text) for text in texts.fillna("")]
+            found[column] = column_of([[one for one, _ in row] for row in pairs])
+            shares = [np.array([int(n) / 100 for _, n in row]) for row in pairs]
+            found[_WITH_SHARES[name, column]] = column_of(shares)
+        else:
+            found[column] = texts.array
+    return pd.DataFrame(found, index=table.index)
+
+
+def _texts(name: str, table: pd.DataFrame) -> pd.DataFrame:
+    """The reverse."""
+    found = table.copy()
+    for column in table:
+        shares = _WITH_SHARES.get((name, column))
+        between = _TEXTS.get((name, column), _GENES.get(column))
+        if shares in table:
+            pairs = zip(table[column], found.pop(shares), strict=True)
+            found[column] = [
+                ", ".join(f"{one} ({100 * n:.0f} %)" for one, n in zip(*pair, strict=True))
+                for pair in pairs
+            ]
+        elif between is not None:
+            found[column] = table[column].map(between.join)
+    return found
+
+
+def _split(text: str, between: str, genes: set[str]) -> list[str]:
+    """Names out of one text, in which a name may hold what stands between them."""
+    found, part = [], ""
+    for piece in text.split(between) if text else ():
+        part = f"{part}{between}{piece}" if part else piece
+        if part in genes:
+            found.append(part)
+            part = ""
+    return [*found, part] if part else found
+
+
+def record_from_r(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A record of R for ``.uns``: the reverse, for parameters and tables."""
+    found = {}
+    for name, value in record.items():
+        if name in _WITH_PARAMETERS:
+            found[name] = _params_from_r(value)
+        else:
+            found[name] = _texts(name, value) if isinstance(value, pd.DataFrame) else value
+    return found
+
+
+def _params_from_r(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters, of which the platform is a record."""
+    found = {}
+    for name, value in params.items():
+        if name == "platform" and isinstance(value, dict):
+            found[name] = platform(value).record()
+        else:
+            found[name] = storable(value) if value is None or name == "preserve" else value
+    return found
+
+
+def platform(fields: Mapping[str, Any]) -> Platform:
+    """Return a platform of R, where one name alone may be a column or a file of genes."""
+    genes = fields.get("genes")
+    if isinstance(genes, list | np.ndarray) and len(genes) == 1:
+        genes = str(genes[0])
+    return Platform(**{**fields, "genes": genes})
+
+
+def panel(value: Any) -> Any:
+    """Return a panel, or several by name, of which each may be a table that R read from a file."""
+    if isinstance(value, dict):
+        return {name: panel(one) for name, one in value.items()}
+    return PanelFile(_texts("table", value), "") if isinstance(value, pd.DataFrame) else value
+
+
+def genes(value: Any) -> Any:
+    """Return a table of genes of R, whose lists Python has with a bar between the names."""
+    if not isinstance(value, pd.DataFrame):
+        return value
+    return value.map(lambda one: "|".join(map(str, one)) if isinstance(one, list) else one)
+
+
+def _value_for_r(name: str, value: Any) -> Any:
+    if isinstance(value, dict):
+        return record_for_r(value)
+    if isinstance(value, str):
+        return restored(value)
+    # In R one gene alone would be any string.
+    return list(value) if name == "preserve" and isinstance(value, np.ndarray) else value
+
+
+def structure(adata: ad.AnnData, key: str) -> dict[str, Any]:
+    """What ``pp.structure`` wrote, with its parameters to read."""
+    buffer = io.BytesIO()
+    with h5py.File(buffer, "w") as file:
+        for name, part in (
+            ("record", adata.uns[key]),
+            ("cells", adata.obsm[key]),
+            ("projections", adata.varm[key]),
+        ):
+            write_elem(file, name, part)
+    return record_for_r({"params": adata.uns[key]["params"]}) | {
+        "n_samples": adata.n_obs,
+        _BYTES: bytearray(buffer.getbuffer()),
+    }
+
+
+def _restore(adata: ad.AnnData, key: str, record: Mapping[str, Any]) -> None:
+    """Write it back; that of other genes or samples is left out."""
+    with h5py.File(io.BytesIO(bytes(record[_BYTES]))) as file:
+        if (len(file["cells"]), len(file["projections"])) == adata.shape:
+            adata.uns[key] = read_elem(file["record"])
+            adata.obsm[key] = read_elem(file["cells"])
+            adata.varm[key] = read_elem(file["projections"])
+        elif key != KEY:  # which is computed anew where it does not fit
+            log.warning(
+                Message(
+                    f"The structure under {shown(key)} is that of other genes or cells, and is "
+                    "left out."
+                )
+            )

@@ -1,0 +1,220 @@
+"""What a platform will measure of a panel, on numbers: efficiencies, codebooks, and a forecast.
+
+**Efficiencies**, from two assays of the same kinds of cells.  ``y_j``, the logarithm of a gene's
+mean count in the one over that in the other, has a sampling variance ``s_j²``.  True values are
+taken to be normal over the genes, with mean μ and variance τ² of largest marginal likelihood
+(empirical Bayes), so that a gene of few counts is drawn to μ, and one that was not measured has μ
+and τ.  Of a gene that is measured where it is not expressed, as probes also bind elsewhere and
+transcripts are taken for those of the next cell, means over types follow ``a + b m_t`` with
+``a, b ≥ 0``; a is background, and its share in the mean is the off-target share.
+
+**Codebooks**: which bits, the images of an instrument, a transcript of each gene lights up in.
+Where too many light up in one image they cannot be told apart.  The load of a bit is the sum over
+the genes of a panel whose codewords have it, linear in the genes.
+
+**A forecast**: counts of the reference as the platform would have counted them.  A molecule that
+was counted in the reference is detected with the efficiency d of its gene.  Where ``d > 1``,
+further molecules are drawn at the mean rate of the cell and those nearest to it.  Of the counts of
+a gene an off-target share is drawn at one rate for all cells.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import minimize_scalar
+from scipy.special import expit, logit
+
+from ..measures.cells import coordinates
+from ..measures.labels import label_scores
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from .._typing import Array, Index
+    from ..criterion.platform import Detection
+
+#: Counts that are added to those of a gene in the reference, so that its logarithm is finite.
+_HALF = 0.5
+#: Where τ is looked for.
+_SPREADS = (1e-3, 10.0)
+#: Draws of what is detected, and most cells that are looked at.
+_DRAWS, CELLS = 10, 4000
+#: Share of values that the interval of an efficiency or a forecast should hold.
+INTERVAL = 0.9
+#: Values that a recall of a draw could have had with other cells.
+_RESAMPLES = 200
+#: Standard deviation of the logit of a measured recall around its forecast, besides; the same in
+#: both pairs of ``benchmarks/results/forecast.md``.
+_DISCREPANCY = 1.7
+
+
+class Means(NamedTuple):
+    """Mean counts of genes over the cells of each type, and how well they are known."""
+
+    means: Array  #: Shape (n_types, n_genes).
+    variances: Array  #: The same shape.
+    n_cells: Array  #: Cells of each type, shape (n_types,).
+
+    def total(self, weights: Array) -> tuple[Array, Array]:
+        """Means over types of given weights, and their sampling variances."""
+        variances = np.maximum(self.variances, self.means) / self.n_cells[:, None]
+        return weights @ self.means, weights**2 @ variances
+
+
+@dataclass(frozen=True)
+class Efficiencies:
+    """Relative detection efficiencies, on a logarithmic scale."""
+
+    #: Mean and standard deviation of the logarithm, given the data, shape (n_genes,).
+    middle: Array
+    spread: Array
+    #: μ and τ: those of a gene that was not measured.
+    prior_middle: float
+    prior_spread: float
+
+
+def shrunk(ratios: Array, variances: Array) -> Efficiencies:
+    """Draw logarithms of ratios to their mean, the more the less is known of them."""
+
+    def middle(tau: float) -> float:
+        return float(np.average(ratios, weights=1.0 / (variances + tau**2)))
+
+    def deviance(log_tau: float) -> float:
+        total = variances + np.exp(2.0 * log_tau)
+        return float(np.sum(np.log(total) + (ratios - middle(np.exp(log_tau))) ** 2 / total))
+
+    found = minimize_scalar(deviance, bounds=np.log(_SPREADS), method="bounded")
+    tau = float(np.exp(found.x))
+    mu = middle(tau)
+    share = tau**2 / (tau**2 + variances)
+    spread = tau * np.sqrt(1.0 - share)
+    return Efficiencies(mu + share * (ratios - mu), spread, mu, tau)
+
+
+def estimated(here: Means, there: Means, weights: Array) -> Efficiencies:
+    """Efficiencies there, as a share of those here, in cells of given shares of the types."""
+    both = [one.total(weights) for one in (here, there)]
+    ratio = both[1][0].sum() / both[0][0].sum()
+    added = _HALF / here.n_cells.sum()  # draws a ratio to that of all counts
+    logs, variances = [], []
+    for (means, sampling), share, one in zip(both, (1.0, ratio), (here, there), strict=True):
+        means = means + added * share
+        logs.append(np.log(means))
+        variances.append((sampling + added * share / one.n_cells.sum()) / means**2)
+    return shrunk(logs[1] - logs[0], variances[0] + variances[1])
+
+
+def off_target(here: Means, there: Means, weights: Array) -> Array:
+    """Share of what is detected of each gene there that does not follow its types here."""
+    x, y = here.means, there.means
+    known = 1.0 / (y + (y.mean(axis=0) / np.maximum(x.mean(axis=0), _HALF * 1e-3)) * x + 1e-3)
+    known = known / known.sum(axis=0)
+    x_mean, y_mean = (known * x).sum(axis=0), (known * y).sum(axis=0)
+    varies = (known * (x - x_mean) ** 2).sum(axis=0)
+    slope = np.divide(
+        (known * (x - x_mean) * (y - y_mean)).sum(axis=0),
+        varies,
+        out=np.zeros_like(varies),
+        where=varies > 0,
+    )
+    background = np.maximum(y_mean - np.maximum(slope, 0.0) * x_mean, 0.0)
+    total = weights @ y
+    share = np.divide(background, total, out=np.zeros_like(total), where=total > 0)
+    return np.asarray(np.clip(share, 0.0, 1.0))
+
+
+def bits(
+    codebook: Mapping[str, str], genes: pd.Index
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return the bits of each gene, shape (n_genes, n_bits), and whether it has a codeword."""
+    n_bits = len(next(iter(codebook.values())))
+    known = np.asarray(genes.isin(list(codebook)))
+    found = np.zeros((len(genes), n_bits), dtype=bool)
+    found[known] = [[bit == "1" for bit in codebook[gene]] for gene in genes[known]]
+    return found, known
+
+
+def loads(words: NDArray[np.bool_], counts: Array) -> Array:
+    """Return the counts of each gene in each bit, shape (n_bits, n_genes)."""
+    return np.asarray(words.T * counts)
+
+
+def ends(values: Array, axis: int = 0) -> Array:
+    """Both ends of the interval, over the values along an axis."""
+    tail = (1.0 - INTERVAL) / 2.0
+    return np.asarray(np.quantile(values, [tail, 1.0 - tail], axis=axis))
+
+
+def of_labels(
+    counts: Array,
+    rates: Array,
+    codes: Index,
+    names: Sequence[str],
+    detection: Detection,
+    random_state: int | None,
+) -> tuple[pd.DataFrame, Array]:
+    """Predict how well nearest cells will predict the labels on a platform.
+
+    `counts` are those of the panel in the labelled cells of the reference, shape (n_cells,
+    n_genes), and `rates` their means over each cell and those nearest to it.  Returned are a row
+    per label with its recall and the ends of its interval, and the accuracy with those of its.
+    """
+    rng = np.random.default_rng(random_state)
+    works, drawn = detection.draws(counts.shape[1], _DRAWS, random_state)
+    present = np.unique(codes)
+    n_cells = np.bincount(codes)[present]
+    recalls, samples, accuracies = [], [], []
+    for work, efficiency in zip(works, drawn, strict=True):
+        seen = counted(counts, rates, efficiency * work, detection.off_target, rng)
+        where = coordinates(normalised(seen), np.arange(seen.shape[1]))
+        scores = label_scores(where, codes, names)
+        recall = scores.per_label["recall"].to_numpy()
+        hits = recall * n_cells
+        shape = (_RESAMPLES, len(present))
+        of_cells = rng.beta(hits + 0.5, n_cells - hits + 0.5, size=shape)
+        samples.append(expit(logit(of_cells) + _DISCREPANCY * rng.standard_normal(shape)))
+        recalls.append(recall)
+        accuracies.append(scores.accuracy)
+    sampled = np.concatenate(samples)
+    low, high = ends(sampled)
+    table = pd.DataFrame(
+        {
+            "n_cells": n_cells,
+            "recall": np.mean(recalls, axis=0),
+            "recall_low": low,
+            "recall_high": high,
+        },
+        index=pd.Index([names[code] for code in present], name="label"),
+    )
+    return table, np.array([np.mean(accuracies), *ends(sampled @ (n_cells / n_cells.sum()))])
+
+
+def counted(
+    counts: Array,
+    rates: Array,
+    efficiency: Array,
+    off_target: Array | None,
+    rng: np.random.Generator,
+) -> Array:
+    """Counts of a platform of some efficiencies, shape (n_cells, n_genes)."""
+    right = efficiency if off_target is None else efficiency * (1.0 - off_target)
+    seen = rng.binomial(np.rint(counts).astype(np.int64), np.minimum(right, 1.0))
+    seen = seen + rng.poisson(rates * np.maximum(right - 1.0, 0.0))
+    if off_target is not None:
+        wrong = efficiency * off_target * counts.mean(axis=0)
+        seen = seen + rng.poisson(np.broadcast_to(wrong, counts.shape))
+    return np.asarray(seen, dtype=np.float64)
+
+
+def normalised(counts: Array) -> Array:
+    """Logarithms of counts of a panel, with the same total in every cell that has any."""
+    totals = counts.sum(axis=1, keepdims=True)
+    some = totals[totals > 0]
+    most = float(np.median(some)) if len(some) else 1.0
+    return np.asarray(np.log1p(counts * (most / np.maximum(totals, 1.0))))

@@ -1,0 +1,352 @@
+"""Genes that arguments name."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import warnings
+
+import anndata as ad
+import numpy as np
+import pandas as pd
+import pytest
+import scanpy as sc
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from refusals import refused
+
+import glfs_bio
+from glfs_bio._anndata import names as genes
+from glfs_bio._anndata.names import PATTERNS, SOURCES, family
+from glfs_bio.errors import Caution, InvalidType, InvalidValue, NotFound, Refusal
+
+SYMBOLS = ["MT-ND1", "MT-CYB", "CD3D", "CD8A", "TBCE", "TBCE", "HLA-DRA", None]
+IDS = ["ENSG00000198888", "ENSG00000198727", *(f"ENSG9999999999{i}" for i in range(6))]
+
+
+def cells(names, **columns):
+    return ad.AnnData(np.ones((2, len(names))), var=pd.DataFrame(columns, index=names))
+
+
+@pytest.fixture
+def by_id():
+    return cells(IDS, symbol=SYMBOLS)
+
+
+@pytest.fixture
+def by_symbol():
+    names = ["MT-ND1", "MT-CYB", "CD3D", "CD8A", "TBCE", "RPS3", "HLA-DRA", "sex"]
+    return cells(names, mine=np.arange(8) < 2, ribosomal=np.arange(8) == 3, cell_cycle="G1")
+
+
+def rows(adata, asked, **options):
+    return list(np.flatnonzero(genes.gene_mask(adata, asked, "include", **options)))
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        (None, []),
+        ("CD3D", [2]),
+        (["CD8A", "CD3D", "CD3D"], [2, 3]),
+        (re.compile("^MT-"), [0, 1]),
+        ([re.compile("^CD"), "HLA-DRA"], [2, 3, 6]),
+        ("mine", [0, 1]),
+        ("mitochondrial", [0, 1]),
+        ("ribosomal", [3]),  # a column goes before a family
+        ("sex", [7]),  # and a gene before both
+        (pd.Index(["CD8A"]), [3]),
+        (pd.Series(["CD8A"]), [3]),
+        (np.array(["CD8A"]), [3]),
+    ],
+)
+def test_names_patterns_columns_families(by_symbol, asked, expected):
+    assert rows(by_symbol, asked) == expected
+
+
+def test_a_column_that_is_not_boolean_hides_no_family(by_symbol, caplog):
+    assert rows(by_symbol, "cell_cycle") == []
+    assert "cell_cycle" in caplog.text
+
+
+def test_a_column_with_missing_values(by_symbol):
+    by_symbol.var["some"] = pd.array([True, None, False] + [None] * 5, dtype="boolean")
+    assert rows(by_symbol, "some") == [0]
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ("CD3D", [2]),
+        ("TBCE", [4, 5]),
+        (IDS[3], [3]),
+        (["CD8A", IDS[2]], [2, 3]),
+        (re.compile("^MT-"), [0, 1]),
+        ("mitochondrial", [0, 1]),
+    ],
+)
+def test_symbols(by_id, asked, expected):
+    assert rows(by_id, asked, symbols="symbol") == expected
+
+
+def test_families_by_id_need_no_symbols(by_id):
+    assert rows(by_id, "mitochondrial") == [0, 1]
+    versions = cells(["ENSG00000198888.2", "ENSG00000000003.14"])
+    assert rows(versions, "mitochondrial") == [0]
+
+
+def test_families_of_another_species_by_id(caplog):
+    fish = cells([f"ENSDARG0000000{i:04}" for i in range(5)])
+    assert rows(fish, "tcr") == []
+    assert "tcr" in caplog.text
+
+
+def test_symbols_where_there_are_ids(by_id):
+    for asked in ("CD3D", re.compile("^CD3")):
+        with pytest.raises(Refusal) as caught:
+            rows(by_id, asked)
+        assert "symbols" in str(caught.value)
+    with refused(NotFound, "include") as caught:
+        rows(by_id, "ENSG00000000001")
+    assert "symbols" not in str(caught.value)
+
+
+def test_all_that_is_missing_at_once(by_symbol):
+    asked = ["CD8a", "nothing", "HLADRA", "CD3D", "mithochondrial", re.compile("^XY")]
+    with refused(NotFound, "include") as caught:
+        rows(by_symbol, asked)
+    told = str(caught.value)
+    names = ("CD8a", "nothing", "HLADRA", "mithochondrial", "^XY")
+    for name in (*names, "CD8A", "HLA-DRA", "mitochondrial"):
+        assert name in told
+    assert "re.compile" not in told
+
+
+def test_one_error_for_include_and_exclude(by_symbol):
+    with refused(NotFound, "include") as caught:
+        genes.choose(by_symbol, ["one"], ["two", re.compile("^three")])
+    for name in ("one", "two", "^three"):
+        assert name in str(caught.value)
+
+
+def test_what_looks_like_a_pattern_is_told_how(by_symbol):
+    with refused(NotFound, "include") as caught:
+        rows(by_symbol, "^MT-")
+    assert "re.compile" in str(caught.value)
+
+
+def test_a_version_of_an_id_is_near(by_id):
+    with refused(NotFound, "include") as caught:
+        rows(by_id, "ENSG00000198888.4")
+    assert "ENSG00000198888 " in f"{caught.value} ".replace(".", " ")
+
+
+def test_warn_and_ignore(by_symbol):
+    asked = ["CD8a", "CD3D", re.compile("^XY")]
+    with pytest.warns(Caution) as caught:
+        assert rows(by_symbol, asked, missing="warn") == [2]
+    assert len(caught) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert rows(by_symbol, asked, missing="ignore") == [2]
+        choice = genes.choose(by_symbol, None, asked, missing="ignore")
+    assert choice.missing == (asked[0], asked[2])
+
+
+def test_bad_arguments(by_symbol):
+    with refused(InvalidValue, "missing"):
+        rows(by_symbol, "CD3D", missing="drop")
+    with refused(NotFound, "symbols"):
+        rows(by_symbol, "CD3D", symbols="nope")
+    with refused(InvalidType, "include"):
+        rows(by_symbol, ["CD3D", 5])
+
+
+def test_many_unknown_names_are_told_fast(monkeypatch):
+    """Names that are near are looked for of a few only, and among a few."""
+    compared = []
+    matches = difflib.get_close_matches
+
+    def counted(word, pool, **options):
+        compared.append(len(pool))
+        return matches(word, pool, **options)
+
+    monkeypatch.setattr(difflib, "get_close_matches", counted)
+    names = [f"{a}{b}{i}" for a in "ABCDE" for b in "XYZ" for i in range(2000)]
+    unknown = [f"{name}Q" for name in names[::100]]
+    with refused(NotFound, "include"):
+        rows(cells(names), unknown)
+    assert len(compared) == genes.HINTS.compared < len(unknown)
+    assert max(compared) < len(names) / 4
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.sampled_from([*"abcdefgh"]), min_size=1))
+def test_any_list_of_names_is_found_or_told(asked):
+    adata = cells(["a", "b", "c", "d"])
+    known, unknown = {*asked} & {*"abcd"}, list(dict.fromkeys(x for x in asked if x not in "abcd"))
+    if not known:
+        with refused(InvalidValue, "panel"):
+            genes.panel(adata, asked, missing="ignore")
+        return
+    named = genes.panel(adata, asked, missing="ignore")
+    assert named.names == list(dict.fromkeys(asked))
+    assert named.absent == unknown
+    assert list(adata.var_names[named.genes]) == [x for x in named.names if x in known]
+
+
+@pytest.mark.parametrize("form", [list, tuple, pd.Index, pd.Series, np.array])
+def test_a_panel_of_names(by_symbol, form):
+    named = genes.panel(by_symbol, form(["CD8A", "MT-ND1", "CD8A"]))
+    assert list(named.genes) == [3, 0]
+    assert (named.names, named.absent, named.key) == (["CD8A", "MT-ND1"], [], None)
+
+
+def test_a_panel_by_symbol_has_all_rows_of_a_symbol(by_id):
+    named = genes.panel(by_id, ["TBCE", "CD3D", IDS[2]], symbols="symbol")
+    assert list(named.genes) == [4, 5, 2]
+    assert named.names == ["TBCE", "CD3D", IDS[2]]
+
+
+def test_a_panel_with_absent_genes(by_symbol):
+    with refused(NotFound, "mine"):
+        genes.panel(by_symbol, ["CD3D", "XX", "CD8a"], argument="mine")
+    with pytest.warns(Caution):
+        named = genes.panel(by_symbol, ["XX", "CD3D", "tcr"], missing="warn")
+    assert (list(named.genes), named.absent) == ([2], ["XX", "tcr"])
+    with refused(NotFound, "panel"):
+        genes.panel(by_symbol, ["CD3D", "tcr"])
+
+
+@pytest.mark.parametrize("missing", ["raise", "warn", "ignore"])
+def test_a_panel_without_any_gene(by_symbol, missing):
+    with refused(InvalidValue, "panel"):
+        genes.panel(by_symbol, ["cd3d"], missing=missing)
+
+
+def test_a_panel_in_a_column(by_symbol):
+    named = genes.panel(by_symbol, "mine")
+    assert (list(named.genes), named.names, named.key) == ([0, 1], ["MT-ND1", "MT-CYB"], None)
+    by_symbol.var["none"] = False
+    with refused(InvalidValue, "panel"):
+        genes.panel(by_symbol, "none")
+
+
+def test_one_gene_is_a_panel(by_symbol, by_id):
+    named = genes.panel(by_symbol, "TBCE")
+    assert (list(named.genes), named.names, named.key) == ([4], ["TBCE"], None)
+    assert list(genes.panel(by_id, "TBCE", symbols="symbol").genes) == [4, 5]
+    by_symbol.var["sex"] = np.arange(8) == 2
+    assert list(genes.panel(by_symbol, "sex").genes) == [2]  # a key goes before a gene
+
+
+def test_ranked_genes_of_groups_are_a_panel(pbmc):
+    sc.tl.rank_genes_groups(pbmc, "louvain", method="t-test", use_raw=False, key_added="ranked")
+    named = genes.panel(pbmc, "ranked")
+    by_group = pbmc.uns["ranked"]["names"]
+    expected = [name for group in by_group.dtype.names for name in by_group[group][:10]]
+    assert named.names == list(dict.fromkeys(expected))
+    assert list(pbmc.var_names[named.genes]) == named.names
+    assert named.key is None
+    with refused(NotFound, "panel"):
+        genes.panel(pbmc, "neighbors")
+
+
+def test_a_panel_in_a_file(by_symbol, tmp_path):
+    path = tmp_path / "panel.txt"
+    path.write_text("CD8A\nCD3D\nXX\n")
+    for given_path in (path, str(path)):
+        named = genes.panel(by_symbol, given_path, missing="ignore")
+        assert (list(named.genes), named.absent) == ([3, 2], ["XX"])
+    with refused(FileNotFoundError, "panel"):
+        genes.panel(by_symbol, tmp_path / "other.txt")
+
+
+def test_a_selection(pbmc):
+    glfs_bio.pp.select_genes(pbmc, 6, include=["LYZ", "CD3D"], key_added="mine")
+    named = genes.panel(pbmc, "mine")
+    ranks = pbmc.var["mine_rank"].to_numpy()[named.genes]
+    assert list(ranks) == [1, 2, 3, 4, 5, 6]
+    assert set(named.names[:2]) == {"LYZ", "CD3D"}
+    assert named.key == "mine"
+
+
+@pytest.mark.parametrize(
+    ("asked", "kind", "argument"),
+    [
+        ("nope", NotFound, "panel"),
+        ("nope.csv", NotFound, "panel"),
+        ([], InvalidValue, "panel"),
+        (["CD3D", 5], InvalidType, "panel"),
+        (5, InvalidType, "panel"),
+        (None, InvalidType, "panel"),
+        ({"CD3D": 1}, InvalidType, "panel"),
+        ([True, False], InvalidType, "panel"),
+    ],
+)
+def test_what_is_no_panel(by_symbol, asked, kind, argument):
+    with refused(kind, argument):
+        genes.panel(by_symbol, asked)
+
+
+IN = {
+    "mitochondrial": "MT-ND1 mt-Nd1 MT-RNR2 ENSG00000198888 ENSMUSG00000064341 ENSG00000198727.2",
+    "ribosomal": "RPS3 Rps3 RPLP0 RPSA RPS4Y1 RPL36AL RPS27A RPL13AP5 Rpl13a-ps1 FAU Uba52",
+    "haemoglobin": "HBA1 HBA2 HBB HBG2 HBM HBZ HBQ1 Hba-a1 Hbb-bs Hbb-b1 Hbq1b",
+    "tcr": "TRAC TRBC1 TRGC2 TRDC TRAV1-2 TRBV20-1 TRDJ1 TRGV9 TRAJ33 Trac Trbv19 Tcrg-C1",
+    "bcr": "IGHM IGHD IGHE IGHA1 IGHG4 IGKC IGLC2 IGHV3-23 IGKV1-5 IGLV2-14 IGHJ4 Ighm Ighg2c",
+    "sex": "XIST TSIX DDX3Y RPS4Y1 KDM5D Xist Eif2s3y Ddx3y ENSG00000229807",
+    "cell_cycle": "MKI67 TOP2A PCNA MCM5 Mki67 PIMREG FAM64A JPT1 HN1 CENPU MLF1IP",
+    "heat_shock": "HSPA1A HSPA8 HSP90AA1 HSP90B1 HSPB1 HSPD1 HSPE1 HSPH1 DNAJB1 Hspa1b",
+    "dissociation": "FOS Fos JUNB EGR1 HSPA1A Cyr61 CCN1 Ccrn4l NOCT MT2A Mt1 H3F3B H3-3B",
+}
+
+
+OUT = {
+    "mitochondrial": "MT1X MTOR MTCH2 ENSG00000141510",
+    "ribosomal": "RPS6KA1 Rps6kb1 RPS19BP1 MRPL12 RPSA-AS1 RPL34-DT RPS10-NUDT3 RPP40",
+    "haemoglobin": "HBEGF HBS1L HBP1 Hbegf HB",
+    "tcr": "TRADD TRAF2 TRAPPC1 TRDN TRDMT1 TRABD TRA2A TRAM1 TRAT1 TRD-AS1 TRAK1 TRANK1",
+    "bcr": "IGHMBP2 IGLL1 IGLL5 IGLON5 IGF1 IGFBP3 Ighmbp2",
+    "sex": "DDX3X RPS4X ZFX UTX",
+    "cell_cycle": "GAPDH CCND1",
+    "heat_shock": "HSPG2 HSPBP1 HSPBAP1 HSF1 DNAJC1 HSPE1-MOB4 DNAJA2-DT",
+    "dissociation": "GAPDH FOSL1 MT1X",
+}
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_members(name):
+    members = family(name)
+    assert [gene for gene in IN[name].split() if gene not in members] == []
+    assert [gene for gene in OUT[name].split() if gene in members] == []
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_every_family_has_a_source_and_ids_of_both_species(name):
+    members = family(name)
+    assert re.search(r"\((19|20)\d\d\)|HGNC", SOURCES[name])
+    kinds = {re.fullmatch(r"(ENSG|ENSMUSG)\d{11}", gene)[1] for gene in members.ids}
+    assert kinds == {"ENSG", "ENSMUSG"}
+
+
+def test_every_pattern_is_of_a_family():
+    assert set(PATTERNS) < set(SOURCES)
+
+
+def test_ids_and_symbols_agree(real):
+    """On blood cells with both; only the id tells a gene whose name was that of a clone."""
+    var = real("pbmc3k_2638").var
+    pairs = list(zip(var.index, var["gene_ids"].astype(str), strict=True))
+    for name in SOURCES:
+        members = family(name)
+        by_symbol = {symbol for symbol, _ in pairs if symbol in members}
+        by_id = {symbol for symbol, ensembl in pairs if ensembl in members}
+        assert by_symbol <= by_id
+        assert all(re.search(r"\.\d+$", symbol) for symbol in by_id - by_symbol)
+        assert by_symbol or name in {"tcr", "bcr"}  # this annotation has no segments
+
+
+def test_the_size_of_what_is_known():
+    assert len({gene for gene in family("mitochondrial").ids if "MUS" in gene}) == 37
+    assert len({gene for gene in family("mitochondrial").ids if "MUS" not in gene}) == 37

@@ -1,0 +1,118 @@
+"""Passes over rows: whatever holds the matrix, the numbers are those of the matrix."""
+
+from __future__ import annotations
+
+import dask.array as da
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from refusals import refused
+from scipy import sparse
+
+from glfs_bio.data import matrix as rows
+from glfs_bio.data.matrix import RowMatrix, is_sparse, moments, no_rows
+from glfs_bio.errors import InvalidType, InvalidValue
+
+
+def values(seed, n_cells=23, n_genes=9):
+    rng = np.random.default_rng(seed)
+    return rng.poisson(0.7, (n_cells, n_genes)) * rng.random(n_genes)
+
+
+def part(block, rows, weights):
+    product = block @ weights
+    return (block.T @ product, np.array(float(rows.stop - rows.start))), product
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_sweep_is_the_product(holder):
+    x, weights = values(0), np.random.default_rng(1).normal(size=(9, 2))
+    (total, count), rows = RowMatrix(holder(x)).sweep(part, weights)
+    np.testing.assert_allclose(total, x.T @ (x @ weights))
+    np.testing.assert_allclose(rows, x @ weights)
+    assert count == 23
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_some_cells_and_genes(holder):
+    x = values(1)
+    cells, genes = np.array([0, 3, 8, 9, 21]), np.array([1, 2, 7])
+    some = RowMatrix(RowMatrix(holder(x), genes=np.array([0, 1, 2, 7])), cells, np.array([1, 2, 3]))
+    assert some.shape == (5, 3)
+    *_, taken = moments(some, np.array([1, 4]))
+    dense = taken.toarray() if sparse.issparse(taken) else taken
+    np.testing.assert_allclose(dense, x[np.ix_([3, 21], genes)])
+    first = some.first(2) if some.in_memory else RowMatrix(holder(x)).first(2)
+    assert first.shape[0] == 2
+
+
+@settings(max_examples=10, deadline=None)
+@given(
+    seed=st.integers(0, 10_000),
+    n_cells=st.integers(3, 40),
+    n_genes=st.integers(1, 9),
+    block=st.integers(4, 200),
+)
+def test_moments_do_not_depend_on_blocks(holders, seed, n_cells, n_genes, block):
+    x = values(seed, n_cells, n_genes) + 1e3
+    x[:, 0] = 0.1
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("DENSE_BLOCK", "SPARSE_READ", "SPARSE_BLOCK"):
+            patch.setattr(rows, name, block)
+        for hold in holders.values():
+            mean, variance, taken = moments(RowMatrix(hold(x)), np.array([1]))
+            np.testing.assert_allclose(mean, x.mean(axis=0), rtol=1e-12)
+            # less than 1e-12 of the mean square may be rounding, and is none
+            np.testing.assert_allclose(variance, x.var(axis=0), rtol=1e-5, atol=2e-6)
+            assert variance[0] == 0.0
+            assert taken.shape == (1, n_genes)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_values_that_are_not_finite_are_found(holder, bad):
+    x = values(2)
+    x[20, 4] = bad
+    with refused(InvalidValue, "X"):
+        moments(RowMatrix(holder(x)))
+
+
+def test_duplicate_entries_are_summed():
+    twice = sparse.csr_array((np.ones(4), np.zeros(4, dtype=int), np.array([0, 2, 3, 4])), (3, 1))
+    mean, variance, _ = moments(RowMatrix(twice))
+    np.testing.assert_allclose([mean[0], variance[0]], [4 / 3, 2 / 9])
+    assert twice.nnz == 4
+
+
+def test_matrix_by_genes_in_a_file_is_refused(holders):
+    with refused(InvalidType, "X"):
+        RowMatrix(holders["file"](sparse.csc_matrix(values(0))))
+
+
+def test_dask_sums_are_a_tree_and_wait_for_nothing():
+    x = values(3)
+    lazy = da.from_array(x, chunks=(1, 9))
+    (total,), _ = RowMatrix(lazy).sweep(lambda block, rows: ((block.sum(axis=0),), no_rows(block)))
+    np.testing.assert_allclose(total, x.sum(axis=0))
+
+
+def test_a_matrix_object(clusters):
+    with pytest.warns(PendingDeprecationWarning):  # NumPy's own
+        cells = RowMatrix(np.matrix(clusters))
+    assert type(cells.source) is np.ndarray
+    np.testing.assert_array_equal(cells.source, clusters)
+
+
+def counts_like(share):
+    rng = np.random.default_rng(0)
+    return sparse.csr_array(
+        rng.lognormal(1.0, size=(300, 700)) * (rng.uniform(size=(300, 700)) < share)
+    )
+
+
+def test_zeros_count_whether_stored_or_not():
+    x = counts_like(0.9)
+    assert not is_sparse(x)
+    x.data[x.data < 4.0] = 0.0
+    assert is_sparse(x)
+    assert is_sparse(x.toarray())

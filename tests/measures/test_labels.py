@@ -1,0 +1,174 @@
+"""Labels predicted by nearest cells, against scikit-learn and by hand."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from refusals import refused
+from sklearn.metrics import accuracy_score, confusion_matrix, f1_score, fbeta_score
+
+from glfs_bio.errors import InvalidValue
+from glfs_bio.measures.cells import coordinates, nearest
+from glfs_bio.measures.labels import combination, label_scores, singles
+
+
+@pytest.fixture
+def blood(pbmc):
+    """Coordinates in twenty genes, codes and names of the cell types."""
+    panel = np.argsort(-pbmc.X.toarray().var(axis=0))[:20]
+    codes, names = pd.factorize(pbmc.obs["bulk_labels"].astype(str), sort=True)
+    return coordinates(pbmc.X, panel), codes, list(names)
+
+
+def test_against_scikit_learn(blood):
+    where, codes, names = blood
+    scores = label_scores(where, codes, names)
+    assert scores.accuracy == accuracy_score(codes, scores.predicted)
+    assert scores.macro_f1 == pytest.approx(f1_score(codes, scores.predicted, average="macro"))
+    np.testing.assert_array_equal(scores.confusion, confusion_matrix(codes, scores.predicted))
+    table = scores.per_label
+    assert list(table.index) == names
+    np.testing.assert_array_equal(table["n_cells"], np.bincount(codes))
+    np.testing.assert_allclose(table["f1"], f1_score(codes, scores.predicted, average=None))
+    rare = np.bincount(codes) <= 0.05 * 700
+    np.testing.assert_array_equal(table["rare"], rare)
+    assert scores.rare_f1 == pytest.approx(table["f1"][rare].mean())
+
+
+def test_neighbors_at_hand_are_used(blood):
+    where, codes, names = blood
+    scores = label_scores(where, codes, names, near=nearest(where))
+    np.testing.assert_array_equal(scores.predicted, label_scores(where, codes, names).predicted)
+    few = label_scores(where, codes, names, near=nearest(where, 3))
+    np.testing.assert_array_equal(
+        few.predicted, label_scores(where, codes, names, n_neighbors=3).predicted
+    )
+
+
+def test_votes_are_those_of_the_benchmarks(blood):
+    """Where no two labels have equally many votes."""
+    where, codes, names = blood
+    around = codes[nearest(where)]
+    votes = np.stack([(around == code).sum(axis=1) for code in range(len(names))], axis=1)
+    clear = np.sum(votes == votes.max(axis=1, keepdims=True), axis=1) == 1
+    assert clear.mean() > 0.9
+    predicted = label_scores(where, codes, names).predicted
+    np.testing.assert_array_equal(predicted[clear], votes.argmax(axis=1)[clear])
+
+
+def test_equally_many_votes_go_to_the_nearest():
+    where = np.array([0.0, 1.0, -2.0, 4.0, -8.0])[:, None]
+    codes = np.array([0, 1, 0, 0, 1])
+    assert label_scores(where, codes, ["a", "b"], n_neighbors=2).predicted[0] == 1
+    assert label_scores(where, 1 - codes, ["a", "b"], n_neighbors=2).predicted[0] == 0
+
+
+def test_cells_without_labels_are_left_out(blood):
+    """They neither count nor vote."""
+    where, codes, names = blood
+    some = codes.copy()
+    some[::3] = -1
+    scores = label_scores(where, some, names, near=nearest(where))
+    labelled = some >= 0
+    alone = label_scores(where[labelled], codes[labelled], names)
+    np.testing.assert_array_equal(scores.predicted[labelled], alone.predicted)
+    assert (scores.predicted[~labelled] == -1).all()
+    pd.testing.assert_frame_equal(scores.per_label, alone.per_label)
+    assert scores.confusion.to_numpy().sum() == labelled.sum()
+
+
+def test_confused_labels_are_named():
+    """Two labels in one place, one elsewhere."""
+    rng = np.random.default_rng(0)
+    where = np.r_[rng.normal(size=(90, 2)), rng.normal(size=(30, 2)) + 50.0]
+    codes = np.r_[np.zeros(80, int), np.ones(10, int), np.full(30, 3)]
+    scores = label_scores(where, codes, ["common", "hidden", "without cells", "apart"])
+    table = scores.per_label
+    assert list(table.index) == ["common", "hidden", "apart"]
+    assert table.loc["hidden", "confused_with"] == "common"
+    assert table.loc["hidden", "recall"] + table.loc["hidden", "confused_share"] == 1.0
+    assert scores.confusion.loc["apart", "apart"] == 30
+    assert pd.isna(table.loc["apart", "confused_with"])
+    assert table.loc["apart", "confused_share"] == 0.0
+    assert not table["rare"].any()
+    assert np.isnan(scores.rare_f1)
+
+
+@pytest.mark.parametrize("n_cells", [1, 2, 8, 9])
+def test_labels_of_few_cells_take_part(n_cells):
+    """However far they are from the others: nine cells can be recalled, eight cannot."""
+    rng = np.random.default_rng(0)
+    where = np.r_[rng.normal(size=(80, 2)), rng.normal(size=(n_cells, 2)) + 50.0]
+    codes = np.r_[np.zeros(80, int), np.ones(n_cells, int)]
+    row = label_scores(where, codes, ["many", "few"]).per_label.loc["few"]
+    assert row["n_cells"] == n_cells
+    assert row["recall"] == (n_cells == 9)
+    assert row["too_few"] == (n_cells < 9)
+
+
+def test_labels_that_cannot_be_used(blood):
+    where, codes, names = blood
+    with refused(InvalidValue, "codes"):
+        label_scores(where, codes[1:], names)
+    with refused(InvalidValue, "codes"):
+        label_scores(where, np.full(700, -1), names)
+
+
+BETA = 0.5
+
+
+@pytest.fixture(scope="module")
+def cells():
+    """80 cells of three labels × 6 genes, the last of which is constant."""
+    rng = np.random.default_rng(0)
+    codes = np.repeat([0, 1, 2], [40, 25, 15])
+    means = np.array(
+        [[3.0, 0.2, 1.0, 1.0, 0.5], [0.2, 2.0, 1.0, 2.0, 0.5], [0.3, 2.0, 2.5, 0.1, 0.5]]
+    )
+    values = rng.poisson(means[codes]).astype(float)
+    return np.column_stack([values, np.ones(80)]), codes
+
+
+def best_by_hand(values, belongs):
+    """Largest F-beta over all thresholds that leave some cells off."""
+    thresholds = np.unique(values)[1:]
+    return max(fbeta_score(belongs, values >= t, beta=BETA) for t in thresholds)
+
+
+def test_single_genes(cells):
+    values, codes = cells
+    single = singles(values, codes, 3, BETA)
+    for label in range(3):
+        belongs = codes == label
+        for gene in range(5):
+            x = values[:, gene]
+            assert single.f_beta[label, gene] == pytest.approx(best_by_hand(x, belongs))
+            on = x >= single.threshold[label, gene]
+            assert single.precision[label, gene] == pytest.approx(belongs[on].mean())
+            assert single.recall[label, gene] == pytest.approx(on[belongs].mean())
+    assert np.isnan(single.f_beta[:, 5]).all()
+    np.testing.assert_allclose(single.on_target.sum(axis=0), 1.0)
+
+
+def test_combinations(cells):
+    values, codes = cells
+    single = singles(values, codes, 3, BETA)
+    for label in range(3):
+        belongs = codes == label
+        found = combination(values, belongs, single, label, 3, BETA)
+        on = values >= single.threshold[label]
+        every = [
+            fbeta_score(belongs, on[:, some].all(axis=1), beta=BETA, zero_division=0.0)
+            for size in (1, 2, 3)
+            for some in combinations(range(5), size)
+        ]
+        assert found.f_beta == pytest.approx(max(every))
+        assert found.f_beta == pytest.approx(
+            fbeta_score(belongs, on[:, found.genes].all(axis=1), beta=BETA)
+        )
+        assert (np.diff(single.f_beta[label, found.genes]) <= 0).all()
+        alone = combination(values, belongs, single, label, 1, BETA)
+        assert alone.f_beta == pytest.approx(np.nanmax(single.f_beta[label]))

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib import pyplot as plt
+from pictures import SETS
+
+from glfs_bio import Platform, pp, tl
+
+PANEL = ["CD3D", "CD79A", "NKG7", "LYZ", "FCER1A"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _agg():
+    before = mpl.get_backend()
+    plt.switch_backend("agg")
+    yield
+    plt.switch_backend(before)
+
+
+@pytest.fixture(autouse=True)
+def _closed():
+    """Every figure is closed again, and no setting of matplotlib has changed."""
+    before = dict(mpl.rcParams)
+    yield
+    plt.close("all")
+    assert dict(mpl.rcParams) == before
+
+
+@pytest.fixture(scope="session")
+def _panel(_pbmc):
+    adata = _pbmc.copy()
+    pp.select_genes(adata, 10)
+    pp.select_genes(adata, 200, key_added="many")
+    pp.select_genes(adata, 10, objective="exact", key_added="paper")
+    tl.enrich(adata, SETS)
+    rng = np.random.default_rng(0)
+    frequency = np.where(adata.var["many_selected"], 0.8, 0.0)
+    adata.var["glfs_stability_frequency"] = frequency + 0.2 * adata.var["glfs_selected"]
+    jaccard = rng.uniform(0.3, 0.7, (20, 20))
+    jaccard = (jaccard + jaccard.T) / 2
+    np.fill_diagonal(jaccard, 1.0)
+    adata.uns["glfs_stability"] = {
+        "jaccard": jaccard,
+        "mean_jaccard": 0.5,
+        "n_genes": np.full(20, 200),
+    }
+    adata.var["symbol"] = [f"symbol{i}" for i in range(adata.n_vars)]
+    return adata
+
+
+@pytest.fixture
+def panel(_panel):
+    return _panel.copy()
+
+
+@pytest.fixture(scope="session")
+def _judged(_pbmc):
+    adata = _pbmc.copy()
+    tl.evaluate_panel(adata, PANEL, "bulk_labels", platform=Platform(failure=0.2))
+    tl.evaluate_panel(adata, PANEL, n_random=0, key_added="plain")
+    tl.curve(adata, 20, "bulk_labels", sizes=[5, 10, 20])
+    tl.curve(adata, 8, key_added="short")
+    panels = {"ours": PANEL, "theirs": [*PANEL[:2], "GNLY", "HLA-DRA"], "$a$ " * 20: ["LYZ"]}
+    tl.compare_panels(adata, panels, "bulk_labels")
+    return adata
+
+
+@pytest.fixture
+def judged(_judged):
+    return _judged.copy()
+
+
+@pytest.fixture(scope="session")
+def evaluated(_pbmc):
+    adata = _pbmc.copy()
+    pp.select_genes(adata, 12)
+    tl.evaluate_panel(adata, "glfs", "bulk_labels", n_random=2)
+    tl.curve(adata, 15, "bulk_labels", sizes=[5, 10])
+    tl.compare_panels(adata, {"ours": "glfs", "theirs": ["LYZ", "CD3D", "NKG7"]}, "bulk_labels")
+    tl.enrich(adata, {"MHC": ["HLA-DRA", "HLA-DRB1", "CD74"], "T": ["CD3D", "CD3E"]})
+    return adata

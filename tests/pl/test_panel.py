@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.colors import same_color
+from pictures import best_first, drawn, labels_apart
+from refusals import refused
+from scipy import sparse
+
+from glfs_bio import io as glfs_io
+from glfs_bio import pl, pp, tl
+from glfs_bio.errors import InvalidValue, NotFound
+from glfs_bio.pl._figure import MUTED
+from glfs_bio.pp import select_genes
+
+
+@pytest.fixture
+def mapped(pbmc, monkeypatch):
+    pp.select_genes(pbmc, 6)
+    monkeypatch.setattr("glfs_bio._anndata.umap._umap", lambda cells, _: pbmc.obsm["X_umap"])
+    tl.panel_umap(pbmc)
+    monkeypatch.undo()
+    return pbmc
+
+
+def test_panel_beside_all_genes(panel):
+    panel = panel[::5].copy()
+    before = set(panel.obsm), set(panel.uns), list(panel.obs)
+    left, right = pl.panel(panel, "bulk_labels", show=False)
+    assert [left.get_title(), right.get_title()] == ["all 765 genes", "panel of 10 genes"]
+    points = left.collections[0].get_offsets()
+    assert {tuple(p) for p in np.round(points, 4)} == {
+        tuple(p) for p in np.round(panel.obsm["X_umap"], 4)
+    }
+    assert right.collections[0].get_offsets().shape == (140, 2)
+    categories = list(panel.obs["bulk_labels"].cat.categories)
+    assert [text.get_text() for text in right.get_legend().get_texts()] == categories
+    assert left.get_legend() is None
+    assert (set(panel.obsm), set(panel.uns), list(panel.obs)) == before
+
+
+def test_umap_of_all_genes_where_there_is_none(panel):
+    small = panel[::5].copy()
+    del small.obsm["X_umap"]
+    first = pl.panel(small, show=False)[0].collections[0].get_offsets()
+    again = pl.panel(small, show=False)[0].collections[0].get_offsets()
+    np.testing.assert_array_equal(first, again)
+    del small.uns["neighbors"]
+    other = pl.panel(small, key="many", show=False)[0].collections[0].get_offsets()
+    assert other.shape == first.shape
+    assert not np.allclose(first, other)
+
+
+def test_heatmap_groups_and_orders(panel):
+    panel.uns.pop("bulk_labels_colors", None)
+    axes = pl.panel(panel, "bulk_labels", kind="heatmap", show=False)
+    image = axes["heatmap_ax"].images[0].get_array()
+    assert image.shape[1] == 10
+    assert image.min() == 0
+    assert image.max() == 1
+    genes = [label.get_text() for label in axes["heatmap_ax"].get_xticklabels()]
+    assert set(genes) == set(best_first(panel).index)
+    means = panel[:, genes].to_df().groupby(panel.obs["bulk_labels"], observed=True).mean()
+    highest = means.to_numpy().argmax(axis=0)
+    assert (np.diff(highest) >= 0).all()
+    assert labels_apart(axes["groupby_ax"].get_yticklabels())
+    colours = axes["groupby_ax"].images[0].get_cmap()(np.arange(10))
+    assert all(same_color(a, b) for a, b in zip(colours, MUTED, strict=True))
+
+
+def test_dotplot_in_rows(panel):
+    one = pl.panel(panel, "bulk_labels", kind="dotplot", symbols="symbol", show=False)
+    assert len(one) == 1
+    genes = [label.get_text() for label in one[0]["mainplot_ax"].get_xticklabels()]
+    assert set(genes) == set(best_first(panel)["symbol"])
+    rows = pl.panel(panel, "bulk_labels", kind="dotplot", key="many", show=False)
+    assert [len(row["mainplot_ax"].get_xticklabels()) for row in rows] == [50] * 4
+    assert labels_apart(*(row["mainplot_ax"].get_xticklabels() for row in rows))
+    assert len(pl.panel(panel, "bulk_labels", kind="dotplot", n_genes=5, show=False)) == 1
+
+
+def test_the_layer_of_the_selection_is_shown(panel):
+    panel.layers["logged"] = panel.X.copy()
+    select_genes(panel, 5, layer="logged", key_added="layer")
+    panel.X = sparse.csr_matrix(panel.shape, dtype=np.float32)
+    axes = pl.panel(panel, "bulk_labels", kind="heatmap", key="layer", show=False)
+    assert axes["heatmap_ax"].images[0].get_array().max() == 1
+
+
+def test_many_groups_keep_scanpys_colours(panel):
+    panel.obs["many_groups"] = pd.Categorical([f"t{i % 14}" for i in range(700)])
+    axes = pl.panel(panel, "many_groups", kind="heatmap", show=False)
+    assert len(axes["groupby_ax"].get_yticklabels()) == 14
+
+
+def test_several_columns_and_genes(mapped):
+    axes = pl.panel(mapped, ["bulk_labels", "percent_mito", "CD3D"], show=False)
+    assert len(axes) == 6
+    drawn()
+    with refused(NotFound, "labels"):
+        pl.panel(mapped, ["bulk_labels", "nothing"], show=False)
+    with refused(InvalidValue, "labels"):
+        pl.panel(mapped, ["bulk_labels", "phase"], kind="dotplot", show=False)
+
+
+@pytest.mark.parametrize("kind", ["umap", "heatmap", "dotplot"])
+def test_a_column_called_like_a_gene(mapped, kind, tmp_path):
+    gene = mapped.var["glfs_rank"].idxmin()
+    mapped.obs[gene] = mapped.obs["bulk_labels"]
+    pl.panel(mapped, gene, kind=kind, show=False)
+    drawn()
+    if kind == "umap":
+        glfs_io.write_report(mapped, tmp_path / "report.html", labels=gene)
+
+
+@pytest.mark.parametrize("kind", ["umap", "heatmap", "dotplot"])
+def test_two_dollars_are_no_formula(mapped, kind):
+    mapped.obs["odd"] = pd.Categorical(np.where(np.arange(700) % 2, r"$\frac$", "a $ b"))
+    best = mapped.var["glfs_rank"].idxmin()
+    mapped.var["symbol"] = [r"$\sum_$" if name == best else name for name in mapped.var_names]
+    pl.panel(mapped, "odd", kind=kind, symbols="symbol", show=False)
+    drawn()
+
+
+@pytest.mark.parametrize("kind", ["umap", "heatmap", "dotplot"])
+def test_panels_with_title_palette_and_size(mapped, kind):
+    options = {"title": "Blood", "figsize": (9, 4), "palette": "tab20", "cmap": "magma"}
+    axes = pl.panel(mapped, "bulk_labels", kind=kind, show=False, **options)
+    figure = axes if kind == "heatmap" else axes[0]
+    figure = next(iter(figure.values())).figure if isinstance(figure, dict) else figure.figure
+    assert figure.get_suptitle() == "Blood"
+    np.testing.assert_allclose(figure.get_size_inches(), [9, 4])
+    drawn()
+    with refused(InvalidValue, "palette"):
+        pl.panel(mapped, "bulk_labels", kind=kind, palette=["red"], show=False)
+
+
+def test_a_umap_needs_cells(mapped):
+    few = mapped[:4].copy()
+    del few.obsm, few.uns["neighbors"]
+    with refused(InvalidValue, "adata"):
+        pl.panel(few, show=False)

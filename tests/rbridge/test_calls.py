@@ -1,0 +1,638 @@
+"""Calls from R: the records and columns that Python writes, to the last digits."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import scanpy as sc
+from refusals import refused
+
+from glfs_bio import Limits, Platform, Preserve, io, pp, rbridge, tl
+from glfs_bio.errors import InvalidType
+from glfs_bio.glfs2014 import Exact
+from glfs_bio.rbridge import calls, values, words
+from glfs_bio.rbridge.objects import record_for_r
+
+EXAMPLE = Path(__file__).parents[2] / "r_bridge" / "examples" / "pbmc3k.R"
+PANEL = ["CD3D", "CD79A", "NKG7", "LYZ", "FCER1A"]
+GROUPS = "bulk_labels"
+COST = {"CD79A": 3.0, "LYZ": 2.5}
+#: Genes that a vendor has, by names of today, with their numbers of probes.
+VENDOR = pd.DataFrame(
+    {
+        "symbol": [
+            *("CD3D", "CD79A", "NKG7", "LYZ", "FCER1A", "SEPTIN7", "GNLY", "CD74", "CST3", "IL32"),
+            *("HLA-DRA", "FCGR3A", "LST1", "S100A4", "MS4A1", "CD8A", "PPBP", "GZMB"),
+        ],
+        "probe_count": [9, 1, *[9] * 16],
+    }
+)
+
+#: The seed of Python, and what R makes of a record, for Python to read.
+PLAIN = """
+for (name in paste0("glfs_", c("evaluate_panel", "compare_panels", "stability", "classify")))
+    local({
+        called <- getExportedValue("glfsbio", name)
+        assign(name, function(...) called(..., random_state = 0), globalenv())
+    })
+glfs_joined <- function(x)
+    if (is(x, "AtomicList")) vapply(as.list(x), paste, "", collapse = "|") else x
+glfs_plain <- function(x) {
+    if (is(x, "DFrame")) {
+        x[] <- lapply(x, glfs_joined)
+        glfsbio:::plain_table(x, rownames(x))
+    }
+    else if (is.matrix(x)) glfsbio:::plain_dense(unname(x))
+    else if (is.list(x)) glfsbio:::plain_list(lapply(x, glfs_plain), names(x))
+    else if (is.character(x)) glfsbio:::plain_strings(x)
+    else x
+}
+"""
+
+#: R, and the same in Python: expression and call; keys of the record and prefixes of columns
+CALLS = {
+    "evaluate": (
+        """glfs_evaluate_panel(x, panel, 'bulk_labels', counts_layer = 'counts',
+            platform = glfs_platform(failure = 0.1))""",
+        lambda adata: tl.evaluate_panel(
+            adata, PANEL, GROUPS, counts_layer="counts", platform=Platform(failure=0.1)
+        ),
+        "glfs_evaluation",
+    ),
+    "evaluate a selection": (
+        "glfs_evaluate_panel(x, n_random = 3, key_added = 'ours')",
+        lambda adata: tl.evaluate_panel(adata, n_random=3, key_added="ours"),
+        "ours",
+    ),
+    "extend": (
+        """glfs_extend_panel(x, c(panel, 'nothing'), labels = 'bulk_labels',
+            limits = glfs_limits(budget = 14, cost = cost), exclude = 'ribosomal')""",
+        lambda adata: tl.extend_panel(
+            adata,
+            [*PANEL, "nothing"],
+            labels=GROUPS,
+            limits=Limits(budget=14, cost=dict.fromkeys(adata.var_names, 1.0) | COST),
+            exclude="ribosomal",
+        ),
+        "glfs_extended",
+    ),
+    "substitutes": (
+        "glfs_substitutes(x, panel, 'LYZ', 3, min_score = 0.5)",
+        lambda adata: tl.substitutes(adata, PANEL, ["LYZ"], 3, min_score=0.5),
+        "glfs_substitutes",
+    ),
+    "explain": (
+        "glfs_explain_panel(x, panel, 'bulk_labels', n_labels = 2)",
+        lambda adata: tl.explain_panel(adata, PANEL, GROUPS, n_labels=2),
+        "glfs_explanation",
+    ),
+    "compare": (
+        "glfs_compare_panels(x, list(ours = 'glfs', theirs = panel, one = list('LYZ')))",
+        lambda adata: tl.compare_panels(adata, {"ours": "glfs", "theirs": PANEL, "one": ["LYZ"]}),
+        "glfs_comparison",
+    ),
+    "curve": (
+        "glfs_curve(x, 12, 'bulk_labels', sizes = 5, limits = glfs_limits(max_mean = 2.5))",
+        lambda adata: tl.curve(adata, 12, GROUPS, sizes=[5], limits=Limits(max_mean=2.5)),
+        "glfs_curve",
+    ),
+    "limits": (
+        """glfs_select_genes(x, 12, key_added = 'limited',
+            exclude = c('mitochondrial', 'ribosomal', 'cd3'),
+            platform = glfs_platform(failure = c(CD79A = 0.5), efficiency = 0.5),
+            limits = glfs_limits(counts_layer = 'counts',
+                max_total_per_type = c('CD19+ B' = 60, 'CD56+ NK' = 40), groupby = 'bulk_labels',
+                families = list(one = 'CST3', hla = c('HLA-DRA', 'HLA-DRB1')), per_family = 1,
+                priority = c(LYZ = 2), per_type = 1))""",
+        lambda adata: pp.select_genes(
+            adata,
+            12,
+            key_added="limited",
+            exclude=["mitochondrial", "ribosomal", "cd3"],
+            platform=Platform(failure={"CD79A": 0.5}, efficiency=0.5),
+            limits=Limits(
+                counts_layer="counts",
+                max_total_per_type={"CD19+ B": 60, "CD56+ NK": 40},
+                groupby=GROUPS,
+                families={"one": ["CST3"], "hla": ["HLA-DRA", "HLA-DRB1"]},
+                per_family=1,
+                priority={"LYZ": 2},
+                per_type=1,
+            ),
+        ),
+        "limited",
+    ),
+    "what to keep": (
+        """glfs_select_genes(x, 8, key_added = 'preserved', cell_weights = 'bulk_labels',
+            preserve = list(structure = 1, expression = 2, bulk_labels = 2, PCA = 0.5))""",
+        lambda adata: pp.select_genes(
+            adata,
+            8,
+            key_added="preserved",
+            cell_weights=GROUPS,
+            preserve={"structure": 1, "expression": 2, GROUPS: 2, "X_pca": 0.5},
+        ),
+        "preserved",
+    ),
+    "one gene to keep": (
+        """glfs_evaluate_panel(
+            glfs_select_genes(x, 4, key_added = 'one', preserve = list('CD3D')), 'one',
+            n_random = 2)""",
+        lambda adata: (
+            pp.select_genes(adata, 4, key_added="one", preserve=["CD3D"]),
+            tl.evaluate_panel(adata, "one", n_random=2),
+        ),
+        "glfs_evaluation",
+    ),
+    "evaluate by what to keep": (
+        """glfs_evaluate_panel(x, panel, n_random = 2, preserve = c(bulk_labels = 1),
+            cell_weights = 'bulk_labels')""",
+        lambda adata: tl.evaluate_panel(
+            adata, PANEL, n_random=2, preserve=Preserve({GROUPS: 1}, cell_weights=GROUPS)
+        ),
+        "glfs_evaluation",
+    ),
+    "extend by what to keep": (
+        "glfs_extend_panel(x, panel, 2, preserve = c('NKG7', 'GNLY', 'CST3'))",
+        lambda adata: tl.extend_panel(adata, PANEL, 2, preserve=["NKG7", "GNLY", "CST3"]),
+        "glfs_extended",
+    ),
+    "substitutes by what to keep": (
+        "glfs_substitutes(x, panel, 'LYZ', preserve = 'bulk_labels')",
+        lambda adata: tl.substitutes(adata, PANEL, ["LYZ"], preserve=GROUPS),
+        "glfs_substitutes",
+    ),
+    "markers": (
+        "glfs_markers(x, panel, 'bulk_labels', n_markers = 2)",
+        lambda adata: tl.markers(adata, PANEL, GROUPS, n_markers=2),
+        "glfs_markers",
+    ),
+    "explain by what to keep": (
+        "glfs_explain_panel(x, panel, preserve = 'PCA')",
+        lambda adata: tl.explain_panel(adata, PANEL, preserve="X_pca"),
+        "glfs_explanation",
+    ),
+    "compare by what to keep": (
+        "glfs_compare_panels(x, list(a = panel, b = 'cd3'), preserve = 'bulk_labels')",
+        lambda adata: tl.compare_panels(adata, {"a": PANEL, "b": "cd3"}, preserve=GROUPS),
+        "glfs_comparison",
+    ),
+    "curve of what to keep": (
+        "glfs_curve(x, 5, preserve = 'cd3', cell_weights = 'bulk_labels')",
+        lambda adata: tl.curve(adata, 5, preserve=Preserve("cd3", cell_weights=GROUPS)),
+        "glfs_curve",
+    ),
+    "stability of the selection": (
+        "glfs_stability(x, n_resamples = 3)",
+        lambda adata: tl.stability(adata, n_resamples=3),
+        "glfs_stability",
+    ),
+    "stability of a selection for a platform": (
+        """glfs_stability(
+            glfs_select_genes(x, 6, key_added = 'platform',
+                platform = glfs_platform(failure = c(CD79A = 0.5), efficiency = 0.5),
+                limits = glfs_limits(families = list(one = 'CST3', two = 'LYZ'), per_family = 1)),
+            key = 'platform', n_resamples = 2)""",
+        lambda adata: (
+            pp.select_genes(
+                adata,
+                6,
+                key_added="platform",
+                platform=Platform(failure={"CD79A": 0.5}, efficiency=0.5),
+                limits=Limits(families={"one": ["CST3"], "two": ["LYZ"]}, per_family=1),
+            ),
+            tl.stability(adata, key="platform", n_resamples=2),
+        ),
+        "platform_stability",
+    ),
+    "a penalty": (
+        """glfs_select_genes(x, objective = 'exact', lam = 0.02, n_comps = 10,
+            key_added = 'paper')""",
+        lambda adata: pp.select_genes(
+            adata, objective=Exact(lam=0.02), n_comps=10, key_added="paper"
+        ),
+        "paper",
+    ),
+    "a structure that is named": (
+        """glfs_evaluate_panel(glfs_structure(x, lambda1 = 20, n_comps = 15, key_added = 'mine'),
+            panel, use_rep = 'mine', n_random = 2)""",
+        lambda adata: (
+            pp.structure(adata, lambda1=20, n_comps=15, key_added="mine"),
+            tl.evaluate_panel(adata, PANEL, n_random=2, preserve=Preserve(use_rep="mine")),
+        ),
+        "glfs_evaluation",
+    ),
+    "a selection in a structure that is named": (
+        """glfs_select_genes(glfs_structure(x, lambda1 = 20, key_added = 'mine'), 6,
+            use_rep = 'mine', key_added = 'by')""",
+        lambda adata: (
+            pp.structure(adata, lambda1=20, key_added="mine"),
+            pp.select_genes(adata, 6, use_rep="mine", key_added="by"),
+        ),
+        "by",
+    ),
+    "a selection in another structure": (
+        "glfs_explain_panel(x, use_rep = 'PCA')",
+        lambda adata: tl.explain_panel(adata, preserve=Preserve(use_rep="X_pca")),
+        "glfs_explanation",
+    ),
+    "classify": (
+        """glfs_classify(x, 'bulk_labels', c(4, 8), cv = 3, graph = 'neighbors',
+            include = 'CD3D', exclude = 'ribosomal', block = 'phase')""",
+        lambda adata: tl.classify(
+            adata,
+            GROUPS,
+            n_genes=[4, 8],
+            cv=3,
+            graph="neighbors",
+            include="CD3D",
+            exclude="ribosomal",
+            batch_key="phase",
+        ),
+        "glfs_class",
+    ),
+    "classify some cells": (
+        """glfs_classify(
+            x, replace(ifelse(x$bulk_labels == 'CD34+', 'stem', 'none'), 1:99, NA), 3,
+            train = half, n_comps = 20, key_added = 'stem')""",
+        lambda adata: classify_some(adata),
+        "stem",
+    ),
+    "resolve genes": (
+        "glfs_resolve_genes(x, vendor, min_probes = 2)",
+        lambda adata: tl.resolve_genes(adata, VENDOR, min_probes=2),
+        "glfs_names",
+    ),
+    "an order for an instrument": (
+        """glfs_order_panel(x, genes = vendor, platform = 'xenium_v1', refused = 'replace',
+            min_probes = 2, probe_sets = 3, force = 'GNLY', catalogue = 'cd3')""",
+        lambda adata: tl.order_panel(
+            adata,
+            genes=VENDOR,
+            platform="xenium_v1",
+            refused="replace",
+            min_probes=2,
+            probe_sets=3,
+            force="GNLY",
+            catalogue="cd3",
+        ),
+        "glfs_order",
+    ),
+    "an order that says why": (
+        "glfs_order_panel(x, c(panel, 'KRT1'), labels = 'bulk_labels', counts_layer = 'counts')",
+        lambda adata: tl.order_panel(adata, [*PANEL, "KRT1"], labels=GROUPS, counts_layer="counts"),
+        "glfs_order",
+    ),
+    "extend for the worst batch": (
+        "glfs_extend_panel(x, panel, 3, block = 'phase', across = 'worst')",
+        lambda adata: (
+            pp.structure(adata, batch_key="phase", key_added="own"),
+            tl.extend_panel(adata, PANEL, 3, across="worst", preserve=Preserve(use_rep="own")),
+        ),
+        "glfs_extended",
+    ),
+    "predict": (
+        """glfs_predict(x, glfs_classify(x[, half], 'louvain', 6), unsure = 0.3)""",
+        lambda adata: tl.predict(adata, learnt(adata), unsure=0.3),
+        "glfs_class",
+    ),
+    "another structure": (
+        "glfs_evaluate_panel(x, panel, block = 'phase', n_comps = 20)",
+        lambda adata: (
+            pp.structure(adata, batch_key="phase", n_comps=20, key_added="own"),
+            tl.evaluate_panel(adata, PANEL, preserve=Preserve(use_rep="own")),
+        ),
+        "glfs_evaluation",
+    ),
+}
+
+
+def classify_some(adata):
+    labels = np.where(adata.obs[GROUPS] == "CD34+", "stem", "none").astype(object)
+    labels[:99] = None
+    adata.obs["labels"] = pd.Categorical(labels)
+    train = np.arange(adata.n_obs) % 2 == 0
+    tl.classify(adata, "labels", n_genes=3, train=train, n_comps=20, key_added="stem")
+    del adata.obs["labels"]
+
+
+def learnt(adata):
+    half = adata[::2].copy()
+    tl.classify(half, "louvain", n_genes=6)
+    return half.uns["glfs_class"]
+
+
+@pytest.fixture(scope="module")
+def adata():
+    cells = sc.datasets.pbmc68k_reduced().raw.to_adata()
+    cells.X = cells.X.astype(np.float64)
+    # R has nothing else of ``.uns``.
+    cells.uns = {"neighbors": cells.uns["neighbors"]}
+    cells.varm.clear()
+    cells.layers["counts"] = cells.X.copy()
+    cells.layers["counts"].data = np.rint(np.expm1(cells.X.data))
+    cells.layers["counts"].eliminate_zeros()
+    cells.var["cd3"] = cells.var_names.str.startswith("CD3")
+    cells.var["name"] = [f"symbol{i}" for i in range(cells.n_vars)]
+    cells.var = cells.var[["cd3", "name"]]
+    return cells
+
+
+def read(value):
+    return values.read(values.from_rpy2(value))
+
+
+def listed(names):
+    return ", ".join(f"'{name}'" for name in names)
+
+
+@pytest.fixture(scope="module")
+def objects(ri, adata):
+    """The cells in R with a selection, and the same in Python."""
+    ri.evalr("suppressMessages(library(glfsbio))" + PLAIN)
+    ri.globalenv["x"] = rbridge.to_sce(adata, X_name="logcounts")
+    costs = ", ".join(f"'{name}' = {value}" for name, value in COST.items())
+    ri.evalr(
+        f"panel <- c({listed(PANEL)}); cost <- setNames(rep(1, nrow(x)), rownames(x));"
+        f"given <- c({costs}); cost[names(given)] <- given;"
+        "half <- rep(c(TRUE, FALSE), ncol(x) / 2);"
+        f"vendor <- data.frame(symbol = c({listed(VENDOR['symbol'])}),"
+        f"probe_count = c({', '.join(map(str, VENDOR['probe_count']))}));"
+        "x <- glfs_select_genes(x, 10, exclude = 'ribosomal', missing = 'ignore')"
+    )
+    ours = adata.copy()
+    pp.select_genes(ours, 10, exclude="ribosomal", missing="ignore")
+    return ours
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", CALLS)
+def test_figures_are_those_of_python(ri, objects, name):
+    code, call, key = CALLS[name]
+    ri.evalr(f"out <- suppressWarnings({code})")
+    ours = objects.copy()
+    call(ours)
+    spread(ours, key)
+    record = read(ri.evalr(f"glfs_plain(S4Vectors::metadata(out)[['{key}']])"))
+    assert set(record) == set(ours.uns[key])
+    expected = joined(record_for_r(ours.uns[key], ours.var_names))
+    same({**expected, "params": 0, "versions": 0}, {**record, "params": 0, "versions": 0})
+    for table, own, before in (
+        ("rowData", ours.var, objects.var),
+        ("colData", ours.obs, objects.obs),
+    ):
+        code = f"glfs_plain(SummarizedExperiment::{table}(out))"
+        columns = [column for column in own if column not in before]
+        same(own[columns], read(ri.evalr(code))[columns])
+
+
+def joined(record):
+    """Lists in tables as R has joined them."""
+    tables = {
+        name: table.map(lambda one: "|".join(map(written, one)) if is_list(one) else one)
+        for name, table in record.items()
+        if isinstance(table, pd.DataFrame)
+    }
+    return {**record, **tables}
+
+
+def is_list(one):
+    return isinstance(one, list | np.ndarray)
+
+
+def written(one):
+    return one if isinstance(one, str) else f"{one:g}"
+
+
+def spread(adata, key):
+    """Decision values and coefficients of several classes, as R has them: a column each."""
+    for table, arrays in ((adata.obs, adata.obsm), (adata.var, adata.varm)):
+        for name in [name for name in arrays if name.startswith(f"{key}_")]:
+            for j, label in enumerate(adata.uns[key]["classes"]):
+                table[f"{name}.{label}"] = arrays[name][:, j]
+
+
+def same(ours, theirs):
+    """Nested values, whatever R made of their classes."""
+    if isinstance(ours, dict):
+        assert list(ours) == list(theirs)
+        for name in ours:
+            same(ours[name], theirs[name])
+    elif isinstance(ours, pd.DataFrame):
+        assert list(ours.columns) == list(theirs.columns)
+        if not isinstance(ours.index, pd.RangeIndex):
+            assert list(ours.index) == list(theirs.index)
+        for name in ours:
+            same(ours[name].to_numpy(), theirs[name].to_numpy())
+    elif np.asarray(ours).dtype.kind in "OUS":
+        assert np.atleast_1d(ours).tolist() == np.atleast_1d(theirs).tolist()
+    else:
+        np.testing.assert_allclose(
+            np.atleast_1d(ours).astype(float),
+            np.atleast_1d(theirs).astype(float),
+            rtol=1e-10,
+            atol=1e-12,
+        )
+
+
+def test_classifiers_are_the_same_files(ri, objects, tmp_path):
+    """Written by one language, read by the other."""
+    ours, theirs = tmp_path / "ours.json", tmp_path / "theirs.json"
+    known = objects[::2].copy()
+    tl.classify(known, GROUPS, n_genes=5, graph="neighbors", symbols="name")
+    io.write_classifier(known, ours)
+    ri.evalr(f"""
+        learnt <- glfs_classify(x[, half], 'bulk_labels', 5, graph = 'neighbors', symbols = 'name')
+        glfs_write_classifier(learnt, '{theirs}')
+        read <- glfs_read_classifier('{ours}')
+        out <- glfs_predict(x, '{ours}')
+        stopifnot(
+            identical(out$glfs_class_margin, glfs_predict(x, read)$glfs_class_margin),
+            all.equal(out$glfs_class_margin, glfs_predict(x, learnt)$glfs_class_margin)
+        )
+    """)
+    one, other = io.read_classifier(ours), io.read_classifier(theirs)
+    for name in ("genes", "symbols", "classes", "coef", "intercept", "gene_means"):
+        same(one[name], other[name])
+    assert one["params"] == other["params"]
+    for file in (ours, theirs):
+        new = objects.copy()
+        tl.predict(new, file)
+        margins = read(ri.evalr("out$glfs_class_margin"))
+        np.testing.assert_allclose(new.obs["glfs_class_margin"], margins, rtol=1e-10)
+
+
+ENDINGS = {"xenium_v1": "csv", "merscope": "csv", "cosmx": "xlsx", "sheet": "tsv"}
+
+
+@pytest.mark.parametrize("platform", ENDINGS)
+def test_orders_are_the_same_files(ri, objects, tmp_path, platform):
+    """And the same panel, read by either language."""
+    ours, theirs = (tmp_path / f"{name}.{ENDINGS[platform]}" for name in ("ours", "theirs"))
+    adata = objects.copy()
+    tl.order_panel(adata, platform=platform, labels=GROUPS, counts_layer="counts")
+    io.write_order(adata, ours)
+    ri.evalr(f"""
+        ordered <- glfs_order_panel(x, platform = '{platform}', labels = 'bulk_labels',
+            counts_layer = 'counts')
+        glfs_write_order(ordered, '{theirs}')
+        read <- glfs_read_panel('{theirs}')
+    """)
+    if ENDINGS[platform] != "xlsx":  # which has the time
+        assert ours.read_bytes() == theirs.read_bytes()
+    panel = io.read_panel(theirs)
+    assert panel == io.read_panel(ours) == list(adata.uns["glfs_order"]["table"]["gene"])
+    assert list(ri.evalr("rownames(read)")) == panel
+    assert ri.evalr("S4Vectors::metadata(read)$form")[0] == panel.form
+    same(panel.table["id"].to_numpy(), read(ri.evalr("glfs_plain(read$id)")))
+
+
+def test_references_are_the_same_files(ri, objects, tmp_path):
+    """Whole, and of the cells that are drawn with a seed."""
+    adata = objects.copy()
+    tl.resolve_genes(adata)
+    ri.evalr("resolved <- glfs_resolve_genes(x)")
+    room = 2e9
+    for name in ("whole", "part"):
+        ours, theirs = tmp_path / f"{name}.zip", tmp_path / f"{name}_r.zip"
+        io.write_reference(adata, ours, GROUPS, ids="glfs_names_id", max_bytes=room)
+        ri.evalr(f"""suppressMessages(glfs_write_reference(resolved, '{theirs}', 'bulk_labels',
+            ids = 'glfs_names_id', max_bytes = {room}, random_state = 0))""")
+        assert ours.read_bytes() == theirs.read_bytes()
+        room = ours.stat().st_size // 2
+
+
+def test_what_r_wrote_is_all_that_comes_back(ri, objects):
+    """The record that R hands over for a selection has its parameters alone."""
+    assert {"params", "n_tested", "structure"} == set(
+        ri.evalr("glfsbio:::r_value(glfsbio:::read_object(x)$items[[6]]$items[[1]]$names)")
+    )
+    out = "glfs_select_genes(x, 4, key_added = 'few', subset = TRUE)"
+    kept = "S4Vectors::metadata({})$glfs"
+    assert ri.evalr(f"identical({kept.format('x')}, {kept.format(out)})")[0]
+
+
+def test_the_structure_comes_from_the_matrix(ri, objects):
+    """Whatever is beside it, unless that is named."""
+    bare = """local({
+        y <- x
+        SingleCellExperiment::colPairs(y) <- SingleCellExperiment::reducedDims(y) <- NULL
+        y
+    })"""
+    of = "S4Vectors::metadata(glfs_select_genes({}, 4))$glfs$preserved"
+    assert ri.evalr(f"identical({of.format('x')}, {of.format(bare)})")[0]
+    named = of.replace(", 4", ", 4, neighbors_key = 'neighbors'").format("x")
+    ours = objects.copy()
+    pp.select_genes(ours, 4, neighbors_key="neighbors")
+    np.testing.assert_allclose(ours.uns["glfs"]["preserved"], list(ri.evalr(named)), rtol=1e-10)
+
+
+def test_a_structure_that_was_kept_is_used(ri, objects, monkeypatch):
+    ri.evalr("kept <- glfs_structure(x)")
+    monkeypatch.setattr("glfs_bio._anndata.structure.compute", None)
+    ri.evalr("suppressWarnings(glfs_evaluate_panel(kept, n_random = 2))")
+    ri.evalr("glfs_select_genes(kept, 4)")
+
+
+def test_matrix_gets_the_record_or_a_table(ri, objects):
+    ri.evalr("m <- SummarizedExperiment::assay(x, 'logcounts')")
+    ri.evalr("out <- suppressWarnings(glfs_evaluate_panel(m, panel, n_random = 2))")
+    assert list(ri.evalr("dim(out$rowData)")) == [objects.n_vars, 1]
+    assert list(ri.evalr("dim(out$colData)")) == [objects.n_obs, 1]
+    assert len(ri.evalr("out$random_preserved")) == 2
+    added = "S4Vectors::metadata(table)$glfs_extended$table$gene"
+    ri.evalr("table <- glfs_extend_panel(m, panel, 3)")
+    assert set(ri.evalr(added)) | set(PANEL) == set(
+        ri.evalr("glfs_gene_sets(table, 'glfs_extended')[[1]]")
+    )
+
+
+def test_the_example(ri):
+    parts = calls._example()
+    assert parts["assays"]["logcounts"].shape == (765, 700)
+    assert GROUPS in parts["obs"]
+    assert list(ri.evalr("dim(glfsbio::glfs_example())")) == [765, 700]
+
+
+def test_golub(ri, real, tmp_path):
+    """The same genes, weights and classes in R and in Python."""
+    adata = real("golub72")
+    adata.X = np.log10(np.clip(np.asarray(adata.X, dtype=np.float64), 100.0, 16000.0))
+    adata.layers.clear()
+    adata.obs["train"] = (adata.obs["split"] == "train").to_numpy()
+    adata.write_h5ad(tmp_path / "golub.h5ad")
+    pp.select_genes(adata, 20, n_comps=None)
+    tl.classify(adata, "label", train="train", n_genes=[4, 8], cv=3)
+    tables = ri.evalr(f"""local({{
+        sce <- suppressMessages(
+            glfsbio::glfs_read_h5ad("{tmp_path / "golub.h5ad"}", X_name = "logcounts"))
+        sce <- glfsbio::glfs_select_genes(sce, n_genes = 20, n_comps = NULL)
+        learnt <- glfsbio::glfs_classify(
+            sce[, sce$train], "label", n_genes = c(4, 8), cv = 3, random_state = 0)
+        file <- "{tmp_path / "leukaemia.json"}"
+        glfsbio::glfs_write_classifier(learnt, file)
+        new <- glfsbio::glfs_predict(sce[rev(rownames(sce)), ], file)
+        model <- S4Vectors::metadata(new)$glfs_class
+        glfsbio:::plain_list(lapply(
+            list(
+                SummarizedExperiment::rowData(sce), SummarizedExperiment::colData(new),
+                data.frame(coef = model$coef, row.names = model$genes)
+            ),
+            function(one) glfsbio:::plain_table(one, rownames(one))
+        ))
+    }})""")
+    genes, samples, coef = read(tables)
+    assert list(genes.index) == list(adata.var_names)
+    for name in ("glfs_selected", "glfs_rank", "glfs_included"):
+        np.testing.assert_array_equal(genes[name].astype(float), adata.var[name].astype(float))
+    for name in ("glfs_weight", "glfs_loss", "glfs_score"):
+        np.testing.assert_allclose(genes[name], adata.var[name], rtol=1e-10, atol=1e-12)
+    assert list(coef.index) == list(adata.uns["glfs_class"]["genes"])
+    expected = adata.var["glfs_class_coef"]
+    np.testing.assert_allclose(coef.iloc[:, 0], expected[coef.index], rtol=1e-10)
+    np.testing.assert_allclose(
+        samples["glfs_class_decision"], adata.obs["glfs_class_decision"], rtol=1e-10, atol=1e-12
+    )
+    assert list(samples["glfs_class_predicted"]) == list(adata.obs["glfs_class_predicted"])
+    held_out = samples[samples["split"] == "test"]
+    assert (held_out["glfs_class_predicted"] != held_out["label"]).sum() <= 1
+
+
+def test_example_on_blood_cells(real, run_r):
+    real("pbmc3k_2638")
+    file = Path(os.environ.get("GLFS_BIO_DATA", "../shared/data")) / "pbmc3k_2638.h5ad"
+    out = run_r(
+        f"commandArgs <- function(...) '{file.resolve()}'\nsource('{EXAMPLE}', echo = FALSE)\n"
+        "stopifnot(nrow(vignette(package = 'glfsbio')$results) == 3)"
+    )
+    assert "DataFrame with 50 rows and 2 columns" in out
+    assert "CD14+ Monocytes" in out
+
+
+def test_an_argument_that_is_missing():
+    with refused(InvalidType, "model") as caught:
+        calls._arguments("predict", {})
+    assert caught.value.render(words.R) == "model is missing: glfs_predict(x) needs it."
+
+
+def test_an_error_of_r_below_python_keeps_its_message(ri, monkeypatch):
+    monkeypatch.setitem(calls.TARGETS, "callback", lambda: ri.evalr("stop('from R')"))
+    code = "tryCatch(glfsbio:::call_python('callback'), error = function(e) "
+    assert "from R" in ri.evalr(f"{code} conditionMessage(e))")[0]
+    assert "python.RRuntimeError" in list(ri.evalr(f"{code} class(e))"))
+
+
+@pytest.mark.parametrize("error", [SystemExit(3), MemoryError("full"), KeyError("key")])
+def test_every_exception_becomes_a_condition(ri, monkeypatch, error):
+    def fail():
+        raise error
+
+    monkeypatch.setitem(calls.TARGETS, "fail", fail)
+    code = "tryCatch(glfsbio:::call_python('fail'), error = function(e) "
+    assert f"python.{type(error).__name__}" in list(ri.evalr(f"{code} class(e))"))
+    assert ri.evalr(f"{code} conditionMessage(e))")[0] == str(error.args[0])
+    assert "in fail" in ri.evalr(f"{code} e$traceback)")[0]

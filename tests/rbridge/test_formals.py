@@ -1,0 +1,50 @@
+"""Arguments of R's functions are those of Python, on every page, and R's file is as it is made."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+from glfs_bio.rbridge import formals
+
+R_PACKAGE = Path(__file__).parents[2] / "r_bridge" / "glfsbio"
+
+
+@pytest.mark.parametrize("name", [*formals.FUNCTIONS, *formals.RECORDS])
+def test_arguments_are_those_of_python(ri, name):
+    """With their defaults, and on the page of the function."""
+    told = ri.evalr(f"""local({{
+        all <- formals(glfsbio::glfs_{name})
+        c(rbind(names(all), vapply(all, deparse1, "")))
+    }})""")
+    arguments = dict(zip(told[::2], told[1::2], strict=True))
+    function = (formals.FUNCTIONS | formals.RECORDS)[name]
+    for one in inspect.signature(function).parameters.values():
+        called = formals.RENAMED.get(one.name, one.name)
+        if one.kind is one.VAR_KEYWORD or one.name in {*formals.NOT_IN_R, "n_jobs"}:
+            continue
+        if one.name != "random_state" or arguments["random_state"] != "NULL":
+            default = None if one.default in {one.empty, "recorded"} else one.default
+            written = arguments[called] or "NULL"
+            assert ri.evalr(written)[0] == default if default is not None else written == "NULL"
+
+
+def test_the_generics_are_up_to_date():
+    """`make r-generics` writes them."""
+    file = R_PACKAGE / "R" / "generics.R"
+    assert file.read_text(encoding="utf-8") == formals.generics()
+
+
+def test_every_argument_is_on_its_page():
+    for file in (R_PACKAGE / "man").glob("*.Rd"):
+        page = file.read_text(encoding="utf-8")
+        for name in [name for name in formals.FUNCTIONS if f"\\alias{{glfs_{name}}}" in page]:
+            told = {
+                one.strip().replace("\\dots", "...")
+                for item in re.findall(r"\\item\{([^}]*)\}\{", page)
+                for one in item.split(",")
+            }
+            assert set(formals.formals(name)) <= told, file.name

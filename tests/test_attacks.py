@@ -1,0 +1,298 @@
+"""Drawn input: an answer that an oracle agrees with, or a refusal that names the argument.
+
+``make reliability`` draws more, with GLFS_BIO_EXAMPLES, and counts what is noted here.  What else
+comes fails a test: another error is foreign, an answer that the oracle has not is wrong.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import inspect
+import itertools
+import lzma
+import os
+import tempfile
+from collections import Counter
+from functools import wraps
+from pathlib import Path
+
+import anndata as ad
+import h5py
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from glfs_bio import Limits, Platform, io, pp, tl
+from glfs_bio.errors import Refusal
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+EXAMPLES = settings(
+    deadline=None,
+    derandomize=True,
+    max_examples=int(os.environ.get("GLFS_BIO_EXAMPLES", "5")),
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+SEEDS = st.integers(0, 2**32 - 1)
+OUTCOMES: Counter[str] = Counter()
+
+
+@pytest.fixture(autouse=True)
+def _noted(record_property):
+    OUTCOMES.clear()
+    yield
+    for outcome, count in OUTCOMES.items():
+        record_property(outcome, count)
+
+
+def attack(test):
+    """Note whether the test says "right" or "accepted", or was refused for an argument."""
+
+    @wraps(test)
+    def noted(*args, **drawn):
+        try:
+            outcome = test(*args, **drawn)
+        except Refusal as refusal:
+            if not refusal.argument:
+                raise
+            outcome = "refused"
+        OUTCOMES[outcome] += 1
+
+    return noted
+
+
+def tiny(seed: int, n_cells: int = 40, n_genes: int = 8) -> ad.AnnData:
+    """Cells of three types, with labels and batches."""
+    rng = np.random.default_rng(seed)
+    types = rng.integers(3, size=n_cells)
+    means = rng.gamma(1.0, 1.0, size=(3, n_genes))[types]
+    adata = ad.AnnData(np.log1p(rng.poisson(3.0 * means)).astype(float))
+    adata.obs["type"] = pd.Categorical([f"t{one}" for one in types])
+    adata.obs["batch"] = np.where(np.arange(n_cells) % 2, "a", "b")
+    adata.layers["counts"] = np.round(np.expm1(adata.X))
+    adata.var["cost"] = rng.integers(1, 4, size=n_genes).astype(float)
+    return adata
+
+
+MODES: dict[str, dict] = {
+    "structure": {},
+    "labels": {"preserve": "type"},
+    "expression": {"preserve": "expression"},
+    "genes": {"preserve": ["0", "3"]},
+    "several": {"preserve": {"structure": 1, "type": 3}},
+    "weights": {"cell_weights": "type"},
+    "batches": {"batch_key": "batch"},
+    "the worst batch": {"batch_key": "batch", "across": "worst"},
+    "full rank": {"n_comps": None},
+    "few components": {"n_comps": 3},
+    "efficiency": {"platform": Platform(efficiency=0.3)},
+    "included": {"include": ["2"]},
+    "excluded": {"exclude": ["1", "5"]},
+    "cost": {"limits": Limits(cost="cost", budget=7.0), "n_genes": None},
+    "counts": {"limits": Limits(max_total_per_cell=9.0, counts_layer="counts")},
+}
+
+
+@EXAMPLES
+@given(SEEDS, st.sampled_from(list(MODES)), st.integers(1, 4))
+@attack
+def test_certificates_against_all_panels(seed, mode, size):
+    adata, options = tiny(seed), dict(MODES[mode])
+    size = options.pop("n_genes", size)
+    pp.select_genes(adata, size, **options)
+    kept, bound = (float(adata.uns["glfs"][name][-1]) for name in ("preserved", "optimality"))
+    if np.isnan(bound):
+        return "accepted"
+    allowed = adata.var_names[adata.var["glfs_score"].notna()]
+    must = set(adata.var_names[adata.var["glfs_included"]])
+    asked = {name: value for name, value in options.items() if name not in ("limits", "exclude")}
+    best = 0.0
+    for k in range(1, 9) if size is None else [size]:
+        for panel in itertools.combinations(allowed, k):
+            cost = adata.var["cost"][list(panel)].sum()
+            counted = adata[:, list(panel)].layers["counts"].mean(axis=0).sum()
+            within = (mode != "cost" or cost <= 7.0) and (mode != "counts" or counted <= 9.0)
+            if must <= set(panel) and within:
+                one = asked | {"include": list(panel), "key_added": "one"}
+                pp.select_genes(adata, k, **one)
+                best = max(best, float(adata.uns["one"]["preserved"][-1]))
+    assert kept >= bound * best - 1e-9
+    return "right"
+
+
+@EXAMPLES
+@given(SEEDS, st.integers(20, 400), st.integers(60, 600), st.booleans(), st.integers(1, 19))
+@attack
+def test_pure_noise_is_not_certified(seed, n_cells, n_genes, normal, size):
+    """Chance is compared with permuted genes: one matrix in some hundred is above."""
+    rng = np.random.default_rng(seed)
+    adata = ad.AnnData((rng.normal if normal else rng.exponential)(size=(n_cells, n_genes)))
+    pp.select_genes(adata, size)
+    entry = adata.uns["glfs"]
+    assert np.isnan(entry["optimality"]).all() or entry["preserved"][-1] <= 0.9
+    return "right"
+
+
+ODD = {
+    "NaN": lambda x: x.__setitem__((0, 0), np.nan),
+    "infinite": lambda x: x.__setitem__((0, 0), np.inf),
+    "constant": lambda x: x.__setitem__((slice(None), slice(0, 2)), 1.0),
+    "all constant": lambda x: x.fill(0.0),
+    "copies": lambda x: x.__setitem__((slice(None), 1), x[:, 0]),
+    "tiny": lambda x: np.multiply(x, 1e-200, out=x),
+    "huge": lambda x: np.multiply(x, 1e200, out=x),
+    "one gene huge": lambda x: np.multiply(x[:, 0], 1e6, out=x[:, 0]),
+    "negative": lambda x: np.subtract(x, 5.0, out=x),
+    "cells alike": lambda x: x.__setitem__(slice(None), x[:1]),
+}
+FORMS = [np.asarray, np.float32, np.asfortranarray, sparse.csr_matrix, sparse.csc_matrix]
+
+
+@EXAMPLES
+@given(
+    *(SEEDS, st.integers(3, 60), st.integers(2, 40), st.floats(0, 1)),
+    st.lists(st.sampled_from(list(ODD)), min_size=1, max_size=2, unique=True),
+    st.sampled_from(FORMS),
+)
+@attack
+def test_odd_matrices(seed, n_cells, n_genes, share, odd, form):
+    adata = tiny(seed, n_cells, n_genes)
+    values = adata.X
+    for name in odd:
+        ODD[name](values)
+    adata.X = form(values)
+    pp.select_genes(adata, max(1, round(share * n_genes)))
+    kept = np.asarray(adata.uns["glfs"]["preserved"])
+    assert (kept > -1e-6).all()
+    assert (kept < 1 + 1e-6).all()
+    return "accepted"
+
+
+@EXAMPLES
+@given(
+    *(SEEDS, st.booleans(), st.sampled_from(["indices", "indptr"]), st.floats(0, 1)),
+    st.sampled_from([-1, -(2**31), 40, 60, 10**6, 2**31 - 1]),
+)
+@attack
+def test_damaged_sparse_matrices(seed, backed, part, place, value):
+    """A number that is a place in the matrix makes another matrix, whose panel is asked for."""
+    adata = tiny(seed, 60, 40)
+    adata.X = sparse.csr_matrix(adata.X)
+    data, indices, indptr = adata.X.data, adata.X.indices.copy(), adata.X.indptr.copy()
+    other, numbers = adata.copy(), {"indices": indices, "indptr": indptr}[part]
+    numbers[round(place * (len(numbers) - 1))] = value
+    with tempfile.TemporaryDirectory() as folder:
+        if backed:
+            adata.write_h5ad(path := Path(folder) / "cells.h5ad")
+            with h5py.File(path, "r+") as file:
+                file[f"X/{part}"][:] = numbers
+            adata = ad.read_h5ad(path, backed="r")
+        else:
+            getattr(adata.X, part)[:] = numbers
+        pp.select_genes(adata, 4)
+    assert indptr[0] == 0
+    assert (np.diff(indptr) >= 0).all()
+    assert indices.min() >= 0
+    dense = np.zeros(other.shape)
+    rows = np.repeat(np.arange(other.n_obs), np.diff(indptr))
+    np.add.at(dense, (rows, indices[: indptr[-1]]), data[: indptr[-1]])
+    other.X = sparse.csr_matrix(dense)
+    pp.select_genes(other, 4)
+    assert adata.var["glfs_selected"].equals(other.var["glfs_selected"])
+    return "right"
+
+
+VALUES = [
+    *(None, True, False, -1, 0, 1, 3, 10**9, 2.5, float("nan"), float("inf"), 1e-320, 10**400),
+    *("", "glfs", "type", "batch", "counts", "nothing", "a/b", "\0", "0", b"0", object(), range(3)),
+    *([], ["0"], ["0", 1], ("0", "1"), {}, {"type": -1}, {"type": 1.0}),
+    *(np.zeros(3), np.array("x")),
+]
+#: With their first argument, where another one is drawn.
+FUNCTIONS = {pp.select_genes: 3} | dict.fromkeys(
+    [tl.evaluate_panel, tl.substitutes, tl.extend_panel, tl.explain_panel, tl.order_panel], "glfs"
+)
+ARGUMENTS = [
+    (function, name)
+    for function in FUNCTIONS
+    for name in list(inspect.signature(function).parameters)[1:]
+]
+
+
+@EXAMPLES
+@given(SEEDS, st.sampled_from(ARGUMENTS), st.sampled_from(VALUES) | st.text() | st.floats())
+@attack
+def test_odd_arguments(seed, asked, value):
+    """What is refused leaves the object as it was."""
+    function, name = asked
+    adata = tiny(seed, 30, 12)
+    pp.select_genes(adata, 3, n_comps=5)
+    before, first = adata.copy(), list(inspect.signature(function).parameters)[1]
+    try:
+        function(adata, **{first: FUNCTIONS[function], name: value})
+    except Refusal:
+        assert before.var.equals(adata.var)
+        assert list(before.obs) == list(adata.obs)
+        raise
+    return "accepted"
+
+
+PACKED = {"csv": bytes, "csv.gz": gzip.compress, "csv.bz2": bz2.compress, "csv.xz": lzma.compress}
+PLACES = st.floats(0, 1, exclude_max=True)
+
+
+@EXAMPLES
+@given(
+    SEEDS,
+    st.sampled_from(["h5ad", "xlsx", "gmt", "txt", *PACKED]),
+    PLACES | st.lists(st.tuples(PLACES, st.integers(0, 255)), min_size=1, max_size=5),
+)
+@attack
+def test_broken_files(seed, ending, change):
+    """Cut off, or with other bytes."""
+    adata = tiny(seed, 30, 12)
+    with tempfile.TemporaryDirectory() as folder:
+        path, read = Path(folder) / f"file.{ending}", io.read_cells
+        if ending == "h5ad":
+            adata.write_h5ad(path)
+        elif ending in PACKED:
+            path.write_bytes(PACKED[ending](adata.to_df().to_csv().encode()))
+        else:
+            pp.select_genes(adata, 3, n_comps=5)
+            (io.write_gmt if ending == "gmt" else io.write_gene_list)(adata, path)
+            read = io.read_panel
+        content = bytearray(path.read_bytes())
+        if isinstance(change, float):
+            content = content[: int(change * len(content))]
+        else:
+            for place, byte in change:
+                content[int(place * len(content))] = byte
+        path.write_bytes(bytes(content))
+        read(path)
+    return "accepted"
+
+
+LETTERS = st.sampled_from([*"abcXYZ019" * 4, *"-_.:/ =+@#'\"$,;|\\\n\r\t\v\x00\x85\u2028"])
+
+
+@EXAMPLES
+@given(
+    SEEDS,
+    st.lists(st.text(LETTERS, min_size=1, max_size=5), min_size=12, max_size=12, unique=True),
+    st.sampled_from(["txt", "csv", "tsv", "xlsx", "gmt"]),
+)
+@attack
+def test_names_in_files(seed, names, ending):
+    adata = tiny(seed, 30, 12)
+    adata.var_names = names
+    pp.select_genes(adata, 3, n_comps=5)
+    ranked = adata.var[adata.var["glfs_selected"]].sort_values("glfs_rank").index
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"panel.{ending}"
+        (io.write_gmt if ending == "gmt" else io.write_gene_list)(adata, path)
+        assert io.read_panel(path) == list(ranked)
+    return "right"

@@ -1,0 +1,129 @@
+"""None"""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.linear_model import Ridge
+
+from glfs_bio import laprls
+from glfs_bio.cells.graph import knn_graph, laplacian
+
+
+def problem(n, d, kind="normalized", seed=0):
+    rng = np.random.default_rng(seed)
+    data = rng.normal(size=(n, d)) * rng.uniform(0.5, 3.0, size=d) + rng.normal(size=d)
+    targets = rng.integers(0, 2, size=(n, 3)).astype(float)
+    return data, targets, laplacian(knn_graph(data, 5), kind)
+
+
+def printed(data, targets, smoother, lambda1, lambda2):
+    """The paper's w = (XXᵀ + λ1 XLXᵀ + λ2 I)⁻¹ X y for features × samples X."""
+    x = data.T
+    left = x @ x.T + lambda1 * x @ smoother.toarray() @ x.T + lambda2 * np.eye(len(x))
+    return np.linalg.inv(left) @ x @ targets
+
+
+def distance(found, expected):
+    return np.linalg.norm(found - expected) / np.linalg.norm(expected)
+
+
+@pytest.mark.parametrize("side", laprls.SIDES)
+@pytest.mark.parametrize("kind", ["normalized", "unnormalized"])
+@pytest.mark.parametrize("shape", [(40, 12), (12, 40), (20, 20)])
+@pytest.mark.parametrize("lambdas", [(1.0, 1.0), (100.0, 0.1), (0.0, 10.0)])
+def test_the_formula_of_the_paper(side, kind, shape, lambdas):
+    data, targets, smoother = problem(*shape, kind)
+    data, targets = data - data.mean(axis=0), targets - targets.mean(axis=0)
+    lambda1, lambda2 = lambdas
+    coef, _ = laprls.solve(data, targets, smoother, lambda1=lambda1, lambda2=lambda2, side=side)
+    assert distance(coef, printed(data, targets, smoother, lambda1, lambda2)) < 1e-8
+
+
+@pytest.mark.parametrize("shape", [(40, 12), (12, 40)])
+def test_ridge_regression_without_a_graph(shape):
+    data, targets, smoother = problem(*shape)
+    coef, intercept = laprls.solve(data, targets, smoother, lambda1=0.0, lambda2=2.0)
+    ridge = Ridge(alpha=2.0, solver="cholesky").fit(data, targets)
+    assert distance(coef, ridge.coef_.T) < 1e-8
+    np.testing.assert_allclose(intercept, ridge.intercept_, atol=1e-8)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    n=st.integers(8, 25),
+    d=st.integers(1, 30),
+    lambda1=st.floats(0.0, 1e3),
+    lambda2=st.floats(1e-2, 1e3),
+    seed=st.integers(0, 1000),
+)
+def test_both_sides_agree(n, d, lambda1, lambda2, seed):
+    data, targets, smoother = problem(n, d, seed=seed)
+    weight = np.arange(n) % 3.0
+    options = {"lambda1": lambda1, "lambda2": lambda2, "sample_weight": weight}
+    primal, b_primal = laprls.solve(data, targets, smoother, side="primal", **options)
+    dual, b_dual = laprls.solve(data, targets, smoother, side="dual", **options)
+    np.testing.assert_allclose(primal, dual, atol=1e-8)
+    np.testing.assert_allclose(b_primal, b_dual, atol=1e-7)
+
+
+@pytest.mark.parametrize("side", laprls.SIDES)
+@pytest.mark.parametrize("container", [sparse.csr_array, sparse.csc_matrix])
+def test_sparse_data_give_the_same(side, container):
+    data, targets, smoother = problem(30, 20)
+    data[data < 0.5] = 0.0
+    options = {"lambda1": 5.0, "lambda2": 1.0, "side": side, "sample_weight": np.arange(30.0) % 3}
+    dense, b_dense = laprls.solve(data, targets, smoother, **options)
+    found, b_found = laprls.solve(container(data), targets, smoother, **options)
+    assert distance(found, dense) < 1e-9
+    np.testing.assert_allclose(b_found, b_dense, atol=1e-9)
+
+
+@pytest.mark.parametrize("side", laprls.SIDES)
+def test_it_is_a_minimum_and_unlabelled_targets_are_not_looked_at(side):
+    data, targets, smoother = problem(25, 8)
+    labelled = np.arange(25) % 2 == 0
+    options = {
+        "lambda1": 3.0,
+        "lambda2": 0.5,
+        "sample_weight": labelled.astype(float),
+        "side": side,
+    }
+    coef, intercept = laprls.solve(data, targets, smoother, **options)
+    other = np.where(labelled[:, None], targets, np.nan)
+    np.testing.assert_array_equal(coef, laprls.solve(data, other, smoother, **options)[0])
+
+    def loss(w, b):
+        f = data @ w
+        centred = f - f[labelled].mean(axis=0)
+        squares = np.sum((targets - f - b)[labelled] ** 2)
+        return squares + 3.0 * np.trace(centred.T @ smoother @ centred) + 0.5 * np.sum(w**2)
+
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        step = 1e-3 * rng.normal(size=coef.shape)
+        assert loss(coef + step, intercept) > loss(coef, intercept)
+        assert loss(coef, intercept + step[0]) > loss(coef, intercept)
+
+
+def test_unlabelled_samples_act_through_the_graph_alone():
+    data, targets, smoother = problem(25, 8)
+    labelled = np.arange(25) < 15
+    with_them, _ = laprls.solve(
+        data, targets, smoother, lambda1=0.0, lambda2=1.0, sample_weight=labelled.astype(float)
+    )
+    without, _ = laprls.solve(
+        data[labelled], targets[labelled], smoother[:15][:, :15], lambda1=0.0, lambda2=1.0
+    )
+    np.testing.assert_allclose(with_them, without, atol=1e-12)
+    joined, _ = laprls.solve(
+        data, targets, smoother, lambda1=10.0, lambda2=1.0, sample_weight=labelled.astype(float)
+    )
+    assert distance(joined, with_them) > 0.1
+
+
+def test_class_graph_joins_the_samples_of_a_class():
+    expected = np.zeros((5, 5))
+    expected[[0, 2, 1, 4], [2, 0, 4, 1]] = 1.0
+    np.testing.assert_array_equal(laprls.class_graph(np.array(list("babca"))).toarray(), expected)

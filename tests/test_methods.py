@@ -1,0 +1,133 @@
+"""A new objective and a new ranker: a class, and a line in a registry; or an instance."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import dataclass
+
+import anndata as ad
+import numpy as np
+import pytest
+from refusals import refused
+from typer.testing import CliRunner
+
+from glfs_bio import GLFS
+from glfs_bio.cli import app
+from glfs_bio.errors import InvalidValue
+from glfs_bio.glfs2014.objective import Original
+from glfs_bio.methods import METHODS, OBJECTIVES, Method
+from glfs_bio.options import Request
+from glfs_bio.panel import by_value
+from glfs_bio.pp import recorded_parameters, select_genes
+from glfs_bio.selection import best_panel, rank_genes
+
+
+@dataclass(frozen=True)
+class Loudest(Method):
+    """A ranker: variance to a power."""
+
+    power: float = 1.0
+
+    name = "loudest"
+    title = "Variance to a power"
+
+    def rank(self, problems, n_genes, *, include, spec):
+        values = sum(problem.variance for problem in problems) ** self.power
+        return by_value(values, n_genes, include, power=self.power)
+
+
+class Flat(Original):
+    """An objective of the paper's form, without the graph's prior."""
+
+    name = "flat"
+
+    @staticmethod
+    def diagonals(m):
+        return np.ones_like(m), np.ones_like(m), np.ones_like(m)
+
+
+@dataclass(frozen=True)
+class Patient(Method):
+    """An objective that needs the criterion for panels."""
+
+    least: int = 2
+
+    name = "patient"
+    chooses_size = True
+    by_criterion = True
+
+    def answer(self, request, criterion, candidates):
+        n_genes = self.least if request.n_genes is None else request.n_genes
+        return best_panel(criterion, n_genes, candidates)
+
+
+def test_a_ranker_by_instance(clusters):
+    ranking = rank_genes(clusters, Request.of(5, method=Loudest(2.0)))
+    np.testing.assert_allclose(ranking.weights, clusters.var(axis=0) ** 2, rtol=1e-9)
+    assert ranking.info["method"] == "loudest"
+    assert ranking.info["power"] == 2.0
+    assert len(ranking.preserved) == 5
+    with refused(InvalidValue, "n_genes"):
+        rank_genes(clusters, Request.of(None, method=Loudest()))
+
+
+def test_a_ranker_by_name(pbmc, monkeypatch, tmp_path):
+    monkeypatch.setitem(METHODS, "loudest", Loudest())
+    select_genes(pbmc, 10, method=Loudest(power=0.5))
+    first = pbmc.var["glfs_score"].copy()
+    assert pbmc.uns["glfs"]["params"]["method"] == {"name": "loudest", "power": 0.5}
+    pbmc.write_h5ad(tmp_path / "cells.h5ad")
+    again = ad.read_h5ad(tmp_path / "cells.h5ad")
+    assert recorded_parameters(again)["method"] == Loudest(power=0.5)
+    select_genes(again, **recorded_parameters(again))
+    np.testing.assert_array_equal(again.var["glfs_score"], first)
+    words = ["select", str(tmp_path / "cells.h5ad"), "--n-genes", "5", "--method", "loudest"]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 0, result.output
+    assert len(result.stdout.split()) == 5
+
+
+@pytest.mark.parametrize("objective", [Flat(), Flat(solver="owlqn"), Patient(4)])
+def test_an_objective_by_instance(pbmc, clusters, objective):
+    select_genes(pbmc, 5, objective=objective)
+    assert pbmc.uns["glfs"]["objective"] == objective.name
+    assert pbmc.var["glfs_selected"].sum() == 5
+    assert set(GLFS(3, objective=objective).fit(clusters).get_support(indices=True)) <= set(
+        range(6)
+    )
+
+
+def test_an_objective_by_name(pbmc, clusters, monkeypatch):
+    for toy in (Flat, Patient):
+        monkeypatch.setitem(OBJECTIVES, toy.name, toy())
+        select_genes(pbmc, 6, objective=toy.name)
+        named = pbmc.var["glfs_score"].copy()
+        select_genes(pbmc, **recorded_parameters(pbmc))
+        np.testing.assert_array_equal(pbmc.var["glfs_score"], named)
+    assert GLFS(objective="patient").fit(clusters).n_selected_ == 2
+    select_genes(pbmc, 6)
+    np.testing.assert_array_equal(pbmc.var["glfs_score"], named)
+
+
+@pytest.mark.parametrize("argument", ["method", "objective"])
+@pytest.mark.parametrize("value", ["toy", 5, Loudest])
+def test_unknown_names(clusters, argument, value):
+    with refused(InvalidValue, argument):
+        rank_genes(clusters, Request.of(5, **{argument: value}))
+
+
+def test_the_criterion_takes_what_others_refuse(clusters):
+    chosen = GLFS(3, preserve="labels", objective=Patient()).fit(clusters, np.arange(90) // 30)
+    assert chosen.get_support().sum() == 3
+    with refused(InvalidValue, "preserve"):
+        GLFS(3, preserve="labels", objective=Flat()).fit(clusters, np.arange(90) // 30)
+
+
+def test_names_are_there_before_what_they_stand_for():
+    code = (
+        "import sys, glfs_bio.methods as m; "
+        "assert 'sparse_pca' in list(m.METHODS) and 'exact' in list(m.OBJECTIVES); "
+        "sys.exit(bool({'sklearn', 'scipy'} & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,45 @@
+"""Panels side by side, by the same measures."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from refusals import refused
+
+from glfs_bio import Preserve, pp, tl
+from glfs_bio.errors import InvalidType, InvalidValue
+
+PANEL = ["CD3D", "LYZ", "NKG7", "CD79A"]
+
+
+@pytest.fixture
+def cells(pbmc):
+    pp.structure(pbmc)
+    return pbmc
+
+
+def test_comparison(cells):
+    panels = {"one": PANEL, "two": [*PANEL[:2], "GNLY", "MS4A1"]}
+    tables = tl.compare_panels(cells, panels, "bulk_labels", inplace=False)
+    assert tables["shared"].loc["one", "two"] == 2
+    assert tables["jaccard"].loc["one", "two"] == pytest.approx(2 / 6)
+    matched = tables["jaccard_with_substitutes"]
+    assert matched.loc["one", "two"] > 2 / 6
+    assert matched.loc["one", "two"] == matched.loc["two", "one"]
+    assert np.diag(matched) == pytest.approx(1.0)
+    alone = tl.evaluate_panel(cells, PANEL, "bulk_labels", inplace=False)
+    assert tables["table"].loc["one", "accuracy"] == alone["accuracy"]
+    assert tables["table"].loc["one", "preserved"] == alone["preserved"]
+    with refused(InvalidType, "panels"):
+        tl.compare_panels(cells, {"one": PANEL})
+
+
+def test_selections_of_different_structures_are_not_compared(cells):
+    pp.select_genes(cells, 5)
+    pp.select_genes(cells, 5, n_comps=10, key_added="other")
+    panels = {"one": "glfs", "two": "other"}
+    with refused(InvalidValue, "panels"):
+        tl.compare_panels(cells, panels)
+    pp.structure(cells, n_comps=20, key_added="mine")
+    tl.compare_panels(cells, panels, preserve=Preserve(use_rep="mine"))
+    assert list(cells.uns["glfs_comparison"]["table"].index) == ["one", "two"]

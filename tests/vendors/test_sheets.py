@@ -1,0 +1,81 @@
+"""Names and tables that spreadsheets do not change, and gene sets."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from refusals import refused
+
+from glfs_bio import io, pp
+from glfs_bio.errors import FileMissing, InvalidValue
+from glfs_bio.io import read_gmt
+
+
+@pytest.fixture
+def panel(pbmc):
+    pp.select_genes(pbmc, 5)
+    return pbmc
+
+
+NAMES = ["a\nb", "a\rb", "a\tb", "a\x0bb", "a\x1cb", "a\x85b", "a\u2028b", " a", "a ", "", "#a"]
+FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)"]
+
+
+@pytest.mark.parametrize("ending", ["txt", "csv", "tsv", "xlsx", "rnk", "gmt"])
+@pytest.mark.parametrize("name", [*NAMES, *FORMULAS, "gene", "symbol"])
+def test_a_name_comes_back_or_is_refused(panel, tmp_path, name, ending):
+    best = panel.var["glfs_rank"].idxmin()
+    panel.var["symbol"] = [name if gene == best else gene for gene in panel.var_names]
+    panel.var_names = [name if gene == best else gene for gene in panel.var_names]
+    path = tmp_path / f"panel.{ending}"
+    write = {"rnk": io.write_rnk, "gmt": io.write_gmt}.get(ending, io.write_gene_list)
+    try:
+        write(panel, path)
+    except InvalidValue:
+        assert list(tmp_path.iterdir()) == []
+        assert name not in {"gene", "symbol"} or ending == "txt"
+        return
+    if ending == "rnk":
+        assert path.read_text("utf-8").split("\n")[0].split("\t")[0] == name
+    else:
+        assert io.read_panel(path)[0] == name
+    assert name not in FORMULAS or ending not in {"csv", "tsv", "xlsx"}
+
+
+@pytest.mark.parametrize("ending", ["csv", "xlsx"])
+def test_no_column_holds_a_formula(panel, tmp_path, ending):
+    panel.var["note"] = "=HYPERLINK(1)"
+    panel.var["sign"] = "-"
+    panel.var["less"] = -1.5
+    path = tmp_path / f"panel.{ending}"
+    io.write_gene_list(panel, path, columns=["note", "sign", "less"])
+    table = pd.read_csv(path) if ending == "csv" else pd.read_excel(path)
+    assert set(table["note"]) == {"'=HYPERLINK(1)"}
+    assert set(table["sign"]) == {"-"}
+    assert set(table["less"]) == {-1.5}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"A\tx\tG1\nB,x,G2\n",
+        b"A\tx\n",
+        b"A\tx\t\t\n",
+        b"A\tx\tG1\nA\tx\tG2\n",
+        b"\n\n",
+        b"\xff\xfe\x00",
+    ],
+)
+def test_malformed_gmt(tmp_path, content):
+    path = tmp_path / "bad.gmt"
+    path.write_bytes(content)
+    with refused(InvalidValue, "path"):
+        read_gmt(path)
+
+
+def test_gmt_as_others_write_it(tmp_path):
+    path = tmp_path / "sets.gmt"
+    path.write_bytes("\ufeffA set\t\tG1\tG2 \tG1\t\r\n\r\nB/b\thttp://x\tG3\r\n".encode())
+    assert read_gmt(path) == {"A set": ["G1", "G2"], "B/b": ["G3"]}
+    with refused(FileMissing, "path"):
+        read_gmt(tmp_path / "no.gmt")
