@@ -17,9 +17,8 @@ from urllib.parse import quote
 
 import numpy as np
 
-from .. import codec, pl
+from .. import _signatures, codec, pl
 from .._anndata import umap
-from .._signatures import parameters
 from ..cells.graph import MOST_EXACT
 from ..errors import Message, arg, call
 from ..options import Limits
@@ -332,7 +331,9 @@ def limits(subject: Subject) -> dict[str, Any] | None:
         return None
     facts = [
         (name, codec.restored(stated[name]), f"{said[:1].lower()}{said[1:]}".replace("`", ""))
-        for name, said in ((name, one.summary) for name, one in parameters(Limits).items())
+        for name, said in (
+            (name, one.summary) for name, one in _signatures.parameters(Limits).items()
+        )
         if name in stated
     ]
     return {"facts": facts}
