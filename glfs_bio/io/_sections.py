@@ -329,13 +329,11 @@ def limits(subject: Subject) -> dict[str, Any] | None:
     stated = subject.entry.get("params", {}).get("limits", "None")
     if isinstance(stated, str):
         return None
-    facts = [
-        (name, codec.restored(stated[name]), f"{said[:1].lower()}{said[1:]}".replace("`", ""))
-        for name, said in (
-            (name, one.summary) for name, one in _signatures.parameters(Limits).items()
-        )
-        if name in stated
-    ]
+    facts = []
+    for name, field in _signatures.parameters(Limits).items():
+        if name in stated:
+            said = field.summary.replace("`", "")
+            facts.append((name, codec.restored(stated[name]), f"{said[:1].lower()}{said[1:]}"))
     return {"facts": facts}
 
 
