@@ -34,6 +34,7 @@ extensions = [
     "sphinx_design",
     "sphinxcontrib.bibtex",
     "internal_links",
+    "outputs",
 ]
 exclude_patterns = ["_build"]
 templates_path = ["_templates"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 import textwrap
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -98,18 +97,3 @@ def documented(function: Function) -> Function:
 
     function.__doc__ = _PLACEHOLDER.sub(text, function.__doc__ or "") or None
     return function
-
-
-def described(record: type) -> dict[str, str]:
-    """First sentence of each field, from the section "Attributes" of a numpydoc docstring."""
-    _, _, section = inspect.getdoc(record).partition("Attributes\n----------\n")  # type: ignore[union-attr]
-    names: list[str] = []
-    texts: dict[str, str] = {}
-    for line in section.partition("\n\n")[0].splitlines():
-        if line.startswith(" "):
-            texts |= {name: f"{texts[name]} {line.strip()}".strip() for name in names}
-        else:
-            names = line.partition(" : ")[0].split(", ")
-            texts |= dict.fromkeys(names, "")
-    first = {name: text.partition(". ")[0].removesuffix(".") for name, text in texts.items()}
-    return {name: f"{text.replace('`', '')}." for name, text in first.items()}

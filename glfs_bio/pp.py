@@ -163,16 +163,52 @@ def select_genes(
         Genes of `include`.
     ``.var[f"{key_added}_efficiency"]`` : float
         Detection efficiency, with a `platform`.
+    ``.var[f"{key_added}_spread"]``, ``.var[f"{key_added}_off_target"]`` : float
+        Standard deviation of its logarithm, and share of the counts from other genes, with a
+        `platform` that has them.
+    ``.var[f"{key_added}_orderable"]`` : bool
+        Genes that can be ordered, with a `platform` that says which.
+    ``.var["highly_variable"]`` : bool
+        The selected genes, with `as_highly_variable`.
+    ``.uns[key_added]["n_genes"]``, ``["n_tested"]`` : int
+        Number of selected genes, and of candidate genes.
     ``.uns[key_added]["preserved"]`` : float, shape (n_genes,)
         Share of the target that the first 1, 2, … genes preserve, relative to all genes.
     ``.uns[key_added]["optimality"]`` : float, shape (n_genes,)
-        Lower bound on ``preserved`` relative to the best panel of the same size.
+        Lower bound on ``preserved`` relative to the best panel of the same size; NaN without
+        structure.
+    ``.uns[key_added]["preserved_on_platform"]`` : float, shape (n_genes,)
+        Mean, or with ``case="worst"`` minimum, of ``preserved`` over draws of efficiencies and
+        failures, with a `platform` that has a spread or failures.
+    ``.uns[key_added]["curve"]`` : dict
+        With ``n_genes=None``: ``n_genes`` and ``preserved`` up to 500 genes.
+    ``.uns[key_added]["batches"]`` : str, shape (n_batches,)
+        Names of the batches, with `batch_key` or several datasets.
+    ``.uns[key_added]["preserved_in_batches"]`` : float, shape (n_genes, n_batches)
+        Preserved share of each batch.
+    ``.uns[key_added]["data_sets"]`` : str, shape (n_datasets,)
+        Names of the datasets, if there are several.
     ``.uns[key_added]["n_axes"]`` : int, or int of shape (n_batches,)
         Number of axes above the noise; 0 if there is no structure.
+    ``.uns[key_added]["graph_components"]`` : int
+        Connected components of the graph; the maximum over batches.
+    ``.uns[key_added]["assay_noise"]`` : float
+        Assumed noise variance of the target platform; the mean over batches.
+    ``.uns[key_added]["missing"]`` : str
+        Names in `include` and `exclude` that are missing in the data, if any.
+    ``.uns[key_added]["method"]``, ``["objective"]`` : str
+        Names of the method and the objective.
+    ``.uns[key_added]["lam"]``, ``["kkt"]`` : float
+        With the original GLFS: λ of the solution, and the largest violation of the optimality
+        conditions, in units of λ.
+    ``.uns[key_added]["converged"]`` : bool
+        With the original GLFS: ``kkt`` is within the tolerance.
+    ``.uns[key_added]["n_iter"]`` : int
+        With the original GLFS: accepted steps of the solver.
+    ``.uns[key_added]["path"]`` : dict
+        With the original GLFS: ``lam``, ``n_genes``, ``objective`` and ``kkt`` along λ.
     ``.uns[key_added]["params"]`` : dict
         Arguments of the call.
-
-    Further keys of ``.uns[key_added]``: see the outputs in the reference.
 
     See Also
     --------

@@ -19,7 +19,8 @@ PACKAGE = Path(glfs_bio.__file__).parent
 FLOORS = (
     *({"errors"}, {"checks", "codec", "_typing"}, {"methods"}, {"options"}, {"data"}, {"cells"}),
     *({"criterion"}, {"panel"}, {"solvers"}, {"glfs2014", "rivals", "laprls"}, {"measures"}),
-    *({"selection"}, {"estimators"}, {"_docs", "_extras", "_files", "_progress"}, {"vendors"}),
+    *({"selection"}, {"estimators"}),
+    *({"_docs", "_extras", "_files", "_progress", "_signatures"}, {"vendors"}),
     *({"datasets"}, {"_anndata"}, {"pp"}, {"tl"}, {"pl"}, {"io"}, {"cli", "rbridge"}),
     {"_accessor"},
     {"__init__", "__main__"},

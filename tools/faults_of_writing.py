@@ -23,8 +23,8 @@ import anndata
 from typer.testing import CliRunner
 
 from glfs_bio import _files, io, pl
-from glfs_bio.cli import _files as shell
 from glfs_bio.cli import app
+from glfs_bio.cli import files as shell
 
 PANEL = sys.argv[1]
 ENDINGS = {

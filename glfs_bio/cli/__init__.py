@@ -1,4 +1,4 @@
-"""``glfs-bio``: gene selection from the shell; a command is imported when it is chosen."""
+"""``glfs-bio``: gene selection from the shell."""
 
 from __future__ import annotations
 
@@ -9,57 +9,71 @@ from typing import Annotated, Any, Final
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from .._signatures import Parameter, kept
+
 #: click's own, and the short one.
 _SETTINGS = {"help_option_names": ["-h", "--help"]}
 #: How the help of all commands is written.
 _MARKUP: Final = "markdown"
 
-#: Summary of each command in ``glfs-bio --help``: the first paragraph of its docstring.
-SUMMARIES = {
-    "select": "Select genes; prints them, best first, unless --genes names a file.",
-    "rank": "Rank all genes by one method; prints gene, score, rank, weight and loss, best first.",
-    "evaluate": "Evaluate a panel: preserved structure, unexplained axes; prints measures as TSV.",
-    "extend": "Add genes to a panel; prints gene, added share and preserved share as TSV.",
-    "substitutes": "Find genes that can replace a gene of a panel; prints them as TSV, best first.",
-    "explain": "Explain each gene of a panel: contribution, labels, substitute; prints TSV.",
-    "efficiency": "Estimate the detection efficiency of each gene; prints a table as TSV.",
-    "markers": "Find the markers of each label in a panel; prints them with their scores as TSV.",
-    "compare": "Evaluate several panels by the same measures; prints one row per panel as TSV.",
-    "curve": "Compute the preserved structure of every panel size; prints a table as TSV.",
-    "stability": "Repeat a selection on subsamples of the cells; prints frequencies as TSV.",
-    "classify": "Classify cells by a few genes; prints cell, label and prediction as TSV.",
-    "predict": "Predict labels by a classifier; prints cell, prediction and margin as TSV.",
-    "enrich": "Find the gene sets that are enriched in a selection; prints a table as TSV.",
-    "export": "Write the selected genes to files; their endings are the formats.",
-    "order": "Order a panel, every gene checked; prints the genes as TSV.",
-    "report": "Write a selection as one HTML file that needs no network.",
-    "demo": "Select 25 genes of 700 blood cells from scanpy; prints a table, needs no network.",
+#: The modules of the commands, in the order of the help.
+COMMANDS = {
+    "select": "commands_select",
+    "rank": "commands_select",
+    "evaluate": "commands_panel",
+    "extend": "commands_select",
+    "substitutes": "commands_panel",
+    "explain": "commands_panel",
+    "efficiency": "commands_files",
+    "markers": "commands_panel",
+    "compare": "commands_panel",
+    "curve": "commands_select",
+    "stability": "commands_select",
+    "classify": "commands_panel",
+    "predict": "commands_panel",
+    "enrich": "commands_panel",
+    "export": "commands_files",
+    "order": "commands_files",
+    "report": "commands_files",
+    "demo": "commands_select",
 }
 
 
+def _function(name: str) -> Any:
+    return getattr(import_module(f".{COMMANDS[name]}", __package__), name)
+
+
+def signatures() -> str:
+    """Return the text of the file that has what help knows without importing it."""
+    summaries = {name: _function(name).__doc__.partition("\n\n")[0] for name in COMMANDS}
+    said = {name: Parameter(name, "", "", text) for name, text in summaries.items()}
+    from .command import signatures as of_functions
+
+    return of_functions({"glfs-bio": said})
+
+
 class _Commands(TyperGroup):
-    """Lists the commands by their summaries, and imports the one that runs."""
+    """Lists the commands by their first paragraphs, and imports the one that runs."""
 
     def __init__(self, **settings: Any) -> None:
-        listed = {name: TyperCommand(name, help=said) for name, said in SUMMARIES.items()}
+        listed = {name: TyperCommand(name, help=kept("glfs-bio")[name].text) for name in COMMANDS}
         super().__init__(**settings | {"commands": listed})
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Names, in the order of the help."""
-        return [*SUMMARIES]
+        return [*COMMANDS]
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find the command that is to run, with its options."""
         name, _, rest = super().resolve_command(ctx, args)
-        return name, None if name is None else imported(name), rest
+        return name, None if name is None else with_options(name), rest
 
 
 @cache
-def imported(name: str) -> Any:
+def with_options(name: str) -> Any:
     """A command with its options."""
-    function = getattr(import_module(f"._{name}", __package__), name)
     alone = typer.Typer(add_completion=False, rich_markup_mode=_MARKUP)
-    alone.command(name, context_settings=_SETTINGS)(function)
+    alone.command(name, context_settings=_SETTINGS)(_function(name)())
     return typer.main.get_command(alone)
 
 

@@ -1,4 +1,4 @@
-"""Words of the shell for refusals, warnings and notes.
+"""Words of the shell for refusals, warnings, notes and results.
 
 Python's ``n_genes=0``, ``adata.obs`` and ``glfs_bio.tl.stability(adata)`` are ``--n-genes 0``,
 ``obs`` and ``glfs-bio stability`` here.
@@ -7,35 +7,43 @@ Python's ``n_genes=0``, ``adata.obs`` and ``glfs_bio.tl.stability(adata)`` are `
 from __future__ import annotations
 
 import ast
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from ..errors import Door, shortened
 
+if TYPE_CHECKING:
+    import pandas as pd
+    from anndata import AnnData
+
 _NONE, _TRUE, _FALSE = "nothing", "true", "false"
-#: Functions that have a command of another name, or an option of one.
+#: Commands for functions that they are not called as, by the last parts of their names.
 _COMMANDS = {
-    "pp.select_genes": "select",
-    "pp.structure": "explain -o",
-    "tl.evaluate_panel": "evaluate",
-    "tl.extend_panel": "extend",
-    "tl.explain_panel": "explain",
-    "tl.order_panel": "order",
-    "tl.compare_panels": "compare",
-    "tl.panel_umap": "report --keep",
-    "io.write_classifier": "classify --model",
-    "io.write_gene_list": "export",
-    "io.write_gmt": "export",
-    "io.write_order": "order --order",
-    "io.write_reference": "order --reference",
-    "io.write_report": "report",
-    "io.write_rnk": "export",
+    "select_genes": "select",
+    "structure": "explain -o",
+    "evaluate_panel": "evaluate",
+    "extend_panel": "extend",
+    "explain_panel": "explain",
+    "order_panel": "order",
+    "compare_panels": "compare",
+    "estimate_efficiency": "efficiency",
+    "panel_umap": "report --keep",
+    "write_classifier": "classify --model",
+    "write_gene_list": "export",
+    "write_gmt": "export",
+    "write_order": "order --order",
+    "write_reference": "order --reference",
+    "write_report": "report",
+    "write_rnk": "export",
+} | {
+    name: name
+    for name in ("substitutes", "markers", "curve", "stability", "classify", "predict", "enrich")
 }
-#: Functions that are called as their commands.
-_ALIKE = {"substitutes", "markers", "curve", "stability", "classify", "predict", "enrich"}
 #: Arguments for the cells.
 _CELLS = {"adata", "X", "source"}
 #: Arguments that are files, of which the name says enough.
@@ -46,10 +54,10 @@ _FILES = {"path"}
 class Option:
     """Name of an option or argument of a command."""
 
-    #: ``--n-genes``, or ``PANEL``
+    #: ``--n-genes``, or ``PANEL``.
     name: str
     is_flag: bool = False
-    #: ``--no-transpose``, of a flag with an opposite
+    #: ``--no-transpose``, of a flag with an opposite.
     opposite: str | None = None
 
 
@@ -101,11 +109,14 @@ def _argument(options: Mapping[str, Option], name: str, value: str | None) -> st
     return f"{own.name} {given}".strip()
 
 
+def command(name: str) -> str | None:
+    """The command that does what a function of Python does."""
+    called = _COMMANDS.get(name.rpartition(".")[2])
+    return called and f"glfs-bio {called}"
+
+
 def _call(name: str) -> str:
-    function = name.rpartition(".")[2]
-    if name in _COMMANDS:
-        return f"glfs-bio {_COMMANDS[name]}"
-    return f"glfs-bio {function}" if function in _ALIKE else f"glfs_bio.{name} in Python"
+    return command(name) or f"glfs_bio.{name} in Python"
 
 
 def _value(value: object) -> str:
@@ -133,3 +144,50 @@ def _plain(text: str) -> str:
 
 #: Where no command runs.
 SHELL = door({})
+
+
+def percent(share: float) -> str:
+    """A share as text."""
+    return f"{100 * share:.0f} %"
+
+
+def preserved(entry: Mapping[str, Any], share: float) -> str:
+    """The preserved share of the target, as text."""
+    from .._anndata import results
+
+    return f"{percent(share)} of {results.preserved_of(entry)}"
+
+
+def certified(share: float) -> str:
+    """The bound on optimality, rounded down, as text; empty for NaN."""
+    return "" if math.isnan(share) else f", optimality at least {math.floor(100 * share)} %"
+
+
+def summary(entry: Mapping[str, Any]) -> str:
+    """The result of a selection, as one line."""
+    parts = [f"{entry['n_genes']} of {entry['n_tested']} genes"]
+    parts.append(f"{preserved(entry, entry['preserved'][-1])} preserved")
+    if "n_axes" in entry:
+        import numpy as np
+
+        every = [int(one) for one in np.atleast_1d(entry["n_axes"])]  # of each set of cells
+        axes = "axis" if every == [1] else "axes"
+        parts.append(f"{', '.join(map(str, every))} {axes} above the noise")
+    if "optimality" in entry:
+        parts[-1] += certified(entry["optimality"][-1])
+    if "lam" in entry:
+        parts.append(f"λ = {entry['lam']:.4g}")
+    if "converged" in entry:
+        parts.append("converged" if entry["converged"] else "NOT converged")
+    return ", ".join(parts)
+
+
+def in_symbols(frame: pd.DataFrame, adata: AnnData, symbols: str | None) -> pd.DataFrame:
+    """A table whose genes are called by a column of ``.var``, where it has a name."""
+    from .._anndata import read
+
+    if symbols is None:
+        return frame
+    names = read.symbols(adata, symbols).fillna(adata.var_names.to_series())
+    columns = [name for name in ("gene", "substitute") if name in frame]
+    return frame.assign(**{name: frame[name].map(names) for name in columns})

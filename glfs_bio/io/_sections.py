@@ -17,9 +17,8 @@ from urllib.parse import quote
 
 import numpy as np
 
-from .. import codec, pl
+from .. import _signatures, codec, pl
 from .._anndata import umap
-from .._docs import described
 from ..cells.graph import MOST_EXACT
 from ..errors import Message, arg, call
 from ..options import Limits
@@ -330,11 +329,11 @@ def limits(subject: Subject) -> dict[str, Any] | None:
     stated = subject.entry.get("params", {}).get("limits", "None")
     if isinstance(stated, str):
         return None
-    facts = [
-        (name, codec.restored(stated[name]), f"{about[:1].lower()}{about[1:]}".removesuffix("."))
-        for name, about in described(Limits).items()
-        if name in stated
-    ]
+    facts = []
+    for name, field in _signatures.parameters(Limits).items():
+        if name in stated:
+            said = field.summary.replace("`", "")
+            facts.append((name, codec.restored(stated[name]), f"{said[:1].lower()}{said[1:]}"))
     return {"facts": facts}
 
 

@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import re
 import textwrap
 from typing import TYPE_CHECKING, Any
 
 from .. import pp, tl
+from .._signatures import REQUIRED, Parameter, parameters
 from ..estimators import LapRLSClassifier
 from ..options import Limits, Platform
 
@@ -70,13 +70,11 @@ def formals(name: str) -> dict[str, str]:
 
     Without a default: an empty text, as for ``...``.
     """
-    parameters = [
-        one
-        for one in inspect.signature(FUNCTIONS[name]).parameters.values()
-        if one.name not in {*NOT_IN_R, "n_jobs"} and one.kind is not one.VAR_KEYWORD
+    every = [
+        one for one in parameters(FUNCTIONS[name]).values() if one.name not in {*NOT_IN_R, "n_jobs"}
     ]
-    first = [one for one in parameters if _is_positional(name, one)]
-    later = [one for one in parameters if not _is_positional(name, one)]
+    first = [one for one in every if _is_positional(name, one)]
+    later = [one for one in every if not _is_positional(name, one)]
     found = {"x": ""} | ({"labels": ""} if name == "laprls" else {})
     found |= {RENAMED.get(one.name, one.name): _default(name, one) for one in first}
     found |= {"...": ""}
@@ -93,30 +91,28 @@ def formals(name: str) -> dict[str, str]:
 
 def more(name: str) -> frozenset[str]:
     """Return options that R hands over and Python's function does not have itself."""
-    of_structure = frozenset(inspect.signature(pp.structure).parameters) - {"key_added"}
+    of_structure = frozenset(parameters(pp.structure)) - {"key_added"}
     evaluating = of_structure | {"cell_weights"}
     own = evaluating if name in EVALUATING else frozenset(_MORE.get(name, ()))
-    return own - set(inspect.signature((FUNCTIONS | RECORDS)[name]).parameters) - NOT_IN_R
+    return own - set(parameters((FUNCTIONS | RECORDS)[name])) - NOT_IN_R
 
 
 def argument_names(name: str) -> list[str]:
     """Return the arguments of a function of R, as R calls them."""
     if name in RECORDS:
-        return list(inspect.signature(RECORDS[name]).parameters)
+        return list(parameters(RECORDS[name]))
     own = [RENAMED.get(one, one) for one in sorted(more(name))]
     return [one for one in dict.fromkeys([*formals(name), *own]) if one not in {"x", "..."}]
 
 
-def _is_positional(name: str, one: inspect.Parameter) -> bool:
-    if one.name in _POSITIONAL.get(name, ()):
-        return True
-    return name != "laprls" and one.kind is not one.KEYWORD_ONLY
+def _is_positional(name: str, one: Parameter) -> bool:
+    return one.name in _POSITIONAL.get(name, ()) or (name != "laprls" and one.is_positional)
 
 
-def _default(name: str, one: inspect.Parameter) -> str:
+def _default(name: str, one: Parameter) -> str:
     if one.name == "random_state" and name in _SEEDED:
         return "NULL"
-    if one.default is one.empty or one.default == _RECORDED:
+    if one.default in (REQUIRED, _RECORDED):
         return ""
     return _in_r(one.default)
 
@@ -145,9 +141,7 @@ def generics() -> str:
             "})"
         )
     for name, record in RECORDS.items():
-        fields = {"...": ""} | {
-            one.name: _in_r(one.default) for one in inspect.signature(record).parameters.values()
-        }
+        fields = {"...": ""} | {one.name: _in_r(one.default) for one in parameters(record).values()}
         blocks.append(
             f"#' @rdname glfs_limits\n#' @export\nglfs_{name} <- function(\n"
             f"{_wrapped(_listed(fields), first=' ' * 8)}\n"
@@ -160,9 +154,9 @@ def generics() -> str:
 def _vectors() -> list[str]:
     """Return what R has to know of functions and arguments, a vector each."""
     types = [
-        (name, str(one.annotation))
+        (name, one.type)
         for function in (FUNCTIONS | RECORDS).values()
-        for name, one in inspect.signature(function).parameters.items()
+        for name, one in parameters(function).items()
     ]
 
     def typed(pattern: str) -> set[str]:

@@ -134,10 +134,20 @@ def classify(
         number.
     ``.uns[key_added]["test_errors"]`` : int
         Errors among the ``n_test`` labelled cells outside `train`, if any.
+    ``.uns[key_added]["lam"]`` : float
+        λ of the selection, with ``graph="classes"``.
+    ``.uns[key_added]["symbols"]`` : str, shape (n_genes,)
+        With `symbols`: those of the genes.
+    ``.uns[key_added]["gene_means"]`` : float, shape (n_genes,)
+        Means over the training cells.
+    ``.uns[key_added]["typical_margin"]`` : float
+        Median margin of the labelled training cells.
+    ``.uns[key_added]["n_genes"]``, ``["n_labelled"]``, ``["n_unlabelled"]`` : int
+        Number of genes, and of training cells with and without a label.
+    ``.uns[key_added]["n_folds"]``, ``["n_tested"]`` : int
+        Number of folds, and of cells in test folds.
     ``.uns[key_added]["params"]`` : dict
         Arguments of the call.
-
-    Further keys of ``.uns[key_added]``: see the outputs in the reference.
 
     Warns
     -----

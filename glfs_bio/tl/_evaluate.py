@@ -101,13 +101,14 @@ def evaluate_panel(
     ``.uns[key_added]["random_preserved"]`` : float, shape (n_random,)
         Preserved shares of the random panels.
     ``.uns[key_added]["preserved_on_platform"]`` : float
-        Mean, or minimum, of the preserved share over draws of efficiencies and failures, with
-        ``_low`` and ``_high``, its interval of 90 %.
+        Mean, or minimum, of the preserved share over draws of efficiencies and failures, and
+        ``preserved_on_platform_low`` and ``preserved_on_platform_high``, its interval of 90 %.
     ``.uns[key_added]["forecast"]`` : DataFrame, one row per label
         With `platform`, `labels` and `counts_layer`: ``recall`` there and its interval of 90 %,
         ``recall_low`` and ``recall_high``.
     ``.uns[key_added]["accuracy_on_platform"]`` : float
-        The same of the accuracy, with ``_low`` and ``_high``.
+        The same of the accuracy, with ``accuracy_on_platform_low`` and
+        ``accuracy_on_platform_high``.
     ``.uns[key_added]["counts_on_platform"]`` : float
         Mean counts of the panel in a cell there.
     ``.uns[key_added]["counts_per_bit"]`` : float, shape (n_bits,)
@@ -134,7 +135,8 @@ def evaluate_panel(
     ``.uns[key_added]["rare_f1"]`` : float
         Mean F1 of labels with at most 5 % of the cells.
     ``.uns[key_added]["per_label"]`` : DataFrame, one row per label
-        ``recall``, ``f1`` and ``confused_with``.
+        ``n_cells``, ``recall``, ``precision``, ``f1``, ``confused_with``, ``confused_share``,
+        ``rare`` and ``too_few``.
     ``.uns[key_added]["confusion"]`` : int, shape (n_labels, n_labels)
         Number of cells by label (rows) and prediction (columns).
     ``.uns[key_added]["imputed"]`` : float
@@ -148,7 +150,8 @@ def evaluate_panel(
     ``.uns[key_added]["counts_spearman"]`` : float
         Rank correlation of the total counts of the panel and of all genes.
     ``.uns[key_added]["counts_per_label"]`` : DataFrame, one row per label
-        ``ratio``, the share of the label's counts relative to ``counts_share``.
+        ``n_cells``; ``share`` of the label's counts; ``ratio``, relative to ``counts_share``;
+        ``spearman``.
     ``.uns[key_added]["unexplained"]`` : DataFrame, one row per axis
         Unexplained axes, the largest first: ``share`` of the unexplained variation; ``genes_up``
         and ``genes_down``, the genes at both ends; with `labels`, ``labels`` that vary most along

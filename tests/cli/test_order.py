@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 import glfs_bio
-from glfs_bio.cli import app, imported
+from glfs_bio.cli import app, with_options
 
 ORDER = "order cells.h5ad glfs"
 XENIUM = f"{ORDER} --platform xenium_v1"
@@ -16,10 +16,10 @@ DATA = [
     ("order missing.h5ad glfs", "missing.h5ad"),
     ("order cells.h5ad nope", "PANEL nope"),
     (f"{ORDER} --platform visium", "--platform visium"),
-    (f"{ORDER} --genes no.csv", "no.csv"),
-    (f"{ORDER} --genes cells.h5ad", "cells.h5ad"),
-    (f"{XENIUM} --genes few.csv", "CST3"),
-    (f"{XENIUM} --genes few.csv --refused replace", "--refused replace"),
+    (f"{ORDER} --orderable no.csv", "no.csv"),
+    (f"{ORDER} --orderable cells.h5ad", "cells.h5ad"),
+    (f"{XENIUM} --orderable few.csv", "CST3"),
+    (f"{XENIUM} --orderable few.csv --refused replace", "--refused replace"),
     (f"{ORDER} --refused maybe", "--refused maybe"),
     (f"{ORDER} --catalogue nope", "--catalogue nope"),
     (f"{ORDER} --catalogue no.csv", "no.csv"),
@@ -39,7 +39,7 @@ DATA = [
     (f"{ORDER} --order no/order.csv", "no"),
     (f"{XENIUM} --order order.xlsx", "order.xlsx"),
     (f"{ORDER} --reference a.csv", "--reference a.csv"),
-    (f"{ORDER} --reference a.zip", "--labels"),
+    (f"{ORDER} --reference a.zip", "--labels and --counts: name both"),
     (f"{ORDER} -o out.csv", "--output out.csv"),
     (f"{ORDER} --table t.xls", "--table t.xls"),
 ]
@@ -68,13 +68,14 @@ def folder(_folder, monkeypatch):
 
 
 @pytest.mark.parametrize(("line", "named"), DATA)
-def test_data_or_values(folder, line, named):
+def test_data_or_values(folder, only_own_options, line, named):
     before = {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
     result = CliRunner().invoke(app, line.split())
     assert result.exit_code == 1, result.output
     told = [text for text in result.stderr.splitlines() if text and "Warning: " not in text]
     assert len(told) == 1
     assert named in told[0]
+    only_own_options(line.split()[0], told[0])
     assert "unexpected" not in told[0]
     assert result.stdout == ""
     assert {path.name: path.stat().st_mtime_ns for path in folder.iterdir()} == before
@@ -85,7 +86,7 @@ def test_every_option_has_a_row():
     limits = set(glfs_bio.Limits.__dataclass_fields__)
     options = [
         option.opts
-        for option in imported("order").params
+        for option in with_options("order").params
         if option.opts[0][0] == "-" and option.name not in limits
     ]
     assert not [names for names in options if not (words | NOTHING_WRONG) & {*names}]
@@ -93,7 +94,7 @@ def test_every_option_has_a_row():
 
 def test_an_order_and_its_reference(folder, tmp_path):
     words = [
-        *f"{XENIUM} --genes vendor.csv --refused replace --labels bulk_labels".split(),
+        *f"{XENIUM} --orderable vendor.csv --refused replace --labels bulk_labels".split(),
         *("--counts", "counts", "--order", str(tmp_path / "order.csv")),
         *("--reference", str(tmp_path / "reference.zip"), "--table", str(tmp_path / "t.csv")),
         *("-o", str(tmp_path / "out.h5ad")),

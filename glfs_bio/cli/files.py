@@ -5,17 +5,16 @@
 
 from __future__ import annotations
 
-import gzip
 import shutil
 import sys
-import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any, Literal
 
 import glfs_bio
 
+from .._signatures import kept
 from ..errors import (
     MATRIX,
     NO_VALUE,
@@ -27,7 +26,7 @@ from ..errors import (
     naming,
     printable,
 )
-from ..vendors.sheets import check_names
+from .stderr import note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -40,24 +39,80 @@ CELLS = (".h5ad", ".zarr")
 TABLES = {".csv": ",", ".tsv": "\t"}
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 _GZIP = b"\x1f\x8b"
+_READ = kept("io.read_cells")
 
 
 @dataclass(frozen=True)
-class Reads:
-    """Marks an option whose file must be there; with an ending only a name that has it."""
+class File:
+    """Marks an option that is a file."""
 
-    ending: str = ""
-
-
-@dataclass(frozen=True)
-class Writes:
-    """Marks an option whose file is written; with endings that it may have."""
-
+    #: ``"r"``: it must be there; ``"w"``: it is written.
+    mode: Literal["r", "w"]
+    #: Endings that a file to write may have; of a file to read, those of which it must be there.
     endings: tuple[str, ...] = ()
 
 
-def check(files: Iterable[tuple[str, Reads | Writes, Any]], *, overwrite: bool) -> None:
-    """Refuse, before anything is loaded, what cannot be read or written."""
+Source = Annotated[
+    Path,
+    "IN",
+    "Cells × genes: .h5ad, .zarr, .loom, .csv, .tsv, 10x .h5 or folder; - for stdin.",
+    File("r"),
+]
+Table = Annotated[Path | None, "File for the table: .csv or .tsv.", File("w", tuple(TABLES))]
+Backed = Annotated[bool, _READ["backed"]]
+Overwrite = Annotated[bool, "Replace existing files."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cells:
+    """Cells, and their preparation."""
+
+    source: Source
+    transpose: Annotated[bool | None, "--transpose/--no-transpose", _READ["transpose"]] = None
+    log1p: Annotated[bool, "Log-normalise the counts in X."] = False
+
+    def load(self, *, backed: bool = False) -> AnnData:
+        """Read them."""
+        return load(self.source, transpose=self.transpose, log1p=self.log1p, backed=backed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Written:
+    """Files for annotated cells and a table; the table goes to stdout without a file."""
+
+    output: Annotated[
+        Path | None,
+        "-o --output",
+        "File for the annotated cells: .h5ad or .zarr; - for .h5ad on stdout.",
+        File("w", CELLS),
+    ] = None
+    table: Table = None
+    overwrite: Overwrite = False
+
+    def put(
+        self,
+        adata: AnnData,
+        table: pd.DataFrame,
+        *summary: str,
+        beside: dict[Path | None, pd.DataFrame] | None = None,
+    ) -> None:
+        """Write the cells, print the summary to stderr, and write the tables."""
+        if self.output is not None:
+            put_cells(adata, self.output, overwrite=self.overwrite)
+        for line in summary:
+            note(line)
+        for file, frame in (beside or {}).items():
+            if file is not None:
+                put_table(frame, file, overwrite=self.overwrite)
+        if self.table is not None or not is_one(self.output):
+            put_table(table, self.table, overwrite=self.overwrite)
+
+
+def check(files: Iterable[tuple[str, File, Any]], *, overwrite: bool) -> None:
+    """Refuse, before anything is loaded, what cannot be read or written.
+
+    `files` are the name of the argument, what is done with it, and a file or several.
+    """
     from .._files import check_target
 
     every = [
@@ -66,15 +121,16 @@ def check(files: Iterable[tuple[str, Reads | Writes, Any]], *, overwrite: bool) 
         for one in (value if isinstance(value, list) else [value])
         if one is not None
     ]
-    to_stdout = [name for name, use, file in every if isinstance(use, Writes) and is_one(file)]
+    to_stdout = [name for name, use, file in every if use.mode == "w" and is_one(file)]
     every = [(name, use, file) for name, use, file in every if not is_one(file)]
     for name, use, file in every:
-        if isinstance(use, Reads):
-            if file.name.lower().endswith(use.ending) and not file.exists():
+        named_so = not use.endings or file.suffix.lower() in use.endings
+        if use.mode == "r":
+            if named_so and not file.exists():
                 raise FileMissing(
                     name, file, "does not exist", "name a file or folder that is there"
                 )
-        elif use.endings and file.suffix.lower() not in use.endings:
+        elif not named_so:
             allowed = " or ".join(use.endings)
             raise InvalidValue(name, file, f"must end with {allowed}")
     if len(to_stdout) > 1:
@@ -85,7 +141,7 @@ def check(files: Iterable[tuple[str, Reads | Writes, Any]], *, overwrite: bool) 
             "write one to a file",
         )
     for _, use, file in every:
-        if isinstance(use, Writes):
+        if use.mode == "w":
             check_target(file, overwrite=overwrite)
 
 
@@ -140,6 +196,8 @@ def _file_of(source: Path) -> Iterator[Path]:
     if not is_one(source):
         yield source
         return
+    import tempfile
+
     with tempfile.TemporaryDirectory() as folder:
         with tempfile.NamedTemporaryFile(dir=folder, delete=False) as copied:
             shutil.copyfileobj(sys.stdin.buffer, copied)
@@ -164,6 +222,8 @@ def _ending(file: IO[bytes]) -> str:
 
         with h5py.File(file, "r") as groups:
             return ".h5" if "matrix" in groups else ".h5ad"
+    import gzip
+
     packed = head[: len(_GZIP)] == _GZIP
     line = (gzip.GzipFile(fileobj=file) if packed else file).readline()
     return (".tsv" if b"\t" in line else ".csv") + (".gz" if packed else "")
@@ -176,6 +236,8 @@ def replacing(target: Path, ending: str, *, overwrite: bool) -> Iterator[Path]:
         with glfs_bio.io.replacing(target, overwrite=overwrite) as name:
             yield name
         return
+    import tempfile
+
     with tempfile.TemporaryDirectory() as folder:
         name = Path(folder) / f"stdout{ending}"
         yield name
@@ -227,6 +289,8 @@ def put_names(names: Sequence[str], target: Path | None, *, overwrite: bool) -> 
     if target is None or is_one(target):
         _stdout().write("".join(f"{printable(name)}\n" for name in names))
         return
+    from ..vendors.sheets import check_names
+
     with naming(path="genes"):
         check_names(names, target)
     listing = "".join(f"{name}\n" for name in names)

@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from glfs_bio import Limits
-from glfs_bio.cli import SUMMARIES, app, imported
+from glfs_bio.cli import COMMANDS, app, with_options
 from glfs_bio.errors import FileMissing
 
 #: Words of the command line, and what the line on stderr must name: the option with its value, the
@@ -124,6 +124,7 @@ DATA = [
     ("predict panel.h5ad bad.json", "bad.json"),
     ("predict panel.h5ad model.json --layer nope", "--layer nope"),
     ("predict panel.h5ad model.json --symbols nope", "--symbols nope"),
+    ("predict panel.h5ad model.json --missing drop", "--missing drop"),
     ("predict panel.h5ad model.json --unsure -1", "--unsure -1.0"),
     ("predict panel.h5ad model.json --key-added a/b", "--key-added a/b"),
     ("predict panel.h5ad model.json -o out.csv", "--output out.csv"),
@@ -267,7 +268,7 @@ def folder(_folder, monkeypatch):
 
 @pytest.mark.filterwarnings("ignore:Variable names are not unique")
 @pytest.mark.parametrize(("line", "named"), DATA)
-def test_data_or_values(folder, line, named):
+def test_data_or_values(folder, only_own_options, line, named):
     words = line.replace("twins.csv", "twins.h5ad").split()
     result = CliRunner().invoke(app, words)
     assert result.exit_code == 1, result.output
@@ -275,6 +276,7 @@ def test_data_or_values(folder, line, named):
     assert len(told) == 1
     assert told[0].startswith("glfs-bio: ")
     assert named in told[0]
+    only_own_options(line.split()[0], told[0])
     assert "unexpected" not in told[0]
     assert result.stdout == ""
 
@@ -299,11 +301,11 @@ NOTHING_WRONG = {
 
 def test_every_option_has_a_row():
     given = [line.replace("=", " ").split() for line, _ in DATA + LINES]
-    for name in SUMMARIES.keys() - ELSEWHERE:
+    for name in COMMANDS.keys() - ELSEWHERE:
         words = {word for line in given if line[:1] == [name] for word in line}
         options = {
             tuple(option.opts)
-            for option in imported(name).params
+            for option in with_options(name).params
             if option.opts[0][0] == "-" and option.name not in LIMITS
         }
         missing = [names for names in options if not (words | NOTHING_WRONG) & {*names}]

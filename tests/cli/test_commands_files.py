@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import io
-import logging
 import math
 import re
 import shutil
@@ -12,14 +11,12 @@ import anndata as ad
 import numpy as np
 import pandas as pd
 import pytest
-from rich.progress import Progress
 from typer.testing import CliRunner
 
 import glfs_bio
-from glfs_bio.cli import _stderr, app
+from glfs_bio.cli import app
 from glfs_bio.selection import METHODS
 
-COMMANDS = ["select", "rank", "classify", "predict", "enrich", "export", "report", "demo"]
 GMT = "MHC II\tx\tHLA-DRA\tHLA-DRB1\tHLA-DPA1\nT cells\tx\tCD3D\tCD3E\n"
 
 
@@ -54,13 +51,6 @@ def read_table(result) -> pd.DataFrame:
     return pd.read_csv(io.StringIO(result.stdout), sep="\t")
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_help_has_an_example(run, command):
-    result = run(command, "--help")
-    assert result.exit_code == 0
-    assert f"Example: glfs-bio {command}" in result.stdout
-
-
 def test_the_line_itself_is_checked_first(run):
     assert run("enrich").exit_code == 2
     assert run("nonsense").exit_code == 2
@@ -86,12 +76,6 @@ def test_rank_into_a_file_with_symbols(run, pbmc):
     assert not genes.str.contains("HLA-").any()
 
 
-def test_every_help_names_the_methods(run):
-    for command in ("select", "rank"):
-        words = run(command, "--help").stdout
-        assert all(method in words for method in METHODS)
-
-
 def test_the_line_tells_what_the_panel_keeps(run, cells):
     told = run("select", cells, "--n-genes", "20", "-o", "panel.h5ad").stderr
     entry = ad.read_h5ad("panel.h5ad").uns["glfs"]
@@ -110,40 +94,6 @@ def test_the_papers_objective_tells_its_lambda(run, cells):
     assert result.exit_code == 0, result.output
     assert re.search(r"8 of 765 genes, .*λ = .*, converged", result.stderr)
     assert len(result.stdout.split()) == 8
-
-
-def test_progress_of_every_stage():
-    """The path counts genes down, the bound counts them up to nobody knows how many."""
-    stages = _stderr._Stages(Progress())
-
-    def shown(logger="glfs_bio.glfs2014.path", **extra):
-        stages.emit(logging.makeLogRecord({"name": logger, **extra}))
-        task = stages.bar.tasks[0]
-        return task.description, task.completed, task.total
-
-    assert shown(stage="reading cells", n_done=20, n_all=50) == ("reading cells", 20, 50)
-    begun = stages.bar.tasks[0].start_time
-    assert shown(stage="reading cells", n_done=9, n_all=50) == ("reading cells", 9, 50)
-    assert stages.bar.tasks[0].start_time > begun  # what is left is told from the new stage alone
-    assert shown(n_genes=100) == ("100 genes left", 0, 100)
-    assert shown(n_genes=30) == ("30 genes left", 70, 100)
-    bound = "computing the bound on optimality: 12 genes"
-    assert shown("glfs_bio.solvers.bound", n_genes=12) == (bound, 0, None)
-
-
-@pytest.mark.parametrize("options", [{}, {"objective": "exact"}])
-def test_the_bar_follows_a_selection(pbmc, options):
-    stages = _stderr._Stages(Progress())
-    logger = logging.getLogger("glfs_bio")
-    logger.addHandler(stages)
-    logger.setLevel(logging.INFO)
-    try:
-        glfs_bio.pp.select_genes(pbmc, 10, **options)
-    finally:
-        logger.removeHandler(stages)
-        logger.setLevel(logging.NOTSET)
-    told = stages.bar.tasks[0].description
-    assert ("left" if options else "bound") in told
 
 
 def test_zarr_in_and_out(run, cells, tmp_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from typer.testing import CliRunner
 
-from glfs_bio.cli import app, imported
+from glfs_bio.cli import app, with_options
 
 EVALUATE = "evaluate cells.h5ad glfs"
 EXTEND = "extend cells.h5ad CD3D,LYZ"
@@ -119,8 +119,8 @@ DATA = [
     ),
     *((f"{CURVE} {words}", told) for words, told in (PRESERVE[0], PRESERVE[3], PRESERVE[-1])),
     *((f"{SELECT} --n-genes 5 {words}", told) for words, told in PLATFORM),
-    ("substitutes cells.h5ad glfs --genes CD8a", "CD8A"),
-    ("substitutes cells.h5ad CD3D,LYZ --genes CD8A", "CD8A"),
+    ("substitutes cells.h5ad glfs --replace CD8a", "CD8A"),
+    ("substitutes cells.h5ad CD3D,LYZ --replace CD8A", "CD8A"),
     ("substitutes cells.h5ad glfs -n 0", "--n 0"),
     ("substitutes cells.h5ad glfs --min-score -1", "--min-score -1.0"),
     ("extend cells.h5ad glfs --n-extra 2 --efficiency nope", "--efficiency nope"),
@@ -185,13 +185,14 @@ def folder(_folder, monkeypatch):
 
 
 @pytest.mark.parametrize(("line", "named"), DATA)
-def test_data_or_values(folder, line, named):
+def test_data_or_values(folder, only_own_options, line, named):
     result = CliRunner().invoke(app, line.split())
     assert result.exit_code == 1, result.output
     told = [text for text in result.stderr.splitlines() if text and "Warning: " not in text]
     assert len(told) == 1
     assert told[0].startswith("glfs-bio: ")
     assert named in told[0]
+    only_own_options(line.split()[0], told[0])
     assert "unexpected" not in told[0]
     assert result.stdout == ""
 
@@ -201,7 +202,7 @@ def test_data_or_values(folder, line, named):
 )
 def test_every_option_has_a_row(name):
     words = {word for line, _ in DATA for word in line.replace("=", " ").split()}
-    options = [option.opts for option in imported(name).params]
+    options = [option.opts for option in with_options(name).params]
     options = [names for names in options if names[0][0] == "-"]
     assert not [names for names in options if not (words | NOTHING_WRONG) & {*names}]
 

@@ -34,12 +34,6 @@ def selected(run, panel):
     return "panel.h5ad"
 
 
-def test_help_has_an_example(run):
-    result = run("--help")
-    assert result.exit_code == 0
-    assert "Example: glfs-bio stability" in result.stdout
-
-
 def test_table_on_stdout(run, selected, panel):
     result = run(selected, "--key", "mine", *FEW)
     assert result.exit_code == 0, result.output

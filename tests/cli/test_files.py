@@ -1,4 +1,4 @@
-"""What somebody meets who tries the commands for the first time."""
+"""Files and streams, and what somebody meets who tries the commands for the first time."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import gzip
 import io
 import subprocess
 import sys
-from pathlib import Path
 
 import anndata as ad
 import numpy as np
@@ -15,21 +14,9 @@ import pytest
 from typer.testing import CliRunner
 
 import glfs_bio
-from glfs_bio.cli import SUMMARIES, app, imported
-from glfs_bio.cli.words import Option, door
-from glfs_bio.errors import (
-    LOG_NORMALISE,
-    NO_VALUE,
-    VAR,
-    FileRefused,
-    InvalidValue,
-    NotFound,
-    arg,
-    call,
-    shown,
-)
+from glfs_bio.cli import app
 
-COMMANDS = {
+OUTPUTS = {
     "select": "-o",
     "rank": "--table",
     "evaluate": "glfs -o",
@@ -67,36 +54,13 @@ def cells(clusters) -> ad.AnnData:
     return adata
 
 
-def test_help_imports_the_command_that_it_is_of():
-    code = f"""
-import sys
-from glfs_bio.cli import app
-heavy = {HEAVY | {"matplotlib", "numba", "numpy"}!r}
-every = {[f"glfs_bio.cli._{name}" for name in SUMMARIES]!r}
-for line, commands in (["--help"], []), (["select", "--help"], ["glfs_bio.cli._select"]):
-    try:
-        app(line)
-    except SystemExit as end:
-        assert end.code == 0
-    assert not heavy & sys.modules.keys()
-    assert [name for name in every if name in sys.modules] == commands
-"""
-    subprocess.run([sys.executable, "-c", code], stdout=subprocess.DEVNULL, check=True)
-
-
-@pytest.mark.parametrize("name", SUMMARIES)
-def test_the_list_of_commands_says_what_each_says_first(name):
-    first, *_ = imported(name).help.split("\n\n")
-    assert SUMMARIES[name] == " ".join(first.split())
-
-
 def test_files_are_looked_at_before_anything_is_loaded(folder):
     """One process for all commands: what they would load takes seconds to import."""
     for name in ("there.h5ad", "there.json", "there.gmt", "out.h5ad", "out.csv", "out.html"):
         (folder / name).touch()
     endings = {"report": "html", "rank": "csv", "substitutes": "csv", "explain": "csv"}
     lines = []
-    for name, more in COMMANDS.items():
+    for name, more in OUTPUTS.items():
         out = f"out.{endings.get(name, 'csv' if name in {'compare', 'export'} else 'h5ad')}"
         lines.append(f"{name} missing.h5ad {more} new{out[3:]}")
         lines.append(f"{name} there.h5ad {more} {out}")
@@ -120,13 +84,6 @@ print({HEAVY!r} & set(sys.modules))
             assert "missing" in words, line
         else:
             assert "out." in words, line
-
-
-@pytest.mark.parametrize("line", ["-h", "select -h", "compare -h"])
-def test_short_help(run, line):
-    result = run(line)
-    assert result.exit_code == 0
-    assert "Usage" in result.stdout
 
 
 def test_one_command_after_another_without_files(run, cells, folder, monkeypatch):
@@ -211,68 +168,6 @@ def test_logarithms_are_taken_once(run, cells):
         cells.write_h5ad("cells.h5ad")
         result = run("select cells.h5ad --n-genes 3 --n-comps 5 --log1p")
         assert len(result.stdout.split()) == 3, result.stderr
-
-
-def test_notes_are_said_as_warnings_are(run, cells):
-    cells.X[30:] += 100.0  # two groups that no neighbours join
-    cells.write_h5ad("cells.h5ad")
-    result = run("select cells.h5ad --n-genes 3 --n-comps 5 --n-neighbors 4")
-    notes = [line for line in result.stderr.splitlines() if "connected components" in line]
-    assert len(notes) == 1
-    assert notes[0].startswith("glfs-bio: Note: The graph of the cells has ")
-
-
-OPTIONS = {
-    "n_genes": Option("--n-genes"),
-    "symbols": Option("--symbols"),
-    "random_state": Option("--seed"),
-    "overwrite": Option("--overwrite", is_flag=True),
-    "transpose": Option("--transpose", is_flag=True, opposite="--no-transpose"),
-    "panel": Option("PANEL"),
-    "preserve": Option("--preserve"),
-    "source": Option("IN"),
-    "log1p": Option("--log1p", is_flag=True),
-}
-
-
-@pytest.mark.parametrize(
-    ("refusal", "said"),
-    [
-        (InvalidValue("n_genes", 0, "is too few"), "--n-genes 0 is too few."),
-        (InvalidValue("n_genes", None, "is missing"), "no --n-genes is missing."),
-        (InvalidValue("random_state", -1, "is bad"), "--seed -1 is bad."),
-        (InvalidValue("transpose", True, "is bad"), "--transpose is bad."),
-        (InvalidValue("transpose", False, "is bad"), "--no-transpose is bad."),
-        (InvalidValue("panel", "x y", "is bad"), "PANEL 'x y' is bad."),
-        (InvalidValue("panel", ["CD3D", "LYZ"], "is bad"), "PANEL CD3D,LYZ is bad."),
-        (InvalidValue("preserve['a']", 0.0, "is bad"), "--preserve a=0.0 is bad."),
-        (InvalidValue("solver", "x", "is bad"), "solver x is bad."),
-        (InvalidValue("adata", NO_VALUE, "has 2 cells"), "IN has 2 cells."),
-        (
-            FileRefused("path", Path("a.txt"), "exists", f"pass {arg('overwrite', True)}"),
-            "a.txt exists: pass --overwrite.",
-        ),
-        (
-            NotFound("symbols", "a", f"is not in {VAR}", f"run {call('tl.curve')}"),
-            "--symbols a is not in var: run glfs-bio curve.",
-        ),
-        (
-            InvalidValue("n_genes", 0, "x", f"run {call('pp.select_genes')}"),
-            "--n-genes 0 x: run glfs-bio select.",
-        ),
-        (
-            InvalidValue("n_genes", 0, "x", f"call {call('io.read_cells')}"),
-            "--n-genes 0 x: call glfs_bio.io.read_cells in Python.",
-        ),
-        (InvalidValue("X", NO_VALUE, "is raw", LOG_NORMALISE), "IN is raw: pass --log1p."),
-        (
-            InvalidValue("n_genes", "x", f"is none of {shown('y', 'z')}"),
-            "--n-genes x is none of y, z.",
-        ),
-    ],
-)
-def test_words_of_the_shell(refusal, said):
-    assert refusal.render(door(OPTIONS)) == said
 
 
 def test_lists_of_genes(run, cells, folder):

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from glfs_bio.cli import _values as values
+from glfs_bio.cli import values
 
 
 @pytest.mark.parametrize(

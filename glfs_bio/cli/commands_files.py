@@ -1,0 +1,190 @@
+"""Commands that make files for others: ``export``, ``order``, ``report``, ``efficiency``."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003 - the annotations are read
+from typing import Annotated, Any
+
+import glfs_bio
+
+from ..errors import NO_VALUE, InvalidValue, arg
+from . import files, values
+from .command import Call, command
+from .files import Cells, File, Overwrite, Source, Table, Written
+from .stderr import note
+
+_TABLES = {".csv", ".tsv", ".xlsx"}
+_ENDINGS = (".txt", ".csv", ".tsv", ".xlsx", ".gmt", ".rnk")
+
+
+@command(
+    "io.write_gmt",
+    "io.write_gene_list",
+    key=values.As(list[str], help="It may be repeated for .gmt."),
+    columns="--column",
+    thresholds="--threshold",
+    selected_only=None,
+    groups=None,
+)
+def export(
+    source: Source,
+    targets: Annotated[
+        list[Path],
+        "OUT...",
+        f"Files: {', '.join(_ENDINGS)}; - is a list on stdout.",
+        File("w", _ENDINGS),
+    ],
+    call: Call,
+    every: Annotated[bool, "--all", "Write all candidate genes to .txt and tables."] = False,
+    overwrite: Overwrite = False,
+) -> None:
+    """Write the selected genes to files; their endings are the formats.
+
+    .txt is a list, .csv, .tsv and .xlsx are tables, .gmt has gene sets, .rnk has the scores of all
+    candidate genes.  IN is an output of `glfs-bio select -o`.
+
+    Example: glfs-bio export panel.h5ad genes.txt genes.csv genes.gmt genes.rnk
+    """
+    given = dict(call.given)
+    keys, endings = given.pop("key", ["glfs"]), {target.suffix.lower() for target in targets}
+    symbols: dict[str, Any] = {"symbols": call["symbols"]}
+    of_tables = {one: given[one] for one in ("columns", "explanation_key") if one in given}
+    of_sets = {one: given[one] for one in ("thresholds", "stability_key") if one in given}
+    if len(keys) > 1 and endings != {".gmt"}:
+        raise InvalidValue("key", keys, "is for .gmt alone", "name one selection")
+    for name, value in of_tables.items():
+        if not endings & _TABLES:
+            raise InvalidValue(name, value, "needs a file that ends with .csv, .tsv or .xlsx")
+    if "thresholds" in given and ".gmt" not in endings:
+        raise InvalidValue("thresholds", NO_VALUE, "needs a file that ends with .gmt")
+    adata = files.load(source)
+    for target in targets:
+        with files.replacing(target, ".txt", overwrite=overwrite) as file:
+            ending = file.suffix.lower()
+            if ending == ".gmt":
+                glfs_bio.io.write_gmt(adata, file, key=keys, **symbols, **of_sets)
+            elif ending == ".rnk":
+                glfs_bio.io.write_rnk(adata, file, key=keys[0], **symbols)
+            else:
+                more = symbols | (of_tables if ending in _TABLES else {})
+                glfs_bio.io.write_gene_list(
+                    adata, file, key=keys[0], selected_only=not every, **more
+                )
+
+
+@command(
+    "tl.order_panel",
+    genes=("--orderable", File("r")),
+    counts_layer="--counts",
+    nomenclature=File("r"),
+)
+def order(
+    cells: Cells,
+    call: Call,
+    written: Written,
+    order: Annotated[
+        Path | None, "The order, in the platform's form: .csv, .xlsx.", File("w")
+    ] = None,
+    reference: Annotated[
+        Path | None,
+        "The reference for 10x Genomics, of --labels and --counts.",
+        File("w", (".zip",)),
+    ] = None,
+) -> None:
+    """Order a panel, every gene checked; prints the genes as TSV.
+
+    Example: glfs-bio order pbmc.h5ad glfs --platform xenium_v1 --orderable vendor.csv --order o.csv
+    """
+    labels, counts = call["labels"], call["counts_layer"]
+    if reference is not None and (labels is None or counts is None):
+        raise InvalidValue(
+            "reference", reference, f"needs {arg('labels')} and {arg('counts')}", "name both"
+        )
+    adata = cells.load()
+    entry = call(adata)
+    key, overwrite = call["key_added"], written.overwrite
+    if order is not None:
+        glfs_bio.io.write_order(adata, order, key=key, overwrite=overwrite)
+    if reference is not None:
+        glfs_bio.io.write_reference(
+            adata, reference, labels, counts_layer=counts, ids=f"{key}_id", overwrite=overwrite
+        )
+    for check in entry["checks"].itertuples():
+        result = f"{check.n} {check.about}" if check.checked else "not checked"
+        note(f"{check.check}: {result}" + (f" ({check.genes})" if check.n else ""))
+    written.put(adata, entry["table"])
+
+
+#: Results of other functions that a report shows.
+_RESULTS = ("stability", "enrichment", "evaluation", "explanation", "substitutes")
+
+
+@command(
+    "io.write_report",
+    results=None,
+    umaps="--umaps/--no-umaps",
+    link=values.As(str, lambda text, _: None if text == "none" else text, "none: no links."),
+)
+def report(
+    source: Source,
+    output: Annotated[
+        Path, "-o --output", "File for the report: .html.", File("w", (".html", ".htm"))
+    ],
+    call: Call,
+    stability_key: Annotated[str | None, "Key of the stability. Default: KEY_stability."] = None,
+    enrichment_key: Annotated[str | None, "Key of the enrichment. Default: KEY_enrichment."] = None,
+    evaluation_key: Annotated[
+        str | None, "Key of the evaluation. Default: KEY_evaluation or glfs_evaluation."
+    ] = None,
+    explanation_key: Annotated[
+        str | None, "Key of the explanation. Default: KEY_explanation or glfs_explanation."
+    ] = None,
+    substitutes_key: Annotated[
+        str | None, "Key of the substitutes. Default: KEY_substitutes or glfs_substitutes."
+    ] = None,
+    layer: Annotated[str | None, "Layer of the UMAPs instead of X, or raw."] = None,
+    random_state: Annotated[int, "--seed", "Seed of the UMAPs."] = 0,
+    keep: Annotated[
+        Path | None,
+        "File for the cells with the UMAPs, for later reports: .h5ad or .zarr.",
+        File("w", files.CELLS),
+    ] = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Write a selection as one HTML file that needs no network.
+
+    IN is an output of `glfs-bio select -o`.
+
+    Example: glfs-bio report panel.h5ad -o report.html --labels cell_type
+    """
+    adata = files.load(source)
+    if keep is not None or layer is not None or random_state:
+        glfs_bio.tl.panel_umap(adata, call["key"], layer=layer, random_state=random_state)
+    if keep is not None:
+        files.put_cells(adata, keep, overwrite=overwrite)
+    keys = (stability_key, enrichment_key, evaluation_key, explanation_key, substitutes_key)
+    results = {what: key for what, key in zip(_RESULTS, keys, strict=True) if key is not None}
+    with files.replacing(output, ".html", overwrite=overwrite) as name:
+        glfs_bio.io.write_report(adata, name, results=results, **call.given)
+
+
+@command("tl.estimate_efficiency", reference=None, spatial=None)
+def efficiency(
+    reference: Annotated[
+        Path, "REFERENCE", "Cells × genes with raw counts: .h5ad or .zarr.", File("r")
+    ],
+    spatial: Annotated[Path, "SPATIAL", "The same of cells that the platform measured.", File("r")],
+    call: Call,
+    table: Table = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Estimate the detection efficiency of each gene; prints a table as TSV.
+
+    Example: glfs-bio efficiency atlas.h5ad xenium.h5ad --labels cell_type --table efficiency.csv
+    """
+    found = glfs_bio.tl.estimate_efficiency(
+        files.load(reference), files.load(spatial), **call.given
+    )
+    n_measured, middle = int(found["measured"].sum()), found["efficiency"].median()
+    note(f"{n_measured} of {len(found)} genes were measured; the median efficiency is {middle:.2g}")
+    files.put_table(found.rename_axis("gene").reset_index(), table, overwrite=overwrite)

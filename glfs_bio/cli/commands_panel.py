@@ -1,0 +1,279 @@
+"""Commands that evaluate panels and use them on cells: ``evaluate``, ``classify`` and others."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from pathlib import Path  # noqa: TC003 - the annotations are read
+from typing import TYPE_CHECKING, Annotated, Any
+
+import glfs_bio
+
+from ..errors import OBS, InvalidValue, arg
+from . import files, values, words
+from .command import Call, command
+from .files import Backed, Cells, File, Source, Written
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pandas as pd
+
+#: Labels that the summary names.
+_WORST = 3
+_TABLE = File("w", tuple(files.TABLES))
+
+
+@command("tl.evaluate_panel")
+def evaluate(
+    cells: Cells,
+    call: Call,
+    written: Written,
+    per_label: Annotated[
+        Path | None, "File for the table of labels, with --labels: .csv or .tsv.", _TABLE
+    ] = None,
+    unexplained: Annotated[
+        Path | None, "File for the unexplained axes: .csv or .tsv.", _TABLE
+    ] = None,
+) -> None:
+    """Evaluate a panel: preserved structure, unexplained axes; prints measures as TSV.
+
+    Example: glfs-bio evaluate pbmc.h5ad catalogue.csv --labels cell_type --table measures.tsv
+    """
+    if per_label is not None and call["labels"] is None:
+        raise InvalidValue(
+            "per_label", per_label, f"needs {arg('labels')}", f"name their column of {OBS}"
+        )
+    adata = cells.load()
+    entry = call(adata)
+    import pandas as pd
+
+    random, numbers = "random_preserved", set(entry["table"]["measure"])
+    found = [
+        (f"{name}_mean", value.mean()) if name == random else (name, value)
+        for name, value in entry.items()
+        if name in numbers or (name == random and len(value))
+    ]
+    measures = pd.DataFrame(found, columns=["measure", "value"], dtype=object)
+    beside = {unexplained: entry["unexplained"]}
+    if per_label is not None:
+        beside[per_label] = entry["per_label"].reset_index()
+    written.put(adata, measures, *_evaluation(entry), beside=beside)
+
+
+def _evaluation(entry: Mapping[str, Any]) -> list[str]:
+    """Return the most important results, one line each."""
+    import numpy as np
+
+    percent, random = words.percent, entry["random_preserved"]
+    beside = f"; random panels preserve {percent(random.mean())}" if len(random) else ""
+    lines = [
+        f"{entry['n_genes']} genes preserve {words.preserved(entry, entry['preserved'])}"
+        f"{words.certified(entry['optimality'])}{beside}"
+    ]
+    for name, said in {
+        "preserved_on_platform": "on the platform they preserve",
+        "accuracy_on_platform": "accuracy there:",
+    }.items():
+        if name in entry:
+            value, low, high = (percent(entry[f"{name}{end}"]) for end in ("", "_low", "_high"))
+            lines.append(f"{said} {value} ({low} to {high})")
+    if "batches" in entry:
+        kept = entry["preserved_in_batches"]
+        least = int(np.nanargmin(kept))
+        lines.append(
+            f"of {len(kept)} batches, {entry['batches'][least]} is preserved least: "
+            f"{percent(kept[least])}"
+        )
+    if "accuracy" in entry:
+        worst = entry["per_label"].sort_values("f1", kind="stable").head(_WORST)
+        names = ", ".join(f"{name} ({f1:.2f})" for name, f1 in worst["f1"].items())
+        lines.append(
+            f"accuracy {entry['accuracy']:.2f} (all genes {entry['accuracy_all_genes']:.2f}), "
+            f"macro-F1 {entry['macro_f1']:.2f}; lowest F1: {names}"
+        )
+    lines.append(
+        f"{percent(entry['knn_preservation'])} of the nearest cells preserved; median R² of the "
+        f"structure of unmeasured genes {entry['imputed']:.2f}"
+    )
+    if "counts_share" in entry:
+        lines.append(f"{percent(entry['counts_share'])} of all counts are of the panel")
+    first = entry["unexplained"].iloc[0]
+    genes = " against ".join(first[side] for side in ("genes_up", "genes_down") if first[side])
+    where = f", in {first['labels']}" if first.get("labels") else ""
+    lines.append(f"largest unexplained axis: {genes}{where}")
+    return lines
+
+
+@command("tl.compare_panels")
+def compare(
+    cells: Cells,
+    call: Call,
+    written: Written,
+    overlaps: Annotated[
+        Path | None, "File for the overlap of each pair of panels: .csv or .tsv.", _TABLE
+    ] = None,
+) -> None:
+    """Evaluate several panels by the same measures; prints one row per panel as TSV.
+
+    Example: glfs-bio compare panel.h5ad ours=glfs theirs=catalogue.csv --labels cell_type
+    """
+    adata = cells.load()
+    entry = call(adata)
+    pairs, measures = _pairs(entry), entry["table"].reset_index().convert_dtypes()
+    lines = []
+    for name, row in entry["table"].iterrows():
+        line = (
+            f"{name}: {row['n_genes']:.0f} genes preserve "
+            f"{words.preserved(entry, row['preserved'])}{words.certified(row['optimality'])}"
+        )
+        lines.append(f"{line}; accuracy {row['accuracy']:.2f}" if "accuracy" in row else line)
+    for _, row in pairs.iterrows():
+        lines.append(
+            f"{row['panel']} and {row['other']} share {row['shared']} genes: Jaccard index "
+            f"{row['jaccard']:.2f}, with substitutes {row['jaccard_with_substitutes']:.2f}"
+        )
+    written.put(adata, measures, *lines, beside={overlaps: pairs})
+
+
+def _pairs(found: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return the overlap of each pair of panels, one row per pair."""
+    import pandas as pd
+
+    names = ("shared", "jaccard", "jaccard_with_substitutes")
+    return pd.DataFrame(
+        [
+            {"panel": one, "other": other, **{name: found[name].loc[one, other] for name in names}}
+            for one, other in combinations(found["shared"].index, 2)
+        ]
+    )
+
+
+@command("tl.explain_panel")
+def explain(cells: Cells, call: Call, written: Written) -> None:
+    """Explain each gene of a panel: contribution, labels, substitute; prints TSV.
+
+    Example: glfs-bio explain pbmc.h5ad panel.txt --labels cell_type --table why.tsv
+    """
+    adata = cells.load()
+    entry = call(adata)
+    frame = words.in_symbols(entry["table"], adata, call["symbols"])
+    least, most = frame.loc[frame["loss"].idxmin()], frame.loc[frame["loss"].idxmax()]
+    summary = (
+        f"{len(frame)} genes preserve {words.preserved(entry, frame['preserved'].iloc[-1])}; "
+        f"largest contribution {most['gene']} ({words.percent(most['loss'])}), "
+        f"smallest {least['gene']} ({words.percent(least['loss'])})"
+    )
+    written.put(adata, frame, summary)
+
+
+@command("tl.substitutes", genes=("--replace", values.AS["Genes"]), n="-n --n")
+def substitutes(cells: Cells, call: Call, written: Written) -> None:
+    """Find genes that can replace a gene of a panel; prints them as TSV, best first.
+
+    Example: glfs-bio substitutes pbmc.h5ad panel.txt --replace CD3D,LYZ
+    """
+    adata = cells.load()
+    entry = call(adata)
+    none, every = entry["irreplaceable"], entry["groups"]["gene"]
+    shown = words.in_symbols(entry["table"], adata, call["symbols"])
+    summary = f"{len(every) - len(none)} of {len(every)} genes have a substitute"
+    written.put(adata, shown.replace({"substitute": {"": "none"}}), summary)
+
+
+@command("tl.markers")
+def markers(cells: Cells, call: Call, written: Written) -> None:
+    """Find the markers of each label in a panel; prints them with their scores as TSV.
+
+    Example: glfs-bio markers pbmc.h5ad panel.txt --labels cell_type --table markers.tsv
+    """
+    adata = cells.load()
+    frame = call(adata)["table"]
+    worst = frame.loc[frame["f_beta"].idxmin()]
+    summary = (
+        f"mean F-beta of {len(frame)} labels {frame['f_beta'].mean():.2f}; lowest "
+        f"{worst['label']} ({worst['f_beta']:.2f})"
+    )
+    written.put(adata, frame, summary)
+
+
+@command(
+    "tl.classify",
+    n_genes=values.As(list[int], lambda sizes, _: sizes[0] if len(sizes) == 1 else sizes),
+)
+def classify(
+    cells: Cells,
+    call: Call,
+    written: Written,
+    model: Annotated[
+        Path | None,
+        "File for the classifier, for glfs-bio predict: .json.",
+        File("w", (".json",)),
+    ] = None,
+) -> None:
+    """Classify cells by a few genes; prints cell, label and prediction as TSV.
+
+    Example: glfs-bio classify pbmc.h5ad --labels cell_type --n-genes 25 --table predicted.csv
+    """
+    adata = cells.load()
+    entry = call(adata)
+    key = call["key_added"]
+    columns = {"label": call["labels"], "predicted": f"{key}_predicted"}
+    predictions = adata.obs[[*columns.values()]].set_axis([*columns], axis="columns")
+    if model is not None:
+        glfs_bio.io.write_classifier(adata, model, key=key, overwrite=written.overwrite)
+    parts = [f"{entry['n_genes']} genes: {', '.join(entry['genes'])}"]
+    if "cv_errors" in entry:
+        parts.append(f"{min(entry['cv_errors'])}/{entry['n_tested']} errors in cross-validation")
+    if "test_errors" in entry:
+        parts.append(f"{entry['test_errors']}/{entry['n_test']} errors outside --train")
+    written.put(adata, predictions.rename_axis("cell").reset_index(), "; ".join(parts))
+
+
+@command("tl.predict", model=None)
+def predict(
+    cells: Cells,
+    model: Annotated[Path, "MODEL", "Classifier: a file of glfs-bio classify --model.", File("r")],
+    call: Call,
+    written: Written,
+    backed: Backed = False,
+) -> None:
+    """Predict labels by a classifier; prints cell, prediction and margin as TSV.
+
+    Example: glfs-bio predict new.h5ad blood.json --unsure 0.1 --table predicted.csv
+    """
+    classifier = glfs_bio.io.read_classifier(model)
+    adata = cells.load(backed=backed)
+    entry = call(adata, model=classifier)
+    columns = {name: f"{call['key_added']}_{name}" for name in ("predicted", "margin")}
+    predictions = adata.obs[[*columns.values()]].set_axis([*columns], axis="columns")
+    prediction, n_genes = entry["prediction"], len(entry["genes"])
+    summary = (
+        f"{n_genes - len(prediction.get('absent', ()))} of {n_genes} genes, "
+        f"{adata.n_obs - prediction['n_unsure']} of {adata.n_obs} cells labelled"
+    )
+    written.put(adata, predictions.rename_axis("cell").reset_index(), summary)
+
+
+@command(
+    "tl.enrich",
+    gene_sets=(values.As(str), File("r", (".gmt",))),
+    n_permutations="--permutations",
+    n_jobs="--jobs",
+)
+def enrich(source: Source, call: Call, written: Written) -> None:
+    """Find the gene sets that are enriched in a selection; prints a table as TSV.
+
+    IN is an output of `glfs-bio select -o`.
+
+    Example: glfs-bio enrich panel.h5ad --gene-sets reactome.gmt --table terms.csv
+    """
+    if call["gene_sets"].lower().endswith(".gmt"):
+        glfs_bio.io.read_gmt(call["gene_sets"])  # errors in it are reported before cells are read
+    adata, key = files.load(source), call["key_added"]
+    entry = call(adata, key_added=f"{call['key']}_enrichment" if key is None else key)
+    terms = entry["table"].rename_axis("term").reset_index()
+    summary = (
+        f"{(terms['pvals_adj'] <= 0.05).sum()} of {len(terms)} gene sets with an adjusted "
+        f"p-value up to 0.05; {entry['n_selected']} of {entry['n_background']} genes selected"
+    )
+    written.put(adata, terms, summary)

@@ -1,0 +1,256 @@
+"""Commands that select genes: ``select``, ``rank``, ``extend``, ``curve`` and others."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+import glfs_bio
+
+from .._signatures import kept
+from ..errors import InvalidValue, arg
+from ..methods import METHODS, OBJECTIVES
+from . import files, values, words
+from .command import Call, command
+from .files import Backed, Cells, File, Overwrite, Source, Table, Written
+from .stderr import note
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from anndata import AnnData
+
+#: All methods, of which the description in Python names those of the package.
+_METHOD = replace(kept("pp.select_genes")["method"], text=f"Method: {', '.join(METHODS)}.")
+#: Preserved shares for which the summary of a curve has the panel size.
+_SHARES = (0.25, 0.5, 0.9)
+
+
+@command("pp.select_genes", n_genes="-n --n-genes", method=_METHOD)
+def select(
+    cells: Cells,
+    call: Call,
+    backed: Backed = False,
+    also: Annotated[
+        list[Path] | None,
+        "Another dataset; may be repeated. Genes are matched by name, and each dataset is a "
+        "batch. --output has the first dataset, with results for all.",
+        File("r"),
+    ] = None,
+    lam: Annotated[
+        str | None,
+        "λ of the original GLFS: a number, or line_search.",
+        values.As(str, values.number_or_search),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        "-o --output",
+        "File for the annotated cells: .h5ad or .zarr; - for .h5ad on stdout.",
+        File("w", files.CELLS),
+    ] = None,
+    genes: Annotated[
+        Path | None, "File for the selected genes, one per line, best first.", File("w")
+    ] = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Select genes; prints them, best first, unless --genes names a file.
+
+    Example: glfs-bio select pbmc.h5ad --n-genes 50 -o panel.h5ad --genes genes.txt
+    """
+    if also and call.knobs:
+        name = call.knobs[0]
+        raise InvalidValue(name, call[name], "is for one dataset", f"leave out {arg('also')}")
+    every = dict.fromkeys(map(str, (cells.source, *(also or ()))))
+    if len(every) <= len(also or ()):
+        raise InvalidValue("also", also, "repeats a file", "name each dataset once")
+    sets = {one: replace(cells, source=Path(one)).load(backed=backed) for one in every}
+    adata = sets[str(cells.source)]
+    objective = OBJECTIVES.made("objective", call["objective"], lam=lam)
+    call(sets if also else adata, objective=objective)
+    key = call["key_added"]
+    chosen = adata.var[adata.var[f"{key}_selected"]].sort_values(f"{key}_rank")
+    names = chosen.index.to_frame(name="gene")
+    if output is not None:
+        files.put_cells(adata, output, overwrite=overwrite)
+    note(words.summary(adata.uns[key]))
+    if genes is not None or not files.is_one(output):
+        called = words.in_symbols(names, adata, call["symbols"])["gene"]
+        files.put_names(called, genes, overwrite=overwrite)
+
+
+@command(
+    "pp.select_genes", only=("method", "n_genes", "exclude", "symbols", "missing"), method=_METHOD
+)
+def rank(cells: Cells, call: Call, table: Table = None, overwrite: Overwrite = False) -> None:
+    """Rank all genes by one method; prints gene, score, rank, weight and loss, best first.
+
+    Example: glfs-bio rank pbmc.h5ad --method glfs --table ranking.csv
+    """
+    from .._anndata import read, results
+
+    adata = cells.load()
+    read.symbols(adata, call["symbols"])  # a missing column is reported before the work
+    entry = call(adata, key_added="ranking")
+    frame = results.ranked(adata, "ranking", only="tested").rename_axis("gene").reset_index()
+    frame = words.in_symbols(frame, adata, call["symbols"])
+    frame["rank"] = frame["rank"].astype(int)
+    note(f"{call['method']}: {words.summary(entry)}")
+    columns = ["gene", "score", "rank", "weight", "loss"]
+    files.put_table(frame[columns], table, overwrite=overwrite)
+
+
+@command("tl.extend_panel")
+def extend(
+    cells: Cells,
+    call: Call,
+    written: Written,
+    genes: Annotated[
+        Path | None, "File for the extended panel, one gene per line.", File("w")
+    ] = None,
+) -> None:
+    """Add genes to a panel; prints gene, added share and preserved share as TSV.
+
+    Genes of PANEL that are missing in the data stay in the panel, without a contribution.
+
+    Example: glfs-bio extend pbmc.h5ad catalogue.csv --n-extra 20 --genes order.txt
+    """
+    from .._anndata import names, read
+
+    adata = cells.load()
+    entry = call(adata)
+    added, symbols = entry["table"], call["symbols"]
+    if genes is not None:
+        given = names.panel(adata, call["panel"], symbols=symbols, missing="ignore").names
+        called = read.symbols(adata, symbols).dropna().to_dict()
+        every = [called.get(name, name) for name in (*given, *added["gene"])]
+        files.put_names(every, genes, overwrite=written.overwrite)
+    summary = f"{len(added)} genes added: {words.summary(entry)}"
+    written.put(adata, words.in_symbols(added, adata, symbols), summary)
+
+
+@command("tl.curve")
+def curve(cells: Cells, call: Call, written: Written) -> None:
+    """Compute the preserved structure of every panel size; prints a table as TSV.
+
+    Example: glfs-bio curve pbmc.h5ad --max-genes 100 --labels cell_type --table curve.tsv
+    """
+    adata = cells.load()
+    frame = words.in_symbols(call(adata)["table"], adata, call["symbols"])
+    last = len(frame) - 1
+    reached = [frame["preserved"] >= share for share in _SHARES]
+    sizes = [
+        (one.idxmax(), share) for one, share in zip(reached, _SHARES, strict=True) if one.any()
+    ]
+    parts = [
+        f"{frame['n_genes'][row]} genes preserve {words.percent(share)}"
+        for row, share in [*sizes, (last, frame["preserved"][last])]
+    ]
+    written.put(adata, frame, "; ".join(parts))
+
+
+@command("tl.stability", n_genes=None)
+def stability(source: Source, call: Call, written: Written) -> None:
+    """Repeat a selection on subsamples of the cells; prints frequencies as TSV.
+
+    IN is an output of `glfs-bio select -o`, whose parameters are used.
+
+    Example: glfs-bio stability panel.h5ad -o stable.h5ad --table frequencies.csv
+    """
+    adata, key, to = files.load(source), call["key"], call["key_added"]
+    to = f"{key}_stability" if to in {None, key} else to
+    entry = call(adata, key_added=to)
+    frame = _frequencies(adata, key, to)
+    summary = (
+        f"{call['n_resamples']} selections on {entry['n_cells']} of {adata.n_obs} cells, "
+        f"mean Jaccard index {entry['mean_jaccard']:.2f}, "
+        f"{(frame['selected'] & frame['consensus']).sum()} of {frame['selected'].sum()} genes "
+        "in the consensus panel"
+    )
+    written.put(adata, frame, summary)
+
+
+def _frequencies(adata: AnnData, key: str, key_added: str) -> pd.DataFrame:
+    """Return the candidate genes, the most frequent first; ties by rank."""
+    columns = {
+        "frequency": f"{key_added}_frequency",
+        "consensus": f"{key_added}_consensus",
+        "selected": f"{key}_selected",
+        "rank": f"{key}_rank",
+    }
+    frame = adata.var[[*columns.values()]].set_axis([*columns], axis="columns")
+    frame = frame.rename_axis("gene").reset_index().astype({"selected": bool})
+    frame = frame.sort_values(["frequency", "rank"], ascending=[False, True], kind="stable")
+    return frame.dropna(subset="frequency").drop(columns="rank")
+
+
+_N_GENES = 25
+_LABELS = "bulk_labels"
+
+
+@command()
+def demo(
+    output: Annotated[Path, "-o --output", "Folder for the results."] = Path("glfs-demo"),
+    overwrite: Overwrite = False,
+) -> None:
+    """Select 25 genes of 700 blood cells from scanpy; prints a table, needs no network.
+
+    Example: glfs-bio demo -o demo
+    """
+    from .._files import check_target
+
+    output.mkdir(exist_ok=True)
+    h5ad, txt, png = (output / name for name in ("pbmc68k_panel.h5ad", "genes.txt", "panel.png"))
+    for target in (h5ad, txt, png):
+        check_target(target, overwrite=overwrite)
+
+    import scanpy as sc
+    from matplotlib import pyplot as plt
+
+    scaled = sc.datasets.pbmc68k_reduced()
+    cells = sc.AnnData(scaled.raw.X, obs=scaled.obs[[_LABELS]], var=scaled.raw.var)
+    sc.pp.pca(cells, n_comps=50, random_state=0)
+    sc.pp.neighbors(cells, random_state=0)
+    glfs_bio.pp.select_genes(cells, _N_GENES)
+
+    panel = cells[:, cells.var["glfs_selected"]].copy()
+    variable = sc.pp.highly_variable_genes(
+        cells, flavor="seurat", n_top_genes=_N_GENES, inplace=False
+    )["highly_variable"].to_numpy()
+    ranked = panel.var.sort_values("glfs_rank")[["glfs_loss", "glfs_rank"]]
+    table = ranked.rename_axis("gene").reset_index()
+    typer.echo(table.to_string(index=False, float_format="{:.4g}".format))
+    typer.echo(f"\nCells whose 15 nearest neighbours have the cell's label ({cells.n_obs} cells)")
+    for name, subset in {
+        f"all {cells.n_vars} genes": cells,
+        f"{_N_GENES} genes selected by glfs_bio": panel,
+        f"{_N_GENES} highly variable genes": cells[:, variable],
+    }.items():
+        typer.echo(f"  {name:<28}{_label_accuracy(subset):.3f}")
+
+    files.put_cells(panel, h5ad, overwrite=overwrite)
+    glfs_bio.io.write_gene_list(cells, txt, overwrite=overwrite)
+    with glfs_bio.io.replacing(png, overwrite=overwrite) as file:
+        glfs_bio.pl.panel(cells, _LABELS, save=file)
+        plt.close()
+    typer.echo()
+    for target in (h5ad, txt, png):
+        typer.echo(f"wrote {target}")
+
+
+def _label_accuracy(cells: AnnData, n_neighbors: int = 15) -> float:
+    """Share of the cells whose nearest other cells have, by majority, the cell's own label."""
+    import numpy as np
+    import pandas as pd
+    import scanpy as sc
+    from sklearn.neighbors import NearestNeighbors
+
+    if cells.n_vars > 30:
+        coordinates = sc.pp.pca(cells, n_comps=30, copy=True).obsm["X_pca"]
+    else:
+        coordinates = cells.X.toarray()
+    labels = cells.obs[_LABELS].cat.codes.to_numpy()
+    neighbors = NearestNeighbors(n_neighbors=n_neighbors).fit(coordinates)
+    votes = pd.DataFrame(labels[neighbors.kneighbors(return_distance=False)])
+    return float(np.mean(votes.mode(axis=1)[0] == labels))
