@@ -22,7 +22,7 @@ FLOORS = (
     *({"selection"}, {"estimators"}),
     *({"_docs", "_extras", "_files", "_progress", "_signatures"}, {"vendors"}),
     *({"datasets"}, {"_anndata"}, {"pp"}, {"tl"}, {"pl"}, {"io"}, {"cli", "rbridge"}),
-    {"_accessor"},
+    {"_on_import", "_accessor"},
     {"__init__", "__main__"},
 )
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
