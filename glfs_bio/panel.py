@@ -14,10 +14,6 @@ if TYPE_CHECKING:
     from .criterion.criterion import Criterion
 
 
-def _nothing() -> Array:
-    return np.empty(0)
-
-
 @dataclass(frozen=True)
 class Panel:
     """The answer of every method: the best genes in order, with a score for every candidate."""
@@ -29,14 +25,14 @@ class Panel:
     #: How many of the best genes are selected.
     n_selected: int
     #: Share of what all genes preserve that the first 1, 2, … genes preserve.
-    preserved: Array = field(default_factory=_nothing)
+    preserved: Array = field(default_factory=lambda: np.empty(0))
     #: Lower bound on that share relative to the best panel of this size; NaN where nothing is left
     #: to preserve, and up to the genes that had to be in.  Under limits the best panel is the best
     #: within them: of the whole size with at most as many genes, of the beginnings within the upper
     #: limits.
-    optimality: Array = field(default_factory=_nothing)
+    optimality: Array = field(default_factory=lambda: np.empty(0))
     #: What is lost without each selected gene, as a share of what all genes preserve; else zero.
-    losses: Array = field(default_factory=_nothing)
+    losses: Array = field(default_factory=lambda: np.empty(0))
     #: What else the method has to say, ready to be written to a file.
     info: dict[str, Any] = field(default_factory=dict)
 

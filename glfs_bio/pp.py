@@ -230,7 +230,9 @@ def select_genes(
     10
     """
     checks.keys(key_added=key_added)
-    checks.flags(as_highly_variable=as_highly_variable, subset=subset, inplace=inplace)
+    checks.flags(
+        as_highly_variable=as_highly_variable, subset=subset, inplace=inplace, use_raw=use_raw
+    )
     request = Request(
         n_genes,
         preserve,
@@ -262,8 +264,9 @@ def select_genes(
         )
     checks.seed(random_state)
     sets = {"": adata} if isinstance(adata, AnnData) else data_sets(adata)
-    layers = [read.layer_or_raw(one, layer, use_raw) for one in sets.values()]
-    request = request.but(layer=layers[0])
+    if use_raw:
+        layers = [read.layer_or_raw(one, layer, use_raw) for one in sets.values()]
+        request = request.but(layer=layers[0])
     for one in sets.values():
         if inplace:
             read.writable(one)

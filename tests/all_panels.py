@@ -50,3 +50,9 @@ def feasible(rows, size):
 
 def as_panel(genes):
     return np.isin(EVERY, genes).astype(float)
+
+
+def tried(panel, candidates=None):
+    """Genes that a search tried, in its order, which may be more than the panel has."""
+    order = panel.order[: len(panel.preserved)]
+    return order if candidates is None else candidates[order]

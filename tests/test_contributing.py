@@ -27,13 +27,20 @@ variants = (
     {"method": "noisiest"},
     {"objective": "unweighted"},
     {"preserve": "everything"},
+    {"avoid": "CD"},
     {"limits": Limits(per_letter=2)},
 )
 for options in variants:
     glfs_bio.pp.select_genes(adata, 8, **options)
     assert adata.var["glfs_selected"].sum() == 8, options
-chosen = adata.var_names[adata.var["glfs_selected"]]
+    chosen = adata.var_names[adata.var["glfs_selected"]]
+    assert options.get("avoid") is None or not chosen.str.startswith("CD").any()
 assert chosen.str[:1].value_counts().max() <= 2
+
+glfs_bio.pp.select_genes(adata, 8, avoid="CD")
+assert glfs_bio.pp.recorded_parameters(adata)["avoid"] == "CD"
+from glfs_bio.rbridge import formals
+assert "avoid" in formals.argument_names("select_genes")
 """
 
 
@@ -45,7 +52,7 @@ def copied(tmp_path_factory) -> Path:
     root = tmp_path_factory.mktemp("copy")
     shutil.copytree(PACKAGE, root / "glfs_bio", ignore=shutil.ignore_patterns("__pycache__"))
     blocks = BLOCK.findall(GUIDE.read_text())
-    assert len(blocks) == 10
+    assert len(blocks) == 15
     for new, name, anchor, code in blocks:
         path = root / name
         if new:
@@ -79,10 +86,11 @@ def test_what_the_recipes_add_works(copied):
 def test_a_new_field_is_an_option_of_the_shell(copied):
     told = run(copied, "-m", "glfs_bio", "select", "--help")
     assert "--per-letter" in told
+    assert "--avoid" in told
     assert "noisiest" in told
 
 
 def test_each_recipe_edits_two_files():
     recipes = re.split(r"^## ", GUIDE.read_text(), flags=re.MULTILINE)
     counts = [len({name for _, name, _, _ in BLOCK.findall(recipe)}) for recipe in recipes]
-    assert [count for count in counts if count] == [2, 2, 2, 2]
+    assert [count for count in counts if count] == [2, 2, 2, 2, 2]

@@ -64,6 +64,7 @@ def test_every_parameter_and_version_is_recorded(cells):
         "adata",
         "inplace",
         "use_raw",  # layer="raw"
+        *("key_added", "as_highly_variable", "subset"),  # where it is written
     }
     assert {"glfs-bio", "numpy", "scipy", "scikit-learn", "anndata"} <= set(entry["versions"])
 

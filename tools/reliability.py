@@ -29,6 +29,7 @@ import pandas as pd
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
+BAD_INPUTS = [f"tests/{room}/test_bad_input.py" for room in ("pp", "tl", "estimators", "cli")]
 ATTACKS = "tests/test_attacks.py"
 #: Examples of each attack.
 EXAMPLES = 220
@@ -42,7 +43,7 @@ ARRAYS = [
 ]
 #: What is counted, the tests that are the count, and whether their coverage counts.
 PARTS = {
-    "bad inputs": (["tests/bad_inputs", "tests/rbridge/test_words.py::test_refused"], True),
+    "bad inputs": ([*BAD_INPUTS, "tests/rbridge/test_words.py::test_refused"], True),
     "faults": (["tests/test_faults.py"], False),
     "properties": (
         ["tests/test_any_problem.py", "tests/glfs2014", "tests/test_invariances.py"],
@@ -63,13 +64,13 @@ TABLE = RESULTS / "versions.md"
 #: Of other versions: mathematics, AnnData, files; what draws, or starts R, follows from these.
 LONG = [
     *(*ARRAYS, "tests/pp", "tests/_anndata", "tests/io", "tests/tl"),
-    *("tests/estimators", "tests/bad_inputs", "tests/test_reproducible.py"),
+    *("tests/estimators", "tests/test_reproducible.py"),
 ]
 PART = [
     *("tests/glfs2014", "tests/criterion", "tests/solvers"),
     *("tests/cells/test_graph.py", "tests/cells/test_noise.py"),
     *("tests/pp/test_select_genes.py", "tests/test_pp.py", "tests/io"),
-    *("tests/bad_inputs/test_select_genes.py", "tests/tl/test_enrich.py"),
+    *("tests/pp/test_bad_input.py", "tests/tl/test_enrich.py"),
 ]
 #: dask is an extra, whose versions are those of today.
 OF_DASK = ["tests/data/test_matrix.py", "tests/pp/test_lazy.py"]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from anndata import AnnData
 
-    from .._typing import Array, Matrix
+    from .._typing import Matrix
     from ..data.matrix import RowMatrix
     from ..options import StructureSpec
     from .names import Named
@@ -224,13 +224,9 @@ def _content(adata: AnnData, data: RowMatrix) -> list[Any]:
 
 def _parts(values: Matrix) -> list[Any]:
     if sparse.issparse(values):
-        return [values.format.encode(), *map(_bytes, (values.data, values.indices, values.indptr))]
-    return [repr(values.shape).encode(), _bytes(values)]
-
-
-def _bytes(values: Array) -> Array:
-    """Their bytes, whichever way round they lie."""
-    return np.ascontiguousarray(values).ravel().view(np.uint8)
+        arrays = values.data, values.indices, values.indptr
+        return [values.format.encode(), *map(np.ascontiguousarray, arrays)]
+    return [repr(values.shape).encode(), np.ascontiguousarray(values)]
 
 
 def _checksum(parts: Iterable[Any]) -> str:

@@ -76,6 +76,7 @@ def measure(
     if own is not None:
         share = np.divide(residuals, own, out=np.ones_like(own), where=own > 0)
         residuals = share * variance
+    residuals[variance == 0] = 0.0  # where rounding left some
     return np.maximum(residuals, SMALLEST_SHARE * variance)
 
 

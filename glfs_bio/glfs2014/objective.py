@@ -85,8 +85,9 @@ class Original(Method):
     def rank(
         self, problems: Sequence[Cells], n_genes: int, *, include: Index, spec: StructureSpec
     ) -> Panel:
-        """Select genes by the solution at λ, all of its genes where `n_genes` is None.  Weights β.
-        Scores are 1 + the share of Tr A, or at full rank of ``Σ √h_i β_i`` with the
+        """Select genes by the solution at λ, all of its genes where `n_genes` is None.
+
+        Weights are β.  Scores are 1 + the share of Tr A, or at full rank of ``Σ √h_i β_i`` with the
         :func:`_reliability` h, for the genes of the solution, and the stationarity ratio
         ``−(∂φ/∂β)/λ ≤ 1`` for the others.
         """

@@ -21,7 +21,19 @@ from .._anndata.structure import specified, structure_of
 from .._docs import documented
 from .._progress import progress
 from ..data.threads import one_thread
-from ..errors import ADATA, NONE, UNS, Caution, InvalidValue, NotFound, arg, call, listed, warn
+from ..errors import (
+    ADATA,
+    NONE,
+    UNS,
+    Caution,
+    InvalidType,
+    InvalidValue,
+    NotFound,
+    arg,
+    call,
+    listed,
+    warn,
+)
 from ..measures import stability as over_parts
 from ..options import Request, StructureSpec
 from ..pp import panel_of
@@ -297,6 +309,9 @@ def _request(adata: AnnData, key: str, given: dict[str, Any]) -> Request:
             f"is not in {UNS}",
             f"run {call('pp.select_genes')} first, or give parameters, such as {arg('n_genes')}",
         )
+    for name in given.keys() - request.arguments().keys():
+        known = ", ".join(request.arguments())
+        raise InvalidType(name, given[name], "is unknown", f"choose one of {known}")
     sources = {"layer", "batch_key", "use_rep", "neighbors_key", "n_comps"}
     if not given.keys() & sources:
         return request.but(**given)

@@ -130,3 +130,12 @@ def test_only_structure_that_is_not_evident_is_compared_with_chance():
     weak = reduced(spiked(1, 100.0))
     assert weak.has_structure
     assert 0.5 < weak.chance < 1.3
+
+
+def test_a_constant_gene_has_no_noise():
+    """Its residual is rounding, of which the inverse would be millions."""
+    rng = np.random.default_rng(0)
+    data = np.hstack([np.full((25, 3), 100.0), rng.normal(size=(25, 4))])
+    found = noise.measure(data, data.var(axis=0), knn_graph(data[:, 3:], 5))
+    assert (found[:3] == 0).all()
+    assert (found[3:] > 0).all()

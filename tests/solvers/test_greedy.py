@@ -7,6 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from all_panels import tried
 from numpy.testing import assert_allclose
 
 from glfs_bio.cells.cells import build_problems
@@ -105,39 +106,40 @@ NONE = np.empty(0, dtype=np.intp)
 
 def test_selected_panels_are_nested(criterion):
     largest = select(criterion, 12, include=NONE, candidates=EVERY)
-    assert sorted(largest.order) == list(range(12))
+    assert sorted(tried(largest)) == list(range(12))
     for size in range(1, 12):
         panel = select(criterion, size, include=NONE, candidates=EVERY)
         assert panel.n_selected == size
-        np.testing.assert_array_equal(panel.order, largest.order[:size])
+        np.testing.assert_array_equal(tried(panel), tried(largest)[:size])
         np.testing.assert_array_equal(panel.preserved, largest.preserved[:size])
 
 
 def test_kept_is_that_of_the_criterion(criterion):
     panel = select(criterion, 7, include=NONE, candidates=EVERY)
-    np.testing.assert_allclose(panel.preserved, criterion.preserved(panel.order), rtol=1e-12)
-    gains = criterion.errors(panel.order)[-1] - [
-        criterion.errors(np.append(panel.order, gene))[-1] for gene in EVERY
+    np.testing.assert_allclose(panel.preserved, criterion.preserved(tried(panel)), rtol=1e-12)
+    gains = criterion.errors(tried(panel))[-1] - [
+        criterion.errors(np.append(tried(panel), gene))[-1] for gene in EVERY
     ]
-    rest = np.setdiff1d(EVERY, panel.order)
-    np.testing.assert_allclose(panel.waiting[rest], gains[rest], rtol=1e-7, atol=1e-12)
+    rest = np.setdiff1d(EVERY, tried(panel))
+    waiting = panel.scores[rest] * gains[rest].max()
+    np.testing.assert_allclose(waiting, gains[rest], rtol=1e-7, atol=1e-12)
 
 
 def test_genes_that_must_be_in_come_first(criterion):
     include = np.array([2, 9])
     panel = select(criterion, 6, include=include, candidates=EVERY)
-    assert set(panel.order[:2]) == {2, 9}
+    assert set(tried(panel)[:2]) == {2, 9}
     assert np.isnan(panel.optimality[:2]).all()
     share = panel.optimality[2:]
     assert ((share > 0) & (share <= 1)).all()
-    np.testing.assert_array_equal(panel.beta[include], 1.0)
-    assert panel.beta.sum() == pytest.approx(6.0)
+    np.testing.assert_array_equal(panel.weights[include], 1.0)
+    assert panel.weights.sum() == pytest.approx(6.0)
 
 
 def test_weights_are_those_of_the_relaxed_choice(criterion):
     panel = select(criterion, 5, include=NONE, candidates=EVERY)
-    assert panel.beta.sum() == pytest.approx(5.0)
-    assert ((panel.beta >= 0) & (panel.beta <= 1)).all()
+    assert panel.weights.sum() == pytest.approx(5.0)
+    assert ((panel.weights >= 0) & (panel.weights <= 1)).all()
 
 
 @pytest.mark.parametrize("include", [(), (2, 9)])
@@ -145,7 +147,7 @@ def test_share_of_the_best_possible_is_no_more_than_the_true_one(criterion, incl
     include = np.array(include, dtype=np.intp)
     candidates = np.array([0, 1, 2, 3, 4, 6, 7, 9, 11])
     panel = select(criterion, 6, include=include, candidates=candidates)
-    errors = criterion.errors(panel.order)
+    errors = criterion.errors(tried(panel, candidates))
     start = criterion.errors(include)[-1]
     others = np.setdiff1d(candidates, include)
     for size in range(len(include) + 1, 7):
@@ -161,24 +163,22 @@ def test_share_of_the_best_possible_is_no_more_than_the_true_one(criterion, incl
 def test_genes_that_may_not_be_chosen(criterion):
     candidates = np.array([1, 4, 5, 8])
     panel = select(criterion, 4, include=np.array([5]), candidates=candidates)
-    assert panel.order[0] == 5
-    assert sorted(panel.order) == [1, 4, 5, 8]
-    others = np.setdiff1d(EVERY, candidates)
-    assert not panel.beta[others].any()
-    assert not panel.waiting[others].any()
+    assert tried(panel, candidates)[0] == 5
+    assert sorted(tried(panel, candidates)) == [1, 4, 5, 8]
+    assert len(panel.weights) == len(candidates)
     assert panel.preserved[-1] < 1.0
     assert panel.optimality[-1] == pytest.approx(1.0, rel=1e-2)
 
 
 def test_the_fewest_genes_that_keep_enough(criterion, caplog):
     panel = select(criterion, None, include=NONE, candidates=EVERY)
-    kept = criterion.preserved(panel.order)
+    kept = criterion.preserved(tried(panel))
     assert kept[panel.n_selected - 1] >= SHARE
     assert panel.n_selected == 1 or kept[panel.n_selected - 2] < SHARE
     assert len(panel.optimality) == panel.n_selected
-    assert len(panel.preserved) == len(panel.order) == 12
+    assert len(panel.preserved) == len(tried(panel)) == 12
     same = select(criterion, panel.n_selected, include=NONE, candidates=EVERY)
-    np.testing.assert_array_equal(same.order, panel.order[: panel.n_selected])
+    np.testing.assert_array_equal(tried(same), tried(panel)[: panel.n_selected])
     np.testing.assert_allclose(same.optimality, panel.optimality)
     assert not caplog.records
 
@@ -203,7 +203,7 @@ def test_no_more_than_the_largest():
     data = rng.normal(size=(620, LARGEST + 40))
     (problem,) = build_problems(data, StructureSpec(n_comps=3, n_neighbors=5))
     panel = select(Criterion([problem]), None, include=NONE, candidates=np.arange(LARGEST + 40))
-    assert len(panel.order) == LARGEST
+    assert len(panel.preserved) == LARGEST
     assert panel.n_selected <= LARGEST
 
 
