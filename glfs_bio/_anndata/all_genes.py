@@ -13,7 +13,7 @@ from ..data.matrix import RowMatrix, is_sparse, moments
 from ..data.products import ScaledGenes, products
 from ..data.threads import one_thread_of_blas
 from ..measures.cells import N_COMPS, View, evenly
-from . import read, stale
+from . import read, results, stale
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -38,11 +38,12 @@ def view_of_all_genes(adata: AnnData, layer: str | None, random_state: int | Non
     where = components(data, random_state)
     view = View.of(where, random_state)
     adata.obsm[KEY] = view.coordinates
-    adata.uns[KEY] = {
-        "made_of": made_of,
-        "nearest": view.nearest,
-        "clusters": {str(k): own for k, own in view.clusters.items()},
-    }
+    adata.uns[KEY] = results.envelope(
+        {"layer": layer, "random_state": random_state},
+        made_of,
+        nearest=view.nearest,
+        clusters={str(k): own for k, own in view.clusters.items()},
+    )
     return view
 
 

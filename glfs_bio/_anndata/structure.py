@@ -14,7 +14,7 @@ from ..cells.cells import Cells, build_problems, split
 from ..errors import MATRIX, Caution, InvalidValue, arg, call, naming, warn
 from ..options import StructureSpec
 from ..selection import criterion_of
-from . import read, stale
+from . import read, results, stale
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -175,12 +175,9 @@ def store(adata: AnnData, structure: Structure, made_of: Mapping[str, str], key:
         blocks[str(place)] = {**kept, "rank": r}
     adata.obsm[key] = cells
     adata.varm[key] = genes
-    adata.uns[key] = {
-        "params": structure.spec.record(),
-        "made_of": dict(made_of),
-        "set_of_cell": number,
-        "sets": blocks,
-    }
+    adata.uns[key] = results.envelope(
+        structure.spec.record(), made_of, set_of_cell=number, sets=blocks
+    )
 
 
 def _is_structure(entry: Any) -> bool:

@@ -48,17 +48,14 @@ class Maps:
 def keep(adata: AnnData, key: str, found: Maps) -> None:
     """Write UMAPs to `adata`, with what they were made of; scanpy's own ``X_umap`` stays."""
     made_of = stale.made_of(adata, codec.restored(found.params["layer"]))
-    versions = results.versions("scanpy", "umap-learn")
+    packages = ("scanpy", "umap-learn")
     if found.all_genes is not None and not _is_current(adata, "umap", "X_umap"):
         adata.obsm["X_umap"] = found.all_genes
-        adata.uns["umap"] = {"params": found.params, "made_of": made_of, "versions": versions}
+        adata.uns["umap"] = results.envelope(found.params, made_of, packages)
     adata.obsm[f"X_umap_{key}"] = found.panel
-    adata.uns[f"umap_{key}"] = {
-        "genes": found.genes.to_numpy(dtype=object),
-        "params": found.params,
-        "made_of": made_of,
-        "versions": versions,
-    }
+    adata.uns[f"umap_{key}"] = results.envelope(
+        found.params, made_of, packages, genes=found.genes.to_numpy(dtype=object)
+    )
 
 
 def are_kept(adata: AnnData, key: str, genes: pd.Index) -> bool:

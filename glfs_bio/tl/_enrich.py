@@ -199,25 +199,26 @@ def enrich(
         return table
     layer = dict(adata.uns.get(key, {}).get("structure", {})).get("layer", "None")
     panel = names.panel(adata, key, argument="key")
-    adata.uns[f"{key}_enrichment" if key_added is None else key_added] = {
-        "table": table,
-        "params": {
-            "key": key,
-            "method": method,
-            "min_cells": codec.storable(min_cells),
-            "symbols": codec.storable(symbols),
-            "min_size": smallest,
-            "max_size": codec.storable(largest),
-            "gene_sets": str(gene_sets) if isinstance(gene_sets, str | Path) else "dict",
-            "n_permutations": n_permutations,
-            "weight": weight,
-            "random_state": random_state,
-        },
-        "made_of": stale.made_of(adata, codec.restored(layer), [panel]),
-        "n_selected": len(selected),
-        "n_background": len(universe),
-        "versions": results.versions("gseapy", "scipy", "anndata"),
+    params = {
+        "key": key,
+        "method": method,
+        "min_cells": min_cells,
+        "symbols": symbols,
+        "min_size": smallest,
+        "max_size": largest,
+        "gene_sets": str(gene_sets) if isinstance(gene_sets, str | Path) else "dict",
+        "n_permutations": n_permutations,
+        "weight": weight,
+        "random_state": random_state,
     }
+    adata.uns[f"{key}_enrichment" if key_added is None else key_added] = results.envelope(
+        params,
+        stale.made_of(adata, codec.restored(layer), [panel]),
+        packages=("gseapy",),
+        table=table,
+        n_selected=len(selected),
+        n_background=len(universe),
+    )
     return None
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import linear_sum_assignment
 
-from .. import checks, codec
+from .. import checks
 from .._anndata import columns, constraints, read, results, stale
 from .._anndata import names as names_of
 from .._anndata import platform as platforms
@@ -235,20 +235,15 @@ def order_panel(
     for column in ("symbol", "id"):
         adata.var[f"{key_added}_{column}"] = found.frame[column].to_numpy()
     adata.var[f"{key_added}_orderable"] = draft.orderable
-    adata.uns[key_added] = {
-        "table": table,
-        "checks": _checks(table, draft, replaced, alike, abundant),
-        "replaced": replaced,
-        "platform": name,
-        "species": found.resolver.species,
-        "made_of": stale.made_of(adata, layer, [named]),
-        "params": {
-            "refused": refused,
-            "min_probes": min_probes,
-            "limits": codec.storable(request.limits),
-        },
-        "versions": results.versions(),
-    }
+    adata.uns[key_added] = results.envelope(
+        {"refused": refused, "min_probes": min_probes, "limits": request.limits},
+        stale.made_of(adata, layer, [named]),
+        table=table,
+        checks=_checks(table, draft, replaced, alike, abundant),
+        replaced=replaced,
+        platform=name,
+        species=found.resolver.species,
+    )
     return None
 
 

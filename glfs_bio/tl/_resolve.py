@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import checks, codec
+from .. import checks
 from .._anndata import read, results
 from .._docs import documented
 from ..errors import Message, listed, naming
@@ -130,17 +130,13 @@ def resolve_genes(
     for name in ("symbol", "id"):
         adata.var[f"{key_added}_{name}"] = table[name].to_numpy()
     adata.var[f"{key_added}_orderable"] = _orderable(found, min_probes)
-    adata.uns[key_added] = {
-        "table": table,
-        "species": found.resolver.species,
-        "params": {
-            "genes": genes if isinstance(genes, str) else type(genes).__name__,
-            "symbols": codec.storable(symbols),
-            "ids": codec.storable(ids),
-            "min_probes": min_probes,
-        },
-        "versions": results.versions("pandas", "anndata"),
-    }
+    table_of_genes = genes if isinstance(genes, str) else type(genes).__name__
+    adata.uns[key_added] = results.envelope(
+        {"genes": table_of_genes, "symbols": symbols, "ids": ids, "min_probes": min_probes},
+        packages=("pandas",),
+        table=table,
+        species=found.resolver.species,
+    )
     return None
 
 
