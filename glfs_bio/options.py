@@ -556,8 +556,8 @@ class Request:
         return plain and self.cell_weights is None
 
     @property
-    def spec(self) -> StructureSpec:
-        """How the structure is computed for the method, in its units of genes."""
+    def resolved_structure(self) -> StructureSpec:
+        """The structure with the units of genes that the method takes for ``"auto"``."""
         spec = self.structure
         if spec.standardize != "auto":
             return spec
@@ -568,10 +568,6 @@ class Request:
         own = {one.name: getattr(self, one.name) for one in fields(self)}
         del own["structure"]
         return own | self.structure.arguments()
-
-    def record(self) -> dict[str, Any]:
-        """Return the arguments for ``.uns``."""
-        return {name: codec.storable(value) for name, value in self.arguments().items()}
 
     @classmethod
     def of(cls, n_genes: int | None = None, **arguments: Any) -> Request:
@@ -594,7 +590,7 @@ class Request:
 
     @classmethod
     def restored(cls, record: Mapping[str, Any], structure: StructureSpec) -> Request:
-        """Return the request that :meth:`record` kept, with its structure."""
+        """Return the request whose :meth:`arguments` are kept in ``.uns``, with its structure."""
         kept = {one.name for one in fields(cls)} & record.keys()
         found = {name: codec.restored(record[name]) for name in kept}
         for name in ("include", "exclude"):

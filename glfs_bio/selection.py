@@ -112,7 +112,7 @@ def rank_genes(
     if cells is None:
         cells = build_problems(
             data,
-            request.spec,
+            request.resolved_structure,
             representation=None
             if representation is None
             else check_coordinates(representation, n_cells),
@@ -151,7 +151,7 @@ def _ranked(
     problems: Any = [one.only(candidates.genes) for one in criterion.sets]
     include = np.searchsorted(candidates.genes, candidates.include)
     n_genes: Any = request.n_genes
-    panel = method.rank(problems, n_genes, include=include, spec=request.spec)
+    panel = method.rank(problems, n_genes, include=include, spec=request.resolved_structure)
     return measured(panel, criterion, candidates.genes)
 
 
@@ -255,7 +255,7 @@ def answerable(
             "lets every gene to choose from fail",
             "correct its failure, a probability",
         )
-    if detection.noise is not None and request.spec.standardize != "noise":
+    if detection.noise is not None and request.resolved_structure.standardize != "noise":
         raise InvalidValue(
             "platform",
             NO_VALUE,

@@ -403,7 +403,7 @@ class SupervisedGLFS(GLFS):
         check_sizes(X.shape, request.structure, sizes, X.shape[1])
         return build_problems(
             X,
-            request.spec,
+            request.resolved_structure,
             graph=class_graph(labels),
             whole_space=request.ranker.whole_space,
         )[0]

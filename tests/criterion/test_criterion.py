@@ -102,7 +102,7 @@ def test_genes_that_may_not_be_chosen_are_still_to_be_kept(clusters, method):
     candidates = np.arange(1, 40, 2)
     ranking = rank_genes(clusters, request, candidates=Candidates.of(40, genes=candidates))
     panel = candidates[ranking.order[:6]]
-    criterion = Criterion(build_problems(clusters, request.spec))
+    criterion = Criterion(build_problems(clusters, request.resolved_structure))
     np.testing.assert_allclose(ranking.preserved, criterion.preserved(panel), rtol=1e-9)
     np.testing.assert_allclose(
         ranking.losses[ranking.order[:6]], criterion.losses(panel), rtol=1e-9
