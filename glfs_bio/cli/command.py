@@ -64,13 +64,13 @@ class Option:
     heading: str | None = None
 
     @property
-    def called(self) -> words.Option:
+    def called(self) -> words.Spelling:
         """Its name in messages."""
         longest = max(self.declared.split() or [f"--{self.name.replace('_', '-')}"], key=len)
         positive, _, negative = longest.partition("/")
-        return words.Option(positive, self.written.kind is bool, negative or None)
+        return words.Spelling(positive, self.written.kind is bool, negative or None)
 
-    def parameter(self, called: Mapping[str, words.Option]) -> inspect.Parameter:
+    def parameter(self, called: Mapping[str, words.Spelling]) -> inspect.Parameter:
         """Return the parameter from which typer makes it."""
         said = self.about if isinstance(self.about, str) else _help(self.about, called)
         said = f"{said} {self.written.help}".rstrip()
@@ -333,7 +333,7 @@ def _target(own: Parameter) -> Parameter:
     return replace(own, text="\n".join([text, *further]))
 
 
-def _help(parameter: Parameter, called: Mapping[str, words.Option]) -> str:
+def _help(parameter: Parameter, called: Mapping[str, words.Spelling]) -> str:
     """Return the first sentence of a description, with the values that there are."""
     first = parameter.summary
     _, *bullets = re.split(r"(?:^|\n)- ", parameter.text)
@@ -347,7 +347,7 @@ def _help(parameter: Parameter, called: Mapping[str, words.Option]) -> str:
     return f"{_plain(first, called)}."
 
 
-def _default(parameter: Parameter, called: Mapping[str, words.Option]) -> str:
+def _default(parameter: Parameter, called: Mapping[str, words.Spelling]) -> str:
     """Return what the help says of a default: the value, or what None means."""
     value = parameter.default
     if value is None or value == []:
@@ -359,7 +359,7 @@ def _default(parameter: Parameter, called: Mapping[str, words.Option]) -> str:
     return f" Default: {value}." if shown else ""
 
 
-def _plain(text: str, called: Mapping[str, words.Option]) -> str:
+def _plain(text: str, called: Mapping[str, words.Spelling]) -> str:
     """Return the text of a docstring in the words of the shell."""
     names = {"adata": "IN"} | {name: one.name for name, one in called.items()}
     text = re.sub(r" ?\[\d+\]_", "", text)

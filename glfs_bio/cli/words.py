@@ -51,7 +51,7 @@ _FILES = {"path"}
 
 
 @dataclass(frozen=True)
-class Option:
+class Spelling:
     """Name of an option or argument of a command."""
 
     #: ``--n-genes``, or ``PANEL``.
@@ -61,7 +61,7 @@ class Option:
     opposite: str | None = None
 
 
-def door(options: Mapping[str, Option]) -> Door:
+def door(options: Mapping[str, Spelling]) -> Door:
     """Return the words of a command, whose options have the names of Python's arguments."""
     normalise = (
         "pass {}".format(options["log1p"].name)
@@ -90,7 +90,7 @@ def door(options: Mapping[str, Option]) -> Door:
     )
 
 
-def _argument(options: Mapping[str, Option], name: str, value: str | None) -> str:
+def _argument(options: Mapping[str, Spelling], name: str, value: str | None) -> str:
     """An argument, or one item of it, with its value as it would be given."""
     name, _, key = name.partition("[")
     given = value or ""

@@ -14,7 +14,7 @@ from .._docs import documented
 from .._progress import progress
 from ..criterion.panel import n_matched
 from ..errors import MAPPING, NO_VALUE, InvalidType, InvalidValue, call
-from ._evaluate import N_STEPS, Inputs, evaluated
+from ._evaluate import N_STEPS, Asked, evaluated
 from ._panel import Found, asked, basis_of
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def compare_panels(
         )
     checks.keys(key_added=key_added)
     checks.flags(inplace=inplace)
-    inputs = Inputs.of(adata, labels, counts_layer, 0, 1, random_state)
+    inputs = Asked.of(adata, labels, counts_layer, 0, 1, random_state)
     named = {
         str(name): names.panel(adata, panel, symbols=symbols, missing="warn", argument="panels")
         for name, panel in panels.items()

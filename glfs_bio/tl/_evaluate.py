@@ -193,7 +193,7 @@ def evaluate_panel(
     }
     checks.keys(key_added=key_added)
     checks.flags(inplace=inplace)
-    inputs = Inputs.of(adata, labels, counts_layer, n_random, n_axes, random_state)
+    inputs = Asked.of(adata, labels, counts_layer, n_random, n_axes, random_state)
     with progress() as bar:
         task = bar.add_task("the structure of the cells", total=N_STEPS)
         found = find(adata, panel, symbols=symbols, preserve=preserve, platform=platform)
@@ -215,7 +215,7 @@ def evaluate_panel(
 
 
 @dataclass(frozen=True)
-class Inputs:
+class Asked:
     """Labels, counts and numbers of an evaluation, read and checked: see :func:`evaluate_panel`."""
 
     labels: Labels | None
@@ -233,7 +233,7 @@ class Inputs:
         n_random: int,
         n_axes: int,
         random_state: int | None,
-    ) -> Inputs:
+    ) -> Asked:
         """Read the columns and the layer."""
         checks.whole_number("n_random", n_random, at_least=0)
         checks.whole_number("n_axes", n_axes, at_least=1)
@@ -249,7 +249,7 @@ class Inputs:
 
 
 def evaluated(
-    adata: AnnData, found: Found, inputs: Inputs, now: Callable[[str], None]
+    adata: AnnData, found: Found, inputs: Asked, now: Callable[[str], None]
 ) -> tuple[dict[str, Any], Array, Array]:
     """Return the results of :func:`evaluate_panel` for ``.uns``, ``.obs`` and ``.var``.
 
@@ -287,7 +287,7 @@ def _table(entry: dict[str, Any]) -> pd.DataFrame:
     return pd.DataFrame({"measure": list(numbers), "value": list(numbers.values())})
 
 
-def _structure(found: Found, inputs: Inputs) -> dict[str, Any]:
+def _structure(found: Found, inputs: Asked) -> dict[str, Any]:
     """Return the preserved share, with the bound and random panels for comparison."""
     criterion, panel = found.basis.criterion, found.genes
     every, none = np.arange(criterion.n_genes), np.empty(0, dtype=np.intp)
@@ -325,7 +325,7 @@ def _batches(adata: AnnData, found: Found) -> dict[str, Any]:
     }
 
 
-def _cells(found: Found, data: Matrix, inputs: Inputs, all_genes: View) -> dict[str, Any]:
+def _cells(found: Found, data: Matrix, inputs: Asked, all_genes: View) -> dict[str, Any]:
     """Compare the cells in the panel with the cells in all genes."""
     panel = View.of(measures.coordinates(data, found.genes), inputs.random_state)
     preserved = measures.knn_preservation(panel.nearest, all_genes.nearest)
@@ -349,7 +349,7 @@ def _cells(found: Found, data: Matrix, inputs: Inputs, all_genes: View) -> dict[
     return entry
 
 
-def _on_platform(adata: AnnData, found: Found, inputs: Inputs) -> dict[str, Any]:
+def _on_platform(adata: AnnData, found: Found, inputs: Asked) -> dict[str, Any]:
     """Return what the panel preserves on the platform, its counts, and genes not orderable."""
     detection, genes = found.basis.detection, found.genes
     entry: dict[str, Any] = {}
@@ -372,7 +372,7 @@ def _on_platform(adata: AnnData, found: Found, inputs: Inputs) -> dict[str, Any]
     return entry
 
 
-def _forecast(found: Found, inputs: Inputs, near: Index) -> dict[str, Any]:
+def _forecast(found: Found, inputs: Asked, near: Index) -> dict[str, Any]:
     """Return how well labels can be predicted on the platform."""
     detection = found.basis.detection
     if not detection.differs or inputs.counts is None or inputs.labels is None:
@@ -401,7 +401,7 @@ def _forecast(found: Found, inputs: Inputs, near: Index) -> dict[str, Any]:
     }
 
 
-def _genes(found: Found, data: Matrix, inputs: Inputs) -> dict[str, Any]:
+def _genes(found: Found, data: Matrix, inputs: Asked) -> dict[str, Any]:
     """Return the redundancy of the panel, and its share of the counts."""
     repeated = redundancy(data, found.genes)
     entry: dict[str, Any] = {
@@ -420,7 +420,7 @@ def _genes(found: Found, data: Matrix, inputs: Inputs) -> dict[str, Any]:
     return entry
 
 
-def _unexplained(adata: AnnData, found: Found, inputs: Inputs) -> pd.DataFrame:
+def _unexplained(adata: AnnData, found: Found, inputs: Asked) -> pd.DataFrame:
     """Return the unexplained axes, named by their genes and labels."""
     names = adata.var_names.to_numpy()
     rows = []

@@ -148,7 +148,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Found:
+class Table:
     """What a form reads: a column of ``gene``, further ones, and which rows are controls."""
 
     table: pd.DataFrame
@@ -242,7 +242,7 @@ def is_panel_file(text: str) -> bool:
     return sheets.ending(Path(text)) in ENDINGS and Path(text).is_file()
 
 
-def _panel(source: Source, form: str, found: Found) -> PanelFile:
+def _panel(source: Source, form: str, found: Table) -> PanelFile:
     """The genes of a file, without its controls."""
     table = found.table
     for cell in table["gene"]:
@@ -309,7 +309,7 @@ def _check_damage(source: Source, genes: list[str]) -> None:
     )
 
 
-def _vendor_table(source: Source) -> Found:
+def _vendor_table(source: Source) -> Table:
     """A table of 10x Genomics: gene, id, and further columns."""
     heads = source.heads
     gene = sheets.place(heads, sheets.SYMBOL_HEADS)
@@ -319,7 +319,7 @@ def _vendor_table(source: Source) -> Found:
     table["id"] = [versionless(str(cell)) or str(cell) for cell in table["id"]]
     if "n_probe_sets" in table:
         table["n_probe_sets"] = pd.to_numeric(table["n_probe_sets"], errors="coerce")
-    return Found(table)
+    return Table(table)
 
 
 def _columns(
@@ -335,7 +335,7 @@ def _columns(
     )
 
 
-def _json(source: Source) -> Found:
+def _json(source: Source) -> Table:
     """The ``gene_panel.json`` that lies beside a run of 10x Genomics."""
     with reading(source.path, ".json"):
         content = json.loads(sheets.text(source.path))
@@ -364,7 +364,7 @@ def _json(source: Source) -> Found:
     about["name"] = identity.get("name") if isinstance(identity, dict) else None
     known = {name: str(value) for name, value in about.items() if isinstance(value, str | int)}
     table = pd.DataFrame(rows, columns=["gene", "id", "n_probe_sets", "codewords"])
-    return Found(table, control, about=known)
+    return Table(table, control, about=known)
 
 
 def _part(source: Source, content: Any, name: str, kind: type = dict) -> Any:
@@ -389,7 +389,7 @@ def _text_of(source: Source, data: dict[str, Any], name: str, *, needed: bool = 
     return found.strip()
 
 
-def _codebook(source: Source) -> Found:
+def _codebook(source: Source) -> Table:
     """A codebook of MERSCOPE: names, transcripts, and a column per bit."""
     table = _columns(source.rows[1:], {"gene": 0, "transcript": 1})
     header = sheets.heads(source.rows[0])[3:]
@@ -403,7 +403,7 @@ def _codebook(source: Source) -> Found:
                 "get the codebook again",
             )
     codebook = pd.DataFrame(np.array(bits, dtype=np.int8).reshape(len(bits), -1), columns=header)
-    return Found(table, codebook=codebook)
+    return Table(table, codebook=codebook)
 
 
 def _cosmx_rows(source: Source) -> list[list[sheets.Cell]]:
@@ -414,24 +414,24 @@ def _cosmx_rows(source: Source) -> list[list[sheets.Cell]]:
     return rows if rows and "displayname" in map(sheets.plain, sheets.heads(rows[0])) else []
 
 
-def _cosmx(source: Source) -> Found:
+def _cosmx(source: Source) -> Table:
     rows = _cosmx_rows(source)
     heads = sheets.heads(rows[0])
     gene = sheets.place(heads, ("displayname",))
-    return Found(_columns(rows[1:], {"gene": gene, "id": sheets.place(heads, sheets.ID_HEADS)}))
+    return Table(_columns(rows[1:], {"gene": gene, "id": sheets.place(heads, sheets.ID_HEADS)}))
 
 
-def _sets(source: Source) -> Found:
+def _sets(source: Source) -> Table:
     sets = sheets.read_gmt(source.path)
     if source.set_name is not None and source.set_name not in sets:
         raise NotFound(
             "set_name", source.set_name, f"is not in {source.path}", f"it has {listed(sets)}"
         )
     chosen = sets if source.set_name is None else [source.set_name]
-    return Found(pd.DataFrame({"gene": [gene for name in chosen for gene in sets[name]]}))
+    return Table(pd.DataFrame({"gene": [gene for name in chosen for gene in sets[name]]}))
 
 
-def _lines(source: Source) -> Found:
+def _lines(source: Source) -> Table:
     found = []
     for number, line in enumerate(sheets.text(source.path).splitlines(), start=1):
         name = re.sub(r"(^|\s)#.*", "", line).strip()
@@ -445,21 +445,21 @@ def _lines(source: Source) -> Found:
         found.append(name)
     filled = [name for name in found if name]
     headed = bool(filled) and sheets.is_head(filled[0])
-    return Found(pd.DataFrame({"gene": filled[headed:]}, dtype=object))
+    return Table(pd.DataFrame({"gene": filled[headed:]}, dtype=object))
 
 
-def _table(source: Source) -> Found:
+def _table(source: Source) -> Table:
     if not source.rows:
-        return Found(pd.DataFrame({"gene": []}, dtype=object))
+        return Table(pd.DataFrame({"gene": []}, dtype=object))
     heads = sheets.heads(source.rows[0])
     gene = _where(source, heads)
     if gene is None:  # one column, without a header
-        return Found(_columns(source.rows, {"gene": 0}))
+        return Table(_columns(source.rows, {"gene": 0}))
     own_id = sheets.place(heads, sheets.ID_HEADS) if source.column is None else None
     table = _columns(source.rows[1:], {"gene": gene, "id": own_id})
     if "id" in table:
         table["id"] = [versionless(str(cell)) for cell in table["id"]]
-    return Found(table)
+    return Table(table)
 
 
 def _where(source: Source, heads: list[str]) -> int | None:
@@ -491,7 +491,7 @@ def _is_predesigned(source: Source) -> bool:
 
 #: What has each form, and what reads it.  Those of vendors first: of two that a file has, the one
 #: that says more.
-_FORMS: dict[str, tuple[Callable[[Source], bool], Callable[[Source], Found]]] = {
+_FORMS: dict[str, tuple[Callable[[Source], bool], Callable[[Source], Table]]] = {
     "10x custom gene list": (
         lambda source: source.have("gene", "ensemblid", "probeset", "force"),
         _vendor_table,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from glfs_bio.cli.words import Option, door
+from glfs_bio.cli.words import Spelling, door
 from glfs_bio.errors import (
     LOG_NORMALISE,
     NO_VALUE,
@@ -20,15 +20,15 @@ from glfs_bio.errors import (
 )
 
 OPTIONS = {
-    "n_genes": Option("--n-genes"),
-    "symbols": Option("--symbols"),
-    "random_state": Option("--seed"),
-    "overwrite": Option("--overwrite", is_flag=True),
-    "transpose": Option("--transpose", is_flag=True, opposite="--no-transpose"),
-    "panel": Option("PANEL"),
-    "preserve": Option("--preserve"),
-    "source": Option("IN"),
-    "log1p": Option("--log1p", is_flag=True),
+    "n_genes": Spelling("--n-genes"),
+    "symbols": Spelling("--symbols"),
+    "random_state": Spelling("--seed"),
+    "overwrite": Spelling("--overwrite", is_flag=True),
+    "transpose": Spelling("--transpose", is_flag=True, opposite="--no-transpose"),
+    "panel": Spelling("PANEL"),
+    "preserve": Spelling("--preserve"),
+    "source": Spelling("IN"),
+    "log1p": Spelling("--log1p", is_flag=True),
 }
 
 
