@@ -80,6 +80,11 @@ show : bool, default None
     or `save` is given.
 save : str, Path or bool, default None
     File to write; True, or a bare ending like ``".pdf"``: a file in ``scanpy.settings.figdir``.""",
+    "<params and versions>": """\
+``.uns[key_added]["params"]`` : dict
+    Arguments of the call.
+``.uns[key_added]["versions"]`` : dict of str
+    Versions of the packages.""",
     "<returned axes>": """\
 Returns
 -------

@@ -74,10 +74,7 @@ def compare_panels(
         Jaccard index of the genes.
     ``.uns[key_added]["jaccard_with_substitutes"]`` : DataFrame of float, n_panels × n_panels
         Jaccard index, if a gene also matches its substitutes.
-    ``.uns[key_added]["params"]`` : dict
-        Arguments of the call.
-    ``.uns[key_added]["versions"]`` : dict of str
-        Versions of the packages.
+    <params and versions>
 
     See Also
     --------

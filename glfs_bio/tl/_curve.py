@@ -80,10 +80,7 @@ def curve(
         that it adds; ``preserved``, the preserved share; ``optimality``, its lower bound relative
         to the best panel.  With `labels`, ``accuracy`` and ``macro_f1`` of leave-one-out prediction
         from the 15 nearest cells, NaN for sizes that are not in `sizes`.
-    ``.uns[key_added]["params"]`` : dict
-        Arguments of the call.
-    ``.uns[key_added]["versions"]`` : dict of str
-        Versions of the packages.
+    <params and versions>
 
     Raises
     ------

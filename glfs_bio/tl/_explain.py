@@ -80,10 +80,7 @@ def explain_panel(
     ``.uns[key_added]["pairs"]`` : DataFrame, one row per pair of labels, the worst separated first
         ``label`` and ``other``; ``preserved``, the preserved share of the distance between their
         means; ``genes``, the genes with the largest contribution to it.
-    ``.uns[key_added]["params"]`` : dict
-        Arguments of the call.
-    ``.uns[key_added]["versions"]`` : dict of str
-        Versions of the packages.
+    <params and versions>
 
     See Also
     --------

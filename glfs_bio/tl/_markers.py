@@ -72,10 +72,7 @@ def markers(
     ``.uns[key_added]["genes"]`` : DataFrame, one row per label and gene, the best first
         ``label``, ``gene``, ``threshold``, ``f_beta``, ``precision``, ``recall`` and ``on_target``
         of the single gene.
-    ``.uns[key_added]["params"]`` : dict
-        Arguments of the call.
-    ``.uns[key_added]["versions"]`` : dict of str
-        Versions of the packages.
+    <params and versions>
 
     See Also
     --------

@@ -79,10 +79,7 @@ def substitutes(
         ``gene``; ``substitutes``, all its substitutes, the best first; ``n_substitutes``.
     ``.uns[key_added]["irreplaceable"]`` : str
         Genes without a substitute.
-    ``.uns[key_added]["params"]`` : dict
-        Arguments of the call.
-    ``.uns[key_added]["versions"]`` : dict of str
-        Versions of the packages.
+    <params and versions>
 
     See Also
     --------
