@@ -19,7 +19,7 @@ import numpy as np
 from joblib import parallel_config
 
 from .. import io, pp, tl
-from .._anndata import columns, read
+from .._anndata import all_genes, columns, read
 from .._anndata import structure as structures
 from .._extras import needs
 from ..errors import (
@@ -58,6 +58,8 @@ _FOR_DEVELOPERS = (
 _CLASSIFIER = "glfs_class"
 #: Key of the structure of which a function that evaluates panels was given parameters.
 _GIVEN = "glfs_structure_given"
+#: What Python keeps with the cells for the next call.
+_BY_THE_WAY = {_GIVEN, structures.KEY, all_genes.KEY}
 #: Arguments of functions that evaluate panels that say nothing where they are None.
 _MAY_BE_NONE = frozenset({"cell_weights", "use_rep"})
 
@@ -224,11 +226,11 @@ def _changes(adata: ad.AnnData, before: dict[str, pd.DataFrame]) -> dict[str, An
         "var": _new_columns(adata.var, before["var"].iloc[rows]),
         "obs": _new_columns(adata.obs, before["obs"]),
         "gone": {name: values.strings(columns) for name, columns in gone.items()},
-        # The records that R handed over have no versions.
+        # The records that R handed over have no versions; R keeps structures on request alone.
         "records": {
             key: objects.record_for_r(entry, adata.var_names)
             for key, entry in adata.uns.items()
-            if "versions" in entry
+            if "versions" in entry and key not in _BY_THE_WAY
         },
     }
 
