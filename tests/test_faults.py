@@ -129,7 +129,7 @@ def test_every_write_of_the_package_takes_the_place_of_the_old_file():
             elif isinstance(node, ast.Attribute) and node.attr in WRITERS:
                 wrote.add(path.name)
     lists = {"classifier_file.py", "_lists.py", "sheets.py", "orders.py"}
-    assert wrote == lists | {"_report.py", "_figure.py", "_files.py"}
+    assert wrote == lists | {"_report.py", "_figure.py", "files.py"}
 
 
 def test_a_folder_is_replaced_as_a_whole(tmp_path):
