@@ -40,8 +40,8 @@ def test_only_the_genes_of_the_solution_are_ranked_by_weight(noisy):
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
 def test_reliability_is_measured_on_the_graph_of_the_support(noisy, container):
     values, signal = noisy
-    problems = build_problems(container(values), PAPER.spec)
-    found = objective._reliability(problems, signal, PAPER.spec)
+    problems = build_problems(container(values), PAPER.resolved_structure)
+    found = objective._reliability(problems, signal, PAPER.resolved_structure)
     smoother = laplacian(knn_graph(values[:, signal])).toarray()
     centred = values - values.mean(axis=0)
     residuals = np.einsum("ij,ik,kj->j", centred, smoother, centred) / len(values)
