@@ -1,62 +1,58 @@
-"""What is asked for comes back from a file."""
+"""Values of Python come back from a file."""
 
 from __future__ import annotations
 
+import re
+
 import anndata as ad
 import numpy as np
-import pandas as pd
 import pytest
-from scipy import sparse
 
+from glfs_bio import codec
 from glfs_bio.options import Limits
-
-TYPES = ["B", "NK/T", "mono"]
 
 
 @pytest.fixture
-def adata():
-    """60 cells of three types × 12 genes: 3 markers of each, 3 of none; counts in a layer."""
-    rng = np.random.default_rng(0)
-    kinds = np.repeat(np.arange(3), 20)
-    rate = np.full((3, 12), 0.5)
-    for kind in range(3):
-        rate[kind, 3 * kind : 3 * kind + 3] = 5.0
-    counts = rng.poisson(rate[kinds])
-    counts[:, 9:] += 1
-    adata = ad.AnnData(sparse.csr_matrix(np.log1p(counts)), {"kind": np.array(TYPES)[kinds]})
-    adata.obs_names = [f"cell{i}" for i in range(60)]
-    adata.var_names = [f"g{i}" for i in range(12)]
-    adata.layers["counts"] = sparse.csr_matrix(counts)
-    adata.var["cost"] = np.arange(12) + 1.0
-    adata.var["family"] = pd.Categorical([*"aaabbbccd", None, None, None])
-    return adata
+def through_a_file(tmp_path):
+    """What a file makes of values in ``.uns``."""
+
+    def there_and_back(values):
+        adata = ad.AnnData(np.ones((3, 2)), uns={"kept": values})
+        adata.write_h5ad(tmp_path / "with.h5ad")
+        return ad.read_h5ad(tmp_path / "with.h5ad").uns["kept"]
+
+    return there_and_back
 
 
-def test_a_record_survives_a_file(adata, tmp_path):
-    wanted = Limits(
-        max_total_per_type={"NK/T": 7.5},
-        counts_layer="counts",
-        cost={"g0": 1.5},
-        budget=np.float64(3.0),
-        families={"a/b": ("g0", "g1")},
-        per_family=1,
-        per_type=2,
-        priority={"g3": np.float32(2.0)},
-        groupby="kind",
-        max_cells=0.5,
-    )
-    adata.uns["limits"] = wanted.record()
-    adata.write_h5ad(tmp_path / "with.h5ad")
-    read = Limits.restored(ad.read_h5ad(tmp_path / "with.h5ad").uns["limits"])
-    assert read == Limits(
-        max_total_per_type={"NK/T": 7.5},
-        counts_layer="counts",
-        cost={"g0": 1.5},
-        budget=np.float64(3.0),
-        families={"a/b": ["g0", "g1"]},
-        per_family=1,
-        per_type=2,
-        priority={"g3": 2.0},
-        groupby="kind",
-        max_cells=0.5,
-    )
+def test_limits_survive_a_file(through_a_file):
+    given = {
+        "max_total_per_type": {"NK/T": 7.5},
+        "counts_layer": "counts",
+        "cost": {"g0": 1.5},
+        "budget": np.float64(3.0),
+        "families": {"a/b": ("g0", "g1")},
+        "per_family": 1,
+        "per_type": 2,
+        "priority": {"g3": np.float32(2.0)},
+        "groupby": "kind",
+        "max_cells": 0.5,
+    }
+    read = Limits.restored(through_a_file(Limits(**given).record()))
+    assert read == Limits(**(given | {"families": {"a/b": ["g0", "g1"]}, "priority": {"g3": 2.0}}))
+
+
+@pytest.mark.parametrize(
+    "value", [None, "name", 5, 0.5, True, ["A", "B"], [3, 1], {"a": 1.0, "b/c": 2.0}]
+)
+def test_values_survive_a_file(through_a_file, value):
+    assert codec.restored(through_a_file({"value": codec.storable(value)})["value"]) == value
+
+
+def test_patterns_survive_a_file_with_their_flags(through_a_file):
+    given = ["CD3D", re.compile("^mt-", re.IGNORECASE), re.compile("^RP[SL]")]
+    kept = codec.restored(through_a_file({"value": codec.storable(given)})["value"])
+    name, loose, strict = codec.with_patterns(kept)
+    assert name == "CD3D"
+    assert loose.match("MT-ND1")
+    assert strict == given[2]
+    assert not strict.match("rps3")

@@ -195,7 +195,7 @@ def _results(
         if where is None:
             continue
         entry = stored.entry(adata, where, *written, argument="results")
-        unlike = _unlike(adata, key, genes, what, where, entry)
+        unlike = _unlike(adata, key, genes, what, entry)
         if given is not None and unlike is not None:
             raise InvalidValue(
                 "results",
@@ -208,12 +208,13 @@ def _results(
 
 
 def _unlike(
-    adata: AnnData, key: str, genes: pd.Index, what: str, where: str, entry: dict[str, Any]
+    adata: AnnData, key: str, genes: pd.Index, what: str, entry: dict[str, Any]
 ) -> str | None:
     """Say why a result is not of the selection."""
-    why = stale.stale(adata, entry)
-    if what == "stability":
-        return stale.difference(adata, key, entry) or why
+    is_stability = what == "stability"
+    why = stale.stale(adata, entry, key=key if is_stability else None)
+    if is_stability:
+        return why
     if why is not None:
         return why
     names = stale.panel_of(entry) or []
