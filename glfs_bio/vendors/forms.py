@@ -28,13 +28,6 @@ log = logging.getLogger(__name__)
 #: Endings of files of panels; texts may be packed.
 ENDINGS = (".txt", ".csv", ".tsv", ".gmt", ".xlsx", ".json")
 _TABLES = (".csv", ".tsv", ".xlsx")
-#: Names of controls and blanks, of whatever platform.
-_CONTROL = re.compile(
-    r"blank[-_ ]?\d+|neg(ative)?[-_ ]?(control|ctrl|prb|probe)[-_ \w]*|negative[-_ ]?\d+"
-    r"|(unassigned|deprecated)[-_ ]?codeword[-_ ]?\d+|antisense_.+|intergenic_?region_?\d+"
-    r"|system[-_ ]?control[-_ ]?\d*|false[-_ ]?code[-_ ]?\d*|pos(itive)?[-_ ]?control[-_ \w]*",
-    re.IGNORECASE,
-)
 #: What the columns of vendors' files become.
 _COLUMNS = {
     "numprobeset": "n_probe_sets",
@@ -252,7 +245,7 @@ def _panel(source: Source, form: str, found: Table) -> PanelFile:
             )
     table = table.assign(gene=[str(cell).strip() for cell in table["gene"]])
     filled = (table["gene"] != "").to_numpy()
-    control = np.array([_CONTROL.fullmatch(name) is not None for name in table["gene"]], dtype=bool)
+    control = np.array([names.is_control(name) for name in table["gene"]], dtype=bool)
     if found.control is not None:
         control |= np.asarray(found.control, dtype=bool)
     genes = table[filled & ~control]

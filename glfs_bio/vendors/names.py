@@ -62,6 +62,16 @@ _DATES = (
     re.compile(r"(?P<month>\d{1,2})[/.](?P<day>\d{1,2})[/.]\d{2,4}"),
     re.compile(r"(?P<day>\d{1,2})[/.](?P<month>\d{1,2})[/.]\d{2,4}"),
 )
+#: Controls, blanks and spike-ins of imaging, of panels of probes, and of sequencing, as vendors and
+#: codebooks call them, and as R changes their names.
+_CONTROL = re.compile(
+    r"blank[-_. ]?\d*|no[-_. ]?target[-_. ]?\d*|neg(ative)?[-_. ]?(control|ctrl|prb|probe)[-_. \w]*"
+    r"|negative[-_. ]?\d+|(unassigned|deprecated)[-_. ]?codeword[-_. ]?\d+|antisense[-_.].+"
+    r"|intergenic[-_. ]?region[-_. ]?\d+|system[-_. ]?control[-_. ]?\d*|false[-_. ]?code[-_. ]?\d*"
+    r"|pos(itive)?[-_. ]?(control|ctrl)[-_. \w]*|(pos|neg)[-_. ][a-h]([ .]?\(?[\d.]+\)?)?"
+    r"|ercc[-_. ]\d{5}",
+    re.IGNORECASE,
+)
 #: What a spreadsheet makes of names such as 2310009E13 of RIKEN.
 _NUMBER = re.compile(r"\d+([.,]\d+)?(E[+]?\d+)?", re.IGNORECASE)
 
@@ -253,6 +263,11 @@ def dates(name: str) -> list[tuple[int, int]]:
         if 1 <= month <= 12:
             found.append((month, day % 100))
     return found
+
+
+def is_control(name: str) -> bool:
+    """Whether a name is that of a control, a blank or a spike-in, which is no gene."""
+    return _CONTROL.fullmatch(name) is not None
 
 
 def is_number(name: str) -> bool:
