@@ -21,7 +21,7 @@ from ._anndata.structure import KEY, compute, specified, store, structure_of
 from ._docs import documented
 from .errors import InvalidValue, arg, naming
 from .options import Request, StructureSpec
-from .selection import Candidates, answerable, rank_genes
+from .selection import answerable, rank_genes
 from .solvers.greedy import LARGEST
 
 if TYPE_CHECKING:
@@ -306,13 +306,11 @@ def panel_of(
     """
     read.unique_names(adata)
     spec = request.structure
-    candidates = Candidates.of(adata.n_vars)
-    if any(given is not None for given in (request.include, request.exclude, request.symbols)):
-        candidates = names.choose(
-            *(adata, request.include, request.exclude),
-            symbols=request.symbols,
-            missing=request.missing,
-        )
+    candidates = names.choose(
+        *(adata, request.include, request.exclude),
+        symbols=request.symbols,
+        missing=request.missing,
+    )
     inputs = read.inputs(adata, spec)
     if request.platform is not None:
         detection = platforms.of_genes(adata, request.platform, spec.layer, request.symbols)

@@ -26,7 +26,7 @@ KEY = "glfs_all_genes"
 
 def view_of_all_genes(adata: AnnData, layer: str | None, random_state: int | None) -> View:
     """Return the view in principal components of all genes: the stored one, or a new one."""
-    data = RowMatrix(read.matrix(adata, layer))
+    data = read.without_controls(adata, RowMatrix(read.matrix(adata, layer)))
     made_of = {
         "matrix": stale.checksum_of_matrix(adata, data, layer),
         "random_state": codec.storable(random_state),

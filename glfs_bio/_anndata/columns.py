@@ -14,7 +14,6 @@ from ..errors import (
     BOOLEAN,
     CATEGORICAL,
     NO_VALUE,
-    VAR_NAMES,
     InvalidType,
     InvalidValue,
     Message,
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .._typing import Array
+    from .names import Lookup
 
 log = logging.getLogger(__name__)
 
@@ -107,25 +107,26 @@ def log_labels(labels: NDArray[Any], cv: int | None) -> None:
 
 
 def numbers(
-    adata: AnnData,
+    genes: Lookup,
     given: PerGene,
     argument: str,
     *,
     needed: NDArray[np.bool_] | None = None,
     most: float = np.inf,
     otherwise: float = 0.0,
+    unnamed: float = np.nan,
 ) -> Array:
     """Numbers per gene of an argument, shape (n_vars,), from 0 to `most`: one for all, a column of
     ``.var``, or a dict by name.
 
-    Each of the genes `needed` (None: all) must have one; `otherwise` is that of the rest.
+    Each of the genes `needed` (None: all) must have one; `otherwise` is that of the rest, and
+    `unnamed` that of genes that a dict does not name.
     """
+    adata = genes.adata
     if isinstance(given, str):
         values = _of_column(find(adata, "var", given, argument), argument, given)
     elif isinstance(given, Mapping):
-        _known(adata, given, argument)
-        by_name = pd.Series(dict(given), dtype=object).reindex(adata.var_names)
-        values = _of_column(by_name, argument, NO_VALUE)
+        values = _of_column(_by_row(genes, given, argument, unnamed), argument, NO_VALUE)
     else:
         checks.number(argument, given)
         values = np.full(adata.n_vars, float(given))
@@ -148,25 +149,18 @@ def numbers(
     return np.where(bad, otherwise, values)
 
 
-def probabilities(adata: AnnData, given: PerGene, argument: str) -> Array:
-    """Numbers from 0 to 1; 0 for genes that a dict does not name."""
-    if isinstance(given, Mapping):
-        _known(adata, given, argument)
-        given = dict.fromkeys(adata.var_names, 0.0) | dict(given)
-    return numbers(adata, given, argument, most=1.0)
-
-
-def _known(adata: AnnData, given: Mapping[Any, Any], argument: str) -> None:
-    """Refuse names that no gene has."""
-    names = pd.Index(list(given), dtype=object)
-    strange = names[~names.isin(adata.var_names)]
-    if len(strange):
+def _by_row(genes: Lookup, given: Mapping[Any, Any], argument: str, unnamed: float) -> pd.Series:
+    """What is given by name for each row; names that no gene has are refused."""
+    strange = [name for name in given if not genes.of(str(name))]
+    if strange:
         raise NotFound(
             argument,
             NO_VALUE,
-            f"has genes that are missing in {VAR_NAMES}: {listed(strange)}",
-            "leave them out",
+            f"has genes that are missing in {genes.where}: {listed(strange)}",
+            f"leave them out{genes.hints(strange)}",
         )
+    by_row = genes.numbers(given)
+    return pd.Series([by_row.get(row, unnamed) for row in range(genes.n_genes)], dtype=object)
 
 
 def _log_folds(classes: NDArray[Any], counts: NDArray[np.intp], cv: int) -> None:

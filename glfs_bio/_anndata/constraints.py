@@ -14,14 +14,15 @@ from scipy.sparse.csgraph import connected_components
 
 from ..criterion.platform import Detection
 from ..data.matrix import RowMatrix, no_rows
-from ..errors import NO_VALUE, OBS, VAR_NAMES, InvalidValue, Message, NotFound, arg, listed, shown
+from ..errors import NO_VALUE, OBS, InvalidValue, Message, NotFound, arg, listed, shown
 from ..options import Limits
 from ..solvers.constraints import BROKEN, Row, Rows, check
 from ..vendors.forecast import loads
 from . import columns, read
+from .names import Lookup
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from anndata import AnnData
     from numpy.typing import NDArray
@@ -73,7 +74,12 @@ def within(adata: AnnData, genes: Candidates, request: Request) -> Candidates:
     genes = _orderable(adata, genes)
     layer = request.structure.layer
     found = rows(
-        adata, request.limits, layer=layer, allowed=genes.allowed, detection=genes.detection
+        adata,
+        request.limits,
+        layer=layer,
+        allowed=genes.allowed,
+        detection=genes.detection,
+        symbols=request.symbols,
     )
     if found is None:
         return genes
@@ -112,6 +118,7 @@ def rows(
     layer: str | None = None,
     allowed: NDArray[np.bool_] | None = None,
     detection: Detection | None = None,
+    symbols: str | None = None,
 ) -> Rows | None:
     """Return limits as rows over all genes of `adata`; None where there are none."""
     if limits is None:
@@ -119,15 +126,16 @@ def rows(
     if limits == Limits():
         return None
     may = np.ones(adata.n_vars, dtype=bool) if allowed is None else allowed
-    priority = _priority(adata, limits, may)
-    found = list(_families(adata, limits))
+    genes = Lookup(adata, symbols)
+    priority = _priority(genes, limits, may)
+    found = list(_families(genes, limits))
     if limits.budget is not None and limits.cost is not None:
-        costs = columns.numbers(adata, limits.cost, "cost", needed=may)
+        costs = columns.numbers(genes, limits.cost, "cost", needed=may)
         found.append(_upper(f"budget={limits.budget:g}", "", costs, float(limits.budget)))
     types = _types(adata, limits.groupby)
-    found += _markers_given(adata, limits)
+    found += _markers_given(genes, limits)
     if limits.counts_layer is not None:
-        found += _totals(adata, limits, types, Detection() if detection is None else detection)
+        found += _totals(genes, limits, types, Detection() if detection is None else detection)
     if _needs_expression(limits):
         data = read.row_matrix(adata, layer)
         expression = _measured(data, types)
@@ -135,7 +143,7 @@ def rows(
         if limits.per_type is not None and limits.markers is None:
             markers = _markers_found(expression, types, logarithms=not read.looks_like_counts(data))
             found += _per_type(markers, limits.per_type)
-    groups = None if limits.together is None else _together(adata, limits.together)
+    groups = None if limits.together is None else _together(genes, limits.together)
     return Rows.of(found, adata.n_vars, priority, budget=limits.budget is not None, groups=groups)
 
 
@@ -194,15 +202,15 @@ def _of_single_genes(expression: _Expression, limits: Limits) -> Iterator[Row]:
                 yield _upper(f"{side}_{name}={bound:g}", "", out, 0.0)
 
 
-def _totals(adata: AnnData, limits: Limits, types: _Types, detection: Detection) -> Iterator[Row]:
+def _totals(genes: Lookup, limits: Limits, types: _Types, detection: Detection) -> Iterator[Row]:
     """Rows for the mean total of the panel's counts, over all cells, those of a type, and bits."""
-    counts = read.counts(adata, str(limits.counts_layer))
+    counts = read.counts(genes.adata, str(limits.counts_layer))
     means = counts.weighted_sums(types.cells) / types.sizes
     if detection.efficiency is not None:
         means *= detection.efficiency[:, None]
     if limits.expected_counts is not None:
-        places = _listed(adata, {"": limits.expected_counts}, "expected_counts")[""]
-        means[places, 0] = [limits.expected_counts[name] for name in adata.var_names[places]]
+        expected = _numbers(genes, limits.expected_counts, "expected_counts")
+        means[list(expected), 0] = list(expected.values())
     if not (np.isfinite(means).all() and (means >= 0).all()):
         raise InvalidValue(
             "counts_layer",
@@ -241,48 +249,51 @@ def _totals(adata: AnnData, limits: Limits, types: _Types, detection: Detection)
         yield _upper("max_total_per_type", f"={total:g} ({kind})", of_type, float(total))
 
 
-def _together(adata: AnnData, lists: Collection[Collection[str]]) -> Index:
+def _together(genes: Lookup, lists: Collection[Collection[str]]) -> Index:
     """The group of each gene that is in a list, −1 for others; lists that share a gene are one.
 
     A gene whose list has names that are not in the data is in a group of its own with them, which
     is never whole.
     """
-    named = pd.Index(dict.fromkeys(str(gene) for genes in lists for gene in genes))
-    _listed(adata, {"": named}, "together")
-    first = [named.get_indexer([str(gene) for gene in genes]) for genes in lists]
-    pairs = np.array([(group[0], other) for group in first for other in group[1:]])
-    graph = sparse.coo_array((np.ones(len(pairs)), pairs.T), shape=(len(named),) * 2)
+    _listed(genes, {"": {str(gene) for one in lists for gene in one}}, "together")
+    n_genes, absent = genes.n_genes, dict[str, int]()
+
+    def places(name: str) -> Sequence[int]:
+        return genes.of(name) or [absent.setdefault(name, n_genes + len(absent))]
+
+    found = [[place for gene in one for place in places(str(gene))] for one in lists]
+    pairs = np.array([(one[0], place) for one in found for place in one])
+    n_all = n_genes + len(absent)
+    graph = sparse.coo_array((np.ones(len(pairs)), pairs.T), shape=(n_all, n_all))
     _, labels = connected_components(graph, directed=False)
-    places = adata.var_names.get_indexer(named)
-    broken = np.unique(labels[places < 0])
-    groups = np.full(adata.n_vars, -1)
-    groups[places[places >= 0]] = labels[places >= 0]
-    groups[np.isin(groups, broken) & (groups >= 0)] = BROKEN
-    return groups
+    groups = np.full(n_all, -1)
+    groups[pairs] = labels[pairs]
+    groups[np.isin(groups, labels[n_genes:])] = BROKEN
+    return groups[:n_genes]
 
 
-def _families(adata: AnnData, limits: Limits) -> Iterator[Row]:
+def _families(genes: Lookup, limits: Limits) -> Iterator[Row]:
     """A row for every family that has more genes than a panel may have of it."""
     if limits.families is None or limits.per_family is None:
         return
     if isinstance(limits.families, Mapping):
-        families = _listed(adata, limits.families, "families")
+        families = _listed(genes, limits.families, "families")
     else:
-        column = read.find(adata, "var", limits.families, "families")
+        column = read.find(genes.adata, "var", limits.families, "families")
         named = column.notna().to_numpy() & (column.astype(str) != "").to_numpy()
         names = column.astype(str).to_numpy()
         groups = pd.Series(np.flatnonzero(named)).groupby(names[named])
         families = {str(name): group.to_numpy() for name, group in groups}
     limit = f"per_family={limits.per_family}"
-    for name, genes in families.items():
-        if len(genes) > limits.per_family:
-            every = np.ones(len(genes))
-            yield Row(limit, f"{limit} ({name})", genes, every, upper=float(limits.per_family))
+    for name, members in families.items():
+        if len(members) > limits.per_family:
+            every = np.ones(len(members))
+            yield Row(limit, f"{limit} ({name})", members, every, upper=float(limits.per_family))
 
 
-def _markers_given(adata: AnnData, limits: Limits) -> Iterator[Row]:
+def _markers_given(genes: Lookup, limits: Limits) -> Iterator[Row]:
     if limits.markers is not None and limits.per_type is not None:
-        yield from _per_type(_listed(adata, limits.markers, "markers"), limits.per_type)
+        yield from _per_type(_listed(genes, limits.markers, "markers"), limits.per_type)
 
 
 def _per_type(markers: Mapping[str, Index], per_type: int) -> Iterator[Row]:
@@ -341,40 +352,45 @@ def _sums(block: Matrix, rows: slice, cells: Array) -> tuple[tuple[Array, Array]
     return (block.T @ cells[rows], (block > 0).T @ cells[rows]), no_rows(block)
 
 
-def _priority(adata: AnnData, limits: Limits, may: NDArray[np.bool_]) -> Array:
+def _priority(genes: Lookup, limits: Limits, may: NDArray[np.bool_]) -> Array:
     """The factor of every gene."""
+    factors = np.ones(genes.n_genes)
     if limits.priority is None:
-        return np.ones(adata.n_vars)
-    if isinstance(limits.priority, Mapping):
-        factors = np.ones(adata.n_vars)
-        places = _listed(adata, {"": limits.priority}, "priority")[""]
-        factors[places] = [limits.priority[name] for name in adata.var_names[places]]
         return factors
-    return columns.numbers(adata, limits.priority, "priority", needed=may, otherwise=1.0)
+    if isinstance(limits.priority, Mapping):
+        given = _numbers(genes, limits.priority, "priority")
+        factors[list(given)] = list(given.values())
+        return factors
+    return columns.numbers(genes, limits.priority, "priority", needed=may, otherwise=1.0)
 
 
-def _listed(
-    adata: AnnData, lists: Mapping[Any, Collection[str]], argument: str
-) -> dict[str, Index]:
-    """Places of the genes in lists; names that are not in the data are said, once."""
-    places = {
-        str(name): adata.var_names.get_indexer(pd.Index([str(gene) for gene in genes]).unique())
-        for name, genes in lists.items()
-    }
-    named = {str(gene) for genes in lists.values() for gene in genes}
-    absent = sorted(named - set(adata.var_names))
+def _numbers(genes: Lookup, given: Mapping[str, float], argument: str) -> dict[int, float]:
+    """Numbers by row; names that are not in the data are said, once."""
+    _listed(genes, {"": given}, argument)
+    return genes.numbers(given)
+
+
+def _listed(genes: Lookup, lists: Mapping[Any, Collection[str]], argument: str) -> dict[str, Index]:
+    """Rows of the genes in lists; names that are not in the data are said, once."""
+    named = {str(gene) for members in lists.values() for gene in members}
+    absent = sorted(name for name in named if not genes.of(name))
     if len(absent) == len(named):
         raise NotFound(
             argument,
             NO_VALUE,
-            f"has no gene of {VAR_NAMES}, but {listed(absent)}",
-            f"use the names in {VAR_NAMES}",
+            f"has no gene of {genes.where}, but {listed(absent)}",
+            f"use the names in {genes.where}{genes.hints(absent)}",
         )
     if absent:
         log.warning(
             Message(
-                f"{len(absent)} genes of {arg(argument)} are missing in {VAR_NAMES}: "
-                f"{listed(absent)}."
+                f"{len(absent)} genes of {arg(argument)} are missing in {genes.where}: "
+                f"{listed(absent)}{genes.hints(absent)}."
             )
         )
-    return {name: np.sort(found[found >= 0]) for name, found in places.items()}
+    return {
+        str(name): np.unique([row for gene in members for row in genes.of(str(gene))]).astype(
+            np.intp
+        )
+        for name, members in lists.items()
+    }

@@ -18,7 +18,7 @@ from functools import cache, cached_property
 from importlib.resources import files
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -46,6 +46,7 @@ from ..errors import (
 from ..options import MISSING
 from ..selection import Candidates
 from ..vendors.forms import PanelFile, is_panel_file, read_panel
+from ..vendors.names import CONTROL, versionless
 from . import read, results
 
 if TYPE_CHECKING:
@@ -63,8 +64,11 @@ log = logging.getLogger(__name__)
 #: How many genes of each group of ``sc.tl.rank_genes_groups`` are a panel.
 _OF_A_GROUP = 10
 
-_ENSEMBL = re.compile(r"(ENS[A-Z]*G\d{11})(\.\d+)?")
+#: Column of ``.var`` in which readers of 10x keep ids beside symbols.
+_IDS = "gene_ids"
 
+#: The family that is neither structure nor to be selected.
+CONTROLS = "controls"
 #: Where the members of each family are from.
 SOURCES = {
     "mitochondrial": "genes of the mitochondrial genome: S. Anderson et al., Nature 290, 457 "
@@ -83,6 +87,8 @@ SOURCES = {
     "H. H. Kampinga et al., Cell Stress Chaperones 14, 105 (2009)",
     "dissociation": "genes that dissociation of the tissue induces: S. C. van den Brink et al., "
     "Nat. Methods 14, 935 (2017), in mouse; the human genes of the same names",
+    CONTROLS: "no genes: blanks and negative controls of imaging (K. H. Chen et al., Science 348, "
+    "aaa6090 (2015)), spike-ins of sequencing (ERCC, BMC Genomics 6, 150 (2005))",
 }
 
 _PSEUDOGENE = r"(P\d*[A-Z]?|-PS\d*)?"
@@ -100,7 +106,7 @@ PATTERNS = {
         # not HSPG2, which is perlecan
         "heat_shock": r"(HSP(A\d+[A-Z]*|B\d+|D1|E1|H1|90A[AB]\d|90B\d)|DNAJ[AB]\d+)" + _PSEUDOGENE,
     }.items()
-}
+} | {CONTROLS: CONTROL}
 
 
 @dataclass(frozen=True)
@@ -123,14 +129,41 @@ HINTS = Hints()
 class Named:
     """A panel that an argument names."""
 
-    #: Rows of ``.var``, each once, in the order of the names
-    genes: NDArray[np.intp]
-    #: Each once
-    names: list[str]
-    #: Names that are not in the data
-    absent: list[str]
+    #: Rows of ``.var`` of every name, each name once; none of a name that is not in the data
+    rows: Mapping[str, Sequence[int]]
     #: Key of the selection that it is, or None
     key: str | None = None
+    #: The file that it is from, or None
+    file: PanelFile | None = None
+
+    @classmethod
+    def of(cls, adata: AnnData, genes: NDArray[np.intp], key: str | None = None) -> Self:
+        """Return the panel of some rows of ``.var``."""
+        names = adata.var_names[genes]
+        return cls({name: [row] for name, row in zip(names, genes.tolist(), strict=True)}, key)
+
+    @cached_property
+    def genes(self) -> NDArray[np.intp]:
+        """Rows of ``.var``, each once, in the order of the names."""
+        every = dict.fromkeys(row for rows in self.rows.values() for row in rows)
+        return np.fromiter(every, dtype=np.intp, count=len(every))
+
+    @property
+    def names(self) -> list[str]:
+        """Names, each once."""
+        return list(self.rows)
+
+    @property
+    def absent(self) -> list[str]:
+        """Names that are not in the data."""
+        return [name for name, rows in self.rows.items() if not rows]
+
+    def in_file(self, column: str) -> dict[str, Any]:
+        """What the file says of each name, where it does."""
+        if self.file is None or column not in self.file.table:
+            return {}
+        said = zip(self.file, self.file.table[column], strict=True)
+        return {name: value for name, value in said if value and value == value}
 
 
 @dataclass(frozen=True)
@@ -162,14 +195,15 @@ def family(name: str) -> Family:
 
 
 class Lookup:
-    """Names of the rows: ``.var_names``, and a column of symbols where one is given."""
+    """What the rows are called: ``.var_names``, a column of symbols where one is given, and ids."""
 
-    def __init__(self, adata: AnnData, symbols: str | None) -> None:
+    def __init__(self, adata: AnnData, symbols: str | None = None) -> None:
         of_rows = [read.symbols(adata, None)]
         self.where = VAR_NAMES
         if symbols is not None:
             of_rows.append(read.symbols(adata, symbols))
             self.where = f"{VAR_NAMES} or column {symbols!r} of {VAR}"
+        self.adata = adata
         self._symbols = symbols
         self._var = adata.var
         self._raw = adata.raw
@@ -180,6 +214,32 @@ class Lookup:
                 if isinstance(name, str):
                     self.by_name.setdefault(name, []).append(row)
 
+    @cached_property
+    def _by_id(self) -> dict[str, list[int]]:
+        """Rows by what else names a gene for sure: ids beside the names, and without versions."""
+        found: dict[str, list[int]] = {}
+        beside = self._var.get(_IDS, ())
+        named = [(name, row) for name, rows in self.by_name.items() for row in rows]
+        for name, row in [*named, *zip(beside, range(self.n_genes), strict=False)]:
+            for one in {name, versionless(str(name))} - {""}:
+                if one not in self.by_name:
+                    found.setdefault(one, []).append(row)
+        return {name: sorted(set(rows)) for name, rows in found.items()}
+
+    def of(self, name: str, gene_id: str = "") -> Sequence[int]:
+        """Rows of a gene, which its id decides where it is there; none: it is not in the data."""
+        for one in (gene_id, name):
+            rows = (
+                self.by_name.get(one) or self._by_id.get(one) or self._by_id.get(versionless(one))
+            )
+            if rows:
+                return rows
+        return ()
+
+    def numbers(self, given: Mapping[str, Any]) -> dict[int, Any]:
+        """What is given by name, by row; names that are not in the data are left out."""
+        return {row: value for name, value in given.items() for row in self.of(str(name))}
+
     @property
     def n_genes(self) -> int:
         """Number of rows."""
@@ -189,8 +249,9 @@ class Lookup:
         """Rows of a name, pattern, boolean column or family; None where nothing is found."""
         if isinstance(item, re.Pattern):
             return self._where(lambda name: item.search(name) is not None)
-        if item in self.by_name:
-            return self.by_name[item]
+        found = self.of(item)
+        if found:
+            return found
         if item in self.flags:
             return np.flatnonzero(self._var[item].to_numpy(dtype=bool, na_value=False))
         if item in SOURCES:
@@ -234,7 +295,7 @@ class Lookup:
         for i, name in enumerate(unknown):
             key = _plain(name)
             found = plain.get(key, [])
-            if not found and i < HINTS.compared and not _ENSEMBL.fullmatch(name):
+            if not found and i < HINTS.compared and not versionless(name):
                 pool = [other for other in plain if other[:1] == key[:1]]
                 close = difflib.get_close_matches(key, pool, n=HINTS.close, cutoff=HINTS.alike)
                 close.sort(key=lambda other: -_shared(key, other))
@@ -245,8 +306,8 @@ class Lookup:
 
     def _needs_symbols(self, absent: Iterable[object]) -> bool:
         """Whether symbols are asked for, and the data has ids."""
-        have = sum(_ENSEMBL.fullmatch(name) is not None for name in self.by_name)
-        are_ids = all(isinstance(one, str) and _ENSEMBL.fullmatch(one) for one in absent)
+        have = sum(versionless(name) != "" for name in self.by_name)
+        are_ids = all(isinstance(one, str) and versionless(one) for one in absent)
         return self._symbols is None and not are_ids and 2 * have > len(self.by_name)
 
 
@@ -260,49 +321,53 @@ def choose(
 ) -> Candidates:
     """Return the genes that two arguments leave."""
     checks.one_of("missing", missing, MISSING)
+    controls = read.controls(adata)
     if include is None and exclude is None and symbols is None:
-        every = np.ones(adata.n_vars, dtype=bool)
-        return Candidates(every, ~every)
+        _tell_of(adata, controls, missing)
+        return Candidates(~controls, np.zeros_like(controls))
     lookup = Lookup(adata, symbols)
     excluded, not_excluded = _mask(lookup, exclude, "exclude")
     included, not_included = _mask(lookup, include, "include")
     absent = [*not_included, *not_excluded]
     argument = "include" if not_included else "exclude"
     _report(argument, _without_families(argument, absent, lookup, missing), lookup, missing)
-    allowed = ~excluded
-    if (included & ~allowed).any():
+    if (included & excluded).any():
         raise InvalidValue(
             "include",
             NO_VALUE,
             f"has genes that {arg('exclude')} has too: "
-            f"{listed(adata.var_names[included & ~allowed])}",
+            f"{listed(adata.var_names[included & excluded])}",
             "remove them from one of the two",
         )
+    _tell_of(adata, controls & ~included & ~excluded, missing)
+    allowed = ~excluded & (included | ~controls)
     if not allowed.any():
         raise InvalidValue("exclude", NO_VALUE, "leaves no candidate gene", "exclude fewer genes")
     return Candidates(allowed, included, missing=tuple(absent))
 
 
-def gene_mask(
-    adata: AnnData,
-    genes: Genes | None,
-    argument: str,
-    *,
-    symbols: str | None = None,
-    missing: Missing = "raise",
+def not_to_choose(
+    adata: AnnData, exclude: Genes | None, *, symbols: str | None = None, missing: Missing = "warn"
 ) -> NDArray[np.bool_]:
-    """Genes by name, compiled pattern, boolean column of ``.var``, or family.
-
-    What a string names is looked for in this order.  A name is in ``.var_names`` or in the column
-    `symbols`; a family is one of :data:`SOURCES`.
-    """
+    """Genes that cannot come into a panel: controls, and those of an argument."""
     checks.one_of("missing", missing, MISSING)
-    if genes is None:
-        return np.zeros(adata.n_vars, dtype=bool)
+    out = read.controls(adata)
+    if exclude is None:
+        return out
     lookup = Lookup(adata, symbols)
-    found, absent = _mask(lookup, genes, argument)
-    _report(argument, _without_families(argument, absent, lookup, missing), lookup, missing)
-    return found
+    found, absent = _mask(lookup, exclude, "exclude")
+    _report("exclude", _without_families("exclude", absent, lookup, missing), lookup, missing)
+    return out | found
+
+
+def _tell_of(adata: AnnData, controls: NDArray[np.bool_], missing: Missing) -> None:
+    if controls.any() and missing != "ignore":
+        log.warning(
+            Message(
+                f"{int(controls.sum())} controls count as no structure and are not selected: "
+                f"{listed(adata.var_names[controls], 3)}."
+            )
+        )
 
 
 def panel(
@@ -348,10 +413,10 @@ def named(
         panel = found
     names = _names(panel, argument)
     if isinstance(names, PanelFile):
-        names = _as_in_data(names, lookup)
-    absent = [name for name in names if name not in lookup.by_name]
-    genes = dict.fromkeys(row for name in names for row in lookup.by_name.get(name, ()))
-    return Named(np.fromiter(genes, dtype=np.intp), names, absent)
+        ids = names.table["id"]
+        rows = {name: lookup.of(name, own) for name, own in zip(names, ids, strict=True)}
+        return Named(rows, file=names)
+    return Named({name: lookup.of(name) for name in names})
 
 
 def is_several(names: Any) -> bool:
@@ -451,28 +516,20 @@ def _names(panel: Any, argument: str) -> list[str]:
     return list(dict.fromkeys(map(str, names)))
 
 
-def _as_in_data(panel: PanelFile, lookup: Lookup) -> list[str]:
-    """Names of a panel out of a file, those by id where the data have that and not the name."""
-    return [
-        gene_id if name not in lookup.by_name and gene_id in lookup.by_name else name
-        for name, gene_id in zip(panel, panel.table["id"], strict=True)
-    ]
-
-
 def _stored(adata: AnnData, lookup: Lookup, panel: str, argument: str) -> Named | list[str]:
     """What a string stands for: genes, or names of genes."""
     if f"{panel}_selected" in adata.var:
         chosen = results.ranked(adata, panel).index
-        return Named(adata.var_names.get_indexer(chosen), list(chosen), [], panel)
+        return Named.of(adata, adata.var_names.get_indexer(chosen), panel)
     if panel in lookup.flags:
         genes = np.flatnonzero(adata.var[panel].to_numpy(dtype=bool, na_value=False))
         if not len(genes):
             raise InvalidValue(argument, panel, f"has no gene: the column is {FALSE} everywhere")
-        return Named(genes, list(adata.var_names[genes]), [])
+        return Named.of(adata, genes)
     ranked = _ranked_by_scanpy(adata, panel)
     if ranked is not None:
         return ranked
-    if panel in lookup.by_name:
+    if lookup.of(panel):
         return [panel]
     keys = [flag.removesuffix("_selected") for flag in lookup.flags if flag.endswith("_selected")]
     raise NotFound(
@@ -496,8 +553,7 @@ def _ranked_by_scanpy(adata: AnnData, key: str) -> list[str] | None:
 
 def _plain(name: str) -> str:
     """A name without case, separators and the version of an Ensembl id."""
-    ensembl = _ENSEMBL.fullmatch(name)
-    return re.sub(r"[-_. ]", "", ensembl[1] if ensembl else name).casefold()
+    return re.sub(r"[-_. ]", "", versionless(name) or name).casefold()
 
 
 def _shared(one: str, other: str) -> int:

@@ -17,7 +17,6 @@ from ..errors import (
     MAPPING,
     NO_VALUE,
     VAR,
-    VAR_NAMES,
     InvalidType,
     InvalidValue,
     NotFound,
@@ -27,7 +26,7 @@ from ..errors import (
     naming,
 )
 from ..vendors.forecast import bits
-from ..vendors.forms import read_panel
+from ..vendors.forms import PanelFile, read_panel
 from . import columns, names, read
 
 if TYPE_CHECKING:
@@ -65,7 +64,7 @@ def with_codewords(given: Platform) -> Platform:
             "codebook",
             given.codebook,
             f"has no codewords, being a file of the form {panel.form}",
-            "name a codebook of MERSCOPE, or give a table",
+            "name a codebook, or give a table",
         )
     return replace(given, codebook=panel.codebook)
 
@@ -76,24 +75,24 @@ def of_genes(
     """Read what a platform is to the genes of an object."""
     if given is None:
         return Detection()
-    given = with_codewords(given)
-    orderable = None if given.genes is None else _orderable(adata, given, symbols)
+    given, lookup = with_codewords(given), names.Lookup(adata, symbols)
+    orderable = None if given.genes is None else _orderable(lookup, given)
     words = off_target = efficiency = spread = failure = None
     if given.codebook is not None:
-        words, known = bits(given.codebook, adata.var_names)
+        words, known = bits(lookup.numbers(given.codebook), adata.n_vars)
         orderable = known if orderable is None else orderable & known
     share = given.off_target
     if share is None and isinstance(given.efficiency, pd.DataFrame):
-        share = _of_table(adata, given.efficiency).get("off_target")
+        share = _of_table(lookup, given.efficiency).get("off_target")
     if share is not None:
-        off_target = columns.probabilities(adata, share, "off_target")
+        off_target = columns.numbers(lookup, share, "off_target", most=1.0, unnamed=0.0)
         if given.max_off_target is not None:
             few = off_target <= given.max_off_target
             orderable = few if orderable is None else orderable & few
     if given.efficiency is not None:
-        efficiency, spread = _efficiency(adata, given, layer, orderable)
+        efficiency, spread = _efficiency(lookup, given, layer, orderable)
     if given.failure is not None:
-        failure = columns.probabilities(adata, given.failure, "failure")
+        failure = columns.numbers(lookup, given.failure, "failure", most=1.0, unnamed=0.0)
     worst = given.case == "worst"
     detection = Detection(efficiency, spread, failure, off_target, worst, orderable, words)
     if detection.worst and not detection.varies:
@@ -103,11 +102,12 @@ def of_genes(
     return detection
 
 
-def _orderable(adata: AnnData, given: Platform, symbols: str | None) -> NDArray[np.bool_]:
+def _orderable(lookup: names.Lookup, given: Platform) -> NDArray[np.bool_]:
     """Whether each gene is listed, or has as many probes as it needs."""
     genes, least = given.genes, given.min_probes
-    if isinstance(genes, str) and genes in adata.var:
-        column = adata.var[genes]
+    var = lookup.adata.var
+    if isinstance(genes, str) and genes in var:
+        column = var[genes]
         if pd.api.types.is_bool_dtype(column) and least is None:
             return np.asarray(column.to_numpy(dtype=bool, na_value=False))
         if least is None or not pd.api.types.is_numeric_dtype(column):
@@ -118,34 +118,19 @@ def _orderable(adata: AnnData, given: Platform, symbols: str | None) -> NDArray[
                 f"one of numbers of probes with {arg('min_probes')}",
             )
         return np.asarray(column.to_numpy(dtype=float, na_value=0.0) >= least)
-    if isinstance(genes, str | Path):
-        if not Path(genes).is_file():
-            raise NotFound(
-                "platform",
-                NO_VALUE,
-                f"names {str(genes)!r} for its genes, neither a column of {VAR} "
-                f"({listed(adata.var.columns)}) nor a file",
-                "name one of these, or give names as a list",
+    table = _listed(genes, list(var.columns))
+    n_probes = table.get("n_probes")
+    if least is not None:
+        if n_probes is None:
+            raise InvalidValue(
+                "min_probes", least, "needs numbers of probes, and the genes have none"
             )
-        genes = read_panel(genes)
-    if isinstance(genes, pd.Series):
-        genes = genes.to_dict()
-    if isinstance(genes, Mapping):
-        genes = [gene for gene, n_probes in genes.items() if least is None or n_probes >= least]
-    elif least is not None:
-        raise InvalidValue("min_probes", least, "needs numbers of probes, and the genes have none")
-    if not isinstance(genes, Collection) or not all(isinstance(gene, str) for gene in genes):
-        raise InvalidType(
-            "platform",
-            NO_VALUE,
-            f"must have genes as names, a file, a column of {VAR}, or a {MAPPING} of numbers",
-        )
-    wanted, lookup = set(genes), names.Lookup(adata, symbols)
-    rows = [row for name, of_name in lookup.by_name.items() if name in wanted for row in of_name]
-    found = np.zeros(adata.n_vars, dtype=bool)
-    found[rows] = True
+        table = table[n_probes >= least]
+    found = np.zeros(lookup.n_genes, dtype=bool)
+    for name, own in zip(table["symbol"], table["id"], strict=True):
+        found[list(lookup.of(name, own))] = True
     if not found.any():
-        some = list(wanted)[:20]
+        some = list(table["symbol"][:20])
         raise InvalidValue(
             "platform",
             NO_VALUE,
@@ -155,28 +140,53 @@ def _orderable(adata: AnnData, given: Platform, symbols: str | None) -> NDArray[
     return found
 
 
+def _listed(genes: Any, var_columns: list[str]) -> pd.DataFrame:
+    """What is given of genes that can be ordered: ``symbol``, ``id``, and ``n_probes`` if known."""
+    if isinstance(genes, str | Path):
+        if not Path(genes).is_file():
+            raise NotFound(
+                "platform",
+                NO_VALUE,
+                f"names {str(genes)!r} for its genes, neither a column of {VAR} "
+                f"({listed(var_columns)}) nor a file",
+                "name one of these, or give names as a list",
+            )
+        with naming(path="platform"):
+            genes = read_panel(genes)
+    if isinstance(genes, PanelFile):
+        return genes.table.rename(columns={"gene": "symbol", "n_probe_sets": "n_probes"})
+    if isinstance(genes, pd.Series):
+        genes = genes.to_dict()
+    if not isinstance(genes, Collection) or not all(isinstance(gene, str) for gene in genes):
+        raise InvalidType(
+            "platform",
+            NO_VALUE,
+            f"must have genes as names, a file, a column of {VAR}, or a {MAPPING} of numbers",
+        )
+    table = pd.DataFrame({"symbol": list(genes), "id": ""}, dtype=object)
+    return table.assign(n_probes=genes.values()) if isinstance(genes, Mapping) else table
+
+
 def _efficiency(
-    adata: AnnData, given: Platform, layer: str | None, orderable: NDArray[np.bool_] | None
+    lookup: names.Lookup, given: Platform, layer: str | None, orderable: NDArray[np.bool_] | None
 ) -> tuple[Array, Array | None]:
     """Efficiency of each gene, and the standard deviation of its logarithm."""
     efficiency, spread = given.efficiency, given.spread
     if isinstance(efficiency, AnnData):
-        found = shares(adata, efficiency, layer)
+        found = shares(lookup, efficiency, layer)
     elif isinstance(efficiency, pd.DataFrame):
-        own = _of_table(adata, efficiency)
-        found = columns.numbers(adata, own["efficiency"], "efficiency", needed=orderable)
+        own = _of_table(lookup, efficiency)
+        found = columns.numbers(lookup, own["efficiency"], "efficiency", needed=orderable)
         if spread is None and "spread" in own:
             spread = own["spread"]
     else:
-        found = columns.numbers(adata, efficiency, "efficiency", needed=orderable)
-    if isinstance(spread, Mapping):
-        spread = dict.fromkeys(adata.var_names, 0.0) | dict(spread)
+        found = columns.numbers(lookup, efficiency, "efficiency", needed=orderable)
     if spread is None:
         return found, None
-    return found, columns.numbers(adata, spread, "spread", needed=orderable)
+    return found, columns.numbers(lookup, spread, "spread", needed=orderable, unnamed=0.0)
 
 
-def _of_table(adata: AnnData, table: pd.DataFrame) -> dict[str, dict[str, float]]:
+def _of_table(lookup: names.Lookup, table: pd.DataFrame) -> dict[str, dict[str, float]]:
     """Columns of a table of efficiencies, of the genes that are in the data."""
     if "efficiency" not in table or not table.index.is_unique:
         raise InvalidValue(
@@ -185,20 +195,24 @@ def _of_table(adata: AnnData, table: pd.DataFrame) -> dict[str, dict[str, float]
             "is a table without a column 'efficiency', or with a gene twice",
             f"give that of {call('tl.estimate_efficiency')}",
         )
-    there = table[table.index.isin(adata.var_names)]
+    there = table[[bool(lookup.of(str(name))) for name in table.index]]
     if there.empty:
-        raise InvalidValue(
-            "efficiency",
-            NO_VALUE,
-            f"has no gene of {VAR_NAMES}",
-            "give genes the same names, such as symbols",
-        )
+        raise _no_gene(lookup)
     kept = [name for name in _OF_TABLE if name in table]
     return {str(name): there[name].to_dict() for name in kept}
 
 
-def shares(adata: AnnData, given: AnnData, layer: str | None) -> Array:
-    """What a platform detects of each gene as a share of that in `adata`, from 0 to 1.
+def _no_gene(lookup: names.Lookup) -> InvalidValue:
+    return InvalidValue(
+        "efficiency",
+        NO_VALUE,
+        f"has no gene of {lookup.where}",
+        "give genes the same names, such as symbols",
+    )
+
+
+def shares(lookup: names.Lookup, given: AnnData, layer: str | None) -> Array:
+    """What a platform detects of each gene as a share of that in the data, from 0 to 1.
 
     From cells that it measured: with a Poisson count in each cell, a gene that a share s of the
     cells expresses has ``−log(1 − s)`` molecules in the mean.  The share is that mean there over
@@ -206,19 +220,14 @@ def shares(adata: AnnData, given: AnnData, layer: str | None) -> Array:
     of counting.
     """
     read.unique_names(given)
-    places = given.var_names.get_indexer(adata.var_names)
-    there = places >= 0
-    if not there.any():
-        raise InvalidValue(
-            "efficiency",
-            NO_VALUE,
-            f"has no gene of {VAR_NAMES}",
-            "give genes the same names, such as symbols",
-        )
-    found = np.zeros(adata.n_vars)
-    here = _molecules(read.row_matrix(adata, layer), "adata")
+    places = lookup.numbers({name: place for place, name in enumerate(given.var_names)})
+    if not places:
+        raise _no_gene(lookup)
+    there = list(places)
+    here = _molecules(read.row_matrix(lookup.adata, layer), "adata")
     elsewhere = _molecules(read.row_matrix(given), "efficiency")
-    found[there] = elsewhere[places[there]] / here[there]
+    found = np.zeros(lookup.n_genes)
+    found[there] = elsewhere[list(places.values())] / here[there]
     return np.minimum(found, 1.0)
 
 

@@ -37,6 +37,7 @@ from ..errors import (
     listed,
     warn,
 )
+from ..vendors.names import is_control
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -93,7 +94,7 @@ class Inputs:
 
 def inputs(adata: AnnData, named: StructureSpec) -> Inputs:
     """Read what parameters name; warns of values that are not log-normalised."""
-    data = row_matrix(adata, named.layer)
+    data = without_controls(adata, row_matrix(adata, named.layer))
     if looks_like_counts(data):
         warn(Caution(f"The matrix looks like raw counts (whole numbers): {LOG_NORMALISE}."))
     elif logged_twice(data):
@@ -239,6 +240,17 @@ def row_matrix(adata: AnnData, layer: str | None = None, argument: str = "layer"
     _check_shape(data, about)
     _check_real(data, about)
     return RowMatrix(data)
+
+
+def controls(adata: AnnData) -> NDArray[np.bool_]:
+    """Whether each row of ``.var`` is a control, a blank or a spike-in."""
+    return np.fromiter(map(is_control, adata.var_names), dtype=bool, count=adata.n_vars)
+
+
+def without_controls(adata: AnnData, data: RowMatrix) -> RowMatrix:
+    """A matrix of these genes in which controls are silent: they are no structure."""
+    silent = np.flatnonzero(controls(adata))
+    return RowMatrix(data, silent=silent) if len(silent) else data
 
 
 def in_memory(adata: AnnData, layer: str | None) -> Any:

@@ -58,11 +58,13 @@ class RowMatrix:
         cells: Index | None = None,
         genes: Index | None = None,
         *,
+        silent: Index | None = None,
         checked: bool = False,
     ) -> None:
         if isinstance(source, RowMatrix):
             cells = cells if source.cells is None else _chosen(source.cells, cells)
             genes = genes if source.genes is None else _chosen(source.genes, genes)
+            silent = source.silent if silent is None else silent
             source, checked = source.source, True
         #: Whether nothing has to be read or computed to see the matrix.
         self.in_memory: bool = isinstance(source, np.ndarray) or sparse.issparse(source)
@@ -70,7 +72,7 @@ class RowMatrix:
         if self.in_memory:
             if not checked:
                 check_indices(source, "X")
-            source, cells, genes = _as_block(source, cells, genes), None, None
+            source, cells, genes, silent = _as_block(source, cells, genes, silent), None, None, None
         elif getattr(source, "format", "csr") != "csr":
             raise InvalidType(
                 "X",
@@ -85,6 +87,8 @@ class RowMatrix:
         #: Sorted indices of rows and columns to use; None: all
         self.cells: Index | None = cells
         self.genes: Index | None = genes
+        #: Columns of the source that count as zero; None: there are none
+        self.silent: Index | None = silent
         n_cells, n_genes = source.shape
         #: Numbers of cells and genes.
         self.shape: tuple[int, int] = (
@@ -132,7 +136,7 @@ class RowMatrix:
         block = self.source[:n_cells]
         if self.in_memory:
             return block
-        return _as_read(block.compute() if self.is_dask else block, None, self.genes)
+        return _as_read(block.compute() if self.is_dask else block, None, self.genes, self.silent)
 
     def _blocks(self) -> Iterator[tuple[Matrix, slice]]:
         """Blocks of rows, and where they are among the rows in use."""
@@ -142,7 +146,8 @@ class RowMatrix:
         for begin, end in self._reads():
             rows = self._place(begin, end)
             if rows.start < rows.stop:
-                block = _as_read(self.source[begin:end], self._within(begin, end), self.genes)
+                cells = self._within(begin, end)
+                block = _as_read(self.source[begin:end], cells, self.genes, self.silent)
                 yield from _cut(block, rows.start)
 
     def _reads(self) -> Iterator[tuple[int, int]]:
@@ -172,14 +177,16 @@ class RowMatrix:
             source = source.rechunk({1: -1})
         ends = np.cumsum(source.chunks[0])
         everywhere = [dask.delayed(item) for item in shared]
-        genes = None if self.genes is None else dask.delayed(self.genes)
+        genes, silent = (
+            None if one is None else dask.delayed(one) for one in (self.genes, self.silent)
+        )
         work = dask.delayed(_work, nout=2)
         parts = []
         for block, end, size in zip(source.to_delayed()[:, 0], ends, source.chunks[0], strict=True):
             begin, rows = int(end - size), self._place(int(end - size), int(end))
             if rows.start < rows.stop:
                 cells = self._within(begin, int(end))
-                parts.append(work(part, block, cells, genes, rows, *everywhere))
+                parts.append(work(part, block, cells, genes, silent, rows, *everywhere))
         sums = [part_sums for part_sums, _ in parts]
         both = dask.delayed(merge)
         while len(sums) > 1:
@@ -190,11 +197,17 @@ class RowMatrix:
 
 
 def _work(
-    part: Part, block: Any, cells: Index | None, genes: Index | None, rows: slice, *shared: Any
+    part: Part,
+    block: Any,
+    cells: Index | None,
+    genes: Index | None,
+    silent: Index | None,
+    rows: slice,
+    *shared: Any,
 ) -> tuple[Sums, Matrix]:
     """One part of a sweep, wherever it is done."""
     with threads.alone():
-        return part(_as_read(block, cells, genes), rows, *shared)
+        return part(_as_read(block, cells, genes, silent), rows, *shared)
 
 
 def _weighted(block: Matrix, rows: slice, weights: Array) -> tuple[Sums, Matrix]:
@@ -206,12 +219,12 @@ def rows_of(block: Matrix, chosen: Array) -> Matrix:
     return block if chosen.all() else block[chosen]
 
 
-def _as_read(block: Any, cells: Index | None, genes: Index | None) -> Matrix:
+def _as_read(block: Any, cells: Index | None, genes: Index | None, silent: Index | None) -> Matrix:
     check_indices(block, "X")
-    return _as_block(block, cells, genes)
+    return _as_block(block, cells, genes, silent)
 
 
-def _as_block(block: Any, cells: Index | None, genes: Index | None) -> Matrix:
+def _as_block(block: Any, cells: Index | None, genes: Index | None, silent: Index | None) -> Matrix:
     """Dense, or CSR without duplicates and in order: sums do not depend on the container."""
     if not sparse.issparse(block):
         block = np.asarray(block)
@@ -222,7 +235,21 @@ def _as_block(block: Any, cells: Index | None, genes: Index | None) -> Matrix:
             block.sum_duplicates()
     if cells is not None and len(cells) < block.shape[0]:
         block = block[cells]
+    if silent is not None:
+        block = _silenced(block, silent)
     return block if genes is None else block[:, genes]
+
+
+def _silenced(block: Matrix, genes: Index) -> Matrix:
+    """A copy with zeros for some genes."""
+    heard = np.ones(block.shape[1], dtype=bool)
+    heard[genes] = False
+    if not sparse.issparse(block):
+        return np.where(heard, block, block.dtype.type(0))
+    block = block.copy()
+    block.data *= heard[block.indices]
+    block.eliminate_zeros()
+    return block
 
 
 def _cut(source: Matrix, place: int) -> Iterator[tuple[Matrix, slice]]:

@@ -125,7 +125,7 @@ def curve(
             f"is more than the {len(candidates)} candidate genes",
             "ask for fewer",
         )
-    rows = constraints.rows(adata, limits, layer=layer, allowed=genes.allowed)
+    rows = constraints.rows(adata, limits, layer=layer, allowed=genes.allowed, symbols=symbols)
     panel = best_panel(basis.criterion, max_genes, replace(genes, rows=rows))
     order = candidates[panel.order[: panel.n_selected]]
     table = pd.DataFrame(

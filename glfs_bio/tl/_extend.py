@@ -163,15 +163,18 @@ def extend_panel(
 def _candidates(adata: AnnData, found: Found) -> Candidates:
     """All genes but those excluded, of which those of the panel are in whatever holds of them."""
     request, detection = found.basis.request, found.basis.detection
-    out = names.gene_mask(
-        adata, request.exclude, "exclude", symbols=request.symbols, missing="warn"
-    )
+    out = names.not_to_choose(adata, request.exclude, symbols=request.symbols)
     if detection.orderable is not None:
         out |= ~detection.orderable
     genes = Candidates.of(adata.n_vars, found.genes)
     genes = replace(genes, allowed=~out | genes.included, detection=detection)
     rows = constraints.rows(
-        adata, request.limits, layer=found.layer, allowed=genes.allowed, detection=detection
+        adata,
+        request.limits,
+        layer=found.layer,
+        allowed=genes.allowed,
+        detection=detection,
+        symbols=request.symbols,
     )
     return replace(genes, rows=None if rows is None else rows.sparing(found.genes))
 

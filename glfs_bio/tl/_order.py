@@ -14,6 +14,7 @@ from .. import checks
 from .._anndata import columns, constraints, read, results, stale
 from .._anndata import names as names_of
 from .._anndata import platform as platforms
+from .._anndata.names import Named
 from .._docs import documented
 from ..criterion.panel import MeasuredPanel
 from ..data.threads import few_threads
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _REFUSED = ("raise", "replace", "drop")
+#: How orders say that a gene is to be designed whatever the checks say.
+_FORCED = ("forced", "true")
 #: Most labels that a gene is said to support.
 _LABELS = 3
 
@@ -108,9 +111,11 @@ def order_panel(
     min_probes : int, default 1
         Least number of probes of a gene, where the list has their numbers.
     probe_sets : int or dict of str to int, default None
-        Probe sets to ask for: one number, or one for some genes by name (Xenium).
+        Probe sets to ask for: one number, or one for some genes by name (Xenium).  None: those of
+        an order that `panel` is the file of.
     force : list of str, default None
-        Genes to be designed whatever the vendor's checks say (Xenium).
+        Genes to be designed whatever the vendor's checks say (Xenium).  None: those of an order
+        that `panel` is the file of.
     <symbols>
     ids : str, default None
         Column of ``.var`` with Ensembl ids, which decide where they are known.
@@ -172,17 +177,26 @@ def order_panel(
         raise InvalidType("force", force, f"must be a list of names of genes, or {NONE}")
     named = names_of.named(adata, panel, symbols=symbols)
     known = None if labels is None else columns.labels(adata, labels, "labels")
+    of_file = named.in_file("id")
     found = resolved(
-        adata, genes, symbols=symbols, ids=ids, species=species, nomenclature=nomenclature
+        adata,
+        genes,
+        symbols=symbols,
+        ids=ids,
+        species=species,
+        nomenclature=nomenclature,
+        known={row: gene_id for name, gene_id in of_file.items() for row in named.rows[name]},
     )
-    excluded = names_of.gene_mask(adata, exclude, "exclude", symbols=symbols, missing="warn")
+    excluded = names_of.not_to_choose(adata, exclude, symbols=symbols)
     if named.key is not None:
         excluded |= adata.var[f"{named.key}_score"].isna().to_numpy()
     counts = None if counts_layer is None else read.counts(adata, counts_layer)
     request = asked(adata, named.key, limits=limits, symbols=symbols)
     layer = request.structure.layer
-    rows = constraints.rows(adata, request.limits, layer=layer, allowed=~excluded)
-    draft = Draft.of(adata, named, found, form, min_probes=min_probes, symbols=symbols)
+    rows = constraints.rows(
+        adata, request.limits, layer=layer, allowed=~excluded, symbols=request.symbols
+    )
+    draft = Draft.of(adata, named, found, form, min_probes=min_probes)
     if not isinstance(platform, str):
         on_platform = platforms.of_genes(adata, platform, layer, symbols)
         draft = draft.only(on_platform.orderable)
@@ -209,6 +223,8 @@ def order_panel(
     replaced = _replaced(bad, items)
     table = items[["gene", "id", "name", "found", "replaces"]].reset_index(drop=True)
     table.insert(0, "rank", np.arange(1, len(items) + 1))
+    if form.most_probe_sets:
+        probe_sets, force = _as_in_file(items, named, probe_sets, force)
     table["n_probe_sets"] = form.probe_sets(table, probe_sets)
     table["forced"] = form.forced(table, [force] if isinstance(force, str) else list(force or ()))
     table["limits"] = "" if rows is None else ", ".join(dict.fromkeys(rows.limits))
@@ -225,7 +241,7 @@ def order_panel(
     if form.explains and basis is not None and len(order):
         whole = np.append(order, np.setdiff1d(draft.beside, order))
         reasons, _ = explained(
-            *(adata, Found(replace(named, genes=whole), basis), known, _LABELS),
+            *(adata, Found(Named.of(adata, whole), basis), known, _LABELS),
             exclude=list(adata.var_names[~draft.orderable | excluded]),
             symbols=None,
         )
@@ -266,36 +282,50 @@ class Draft:
     def of(
         cls,
         adata: AnnData,
-        named: names_of.Named,
+        named: Named,
         found: Resolution,
         form: OrderForm,
         *,
         min_probes: int,
-        symbols: str | None,
     ) -> Draft:
         """Look the names of a panel up, in the data and in the table of genes."""
+        strict = found.listed
 
-        def judged(frame: pd.DataFrame) -> pd.DataFrame:
-            strict, n_probes = found.listed, found.n_probes
-            return frame.assign(
-                fault=form.faults(frame, strict=strict, n_probes=n_probes, min_probes=min_probes)
+        def judged(frame: pd.DataFrame, ids: Sequence[str]) -> pd.DataFrame:
+            other = (pd.Series(ids, index=frame.index) != "") & (frame["id"] != ids)
+            if not strict:
+                frame = frame.assign(
+                    id=frame["id"].mask(other, ids), found=frame["found"].mask(other, "id")
+                )
+            faults = form.faults(
+                frame, strict=strict, n_probes=found.n_probes, min_probes=min_probes
             )
+            unlisted = [f"has the id {gene_id}, which is not on the list" for gene_id in ids]
+            fault = pd.Series(faults, index=frame.index)
+            return frame.assign(fault=fault.mask(other, unlisted) if strict else fault)
 
-        every = judged(found.frame).assign(
+        known = named.in_file("id")
+        own = [""] * adata.n_vars
+        for name, gene_id in known.items():
+            for row in named.rows[name]:
+                own[row] = gene_id
+        every = judged(found.frame, own).assign(
             name=adata.var_names.astype(object), row=np.arange(adata.n_vars)
         )
-        lookup = names_of.Lookup(adata, symbols).by_name
         absent = list(named.absent)
         if named.key is not None:  # tl.extend_panel keeps names that are not in the data
             absent += map(str, adata.uns.get(named.key, {}).get("absent", ()))
-        others = _placed(judged(found.resolver.resolve(absent)), every)
+        ids = [known.get(name, "") for name in absent]
+        others = _placed(judged(found.resolver.resolve(absent, ids), ids), every)
         if named.key is not None:
             items = pd.concat([every.iloc[named.genes], others])
         else:
             at = {name: place for place, name in enumerate(absent)}
             items = pd.concat(
-                others.iloc[[at[name]]] if name in at else every.iloc[lookup[name]]
-                for name in named.names
+                (others.iloc[[at[name]]] if name in at else every.iloc[list(rows)]).assign(
+                    asked=name
+                )
+                for name, rows in named.rows.items()
             )
         return cls(items.reset_index(drop=True), every, found)
 
@@ -317,7 +347,9 @@ class Draft:
     def without(self, adata: AnnData, catalogue: Any, symbols: str | None) -> Draft:
         """The same beside a catalogue, whose genes are not ordered."""
         other = names_of.named(adata, catalogue, symbols=symbols, argument="catalogue")
-        absent = _placed(self.found.resolver.resolve(other.absent), self.every)
+        known = other.in_file("id")
+        ids = [known.get(name, "") for name in other.absent]
+        absent = _placed(self.found.resolver.resolve(other.absent, ids), self.every)
         beside = np.union1d(other.genes, absent["row"][absent["row"] >= 0]).astype(np.intp)
         places = {*absent["place"]} - {-1}
         items, every = self.items, self.every
@@ -417,6 +449,19 @@ class Draft:
         return pd.concat([left, come]).sort_index()
 
 
+def _as_in_file(items: pd.DataFrame, named: Named, probe_sets: Any, force: Any) -> tuple[Any, Any]:
+    """Probe sets and forced genes: those that are given, else those of the order in the file."""
+    forced, numbers = named.in_file("force"), named.in_file("n_probe_sets")
+    if named.file is None or "force" not in named.file.table:
+        return probe_sets, force
+    asked = list(zip(items["gene"], items["asked"], strict=True))
+    if probe_sets is None:
+        probe_sets = {gene: int(numbers[name]) for gene, name in asked if name in numbers}
+    if force is None:
+        force = [gene for gene, name in asked if str(forced.get(name)).casefold() in _FORCED]
+    return probe_sets or None, force
+
+
 def _placed(frame: pd.DataFrame, every: pd.DataFrame) -> pd.DataFrame:
     """Names that the data do not have, in the rows of genes that are the same by other names."""
     there = every[every["place"] >= 0].set_index("place")
@@ -482,7 +527,7 @@ def _notes(
             note.append(f"{item.name} is {gene}")
         if item.place >= 0 and item.candidates:
             note.append(f"{gene} was also a symbol of {item.candidates}")
-        if item.place < 0:
+        if item.found in NOT_FOUND:
             note.append(f"{item.name} {NOT_FOUND[item.found]}")
         if item.row < 0:
             note.append("not in the data")

@@ -145,14 +145,21 @@ def substitutions(
     neither is a gene that could not be selected, nor one with which its limits would not hold.
     """
     lost, score = found.measured.substitutions(leaving)
-    out = names.gene_mask(adata, exclude, "exclude", symbols=symbols, missing="warn")
+    out = names.not_to_choose(adata, exclude, symbols=symbols)
     key, basis = found.named.key, found.basis
     if key is not None:
         out |= adata.var[f"{key}_score"].isna().to_numpy()
     out[found.genes] = True
     score[:, out] = -np.inf
     limits, detection = basis.request.limits, basis.detection
-    rows = constraints.rows(adata, limits, layer=found.layer, allowed=~out, detection=detection)
+    rows = constraints.rows(
+        adata,
+        limits,
+        layer=found.layer,
+        allowed=~out,
+        detection=detection,
+        symbols=basis.request.symbols,
+    )
     if rows is not None:
         tied = rows.groups is not None and rows.groups != ALONE
         score[:, tied] = -np.inf

@@ -15,6 +15,8 @@ from ..errors import Message, listed, naming
 from ..vendors import names
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pandas as pd
     from anndata import AnnData
 
@@ -148,8 +150,9 @@ def resolved(
     ids: str | None = None,
     species: str | None = None,
     nomenclature: Any = None,
+    known: Mapping[int, str] | None = None,
 ) -> Resolution:
-    """Return what the genes of an object are in a table of genes."""
+    """Return what the genes of an object are in a table of genes; `known` are ids of some rows."""
     read.unique_names(adata)
     checks.texts(symbols=symbols, ids=ids, species=species, or_none=True)
     called = read.symbols(adata, symbols).fillna("").astype(str)
@@ -158,6 +161,10 @@ def resolved(
     if ids is not None:
         with naming(symbols="ids"):
             own = read.symbols(adata, ids).fillna("").tolist()
+    if known:
+        own = [""] * adata.n_vars if own is None else own
+        for row, gene_id in known.items():
+            own[row] = gene_id
     table = None if genes is None else names.as_genes(genes, "genes")
     history = None if nomenclature is None else names.as_genes(nomenclature, "nomenclature")
     asked = called if own is None else [*called, *own]

@@ -129,14 +129,16 @@ def off_target(here: Means, there: Means, weights: Array) -> Array:
     return np.asarray(np.clip(share, 0.0, 1.0))
 
 
-def bits(
-    codebook: Mapping[str, str], genes: pd.Index
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return the bits of each gene, shape (n_genes, n_bits), and whether it has a codeword."""
-    n_bits = len(next(iter(codebook.values())))
-    known = np.asarray(genes.isin(list(codebook)))
-    found = np.zeros((len(genes), n_bits), dtype=bool)
-    found[known] = [[bit == "1" for bit in codebook[gene]] for gene in genes[known]]
+def bits(codebook: Mapping[int, str], n_genes: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return the bits of each gene, shape (n_genes, n_bits), and whether it has a codeword.
+
+    The codebook is by the place of a gene.
+    """
+    known = np.zeros(n_genes, dtype=bool)
+    known[list(codebook)] = True
+    found = np.zeros((n_genes, len(next(iter(codebook.values()), ""))), dtype=bool)
+    for gene, word in codebook.items():
+        found[gene] = [bit == "1" for bit in word]
     return found, known
 
 

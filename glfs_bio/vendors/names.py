@@ -64,7 +64,7 @@ _DATES = (
 )
 #: Controls, blanks and spike-ins of imaging, of panels of probes, and of sequencing, as vendors and
 #: codebooks call them, and as R changes their names.
-_CONTROL = re.compile(
+CONTROL = re.compile(
     r"blank[-_. ]?\d*|no[-_. ]?target[-_. ]?\d*|neg(ative)?[-_. ]?(control|ctrl|prb|probe)[-_. \w]*"
     r"|negative[-_. ]?\d+|(unassigned|deprecated)[-_. ]?codeword[-_. ]?\d+|antisense[-_.].+"
     r"|intergenic[-_. ]?region[-_. ]?\d+|system[-_. ]?control[-_. ]?\d*|false[-_. ]?code[-_. ]?\d*"
@@ -267,7 +267,7 @@ def dates(name: str) -> list[tuple[int, int]]:
 
 def is_control(name: str) -> bool:
     """Whether a name is that of a control, a blank or a spike-in, which is no gene."""
-    return _CONTROL.fullmatch(name) is not None
+    return CONTROL.fullmatch(name) is not None
 
 
 def is_number(name: str) -> bool:

@@ -68,7 +68,8 @@ class OrderForm:
         found = []
         for name in resolved.itertuples():
             fault = ""
-            if name.place < 0 and (strict or self.needs_ids or name.found == "date"):
+            lacks = name.found in NOT_FOUND
+            if lacks and (strict or self.needs_ids or name.found == "date"):
                 fault = NOT_FOUND[name.found]
                 if name.candidates and name.candidates != name.name:
                     fault += f" ({name.candidates})"

@@ -14,8 +14,10 @@ import scanpy as sc
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import refused
+from scipy import sparse
 
 import glfs_bio
+from glfs_bio import Limits, Platform, pp, tl
 from glfs_bio._anndata import names as genes
 from glfs_bio._anndata.names import PATTERNS, SOURCES, family
 from glfs_bio.errors import Caution, InvalidType, InvalidValue, NotFound, Refusal
@@ -40,7 +42,9 @@ def by_symbol():
 
 
 def rows(adata, asked, **options):
-    return list(np.flatnonzero(genes.gene_mask(adata, asked, "include", **options)))
+    if asked is None:
+        return []
+    return list(np.flatnonzero(genes.choose(adata, asked, None, **options).included))
 
 
 @pytest.mark.parametrize(
@@ -299,6 +303,10 @@ IN = {
     "cell_cycle": "MKI67 TOP2A PCNA MCM5 Mki67 PIMREG FAM64A JPT1 HN1 CENPU MLF1IP",
     "heat_shock": "HSPA1A HSPA8 HSP90AA1 HSP90B1 HSPB1 HSPD1 HSPE1 HSPH1 DNAJB1 Hspa1b",
     "dissociation": "FOS Fos JUNB EGR1 HSPA1A Cyr61 CCN1 Ccrn4l NOCT MT2A Mt1 H3F3B H3-3B",
+    "controls": "Blank-0 BLANK_0006 blank001 Blank.12 notarget1 NoTarget-002 NegPrb1 NegPrb10 "
+    "Negative3 NegControlProbe_00042 NegControlCodeword_0500 NegProbe-WTX antisense_PROKR2 "
+    "UnassignedCodeword_0001 DeprecatedCodeword_0321 Intergenic_Region_12 SystemControl12 "
+    "FalseCode3 ERCC-00002 POS_A NEG_B(0)",
 }
 
 
@@ -312,6 +320,7 @@ OUT = {
     "cell_cycle": "GAPDH CCND1",
     "heat_shock": "HSPG2 HSPBP1 HSPBAP1 HSF1 DNAJC1 HSPE1-MOB4 DNAJA2-DT",
     "dissociation": "GAPDH FOSL1 MT1X",
+    "controls": "NEGR1 BLNK ERCC1 ERCC6L2 NOTCH1 FOXP3-AS1 DEPDC1 POSTN NEGATIVE CTRL ANTXR1",
 }
 
 
@@ -322,7 +331,7 @@ def test_members(name):
     assert [gene for gene in OUT[name].split() if gene in members] == []
 
 
-@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize("name", SOURCES.keys() - {"controls"})
 def test_every_family_has_a_source_and_ids_of_both_species(name):
     members = family(name)
     assert re.search(r"\((19|20)\d\d\)|HGNC", SOURCES[name])
@@ -338,7 +347,7 @@ def test_ids_and_symbols_agree(real):
     """On blood cells with both; only the id tells a gene whose name was that of a clone."""
     var = real("pbmc3k_2638").var
     pairs = list(zip(var.index, var["gene_ids"].astype(str), strict=True))
-    for name in SOURCES:
+    for name in SOURCES.keys() - {"controls"}:
         members = family(name)
         by_symbol = {symbol for symbol, _ in pairs if symbol in members}
         by_id = {symbol for symbol, ensembl in pairs if ensembl in members}
@@ -350,3 +359,159 @@ def test_ids_and_symbols_agree(real):
 def test_the_size_of_what_is_known():
     assert len({gene for gene in family("mitochondrial").ids if "MUS" in gene}) == 37
     assert len({gene for gene in family("mitochondrial").ids if "MUS" not in gene}) == 37
+
+
+@pytest.fixture
+def doors():
+    """Cells whose names are ids, with symbols in a column, and the same cells by symbol."""
+    rng = np.random.default_rng(0)
+    rate = np.repeat(rng.gamma(1.0, 2.0, size=(3, 20)), 30, axis=0)
+    adata = ad.AnnData(np.log1p(rng.poisson(rate)).astype(float))
+    adata.var_names = [f"g{i}" for i in range(20)]
+    adata.obs["type"] = np.repeat(["a", "b", "c"], 30)
+    ids = adata.copy()
+    ids.var["symbol"] = adata.var_names
+    ids.var_names = [f"ENSG{i:011d}.{i % 3}" for i in range(20)]
+    return adata, ids
+
+
+EVERY = {f"g{i}": 1.0 + i % 3 for i in range(20)}
+BITS = {f"g{i}": f"{i:05b}" for i in range(18)}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"include": ["g3"]},
+        {"exclude": ["g0", "g1"]},
+        {"preserve": ["g1", "g2"]},
+        {"limits": Limits(markers={"a": ["g1", "g2"]}, per_type=1)},
+        {"limits": Limits(families={"f": ["g0", "g1", "g2", "g3", "g4"]}, per_family=1)},
+        {"limits": Limits(priority={"g1": 0.0, "g2": 0.1})},
+        {"limits": Limits(together=[["g1", "g2"], ["g2", "g5"]])},
+        {"limits": Limits(cost=EVERY, budget=9.0)},
+        {"platform": Platform(genes=[f"g{i}" for i in range(12)])},
+        {"platform": Platform(genes=EVERY, min_probes=2)},
+        {"platform": Platform(efficiency=EVERY, spread={"g1": 0.4})},
+        {"platform": Platform(efficiency=pd.DataFrame({"efficiency": EVERY}))},
+        {"platform": Platform(efficiency=1.0, off_target={"g2": 0.9}, max_off_target=0.5)},
+        {"platform": Platform(failure={"g1": 0.5})},
+        {"platform": Platform(codebook=BITS)},
+    ],
+    ids=repr,
+)
+def test_every_argument_takes_symbols(doors, options):
+    by_symbol, by_id = doors
+    pp.select_genes(by_symbol, 4, **options)
+    pp.select_genes(by_id, 4, symbols="symbol", **options)
+    for name in ("selected", "rank", "score"):
+        np.testing.assert_array_equal(by_symbol.var[f"glfs_{name}"], by_id.var[f"glfs_{name}"])
+
+
+def test_ids_without_their_versions_and_ids_beside_symbols(doors):
+    by_symbol, by_id = doors
+    assert list(genes.named(by_id, ["ENSG00000000004", "ENSG00000000005.9"]).genes) == [4, 5]
+    by_symbol.var["gene_ids"] = by_id.var_names
+    assert list(genes.named(by_symbol, ["ENSG00000000004", "g2"]).genes) == [4, 2]
+    assert list(np.flatnonzero(genes.choose(by_symbol, ["ENSG00000000007.1"], None).included)) == [
+        7
+    ]
+
+
+def test_the_ids_of_a_file_decide(doors, tmp_path):
+    path = tmp_path / "panel.csv"
+    path.write_text("gene,ensembl_id\ng9,ENSG00000000004\nold,ENSG00000000002\ng1,\nnone,\n")
+    by_symbol, by_id = doors
+    by_symbol.var["gene_ids"] = by_id.var_names
+    found = genes.named(by_symbol, path)
+    assert (list(found.genes), found.absent) == ([4, 2, 1], ["none"])
+    pp.select_genes(by_id, 2, platform=Platform(genes=path), symbols="symbol")
+    assert list(np.flatnonzero(by_id.var["glfs_orderable"])) == [1, 2, 4]
+
+
+def test_probes_are_read_from_a_file(doors, tmp_path):
+    path = tmp_path / "probes.csv"
+    path.write_text(
+        "Gene,Ensembl ID,Probe sets,Force\n" + "".join(f"g{i},,{i % 5},\n" for i in range(20))
+    )
+    by_symbol, _ = doors
+    pp.select_genes(by_symbol, 2, platform=Platform(genes=str(path), min_probes=4))
+    assert list(np.flatnonzero(by_symbol.var["glfs_orderable"])) == [4, 9, 14, 19]
+
+
+@pytest.fixture
+def controlled():
+    """The cells, and the same with the blanks of an instrument, which vary most."""
+    rng = np.random.default_rng(0)
+    rate = np.repeat(rng.gamma(1.0, 2.0, size=(3, 70)), 30, axis=0)
+    adata = ad.AnnData(np.log1p(rng.poisson(rate)).astype(float))
+    adata.var_names = [f"g{i}" for i in range(70)]
+    adata.obs["type"] = np.repeat(["a", "b", "c"], 30)
+    blanks = ad.AnnData(rng.poisson(20.0, size=(90, 3)).astype(float), obs=adata.obs)
+    blanks.var_names = ["Blank-1", "NegPrb2", "ERCC-00002"]
+    return adata, ad.concat([blanks, adata], axis=1, merge="same")
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_matrix, sparse.csc_array])
+@pytest.mark.parametrize(
+    "options", [{}, {"preserve": "type"}, {"preserve": "expression"}, {"method": "variance"}]
+)
+def test_controls_are_neither_structure_nor_candidates(controlled, container, options, caplog):
+    clean, adata = controlled
+    adata.X = container(adata.X)
+    pp.select_genes(clean, 5, **options)
+    pp.select_genes(adata, 5, **options)
+    assert list(adata.var["glfs_selected"][:3]) == [False] * 3
+    assert adata.var["glfs_score"][:3].isna().all()
+    assert "Blank-1" in caplog.text
+    of_genes = adata.var.loc[clean.var_names]
+    np.testing.assert_array_equal(of_genes["glfs_rank"], clean.var["glfs_rank"])
+    np.testing.assert_allclose(
+        adata.uns["glfs"]["preserved"], clean.uns["glfs"]["preserved"], rtol=1e-6
+    )
+
+
+def test_controls_come_neither_back_later(controlled):
+    clean, adata = controlled
+    found = []
+    for one in (clean, adata):
+        tl.extend_panel(one, ["g1", "g2"], 4)
+        tl.substitutes(one, ["g1", "g2", "g5"])
+        tl.curve(one, 4)
+        tl.classify(one, "type", n_genes=3)
+        tl.evaluate_panel(one, ["g1", "g2", "g5"], "type")
+        entry = one.uns["glfs_evaluation"]
+        found.append(
+            {
+                "extended": set(one.var_names[one.var["glfs_extended_selected"]]),
+                "substitutes": set(one.uns["glfs_substitutes"]["table"]["substitute"]),
+                "curve": list(one.uns["glfs_curve"]["table"]["gene"]),
+                "class": list(one.uns["glfs_class"]["genes"]),
+                **{
+                    name: round(float(entry[name]), 6)
+                    for name in ("preserved", "imputed", "accuracy_all_genes", "knn_preservation")
+                },
+            }
+        )
+    assert found[0] == found[1]
+
+
+def test_controls_by_name(controlled):
+    _, adata = controlled
+    pp.select_genes(adata, 5, include=["Blank-1"])
+    assert adata.var["glfs_selected"]["Blank-1"]
+    pp.select_genes(adata, 5, exclude="controls")
+    assert not adata.var["glfs_selected"][:3].any()
+    tl.evaluate_panel(adata, ["g1", "NegPrb2"], n_random=2)
+    assert adata.uns["glfs_evaluation"]["n_genes"] == 2
+
+
+def test_a_structure_of_before_with_controls_is_not_used(controlled):
+    clean, adata = controlled
+    pp.structure(adata)
+    pp.structure(clean)
+    kept = adata.uns["glfs_structure"]["sets"]["0"]
+    assert (kept["variance"][:3] == 0).all()
+    np.testing.assert_allclose(
+        kept["variance"][3:], clean.uns["glfs_structure"]["sets"]["0"]["variance"]
+    )

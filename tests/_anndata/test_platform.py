@@ -11,6 +11,7 @@ from scipy import sparse
 
 from glfs_bio import Limits, Platform, Preserve, pp, tl
 from glfs_bio._anndata import platform
+from glfs_bio._anndata.names import Lookup
 from glfs_bio.errors import FileMissing, InvalidType, InvalidValue, NotFound
 
 
@@ -31,14 +32,15 @@ def counts():
 
 def test_it_is_the_share_of_the_molecules(counts):
     here, there = counts
-    found = platform.shares(here, there, None)
+    found = platform.shares(Lookup(here), there, None)
     assert found[:10].mean() == pytest.approx(0.35, abs=0.06)  # types differ, which hides some
     assert found[10:].mean() == pytest.approx(1.0, abs=0.06)
     part = there[:, ::-1][:, :35].copy()
     np.testing.assert_allclose(
-        platform.shares(here, part, None)[5:], platform.shares(here, there, None)[5:]
+        platform.shares(Lookup(here), part, None)[5:],
+        platform.shares(Lookup(here), there, None)[5:],
     )
-    assert (platform.shares(here, part, None)[:5] == 0).all()
+    assert (platform.shares(Lookup(here), part, None)[:5] == 0).all()
 
 
 def test_genes_that_are_not_seen_are_not_selected(counts, tmp_path):

@@ -160,6 +160,49 @@ def test_names_that_are_not_in_the_data_are_ordered(pbmc, tmp_path):
     assert len(table) == 4
 
 
+ORDER = "Gene,Ensembl ID,Probe sets,Force\n"
+
+
+def test_an_order_is_read_and_ordered_again(pbmc, tmp_path):
+    path = tmp_path / "order.csv"
+    lines = "CD3D,ENSG00000167286,4,forced\nMS4A1,ENSG00000156738,8,\nLYZ,ENSG00000090382,,\n"
+    path.write_text(ORDER + lines)
+    order_panel(pbmc, path, "xenium_v1")
+    write_order(pbmc, tmp_path / "again.csv")
+    assert (tmp_path / "again.csv").read_text() == ORDER + lines
+    table = order_panel(
+        pbmc, path, "xenium_v1", probe_sets={"LYZ": 2}, force=["LYZ"], inplace=False
+    )
+    assert list(table["n_probe_sets"]) == [0, 0, 2]
+    assert list(table["forced"]) == [False, False, True]
+    assert order_panel(pbmc, path, "cosmx", inplace=False)["gene"].tolist() == [
+        "CD3D",
+        "MS4A1",
+        "LYZ",
+    ]
+
+
+def test_the_ids_of_a_file_are_ordered(pbmc, tmp_path):
+    path = tmp_path / "panel.csv"
+    path.write_text(
+        "gene,ensembl_id\nPOLR2J3,ENSG00000285437\nQARS,ENSG00000172053\nCD3D,\nMYGFP,ENSG99999999999\n"
+    )
+    table = order_panel(pbmc, path, "xenium_v1", inplace=False).set_index("gene")
+    ids = {"POLR2J3": "ENSG00000285437", "QARS1": "ENSG00000172053", "MYGFP": "ENSG99999999999"}
+    assert table["id"].to_dict() == ids | {"CD3D": "ENSG00000167286"}
+
+
+def test_an_id_that_the_list_does_not_have_is_refused(pbmc, tmp_path):
+    path = tmp_path / "panel.csv"
+    path.write_text("gene,ensembl_id\nCD3D,ENSG00000167286\nLYZ,ENSG00000000001\n")
+    genes = listed(pbmc)
+    with refused(InvalidValue, "panel") as found:
+        order_panel(pbmc, path, "xenium_v1", genes=genes)
+    assert "ENSG00000000001" in str(found.value)
+    table = order_panel(pbmc, path, "xenium_v1", genes=genes, refused="drop", inplace=False)
+    assert list(table["gene"]) == ["CD3D"]
+
+
 def test_add_ons_to_a_catalogue(pbmc, tmp_path):
     path = tmp_path / "catalogue.csv"
     path.write_text("gene\nCD3D\nMS4A1\nNKG7\n")
