@@ -174,7 +174,7 @@ def _row(adata: AnnData, lookup: Lookup, called: tuple[str, str]) -> int:
     for name in filter(None, called):
         if name in adata.var_names:
             return int(adata.var_names.get_loc(name))
-        rows = sorted(set(lookup.by_name.get(name, ())))
+        rows = sorted(set(lookup.of(name)))
         if len(rows) > 1:
             raise InvalidValue(
                 "model",

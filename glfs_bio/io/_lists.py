@@ -12,13 +12,13 @@ import pandas as pd
 
 from .. import checks
 from .._anndata import read, results
+from .._anndata.names import Lookup
 from .._docs import documented
 from .._extras import needs
 from .._files import as_path, check_target, replacing
 from ..errors import (
     NO_VALUE,
     VAR,
-    VAR_NAMES,
     InvalidType,
     InvalidValue,
     NotFound,
@@ -246,7 +246,7 @@ def write_gmt(
         Keys of selections, each a gene set with the best gene first.  None: only `groups` and
         `thresholds`.
     groups : dict of str to list, default None
-        Further gene sets: genes of ``.var_names`` by name.
+        Further gene sets: genes, by name of the set.
     thresholds : float or list of float, default ()
         Frequencies in (0, 1].  Each gives a gene set ``f"{stability_key}_{threshold:g}"`` of the
         genes with at least this frequency in :func:`~glfs_bio.tl.stability`, the most frequent
@@ -291,7 +291,7 @@ def write_gmt(
     lines: dict[str, str] = {}
     for argument, name, description, genes in [
         *(("key", one, about, results.ranked(adata, one).index) for one in keys),
-        *_groups(adata, groups or {}),
+        *_groups(Lookup(adata, symbols), groups or {}),
         *_frequent(adata, cuts, stability_key),
     ]:
         if name in lines:
@@ -319,19 +319,20 @@ def write_gmt(
     _write_lines(path, lines.values(), overwrite=overwrite)
 
 
-def _groups(adata: AnnData, groups: Mapping[str, Iterable[str]]) -> Iterator[GeneSet]:
+def _groups(lookup: Lookup, groups: Mapping[str, Iterable[str]]) -> Iterator[GeneSet]:
     for group, genes in groups.items():
         if not isinstance(genes, Iterable):
             raise InvalidType("groups", genes, f"must be a list of gene names for {group!r}")
         members = [genes] if isinstance(genes, str) else list(genes)
-        if unknown := [gene for gene in members if gene not in adata.var_names]:
+        if unknown := [gene for gene in members if not lookup.of(gene)]:
             raise NotFound(
                 "groups",
                 NO_VALUE,
-                f"has genes in {group!r} that are not in {VAR_NAMES}",
-                f"leave out {listed(unknown)}",
+                f"has genes in {group!r} that are not in {lookup.where}",
+                f"leave out {listed(unknown)}{lookup.hints(unknown)}",
             )
-        yield "groups", str(group), "group of genes", members
+        rows = [row for gene in members for row in lookup.of(gene)]
+        yield "groups", str(group), "group of genes", lookup.adata.var_names[rows]
 
 
 def _frequent(adata: AnnData, thresholds: list[float], key: str) -> Iterator[GeneSet]:
