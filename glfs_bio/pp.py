@@ -100,8 +100,9 @@ def select_genes(
     include, exclude : str, pattern or list, default None
         Genes that must, or cannot, be selected: names, compiled patterns, boolean columns of
         ``.var``, or families: ``"mitochondrial"``, ``"ribosomal"``, ``"haemoglobin"``, ``"tcr"``,
-        ``"bcr"``, ``"sex"``, ``"cell_cycle"``, ``"heat_shock"``, ``"dissociation"``.  Excluded
-        genes still belong to the structure.
+        ``"bcr"``, ``"sex"``, ``"cell_cycle"``, ``"heat_shock"``, ``"dissociation"``,
+        ``"controls"``.  Excluded genes still belong to the structure; blanks, negative controls
+        and spike-ins do not, and are selected only if they are included by name.
     limits : Limits, default None
         Constraints on expression, total counts, families, markers per type and cost.
     platform : Platform, default None

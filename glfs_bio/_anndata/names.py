@@ -46,7 +46,7 @@ from ..errors import (
 from ..options import MISSING
 from ..selection import Candidates
 from ..vendors.forms import PanelFile, is_panel_file, read_panel
-from ..vendors.names import CONTROL, versionless
+from ..vendors.names import CONTROL, current_names, versionless
 from . import read, results
 
 if TYPE_CHECKING:
@@ -287,12 +287,16 @@ class Lookup:
         return f"{raw}{similar}{patterns}{ids}"
 
     def _similar(self, unknown: Iterable[str]) -> str:
-        """A clause about each name that has others like it."""
+        """A clause about each name that is another today, or has others like it."""
         plain: dict[str, list[str]] = {}
         for name in [*self.by_name, *self.flags, *SOURCES]:
             plain.setdefault(_plain(name), []).append(name)
         meant = []
         for i, name in enumerate(unknown):
+            current = [gene for gene in current_names(name) if self.of(gene)]
+            if current:
+                meant.append(f"; {name} is {' or '.join(current[: HINTS.shown])}")
+                continue
             key = _plain(name)
             found = plain.get(key, [])
             if not found and i < HINTS.compared and not versionless(name):

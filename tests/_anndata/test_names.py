@@ -515,3 +515,13 @@ def test_a_structure_of_before_with_controls_is_not_used(controlled):
     np.testing.assert_allclose(
         kept["variance"][3:], clean.uns["glfs_structure"]["sets"]["0"]["variance"]
     )
+
+
+def test_a_hint_is_what_a_name_is_today_before_what_is_spelt_alike(pbmc):
+    with refused(NotFound, "include") as found:
+        pp.select_genes(pbmc, 3, include=["CD20"])
+    assert "MS4A1" in str(found.value)
+    assert "CD2 " not in str(found.value)
+    with refused(NotFound, "families") as found:
+        pp.select_genes(pbmc, 3, limits=Limits(families={"B": ["CD20"]}, per_family=1))
+    assert "MS4A1" in str(found.value)
