@@ -7,6 +7,7 @@ comes fails a test: another error is foreign, an answer that the oracle has not 
 from __future__ import annotations
 
 import bz2
+import csv
 import gzip
 import inspect
 import itertools
@@ -28,6 +29,7 @@ from scipy import sparse
 
 from glfs_bio import Limits, Platform, io, pp, tl
 from glfs_bio.errors import Refusal
+from glfs_bio.vendors.names import nomenclature
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 EXAMPLES = settings(
@@ -295,4 +297,238 @@ def test_names_in_files(seed, names, ending):
         path = Path(folder) / f"panel.{ending}"
         (io.write_gmt if ending == "gmt" else io.write_gene_list)(adata, path)
         assert io.read_panel(path) == list(ranked)
+    return "right"
+
+
+#: Names that are taken for something else where a table is read as one.
+TRICKY = st.sampled_from(
+    ["001", "1.10", "1.1", "1e5", "NA", "nan", "None", "null", "TRUE", "inf", "109979", "0x1F", "-"]
+)
+NAMES = TRICKY | st.text(st.sampled_from("abcXYZ019-_. /'"), min_size=1, max_size=6).map(str.strip)
+SYMBOLS = st.sampled_from(nomenclature()["symbol"][:2000].tolist())
+
+
+def several(names, n):
+    return st.lists(names.filter(bool), min_size=n, max_size=n, unique=True)
+
+
+@EXAMPLES
+@given(
+    *(several(NAMES, 5), several(NAMES, 4), st.booleans()),
+    st.sampled_from([",", ";", "\t"]),
+    st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL]),
+    st.sampled_from(["csv", "tsv", "txt"]),
+    st.sampled_from([bytes, gzip.compress]),
+)
+@attack
+def test_names_of_tables(rows, columns, transpose, separator, quoting, ending, packed):
+    """What stands in a table is the name, whatever it looks like."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "cells"
+        with path.open("w", newline="") as file:
+            lines = csv.writer(
+                file, delimiter="\t" if ending == "tsv" else separator, quoting=quoting
+            )
+            lines.writerow(["", *columns])
+            lines.writerows([name, *map(str, range(i, i + 4))] for i, name in enumerate(rows))
+        named = Path(folder) / (f"cells.{ending}" + ".gz" * (packed is gzip.compress))
+        named.write_bytes(packed(path.read_bytes()))
+        adata = io.read_cells(named, transpose=transpose)
+    of_rows, of_columns = adata.obs_names, adata.var_names
+    if transpose:
+        of_rows, of_columns = of_columns, of_rows
+    assert (list(of_rows), list(of_columns)) == (rows, columns)
+    return "right"
+
+
+@EXAMPLES
+@given(
+    *(several(NAMES, 4), st.integers(1, 3), st.booleans(), st.booleans()),
+    st.sampled_from(["genes.tsv", "features.tsv"]),
+    st.sampled_from(["", "GSM1_"]),
+)
+@attack
+def test_names_of_folders(names, n_columns, matrix_packed, names_packed, called, prefix):
+    """Ids, symbols and kinds of features, one to three columns, each file packed or not."""
+    ids = [f"FBgn{i:07d}" for i in range(4)]
+    table = [ids if n_columns > 1 else names, names, ["Gene Expression"] * 4][:n_columns]
+    contents = {
+        "matrix.mtx": "%%MatrixMarket matrix coordinate integer general\n4 3 3\n"
+        "1 1 1\n2 2 2\n4 3 5\n",
+        called: "".join("\t".join(row) + "\n" for row in zip(*table, strict=True)),
+        "barcodes.tsv": "AAACCTGAGAAACC-1\nAAACCTGAGAAACA-1\nAAACCTGAGAAACT-1\n",
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in contents.items():
+            packed = matrix_packed if name == "matrix.mtx" else names_packed
+            content = gzip.compress(text.encode()) if packed else text.encode()
+            (Path(folder) / f"{prefix}{name}{'.gz' * packed}").write_bytes(content)
+        adata = io.read_cells(folder)
+    assert list(adata.var_names) == names
+    assert adata.X.sum() == 8
+    return "right"
+
+
+def quoted(names):
+    return [f'"{name}"' for name in names]
+
+
+#: How people keep lists of genes.
+LISTS = {
+    "lines": lambda g: ("txt", "\n".join(g)),
+    "quotes of R": lambda g: ("txt", "\n".join(quoted(["x", *g]))),
+    "a vector of R": lambda g: (
+        "csv",
+        '"","x"\n' + "\n".join(f'"{i}","{name}"' for i, name in enumerate(g, start=1)),
+    ),
+    "a series": lambda g: ("csv", ",0\n" + "\n".join(f"{i},{name}" for i, name in enumerate(g))),
+    "a table of R": lambda g: (
+        "tsv",
+        "gene\tweight\n" + "\n".join(f"{i}\t{name}\t0.5" for i, name in enumerate(g, start=1)),
+    ),
+    "a title": lambda g: ("csv", "My panel,\n,\nGene,Comment\n" + "\n".join(f"{x},ok" for x in g)),
+    "spaces": lambda g: ("csv", "Gene;x\n" + "\n".join(f" {x}\u200b;1" for x in g)),
+    "controls": lambda g: (
+        "csv",
+        "name,id\n" + "\n".join(f"{x}," for x in [*g, "Blank-1", "notarget2"]),
+    ),
+    "in a cell": lambda g: ("csv", f'gene,type\n"{"; ".join(g)}",T\n'),
+}
+
+
+@EXAMPLES
+@given(several(SYMBOLS, 6), st.sampled_from(list(LISTS)))
+@attack
+def test_lists_of_people(genes, kind):
+    ending, text = LISTS[kind](genes)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"panel.{ending}"
+        path.write_text(text)
+        assert list(io.read_panel(path)) == genes
+    return "right"
+
+
+@EXAMPLES
+@given(several(SYMBOLS, 8), SEEDS, st.booleans(), st.sampled_from(["", "gene", "cell"]))
+@attack
+def test_ways_round(genes, seed, upright, corner):
+    """A table of genes is never read as cells."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(rng.poisson(2, size=(5, 8)), [f"s{i}_x" for i in range(5)], genes)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "cells.csv"
+        (frame if upright else frame.T).to_csv(path, index_label=corner)
+        adata = io.read_cells(path)
+    assert list(adata.var_names) == genes
+    return "right"
+
+
+KINDS = {
+    "texts": lambda codes: np.array(["a", "b", "c"], dtype=object)[codes],
+    "whole": lambda codes: codes,
+    "whole reals": lambda codes: np.where(np.arange(40) < 3, np.nan, codes),
+    "noise": lambda codes: np.where(np.arange(40) < 3, -1, codes),
+    "nan text": lambda codes: np.where(np.arange(40) < 3, np.nan, codes).astype(str),
+    "strings": lambda codes: pd.array(
+        [None if i < 3 else f"k{c}" for i, c in enumerate(codes)], "string"
+    ),
+    "logical": lambda codes: codes > 0,
+    "alike": lambda codes: pd.Categorical([0, "0", 1, "1"] * 10, categories=[0, "0", 1, "1"]),
+    "reals": lambda codes: codes + 0.5,
+}
+#: What each function says of labels.
+ASKED = {
+    "labels": lambda a: tl.evaluate_panel(a, ["0", "3"], "kind", n_random=0, inplace=False)[
+        "accuracy"
+    ],
+    "groupby": lambda a: list(
+        pp.select_genes(a, 3, limits=Limits(per_type=1, groupby="kind"), inplace=False)["glfs_rank"]
+    ),
+    "preserve": lambda a: list(pp.select_genes(a, 3, preserve="kind", inplace=False)["glfs_rank"]),
+    "cell_weights": lambda a: list(
+        pp.select_genes(a, 3, cell_weights="kind", inplace=False)["glfs_rank"]
+    ),
+    "batch_key": lambda a: list(
+        pp.select_genes(a, 3, batch_key="kind", inplace=False)["glfs_rank"]
+    ),
+}
+
+
+@EXAMPLES
+@given(SEEDS, st.sampled_from(list(KINDS)), st.sampled_from(list(ASKED)))
+@attack
+def test_columns_that_may_be_labels(seed, kind, argument):
+    """Labels say what the same labels say as categories of texts."""
+    adata = tiny(seed)
+    codes = pd.Categorical(adata.obs["type"], categories=["t0", "t1", "t2"]).codes.astype(int)
+    adata.obs["kind"] = KINDS[kind](codes)
+    plain = adata.copy()
+    known = kind in ("texts", "whole", "logical", "reals", "alike")
+    texts = [f"k{code > 0 if kind == 'logical' else code}" for code in codes]
+    missing = [not known and i < 3 for i in range(40)]
+    plain.obs["kind"] = pd.Categorical(np.where(missing, None, texts))
+    found = ASKED[argument](adata)
+    if kind == "reals":
+        assert argument in ("preserve", "cell_weights")
+        return "accepted"
+    assert kind != "alike"
+    np.testing.assert_array_equal(found, ASKED[argument](plain))
+    return "right"
+
+
+@EXAMPLES
+@given(SEEDS, st.sampled_from(["h5ad", "zarr"]), several(NAMES, 3), st.booleans())
+@attack
+def test_results_in_files(seed, ending, names, strings):
+    """What is stored can be stored, and comes back as it was."""
+    adata = tiny(seed)
+    adata.obs["type"] = adata.obs["type"].map(dict(zip(["t0", "t1", "t2"], names, strict=True)))
+    with pd.option_context("future.infer_string", strings), tempfile.TemporaryDirectory() as folder:
+        pp.select_genes(adata, 3)
+        tl.evaluate_panel(adata, "glfs", "type", n_random=2)
+        tl.explain_panel(adata, labels="type")
+        path = Path(folder) / f"cells.{ending}"
+        (adata.write_h5ad if ending == "h5ad" else adata.write_zarr)(path)
+        again = (ad.read_h5ad if ending == "h5ad" else ad.read_zarr)(path)
+        for key in ("glfs_evaluation", "glfs_explanation"):
+            for name, before in adata.uns[key].items():
+                after = again.uns[key][name]
+                if isinstance(before, pd.DataFrame):
+                    pd.testing.assert_frame_equal(before, after, check_dtype=False)
+                elif isinstance(before, np.ndarray):
+                    np.testing.assert_array_equal(before, after)
+        tl.compare_panels(again, {"one": "glfs", "other": ["0"]}, labels="type")
+    return "right"
+
+
+CONTROLS = st.sampled_from(
+    [
+        "Blank-1",
+        "BLANK_0006",
+        "notarget3",
+        "NegPrb4",
+        "NegControlProbe_00042",
+        "antisense_KLK",
+        "POS_A",
+    ]
+)
+
+
+@EXAMPLES
+@given(SEEDS, several(CONTROLS, 3), st.sampled_from(FORMS), st.integers(0, 60))
+@attack
+def test_controls_in_matrices(seed, names, form, place):
+    """They are as if they were not there."""
+    clean = tiny(seed, 60, 60)
+    rng = np.random.default_rng(seed)
+    blanks = rng.poisson(30.0, size=(60, 3)).astype(float)
+    values = np.insert(clean.X, [place] * 3, blanks, axis=1)
+    adata = ad.AnnData(form(values), obs=clean.obs)
+    adata.var_names = list(np.insert(clean.var_names.astype(object), [place] * 3, names))
+    clean.X = form(clean.X)
+    for one in (clean, adata):
+        pp.select_genes(one, 5)
+    assert list(clean.var_names[clean.var["glfs_selected"]]) == list(
+        adata.var_names[adata.var["glfs_selected"]]
+    )
     return "right"

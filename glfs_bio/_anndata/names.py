@@ -254,6 +254,8 @@ class Lookup:
             return found
         if item in self.flags:
             return np.flatnonzero(self._var[item].to_numpy(dtype=bool, na_value=False))
+        if item == CONTROLS:
+            return np.flatnonzero(read.controls(self.adata)).tolist() or None
         if item in SOURCES:
             return self._where(family(item).__contains__)
         return None

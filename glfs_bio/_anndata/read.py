@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -52,6 +53,9 @@ _ON_GPU = ("cupy", "cupyx")
 _PRECISIONS = (4, 8)
 #: The layer that stands for ``.raw``.
 RAW = "raw"
+#: Column of ``.var`` in which readers of 10x keep what a feature is, and what controls are.
+_TYPES = "feature_types"
+_CONTROL_TYPE = re.compile(r"control|codeword|blank", re.IGNORECASE)
 _PARTS = {
     "layers": LAYERS,
     "obs": OBS,
@@ -243,8 +247,13 @@ def row_matrix(adata: AnnData, layer: str | None = None, argument: str = "layer"
 
 
 def controls(adata: AnnData) -> NDArray[np.bool_]:
-    """Whether each row of ``.var`` is a control, a blank or a spike-in."""
-    return np.fromiter(map(is_control, adata.var_names), dtype=bool, count=adata.n_vars)
+    """Whether each row of ``.var`` is a control, a blank or a spike-in, by name or by type."""
+    found = np.fromiter(map(is_control, adata.var_names), dtype=bool, count=adata.n_vars)
+    if _TYPES in adata.var:
+        of_kind = adata.var[_TYPES].astype(str)
+        kinds = [kind for kind in of_kind.unique() if _CONTROL_TYPE.search(kind)]
+        found |= of_kind.isin(kinds).to_numpy()
+    return found
 
 
 def without_controls(adata: AnnData, data: RowMatrix) -> RowMatrix:

@@ -496,6 +496,25 @@ def test_controls_come_neither_back_later(controlled):
     assert found[0] == found[1]
 
 
+def test_controls_by_the_type_of_a_feature(controlled):
+    clean, adata = controlled
+    adata.var["feature_types"] = pd.Categorical(["Gene Expression"] * adata.n_vars)
+    assert genes.choose(adata, None, None).allowed.sum() == clean.n_vars
+    kinds = adata.var["feature_types"].astype(str)
+    kinds[["g4", "g7", "g9"]] = ["Negative Control Probe", "Genomic Control", "Blank Codeword"]
+    adata.var["feature_types"] = pd.Categorical(kinds)
+    pp.select_genes(adata, 30)
+    assert not adata.var.loc[["Blank-1", "g4", "g7", "g9"], "glfs_selected"].any()
+    assert list(np.flatnonzero(~genes.choose(adata, None, "controls").allowed)) == [
+        0,
+        1,
+        2,
+        7,
+        10,
+        12,
+    ]
+
+
 def test_controls_by_name(controlled):
     _, adata = controlled
     pp.select_genes(adata, 5, include=["Blank-1"])
