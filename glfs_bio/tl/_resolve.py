@@ -13,6 +13,7 @@ from .._anndata import read, results
 from .._docs import documented
 from ..errors import Message, listed, naming
 from ..vendors import names
+from ..vendors.genes import as_genes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -158,8 +159,8 @@ def resolved(
     if ids is not None:
         with naming(symbols="ids"):
             own = read.symbols(adata, ids).fillna("").tolist()
-    table = None if genes is None else names.as_genes(genes, "genes")
-    history = None if nomenclature is None else names.as_genes(nomenclature, "nomenclature")
+    table = None if genes is None else as_genes(genes, "genes")
+    history = None if nomenclature is None else as_genes(nomenclature, "nomenclature")
     asked = called if own is None else [*called, *own]
     resolver = names.Resolver.of(asked, table, species=species, history=history)
     return Resolution(resolver, resolver.resolve(called, own), table is not None)
