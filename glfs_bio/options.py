@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
+from os import PathLike
 from typing import Any, Literal
 
 from . import checks, codec
@@ -83,8 +84,8 @@ class Limits:
         tell, such as markers of missing cell types.  They replace the means of these genes in
         limits on totals.
     families : str or dict of str to list, default None
-        Gene families: column of ``.var``, missing for genes without a family, or lists of genes by
-        name.
+        Gene families: column of ``.var``, missing for genes without a family, lists of genes by
+        name, or a file of them (see :func:`~glfs_bio.io.read_markers`).
     per_family : int, default None
         Maximum number of genes of a family.
     per_type : int, default None
@@ -92,8 +93,9 @@ class Limits:
         marker of the type with its highest mean, if at least a quarter of its cells express the
         gene and its mean there is at least twice the mean in all other cells, compared as in
         scanpy, after ``expm1``.
-    markers : dict of str to list, default None
-        Markers of each cell type, as lists of genes by type.
+    markers : str or dict of str to list, default None
+        Markers of each cell type: lists of genes by type, or a file of them (see
+        :func:`~glfs_bio.io.read_markers`).
     together : list of list of str, default None
         Genes to select all or none, such as ligand and receptor.  Lists that share a gene are
         merged.
@@ -136,7 +138,7 @@ class Limits:
     families: str | Mapping[str, Collection[str]] | None = None
     per_family: int | None = None
     per_type: int | None = None
-    markers: Mapping[str, Collection[str]] | None = None
+    markers: str | Mapping[str, Collection[str]] | None = None
     together: Collection[Collection[str]] | None = None
     priority: str | Mapping[str, float] | None = None
     groupby: str | None = None
@@ -162,11 +164,14 @@ class Limits:
         checks.texts(or_none=True, groupby=self.groupby, counts_layer=self.counts_layer)
         if self.budget is not None:
             checks.number("budget", self.budget)
-        _names_or_mapping("families", self.families)
-        _names_or_mapping("priority", self.priority)
-        for name in ("markers", "expected_counts"):
-            if getattr(self, name) is not None:
-                _mapping(name, getattr(self, name))
+        for name in ("families", "markers"):
+            if isinstance(value := getattr(self, name), PathLike):
+                object.__setattr__(self, name, str(value))
+        _names_or_mapping("families", self.families, f"a column of {VAR} or of a file")
+        _names_or_mapping("markers", self.markers, "a file")
+        _names_or_mapping("priority", self.priority, f"a column of {VAR}")
+        if self.expected_counts is not None:
+            _mapping("expected_counts", self.expected_counts)
         for name in ("families", "markers"):
             if isinstance(value := getattr(self, name), Mapping):
                 _check_lists(name, value)
@@ -311,8 +316,8 @@ class Platform:
         Maximum off-target share of a gene.
     codebook : DataFrame, str or dict of str to str, default None
         Codeword of each gene: a table of genes and bits of 0 and 1, texts such as ``"0110"`` by
-        gene, or the name of a codebook file of MERSCOPE.  Only genes with a codeword can be
-        ordered.
+        gene, or the name of a codebook file (see :func:`~glfs_bio.io.read_panel`).  Only genes with
+        a codeword can be ordered.
 
     See Also
     --------
@@ -604,11 +609,11 @@ class Request:
         return cls(**found, structure=structure)
 
 
-def _names_or_mapping(name: str, value: object) -> None:
+def _names_or_mapping(name: str, value: object, what: str) -> None:
     if value is None or (isinstance(value, str) and value):
         return
     if not isinstance(value, Mapping):
-        raise InvalidType(name, value, f"must be the name of a column of {VAR}, or a {MAPPING}")
+        raise InvalidType(name, value, f"must be the name of {what}, or a {MAPPING}")
     _mapping(name, value)
 
 

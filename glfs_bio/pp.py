@@ -347,6 +347,8 @@ def panel_of(
     asked = request if recorded is None else recorded
     if asked.platform is not None:
         asked = replace(asked, platform=platforms.recorded(asked.platform, frame, key))
+    if asked.limits is not None:
+        asked = replace(asked, limits=constraints.with_lists(adata, asked.limits))
     missing = {"missing": codec.storable(candidates.missing)} if candidates.missing else {}
     return frame, results.selected(panel, asked, **missing)
 

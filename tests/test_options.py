@@ -38,7 +38,7 @@ from glfs_bio.options import Limits, Platform, Preserve, Request
         ({"markers": {"B": ["x"]}}, InvalidValue, "markers"),
         ({"markers": {"B": "x"}, "per_type": 1}, InvalidType, "markers"),
         ({"markers": {"B": []}, "per_type": 1}, InvalidValue, "markers"),
-        ({"markers": "x", "per_type": 1}, InvalidType, "markers"),
+        ({"markers": 3, "per_type": 1}, InvalidType, "markers"),
         ({"families": "family"}, InvalidValue, "families"),
         ({"per_family": 2}, InvalidValue, "per_family"),
         ({"families": 3, "per_family": 2}, InvalidType, "families"),

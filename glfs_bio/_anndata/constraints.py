@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,10 +15,21 @@ from scipy.sparse.csgraph import connected_components
 
 from ..criterion.platform import Detection
 from ..data.matrix import RowMatrix, no_rows
-from ..errors import NO_VALUE, OBS, InvalidValue, Message, NotFound, arg, listed, shown
+from ..errors import (
+    NO_VALUE,
+    OBS,
+    InvalidValue,
+    Message,
+    NotFound,
+    arg,
+    listed,
+    naming,
+    shown,
+)
 from ..options import Limits
 from ..solvers.constraints import BROKEN, Row, Rows, check
 from ..vendors.forecast import loads
+from ..vendors.markers import read_markers
 from . import columns, read
 from .names import Lookup
 
@@ -125,6 +137,7 @@ def rows(
         return None
     if limits == Limits():
         return None
+    limits = with_lists(adata, limits)
     may = np.ones(adata.n_vars, dtype=bool) if allowed is None else allowed
     genes = Lookup(adata, symbols)
     priority = _priority(genes, limits, may)
@@ -145,6 +158,19 @@ def rows(
             found += _per_type(markers, limits.per_type)
     groups = None if limits.together is None else _together(genes, limits.together)
     return Rows.of(found, adata.n_vars, priority, budget=limits.budget is not None, groups=groups)
+
+
+def with_lists(adata: AnnData, limits: Limits) -> Limits:
+    """The same limits with lists of genes in place of the names of their files."""
+    names: dict[str, Any] = {"families": limits.families, "markers": limits.markers}
+    found: dict[str, Any] = {}
+    for argument, name in names.items():
+        if not isinstance(name, str):
+            continue
+        if argument == "markers" or (name not in adata.var and Path(name).suffix):
+            with naming(path=argument):
+                found[argument] = read_markers(name)
+    return replace(limits, **found)
 
 
 def narrowed(adata: AnnData, genes: Candidates, rows: Rows, n_genes: int | None) -> Candidates:
@@ -292,7 +318,7 @@ def _families(genes: Lookup, limits: Limits) -> Iterator[Row]:
 
 
 def _markers_given(genes: Lookup, limits: Limits) -> Iterator[Row]:
-    if limits.markers is not None and limits.per_type is not None:
+    if isinstance(limits.markers, Mapping) and limits.per_type is not None:
         yield from _per_type(_listed(genes, limits.markers, "markers"), limits.per_type)
 
 

@@ -163,15 +163,14 @@ def _pair(word: str, argument: str, allowed: str) -> tuple[str, float]:
     return name, value
 
 
-def _file_of_lists(text: str, _: str) -> dict[str, list[str]]:
-    from ..vendors.sheets import read_gmt
+def _lists(text: str, _: str) -> str | dict[str, list[str]]:
+    """Return the name of a column, or lists out of a file, with or without ``@``."""
+    from ..vendors.forms import ENDINGS
+    from ..vendors.markers import read_markers
+    from ..vendors.sheets import ending
 
-    return read_gmt(text)
-
-
-def _lists(text: str, argument: str) -> str | dict[str, list[str]]:
-    """Return the name of a column, or lists out of a file."""
-    return _file_of_lists(text, argument) if text.lower().endswith(".gmt") else text
+    name = text.removeprefix("@")
+    return read_markers(name) if name != text or ending(Path(name)) in ENDINGS else text
 
 
 def preserve(words: list[str], argument: str) -> Any:
@@ -207,7 +206,9 @@ def _efficiency(text: str, _: str) -> Any:
 
 
 _NUMBERS = "Numbers by name: NAME=NUMBER; may be repeated."
-_PANEL = "A file: .txt, .csv, .tsv, .gmt, .xlsx; names: with commas between them, as CD3D,LYZ."
+_PANEL = (
+    "A file: .txt, .csv, .tsv, .gmt, .xlsx, .json; names: with commas between them, as CD3D,LYZ."
+)
 #: Parameters by their names, or else types, that the shell writes in its own way.
 AS = {
     "panel": As(str, panel, _PANEL),
@@ -230,7 +231,7 @@ AS = {
     "float | str | Mapping[str, float]": As(str, number_or_name),
     "orderable": As(str),
     "efficiency": As(str, _efficiency, "Cells: an .h5ad or .zarr file; a table: .csv or .tsv."),
-    "codebook": As(str, help="A .csv file."),
+    "codebook": As(str, help="A file, such as .csv or .xlsx."),
     "Collection[Collection[str]]": As(
         list[str],
         lambda words, _: [names(word) for word in words],
@@ -239,6 +240,7 @@ AS = {
     "Mapping[str, float]": As(list[str], _numbers, _NUMBERS),
     "float | Mapping[str, float]": As(list[str], _numbers, _NUMBERS),
     "str | Mapping[str, float]": As(list[str], _texts, _NUMBERS),
-    "Mapping[str, Collection[str]]": As(str, _file_of_lists, "Lists: a .gmt file."),
-    "str | Mapping[str, Collection[str]]": As(str, _lists, "Lists: a .gmt file."),
+    "str | Mapping[str, Collection[str]]": As(
+        str, _lists, "Lists: a file, .csv, .tsv, .txt, .xlsx, .gmt or .json."
+    ),
 }

@@ -5,7 +5,8 @@ from __future__ import annotations
 from .._anndata.classifier_file import read_classifier, write_classifier
 from .._files import check_target, replacing
 from ..vendors.forms import PanelFile, read_panel
-from ..vendors.names import read_genes
+from ..vendors.genes import read_genes
+from ..vendors.markers import read_markers
 from ..vendors.sheets import read_gmt
 from ._lists import write_gene_list, write_gmt, write_rnk
 from ._order import write_order, write_reference
@@ -19,6 +20,7 @@ __all__ = [
     "read_classifier",
     "read_genes",
     "read_gmt",
+    "read_markers",
     "read_panel",
     "replacing",
     "write_classifier",

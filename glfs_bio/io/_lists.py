@@ -304,11 +304,12 @@ def write_gmt(
             field
             for field in fields
             if not field.strip() or field != field.strip() or not field.isprintable()
-        ]:
+        ] or [gene for gene in named if not sheets.comes_back(gene)]:
             raise InvalidValue(
                 argument,
                 name,
-                f"has the name {wrong[0]!r}, which is empty, or has blanks around it, or a tab",
+                f"has the name {wrong[0]!r}, which is empty, has blanks around it or a tab, or is "
+                "several names to who reads it",
                 "rename it",
             )
         lines[name] = "\t".join(fields)

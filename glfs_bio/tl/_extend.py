@@ -153,6 +153,8 @@ def extend_panel(
     if request.platform is not None:
         of_columns = platforms.recorded(request.platform, frame, key_added)
         request = replace(request, platform=of_columns)
+    if request.limits is not None:
+        request = replace(request, limits=constraints.with_lists(adata, request.limits))
     entry = results.selected(panel, request, method="glfs", objective="error", table=added)
     if found.named.absent:
         entry["absent"] = np.array(found.named.absent, dtype=object)

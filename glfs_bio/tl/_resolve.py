@@ -13,6 +13,7 @@ from .._anndata import read, results
 from .._docs import documented
 from ..errors import Message, listed, naming
 from ..vendors import names
+from ..vendors.genes import as_genes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -165,8 +166,8 @@ def resolved(
         own = [""] * adata.n_vars if own is None else own
         for row, gene_id in known.items():
             own[row] = gene_id
-    table = None if genes is None else names.as_genes(genes, "genes")
-    history = None if nomenclature is None else names.as_genes(nomenclature, "nomenclature")
+    table = None if genes is None else as_genes(genes, "genes")
+    history = None if nomenclature is None else as_genes(nomenclature, "nomenclature")
     asked = called if own is None else [*called, *own]
     resolver = names.Resolver.of(asked, table, species=species, history=history)
     return Resolution(resolver, resolver.resolve(called, own), table is not None)

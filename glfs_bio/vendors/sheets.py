@@ -1,38 +1,78 @@
-"""Tables, lists and gene sets in files of people and spreadsheets: their cells, as texts."""
+"""Tables, lists and gene sets in files of people and spreadsheets: their cells, as texts.
+
+One reader serves panels, tables of genes, gene sets and markers.  It finds out what separates the
+columns, where the header is, which column holds the genes, and what names are in a cell.
+"""
 
 from __future__ import annotations
 
+import bz2
 import csv
 import gzip
+import io
+import lzma
 import re
+import zipfile
 from contextlib import closing
 from datetime import date
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from .._extras import needs
 from .._files import existing, reading, replacing
-from ..errors import VAR, InvalidValue, arg
+from ..errors import NO_VALUE, VAR, InvalidValue, NotFound, arg, listed
+from . import names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
     from pathlib import Path
 
     import pandas as pd
 
-#: What the name of a packed file ends in.
-PACKED = ".gz"
+#: What the name of a packed file ends in, and what opens it.
+PACKED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 #: Endings of tables in texts, and what separates their columns.
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
+WORKBOOKS = (".xlsx", ".xlsm")
+#: Endings of lists and tables of names.
+LISTS = (".txt", *SEPARATORS, *WORKBOOKS)
 #: What begins a formula in a spreadsheet.
 FORMULA = ("=", "+", "-", "@")
 #: What columns of genes are headed, as :func:`plain` has it: names before ids.
 SYMBOL_HEADS = (
     *("genesymbol", "symbol", "approvedsymbol", "hgncsymbol", "mgisymbol", "markersymbol"),
-    *("genename", "gene", "name", "displayname", "feature", "featurename", "target", "targetgene"),
+    *("officialgenesymbol", "officialsymbol", "hugosymbol", "vizgengene", "genesymbolmore1"),
+    *("genename", "externalgenename", "associatedgenename", "geneshortname", "gene", "name"),
+    *("displayname", "feature", "featurename", "target", "targetgene", "targetname"),
+    *("markergene", "marker", "cellmarker"),
 )
-ID_HEADS = ("ensemblgeneid", "ensemblid", "ensembl", "geneid")
+ID_HEADS = (
+    *("ensemblgeneid", "ensemblid", "ensembleid", "ensembl", "genestableid"),
+    *("genestableidversion", "flybaseid", "wormbaseid", "tairid", "locu", "zfinid", "mgiid"),
+    *("geneid", "geneaccession", "accession", "entrezgeneid", "entrezid", "entrez", "ncbigeneid"),
+    "id",
+)
+PROBE_HEADS = (
+    *("numprobeset", "probeset", "nprobeset", "probecount", "nprobe", "numprobe", "probe"),
+    "targetregion",
+)
+#: What a column of row names is headed, or one of row numbers.
+_ROW_HEADS = ("", "index", "unnamed0", "row", "rowname")
+_NUMBER_HEADS = (*_ROW_HEADS, "no", "nr", *ID_HEADS)
 #: Of a cell of a sheet: a formula, and what came of one that cannot be computed.
 _COMPUTED = {"f": "a formula", "e": "an error of a formula"}
+#: Characters that are not seen, and blanks that are none of a keyboard.
+_UNSEEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
+_BLANK = re.compile(r"[^\S \t\r\n]")
+_QUOTES = {'"': '"', "'": "'", "“": "”", "„": "“", "‘": "’", "«": "»"}
+#: Lines of a text that say what separates its columns, and rows that a header is looked for in.
+_SAMPLE, _TOP = 60, 25
+#: A comment behind a name of a list.
+_IN_LINE = re.compile(r"[ \t]+#.*")
+_BETWEEN_IDS = re.compile(r"[,;|\s/]+")
+#: Separates nothing.
+_NOTHING = "\x1f"
 
 
 class NoName(NamedTuple):
@@ -45,45 +85,168 @@ class NoName(NamedTuple):
 Cell = str | NoName
 
 
+class Sheet(NamedTuple):
+    """A table: what its columns are headed, its rows, and the rows above the header.
+
+    A column without a head has ``""``; a table that has no header has heads of no column.
+    """
+
+    heads: list[str]
+    rows: list[list[Cell]]
+    above: list[list[Cell]]
+
+    @property
+    def plain(self) -> list[str]:
+        """Header as :func:`plain` has it."""
+        return [plain(head) for head in self.heads]
+
+    def column(self, place: int) -> list[Cell]:
+        """Return the cells of a column, ``""`` where a row is too short."""
+        return [row[place] if place < len(row) else "" for row in self.rows]
+
+
+class Genes(NamedTuple):
+    """A table, and which columns of it hold the names of the genes, and ids; None: none does."""
+
+    sheet: Sheet
+    gene: int
+    id: int | None
+
+
 def ending(path: Path) -> str:
     """Return the ending that says what a file holds, packed or not, in lower case."""
-    inner = path.with_suffix("") if path.suffix.lower() == PACKED else path
+    inner = path.with_suffix("") if path.suffix.lower() in PACKED else path
     return inner.suffix.lower()
 
 
 def opened(path: Path) -> IO[str]:
     """Open the text of a file, packed or not, which may be longer than memory."""
-    if path.suffix.lower() == PACKED:
-        return gzip.open(path, "rt", encoding="utf-8-sig")
-    return path.open(encoding="utf-8-sig")
+    found: IO[str] = PACKED.get(path.suffix.lower(), open)(path, "rt", encoding="utf-8-sig")
+    return found
 
 
 def text(path: Path) -> str:
-    """Return the text of a file, packed or not."""
-    with reading(path, "UTF-8 text"), opened(path) as file:
-        return file.read()
+    """Return the text of a file, packed or not, in lines, without characters that are not seen."""
+    with reading(path, "text"):
+        with PACKED.get(path.suffix.lower(), open)(path, "rb") as file:
+            content: bytes = file.read()
+        utf16 = content[:2] in (b"\xff\xfe", b"\xfe\xff") and re.search(b"\n\0|\0\n", content)
+        try:
+            found = content.decode("utf-16" if utf16 else "utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise InvalidValue(
+                "path", str(path), f"is no UTF-8 text ({error})", "save it as a text in UTF-8"
+            ) from error
+    return _seen(found.replace("\r\n", "\n").replace("\r", "\n"))
 
 
-def table(path: Path) -> list[list[Cell]]:
-    """Return the rows of a table with commas, semicolons or tabs, without comments."""
-    lines = [line for line in text(path).splitlines() if line.strip() and line[0] != "#"]
-    if not lines:
-        return []
-    separator = "\t" if ending(path) == ".tsv" else max(",;\t", key=lines[0].count)
+def _seen(found: str) -> str:
+    return found if found.isascii() else _BLANK.sub(" ", _UNSEEN.sub("", found))
+
+
+def rows(path: Path) -> list[list[Cell]]:
+    """Return the rows of a list or table in a text, without comments and empty rows."""
+    content = re.sub(r"\Asep=.\n", "", text(path))
+    comment, content = _without_comments(content)
     with reading(path, ending(path)):
-        return [list(row) for row in csv.reader(lines, delimiter=separator)]
+        separator = _separator(content, ending(path))
+        if separator == _NOTHING:
+            content = _IN_LINE.sub("", content)
+        found = _split(content, separator)
+        headed = _split(comment, separator)
+        if found and headed and len(headed[0]) == len(found[0]) > 1 and _n_heads(headed[0]):
+            found = headed + found
+    return found
 
 
-def sheets(path: Path) -> dict[str, list[list[Cell]]]:
-    """Return the rows of every sheet of a workbook."""
+def _without_comments(content: str) -> tuple[str, str]:
+    """The last comment above a table, which may be its header, and the text without comments."""
+    if "#" not in content:
+        return "", content
+    above = re.match(r"(?:#.*\n|\s+)*", content)
+    comments = re.findall(r"#.*", above[0]) if above else []
+    return (comments[-1][1:] if comments else ""), re.sub(r"(?m)^#.*$", "", content)
+
+
+def _split(content: str, separator: str) -> list[list[Cell]]:
+    """Cells of a text; quotes that are not in pairs are characters."""
+    in_pairs = content.count('"') % 2 == 0
+    lines = csv.reader(
+        io.StringIO(content, newline=""),
+        delimiter=separator,
+        skipinitialspace=True,
+        quoting=csv.QUOTE_MINIMAL if in_pairs else csv.QUOTE_NONE,
+    )
+    return [row for row in lines if any(row)]  # type: ignore[misc]
+
+
+def _separator(content: str, suffix: str) -> str:
+    """What separates the columns of a text."""
+    lines = content.split("\n", _SAMPLE)
+    sample = "\n".join(lines[:_SAMPLE])
+    if suffix == ".txt":
+        sample = _IN_LINE.sub("", sample)
+    found = {one: _split(sample, one) for one in ("\t", ",", ";", "|") if one in sample}
+    wide = {one: sum(len(row) > 1 for row in cells) for one, cells in found.items()}
+    if suffix == ".tsv" and "\t" in found:
+        return "\t"
+    for one in sorted(found, key=lambda one: (-wide[one], -lines[0].count(one))):
+        first, *rest = found[one] or [[""]]
+        by_r = _is_shifted(first, rest)
+        if len(first) == 1 and _n_heads(first) and not by_r:
+            return _NOTHING  # one column, of lists
+        headed = any(len(row) > 1 and _n_heads(row) for row in found[one][:_TOP])
+        mostly = 2 * wide[one] > len(rest) and (suffix != ".txt" or one == "\t")
+        if headed or by_r or (mostly and one != "|"):
+            return one
+    first, *rest = _split(sample, " ") or [[""]]
+    widths = {len(row) for row in rest}
+    if _is_shifted(first, rest) or (widths == {len(first)} != {1}):  # write.table of R
+        return " " if _n_heads(first) or _counts(rest, 0) else _NOTHING
+    return _NOTHING
+
+
+def _is_shifted(header: Sequence[Cell], below: Sequence[Sequence[Cell]]) -> bool:
+    """Whether R wrote a header, which has no head of the row names.
+
+    Where that leaves one head, the row names are numbers, or else it is a header of lists.
+    """
+    shifted = any(row[-1] for row in below)  # and not a separator behind the last column
+    shifted = shifted and all(len(row) == len(header) + 1 for row in below)
+    return shifted and (len(header) > 1 or _counts(below, 0))
+
+
+def _counts(below: Sequence[Sequence[Cell]], place: int) -> bool:
+    """Whether a column has the numbers of its rows, from 0 or 1."""
+    cells = [row[place] if place < len(row) else "" for row in below]
+    if not cells or cells[0] not in ("0", "1"):
+        return False
+    return cells == [str(number) for number in range(int(cells[0]), len(cells) + int(cells[0]))]
+
+
+def sheets(path: Path) -> tuple[dict[str, list[list[Cell]]], set[str]]:
+    """Return the rows of every sheet of a workbook, and which sheets are hidden."""
     needs("An .xlsx file", "openpyxl")
     import openpyxl  # type: ignore[import-untyped]
 
+    with reading(path, ".xlsx"), zipfile.ZipFile(path) as parts:
+        books = [name for name in parts.namelist() if name.endswith("workbook.xml")]
+        if any(b"purl.oclc.org/ooxml" in parts.read(name) for name in books):
+            raise InvalidValue(
+                "path",
+                str(path),
+                "is a workbook in Strict Open XML",
+                "save it as Excel Workbook (.xlsx), not Strict Open XML",
+            )
     with reading(path, ".xlsx"), closing(openpyxl.load_workbook(path, read_only=True)) as book:
-        return {
-            page.title: [[_cell(cell) for cell in row] for row in page.iter_rows()]
-            for page in book.worksheets
-        }
+        found = {}
+        for page in book.worksheets:
+            page.reset_dimensions()  # which other programs state wrongly
+            cells = [[_cell(cell) for cell in row] for row in page.iter_rows()]
+            width = max(map(len, cells), default=0)
+            found[page.title] = [row + [""] * (width - len(row)) for row in cells if any(row)]
+        hidden = {page.title for page in book.worksheets if page.sheet_state != "visible"}
+    return found, hidden
 
 
 def _cell(cell: Any) -> Cell:
@@ -93,14 +256,34 @@ def _cell(cell: Any) -> Cell:
         return NoName(
             f"{_COMPUTED[cell.data_type]} ({cell.value})", "copy the names, and paste their values"
         )
-    if isinstance(cell.value, date):
-        return f"{cell.value:%Y-%m-%d}"
-    return str(cell.value)
+    return _seen(written(cell.value))
 
 
-def heads(row: Sequence[Cell]) -> list[str]:
-    """Return the texts of a header."""
-    return ["" if isinstance(cell, NoName) else cell.strip() for cell in row]
+def written(value: Any) -> str:
+    """Return a value of a sheet or a table as people see it."""
+    if isinstance(value, bool | np.bool_):
+        return str(value).upper()
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
+    return f"{value:%Y-%m-%d}" if isinstance(value, date) else str(value)
+
+
+def of_frame(frame: pd.DataFrame) -> list[list[Cell]]:
+    """Return the rows of a table of pandas, with its index and its header."""
+    head = "" if frame.index.name is None else str(frame.index.name)
+    cells = frame.astype(object).where(frame.notna(), "").to_numpy()
+    found: list[list[Cell]] = [[head, *map(str, frame.columns)]]
+    for name, row in zip(frame.index, cells, strict=True):
+        found.append([written(name), *map(written, row)])
+    return found
+
+
+def clean(cell: str) -> str:
+    """Return a cell without blanks and quotes around it."""
+    cell = cell.strip()
+    if cell[:1] in _QUOTES and len(cell) > 1 and _QUOTES[cell[0]] == cell[-1]:
+        return cell[1:-1].strip()
+    return cell
 
 
 def plain(head: str) -> str:
@@ -117,6 +300,269 @@ def place(heads: Sequence[str], known: Iterable[str]) -> int | None:
     """Return which column is headed by the first of `known` that heads one; None: none is."""
     found = [plain(head) for head in heads]
     return next((found.index(head) for head in known if head in found), None)
+
+
+def _n_heads(row: Sequence[Cell]) -> int:
+    return sum(map(is_head, texts(row)))
+
+
+def headed(
+    cells: list[list[Cell]],
+    column: str | None = None,
+    heads: Collection[str] = (*SYMBOL_HEADS, *ID_HEADS),
+) -> Sheet:
+    """Return a table by its header: the first row that has `column`, or else most of the `heads`.
+
+    Without such a row it is the first, unless there is one column.
+    """
+    at = _header(cells, column, heads)
+    if at is None and (not cells or len(_filled(cells)) < 2):
+        return Sheet([], cells, [])
+    first, body = cells[at or 0], cells[(at or 0) + 1 :]
+    found = Sheet(texts(first), [row for row in body if row != first], cells[: at or 0])
+    if not _is_shifted(first, body):
+        return found
+    shifted = found._replace(heads=["", *found.heads])
+    gene = place(found.heads, SYMBOL_HEADS)
+    if gene is not None and _are_genes(found, gene) and not _are_genes(shifted, gene + 1):
+        return found  # the last column has no head
+    return shifted
+
+
+def _header(
+    cells: list[list[Cell]],
+    column: str | None,
+    heads: Collection[str] = (*SYMBOL_HEADS, *ID_HEADS),
+) -> int | None:
+    """The place of the row that has `column`; else of the one with most of the `heads`."""
+    top = [texts(row) for row in cells[:_TOP]]
+    if column is not None:
+        return next((at for at, row in enumerate(top) if column in row), None)
+    n_heads = {at: sum(plain(cell) in heads for cell in row) for at, row in enumerate(top)}
+    found = [at for at, n in n_heads.items() if n]
+    fitting = [at for at in found if _fits(top, cells, at)] or found
+    best = [at for at in fitting if n_heads[at] == n_heads[max(fitting, key=n_heads.__getitem__)]]
+    if len(best) > 1 and len(top[best[0]]) > 1:  # what a title heads is no gene
+        best = [at for at in best if _heads_a_gene(top, at)] or best
+    return best[0] if best else None
+
+
+def _fits(top: list[list[str]], cells: list[list[Cell]], at: int) -> bool:
+    """Whether a row heads what is below: it is not shorter, as titles are, and has few numbers."""
+    below = cells[at + 1 : at + 1 + _SAMPLE]
+    width = max((place for place, head in enumerate(top[at]) if head), default=-1) + 1
+    wider = any(any(row[width:]) for row in below)
+    if not below or (wider and not _is_shifted(cells[at], below)):
+        return False
+    return 2 * sum(map(is_real, top[at])) < width
+
+
+def _heads_a_gene(top: list[list[str]], at: int) -> bool:
+    heads, below = top[at], [*top, []][at + 1]
+    where = [place for place, head in enumerate(heads[: len(below)]) if is_head(head)]
+    return any(names.is_known(below[place]) or names.is_id(below[place]) for place in where)
+
+
+def is_real(text: str) -> bool:
+    """Whether a text is a real number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _filled(cells: list[list[Cell]]) -> list[int]:
+    """Columns that hold anything."""
+    width = max(map(len, cells), default=0)
+    return [
+        place
+        for place in range(width)
+        if any(place < len(row) and row[place] and row[place] != " " for row in cells)
+    ]
+
+
+def genes(source: object, cells: list[list[Cell]], column: str | None = None) -> Genes:
+    """Return where a table has its genes.
+
+    In the `column`; else in the first with a head of names, else of ids; else in the only column;
+    else in the row names of R or pandas.  Numbers of rows are no genes.
+    """
+    sheet = headed(cells, column)
+    if column is not None:
+        if column not in sheet.heads:
+            raise NotFound("column", column, f"is not in {source}", f"it has {listed(sheet.heads)}")
+        return Genes(sheet, sheet.heads.index(column), None)
+    numbered = {
+        place
+        for place, head in enumerate(sheet.plain)
+        if head in _NUMBER_HEADS and _counts(sheet.rows, place)
+    }
+    known = ["" if place in numbered else head for place, head in enumerate(sheet.heads)]
+    symbol, own = place(known, SYMBOL_HEADS), place(known, ID_HEADS)
+    named = bool(sheet.heads) and sheet.plain[0] in _ROW_HEADS
+    named = named and not all(map(names.is_number, texts(sheet.column(0)[:_SAMPLE])))
+    if symbol is not None:
+        by_id = own is None and named and all(map(names.is_id, texts(sheet.column(0)[:_SAMPLE])))
+        return Genes(sheet, symbol, 0 if by_id else own)
+    if own is not None:
+        return Genes(sheet, 0 if named else own, own)
+    return _without_heads(source, cells, sheet, numbered)
+
+
+def _without_heads(
+    source: object, cells: list[list[Cell]], sheet: Sheet, numbered: set[int]
+) -> Genes:
+    """The same for a table of which no column has a head that is known."""
+    filled = [place for place in _filled(sheet.rows) if place not in numbered]
+    bare = Sheet([], cells, [])
+    if not sheet.heads:
+        only = filled[0] if filled else 0
+        first, *others = texts(bare.column(only)[:_SAMPLE]) or [""]
+        names_below = [name for other in others for name in names.several(other)]
+        words = re.split(r"[\s,;|/]+", first)
+        has_head = bool(first) and not (len(words) > 1 and names.are_names(words))
+        has_head = has_head and names.are_headed([first, *names_below])
+        return Genes(bare._replace(rows=cells[has_head:]), only, None)
+    if numbered and len(filled) == 1:
+        return Genes(sheet, filled[0], None)
+    if len(_filled(cells)) > 1 and (
+        "Gene Expression" in texts(cells[0])[2:]
+        or all(names.is_id(text) for text in texts(bare.column(0)[:_SAMPLE]))
+    ):
+        return Genes(bare, 1, 0)  # features of 10x Genomics
+    if sheet.plain[0] in _ROW_HEADS and 0 not in numbered:
+        numbers = all(names.is_number(text) for text in texts(sheet.column(0)))
+        named = [place for place in filled if _are_genes(sheet, place)] if numbers else []
+        if len(named) < 2:  # else numbers of rows of which some were left out
+            return Genes(sheet, named[0] if named else 0, None)
+    every = [text for row in cells for text in texts(row) if text]
+    if names.are_present(every):
+        return Genes(bare._replace(rows=[[text] for text in every]), 0, None)
+    raise InvalidValue(
+        "path",
+        source,
+        f"has {len(sheet.heads)} columns, and none is headed gene or symbol",
+        f"name one of {listed(head for head in sheet.heads if head)} with {arg('column')}",
+    )
+
+
+def texts(cells: Iterable[Cell]) -> list[str]:
+    """Return cells as texts, ``""`` for what is no name."""
+    return [clean(cell) if isinstance(cell, str) else "" for cell in cells]
+
+
+def _are_genes(sheet: Sheet, place: int) -> bool:
+    """Whether nearly all cells of a column are known names."""
+    return names.are_names([text for text in texts(sheet.column(place)[:_SAMPLE]) if text])
+
+
+def table(path: Path, sheet: str | None = None, column: str | None = None) -> list[list[Cell]]:
+    """Return the rows of a list or table; of a workbook those of a sheet.
+
+    Without a name it is the first that has genes: a header of them, or one column; of several the
+    first whose genes are known, if there is one.  Hidden sheets are looked at where no other holds
+    anything.
+    """
+    if ending(path) not in WORKBOOKS:
+        return rows(path)
+    book, hidden = sheets(path)
+    if sheet is not None:
+        if sheet not in book:
+            raise NotFound("sheet", sheet, f"is not in {path}", f"it has {listed(book)}")
+        return book[sheet]
+    filled = {name: cells for name, cells in book.items() if cells}
+    seen = {name: cells for name, cells in filled.items() if name not in hidden} or filled
+    if len(seen) < 2:
+        return next(iter(seen.values()), [])
+    fitting = [
+        cells
+        for cells in seen.values()
+        if _header(cells, column) is not None or (column is None and len(_filled(cells)) == 1)
+    ]
+    if not fitting and column is not None:
+        return next(iter(seen.values()))
+    if not fitting:
+        raise InvalidValue(
+            "path",
+            str(path),
+            "has several sheets, and none has a column headed gene or symbol",
+            f"name one of {listed(seen)} with {arg('sheet')}",
+        )
+    if len(fitting) == 1 or column is not None:
+        return fitting[0]
+    fitting.sort(key=lambda cells: _header(cells, None) is None)  # else notes, in one column
+    found = (genes(NO_VALUE, cells) for cells in fitting)
+    known = (_are_genes(one.sheet, one.gene) for one in found)
+    return next((cells for cells, are in zip(fitting, known, strict=True) if are), fitting[0])
+
+
+def name_of(source: object, cell: Cell) -> str:
+    """Return the text of a cell, which may be empty; formulas are refused."""
+    if isinstance(cell, NoName):
+        raise InvalidValue("path", source, f"has among the genes {cell.what}", cell.advice)
+    return clean(cell)
+
+
+def names_of(source: object, cell: Cell) -> list[str]:
+    """Return the names that a cell holds, as :func:`.names.several` says; none: it is empty."""
+    found = name_of(source, cell)
+    if not found:
+        return []
+    several = [clean(name) for name in names.several(found)]
+    if not several:
+        raise InvalidValue(
+            "path",
+            source,
+            f"has {' '.join(found.split())[:60]!r} in a cell, which may be one name or several",
+            "write one name in a cell, or commas between them",
+        )
+    return several
+
+
+def one_name_a_row(source: object, table: pd.DataFrame, column: str) -> pd.DataFrame:
+    """Return a table with a row per name of a cell, which has an id of its own if there are."""
+    cells = list(table[column])
+    every = texts(cells)
+    several = {
+        at: names_of(source, cell)
+        for at, cell in enumerate(cells)
+        if isinstance(cell, NoName) or names.may_be_several(every[at])
+    }
+    for at, found in several.items():
+        if len(found) == 1:
+            every[at] = found[0]
+    if all(len(found) == 1 for found in several.values()):
+        return table.assign(**{column: every})
+    lists = [several.get(at, [name]) for at, name in enumerate(every)]
+    longer = table.loc[table.index.repeat([len(found) for found in lists])]
+    longer = longer.assign(**{column: [name for found in lists for name in found]})
+    if "id" in table:
+        ids = [_BETWEEN_IDS.split(text) for text in table["id"]]
+        longer["id"] = [
+            one
+            for found, own in zip(lists, ids, strict=True)
+            for one in (own if len(own) == len(found) else [""] * len(found))
+        ]
+    return longer.reset_index(drop=True)
+
+
+def check_read(source: object, found: Sequence[str]) -> None:
+    """Refuse dates, and numbers among names, which spreadsheets have made of names."""
+    damaged = [name for name in found if names.dates(name)]
+    numbers = [name for name in found if names.is_number(name)]
+    if 2 * len(numbers) < len(found):  # else the names are numbers, as those of NCBI
+        damaged += numbers
+    if not damaged:
+        return
+    meant = {name: " or ".join(names.meant_by_date(name)) for name in damaged}
+    raise InvalidValue(
+        "path",
+        source,
+        "has among the genes dates or numbers, as spreadsheets make of names: "
+        f"{listed(f'{name} for {was}' if was else name for name, was in meant.items())}",
+        "write the names again, in cells formatted as text",
+    )
 
 
 def write(frame: pd.DataFrame, path: Path, *, overwrite: bool, sheet: str = "Sheet1") -> None:
@@ -142,9 +588,10 @@ def without_formula(value: Any) -> Any:
     return f"'{value}" if len(value) > 1 and value.startswith(FORMULA) else value
 
 
-def check_names(names: Iterable[str], path: Path) -> None:
+def check_names(given: Iterable[str], path: Path) -> None:
     """Refuse names of genes that would not be the same once they are read again."""
-    for number, name in enumerate(names):
+    every = list(given)
+    for number, name in enumerate(every):
         fault = None
         if not name or name != name.strip():
             fault = "is empty, or has blanks around it"
@@ -154,8 +601,10 @@ def check_names(names: Iterable[str], path: Path) -> None:
             fault = "is a comment to who reads it"
         elif name.startswith(FORMULA) and path.suffix.lower() in (".csv", ".tsv", ".xlsx"):
             fault = "is a formula in a spreadsheet"
-        elif number == 0 and path.suffix.lower() == ".txt" and is_head(name):
-            fault = "is the header of a list"
+        elif not comes_back(name):
+            fault = "is quoted, or is several names, to who reads it"
+        elif number == 0 and path.suffix.lower() == ".txt" and _is_header(every):
+            fault = "is the header of a list to who reads it"
         if fault is not None:
             raise InvalidValue(
                 "path",
@@ -165,13 +614,23 @@ def check_names(names: Iterable[str], path: Path) -> None:
             )
 
 
+def comes_back(name: str) -> bool:
+    """Whether a name is the same once it is read again, or refused: not quoted, not several."""
+    return clean(name) == name and name[0] not in _QUOTES and names.several(name) in ([name], [])
+
+
+def _is_header(every: Sequence[str]) -> bool:
+    return is_head(every[0]) or names.are_headed(every[:_SAMPLE])
+
+
 def read_gmt(path: str | Path) -> dict[str, list[str]]:
     r"""Read gene sets from a GMT file.
 
     Parameters
     ----------
     path : str or path
-        Text file with one set per line: name, description and genes, separated by tabs.
+        Text file with one set per line: name, description and genes, separated by tabs.  A weight
+        after a gene, as in ``CD3D,1.0`` of Enrichr, is left out.
 
     Returns
     -------
@@ -194,12 +653,13 @@ def read_gmt(path: str | Path) -> dict[str, list[str]]:
     """
     path = existing(path)
     sets: dict[str, list[str]] = {}
-    for number, line in enumerate(text(path).splitlines(), start=1):
+    for number, line in enumerate(text(path).split("\n"), start=1):
         if not line.strip():
             continue
-        name, *fields = (field.strip() for field in line.split("\t"))
-        genes = [gene for gene in fields[1:] if gene]
-        if not name or not genes:
+        name, *fields = (clean(field) for field in line.split("\t"))
+        fields = [re.sub(r",\d+\.\d+$", "", field) for field in fields[1:]]
+        found = [gene for field in fields for gene in names_of(str(path), field)]
+        if not name or not found:
             raise InvalidValue(
                 "path",
                 str(path),
@@ -211,7 +671,7 @@ def read_gmt(path: str | Path) -> dict[str, list[str]]:
             raise InvalidValue(
                 "path", str(path), f"has two gene sets {name!r}, the second in line {number}"
             )
-        sets[name] = list(dict.fromkeys(genes))
+        sets[name] = list(dict.fromkeys(found))
     if not sets:
         raise InvalidValue("path", str(path), "holds no gene set")
     return sets

@@ -9,9 +9,10 @@ import pytest
 from refusals import refused
 from scipy import sparse
 
+from glfs_bio import pp
 from glfs_bio._anndata import constraints
 from glfs_bio._anndata.names import choose
-from glfs_bio.errors import InvalidType, InvalidValue, NotFound
+from glfs_bio.errors import FileMissing, InvalidType, InvalidValue, NotFound
 from glfs_bio.options import Limits
 
 TYPES = ["B", "NK/T", "mono"]
@@ -127,6 +128,28 @@ def test_names_that_are_absent_are_said_once(adata, caplog):
         constraints.rows(adata, Limits(priority={"CD8": 2.0}))
 
 
+def test_lists_out_of_files(adata, tmp_path):
+    table = tmp_path / "lists.csv"
+    table.write_text("type,gene\nx,g0\nx,g1\ny,g3\ny,g4\n")
+    lists = {"x": ["g0", "g1"], "y": ["g3", "g4"]}
+    for path in (table, str(table)):
+        asked = Limits(families=path, per_family=1, markers=path, per_type=1)
+        meant = Limits(families=lists, per_family=1, markers=lists, per_type=1)
+        assert constraints.with_lists(adata, asked) == meant
+        assert constraints.rows(adata, asked).names == constraints.rows(adata, meant).names
+    adata.var[str(table)] = "a column"
+    assert constraints.with_lists(adata, Limits(families=str(table), per_family=1)).families == str(
+        table
+    )
+
+
+def test_a_selection_keeps_lists_and_not_their_file(adata, tmp_path):
+    (tmp_path / "lists.csv").write_text("type,gene\nx,g0\n")
+    limits = Limits(markers=tmp_path / "lists.csv", per_type=1)
+    pp.select_genes(adata, 3, n_comps=5, limits=limits)
+    assert "g0" in adata.uns["glfs"]["params"]["limits"]["markers"]
+
+
 def test_markers_of_types(adata):
     found = constraints.rows(adata, Limits(per_type=2, groupby="kind"))
     for place, kind in enumerate(TYPES):
@@ -186,6 +209,8 @@ TOTAL = {"max_total_per_cell": 1}
         (Limits(**TOTAL, counts_layer="X"), InvalidValue, "counts_layer"),
         (Limits(per_type=1, groupby="type"), NotFound, "groupby"),
         (Limits(families="fam", per_family=1), NotFound, "families"),
+        (Limits(families="no.csv", per_family=1), FileMissing, "families"),
+        (Limits(markers="no.csv", per_type=1), FileMissing, "markers"),
         (Limits(priority="prio"), NotFound, "priority"),
         (
             Limits(max_total_per_type={"T": 1}, groupby="kind", counts_layer="counts"),

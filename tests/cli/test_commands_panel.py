@@ -254,6 +254,19 @@ def test_limits_by_type_and_family(run, cells, tmp_path):
     assert set(result.stdout.split()) == set(frame["gene"])
 
 
+@pytest.mark.parametrize("at", ["", "@"])
+def test_markers_and_families_out_of_tables(run, tmp_path, at):
+    (tmp_path / "m.csv").write_text("type,gene\nT,CD3D\nT,CD3E\nB,CD79A\n")
+    (tmp_path / "f.csv").write_text("T,B\nCD3D,CD79A\nCD3E,CD79B\n")
+    words = ("--markers", f"{at}m.csv", "--per-type", "1")
+    words += ("--families", f"{at}f.csv", "--per-family", "1")
+    result = run("select", "cells.h5ad", "--n-genes", "6", *words)
+    assert result.exit_code == 0, result.output
+    genes = set(result.stdout.split())
+    assert len(genes & {"CD3D", "CD3E"}) == 1
+    assert "CD79A" in genes
+
+
 def test_substitutes(run, cells):
     words = ("--replace", "CD3D,LYZ", "-n", "2", "--min-score", "0.3")
     result = run("substitutes", "cells.h5ad", "catalogue", *words, "--exclude", "CD3E")

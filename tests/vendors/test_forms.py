@@ -7,6 +7,8 @@ import datetime
 import gzip
 import json
 import pickle
+import re
+import zipfile
 
 import numpy as np
 import pandas as pd
@@ -336,6 +338,33 @@ def write(tmp_path):
 @pytest.mark.parametrize(
     ("name", "text"),
     [
+        ("table.txt", "gene\tn\nCD3D\t1\nMS4A1\t2\nNA\t3\n"),
+        ("commas.txt", "gene,n\nCD3D,1\nMS4A1,2\nNA,3\n"),
+        ("several.txt", "CD3D; MS4A1\nNA\n"),
+        ("r_quotes.txt", '"CD3D"\n"MS4A1"\n"NA"\n'),
+        ("other_quotes.txt", "'CD3D'\n“MS4A1”\nNA\n"),
+        ("unseen.txt", "\ufeffCD3D\u200b\n\u00a0MS4A1\u00a0\n\u2060NA\n"),
+        ("r_vector.csv", '"","x"\n"1","CD3D"\n"2","MS4A1"\n"3","NA"\n'),
+        ("r_vector.txt", '"x"\n"1" "CD3D"\n"2" "MS4A1"\n"3" "NA"\n'),
+        ("r_blanks.txt", '"gene" "type"\n"a" "CD3D" "T"\n"b" "MS4A1" "B"\n"c" "NA" "x y"\n'),
+        ("r_shift.csv", '"Gene","n"\n"1","CD3D",3\n"2","MS4A1",4\n"3","NA",5\n'),
+        ("r_shift.tsv", "n\tgene\na\t1\tCD3D\nb\t2\tMS4A1\nc\t3\tNA\n"),
+        ("behind.csv", "gene,n\nCD3D,1,\nMS4A1,2,\nNA,3,\n"),
+        ("unnamed_ids.csv", ",gene_ids,mine\n5,CD3D,x\n9,MS4A1,y\n12,NA,z\n"),
+        ("series.csv", ",0\n0,CD3D\n1,MS4A1\n2,NA\n"),
+        ("series_no_index.csv", "0\nCD3D\nMS4A1\nNA\n"),
+        ("index.csv", "index,mine\n1,CD3D\n2,MS4A1\n3,NA\n"),
+        ("numbered.csv", "ID,Gene name\n1,CD3D\n2,MS4A1\n3,NA\n"),
+        ("title.csv", "Panel of X,,\n,,\nGene,Note,n\nCD3D,a,1\nMS4A1,b,2\nNA,,\n"),
+        ("titles.csv", "Name,My panel\nSpecies,Human\nGene,Origin\nCD3D,a\nMS4A1,b\nNA,c\n"),
+        ("of_comment.tsv", "#made by X\n#gene\tscore\nCD3D\t1\nMS4A1\t2\nNA\t3\n"),
+        ("separator.csv", "sep=;\ngene;n\nCD3D;1\nMS4A1;2\nNA;3\n"),
+        ("old_mac.csv", "gene,n\rCD3D,1\rMS4A1,2\rNA,3\r"),
+        ("padded.csv", "CD3D,,\nMS4A1,,\nNA,,\n"),
+        ("chosen.csv", ",selection,rank\nCD3D,True,1\nLYZ,False,\nMS4A1,True,2\nNA,True,3\n"),
+        ("names.json", '["CD3D", "MS4A1", "NA"]'),
+        ("sets.json", '{"T": ["CD3D"], "B": "MS4A1", "x": ["MS4A1", "NA"]}'),
+        ("tabs.txt", "CD3D\t# T\nMS4A1\t# B\nNA\n"),
         ("list.txt", "CD3D\nMS4A1\nNA\n"),
         ("comments.txt", "# T and B\nCD3D  # T\n\n  MS4A1\nCD3D\n\nNA"),
         ("header.txt", "Gene Symbol\nCD3D\nMS4A1\nNA\n"),
@@ -359,7 +388,176 @@ def test_lists_and_tables(write, name, text):
     assert read_panel(str(path)) == NAMES
 
 
+KNOWN = ["CD3D", "CD3E", "MS4A1", "CD79A"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("one_line.csv", "CD3D,CD3E,MS4A1,CD79A\n"),
+        ("one_line.txt", "CD3D CD3E MS4A1 CD79A\n"),
+        ("lines.txt", "CD3D, CD3E\nMS4A1 | CD79A\n"),
+        ("lines.csv", "genes\nCD3D,CD3E\nMS4A1,CD79A\n"),
+        ("cells.csv", 'type,genes\nT,"CD3D,CD3E"\nB,MS4A1; CD79A\n'),
+        ("breaks.csv", 'type,genes\nT,"CD3D\nCD3E"\nB,"MS4A1\r\nCD79A"\n'),
+        ("cells.gmt", "T\tx\tCD3D,CD3E\nB\tx\tMS4A1,1.0\tCD79A,0.5\n"),
+        ("own_head.csv", "gene_panel_VZ142\nCD3D\nCD3E\nMS4A1\nCD79A\n"),
+        ("own_head.txt", "Lung panel, version 2\nCD3D\nCD3E\nMS4A1\nCD79A\n"),
+        ("no_last_head.csv", "gene,n\nCD3D,1,x\nCD3E,2,y\nMS4A1,3,z\nCD79A,4,z\n"),
+        ("left_out.csv", ",mine\n3,CD3D\n17,CD3E\n21,MS4A1\n40,CD79A\n"),
+    ],
+)
+def test_several_names_in_a_cell_and_heads_of_ones_own(write, name, text):
+    assert read_panel(write(name, text)) == KNOWN
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("slash.txt", "CD3D\nNKG7/GNLY\n"),
+        ("slash.csv", "gene,n\nNKG7/GNLY,1\n"),
+        ("chosen_twice.csv", ",one_selected,two_selected\nCD3D,True,False\nLYZ,False,True\n"),
+        ("prose.csv", 'gene,n\n"CD3D, a T cell marker",1\n'),
+        ("none_chosen.csv", "gene,selected\nCD3D,FALSE\n"),
+        ("latin.csv", b"gene,n\nCD3D,\xe9\n"),
+        ("numbers.json", "[1, 2]"),
+        ("deep.json", '{"T": {"CD3D": 1}}'),
+    ],
+)
+def test_what_may_be_several_things_is_refused(write, name, text):
+    path = write(name, "" if isinstance(text, bytes) else text)
+    if isinstance(text, bytes):
+        path.write_bytes(text)
+    with refused(InvalidValue, "path"):
+        read_panel(path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ",ref_DE,chosen\n0,S100A9,ISG15\n1,S100A8,IFI6\n",
+        ",0_names,0_scores,1_names,1_scores\n0,HBA2,5.0,FZD3,5.5\n1,HBA1,4.8,ARL4A,5.4\n",
+        "index,one,two\n1,CD3D,CD4\n2,LYZ,CD8A\n",
+    ],
+)
+def test_row_numbers_are_no_genes(write, text):
+    with refused(InvalidValue, "path") as caught:
+        read_panel(write("a.csv", text))
+    for head in text.split("\n")[0].split(",")[1:]:
+        assert head in str(caught.value)
+
+
+@pytest.mark.parametrize("ending", ["bz2", "xz"])
+def test_packed_texts(tmp_path, ending):
+    path = tmp_path / f"a.csv.{ending}"
+    pd.DataFrame({"gene": GENES}).to_csv(path, index=False)
+    assert read_panel(path) == GENES
+
+
+def test_unicode_of_excel(tmp_path):
+    (tmp_path / "a.txt").write_bytes("gene\tn\r\nCD3D\t1\r\n".encode("utf-16"))
+    assert read_panel(tmp_path / "a.txt") == ["CD3D"]
+
+
+@pytest.mark.parametrize(
+    ("head", "gene_id", "kept"),
+    [
+        ("Ensemble ID", "ENSG00000167286", "ENSG00000167286"),
+        ("Gene stable ID version", "ENSG00000167286.14", "ENSG00000167286"),
+        ("ID", "ENSDARG00000018817", "ENSDARG00000018817"),
+        ("gene_ids", "WBGene00000001", "WBGene00000001"),
+        ("FlyBase ID", "FBgn0000008", "FBgn0000008"),
+        ("Locus", "AT1G01010", "AT1G01010"),
+        ("Accession", "NM_000732.6", "NM_000732.6"),
+        ("Entrez Gene ID", "00915", "00915"),
+    ],
+)
+def test_ids_of_any_kind_are_kept(write, head, gene_id, kept):
+    panel = read_panel(write("a.csv", f"{head},Gene name\n{gene_id},x1\n,x2\n{gene_id}9,\n"))
+    assert panel[:2] == ["x1", "x2"]
+    assert list(panel.table["id"])[:2] == [kept, ""]
+    # a gene that has an id alone is called by it, but by no number
+    assert len(panel) == 2 + (not gene_id.isdecimal())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [",gene_ids,n\nCD3D,ENSG00000167286,1\n", ",gene_name,n\nENSG00000167286,CD3D,1\n"],
+)
+def test_ids_and_names_as_row_names(write, text):
+    panel = read_panel(write("var.csv", text))
+    assert (panel, list(panel.table["id"])) == (["CD3D"], ["ENSG00000167286"])
+
+
+def test_numbers_of_probes_of_any_table(write):
+    panel = read_panel(write("a.csv", "gene,gene_id,num_codewords,num_probesets\nCD3D,E1,3,2\n"))
+    assert list(panel.table["n_probe_sets"]) == [2]
+    assert list(panel.table["codewords"]) == ["3"]
+
+
+def test_a_design_of_vizgen(write):
+    head = "Gene Input,Vizgen Gene,Ensemble ID,Transcript,Notes,Abundance,Target Regions,Type"
+    row = "ENST00000300692,CD3D,ENSG00000167286,ENST00000300692,,16.4,58,MERFISH"
+    panel = read_panel(write("a.csv", f"{head}\n{row}\n"))
+    assert panel == ["CD3D"]
+    assert list(panel.table["id"]) == ["ENSG00000167286"]
+    assert list(panel.table["n_probe_sets"]) == [58]
+
+
+def test_groups_and_backups(write):
+    panel = read_panel(write("a.csv", "Gene,Group,Must have,Is backup\nCD3D,T,TRUE,FALSE\n"))
+    found = panel.table.loc[0, ["group", "must_have", "backup"]]
+    assert list(found) == ["T", "TRUE", "FALSE"]
+
+
+BITS = [[1, 1, 0, 0], [0, 1, 1, 0]]
+CODEBOOKS = {
+    "merlin": "name,id,bit1,bit2,bit3,bit4\nCD3D,ENST1,1,1,0,0\nMS4A1,ENST2,0,1,1,0\n"
+    "Blank-01,,1,0,0,1\n",
+    "of any head": "name,id,750_0,647_0,750_1,647_1\nCD3D,ENST1,1,1,0,0\nMS4A1,,0,1,1,0\n"
+    "notarget1,,1,0,0,1\n",
+    "Zhuang": "version, 1.0\ncodebook_name, L26E1\nbit_names, R1, R2, R3, R4\nname, id, barcode\n"
+    "CD3D, ENST1, 1100\nMS4A1, ENST2, 0110\nBlank-1, , 1001\n",
+    "sequence": "# c\nGene,Sequence\nCD3D,1100\nMS4A1,0110\nblank001,1001\n",
+    "codeword": "Gene\tCodeword\nCD3D\t1 1 0 0\nMS4A1\t0 1 1 0\nBlank\t1 0 0 1\n",
+    "rounds": "gene,R1,R2,R3,R4\nCD3D,1,1,0,0\nMS4A1,0,1,1,0\nblank_3,1,0,0,1\n",
+}
+
+
+@pytest.mark.parametrize("form", CODEBOOKS)
+def test_codebooks_of_laboratories(write, form):
+    panel = read_panel(write("a.tsv" if "\t" in CODEBOOKS[form] else "a.csv", CODEBOOKS[form]))
+    assert panel == ["CD3D", "MS4A1"]
+    assert len(panel.controls) == 1
+    np.testing.assert_array_equal(panel.codebook, BITS)
+    assert list(panel.codebook.index) == panel
+    if form == "Zhuang":
+        assert list(panel.codebook) == ["R1", "R2", "R3", "R4"]
+
+
+def test_codewords_of_other_alphabets_stay_texts(write):
+    panel = read_panel(write("a.csv", "Gene,Barcode\nCD3D,0132\nMS4A1,2013\n"))
+    assert panel.codebook is None
+    assert list(panel.table["codewords"]) == ["0132", "2013"]
+
+
+def test_flags_are_no_codebook(write):
+    text = "gene,id,is_tf,is_ligand,is_receptor\nCD3D,E1,0,0,1\nLYZ,E2,0,1,0\n"
+    assert read_panel(write("a.csv", text)).codebook is None
+
+
+def test_codewords_that_lost_their_zeros(tmp_path):
+    frame = pd.DataFrame({"Gene": ["CD3D", "LYZ"], "Barcode": [110, 1001]})
+    frame.to_excel(tmp_path / "a.xlsx", index=False)
+    with refused(InvalidValue, "path"):
+        read_panel(tmp_path / "a.xlsx")
+
+
 def test_column_and_set_by_name(write):
+    titled = write("titled.csv", "A panel of X\nmine,other\nCD3D,1\nMS4A1,2\n")
+    assert read_panel(titled, column="mine") == ["CD3D", "MS4A1"]
+    named = write("named.json", '{"T": ["CD3D"], "B": ["MS4A1"]}')
+    assert read_panel(named, set_name="B") == ["MS4A1"]
     table = write("table.csv", "gene,ligand\nCD3D,IL6\nMS4A1,TNF\n")
     assert read_panel(table, column="ligand") == ["IL6", "TNF"]
     sets = write("sets.gmt", "T\tx\tCD3D\nB\tx\tMS4A1\n")
@@ -388,14 +586,12 @@ def test_what_this_package_writes(pbmc, tmp_path, ending):
         ("empty.csv", "", {}, InvalidValue, "path"),
         ("only_header.csv", "gene,n\n", {}, InvalidValue, "path"),
         ("empty.gmt", "", {}, InvalidValue, "path"),
-        ("several.txt", "CD3D\nCD4, CD8A\n", {}, InvalidValue, "path"),
-        ("table.txt", "gene\tn\nCD3D\t1\n", {}, InvalidValue, "path"),
         ("panel.doc", "CD3D", {}, InvalidValue, "path"),
         ("no_head.csv", "CD3D,T\nCD4,T\n", {}, InvalidValue, "path"),
         ("a.csv", "gene,n\nCD3D,1\n", {"column": "x"}, NotFound, "column"),
         ("a.csv", "gene\nCD3D\n", {"column": 1}, InvalidType, "column"),
         ("a.csv", "gene\nCD3D\n", {"sheet": "x"}, InvalidValue, "sheet"),
-        ("a.txt", "CD3D\n", {"column": "x"}, InvalidValue, "column"),
+        ("a.txt", "CD3D\n", {"column": "x"}, NotFound, "column"),
         ("a.txt", "CD3D\n", {"set_name": "x"}, InvalidValue, "set_name"),
         ("a.gmt", "T\tx\tCD3D\n", {"set_name": "x"}, NotFound, "set_name"),
     ],
@@ -455,3 +651,96 @@ def test_formulas_of_other_people_are_not_left_out(tmp_path, cell):
     book.active.delete_rows(3)
     book.save(tmp_path / "panel.xlsx")
     assert read_panel(tmp_path / "panel.xlsx") == ["CD3D", "LYZ"]  # prices may be computed
+
+
+def workbook(path, **pages):
+    """A workbook of pages, of which those that begin with `hidden` are."""
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for title, rows in pages.items():
+        page = book.create_sheet(title)
+        page.sheet_state = "hidden" if title.startswith("hidden") else "visible"
+        for row in rows:
+            page.append(row)
+    book.save(path)
+    return path
+
+
+def rewritten(path, change):
+    """The same workbook, whose parts another program wrote."""
+    parts = {name: zipfile.ZipFile(path).read(name) for name in zipfile.ZipFile(path).namelist()}
+    with zipfile.ZipFile(path, "w") as book:
+        for name, content in parts.items():
+            book.writestr(name, change(content))
+
+
+TABLE = [["Group", "Gene"], ["T", "CD3D"], ["B", "MS4A1"]]
+BOOKS = {
+    "notes first": {"Notes": [["This is a panel"], ["of two genes"]], "Genes": TABLE},
+    "an empty sheet first": {"Sheet1": [], "Sheet2": TABLE},
+    "a hidden sheet first": {"hidden": [["gene"], ["LYZ"]], "Genes": TABLE},
+    "notes and genes that nobody knows": {
+        "Notes": [["This is a panel"], ["of two genes"]],
+        "Genes": [["Display Name"], ["CD3D"], ["MS4A1"], *[[f"x{n}"] for n in range(3)]],
+    },
+    "only a hidden sheet": {"hidden": TABLE, "Sheet1": []},
+    "titles above": {"Genes": [["Panel of X"], [], ["2 genes", None], *TABLE]},
+    "one column": {"Words": [["a", "b"], ["c", "d"]], "Genes": [["CD3D"], ["MS4A1"]]},
+}
+
+
+@pytest.mark.parametrize("what", BOOKS)
+def test_the_sheet_that_has_the_genes(tmp_path, what):
+    assert read_panel(workbook(tmp_path / "a.xlsx", **BOOKS[what]))[:2] == ["CD3D", "MS4A1"]
+
+
+def test_no_sheet_has_genes(tmp_path):
+    path = workbook(tmp_path / "a.xlsx", One=[["a", "b"], ["c", "d"]], Two=[["e", "f"], ["g", "h"]])
+    with refused(InvalidValue, "path") as caught:
+        read_panel(path)
+    assert "One" in str(caught.value)
+    assert "Two" in str(caught.value)
+    assert read_panel(path, sheet="Two", column="f") == ["h"]
+
+
+def test_workbooks_of_other_programs(tmp_path):
+    path = workbook(tmp_path / "a.xlsx", Genes=TABLE)
+    rewritten(path, lambda part: re.sub(b'<dimension ref="[^"]*"', b'<dimension ref="A1"', part))
+    assert read_panel(path) == ["CD3D", "MS4A1"]
+
+
+def test_strict_workbooks(tmp_path):
+    path = workbook(tmp_path / "a.xlsx", Genes=TABLE)
+    transitional = b"http://schemas.openxmlformats.org/"
+    strict = {
+        transitional + b"officeDocument/2006": b"http://purl.oclc.org/ooxml/officeDocument",
+        transitional + b"spreadsheetml/2006": b"http://purl.oclc.org/ooxml/spreadsheetml",
+    }
+
+    def changed(part):
+        for one, other in strict.items():
+            part = part.replace(one, other)
+        return part
+
+    rewritten(path, changed)
+    with refused(InvalidValue, "path") as caught:
+        read_panel(path)
+    assert "Strict" in str(caught.value)
+
+
+def test_numbers_of_workbooks(tmp_path):
+    rows = [["GeneID", "is backup"], [109979.0, True], [914, False]]
+    panel = read_panel(workbook(tmp_path / "a.xlsx", Genes=rows))
+    assert panel == ["109979", "914"]
+    assert list(panel.table["backup"]) == ["TRUE", "FALSE"]
+
+
+def test_our_own_table_of_all_candidates(pbmc, tmp_path):
+    glfs_bio.pp.select_genes(pbmc, 5)
+    best = list(pbmc.var[pbmc.var["glfs_selected"]].sort_values("glfs_rank").index)
+    glfs_bio.io.write_gene_list(pbmc, tmp_path / "a.csv", selected_only=False)
+    assert read_panel(tmp_path / "a.csv") == best
+    pbmc.var.to_csv(tmp_path / "var.csv")
+    assert set(read_panel(tmp_path / "var.csv")) == set(best)

@@ -1,22 +1,19 @@
-"""Tables of genes, and names found in them by present and past names and by ids."""
+"""Names found by present and past names and by ids, and cells that hold several."""
 
 from __future__ import annotations
 
-import gzip
-
 import pandas as pd
 import pytest
-from refusals import refused
 
-from glfs_bio.errors import InvalidValue
-from glfs_bio.io import read_genes
-from glfs_bio.vendors.names import Resolver, as_genes
+from glfs_bio.vendors import names
+from glfs_bio.vendors.genes import as_genes
+from glfs_bio.vendors.names import Resolver
 
 
-def found(names, genes, *, nomenclature=None, **options):
+def found(asked, genes, *, nomenclature=None, **options):
     table, history = (None if one is None else as_genes(one) for one in (genes, nomenclature))
-    resolver = Resolver.of(names, table, history=history, **options)
-    return resolver.resolve(names).set_index("name")
+    resolver = Resolver.of(asked, table, history=history, **options)
+    return resolver.resolve(asked).set_index("name")
 
 
 @pytest.mark.parametrize(
@@ -89,77 +86,78 @@ def test_ids_that_a_list_lacks_are_official():
     assert list(table["id"]) == ["ENSG00000167286", "ENSG00000127054"]
 
 
-def test_a_gene_in_two_places_has_the_most_probes(tmp_path):
-    (tmp_path / "a.csv").write_text("gene_name,chr,probe_count\nCD3D,1,2\nCD3D,alt,9\nLYZ,1,3\n")
-    genes = read_genes(tmp_path / "a.csv")
-    assert list(genes["n_probes"]) == [9, 3]
-
-
-GTF = (
-    '#!genome\n1\tx\tgene\t1\t2\t.\t+\t.\tgene_id "ENSG00000167286.9"; gene_name "CD3D";\n'
-    '1\tx\ttranscript\t1\t2\t.\t+\t.\tgene_id "ENSG00000167286.9"; transcript_id "ENST1";\n'
-    '1\tx\tgene\t1\t2\t.\t+\t.\tgene_id "ENSG00000000001"; gene_type "lncRNA";\n'
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("CD3D,CD3E", ["CD3D", "CD3E"]),
+        ("MS4A1; CD79A;", ["MS4A1", "CD79A"]),
+        ("CD3D|CD3E", ["CD3D", "CD3E"]),
+        ("CD3D\nCD3E", ["CD3D", "CD3E"]),
+        ("DDR1 /// MIR4640", ["DDR1", "MIR4640"]),
+        ("CD3D CD3E", ["CD3D", "CD3E"]),
+        ("CD3D, [CD3G, CD3Z], NA", ["CD3D", "CD3G", "CD3Z"]),
+        ("l(2)gl, E(spl)m7-HLH", ["l(2)gl", "E(spl)m7-HLH"]),
+        ("bdnf,crha", ["bdnf", "crha"]),  # of a fish, in no nomenclature
+        ("7SK,NM_000546.5", ["7SK", "NM_000546.5"]),
+        *(
+            (name, [name])
+            for name in ("HLA-A", "H2-K1", "YAL001C", "gene:ENSG00000167286", "MHC I")
+        ),
+        # aliases of HGNC, targets of CosMx, a translocation of the fly, names of TCGA
+        *((name, [name]) for name in ("H+,K+-ATPase", "TRAV14/DV4", "CCL3/L1/L3", "HBA1/2")),
+        *((name, [name]) for name in ("T(2;3)ap", "A1BG|1", "ENSG00000167286|CD3D")),
+        ("NKG7/GNLY", []),
+        ("foo / bar", []),
+        ("CD3D, a T cell marker", []),
+    ],
 )
-GFF = "1\tx\tgene\t1\t2\t.\t+\t.\tID=gene:ENSG00000167286;Name=CD3D;biotype=x\n"
-HGNC = (
-    "hgnc_id\tsymbol\tname\talias_symbol\tprev_symbol\tgene_group\tensembl_gene_id\n"
-    'HGNC:1\tCD3D\tCD3 delta\t"T3|LEU"\tT3D\tCD molecules\tENSG00000167286\n'
-)
-TABLES = {
-    "vendor.csv": "Species,Ensembl ID,Gene symbol\nHomo sapiens,ENSG00000167286,CD3D\n",
-    "probes.csv": '"gene_name","chr","probe_count"\n"CD3D","chr11",9\n',
-    "a.gtf": GTF,
-    "a.gff3": GFF,
-    "hgnc_complete_set.txt": HGNC,
-    "features.tsv": "ENSG00000167286\tCD3D\tGene Expression\n",
-    "list.txt": "CD3D\n",
-    "ids.txt": "ENSG00000167286.3\n",
-    "semicolons.csv": "symbol;ensembl_gene_id\nCD3D;ENSG00000167286\n",
-}
-
-
-@pytest.mark.parametrize("packed", [False, True])
-@pytest.mark.parametrize("name", TABLES)
-def test_tables_of_genes(tmp_path, name, packed):
-    path = tmp_path / (name + ".gz" * packed)
-    content = TABLES[name].encode()
-    path.write_bytes(gzip.compress(content) if packed else content)
-    genes = read_genes(path)
-    first = genes.iloc[0]
-    if name != "ids.txt":
-        assert first["symbol"] == "CD3D"
-    if name not in ("probes.csv", "list.txt"):
-        assert first["id"] == "ENSG00000167286"
-    if name == "probes.csv":
-        assert list(genes["n_probes"]) == [9]
-    if name.startswith("hgnc"):
-        assert (first["previous"], first["aliases"]) == ("T3D", "T3|LEU")
-        assert first["family"] == "CD molecules"
-
-
-def test_a_table_in_a_workbook(tmp_path):
-    pytest.importorskip("openpyxl")
-    pd.DataFrame({"symbol": ["CD3D"]}).to_excel(tmp_path / "a.xlsx", index=False)
-    assert list(read_genes(tmp_path / "a.xlsx")["symbol"]) == ["CD3D"]
+def test_names_in_a_text(text, expected):
+    assert names.several(text) == expected
 
 
 @pytest.mark.parametrize(
-    ("name", "content"),
+    ("name", "expected"),
     [
-        ("a.csv", b""),
-        ("a.csv", b"symbol,id\n"),
-        ("a.txt", b"\xff\xfe\x00"),
-        ("a.gtf", b"1\tx\texon\n"),
-        ("a.gtf.gz", gzip.compress(GTF.encode(), mtime=0)[:40]),
-        ("a.csv.gz", b"no gzip"),
-        ("a.xlsx", b"no workbook"),
+        ("CD20", ["MS4A1"]),
+        ("Cd20", ["Ms4a1"]),
+        ("cd20", ["MS4A1"]),
+        ("p53", ["TP53"]),
+        ("CPSF3L", ["INTS11"]),
+        ("C1orf112", ["FIRRM"]),
+        ("CD3D", ["CD3D"]),
+        ("no gene", []),
     ],
 )
-def test_bad_tables(tmp_path, name, content):
-    path = tmp_path / name
-    path.write_bytes(content)
-    with refused(InvalidValue, "path") as caught:
-        read_genes(path)
-    assert str(path) in str(caught.value)
-    with refused(InvalidValue, "genes"):
-        as_genes(path)
+def test_what_a_name_is_today(name, expected):
+    assert names.current_names(name) == expected
+
+
+@pytest.mark.parametrize(
+    ("head", "is_head"),
+    [
+        ("gene_panel_VZ142_mouse", True),
+        ("hits", True),
+        ("x", True),
+        ("V1", True),
+        ("0", True),
+        *((gene, False) for gene in ("Gad2", "tdTomato", "RP11-290F20.3", "AC012345.1", "Blank-1")),
+        *((damaged, False) for damaged in ("1-Mar", "44256")),
+    ],
+)
+def test_the_head_of_a_list(head, is_head):
+    assert names.are_headed([head, "Slc17a7", "Gad1", "Sst"]) == is_head
+
+
+def test_names_that_nobody_knows_have_no_head():
+    assert not names.are_headed(["zgc:123", "foxp3a", "elavl3", "slc1a2b"])
+    assert not names.are_headed(["g5", "g12", "g30"])  # aliases, but for their case
+    assert names.are_headed(["of mine", "cd3d", "lyz", "ms4a1"])
+
+
+def test_ids_of_any_kind():
+    ids = ["ensg00000167286.3", "gene:ENSG00000167286", "ENSG00000182162.11_PAR_Y"]
+    assert [names.as_id(one) for one in ids] == ["ENSG00000167286"] * 2 + ["ENSG00000182162"]
+    for other in ("FBgn0000008", "WBGene00000001", "AT1G01010"):
+        assert names.is_id(other)
+        assert names.as_id(other) == other
+        assert names.versionless(other) == ""

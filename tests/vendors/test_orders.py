@@ -8,7 +8,8 @@ from refusals import refused
 
 from glfs_bio.errors import InvalidValue, NotFound
 from glfs_bio.io import read_panel
-from glfs_bio.vendors.names import Resolver, as_genes
+from glfs_bio.vendors.genes import as_genes
+from glfs_bio.vendors.names import Resolver
 from glfs_bio.vendors.orders import ORDERS
 
 GENES = pd.DataFrame(

@@ -34,15 +34,15 @@
 #' @param together Genes to be in the panel all or none, such as ligand and
 #'   receptor: a list of vectors of names. Vectors that share a gene are one.
 #' @param families Families of genes: a column of `rowData()` (a gene without a
-#'   value is in none), or a named list of names of genes. They need
-#'   `per_family`.
+#'   value is in none), a named list of names of genes, or the name of a file.
+#'   They need `per_family`.
 #' @param per_family Most genes of one family. It needs `families`.
 #' @param per_type Least number of markers of each type. It needs `groupby` or
 #'   `markers`. A gene is a marker of the type in which its mean is highest, if
 #'   at least a quarter of the cells of that type express it and its mean there
 #'   is at least twice that in all other cells together.
-#' @param markers Markers of each type instead: a named list of names of genes.
-#'   They need `per_type`.
+#' @param markers Markers of each type instead: a named list of names of genes,
+#'   or the name of a file. They need `per_type`.
 #' @param priority Factor, 0 or more, by which the gain of a gene is multiplied:
 #'   a column of `rowData()`, or a vector with names of genes, where the factor
 #'   of others is 1. NULL: 1 for all.

@@ -233,23 +233,23 @@ glfs_write_reference <- function(x, path, labels, counts_layer = "counts",
 #' Read a panel from a file
 #'
 #' Recognises the predesigned panels of 10x Genomics, its orders and its
-#' `gene_panel.json`, codebooks of MERSCOPE, gene lists of CosMx, lists of
-#' names, tables and gene sets. Controls and blanks are no genes: they are left
-#' out, and named in a message. Names that a spreadsheet has made a date or a
-#' number of are an error, which tells what they may have been.
+#' `gene_panel.json`, codebooks, gene lists of CosMx, designs of Vizgen, lists
+#' of names, tables and gene sets. Controls and blanks are no genes: they are
+#' left out, and named in a message. Names that a spreadsheet has made a date or
+#' a number of are an error, which tells what they may have been.
 #'
-#' @param path File to read: `.txt`, one name per line; `.csv`, `.tsv`, `.xlsx`,
-#'   a table with a header, or one column; `.gmt`, gene sets; `.json`, a
-#'   `gene_panel.json`. Text files may end with `.gz`.
+#' @param path File to read: `.txt`, `.csv`, `.tsv`, `.xlsx`, a table with a
+#'   header, or a list of names; `.gmt`, `.json`, gene sets, a list of names or
+#'   a `gene_panel.json`. Text files may end with `.gz`, `.bz2` or `.xz`.
 #' @param column Column of a table. NULL: the first with a header such as
 #'   symbol, gene or name, else a column of ids, else the only column, or the
 #'   row names of a table from R.
-#' @param sheet Sheet of an `.xlsx`. NULL: the first.
-#' @param set_name Gene set of a `.gmt`. NULL: all sets.
+#' @param sheet Sheet of an `.xlsx`. NULL: the first that has genes.
+#' @param set_name Gene set of a `.gmt` or `.json`. NULL: all sets.
 #' @return A DataFrame, one row per gene in the order of the file, with the
-#'   genes as row names: `gene`; `id`, of Ensembl, `""` where the file has none;
-#'   and what the form has: `n_probe_sets`; `codewords`, a CharacterList;
-#'   `annotation`; `force`; `transcript`. Its `metadata()` are `form`, what the
+#'   genes as row names: `gene`; `id`, `""` where the file has none; and what
+#'   the file has of `n_probe_sets`; `codewords`, a CharacterList; `annotation`;
+#'   `force`; `group`; `must_have`; `backup`; `transcript`. Its `metadata()` are `form`, what the
 #'   file is; `controls`, the names that are left out; `repeated`, the genes
 #'   that the file has more than once; `codebook`, a DataFrame of 0 and 1, genes
 #'   x bits, for [glfs_platform()], or NULL; and `about`, name, species and
