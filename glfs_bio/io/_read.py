@@ -181,8 +181,8 @@ def _make_unique(adata: ad.AnnData, path: Path) -> None:
         adata.var_names_make_unique()
     log.warning(
         Message(
-            f"{path} has several genes of one name, which got numbers, such as {doubled[0]}-1: "
-            f"{listed(doubled)}."
+            f"{path} has several genes of one name, which are made unique by numbers behind them, "
+            f"such as -1: {listed(doubled)}."
         )
     )
 

@@ -44,6 +44,8 @@ _UNICODE = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 _COMMENTS = ("#", "!")
 #: Lines that are looked at for the header, and values that are read at a time.
 _SNIFFED, _AT_ONCE = 64, 4_000_000
+#: Fewer numbers than these may be in order by chance.
+_FEWEST_NUMBERED = 4
 #: Texts of a column of numbers are so few.
 _FEW = 0.5
 #: Around names, and not seen: blanks, and characters of no width.
@@ -60,8 +62,9 @@ _OF_GENES = re.compile(r"(gene|entrez)id|(gene|effective)?length|chr(om(osome)?)
 #: Of two columns with these heads neither is a gene; flies have a gene y.
 _COORDINATES = {"x", "y"}
 _FIELD_OF_VIEW = {"fov", "cellid"}
-#: A first cell that says what is in the rows.
-_HEADS_GENES = re.compile(r".*(gene|symbol|ensembl|entrez|probe|transcript|feature).*|idref")
+#: A first cell that says what is in the rows; cells have names, too.
+_HEADS_GENES = {*sheets.SYMBOL_HEADS, *sheets.ID_HEADS, "idref"} - {"name"}
+_LIKE_A_GENE_HEAD = re.compile(r".*(gene|entrez|probe|transcript).*")
 _HEADS_CELLS = re.compile(r".*(cell|barcode|sample|spot|well|nucleu|fov|donor|patient).*|entityid")
 #: Ids of Ensembl, NCBI, organisms' databases and probe sets; names that say what they are.
 _LIKE_A_GENE = re.compile(
@@ -138,7 +141,7 @@ def read(path: Path, ending: str, *, transpose: bool | None) -> ad.AnnData:
         _check_way_round(path, corner, rows, columns)
     cells, genes = (columns, rows) if transpose else (rows, columns)
     matrix = matrix.T if transpose else matrix
-    _check_expression(path, cells, genes)
+    _check_expression(path, cells, genes, matrix)
     if head.n_keys > 1:
         cells, matrix = _inside_cells(path, cells, matrix)
     if twice := _twice(cells):
@@ -151,8 +154,7 @@ def read(path: Path, ending: str, *, transpose: bool | None) -> ad.AnnData:
     if head.n_above:
         log.warning(
             Message(
-                f"The table in {path} begins in line {head.n_lines}; {head.n_above} lines above it "
-                "are left out."
+                f"The table in {path} begins in line {head.n_lines}; what is above it is left out."
             )
         )
     obs, var = (pd.DataFrame(index=pd.Index(side, dtype=object)) for side in (cells, genes))
@@ -173,12 +175,13 @@ def _head(path: Path, ending: str) -> _Head:
             lines = list(islice(text, _SNIFFED))
     if any("\0" in line for line in lines):
         raise InvalidValue("path", str(path), "is no text in UTF-8", "save it as UTF-8")
-    kept = [
-        (number, line.rstrip("\r\n"))
-        for number, line in enumerate(lines, start=1)
-        if line.strip() and not line.startswith(_COMMENTS)
+    every = [(number, line.rstrip("\r\n")) for number, line in enumerate(lines, start=1)]
+    kept = [(at, line) for at, line in every if line.strip() and not line.startswith(_COMMENTS)]
+    first = kept[0][0] if kept else 0
+    above = [(at, line[1:]) for at, line in every if line[:1] == "#" and at < first]
+    found = [
+        head for one in SEPARATORS[ending] if (head := _header(kept, above[-1:], one, encoding))
     ]
-    found = [head for one in SEPARATORS[ending] if (head := _header(kept, one, encoding))]
     if not found:
         raise InvalidValue(
             "path",
@@ -190,29 +193,42 @@ def _head(path: Path, ending: str) -> _Head:
     return head
 
 
-def _header(lines: Sequence[tuple[int, str]], separator: str, encoding: str) -> _Head | None:
+def _header(
+    lines: Sequence[tuple[int, str]],
+    comments: Sequence[tuple[int, str]],
+    separator: str,
+    encoding: str,
+) -> _Head | None:
     """Return the first line with as many names as the last one has fields, or with one fewer.
 
-    Titles have fewer, or are followed by nothing but separators.
+    R writes one fewer, above values.  Titles have fewer, or nothing but separators behind them; a
+    comment is the header where no other line is.
     """
     width = _width(lines[-1][1], separator) if lines else 0
-    for place, (number, line) in enumerate(lines if width > 1 else ()):
-        if _width(line, separator) < width - 1:
+    below = [line for _, line in lines[1:]] or [""]
+    for place, ((number, line), after) in enumerate(zip(lines, below, strict=False)):
+        if width == 1 or _width(line, separator) < width - 1:
             continue
         names = [stripped(name) for name in _fields(line, separator)]
         while len(names) > width and not names[-1]:
             names.pop()
         filled = [bool(name) for name in names[-(width - 1) :]]  # the first may be blank
-        if len(names) <= width and 2 * sum(filled) >= width - 1:
-            two = len(names) == width and {*map(sheets.plain, names[:2])} == _FIELD_OF_VIEW
-            return _Head(encoding, separator, names, number, place, width, 2 if two else 1)
+        if len(names) > width or 2 * sum(filled) < width - 1:
+            continue
+        values = [field.replace(",", ".") for field in _fields(after, separator)[1:]]
+        if len(names) < width and not any(map(_is_number, values)):
+            continue
+        if comments and not place and all(map(_is_number, names[1:])):
+            return _header([comments[0], *lines], (), separator, encoding)
+        two = len(names) == width and {*map(sheets.plain, names[:2])} == _FIELD_OF_VIEW
+        return _Head(encoding, separator, names, number, place, width, 2 if two else 1)
     return None
 
 
 def _fields(line: str, separator: str) -> list[str]:
     if separator == _BLANKS:
         line, separator = " ".join(line.split()), " "
-    return next(csv.reader([line], delimiter=separator))
+    return next(csv.reader([line], delimiter=separator), [])
 
 
 def _width(line: str, separator: str) -> int:
@@ -223,7 +239,12 @@ def _width(line: str, separator: str) -> int:
 
 def _body(path: Path, head: _Head) -> tuple[list[str], Array]:
     """Return names of the rows, and values."""
-    rows, matrix, texts = _values(path, head, ".")
+    try:
+        rows, matrix, texts = _values(path, head, ".")
+    except pd.errors.EmptyDataError as error:
+        raise InvalidValue(
+            "path", str(path), f"has no rows below its header in line {head.n_lines}"
+        ) from error
     if len(texts.columns) and head.separator != ",":
         rows, matrix, others = _values(path, head, ",")
         texts = min(texts, others, key=lambda one: len(one.columns))
@@ -231,22 +252,28 @@ def _body(path: Path, head: _Head) -> tuple[list[str], Array]:
         return rows, matrix
     names = head.names if len(head.names) == head.width else ["", *head.names]
     first = texts.iloc[:, 0]
-    is_text = pd.to_numeric(first, errors="coerce").isna() & first.notna()
+    is_text = (pd.to_numeric(first, errors="coerce").isna() & first.notna()).to_numpy()
     if is_text.mean() < _FEW:
+        at = int(is_text.argmax())
         raise InvalidValue(
             "path",
             str(path),
-            f"has a text among its numbers: {first[is_text].iloc[0]!r} in column "
-            f"{listed([names[first.name]])} of row {listed([rows[is_text.to_numpy().argmax()]])}",
+            f"has a text among its numbers, {first.iloc[at]!r} in column "
+            f"{listed([names[first.name]])} of row {listed([rows[at] or at + 1])}",
             "correct it, or remove the row",
         )
     words = [names[column] for column in texts]
     numbered = [str(number) for number in range(len(rows) + 1)]
-    likely = [names[column] for column in texts if texts[column].is_unique]
+    unlike = [names[column] for column in texts if texts[column].is_unique]
     advice = f"remove {listed(words)}"
-    if rows in (numbered[:-1], numbered[1:]) and likely:
-        advice += f"; the first column numbers the rows, whose names may be in {listed(likely[:1])}"
-    raise InvalidValue("path", str(path), "has columns that are not numeric", advice)
+    if rows in (numbered[:-1], numbered[1:]) and unlike:
+        advice = (
+            f"remove the first column, which numbers the rows, and put {listed(unlike[:1])} there "
+            "if it has their names"
+        )
+    raise InvalidValue(
+        "path", str(path), f"has columns that are not numeric ({listed(words)})", advice
+    )
 
 
 def _values(path: Path, head: _Head, decimal: str) -> tuple[list[str], Array, pd.DataFrame]:
@@ -341,12 +368,16 @@ def _check_blanks(path: Path, what: str, names: list[str]) -> None:
         )
 
 
-def _check_expression(path: Path, cells: list[str], genes: list[str]) -> None:
-    """Refuse what describes cells among the genes, or genes among the cells."""
+def _check_expression(path: Path, cells: list[str], genes: list[str], matrix: Array) -> None:
+    """Refuse what numbers or describes cells among the genes, or genes among the cells."""
     wrong = [name for name in genes if _OF_CELLS.fullmatch(sheets.plain(name))]
     wrong += [name for name in cells if _OF_GENES.fullmatch(sheets.plain(name))]
     placed = [name for name in genes if name.casefold() in _COORDINATES]
     wrong += placed if len(placed) == len(_COORDINATES) else []
+    if len(cells) > _FEWEST_NUMBERED:  # 0, 1, 2, … or 1, 2, 3, …
+        ends = np.isin(matrix[0], (0, 1)) & (matrix[-1] - matrix[0] == len(cells) - 1)
+        counts = [at for at in np.flatnonzero(ends) if (np.diff(matrix[:, at]) == 1).all()]
+        wrong += [genes[at] for at in counts if genes[at] not in wrong]
     if wrong:
         raise InvalidValue(
             "path",
@@ -373,8 +404,9 @@ def _inside_cells(path: Path, cells: list[str], matrix: Array) -> tuple[list[str
 def _check_way_round(path: Path, corner: str, rows: list[str], columns: list[str]) -> None:
     """Refuse a table whose rows are not known to be cells: by its first cell, and by names."""
     head = sheets.plain(corner)
-    of_genes, of_cells = _HEADS_GENES.fullmatch(head), _HEADS_CELLS.fullmatch(head)
-    said = None if bool(of_genes) == bool(of_cells) else bool(of_genes)
+    of_genes = head in _HEADS_GENES or _LIKE_A_GENE_HEAD.fullmatch(head) is not None
+    of_cells = _HEADS_CELLS.fullmatch(head) is not None
+    said = None if of_genes == of_cells else of_genes
     lean = _lean(rows, columns)
     seen = None if abs(lean) <= SIDES.margin else lean > 0
     sides = f"its rows ({listed(rows, 3)}) and its columns ({listed(columns, 3)})"

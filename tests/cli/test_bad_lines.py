@@ -8,7 +8,6 @@ import sys
 from dataclasses import fields
 from pathlib import Path
 
-import anndata as ad
 import numpy as np
 import pytest
 from typer.testing import CliRunner

@@ -173,6 +173,7 @@ TABLE = "cell,CD3D,CD79A,LYZ\na,1,2,3\nb,4,5,6\n"
         ("Expression of blood\n\n", "", True),
         ("Expression of blood,,,\n,,,\n", "", True),
         ("Project,blood\nDate,today\n", "", True),
+        ("Expression of T cells, B cells and monocytes\n", "", True),
     ],
 )
 def test_lines_above_the_header(put, above, below, said, caplog):
@@ -345,3 +346,18 @@ def test_blocks(put, monkeypatch):
     with refused(InvalidValue, "path") as caught:
         read_cells(path)
     assert "c15" in str(caught.value)
+
+
+def test_a_comment_can_be_the_header(put):
+    text = "# made here\n#gene\ts1\ts2\nCD3D\t1\t2\nLYZ\t3\t4\n"
+    assert names(read_cells(put(text, "t.tsv"), transpose=True)) == (["s1", "s2"], ["CD3D", "LYZ"])
+
+
+@pytest.mark.parametrize("start", [0, 1])
+def test_numbers_of_rows_are_no_gene(put, start):
+    """As a table that R read and wrote again has them."""
+    frame = pd.DataFrame(1, index=[f"c{i}" for i in range(6)], columns=GENES)
+    frame.insert(0, "X", range(start, start + 6))
+    with refused(InvalidValue, "path") as caught:
+        read_cells(put(frame.to_csv()))
+    assert "(X)" in str(caught.value)
