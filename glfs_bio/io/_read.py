@@ -16,6 +16,7 @@ from .._extras import needs
 from .._files import as_path, is_zarr, reading
 from ..data.matrix import check_indices
 from ..errors import FileMissing, InvalidValue, Message, NotFound, arg, listed, shown
+from ..vendors import sheets
 from . import _tables
 
 if TYPE_CHECKING:
@@ -31,14 +32,16 @@ _SYMBOLS, _IDS = "gene_symbols", "gene_ids"
 _GENE, _CELL = ("Gene", "var_names"), ("CellID", "obs_names")
 #: Groups of a store with several AnnData: of MuData, and of SpatialData, new and old.
 _SEVERAL = ("mod", "tables", "table")
-#: What files beside a matrix are called behind its prefix; the first that is there has the names.
+#: What files beside a matrix are called, where it is called matrix or behind its name.
 _NAMES = {
-    "genes": re.compile(r"(features?|genes?|cols)\.(tsv|txt)(\.gz)?"),
-    "symbols": re.compile(r"genes?\.names\.(tsv|txt)(\.gz)?"),
-    "cells": re.compile(r"(barcodes?|cells?|rows)\.(tsv|txt)(\.gz)?"),
+    "genes": r"(features?|genes?|cols)",
+    "symbols": r"genes?\.names",
+    "cells": r"(barcodes?|cells?|rows)",
 }
 #: Matrices that have cells in their rows: of kallisto, and of alevin.
 _CELLS_IN_ROWS = re.compile(r"cells_x_|quants_mat")
+#: Of files with names, which begin without a header where instruments wrote them, and R's.
+_HEADS = {*sheets.ID_HEADS, "genename", "genesymbol", "featurename", "barcode", "cell", "x", "v1"}
 _EXPRESSION = "Gene Expression"
 #: What else features are, in files without genes.
 _OTHERS = {"Antibody Capture", "CRISPR Guide Capture", "Custom", "Multiplexing Capture", "Peaks"}
@@ -310,7 +313,7 @@ def _tenx_h5(path: Path, var_names: str) -> ad.AnnData:
 def _matrix_of(folder: Path) -> Path:
     """Return the one matrix in a folder; of several, that which is named so."""
     every = sorted(file for file in folder.iterdir() if _stem(file) is not None)
-    named = [file for file in every if str(_stem(file)).endswith("matrix")]
+    named = [file for file in every if "matrix" in file.name]
     found = named or every
     if len(found) != 1:
         raise InvalidValue(
@@ -333,10 +336,11 @@ def _mtx(path: Path, var_names: str) -> ad.AnnData:
     from scipy import io, sparse
 
     beside = _beside(path)
-    genes, cells = _texts(beside["genes"]), _texts(beside["cells"])
-    if "symbols" in beside:
-        genes = pd.concat([genes.iloc[:, :1], _texts(beside["symbols"])], axis=1, ignore_index=True)
     matrix = io.mmread(path)
+    texts = {what: _texts(file, matrix.shape) for what, file in beside.items()}
+    genes, cells = texts["genes"], texts["cells"]
+    if "symbols" in texts:
+        genes = pd.concat([genes.iloc[:, :1], texts["symbols"]], axis=1, ignore_index=True)
     n_genes, n_cells = len(genes), len(cells)
     in_rows = matrix.shape == (n_cells, n_genes) and (
         n_cells != n_genes or _CELLS_IN_ROWS.match(str(_stem(path))) is not None
@@ -371,34 +375,32 @@ def _mtx(path: Path, var_names: str) -> ad.AnnData:
 
 
 def _beside(path: Path) -> dict[str, Path]:
-    """Return the files with the names of a matrix: those that begin as its name does."""
+    """Return the files with the names of a matrix, which are called as it is."""
     stem = str(_stem(path))
-    prefixes = dict.fromkeys((stem.removesuffix("matrix"), stem, stem.partition(".")[0]))
+    before, _, after = stem.rpartition("matrix") if "matrix" in stem else (stem, "", "")
+    files = sorted(path.parent.iterdir())
     found: dict[str, Path] = {}
-    for what, pattern in _NAMES.items():
-        for prefix in prefixes:
-            rest = {
-                file: file.name.removeprefix(prefix).lstrip("._-" if prefix else "")
-                for file in sorted(path.parent.iterdir())
-                if file.name.startswith(prefix)
-            }
-            one = next((file for file, name in rest.items() if pattern.fullmatch(name)), None)
-            if one is not None and what not in found:
-                found[what] = one
-    if missing := {"genes": "features.tsv", "cells": "barcodes.tsv"}.keys() - found.keys():
+    for begin, end in ((before, after), (stem, ""), (stem.partition(".")[0], "")):
+        for what, called in _NAMES.items():
+            pattern = rf"{re.escape(begin)}[._-]?{called}{re.escape(end)}\.(tsv|txt|csv)(\.gz)?"
+            here = [file for file in files if re.fullmatch(pattern, file.name)]
+            if here:
+                found.setdefault(what, here[0])
+    if missing := {"genes", "cells"} - found.keys():
         raise InvalidValue(
             "path",
             str(path),
             f"has no file with the names of its {' and '.join(sorted(missing))} beside it",
-            "put features.tsv, or genes.tsv, and barcodes.tsv of the same prefix there",
+            "put features.tsv, or genes.tsv, and barcodes.tsv there, named as it is",
         )
     return found
 
 
-def _texts(path: Path) -> pd.DataFrame:
-    """Return the columns of a file with names, which is without a header."""
+def _texts(path: Path, shape: tuple[int, int]) -> pd.DataFrame:
+    """Return the columns of a file with the names on one side of a matrix, without a header."""
+    separator = sheets.SEPARATORS.get(sheets.ending(path), "\t")
     with reading(path, path.name):
-        frame = pd.read_csv(
-            path, sep="\t", header=None, dtype=str, keep_default_na=False, skip_blank_lines=False
-        )
-    return frame.map(_tables.stripped)
+        frame = pd.read_csv(path, sep=separator, header=None, dtype=str, keep_default_na=False)
+    frame = frame.map(_tables.stripped)
+    is_headed = len(frame) - 1 in shape and sheets.plain(frame.iat[0, 0]) in _HEADS
+    return frame[1:].reset_index(drop=True) if is_headed else frame

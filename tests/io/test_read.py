@@ -296,6 +296,7 @@ FORMS = {
     "one column": ("matrix.mtx.gz", "features.tsv.gz", "barcodes.tsv.gz", 1),
     "GEO": ("GSM1_s2_matrix.mtx.gz", "GSM1_s2_features.tsv.gz", "GSM1_s2_barcodes.tsv.gz", 3),
     "GEO, dots": ("GSM1.matrix.mtx.gz", "GSM1.genes.tsv.gz", "GSM1.barcodes.tsv.gz", 2),
+    "GEO, behind": ("GSM1_matrix_KO.mtx", "GSM1_features_KO.tsv.gz", "GSM1_barcodes_KO.tsv", 3),
     "counts": ("GSE1_counts.mtx", "GSE1_counts_genes.tsv", "GSE1_counts_barcodes.tsv", 2),
     "kallisto": ("cells_x_genes.mtx", "cells_x_genes.genes.txt", "cells_x_genes.barcodes.txt", 1),
     "kallisto, RNA velocity": (
@@ -375,6 +376,24 @@ def test_kallisto_with_ids_and_symbols(tmp_path):
     (tmp_path / "cells_x_genes.genes.names.txt").write_text("g1\ng2\n")
     check(read_cells(path))
     check(read_cells(path, var_names="gene_ids"), genes=["ENSG1", "ENSG2"])
+
+
+def test_names_beside_a_matrix_as_r_writes_them(tmp_path):
+    path = write_form(tmp_path, "STARsolo", ["i", "j"], ["g1", "g2"])
+    (tmp_path / "features.tsv").unlink()
+    (tmp_path / "genes.csv").write_text('"gene_id","gene_name"\n"i","g1"\n"j","g2"\n')
+    (tmp_path / "barcodes.tsv").write_text("x\n" + "".join(f'"{cell}"\n' for cell in CELLS))
+    check(read_cells(path))
+
+
+@pytest.mark.parametrize("name", ["features.tsv", "barcodes.tsv"])
+def test_names_of_another_matrix(tmp_path, name):
+    path = write_form(tmp_path, "STARsolo", ["i", "j"], ["g1", "g2"])
+    with (tmp_path / name).open("a") as file:
+        file.write("more\n")
+    with refused(InvalidValue, "path") as caught:
+        read_cells(path)
+    assert name in str(caught.value)
 
 
 def test_several_samples_in_a_folder(tmp_path):
