@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from io import BufferedReader, FileIO, TextIOWrapper
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import anndata as ad
 import numpy as np
@@ -49,7 +49,8 @@ _FEWEST_NUMBERED = 4
 #: Texts of a column of numbers are so few.
 _FEW = 0.5
 #: Around names, and not seen: blanks, and characters of no width.
-_AROUND = re.compile(r"^[\s\u200b-\u200f\u2060\ufeff]+|[\s\u200b-\u200f\u2060\ufeff]+$")
+_UNSEEN = "".join(filter(str.isspace, map(chr, range(0x3001))))
+_UNSEEN += "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
 
 #: How columns are headed that number, place or describe cells, and genes: :func:`.sheets.plain`.
 _OF_CELLS = re.compile(
@@ -141,7 +142,9 @@ def read(path: Path, ending: str, *, transpose: bool | None) -> ad.AnnData:
         _check_way_round(path, corner, rows, columns)
     cells, genes = (columns, rows) if transpose else (rows, columns)
     matrix = matrix.T if transpose else matrix
-    _check_expression(path, cells, genes, matrix)
+    _check_genes(path, genes, matrix)
+    if transpose:
+        _check_names(path, cells, _OF_GENES)
     if head.n_keys > 1:
         cells, matrix = _inside_cells(path, cells, matrix)
     if twice := _twice(cells):
@@ -163,7 +166,7 @@ def read(path: Path, ending: str, *, transpose: bool | None) -> ad.AnnData:
 
 def stripped(name: str) -> str:
     """Return a name without blanks, and characters that are not seen, around it."""
-    return _AROUND.sub("", name)
+    return name.strip(_UNSEEN)
 
 
 def _head(path: Path, ending: str) -> _Head:
@@ -296,7 +299,7 @@ def _values(path: Path, head: _Head, decimal: str) -> tuple[list[str], Array, pd
             keys = [chunk.pop(column) for column in range(head.n_keys)]
             if sheets.plain(head.names[0]) == "cellid":
                 keys.reverse()
-            rows += ["_".join(key) for key in zip(*keys, strict=True)]
+            rows += map("_".join, zip(*keys, strict=True))
             texts = chunk.select_dtypes(exclude=["number", "bool"])
             if len(texts.columns):
                 return rows[-len(chunk) :], np.empty((0, 0)), texts
@@ -368,23 +371,31 @@ def _check_blanks(path: Path, what: str, names: list[str]) -> None:
         )
 
 
-def _check_expression(path: Path, cells: list[str], genes: list[str], matrix: Array) -> None:
-    """Refuse what numbers or describes cells among the genes, or genes among the cells."""
-    wrong = [name for name in genes if _OF_CELLS.fullmatch(sheets.plain(name))]
-    wrong += [name for name in cells if _OF_GENES.fullmatch(sheets.plain(name))]
+def _check_genes(path: Path, genes: list[str], matrix: Array) -> None:
+    """Refuse what numbers, places or describes cells."""
+    _check_names(path, genes, _OF_CELLS)
     placed = [name for name in genes if name.casefold() in _COORDINATES]
-    wrong += placed if len(placed) == len(_COORDINATES) else []
-    if len(cells) > _FEWEST_NUMBERED:  # 0, 1, 2, … or 1, 2, 3, …
-        ends = np.isin(matrix[0], (0, 1)) & (matrix[-1] - matrix[0] == len(cells) - 1)
-        counts = [at for at in np.flatnonzero(ends) if (np.diff(matrix[:, at]) == 1).all()]
-        wrong += [genes[at] for at in counts if genes[at] not in wrong]
-    if wrong:
-        raise InvalidValue(
-            "path",
-            str(path),
-            f"holds something else than expression ({listed(wrong)})",
-            "remove what numbers, places or describes cells or genes",
-        )
+    numbers = []
+    if len(matrix) > _FEWEST_NUMBERED:  # 0, 1, 2, … or 1, 2, 3, …
+        ends = np.isin(matrix[0], (0, 1)) & (matrix[-1] - matrix[0] == len(matrix) - 1)
+        rising = [at for at in np.flatnonzero(ends) if (np.diff(matrix[:, at]) == 1).all()]
+        numbers = [genes[at] for at in rising]
+    if numbers or len(placed) == len(_COORDINATES):
+        _refuse_names(path, numbers or placed)
+
+
+def _check_names(path: Path, names: list[str], others: re.Pattern[str]) -> None:
+    if wrong := [name for name in names if others.fullmatch(sheets.plain(name))]:
+        _refuse_names(path, wrong)
+
+
+def _refuse_names(path: Path, names: list[str]) -> NoReturn:
+    raise InvalidValue(
+        "path",
+        str(path),
+        f"holds something else than expression ({listed(names)})",
+        "remove what numbers, places or describes cells or genes",
+    )
 
 
 def _inside_cells(path: Path, cells: list[str], matrix: Array) -> tuple[list[str], Array]:
@@ -409,13 +420,13 @@ def _check_way_round(path: Path, corner: str, rows: list[str], columns: list[str
     said = None if of_genes == of_cells else of_genes
     lean = _lean(rows, columns)
     seen = None if abs(lean) <= SIDES.margin else lean > 0
-    sides = f"its rows ({listed(rows, 3)}) and its columns ({listed(columns, 3)})"
+    of_rows, of_columns = (listed(names[:4], 3) for names in (rows, columns))
+    sides = f"its rows ({of_rows}) and its columns ({of_columns})"
     if {said, seen} == {True, False}:
         problem = f"is headed {corner!r}, unlike what the names look like in {sides}"
     elif True in (said, seen):
         problem = (
-            f"seems to have genes in its rows ({listed(rows, 3)}) and cells in its columns "
-            f"({listed(columns, 3)})"
+            f"seems to have genes in its rows ({of_rows}) and cells in its columns ({of_columns})"
         )
     elif said is seen is None:
         problem = f"does not tell genes from cells by the names in {sides}"
