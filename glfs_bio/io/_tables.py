@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from io import BufferedReader, FileIO, TextIOWrapper
-from itertools import islice
+from statistics import mode
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import anndata as ad
@@ -172,19 +172,20 @@ def stripped(name: str) -> str:
 def _head(path: Path, ending: str) -> _Head:
     """Find the header, and what separates columns."""
     opened = PACKED.get(path.suffix.lower(), FileIO)
+    kept, above = [], []
     with opened(path, "rb") as raw, BufferedReader(raw) as file:
         encoding = _UNICODE.get(file.peek(2)[:2], "utf-8-sig")
         with TextIOWrapper(file, encoding) as text:
-            lines = list(islice(text, _SNIFFED))
-    if any("\0" in line for line in lines):
+            for number, line in enumerate(text, start=1):
+                if line.strip() and not line.startswith(_COMMENTS):
+                    kept.append((number, line.rstrip("\r\n")))
+                elif line[:1] == "#" and not kept:
+                    above = [(number, line[1:].rstrip("\r\n"))]
+                if len(kept) == _SNIFFED:
+                    break
+    if any("\0" in line for _, line in kept):
         raise InvalidValue("path", str(path), "is no text in UTF-8", "save it as UTF-8")
-    every = [(number, line.rstrip("\r\n")) for number, line in enumerate(lines, start=1)]
-    kept = [(at, line) for at, line in every if line.strip() and not line.startswith(_COMMENTS)]
-    first = kept[0][0] if kept else 0
-    above = [(at, line[1:]) for at, line in every if line[:1] == "#" and at < first]
-    found = [
-        head for one in SEPARATORS[ending] if (head := _header(kept, above[-1:], one, encoding))
-    ]
+    found = [head for one in SEPARATORS[ending] if (head := _header(kept, above, one, encoding))]
     if not found:
         raise InvalidValue(
             "path",
@@ -192,8 +193,7 @@ def _head(path: Path, ending: str) -> _Head:
             "has no columns of numbers",
             "separate columns of .csv by commas or semicolons, and of .tsv by tabs",
         )
-    head = max(found, key=lambda one: len(one.names))
-    return head
+    return max(found, key=lambda one: len(one.names))
 
 
 def _header(
@@ -202,12 +202,13 @@ def _header(
     separator: str,
     encoding: str,
 ) -> _Head | None:
-    """Return the first line with as many names as the last one has fields, or with one fewer.
+    """Return the first line with as many names as most, or the last, have fields, or one fewer.
 
     R writes one fewer, above values.  Titles have fewer, or nothing but separators behind them; a
     comment is the header where no other line is.
     """
-    width = _width(lines[-1][1], separator) if lines else 0
+    widths = [_width(line, separator) for _, line in lines] or [0]
+    width = max(mode(widths), widths[-1])
     below = [line for _, line in lines[1:]] or [""]
     for place, ((number, line), after) in enumerate(zip(lines, below, strict=False)):
         if width == 1 or _width(line, separator) < width - 1:
@@ -222,7 +223,9 @@ def _header(
         if len(names) < width and not any(map(_is_number, values)):
             continue
         if comments and not place and all(map(_is_number, names[1:])):
-            return _header([comments[0], *lines], (), separator, encoding)
+            commented = _header([*comments, *lines], (), separator, encoding)
+            if commented is not None and commented.n_lines == comments[0][0]:
+                return commented
         two = len(names) == width and {*map(sheets.plain, names[:2])} == _FIELD_OF_VIEW
         return _Head(encoding, separator, names, number, place, width, 2 if two else 1)
     return None

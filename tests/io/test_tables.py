@@ -170,6 +170,7 @@ TABLE = "cell,CD3D,CD79A,LYZ\na,1,2,3\nb,4,5,6\n"
             "!series_matrix_table_end\n",
             False,
         ),
+        ('!Sample_data,"x","y","z"\n' * 100, "", False),
         ("Expression of blood\n\n", "", True),
         ("Expression of blood,,,\n,,,\n", "", True),
         ("Project,blood\nDate,today\n", "", True),
@@ -361,3 +362,12 @@ def test_numbers_of_rows_are_no_gene(put, start):
     with refused(InvalidValue, "path") as caught:
         read_cells(put(frame.to_csv()))
     assert "(X)" in str(caught.value)
+
+
+def test_numbers_can_be_names_below_a_comment(put):
+    text = "# genes of NCBI\ncell,109979,18952\na,1,2\nb,3,4\n"
+    assert names(read_cells(put(text), transpose=False))[1] == ["109979", "18952"]
+
+
+def test_a_line_below_the_table_does_not_hide_it(put):
+    assert names(read_cells(put(TABLE + "Source: blood\n")))[0] == ["a", "b", "Source: blood"]
