@@ -66,8 +66,10 @@ def reading(path: str | Path, kind: str, argument: str = "path") -> Iterator[Non
         raise InvalidValue(
             argument,
             str(path),
-            f"is not a valid {kind} ({reason(error) or type(error).__name__})",
-            "give a file that is whole, and of this kind",
+            f"cannot be read as {kind} ({reason(error) or type(error).__name__})",
+            "save it as UTF-8"
+            if isinstance(error, UnicodeDecodeError)
+            else "look whether it is whole, and of this kind",
         ) from error
 
 
@@ -101,7 +103,8 @@ def check_target(path: str | Path, *, overwrite: bool) -> None:
         raise FileExists(
             "path", str(path), "exists", f"choose another name, or pass {arg('overwrite', True)}"
         )
-    if path.is_dir() and not (path.suffix.lower() == _FOLDERS and _is_zarr(path)):
+    is_old = path.is_dir() and (is_zarr(path) or not any(path.iterdir()))
+    if path.is_dir() and not (path.suffix.lower() == _FOLDERS and is_old):
         raise FileExists("path", str(path), "is a folder, which is not replaced", "name a file")
     if not path.resolve().parent.is_dir():
         raise FileMissing(
@@ -158,8 +161,9 @@ def replacing(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _is_zarr(path: Path) -> bool:
-    return any((path / name).exists() for name in _OF_ZARR) or not any(path.iterdir())
+def is_zarr(path: Path) -> bool:
+    """Whether a folder is a zarr store, whatever it is called."""
+    return any((path / name).exists() for name in _OF_ZARR)
 
 
 def _here() -> str:

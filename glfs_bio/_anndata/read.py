@@ -56,6 +56,8 @@ RAW = "raw"
 #: Column of ``.var`` in which readers of 10x keep what a feature is, and what controls are.
 _TYPES = "feature_types"
 _CONTROL_TYPE = re.compile(r"control|codeword|blank", re.IGNORECASE)
+#: Classes of objects that hold several, the attribute that does, and how they are written.
+_SEVERAL = {"MuData": ("mod", "mdata"), "SpatialData": ("tables", "sdata.tables")}
 _PARTS = {
     "layers": LAYERS,
     "obs": OBS,
@@ -135,12 +137,16 @@ def check(adata: object) -> None:
     """Refuse what is not an AnnData object."""
     from anndata import AnnData
 
-    if not isinstance(adata, AnnData):
-        raise InvalidType(
-            "adata",
-            NO_VALUE,
-            f"must be an AnnData object of cells × genes, not {type(adata).__name__}",
-        )
+    if isinstance(adata, AnnData):
+        return
+    held, called = _SEVERAL.get(type(adata).__name__, ("", ""))
+    parts = list(getattr(adata, held, ()))
+    raise InvalidType(
+        "adata",
+        NO_VALUE,
+        f"must be an AnnData object of cells × genes, not {type(adata).__name__}",
+        f"pass one of {listed(parts)}, such as {called}[{parts[0]!r}]" if parts else "",
+    )
 
 
 def unique_names(adata: AnnData) -> None:

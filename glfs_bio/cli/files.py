@@ -55,7 +55,8 @@ class File:
 Source = Annotated[
     Path,
     "IN",
-    "Cells × genes: .h5ad, .zarr, .loom, .csv, .tsv, 10x .h5 or folder; - for stdin.",
+    "Cells × genes: .h5ad, .h5mu, .zarr, .loom, .csv, .tsv, .txt, .mtx, 10x .h5 or folder; - for "
+    "stdin.",
     File("r"),
 ]
 Table = Annotated[Path | None, "File for the table: .csv or .tsv.", File("w", tuple(TABLES))]
@@ -69,11 +70,14 @@ class Cells:
 
     source: Source
     transpose: Annotated[bool | None, "--transpose/--no-transpose", _READ["transpose"]] = None
+    modality: Annotated[str | None, _READ["modality"]] = None
+    var_names: Annotated[str | None, _READ["var_names"]] = None
     log1p: Annotated[bool, "Log-normalise the counts in X."] = False
 
     def load(self, *, backed: bool = False) -> AnnData:
         """Read them."""
-        return load(self.source, transpose=self.transpose, log1p=self.log1p, backed=backed)
+        given = {name: value for name, value in vars(self).items() if name in _READ}
+        return load(self.source, log1p=self.log1p, backed=backed, **given)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,9 +154,7 @@ def is_one(path: Path | None) -> bool:
     return path is not None and str(path) == "-"
 
 
-def load(
-    source: Path, *, transpose: bool | None = False, log1p: bool = False, backed: bool = False
-) -> AnnData:
+def load(source: Path, *, log1p: bool = False, backed: bool = False, **options: Any) -> AnnData:
     """Read the cells, and make logarithms of counts where that was asked for."""
     if log1p and backed:
         raise InvalidValue(
@@ -166,7 +168,8 @@ def load(
             "backed", backed, "leaves the matrix in its file, and stdin is none", "name the file"
         )
     with _file_of(source) as file:
-        adata = glfs_bio.io.read_cells(file, transpose=transpose, backed=backed)
+        given = {name: value for name, value in options.items() if value is not None}
+        adata = glfs_bio.io.read_cells(file, backed=backed, **given)
     if log1p:
         _take_logarithms(adata)
     return adata
@@ -213,7 +216,7 @@ def _file_of(source: Path) -> Iterator[Path]:
 
 
 def _ending(file: IO[bytes]) -> str:
-    """Of HDF5 whether it is of AnnData or of 10x Genomics, of a table what is between columns."""
+    """Of HDF5 whether it is of AnnData or of 10x Genomics; of a table what is between columns."""
     file.seek(0)
     head = file.read(len(_HDF5))
     file.seek(0)
@@ -221,7 +224,7 @@ def _ending(file: IO[bytes]) -> str:
         import h5py  # type: ignore[import-untyped]
 
         with h5py.File(file, "r") as groups:
-            return ".h5" if "matrix" in groups else ".h5ad"
+            return ".h5ad" if "obs" in groups else ".h5"
     import gzip
 
     packed = head[: len(_GZIP)] == _GZIP

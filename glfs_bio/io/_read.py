@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import lzma
+import logging
 import re
 import warnings
-from functools import cache, partial
-from io import BufferedReader, FileIO
 from typing import TYPE_CHECKING, Any
 
 import anndata as ad
@@ -16,68 +12,96 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import names
 from .._extras import needs
-from .._files import as_path, reading
+from .._files import as_path, is_zarr, reading
 from ..data.matrix import check_indices
-from ..errors import FileMissing, InvalidValue, arg, listed, shown
-from ..vendors.sheets import SEPARATORS
+from ..errors import FileMissing, InvalidValue, Message, NotFound, arg, listed, shown
+from ..vendors import sheets
+from . import _tables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Collection, Mapping
     from pathlib import Path
 
-_SEPARATORS = {**SEPARATORS, ".txt": "\t"}
-_PACKED: dict[str, Any] = {".gz": gzip.GzipFile, ".bz2": bz2.BZ2File, ".xz": lzma.LZMAFile}
-_HDF5 = {".h5ad", ".h5", ".loom"}
+log = logging.getLogger(__name__)
+
+_HDF5 = (".h5ad", ".h5", ".h5mu")
+_MTX = ".mtx"
+_SYMBOLS, _IDS = "gene_symbols", "gene_ids"
 #: Attributes of a loom file with the names: its own, and those that AnnData writes.
 _GENE, _CELL = ("Gene", "var_names"), ("CellID", "obs_names")
-_MATRIX = ("matrix.mtx", "matrix.mtx.gz")
-#: Ids of Ensembl, of NCBI without a symbol, and of probe sets; names that say what they are.
-_LIKE_A_GENE = re.compile(
-    r"ENS[A-Z]*G\d{11}(\.\d+)?|LOC\d{5,}|(AFFX-)?\w+_at|ILMN_\d+|gene[-_. ]?\d+", re.IGNORECASE
-)
-#: Barcodes, with what is put around them; accessions of samples; names that say what they are.
-_LIKE_A_CELL = re.compile(
-    r"(.*[^A-Za-z])?[ACGT]{10,}([^A-Za-z].*)?|(GSM|SRR|ERR|SAMN|TCGA-).+"
-    r"|(cell|sample|barcode|patient)[-_. ]?\d+",
-    re.IGNORECASE,
-)
-#: Genes of families, on one side and none on the other, that are no chance.
-_FEWEST = 3
+#: Groups of a store with several AnnData: of MuData, and of SpatialData, new and old.
+_SEVERAL = ("mod", "tables", "table")
+#: What files beside a matrix are called, where it is called matrix or behind its name.
+_NAMES = {
+    "genes": r"(features?|genes?|cols)",
+    "symbols": r"genes?\.names",
+    "cells": r"(barcodes?|cells?|rows)",
+}
+#: Matrices that have cells in their rows: of kallisto, and of alevin.
+_CELLS_IN_ROWS = re.compile(r"cells_x_|quants_mat")
+#: Of files with names, which begin without a header where instruments wrote them, and R's.
+_HEADS = {*sheets.ID_HEADS, "genename", "genesymbol", "featurename", "barcode", "cell", "x", "v1"}
+_EXPRESSION = "Gene Expression"
+#: What else features are, in files without genes.
+_OTHERS = {"Antibody Capture", "CRISPR Guide Capture", "Custom", "Multiplexing Capture", "Peaks"}
 
 
 def read_cells(
-    path: str | Path, *, transpose: bool | None = None, backed: bool = False
+    path: str | Path,
+    *,
+    transpose: bool | None = None,
+    backed: bool = False,
+    modality: str | None = None,
+    var_names: str = _SYMBOLS,
 ) -> ad.AnnData:
     r"""Read a matrix of cells × genes from a file.
 
     Parameters
     ----------
     path : str or path
-        File or folder; its ending is the format:
+        File or folder:
 
-        - ``.h5ad``, ``.zarr``: AnnData
+        - ``.h5ad``, ``.zarr``: AnnData; a folder of zarr can have any name
+        - ``.h5mu``, ``.zarr``: MuData, or the tables of SpatialData
         - ``.loom``: loom, with the package ``loompy``
-        - ``.h5``, or a folder or file ``matrix.mtx``, with or without a prefix and ``.gz``: 10x
-          Genomics, genes only
-        - ``.csv``, ``.tsv``, ``.txt``, with or without ``.gz``: a table with names in its first row
-          and column; with semicolons between columns, a comma can be the decimal point
+        - ``.h5`` of 10x Genomics, genes only
+        - ``.mtx``, or the folder of one, with the names of genes and cells beside it, as 10x
+          Genomics, STARsolo, kallisto, alevin and GEO have it, genes only
+        - ``.csv``, ``.tsv``, ``.txt``: a table with names in its first row and column, columns
+          separated as its header is; lines above the header are left out.  The ``*_exprMat_file``
+          of CosMx has cells ``fov_cell_ID``, without those of number 0, which is no cell
+
+        Tables can be packed (``.gz``, ``.bz2``, ``.xz``), as can ``.mtx`` (``.gz``).
     transpose : bool, default None
         The table has genes in its rows, as bulk data often have.  None: it has cells in its rows,
-        or it is refused if the names look otherwise.
+        or it is refused if its first cell or its names look otherwise, or like nothing.
     backed : bool, default False
         Leave the matrix of an ``.h5ad`` in the file.
+    modality : str, default None
+        Modality of MuData, or table of SpatialData.  None: the only one.
+    var_names : {"gene_symbols", "gene_ids"}, default "gene_symbols"
+        Names of genes, of a file of 10x Genomics or ``.mtx`` that has both; the others are in
+        ``.var``.
 
     Returns
     -------
     AnnData
-        The cells, with unique gene names.
+        The cells, with unique gene names: those that occur again get a number, as in
+        :meth:`anndata.AnnData.var_names_make_unique`, and the log says which.
 
     Raises
     ------
     ValueError
-        If a table seems to have genes in its rows: pass `transpose`.
+        If a table does not show that it has cells in its rows: pass `transpose`.  If it has rows
+        or columns without a name, or several cells of one name.
+
+    Notes
+    -----
+    Names are text: ``001`` and ``NA`` stay what they are, without blanks around them.  A table has
+    cells in its rows if its first cell says so (``cell``, ``barcode``; not ``gene``, ``symbol``),
+    or if more of its columns than of its rows are symbols of human or mouse genes, or ids, or
+    fewer are barcodes.  It is refused if these disagree.
 
     Examples
     --------
@@ -91,107 +115,155 @@ def read_cells(
     """
     path = as_path(path)
     checks.flags(backed=backed, **({} if transpose is None else {"transpose": transpose}))
+    checks.texts(modality=modality, or_none=True)
+    checks.one_of("var_names", var_names, (_SYMBOLS, _IDS))
     if not path.exists():
         raise FileMissing(
             "path", str(path), "does not exist", "give the file or folder with the cells"
         )
-    ending = path.with_suffix("").suffix if path.suffix.lower() in _PACKED else path.suffix
-    ending = ending.lower()
-    if transpose and ending not in _SEPARATORS:
-        raise InvalidValue(
-            "transpose", transpose, f"is for tables ({shown(*_SEPARATORS)}), and {path} is none"
-        )
-    if backed and ending != ".h5ad":
-        raise InvalidValue("backed", backed, f"is for .h5ad, and {path} is none")
-    reader = partial(ad.read_h5ad, backed="r") if backed else _reader(path, ending)
-    with reading(path, ending or "a folder of 10x"):
-        if ending in _HDF5 and path.is_file():
-            _refuse_external_links(path)
-        adata = reader(path)
+    packed = path.suffix.lower() in _tables.PACKED
+    ending = (path.with_suffix("").suffix if packed else path.suffix).lower()
+    if path.is_dir() and ending != ".zarr":
+        ending = ".zarr" if is_zarr(path) else _MTX
+    for argument, value, default, of in (
+        ("transpose", transpose, False, _tables.SEPARATORS),
+        ("backed", backed, False, (".h5ad",)),
+        ("modality", modality, None, (".zarr", *_HDF5)),
+        ("var_names", var_names, _SYMBOLS, (".h5", _MTX)),
+    ):
+        if value not in (None, default) and ending not in of:
+            raise InvalidValue(argument, value, f"is for {shown(*of)}, and {path} is none")
+    with reading(path, ending or "cells"), warnings.catch_warnings():
+        for ours in ("Variable names are not unique", "Suffix used"):
+            warnings.filterwarnings("ignore", ours, UserWarning)
+        adata = _read(path, ending, transpose, backed, modality, var_names)
     for matrix in (None if backed else adata.X, *adata.layers.values()):
         check_indices(matrix, "path", str(path))
     if 0 in adata.shape:
         raise InvalidValue("path", str(path), "holds no cells, or no genes")
-    if (
-        transpose is None
-        and ending in _SEPARATORS
-        and genes_in_rows(adata.obs_names, adata.var_names)
-    ):
-        raise InvalidValue(
-            "path",
-            str(path),
-            f"seems to have genes in its rows ({listed(adata.obs_names, 3)}) and cells in its "
-            f"columns ({listed(adata.var_names, 3)})",
-            f"pass {arg('transpose', True)}, or {arg('transpose', False)} if its rows are cells",
-        )
-    return adata.T if transpose else adata
+    _make_unique(adata, path)
+    return adata
 
 
-def _reader(path: Path, ending: str) -> Callable[[Path], ad.AnnData]:
-    if path.is_dir() and ending != ".zarr":
-        return _mtx_folder
-    if path.name.endswith(_MATRIX):
-        return _mtx
-    readers: dict[str, Callable[[Path], ad.AnnData]] = {
-        ".h5ad": ad.read_h5ad,
-        ".zarr": ad.read_zarr,
-        ".loom": _loom,
-        ".h5": _tenx_h5,
-    }
-    readers |= dict.fromkeys(_SEPARATORS, _table)
-    if ending not in readers:
-        raise InvalidValue(
-            "path",
-            str(path),
-            "has an unknown ending",
-            f"give a file {shown(*readers, *_MATRIX)}, or a folder of 10x Genomics",
-        )
-    return readers[ending]
-
-
-def _table(path: Path) -> ad.AnnData:
-    ending = next(ending for ending in reversed(path.suffixes) if ending.lower() in _SEPARATORS)
-    separator = _SEPARATORS[ending.lower()]
-    if separator == "," and _has_semicolons(path):
-        separator = ";"
-    frame = pd.read_csv(path, sep=separator, index_col=0)
-    if separator == ";" and _words(frame):
-        frame = pd.read_csv(path, sep=separator, decimal=",", index_col=0)
-    if frame.empty:
-        raise InvalidValue(
-            "path",
-            str(path),
-            "has no columns of numbers",
-            "separate columns of .csv by commas or semicolons, of .tsv and .txt by tabs",
-        )
-    if words := _words(frame):
-        raise InvalidValue(
-            "path", str(path), "has columns that are not numeric", f"remove {listed(words)}"
-        )
-    frame.index, frame.columns = frame.index.astype(str), frame.columns.astype(str)
-    return ad.AnnData(
-        frame.to_numpy(dtype=np.float64),
-        obs=pd.DataFrame(index=frame.index.rename(None)),
-        var=pd.DataFrame(index=frame.columns.rename(None)),
+def _read(
+    path: Path,
+    ending: str,
+    transpose: bool | None,
+    backed: bool,
+    modality: str | None,
+    var_names: str,
+) -> ad.AnnData:
+    if ending in _tables.SEPARATORS:
+        return _tables.read(path, ending, transpose=transpose)
+    if ending == _MTX:
+        return _mtx(_matrix_of(path) if path.is_dir() else path, var_names)
+    if ending == ".zarr":
+        return _zarr(path, modality)
+    if ending == ".loom":
+        _refuse_external_links(path)
+        return _loom(path)
+    if ending in _HDF5:
+        _refuse_external_links(path)
+        return _hdf5(path, backed, modality, var_names)
+    raise InvalidValue(
+        "path",
+        str(path),
+        "has an unknown ending",
+        f"give a file {shown(*_HDF5, '.zarr', '.loom', _MTX, *_tables.SEPARATORS)}, or a folder "
+        "of 10x Genomics",
     )
 
 
-def _words(frame: pd.DataFrame) -> list[str]:
-    """Return the columns that are not numeric."""
-    return list(frame.select_dtypes(exclude=["number", "bool"]))
+def _make_unique(adata: ad.AnnData, path: Path) -> None:
+    """Make gene names unique, and say which were not."""
+    doubled = adata.var_names[adata.var_names.duplicated()].unique()
+    if not len(doubled):
+        return
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Suffix used", UserWarning)
+        adata.var_names_make_unique()
+    log.warning(
+        Message(
+            f"{path} has several genes of one name, which are made unique by numbers behind them, "
+            f"such as -1: {listed(doubled)}."
+        )
+    )
 
 
-def _has_semicolons(path: Path) -> bool:
-    """Return whether the first line has more semicolons than commas."""
-    opened = _PACKED.get(path.suffix.lower(), FileIO)
-    with BufferedReader(opened(path, "rb")) as file:
-        line = file.readline()
-    return line.count(b";") > line.count(b",")
+def _zarr(path: Path, modality: str | None) -> ad.AnnData:
+    import zarr
+
+    group: Any = zarr.open_group(path, mode="r")
+    where = _place(path, {name: set(group[name]) for name in _SEVERAL if name in group}, modality)
+    if where is not None:
+        return _element(group[where])
+    if "obs" not in group or "var" not in group:
+        raise InvalidValue("path", str(path), "holds no AnnData, MuData or SpatialData")
+    return ad.read_zarr(path)
+
+
+def _hdf5(path: Path, backed: bool, modality: str | None, var_names: str) -> ad.AnnData:
+    """Read what the groups of the file say that it is, whatever its ending."""
+    import h5py  # type: ignore[import-untyped]
+
+    with h5py.File(path, "r") as file:
+        of_mudata = {name: set(file[name]) for name in _SEVERAL[:1] if name in file}
+        where = _place(path, of_mudata, modality)
+        if where is not None:
+            return _element(file[where])
+        is_anndata = "obs" in file and "var" in file
+        genomes = [name for name, one in file.items() if "barcodes" in getattr(one, "keys", set)()]
+    if is_anndata:
+        if var_names != _SYMBOLS:
+            raise InvalidValue(
+                "var_names", var_names, f"is for 10x Genomics, and {path} is AnnData"
+            )
+        return ad.read_h5ad(path, backed="r" if backed else None)
+    if len(genomes) > 1:
+        raise InvalidValue(
+            "path",
+            str(path),
+            f"holds several genomes ({listed(genomes)})",
+            "write one of them, read with scanpy.read_10x_h5(..., genome=...), to an .h5ad",
+        )
+    if not genomes:
+        raise InvalidValue("path", str(path), "holds no AnnData, MuData or matrix of 10x Genomics")
+    return _tenx_h5(path, var_names)
+
+
+def _place(path: Path, several: Mapping[str, Collection[str]], modality: str | None) -> str | None:
+    """Return the group of the one AnnData that is asked for; None: the file is one itself."""
+    places = {name: f"{group}/{name}" for group, names in several.items() for name in names}
+    if modality is not None and modality not in places:
+        raise NotFound(
+            "modality",
+            modality,
+            f"is not in {path}",
+            f"choose from {listed(sorted(places))}" if places else "leave it out",
+        )
+    if len(places) > 1 and modality is None:
+        first, *_ = sorted(places)
+        raise InvalidValue(
+            "path",
+            str(path),
+            f"holds several matrices ({listed(sorted(places))})",
+            f"choose one, such as {arg('modality', first)}",
+        )
+    if several and not places:
+        raise InvalidValue("path", str(path), "holds no matrix of cells × genes")
+    return places[modality or next(iter(places))] if places else None
+
+
+def _element(group: Any) -> ad.AnnData:
+    adata = ad.io.read_elem(group)
+    if not isinstance(adata, ad.AnnData):
+        raise TypeError(f"{group.name} is no AnnData")
+    return adata
 
 
 def _refuse_external_links(path: Path) -> None:
     """Refuse an HDF5 file with links to other files, whose contents would come along."""
-    import h5py  # type: ignore[import-untyped]
+    import h5py
 
     def look(name: str, link: Any) -> None:
         if isinstance(link, h5py.ExternalLink):
@@ -224,66 +296,111 @@ def _loom(path: Path) -> ad.AnnData:
                     "path", str(path), "has no names", f"add one of the attributes {shown(*kind)}"
                 )
             names[argument] = found[0]
-    return _unique(sc.read_loom, path, **names)
+    return sc.read_loom(path, **names)
 
 
-def _tenx_h5(path: Path) -> ad.AnnData:
+def _tenx_h5(path: Path, var_names: str) -> ad.AnnData:
     needs("A file of 10x Genomics", "scanpy")
     import scanpy as sc
 
-    return _unique(sc.read_10x_h5, path)
-
-
-def _unique(reader: Callable[..., ad.AnnData], path: Path, **options: str) -> ad.AnnData:
-    """Read a file, and make gene names unique."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Variable names are not unique", UserWarning)
-        adata = reader(path, **options)
-    adata.var_names_make_unique()
+    adata = sc.read_10x_h5(path)
+    if var_names == _IDS:
+        adata.var.insert(0, _SYMBOLS, adata.var_names.to_numpy())
+        adata.var_names = adata.var.pop(_IDS).to_numpy()
     return adata
 
 
-def _mtx_folder(path: Path) -> ad.AnnData:
-    found = sorted(file for file in path.iterdir() if file.name.endswith(_MATRIX))
+def _matrix_of(folder: Path) -> Path:
+    """Return the one matrix in a folder; of several, that which is named so."""
+    every = sorted(file for file in folder.iterdir() if _stem(file) is not None)
+    named = [file for file in every if "matrix" in file.name]
+    found = named or every
     if len(found) != 1:
         raise InvalidValue(
             "path",
-            str(path),
-            f"must be a folder with one of {shown(*_MATRIX)}, and has {len(found)} of them",
+            str(folder),
+            f"must hold one matrix ({shown(_MTX, f'{_MTX}.gz')}) or be a store of zarr, and holds "
+            f"{listed([file.name for file in found]) if found else 'neither'}",
+            "give the path of a file",
         )
-    return _mtx(found[0])
+    return found[0]
 
 
-def _mtx(path: Path) -> ad.AnnData:
-    needs("A file of 10x Genomics", "scanpy")
-    import scanpy as sc
-
-    prefix = path.name[: path.name.rindex(_MATRIX[0])]
-    return sc.read_10x_mtx(path.parent, prefix=prefix or None)
+def _stem(path: Path) -> str | None:
+    """Return the name of a matrix without its endings; None: it is none."""
+    name = path.name.removesuffix(".gz")
+    return name.removesuffix(_MTX) if name.endswith(_MTX) else None
 
 
-def genes_in_rows(rows: Iterable[str], columns: Iterable[str]) -> bool:
-    """Return whether row names look like genes, or column names like cells.
+def _mtx(path: Path, var_names: str) -> ad.AnnData:
+    from scipy import io, sparse
 
-    Names of neither kind do not count.
-    """
-    rows, columns = list(rows), list(columns)
-    genes = _share(rows, _LIKE_A_GENE), _share(columns, _LIKE_A_GENE)
-    cells = _share(rows, _LIKE_A_CELL), _share(columns, _LIKE_A_CELL)
-    if max(genes) > 0.5 or max(cells) > 0.5:
-        return genes[0] + cells[1] > genes[1] + cells[0]
-    return _members(rows) >= _FEWEST and _members(columns) == 0
+    beside = _beside(path)
+    matrix = io.mmread(path)
+    texts = {what: _texts(file, matrix.shape) for what, file in beside.items()}
+    genes, cells = texts["genes"], texts["cells"]
+    if "symbols" in texts:
+        genes = pd.concat([genes.iloc[:, :1], texts["symbols"]], axis=1, ignore_index=True)
+    n_genes, n_cells = len(genes), len(cells)
+    in_rows = matrix.shape == (n_cells, n_genes) and (
+        n_cells != n_genes or _CELLS_IN_ROWS.match(str(_stem(path))) is not None
+    )
+    if not in_rows and matrix.shape != (n_genes, n_cells):
+        raise InvalidValue(
+            "path",
+            str(path),
+            f"is a matrix of {matrix.shape[0]} × {matrix.shape[1]}, with {n_genes} genes in "
+            f"{beside['genes'].name} and {n_cells} cells in {beside['cells'].name}",
+            "give files that belong together, and are whole",
+        )
+    matrix = sparse.csr_matrix(matrix if in_rows else matrix.T, dtype=np.float32)
+    ids, symbols = (genes.iloc[:, min(column, genes.shape[1] - 1)] for column in (0, 1))
+    symbols = symbols.where(symbols != "", ids)
+    named, other = (ids, (_SYMBOLS, symbols)) if var_names == _IDS else (symbols, (_IDS, ids))
+    var = pd.DataFrame(index=named.to_numpy())
+    if genes.shape[1] > 1:
+        var[other[0]] = other[1].to_numpy()
+    for side, what in ((var.index, "genes"), (cells.iloc[:, 0], "cells")):
+        if "" in set(side):
+            raise InvalidValue(
+                "path", str(path), f"has a line without a name in {beside[what].name}"
+            )
+    adata = ad.AnnData(matrix, obs=pd.DataFrame(index=cells.iloc[:, 0].to_numpy()), var=var)
+    if genes.shape[1] > 2:
+        kinds = genes.iloc[:, 2].to_numpy()
+        if (kinds == _EXPRESSION).any() or set(kinds) & _OTHERS:
+            adata.var["feature_types"] = kinds
+            adata = adata if (kinds == _EXPRESSION).all() else adata[:, kinds == _EXPRESSION].copy()
+    return adata
 
 
-def _share(names: list[str], pattern: re.Pattern[str]) -> float:
-    return sum(pattern.fullmatch(name) is not None for name in names) / max(len(names), 1)
+def _beside(path: Path) -> dict[str, Path]:
+    """Return the files with the names of a matrix, which are called as it is."""
+    stem = str(_stem(path))
+    before, _, after = stem.rpartition("matrix") if "matrix" in stem else (stem, "", "")
+    files = sorted(path.parent.iterdir())
+    found: dict[str, Path] = {}
+    for begin, end in ((before, after), (stem, ""), (stem.partition(".")[0], "")):
+        for what, called in _NAMES.items():
+            pattern = rf"{re.escape(begin)}[._-]?{called}{re.escape(end)}\.(tsv|txt|csv)(\.gz)?"
+            here = [file for file in files if re.fullmatch(pattern, file.name)]
+            if here:
+                found.setdefault(what, here[0])
+    if missing := {"genes", "cells"} - found.keys():
+        raise InvalidValue(
+            "path",
+            str(path),
+            f"has no file with the names of its {' and '.join(sorted(missing))} beside it",
+            "put features.tsv, or genes.tsv, and barcodes.tsv there, named as it is",
+        )
+    return found
 
 
-def _members(names: list[str]) -> int:
-    """How many are in families of genes, of which every genome has some hundred."""
-    return sum(name.upper() in _symbols() for name in names)
-
-
-@cache
-def _symbols() -> frozenset[str]:
-    return frozenset().union(*(names.family(name).symbols for name in names.SOURCES))
+def _texts(path: Path, shape: tuple[int, int]) -> pd.DataFrame:
+    """Return the columns of a file with the names on one side of a matrix, without a header."""
+    separator = sheets.SEPARATORS.get(sheets.ending(path), "\t")
+    with reading(path, path.name):
+        frame = pd.read_csv(path, sep=separator, header=None, dtype=str, keep_default_na=False)
+    frame = frame.map(_tables.stripped)
+    is_headed = len(frame) - 1 in shape and sheets.plain(frame.iat[0, 0]) in _HEADS
+    return frame[1:].reset_index(drop=True) if is_headed else frame

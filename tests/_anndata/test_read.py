@@ -272,3 +272,14 @@ def test_a_typo_among_panels_is_found_before_work(pbmc, monkeypatch):
     panels = {"a": ["CD3D", "LYZ"], "b": ["NKG7", "CD79A"], "c": "typo"}
     with refused(NotFound, "panels"):
         tl.compare_panels(pbmc, panels)
+
+
+@pytest.mark.parametrize(
+    ("kind", "held", "told"),
+    [("MuData", "mod", "mdata['rna']"), ("SpatialData", "tables", "sdata.tables['rna']")],
+)
+def test_objects_that_hold_several(kind, held, told):
+    several = type(kind, (), {held: {"rna": 1, "atac": 2}})()
+    with refused(InvalidType, "adata") as caught:
+        pp.select_genes(several, 5)
+    assert told in str(caught.value)

@@ -27,6 +27,8 @@ STRUCTURE = [
     ("--symbols nope", "--symbols nope"),
     ("--key-added=", "--key-added"),
     ("--transpose", "--transpose"),
+    ("--modality nope", "--modality nope"),
+    ("--var-names gene_ids", "--var-names"),
     ("-o cells.h5ad", "cells.h5ad"),
     ("-o out.csv", "--output out.csv"),
     ("--table t.xls", "--table t.xls"),

@@ -6,11 +6,14 @@ import gzip
 import io
 import subprocess
 import sys
+from pathlib import Path
 
 import anndata as ad
+import h5py
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from typer.testing import CliRunner
 
 import glfs_bio
@@ -153,6 +156,52 @@ def test_a_table_with_genes_in_its_rows_is_asked_about(run):
     result = run("select t.csv --n-genes 2 --n-comps 3 --transpose")
     assert set(result.stdout.split()) < set(names)
     assert run("select t.csv --n-genes 2 --n-comps 3 --no-transpose").exit_code == 0
+
+
+def test_a_table_without_known_names_is_asked_about(run, cells):
+    table = cells.to_df()
+    table.index, table.columns = (
+        [f"{one}{i}" for i in range(n)] for one, n in zip("xy", table.shape, strict=True)
+    )
+    table.to_csv("t.csv")
+    result = run("select t.csv --n-genes 3 --n-comps 5")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "--no-transpose" in result.stderr
+    result = run("select t.csv --n-genes 3 --n-comps 5 --no-transpose")
+    assert len(result.stdout.split()) == 3
+
+
+def test_a_modality(run, cells):
+    with h5py.File("cells.h5mu", "w") as file:
+        for name in ("obs", "var", "mod"):
+            file.create_group(name)
+        for name in ("rna", "protein"):
+            ad.io.write_elem(file["mod"], name, cells)
+    result = run("select cells.h5mu --n-genes 3 --n-comps 5")
+    assert result.exit_code == 1
+    assert "--modality" in result.stderr
+    assert "rna" in result.stderr
+    result = run("select cells.h5mu --n-genes 3 --n-comps 5 --modality rna")
+    assert len(result.stdout.split()) == 3
+
+
+def test_ids_of_10x_genomics(run, cells):
+    counts = sparse.csr_matrix(np.round(np.abs(cells.X) * 3))
+    with h5py.File("cells.h5", "w") as file:
+        group = file.create_group("matrix")
+        for name in ("data", "indices", "indptr"):
+            group[name] = getattr(counts, name)
+        group["shape"], group["barcodes"] = counts.T.shape, np.array([*cells.obs_names], dtype="S")
+        features = group.create_group("features")
+        features["id"] = np.array([f"id{i}" for i in range(cells.n_vars)], dtype="S")
+        features["name"] = np.array([*cells.var_names], dtype="S")
+        for name, text in (("feature_type", "Gene Expression"), ("genome", "hg38")):
+            features[name] = np.array([text] * cells.n_vars, dtype="S")
+    words = "--log1p --n-genes 3 --n-comps 5 --var-names gene_ids"
+    result = run(f"select cells.h5 {words}")
+    assert all(name.startswith("id") for name in result.stdout.split()), result.stderr
+    sent = Path("cells.h5").read_bytes()
+    assert run(f"select - {words} --genes -", input=sent).stdout == result.stdout
 
 
 def test_logarithms_are_taken_once(run, cells):

@@ -36,6 +36,8 @@ DATA = [
     (f"{ORDER} --nomenclature no.txt", "no.txt"),
     (f"{ORDER} --key-added=", "--key-added"),
     (f"{ORDER} --transpose", "--transpose"),
+    (f"{ORDER} --modality nope", "--modality nope"),
+    (f"{ORDER} --var-names gene_ids", "--var-names"),
     (f"{ORDER} --order no/order.csv", "no"),
     (f"{XENIUM} --order order.xlsx", "order.xlsx"),
     (f"{ORDER} --reference a.csv", "--reference a.csv"),

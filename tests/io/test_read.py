@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+from io import BytesIO
 
 import anndata as ad
 import h5py
@@ -15,9 +16,8 @@ import scanpy as sc
 from refusals import refused
 from scipy import io, sparse
 
-from glfs_bio.errors import FileMissing, InvalidValue, PackageMissing
+from glfs_bio.errors import FileMissing, InvalidValue, NotFound, PackageMissing
 from glfs_bio.io import read_cells
-from glfs_bio.io._read import genes_in_rows
 
 CELLS, GENES = ["a", "b", "c"], ["g1", "g2"]
 
@@ -91,53 +91,6 @@ def test_tables(frame, tmp_path, name):
     check(read_cells(tmp_path / name))
     frame.T.to_csv(tmp_path / name, sep=separator)
     check(read_cells(tmp_path / name, transpose=True))
-
-
-def test_semicolons_and_decimal_commas(tmp_path):
-    (tmp_path / "t.csv").write_text("cell;g1;g2\na;1,5;0\nb;0;2\n")
-    read = read_cells(tmp_path / "t.csv")
-    assert list(read.var_names) == ["g1", "g2"]
-    np.testing.assert_array_equal(read.X, [[1.5, 0], [0, 2]])
-    (tmp_path / "t.csv").write_text("cell;g1;g2\na;1.5;0\nb;0;2\n")
-    np.testing.assert_array_equal(read_cells(tmp_path / "t.csv").X, [[1.5, 0], [0, 2]])
-
-
-SYMBOLS = ["MT-CO1", "RPL3", "RPS6", "CD3D", "LYZ", "GNLY"]
-
-
-BARCODES = ["AAACATACAACCAC-1", "AAACATTGAGCTAC-1", "AAACATTGATCAGC-1"]
-
-
-@pytest.mark.parametrize(
-    ("rows", "columns", "asked"),
-    [
-        (SYMBOLS, BARCODES, True),
-        (SYMBOLS, ["one", "two"], True),
-        ([name.title() for name in SYMBOLS], ["m1", "m2"], True),
-        (["ENSG00000000003.14", "ENSG00000000005"], ["x", "y"], True),
-        (["1007_s_at", "AFFX-BioB-5_at"], ["GSM1", "GSM2"], True),
-        (["a", "b", "c"], BARCODES, True),
-        (["a", "b"], ["pbmc_AAACATACAACCAC", "pbmc_AAACATTGAGCTAC"], True),
-        (["gene1", "gene2"], ["sample1", "sample2"], True),
-        (BARCODES, SYMBOLS, False),
-        (["one", "two"], SYMBOLS, False),
-        (["sample1", "sample2"], ["gene1", "gene2"], False),
-        (["GSM1", "GSM2"], ["1007_s_at", "AFFX-BioB-5_at"], False),
-        (["a", "b", "c"], ["g1", "g2"], False),
-        (["a", "b", "c"], ["CD3D", "LYZ"], False),
-    ],
-)
-def test_genes_in_rows_are_asked_about(tmp_path, rows, columns, asked):
-    path = tmp_path / "t.tsv"
-    pd.DataFrame(1.5, index=rows, columns=columns).to_csv(path, sep="\t")
-    assert genes_in_rows(rows, columns) == asked
-    if asked:
-        with refused(InvalidValue, "path"):
-            read_cells(path)
-    else:
-        assert list(read_cells(path).var_names) == columns
-    assert list(read_cells(path, transpose=True).var_names) == rows
-    assert list(read_cells(path, transpose=False).var_names) == columns
 
 
 @pytest.mark.parametrize("packed", [True, False])
@@ -332,3 +285,254 @@ def test_files_that_scanpy_wrote_are_read(pbmc, tmp_path):
     sc.pp.pca(pbmc, n_comps=5)
     pbmc.write_h5ad(tmp_path / "cells.h5ad")
     assert read_cells(tmp_path / "cells.h5ad").shape == pbmc.shape
+
+
+#: What a matrix of genes × cells is beside, and what it is called, with ids and symbols.
+FORMS = {
+    "STARsolo": ("matrix.mtx", "features.tsv", "barcodes.tsv", 3),
+    "gunzip": ("matrix.mtx.gz", "features.tsv", "barcodes.tsv.gz", 3),
+    "Cell Ranger 2": ("matrix.mtx", "genes.tsv", "barcodes.tsv", 2),
+    "genes packed": ("matrix.mtx.gz", "genes.tsv.gz", "barcodes.tsv.gz", 2),
+    "one column": ("matrix.mtx.gz", "features.tsv.gz", "barcodes.tsv.gz", 1),
+    "GEO": ("GSM1_s2_matrix.mtx.gz", "GSM1_s2_features.tsv.gz", "GSM1_s2_barcodes.tsv.gz", 3),
+    "GEO, dots": ("GSM1.matrix.mtx.gz", "GSM1.genes.tsv.gz", "GSM1.barcodes.tsv.gz", 2),
+    "GEO, behind": ("GSM1_matrix_KO.mtx", "GSM1_features_KO.tsv.gz", "GSM1_barcodes_KO.tsv", 3),
+    "counts": ("GSE1_counts.mtx", "GSE1_counts_genes.tsv", "GSE1_counts_barcodes.tsv", 2),
+    "kallisto": ("cells_x_genes.mtx", "cells_x_genes.genes.txt", "cells_x_genes.barcodes.txt", 1),
+    "kallisto, RNA velocity": (
+        *("cells_x_genes.total.mtx", "cells_x_genes.genes.txt", "cells_x_genes.barcodes.txt", 1),
+    ),
+    "alevin": ("quants_mat.mtx", "quants_mat_cols.txt", "quants_mat_rows.txt", 1),
+    "alevin, packed": ("quants_mat.mtx.gz", "quants_mat_cols.txt", "quants_mat_rows.txt", 1),
+}
+
+
+def write_form(folder, form, ids, symbols, counts=COUNTS, kinds=None):
+    matrix, genes, cells, n_columns = FORMS[form]
+    kinds = ["Gene Expression"] * len(ids) if kinds is None else kinds
+    columns = [[*zip(ids, symbols, kinds, strict=True)], [*zip(symbols, strict=True)]]
+    lines = [row[:n_columns] for row in columns[n_columns == 1]]
+    counts = counts if form.startswith(("kallisto", "alevin")) else counts.T
+
+    def put(name, text):
+        packed = gzip.compress if name.endswith(".gz") else bytes
+        (folder / name).write_bytes(packed(text))
+
+    with BytesIO() as file:
+        io.mmwrite(file, sparse.coo_matrix(counts))
+        put(matrix, file.getvalue())
+    put(genes, "".join("\t".join(line) + "\n" for line in lines).encode())
+    put(cells, "".join(f"{cell}\n" for cell in CELLS).encode())
+    return folder / matrix
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_matrices_with_names_beside_them(tmp_path, form):
+    """Fly's gene nan, and numbers of NCBI, are texts."""
+    path = write_form(tmp_path, form, ["100", "007"], ["nan", "NA"])
+    for given in (path, tmp_path):
+        check(read_cells(given), genes=["nan", "NA"])
+    ids = read_cells(path, var_names="gene_ids")
+    assert list(ids.var_names) == (["nan", "NA"] if FORMS[form][3] == 1 else ["100", "007"])
+    if FORMS[form][3] > 1:
+        assert list(ids.var["gene_symbols"]) == ["nan", "NA"]
+        assert list(read_cells(path).var["gene_ids"]) == ["100", "007"]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_matrix_of_as_many_cells_as_genes(tmp_path, form):
+    ids = ["id0", "id1", "id2"]
+    square = np.array([[1, 0, 7], [0, 2, 0], [3, 4, 5]])
+    read = read_cells(write_form(tmp_path, form, ids, ids, square))
+    np.testing.assert_array_equal(read.X.toarray(), square)
+
+
+def test_cells_in_the_rows_of_a_matrix_by_their_number(tmp_path):
+    path = write_form(tmp_path, "STARsolo", ["i", "j"], ["g1", "g2"])
+    io.mmwrite(path, sparse.coo_matrix(COUNTS))
+    check(read_cells(path))
+
+
+def test_other_features_than_genes(tmp_path):
+    kinds = ["Antibody Capture", "Gene Expression"]
+    read = read_cells(write_form(tmp_path, "gunzip", ["i", "j"], ["g1", "g2"], kinds=kinds))
+    assert list(read.var_names) == ["g2"]
+    np.testing.assert_array_equal(read.X.toarray(), COUNTS[:, 1:])
+    with refused(InvalidValue, "path"):
+        read_cells(write_form(tmp_path, "gunzip", ["i", "j"], ["1", "2"], kinds=["Peaks"] * 2))
+    kinds = ["protein_coding", "lncRNA"]  # of no kind that is known
+    check(read_cells(write_form(tmp_path, "gunzip", ["i", "j"], ["g1", "g2"], kinds=kinds)))
+
+
+def test_names_of_genes_without_a_symbol(tmp_path):
+    path = write_form(tmp_path, "Cell Ranger 2", ["ENSG1", "ENSG2"], ["g1", ""])
+    check(read_cells(path), genes=["g1", "ENSG2"])
+    with refused(InvalidValue, "path"):
+        read_cells(write_form(tmp_path, "Cell Ranger 2", ["ENSG1", ""], ["g1", ""]))
+
+
+def test_kallisto_with_ids_and_symbols(tmp_path):
+    path = write_form(tmp_path, "kallisto", ["", ""], ["ENSG1", "ENSG2"])
+    (tmp_path / "cells_x_genes.genes.names.txt").write_text("g1\ng2\n")
+    check(read_cells(path))
+    check(read_cells(path, var_names="gene_ids"), genes=["ENSG1", "ENSG2"])
+
+
+def test_names_beside_a_matrix_as_r_writes_them(tmp_path):
+    path = write_form(tmp_path, "STARsolo", ["i", "j"], ["g1", "g2"])
+    (tmp_path / "features.tsv").unlink()
+    (tmp_path / "genes.csv").write_text('"gene_id","gene_name"\n"i","g1"\n"j","g2"\n')
+    (tmp_path / "barcodes.tsv").write_text("x\n" + "".join(f'"{cell}"\n' for cell in CELLS))
+    check(read_cells(path))
+
+
+@pytest.mark.parametrize("name", ["features.tsv", "barcodes.tsv"])
+def test_names_of_another_matrix(tmp_path, name):
+    path = write_form(tmp_path, "STARsolo", ["i", "j"], ["g1", "g2"])
+    with (tmp_path / name).open("a") as file:
+        file.write("more\n")
+    with refused(InvalidValue, "path") as caught:
+        read_cells(path)
+    assert name in str(caught.value)
+
+
+def test_several_samples_in_a_folder(tmp_path):
+    write_form(tmp_path, "GEO", ["i", "j"], ["g1", "g2"])
+    path = write_form(tmp_path, "GEO, dots", ["k", "l"], ["h1", "h2"])
+    with refused(InvalidValue, "path") as caught:
+        read_cells(tmp_path)
+    assert path.name in str(caught.value)
+    check(read_cells(path), genes=["h1", "h2"])
+    (tmp_path / "GSM1.genes.tsv.gz").unlink()
+    with refused(InvalidValue, "path"):
+        read_cells(path)
+
+
+def test_ids_and_symbols_of_10x_h5(tmp_path):
+    write_h5(tmp_path / "cells.h5", ["g1", "g2"])
+    read = read_cells(tmp_path / "cells.h5", var_names="gene_ids")
+    check(read, genes=["id0", "id1"])
+    assert list(read.var["gene_symbols"]) == GENES
+
+
+def test_several_genomes(tmp_path):
+    path = tmp_path / "cells.h5"
+    matrix = sparse.csr_matrix(COUNTS)
+    with h5py.File(path, "w") as file:
+        for genome in ("hg19", "mm10"):
+            group = file.create_group(genome)
+            for name in ("data", "indices", "indptr"):
+                group[name] = getattr(matrix, name)
+            group["shape"], group["barcodes"] = COUNTS.T.shape, np.array(CELLS, dtype="S")
+            group["genes"] = group["gene_names"] = np.array(GENES, dtype="S")
+    with refused(InvalidValue, "path") as caught:
+        read_cells(path)
+    assert "hg19, mm10" in str(caught.value)
+    with h5py.File(path, "r+") as file:
+        del file["mm10"]
+    check(read_cells(path))
+
+
+def test_the_content_says_what_hdf5_is(adata, tmp_path):
+    adata.write_h5ad(tmp_path / "cells.h5")
+    check(read_cells(tmp_path / "cells.h5"))
+    with refused(InvalidValue, "var_names"):
+        read_cells(tmp_path / "cells.h5", var_names="gene_ids")
+    with h5py.File(tmp_path / "other.h5", "w") as file:
+        file["a"] = 1
+    with refused(InvalidValue, "path"):
+        read_cells(tmp_path / "other.h5")
+
+
+@pytest.fixture
+def store(adata, tmp_path):
+    """Write AnnData as groups of a store, as MuData and SpatialData do, and return its path."""
+
+    def write(name, group, *names):
+        path = tmp_path / name
+        if ".h5" in name:
+            with h5py.File(path, "w") as file:
+                for one in ("obs", "var", group):
+                    file.create_group(one)
+                for one in names:
+                    ad.io.write_elem(file[group], one, adata)
+            return path
+        for one in names:
+            (path / group).mkdir(parents=True, exist_ok=True)
+            adata.write_zarr(path / group / one)
+        name, content = ".zgroup", '{"zarr_format": 2}'
+        if (path / group / one / "zarr.json").exists():
+            name, content = (
+                "zarr.json",
+                '{"zarr_format": 3, "node_type": "group", "attributes": {}}',
+            )
+        for folder in (path, path / group):
+            (folder / name).write_text(content)
+        return path
+
+    return write
+
+
+STORES = [
+    ("cells.h5mu", "mod"),
+    ("cells.zarr", "mod"),
+    ("cells.zarr", "tables"),
+    ("cells.zarr", "table"),
+    ("cells", "tables"),
+    ("cells.h5", "mod"),
+]
+
+
+@pytest.mark.parametrize(("name", "group"), STORES)
+def test_stores_of_several(store, name, group):
+    path = store(name, group, "rna")
+    check(read_cells(path))
+    check(read_cells(path, modality="rna"))
+    with refused(NotFound, "modality"):
+        read_cells(path, modality="atac")
+    path = store(name, group, "rna", "protein")
+    with refused(InvalidValue, "path") as caught:
+        read_cells(path)
+    assert "rna" in str(caught.value)
+    check(read_cells(path, modality="rna"))
+
+
+def test_a_table_of_spatialdata_by_its_path(store):
+    check(read_cells(store("cells.zarr", "tables", "cells") / "tables" / "cells"))
+
+
+def test_zarr_of_any_name(adata, tmp_path):
+    adata.write_zarr(tmp_path / "cells")
+    check(read_cells(tmp_path / "cells"))
+    with refused(NotFound, "modality"):
+        read_cells(tmp_path / "cells", modality="rna")
+
+
+def test_zarr_without_cells(tmp_path):
+    import zarr
+
+    zarr.open_group(tmp_path / "cells", mode="w").create_group("images")
+    with refused(InvalidValue, "path"):
+        read_cells(tmp_path / "cells")
+
+
+def test_names_of_every_format_are_unique(adata, tmp_path, caplog):
+    adata.var_names = ["g", "g"]
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+    adata.write_zarr(tmp_path / "cells.zarr")
+    for name, backed in (("cells.h5ad", False), ("cells.h5ad", True), ("cells.zarr", False)):
+        caplog.clear()
+        assert list(read_cells(tmp_path / name, backed=backed).var_names) == ["g", "g-1"]
+        assert len(caplog.records) == 1
+
+
+@pytest.mark.parametrize("option", [{"modality": "rna"}, {"var_names": "gene_ids"}])
+def test_options_of_other_formats(put_table, option):
+    with refused(InvalidValue, next(iter(option))):
+        read_cells(put_table, **option)
+
+
+@pytest.fixture
+def put_table(tmp_path):
+    (tmp_path / "t.csv").write_text("cell,g1\na,1\n")
+    return tmp_path / "t.csv"

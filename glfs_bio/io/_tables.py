@@ -1,0 +1,474 @@
+"""Tables of cells × genes as people, R and instruments write them; names in them are texts."""
+
+from __future__ import annotations
+
+import bz2
+import csv
+import gzip
+import logging
+import lzma
+import re
+from dataclasses import dataclass
+from functools import cache
+from io import BufferedReader, FileIO, TextIOWrapper
+from statistics import mode
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import anndata as ad
+import numpy as np
+import pandas as pd
+
+from .._anndata import names as families
+from ..errors import InvalidValue, Message, arg, listed
+from ..vendors import names as nomenclature
+from ..vendors import sheets
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from .._typing import Array
+
+log = logging.getLogger(__name__)
+
+PACKED: dict[str, Any] = {".gz": gzip.GzipFile, ".bz2": bz2.BZ2File, ".xz": lzma.LZMAFile}
+#: What may separate columns, by the ending; blanks, of any number, where nothing else does.
+_BLANKS = r"\s+"
+SEPARATORS = {
+    **{ending: (one,) for ending, one in sheets.SEPARATORS.items()},
+    ".csv": (",", ";"),
+    ".txt": ("\t", ";", ",", _BLANKS),
+}
+_UNICODE = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+#: What lines begin with that are not of the table, as those above and below a series of GEO.
+_COMMENTS = ("#", "!")
+#: Lines that are looked at for the header, and values that are read at a time.
+_SNIFFED, _AT_ONCE = 64, 4_000_000
+#: Fewer numbers than these may be in order by chance.
+_FEWEST_NUMBERED = 4
+#: Texts of a column of numbers are so few.
+_FEW = 0.5
+#: Around names, and not seen: blanks, and characters of no width.
+_UNSEEN = "".join(filter(str.isspace, map(chr, range(0x3001))))
+_UNSEEN += "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
+
+#: How columns are headed that number, place or describe cells, and genes: :func:`.sheets.plain`.
+_OF_CELLS = re.compile(
+    r"unnamed\d*|index|fov|(cell)?barcode|(entity|cell|sample|donor|cluster)(id)?"
+    r"|cell(number|label|type|name|index)|batch|leiden|louvain|label|(cell|nucle\w+)?(area|volume)"
+    r"|.*centroid.*|[xyz]?(center|location|coord|coordinate|position)[xyz]?"
+    r"|n(count|feature|gene)s?(bycount|rna|spatial)?|total(count|gene)|(pct|percent)(count|mt|mito|ribo).*|doubletscore"
+)
+_OF_GENES = re.compile(r"(gene|entrez)id|(gene|effective)?length|chr(om(osome)?)?|start|end|strand")
+#: Of two columns with these heads neither is a gene; flies have a gene y.
+_COORDINATES = {"x", "y"}
+_FIELD_OF_VIEW = {"fov", "cellid"}
+#: A first cell that says what is in the rows; cells have names, too.
+_HEADS_GENES = {*sheets.SYMBOL_HEADS, *sheets.ID_HEADS, "idref"} - {"name"}
+_LIKE_A_GENE_HEAD = re.compile(r".*(gene|entrez|probe|transcript).*")
+_HEADS_CELLS = re.compile(r".*(cell|barcode|sample|spot|well|nucleu|fov|donor|patient).*|entityid")
+#: Ids of Ensembl, NCBI, organisms' databases and probe sets; names that say what they are.
+_LIKE_A_GENE = re.compile(
+    r"(.*[|_])?ENS[A-Z]*G\d{11}(\.\d+)?([|_].*)?|LOC\d{5,}|FBgn\d{7}|WBGene\d{8}|AT[1-5CM]G\d{5}"
+    r"|[NX][MR]_\d+(\.\d+)?|(AFFX-)?\w+_at|ILMN_\d+|g(ene)?[-_. ]?\d+",
+    re.IGNORECASE,
+)
+#: Barcodes, with what is put around them; ids of instruments; accessions of samples; names that
+#: say what they are.
+_LIKE_A_CELL = re.compile(
+    r"(.*[^A-Za-z])?[ACGT]{10,}([^A-Za-z].*)?|[a-p]{8}-\d+|\d{12,}|(c_\d+_)?\d+_\d+"
+    r"|(GSM|SRR|ERR|SAMN)\d+.*|TCGA-.+"
+    r"|(c|cell|sample|barcode|patient|donor|spot|well)[-_. ]?\d+(_\d+)?",
+    re.IGNORECASE,
+)
+#: The genome before a symbol, and what R and TCGA put behind it.
+_AROUND_SYMBOL = re.compile(r"^(hg|mm|GRCh|GRCm)\d+_+|\|.*$")
+#: A number that is no name: with a sign, or many decimals
+_LIKE_A_VALUE = re.compile(r"-.*|\d*\.\d{3,}.*")
+#: Symbols that cells are called as well, after their wells
+_LIKE_A_WELL = re.compile(r".?|[A-P]\d{1,2}", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Sides:
+    """How the names on both sides of a table are compared."""
+
+    #: So many names of a side, evenly spread, are looked at
+    names: int = 1000
+    #: Share of one side that is no chance, above that of the other
+    margin: float = 0.2
+    #: Share by which names of known forms alone decide
+    enough: float = 0.5
+    #: Genes of the nomenclature on one side, and none on the other, that are no chance
+    fewest: int = 3
+
+
+SIDES = Sides()
+
+
+@dataclass(frozen=True)
+class _Head:
+    """What the lines above the values of a table say."""
+
+    encoding: str
+    separator: str
+    #: Of the header, and how many lines there are down to it
+    names: list[str]
+    n_lines: int
+    #: Those above it that are no comments
+    n_above: int
+    #: Fields of a line, and those that name it: one, or field of view and cell
+    width: int
+    n_keys: int
+
+
+def read(path: Path, ending: str, *, transpose: bool | None) -> ad.AnnData:
+    """Read a table as cells × genes; None: its rows must be known to be cells."""
+    head = _head(path, ending)
+    rows, matrix = _body(path, head)
+    corner, columns = _columns(path, head, matrix)
+    rows, columns, matrix = _without_empty_ends(rows, columns, matrix)
+    _check_blanks(path, "row", rows)
+    _check_blanks(path, "column", columns)
+    head_says_cells = _HEADS_CELLS.fullmatch(sheets.plain(corner)) is not None
+    if not (transpose or head_says_cells) and all(map(_is_number, rows)) and _is_symbol(corner):
+        raise InvalidValue(
+            "path",
+            str(path),
+            f"has numbers in its first column, headed {corner}, where names are expected",
+            "put a column with names of cells first",
+        )
+    if transpose is None:
+        _check_way_round(path, corner, rows, columns)
+    cells, genes = (columns, rows) if transpose else (rows, columns)
+    matrix = matrix.T if transpose else matrix
+    _check_genes(path, genes, matrix)
+    if transpose:
+        _check_names(path, cells, _OF_GENES)
+    if head.n_keys > 1:
+        cells, matrix = _inside_cells(path, cells, matrix)
+    if twice := _twice(cells):
+        raise InvalidValue(
+            "path",
+            str(path),
+            f"has several cells of one name ({listed(twice)})",
+            f"give every cell its own, in the first {'row' if transpose else 'column'}",
+        )
+    if head.n_above:
+        log.warning(
+            Message(
+                f"The table in {path} begins in line {head.n_lines}; what is above it is left out."
+            )
+        )
+    obs, var = (pd.DataFrame(index=pd.Index(side, dtype=object)) for side in (cells, genes))
+    return ad.AnnData(matrix, obs=obs, var=var)
+
+
+def stripped(name: str) -> str:
+    """Return a name without blanks, and characters that are not seen, around it."""
+    return name.strip(_UNSEEN)
+
+
+def _head(path: Path, ending: str) -> _Head:
+    """Find the header, and what separates columns."""
+    opened = PACKED.get(path.suffix.lower(), FileIO)
+    kept, above = [], []
+    with opened(path, "rb") as raw, BufferedReader(raw) as file:
+        encoding = _UNICODE.get(file.peek(2)[:2], "utf-8-sig")
+        with TextIOWrapper(file, encoding) as text:
+            for number, line in enumerate(text, start=1):
+                if line.strip() and not line.startswith(_COMMENTS):
+                    kept.append((number, line.rstrip("\r\n")))
+                elif line[:1] == "#" and not kept:
+                    above = [(number, line[1:].rstrip("\r\n"))]
+                if len(kept) == _SNIFFED:
+                    break
+    if any("\0" in line for _, line in kept):
+        raise InvalidValue("path", str(path), "is no text in UTF-8", "save it as UTF-8")
+    found = [head for one in SEPARATORS[ending] if (head := _header(kept, above, one, encoding))]
+    if not found:
+        raise InvalidValue(
+            "path",
+            str(path),
+            "has no columns of numbers",
+            "separate columns of .csv by commas or semicolons, and of .tsv by tabs",
+        )
+    return max(found, key=lambda one: len(one.names))
+
+
+def _header(
+    lines: Sequence[tuple[int, str]],
+    comments: Sequence[tuple[int, str]],
+    separator: str,
+    encoding: str,
+) -> _Head | None:
+    """Return the first line with as many names as most, or the last, have fields, or one fewer.
+
+    R writes one fewer, above values.  Titles have fewer, or nothing but separators behind them; a
+    comment is the header where no other line is.
+    """
+    widths = [_width(line, separator) for _, line in lines] or [0]
+    width = max(mode(widths), widths[-1])
+    below = [line for _, line in lines[1:]] or [""]
+    for place, ((number, line), after) in enumerate(zip(lines, below, strict=False)):
+        if width == 1 or _width(line, separator) < width - 1:
+            continue
+        names = [stripped(name) for name in _fields(line, separator)]
+        while len(names) > width and not names[-1]:
+            names.pop()
+        filled = [bool(name) for name in names[-(width - 1) :]]  # the first may be blank
+        if len(names) > width or 2 * sum(filled) < width - 1:
+            continue
+        values = [field.replace(",", ".") for field in _fields(after, separator)[1:]]
+        if len(names) < width and not any(map(_is_number, values)):
+            continue
+        if comments and not place and all(map(_is_number, names[1:])):
+            commented = _header([*comments, *lines], (), separator, encoding)
+            if commented is not None and commented.n_lines == comments[0][0]:
+                return commented
+        two = len(names) == width and {*map(sheets.plain, names[:2])} == _FIELD_OF_VIEW
+        return _Head(encoding, separator, names, number, place, width, 2 if two else 1)
+    return None
+
+
+def _fields(line: str, separator: str) -> list[str]:
+    if separator == _BLANKS:
+        line, separator = " ".join(line.split()), " "
+    return next(csv.reader([line], delimiter=separator), [])
+
+
+def _width(line: str, separator: str) -> int:
+    if '"' in line:
+        return len(_fields(line, separator))
+    return len(line.split()) if separator == _BLANKS else line.count(separator) + 1
+
+
+def _body(path: Path, head: _Head) -> tuple[list[str], Array]:
+    """Return names of the rows, and values."""
+    try:
+        rows, matrix, texts = _values(path, head, ".")
+    except pd.errors.EmptyDataError as error:
+        raise InvalidValue(
+            "path", str(path), f"has no rows below its header in line {head.n_lines}"
+        ) from error
+    if len(texts.columns) and head.separator != ",":
+        rows, matrix, others = _values(path, head, ",")
+        texts = min(texts, others, key=lambda one: len(one.columns))
+    if not len(texts.columns):
+        return rows, matrix
+    names = head.names if len(head.names) == head.width else ["", *head.names]
+    first = texts.iloc[:, 0]
+    is_text = (pd.to_numeric(first, errors="coerce").isna() & first.notna()).to_numpy()
+    if is_text.mean() < _FEW:
+        at = int(is_text.argmax())
+        raise InvalidValue(
+            "path",
+            str(path),
+            f"has a text among its numbers, {first.iloc[at]!r} in column "
+            f"{listed([names[first.name]])} of row {listed([rows[at] or at + 1])}",
+            "correct it, or remove the row",
+        )
+    words = [names[column] for column in texts]
+    numbered = [str(number) for number in range(len(rows) + 1)]
+    unlike = [names[column] for column in texts if texts[column].is_unique]
+    advice = f"remove {listed(words)}"
+    if rows in (numbered[:-1], numbered[1:]) and unlike:
+        advice = (
+            f"remove the first column, which numbers the rows, and put {listed(unlike[:1])} there "
+            "if it has their names"
+        )
+    raise InvalidValue(
+        "path", str(path), f"has columns that are not numeric ({listed(words)})", advice
+    )
+
+
+def _values(path: Path, head: _Head, decimal: str) -> tuple[list[str], Array, pd.DataFrame]:
+    """Return names of the rows, values, and the columns that are texts, where reading ends."""
+    chunks = pd.read_csv(
+        path,
+        sep=head.separator,
+        decimal=decimal,
+        header=None,
+        skiprows=head.n_lines,
+        converters=dict.fromkeys(range(head.n_keys), stripped),
+        encoding=head.encoding,
+        chunksize=max(1, _AT_ONCE // head.width),
+        low_memory=False,  # blocks are small already
+    )
+    rows: list[str] = []
+    parts = []
+    with chunks:
+        for chunk in chunks:
+            keys = [chunk.pop(column) for column in range(head.n_keys)]
+            if sheets.plain(head.names[0]) == "cellid":
+                keys.reverse()
+            rows += map("_".join, zip(*keys, strict=True))
+            texts = chunk.select_dtypes(exclude=["number", "bool"])
+            if len(texts.columns):
+                return rows[-len(chunk) :], np.empty((0, 0)), texts
+            parts.append(chunk.to_numpy(dtype=np.float64))
+    return rows, np.concatenate(parts), texts
+
+
+def _columns(path: Path, head: _Head, matrix: Array) -> tuple[str, list[str]]:
+    """Return what is above the names of the rows, and the names of the columns."""
+    names, width = head.names, matrix.shape[1]
+    if len(names) == width and not np.isnan(matrix[:, -1]).all():
+        corner, columns = "", names  # as R writes it
+    else:
+        corner, columns = names[0], names[head.n_keys :]
+        columns = [*columns, *[""] * (width - len(columns))]
+    if len(columns) > width:
+        raise InvalidValue(
+            "path",
+            str(path),
+            f"has {len(columns)} names in line {head.n_lines}, and {width} values in the next",
+            "give each column a name",
+        )
+    if all(map(_is_number, columns)) and (
+        head.n_above or _twice(columns) or any(map(_LIKE_A_VALUE.fullmatch, columns))
+    ):
+        raise InvalidValue(
+            "path",
+            str(path),
+            f"has numbers in line {head.n_lines}, where names of columns are expected",
+            "give it a header with a name for each column",
+        )
+    return corner, columns
+
+
+def _is_number(name: str) -> bool:
+    try:
+        float(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _twice(names: list[str]) -> list[str]:
+    """Return the names that are there more than once."""
+    index = pd.Index(names, dtype=object)
+    return list(index[index.duplicated()].unique())
+
+
+def _without_empty_ends(
+    rows: list[str], columns: list[str], matrix: Array
+) -> tuple[list[str], list[str], Array]:
+    """Return them without what separators and comments at the end are read as."""
+    while columns and not columns[-1] and np.isnan(matrix[:, -1]).all():
+        columns, matrix = columns[:-1], matrix[:, :-1]
+    while rows and rows[-1][:1] in ("", *_COMMENTS) and np.isnan(matrix[-1]).all():
+        rows, matrix = rows[:-1], matrix[:-1]
+    return rows, columns, matrix
+
+
+def _check_blanks(path: Path, what: str, names: list[str]) -> None:
+    if "" in names:
+        number = names.index("")
+        raise InvalidValue(
+            "path",
+            str(path),
+            f"has no name for {what} {number + 1} of its values, "
+            + (f"behind {listed([names[number - 1]])}" if number else "the first"),
+            "name it, or remove it",
+        )
+
+
+def _check_genes(path: Path, genes: list[str], matrix: Array) -> None:
+    """Refuse what numbers, places or describes cells."""
+    _check_names(path, genes, _OF_CELLS)
+    placed = [name for name in genes if name.casefold() in _COORDINATES]
+    numbers = []
+    if len(matrix) > _FEWEST_NUMBERED:  # 0, 1, 2, … or 1, 2, 3, …
+        ends = np.isin(matrix[0], (0, 1)) & (matrix[-1] - matrix[0] == len(matrix) - 1)
+        rising = [at for at in np.flatnonzero(ends) if (np.diff(matrix[:, at]) == 1).all()]
+        numbers = [genes[at] for at in rising]
+    if numbers or len(placed) == len(_COORDINATES):
+        _refuse_names(path, numbers or placed)
+
+
+def _check_names(path: Path, names: list[str], others: re.Pattern[str]) -> None:
+    if wrong := [name for name in names if others.fullmatch(sheets.plain(name))]:
+        _refuse_names(path, wrong)
+
+
+def _refuse_names(path: Path, names: list[str]) -> NoReturn:
+    raise InvalidValue(
+        "path",
+        str(path),
+        f"holds something else than expression ({listed(names)})",
+        "remove what numbers, places or describes cells or genes",
+    )
+
+
+def _inside_cells(path: Path, cells: list[str], matrix: Array) -> tuple[list[str], Array]:
+    """Leave out cell 0 of fields of view, which is what is outside of cells."""
+    inside = ~pd.Index(cells).str.endswith("_0")
+    if not inside.all():
+        log.warning(
+            Message(
+                f"{path} has {(~inside).sum()} rows of cell_ID 0, which is what is outside of "
+                "cells; they are left out."
+            )
+        )
+        cells, matrix = list(np.array(cells, dtype=object)[inside]), matrix[inside]
+    return cells, matrix
+
+
+def _check_way_round(path: Path, corner: str, rows: list[str], columns: list[str]) -> None:
+    """Refuse a table whose rows are not known to be cells: by its first cell, and by names."""
+    head = sheets.plain(corner)
+    of_genes = head in _HEADS_GENES or _LIKE_A_GENE_HEAD.fullmatch(head) is not None
+    of_cells = _HEADS_CELLS.fullmatch(head) is not None
+    said = None if of_genes == of_cells else of_genes
+    lean = _lean(rows, columns)
+    seen = None if abs(lean) <= SIDES.margin else lean > 0
+    of_rows, of_columns = (listed(names[:4], 3) for names in (rows, columns))
+    sides = f"its rows ({of_rows}) and its columns ({of_columns})"
+    if {said, seen} == {True, False}:
+        problem = f"is headed {corner!r}, unlike what the names look like in {sides}"
+    elif True in (said, seen):
+        problem = (
+            f"seems to have genes in its rows ({of_rows}) and cells in its columns ({of_columns})"
+        )
+    elif said is seen is None:
+        problem = f"does not tell genes from cells by the names in {sides}"
+    else:
+        return
+    raise InvalidValue(
+        "path",
+        str(path),
+        problem,
+        f"pass {arg('transpose', True)} if its rows are genes, or {arg('transpose', False)} if "
+        "they are cells",
+    )
+
+
+def _lean(rows: list[str], columns: list[str]) -> float:
+    """How much more rows look like genes, and columns like cells, than the other way round."""
+    sides = [names[:: max(1, len(names) // SIDES.names)] for names in (rows, columns)]
+    genes, cells = (
+        [np.mean([pattern.fullmatch(name) is not None for name in names]) for names in sides]
+        for pattern in (_LIKE_A_GENE, _LIKE_A_CELL)
+    )
+    lean = float(genes[0] - genes[1] + cells[1] - cells[0])
+    if abs(lean) > SIDES.enough:
+        return lean
+    known = [sum(map(_is_symbol, names)) for names in sides]
+    if min(known) == 0 and max(known) >= SIDES.fewest:
+        return 1.0 if known[0] else -1.0
+    return lean + known[0] / len(sides[0]) - known[1] / len(sides[1])
+
+
+def _is_symbol(name: str) -> bool:
+    """Whether the nomenclature, or a family of genes, has a name, in upper or lower case."""
+    bare = _AROUND_SYMBOL.sub("", name).upper()
+    return _LIKE_A_WELL.fullmatch(bare) is None and bare in _symbols()
+
+
+@cache
+def _symbols() -> frozenset[str]:
+    genes = nomenclature.nomenclature()
+    every = [*genes["symbol"], *(past for names in genes["previous"] for past in names.split("|"))]
+    members = (families.family(name).symbols for name in families.SOURCES)
+    return frozenset(name.upper() for name in every).union(*members) - {""}
