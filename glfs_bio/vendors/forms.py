@@ -426,7 +426,8 @@ def _codebook(path: Path, found: sheets.Genes) -> pd.DataFrame | None:
     cells = [sheets.texts(rows.column(at)) for at in where]
     n_bits = sum(cell in ("0", "1") for column in cells for cell in column)
     mostly = n_bits >= _MOSTLY_BITS * len(where) * len(rows.rows)
-    if first == 2 and not (mostly and len(where) >= _FEWEST_BITS):
+    by_head = by_form and all(_BIT.fullmatch(heads[at]) for at in where)
+    if first == 2 and (len(where) < _FEWEST_BITS or not (by_head or mostly)):
         return None
     return _bits(path, list(zip(*cells, strict=True)), [rows.heads[at] for at in where])
 

@@ -67,6 +67,8 @@ _AROUND = " \t[]"
 _IN_A_LIST = re.compile(r"(?=.*[^\W\d_])\w(?:[\w.:/'*+@~-]|\([^()\s]*\)|\[[^][\s]*\])*")
 #: In a list, what stands for no name.
 _NO_NAME = frozenset({"", "NA", "NaN", "nan"})
+#: What a head can be, which is no path.
+_HEAD = re.compile(r"\w[^/\\]*")
 #: What R and pandas head a column that has no head.
 _NO_HEAD = frozenset({"x", "v1", "0", "unnamed: 0", "column1"})
 #: Genes that are in no nomenclature: of clones and accessions, and those that people add.
@@ -219,7 +221,7 @@ def are_headed(names: Sequence[str]) -> bool:
         return not (is_number(first) and is_number(others[0]))
     if is_id(first) or is_number(first) or is_control(first) or _CLONE.fullmatch(first):
         return False
-    if len(others) < 2 or dates(first):
+    if len(others) < 2 or dates(first) or not _HEAD.fullmatch(first):
         return False
     if all(map(is_number, others)):
         return True

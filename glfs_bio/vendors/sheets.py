@@ -31,7 +31,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 #: What the name of a packed file ends in, and what opens it.
-PACKED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+PACKED: dict[str, Callable[[Path], Any]] = {
+    ".gz": gzip.GzipFile,
+    ".bz2": bz2.BZ2File,
+    ".xz": lzma.LZMAFile,
+}
 #: Endings of tables in texts, and what separates their columns.
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 WORKBOOKS = (".xlsx", ".xlsm")
@@ -121,14 +125,18 @@ def ending(path: Path) -> str:
 
 def opened(path: Path) -> IO[str]:
     """Open the text of a file, packed or not, which may be longer than memory."""
-    found: IO[str] = PACKED.get(path.suffix.lower(), open)(path, "rt", encoding="utf-8-sig")
-    return found
+    return io.TextIOWrapper(_unpacked(path), encoding="utf-8-sig")
+
+
+def _unpacked(path: Path) -> Any:
+    unpack = PACKED.get(path.suffix.lower())
+    return path.open("rb") if unpack is None else unpack(path)
 
 
 def text(path: Path) -> str:
     """Return the text of a file, packed or not, in lines, without characters that are not seen."""
     with reading(path, "text"):
-        with PACKED.get(path.suffix.lower(), open)(path, "rb") as file:
+        with _unpacked(path) as file:
             content: bytes = file.read()
         utf16 = content[:2] in (b"\xff\xfe", b"\xfe\xff") and re.search(b"\n\0|\0\n", content)
         try:
@@ -504,12 +512,14 @@ def name_of(source: object, cell: Cell) -> str:
     return clean(cell)
 
 
-def names_of(source: object, cell: Cell) -> list[str]:
+def names_of(source: object, cell: Cell, *, may_be_prose: bool = False) -> list[str]:
     """Return the names that a cell holds, as :func:`.names.several` says; none: it is empty."""
     found = name_of(source, cell)
     if not found:
         return []
     several = [clean(name) for name in names.several(found)]
+    if not several and may_be_prose and "/" not in found:
+        return [found]
     if not several:
         raise InvalidValue(
             "path",
@@ -623,6 +633,11 @@ def _is_header(every: Sequence[str]) -> bool:
     return is_head(every[0]) or names.are_headed(every[:_SAMPLE])
 
 
+def _of_gmt(source: str, field: str) -> list[str]:
+    """Names in a field, which Enrichr has a weight behind, and Reactome in words."""
+    return names_of(source, re.sub(r",\d+\.\d+$", "", field), may_be_prose=True)
+
+
 def read_gmt(path: str | Path) -> dict[str, list[str]]:
     r"""Read gene sets from a GMT file.
 
@@ -657,8 +672,7 @@ def read_gmt(path: str | Path) -> dict[str, list[str]]:
         if not line.strip():
             continue
         name, *fields = (clean(field) for field in line.split("\t"))
-        fields = [re.sub(r",\d+\.\d+$", "", field) for field in fields[1:]]
-        found = [gene for field in fields for gene in names_of(str(path), field)]
+        found = [gene for field in fields[1:] for gene in _of_gmt(str(path), field)]
         if not name or not found:
             raise InvalidValue(
                 "path",

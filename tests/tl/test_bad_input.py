@@ -391,8 +391,8 @@ def test_every_argument_has_a_row():
 
 
 #: Their rows are among READERS.
-OF_FILES = (io.read_cells, io.read_classifier, io.read_genes, io.read_gmt, io.read_panel,
-            io.PanelFile, io.check_target, io.replacing)  # fmt: skip
+OF_FILES = (io.read_cells, io.read_classifier, io.read_genes, io.read_gmt, io.read_markers,
+            io.read_panel, io.PanelFile, io.check_target, io.replacing)  # fmt: skip
 
 FUNCTIONS = [
     (tl.classify, ("bulk_labels",)),
@@ -452,6 +452,11 @@ READERS = [
     (lambda: io.read_gmt("no.gmt"), FileNotFoundError, "path"),
     (lambda: io.read_gmt("."), FileMissing, "path"),
     (lambda: io.read_gmt("old.txt"), InvalidValue, "path"),
+    (lambda: io.read_markers(5), InvalidType, "path"),
+    (lambda: io.read_markers("no.csv"), FileMissing, "path"),
+    (lambda: io.read_markers("old.txt"), InvalidValue, "path"),
+    (lambda: io.read_markers("old.txt", sheet=5), InvalidType, "sheet"),
+    (lambda: io.read_markers("old.txt", sheet="x"), InvalidValue, "sheet"),
     (lambda: datasets.simulate(3), InvalidValue, "n_samples"),
     (lambda: datasets.simulate(10.5), InvalidType, "n_samples"),
     (lambda: datasets.simulate(10, -1), InvalidValue, "n_noise"),

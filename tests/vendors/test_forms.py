@@ -535,6 +535,12 @@ def test_codebooks_of_laboratories(write, form):
         assert list(panel.codebook) == ["R1", "R2", "R3", "R4"]
 
 
+def test_bad_codebooks_of_laboratories(write):
+    text = "name,id,bit1,bit2,bit3\nCD3D,ENST1,1,0,2\nLYZ,ENST2,0,,1\n"
+    with refused(InvalidValue, "path"):
+        read_panel(write("a.csv", text))
+
+
 def test_codewords_of_other_alphabets_stay_texts(write):
     panel = read_panel(write("a.csv", "Gene,Barcode\nCD3D,0132\nMS4A1,2013\n"))
     assert panel.codebook is None

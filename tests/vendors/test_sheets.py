@@ -77,5 +77,13 @@ def test_gmt_as_others_write_it(tmp_path):
     path = tmp_path / "sets.gmt"
     path.write_bytes("\ufeffA set\t\tG1\tG2 \tG1\t\r\n\r\nB/b\thttp://x\tG3\r\n".encode())
     assert read_gmt(path) == {"A set": ["G1", "G2"], "B/b": ["G3"]}
+    words = ["SARS coronavirus, complete genome", "18S rRNA, 5.8S rRNA", "UL119/UL118"]  # Reactome
+    path.write_text("\t".join(["A", "x", *words]))
+    assert read_gmt(path) == {"A": words}
+    path.write_text("A\tx\tCD3D,1.0\tCD3E,0.5\tCD4; CD8A\n")
+    assert read_gmt(path) == {"A": ["CD3D", "CD3E", "CD4", "CD8A"]}
+    path.write_text("A\tx\tNKG7/GNLY\n")
+    with refused(InvalidValue, "path"):
+        read_gmt(path)
     with refused(FileMissing, "path"):
         read_gmt(tmp_path / "no.gmt")
