@@ -22,6 +22,7 @@ from .._anndata import names as families
 from ..errors import InvalidValue, Message, arg, listed
 from ..vendors import names as nomenclature
 from ..vendors import sheets
+from ..vendors.names import is_control
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -326,7 +327,10 @@ def _columns(path: Path, head: _Head, matrix: Array) -> tuple[str, list[str]]:
             "give each column a name",
         )
     if all(map(_is_number, columns)) and (
-        head.n_above or _twice(columns) or any(map(_LIKE_A_VALUE.fullmatch, columns))
+        head.n_above
+        or _twice(columns)
+        or any(map(_LIKE_A_VALUE.fullmatch, columns))
+        or _names_a_gene(corner)
     ):
         raise InvalidValue(
             "path",
@@ -335,6 +339,12 @@ def _columns(path: Path, head: _Head, matrix: Array) -> tuple[str, list[str]]:
             "give it a header with a name for each column",
         )
     return corner, columns
+
+
+def _names_a_gene(corner: str) -> bool:
+    """Whether a first cell is a gene, as where there is no header, and not the head of genes."""
+    bare = re.split(r"[:.]", corner)[0]
+    return _LIKE_A_GENE.fullmatch(bare) is not None or is_control(corner)
 
 
 def _is_number(name: str) -> bool:

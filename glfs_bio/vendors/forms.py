@@ -30,7 +30,7 @@ _FURTHER = {
     "n_probe_sets": sheets.PROBE_HEADS,
     "codewords": ("codeword", "numcodeword"),
     "annotation": ("annotation",),
-    "force": ("force",),
+    "force": ("force", "forced"),
     "group": ("group",),
     "must_have": ("musthave",),
     "backup": ("isbackup", "backup"),
@@ -263,6 +263,9 @@ def _sets(path: Path, set_name: str | None) -> Table:
         if set_name is not None:
             raise InvalidValue("set_name", set_name, f"is for gene sets, and {path} has none")
         return _json(path, content)
+    if isinstance(content, dict) and content and all(map(_is_id, content.values())):
+        ids = [names.as_id(one) for one in content.values()]
+        return Table("list", pd.DataFrame({"gene": list(content), "id": ids}, dtype=object))
     if isinstance(content, list):
         return Table("list", pd.DataFrame({"gene": markers.listed_in(path, content)}, dtype=object))
     sets = markers.read_markers(path)
@@ -271,6 +274,10 @@ def _sets(path: Path, set_name: str | None) -> Table:
     chosen = sets if set_name is None else [set_name]
     every = [gene for name in chosen for gene in sets[name]]
     return Table("gene sets", pd.DataFrame({"gene": every}, dtype=object))
+
+
+def _is_id(value: object) -> bool:
+    return isinstance(value, str) and names.is_id(value)
 
 
 def _json(path: Path, content: dict[str, Any]) -> Table:

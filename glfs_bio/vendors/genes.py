@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Collection
 from pathlib import Path
@@ -11,11 +12,13 @@ import pandas as pd
 
 from .. import checks
 from .._files import existing, reading
-from ..errors import NO_VALUE, InvalidType, InvalidValue, naming
+from ..errors import NO_VALUE, InvalidType, InvalidValue, Message, listed, naming, shown
 from . import names, sheets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+log = logging.getLogger(__name__)
 
 #: Columns of a table of genes beside symbol and id, and what they are headed in files, as
 #: :func:`.sheets.plain` has it.
@@ -65,12 +68,24 @@ def read_genes(path: str | Path, *, species: str | None = None) -> pd.DataFrame:
     """
     path = existing(path)
     checks.texts(species=species, or_none=True)
-    if sheets.ending(path) in _GTF:
+    ending = sheets.ending(path)
+    if ending not in (*_GTF, *sheets.LISTS):
+        endings = shown(*sheets.LISTS, *_GTF)
+        raise InvalidValue("path", str(path), "has an unknown ending", f"use one of {endings}")
+    if ending in _GTF:
         frame = pd.DataFrame(_of_annotation(path), columns=["symbol", "id"])
     else:
         frame = _of_rows(str(path), sheets.table(path))
     if frame.empty:
         raise InvalidValue("path", str(path), "holds no genes")
+    dates = [name for name in frame["symbol"] if names.dates(name)]
+    if dates:
+        log.warning(
+            Message(
+                f"{path} has among the genes dates, as spreadsheets make of names, which no gene "
+                f"is found by: {listed(dates)}."
+            )
+        )
     return frame if species is None else names.of_species(frame, species, argument="species")
 
 
@@ -116,7 +131,8 @@ def _genes(frame: pd.DataFrame) -> pd.DataFrame:
     for name in ("previous", "aliases"):
         if name in frame:
             frame[name] = frame[name].str.replace(", ", "|", regex=False)
-    kept = frame[(frame["symbol"] != "") | (frame["id"] != "")]
+    named = (frame["symbol"] != "") | (frame["id"] != "")
+    kept = frame[named & ~frame["symbol"].map(names.is_control)]
     kept = kept[[name for name in ("symbol", "id", *COLUMNS) if name in kept]]
     if "n_probes" in kept:  # of a gene that is in several places, such as haplotypes, the most
         kept = kept.sort_values("n_probes", ascending=False, kind="stable")

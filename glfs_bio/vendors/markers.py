@@ -22,7 +22,18 @@ SETS = (".gmt", ".json")
 #: What columns of types and families are headed: those first that say more.
 TYPE_HEADS = (
     *("cellname", "celltype", "celltypename", "type", "subtype", "cluster", "clusterid"),
-    *("group", "label", "population", "annotation", "ident", "identity", "clas", "lineage"),
+    *(
+        "ct",
+        "cell",
+        "group",
+        "label",
+        "population",
+        "annotation",
+        "ident",
+        "identity",
+        "clas",
+        "lineage",
+    ),
     *("family", "genefamily", "genegroup", "geneset", "set", "setname", "term", "pathway"),
 )
 #: A head of one of several columns of genes, such as ``marker 1``; a line ``T cells: CD3D, CD3E``;

@@ -53,7 +53,10 @@ CONTROL = re.compile(
     r"|negative[-_. ]?\d+|(unassigned|deprecated)[-_. ]?codeword[-_. ]?\d+|antisense[-_.].+"
     r"|intergenic[-_. ]?region[-_. ]?\d+|system[-_. ]?control[-_. ]?\d*|false[-_. ]?code[-_. ]?\d*"
     r"|pos(itive)?[-_. ]?(control|ctrl)[-_. \w]*|(pos|neg)[-_. ][a-h]([ .]?\(?[\d.]+\)?)?"
-    r"|ercc[-_. ]\d{5}",
+    r"|ercc[-_. ]\d{5}"
+    # what counters count beside genes: HTSeq and DEXSeq, STAR
+    r"|_{1,2}(no_?feature|ambiguous|too_?low_?aqual|low_?aqual|empty|not_?aligned)(_\w+)?"
+    r"|__alignment_not_unique|N_(unmapped|multimapping|noFeature|ambiguous)",
     re.IGNORECASE,
 )
 #: What a spreadsheet makes of names such as 2310009E13 of RIKEN.

@@ -10,6 +10,7 @@ import bz2
 import csv
 import gzip
 import io
+import logging
 import lzma
 import re
 import zipfile
@@ -21,7 +22,7 @@ import numpy as np
 
 from .._extras import needs
 from .._files import existing, reading, replacing
-from ..errors import NO_VALUE, VAR, InvalidValue, NotFound, arg, listed
+from ..errors import NO_VALUE, VAR, InvalidValue, Message, NotFound, arg, listed
 from . import names
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pandas as pd
+
+log = logging.getLogger(__name__)
 
 #: What the name of a packed file ends in, and what opens it.
 PACKED: dict[str, Callable[[Path], Any]] = {
@@ -52,7 +55,7 @@ SYMBOL_HEADS = (
     *("markergene", "marker", "cellmarker"),
 )
 ID_HEADS = (
-    *("ensemblgeneid", "ensemblid", "ensembleid", "ensembl", "genestableid"),
+    *("ensemblgeneid", "geneensemblid", "ensemblid", "ensembleid", "ensembl", "genestableid"),
     *("genestableidversion", "flybaseid", "wormbaseid", "tairid", "locu", "zfinid", "mgiid"),
     *("geneid", "geneaccession", "accession", "entrezgeneid", "entrezid", "entrez", "ncbigeneid"),
     "id",
@@ -431,6 +434,8 @@ def _without_heads(
         words = re.split(r"[\s,;|/]+", first)
         has_head = bool(first) and not (len(words) > 1 and names.are_names(words))
         has_head = has_head and names.are_headed([first, *names_below])
+        if has_head:
+            log.info(Message(f"{first} in the first line is taken for the header of the list."))
         return Genes(bare._replace(rows=cells[has_head:]), only, None)
     if numbered and len(filled) == 1:
         return Genes(sheet, filled[0], None)
