@@ -24,6 +24,11 @@ adata : AnnData
     "<adata with results>": """\
 adata : AnnData
     Cells × genes, with what :func:`~glfs_bio.{0}` wrote.""",
+    "<labels>": """\
+labels : {0}
+    Column of ``.obs`` with labels of the cells, such as cell types: categories, texts, whole
+    numbers or booleans.  Cells without one are left out: it is missing, −1, or a text like
+    ``"nan"``.""",
     "<panel>": """\
 Gene names, one name, a file, or a key: of a selection, of a boolean column of ``.var``, or of a
 result of ``sc.tl.rank_genes_groups``, of which the first 10 genes of each group are the panel.""",

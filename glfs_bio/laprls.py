@@ -1,4 +1,4 @@
-"""Laplacian-regularised least squares, and the labels that it learns from.
+"""Laplacian-regularised least squares.
 
 In closed form, by equations (2), (3) and (11) of the paper,
 
@@ -20,7 +20,6 @@ import numpy as np
 from scipy import linalg, sparse
 
 from .data.threads import few_threads
-from .errors import NO_VALUE, InvalidValue, listed
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from ._typing import Array, Matrix
 
 SIDES = ("primal", "dual")
-UNLABELLED = -1
 
 
 def solve(
@@ -99,48 +97,3 @@ def class_graph(labels: npt.NDArray[Any]) -> sparse.csr_array:
     same.setdiag(0.0)
     same.eliminate_zeros()
     return same
-
-
-def is_labelled(labels: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Return samples with a label: numbers except −1, unless the labels are −1 and 1.
-
-    These two are another coding of two classes, which would otherwise leave one class.
-    """
-    if not np.issubdtype(labels.dtype, np.number) or np.array_equal(np.unique(labels), (-1, 1)):
-        return np.ones(len(labels), dtype=bool)
-    return np.asarray(labels != UNLABELLED)
-
-
-def check_classes(labels: npt.NDArray[Any], at_least: int = 1, name: str = "y") -> npt.NDArray[Any]:
-    """Return the classes, at least two with `at_least` samples each."""
-    classes, counts = np.unique(labels, return_counts=True)
-    if len(classes) < 2:
-        if not len(classes):
-            raise InvalidValue(name, NO_VALUE, "has no label", "at least two classes are needed")
-        raise InvalidValue(
-            name, NO_VALUE, f"has one class, {listed(classes)}", "at least two are needed"
-        )
-    if counts.min() < at_least:
-        raise InvalidValue(
-            name,
-            NO_VALUE,
-            f"has classes of fewer than {at_least} samples: {listed(classes[counts < at_least])}",
-            "merge or remove them",
-        )
-    return classes
-
-
-def n_folds(counts: npt.NDArray[np.intp], at_most: int) -> int:
-    """Number of folds: as many as wanted, but no more than the largest class has samples.
-
-    Every class with two samples or more is then in the training part of every fold.
-    """
-    largest = int(counts.max())
-    if largest < 2:
-        raise InvalidValue(
-            "n_genes",
-            NO_VALUE,
-            "needs cross-validation, but no class has two samples",
-            "give one number, which needs no cross-validation",
-        )
-    return min(at_most, largest)

@@ -433,7 +433,8 @@ class Preserve:
     target : str, list or dict, default "structure"
         A value of `preserve` of :func:`~glfs_bio.pp.select_genes`.
     cell_weights : str, default None
-        Column of ``.obs`` with the weights of the cells, or with labels that get equal weights.
+        Column of ``.obs`` with weights of the cells, as decimal numbers, or with labels that get
+        equal weights.
     use_rep : str, default None
         Key of a stored :func:`~glfs_bio.pp.structure`, or of ``.obsm``.  None: the structure of the
         matrix.

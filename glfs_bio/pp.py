@@ -90,13 +90,14 @@ def select_genes(
 
         - ``"structure"``: variation between cells above the noise of single genes
         - ``"expression"``: expression of all genes, for imputation
-        - column of ``.obs``: labels to separate, with equal weight per pair, or a decimal number,
-          such as a pseudotime
+        - column of ``.obs``: labels to separate, with equal weight per pair, or decimal numbers,
+          such as a pseudotime; whole numbers may be either, and are refused
         - key of ``.obsm``: a space of the cells, such as proteins
         - list or file of genes, or boolean column of ``.var``: genes to predict
         - dict of names to weights: a sum of such targets
     cell_weights : str, default None
-        Column of ``.obs`` with the weights of the cells, or with labels that get equal weights.
+        Column of ``.obs`` with weights of the cells, as decimal numbers, or with labels that get
+        equal weights.
     include, exclude : str, pattern or list, default None
         Genes that must, or cannot, be selected: names, compiled patterns, boolean columns of
         ``.var``, or families: ``"mitochondrial"``, ``"ribosomal"``, ``"haemoglobin"``, ``"tcr"``,
@@ -291,7 +292,7 @@ def select_genes(
     if not inplace:
         return frame[chosen] if subset else frame
     for one in sets.values():
-        results.store(one, results.spread(frame, one.var_names), dict(entry), key_added)
+        results.store(one, key_added, entry, var=results.spread(frame, one.var_names))
         if subset:
             one._inplace_subset_var(one.var[f"{key_added}_selected"].to_numpy())
     return None

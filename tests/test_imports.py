@@ -17,8 +17,15 @@ import glfs_bio
 PACKAGE = Path(glfs_bio.__file__).parent
 #: From the ground up; what stands on one floor does not know its neighbours.
 FLOORS = (
-    *({"errors"}, {"checks", "codec", "_typing"}, {"methods"}, {"options"}, {"data"}, {"cells"}),
-    *({"criterion"}, {"panel"}, {"solvers"}, {"glfs2014", "rivals", "laprls"}, {"measures"}),
+    *({"errors"}, {"checks", "codec", "labels", "_typing"}, {"methods"}, {"options"}, {"data"}),
+    *(
+        {"cells"},
+        {"criterion"},
+        {"panel"},
+        {"solvers"},
+        {"glfs2014", "rivals", "laprls"},
+        {"measures"},
+    ),
     *({"selection"}, {"estimators"}),
     *({"_docs", "_extras", "_files", "_progress", "_signatures"}, {"vendors"}),
     *({"datasets"}, {"_anndata"}, {"pp"}, {"tl"}, {"pl"}, {"io"}, {"cli", "rbridge"}),

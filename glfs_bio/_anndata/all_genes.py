@@ -37,13 +37,13 @@ def view_of_all_genes(adata: AnnData, layer: str | None, random_state: int | Non
         return View(np.asarray(adata.obsm[KEY]), np.asarray(entry["nearest"]), clusters)
     where = components(data, random_state)
     view = View.of(where, random_state)
-    adata.obsm[KEY] = view.coordinates
-    adata.uns[KEY] = results.envelope(
+    entry = results.envelope(
         {"layer": layer, "random_state": random_state},
         made_of,
         nearest=view.nearest,
         clusters={str(k): own for k, own in view.clusters.items()},
     )
+    results.store(adata, KEY, entry, obsm={KEY: view.coordinates})
     return view
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from .. import checks
 from ..errors import (
-    BOOLEAN,
     CATEGORICAL,
     NO_VALUE,
     InvalidType,
@@ -21,7 +20,10 @@ from ..errors import (
     arg,
     listed,
 )
-from ..laprls import n_folds
+from ..labels import Labels, as_numbers, coded, is_whole, n_folds
+from ..measures import cells
+from ..measures.cells import N_NEIGHBORS
+from ..measures.labels import n_neighbors_of
 from .read import find
 
 if TYPE_CHECKING:
@@ -36,45 +38,60 @@ log = logging.getLogger(__name__)
 #: What an argument with a number for each gene may be; documentation shows it.
 PerGene = str | Mapping[str, float] | float
 
-#: Texts that often stand for a missing label.
+#: Texts that often stand for a missing label, and are one where somebody means it.
 _MISSING = frozenset(
     (
-        *("", "?", "-", "na", "n/a", "nan", "none", "null", "missing", "not assigned"),
+        *("", "?", "-", "-1", "na", "n/a", "nan", "none", "null", "missing", "not assigned"),
         *("not available", "unassigned", "unclassified", "undefined", "undetermined", "unknown"),
         *("unlabeled", "unlabelled", "unsure"),
     )
 )
 
 
-class Labels(NamedTuple):
-    """Number of every cell's category, −1 where it is missing, and the categories that occur."""
-
-    codes: NDArray[np.intp]
-    categories: NDArray[Any]
-
-    @property
-    def names(self) -> list[str]:
-        """The categories as texts."""
-        return [str(category) for category in self.categories]
-
-
 def labels(adata: AnnData, name: str, argument: str = "labels") -> Labels:
-    """A column of ``.obs`` as categories.
+    """A column of ``.obs`` as labels, which some cell must have.
 
     `argument` is what messages call the column.
     """
+    found, none = coded(find(adata, "obs", name, argument), argument, name)
+    if not len(found.categories):
+        raise InvalidValue(argument, name, "has no label for any cell", "choose another column")
+    if none:
+        log.warning(
+            Message(
+                f"{arg(argument, name)}: {sum(none.values())} cells have {listed(none)}, and count "
+                "as cells without a label."
+            )
+        )
+    return found
+
+
+def labels_or_numbers(adata: AnnData, name: str, argument: str, instead: str) -> Labels | Array:
+    """A column of ``.obs`` as labels, or as numbers, NaN where they are missing.
+
+    Whole numbers may be either, and are refused: `instead` says what to do with numbers.
+    """
     column = find(adata, "obs", name, argument)
-    if pd.api.types.is_float_dtype(column):
+    kind = column.dtype
+    of_time = pd.api.types.is_datetime64_any_dtype(kind), pd.api.types.is_timedelta64_dtype(kind)
+    if any(of_time) or isinstance(kind, pd.PeriodDtype) or pd.api.types.is_complex_dtype(kind):
         raise InvalidType(
             argument,
             name,
-            f"holds measurements (dtype {column.dtype}), but labels must be categories, strings, "
-            f"integers or {BOOLEAN}",
-            f"convert it with {CATEGORICAL}",
+            f"has dtype {kind}, which is neither labels nor real numbers",
+            "convert it to one of these",
         )
-    values = column.astype("category").cat.remove_unused_categories()
-    codes = values.cat.codes.to_numpy(dtype=np.intp)
-    return Labels(codes, values.cat.categories.to_numpy())
+    values = as_numbers(column)
+    if values is None:
+        return labels(adata, name, argument)
+    if is_whole(values) and not np.isnan(values).all():
+        raise InvalidType(
+            argument,
+            name,
+            "holds whole numbers, which may be labels or measurements",
+            f"convert labels with {CATEGORICAL}, and {instead}",
+        )
+    return values
 
 
 def log_labels(labels: NDArray[Any], cv: int | None) -> None:
@@ -104,6 +121,28 @@ def log_labels(labels: NDArray[Any], cv: int | None) -> None:
         )
     if cv is not None and counts.max() > 1:
         _log_folds(classes, counts, cv)
+
+
+def log_neighbors(known: Labels | None, n_cells: int | None = None) -> None:
+    """Log where labels are predicted, or cells compared, by fewer nearest cells than usual."""
+    if known is not None:
+        k = n_neighbors_of(known.codes)
+        if k < N_NEIGHBORS:
+            log.warning(
+                Message(
+                    f"{arg('labels')} has small groups: labels are predicted from the nearest "
+                    f"{k} cells, instead of {N_NEIGHBORS}."
+                    if k
+                    else f"{arg('labels')} has no label of two cells, and none can be predicted."
+                )
+            )
+    if n_cells is not None and cells.n_neighbors_of(n_cells) < N_NEIGHBORS:
+        log.warning(
+            Message(
+                f"The nearest {cells.n_neighbors_of(n_cells)} of {n_cells} cells are compared, "
+                f"instead of {N_NEIGHBORS}."
+            )
+        )
 
 
 def numbers(

@@ -355,8 +355,6 @@ def _types(adata: AnnData, groupby: str | None) -> _Types:
     if groupby is None:
         return _Types([], every)
     codes, names = columns.labels(adata, groupby, "groupby")
-    if not len(names):
-        raise InvalidValue("groupby", groupby, "is missing for all cells", "choose another column")
     each = codes[:, None] == np.arange(len(names))
     return _Types([str(name) for name in names], np.hstack([every, each]))
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from anndata import AnnData, concat
 
 from ..errors import NO_VALUE, VAR_NAMES, InvalidValue, Message, Refusal, listed
-from . import read
+from . import read, target
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import pandas as pd
 
     from .._typing import Index
@@ -36,10 +39,8 @@ def data_sets(adata: Any) -> dict[str, AnnData]:
         raise InvalidValue("adata", NO_VALUE, "is empty", "give one dataset, or several")
     found = {str(name): one for name, one in sets.items()}
     for name, one in found.items():
-        try:
+        with _within(name):
             read.unique_names(one)
-        except Refusal as refusal:
-            raise refusal.within(f"dataset {name!r}") from None
     if len({id(one) for one in found.values()}) < len(sets):
         raise InvalidValue(
             "adata", NO_VALUE, "holds the same object, or the same name, twice", "give each once"
@@ -64,6 +65,8 @@ def join(sets: Mapping[str, AnnData], request: Request) -> tuple[AnnData, Reques
                 "leave it out",
             )
     counts = None if limits is None else limits.counts_layer
+    for name, argument in target.sources(request).items():
+        _in_all(sets, name, argument)
     genes = _in_common(sets)
     parts = {
         name: _lean(name, one, genes, spec.layer, spec.batch_key, counts)
@@ -73,6 +76,25 @@ def join(sets: Mapping[str, AnnData], request: Request) -> tuple[AnnData, Reques
         request = replace(request, limits=replace(limits, counts_layer=_COUNTS))
     joined = concat(parts, join="outer", merge="first", index_unique=_BETWEEN)
     return joined, request.but(layer=None, batch_key=_BATCH, use_rep=None)
+
+
+def _in_all(sets: Mapping[str, AnnData], name: str, argument: str) -> None:
+    """Refuse what one dataset has of the cells, and another lacks: its cells would not count."""
+    parts: tuple[Literal["obs", "obsm"], ...] = ("obs", "obsm")
+    for part in parts:
+        if any(name in getattr(one, part) for one in sets.values()):
+            for called, one in sets.items():
+                with _within(called):
+                    read.find(one, part, name, argument)
+
+
+@contextmanager
+def _within(name: str) -> Iterator[None]:
+    """Say of a refusal which dataset it is about."""
+    try:
+        yield
+    except Refusal as refusal:
+        raise refusal.within(f"dataset {name!r}") from None
 
 
 def _in_common(sets: Mapping[str, AnnData]) -> pd.Index:
@@ -102,16 +124,14 @@ def _lean(
     counts: str | None,
 ) -> AnnData:
     """What a selection reads of one data set."""
-    try:
+    layers = {}
+    with _within(name):
         places: Index = one.var_names.get_indexer(genes)
         data = read.matrix(one, layer)[:, places]
         batches = read.batches(one, batch_key)
-        layers = {}
         if counts is not None:
             named = None if counts == "X" else counts
             layers[_COUNTS] = read.matrix(one, named, "counts_layer")[:, places]
-    except Refusal as refusal:
-        raise refusal.within(f"dataset {name!r}") from None
     obs = one.obs.copy()
     obs[_BATCH] = name if batches is None else [f"{name}: {batch}" for batch in batches]
     return AnnData(data, obs=obs, var=one.var.loc[genes], obsm=dict(one.obsm), layers=layers)

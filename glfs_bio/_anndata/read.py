@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from .. import checks
+from .. import checks, labels
 from ..cells.graph import check_graph
 from ..cells.pca import check_coordinates
-from ..data.matrix import RowMatrix, check_finite, check_indices, no_rows
+from ..data.matrix import RowMatrix, check_finite, check_indices, native, no_rows
 from ..errors import (
     ADATA,
     BOOLEAN,
@@ -137,16 +137,30 @@ def check(adata: object) -> None:
     """Refuse what is not an AnnData object."""
     from anndata import AnnData
 
-    if isinstance(adata, AnnData):
+    if not isinstance(adata, AnnData):
+        held, called = _SEVERAL.get(type(adata).__name__, ("", ""))
+        parts = list(getattr(adata, held, ()))
+        raise InvalidType(
+            "adata",
+            NO_VALUE,
+            f"must be an AnnData object of cells × genes, not {type(adata).__name__}",
+            f"pass one of {listed(parts)}, such as {called}[{parts[0]!r}]" if parts else "",
+        )
+    text_names(adata.var_names, VAR_NAMES)
+
+
+def text_names(names: pd.Index, where: str) -> None:
+    """Refuse names that are no texts, such as numbers or missing ones."""
+    if pd.api.types.infer_dtype(names, skipna=False) in ("string", "empty") and not names.hasnans:
         return
-    held, called = _SEVERAL.get(type(adata).__name__, ("", ""))
-    parts = list(getattr(adata, held, ()))
-    raise InvalidType(
-        "adata",
-        NO_VALUE,
-        f"must be an AnnData object of cells × genes, not {type(adata).__name__}",
-        f"pass one of {listed(parts)}, such as {called}[{parts[0]!r}]" if parts else "",
-    )
+    strange = [name for name in names if not isinstance(name, str)]
+    if strange:
+        raise InvalidType(
+            "adata",
+            NO_VALUE,
+            f"has names in {where} that are no texts: {listed(map(repr, strange))}",
+            f"make them texts: {where} = {where}.astype(str)",
+        )
 
 
 def unique_names(adata: AnnData) -> None:
@@ -181,7 +195,19 @@ def find(
     names = getattr(adata, part).keys()
     if name not in names:
         raise NotFound(argument, name, f"is not in {_PARTS[part]}", f"choose from {listed(names)}")
-    return getattr(adata, part)[name]
+    found = getattr(adata, part)[name]
+    return found if part in ("layers", "obsm") else _column(found, getattr(adata, f"{part}_names"))
+
+
+def _column(found: Any, names: pd.Index) -> pd.Series:
+    """A column as pandas computes with it: in memory, in the byte order of the machine."""
+    if not isinstance(found, pd.Series):  # of anndata's lazy objects
+        values = found.data
+        extended = isinstance(values, pd.api.extensions.ExtensionArray)
+        found = pd.Series(values if extended else np.asarray(values), index=names)
+    kind = found.dtype
+    is_native = not isinstance(kind, np.dtype) or kind.isnative
+    return found if is_native else found.astype(kind.newbyteorder("="))
 
 
 def symbols(adata: AnnData, name: str | None) -> pd.Series:
@@ -227,6 +253,7 @@ def matrix(adata: AnnData, layer: str | None = None, argument: str = "layer") ->
         raise InvalidType(*about, "is a masked array", "fill its entries, or remove cells or genes")
     if isinstance(data, np.matrix):
         data = np.asarray(data)
+    data = native(data)
     if sparse.issparse(data):
         check_indices(data, *about)
         data = data if data.format in ("csr", "csc") else data.tocsr()
@@ -423,15 +450,7 @@ def batches(adata: AnnData, batch_key: str | None) -> NDArray[Any] | None:
     """Batch of every cell as a string."""
     if batch_key is None:
         return None
-    column = find(adata, "obs", batch_key, "batch_key")
-    if column.isna().any():
-        raise InvalidValue(
-            "batch_key",
-            batch_key,
-            f"is missing for {int(column.isna().sum())} cells",
-            "fill it in, or remove these cells",
-        )
-    return np.asarray(column.astype(str).to_numpy())
+    return labels.batch_names(find(adata, "obs", batch_key, "batch_key"), "batch_key", batch_key)
 
 
 def _stored(adata: AnnData, layer: str | None, argument: str) -> Any:
@@ -492,13 +511,13 @@ def _is_lazy(data: Any) -> bool:
 
 
 def _first_values(data: Any) -> NDArray[Any]:
-    """Some values; of a sparse matrix those that are stored."""
+    """Some finite values; of a sparse matrix of those that are stored."""
     if isinstance(data, RowMatrix):
         data = data.first(RECOGNITION.rows)
     values: NDArray[Any] = (data.data if sparse.issparse(data) else data).ravel()[
         : RECOGNITION.values
     ]
-    return values
+    return np.asarray(values[np.isfinite(values)])
 
 
 def _least(block: Matrix, rows: slice) -> tuple[Sums, Matrix]:

@@ -18,6 +18,7 @@ from . import read, stale
 if TYPE_CHECKING:
     from anndata import AnnData
 
+    from .._typing import Array
     from ..panel import Panel
     from ..selection import Candidates
 
@@ -108,11 +109,65 @@ def selected(panel: Panel, request: Request, **content: Any) -> dict[str, Any]:
     )
 
 
-def store(adata: AnnData, frame: pd.DataFrame, entry: dict[str, Any], key: str) -> None:
-    """Put columns into ``.var`` and an envelope into ``.uns``."""
-    for name in frame:
-        adata.var[name] = frame[name]
-    adata.uns[key] = entry
+def store(
+    adata: AnnData,
+    key: str,
+    entry: Mapping[str, Any],
+    *,
+    obs: Mapping[str, Any] | None = None,
+    var: Mapping[str, Any] | pd.DataFrame | None = None,
+    obsm: Mapping[str, Array] | None = None,
+    varm: Mapping[str, Array] | None = None,
+) -> None:
+    """Put an envelope into ``.uns``, and columns and arrays beside it; nothing writes elsewhere.
+
+    Files keep no None among texts, and not every dtype of pandas: texts are objects, a missing one
+    is ``""``.
+    """
+    given: dict[str, Any] = {"obs": obs, "var": var, "obsm": obsm, "varm": varm}
+    for part, named in given.items():
+        for name in () if named is None else named:
+            place = getattr(adata, part)  # of a view another one after each
+            frame = part in ("obs", "var")
+            place[name] = _column(named[name], place.index) if frame else named[name]
+    adata.uns[key] = kept(entry)
+
+
+def kept(value: Any) -> Any:
+    """Return an entry, or a part of it, as files keep it."""
+    if isinstance(value, Mapping):
+        return {name: kept(one) for name, one in value.items()}
+    if isinstance(value, pd.DataFrame):
+        columns = {str(name): _column(value[name], value.index) for name in value}
+        rows = value.index if _is_plain(value.index) else _texts(value.index)
+        table = pd.DataFrame(columns).set_axis(rows, axis=0).rename_axis(value.index.name)
+        return table.set_axis(pd.Index(list(columns), dtype=object), axis=1)
+    if isinstance(value, np.ndarray | pd.Index | pd.Series) and not _is_plain(value):
+        return _texts(value).to_numpy(dtype=object)
+    return codec.storable(value) if value is None else value
+
+
+def _is_plain(values: Any) -> bool:
+    """Whether files keep the dtype: numbers and booleans, nullable ones too."""
+    kind = values.dtype
+    return bool(pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_bool_dtype(kind))
+
+
+def _texts(values: Any) -> pd.Index:
+    """Texts as objects, ``""`` where one is missing."""
+    missing = pd.isna(values)
+    texts = ["" if no else str(one) for one, no in zip(values, missing, strict=True)]
+    return pd.Index(texts, dtype=object)
+
+
+def _column(values: Any, index: pd.Index) -> pd.Series:
+    """A column for an index, whatever its own."""
+    column = pd.Series(values).set_axis(index).infer_objects()
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        categories = column.cat.categories
+        kept = categories if _is_plain(categories) else _texts(categories)
+        return column.cat.rename_categories(kept)
+    return column if _is_plain(column) else pd.Series(_texts(column), index=index, dtype=object)
 
 
 def entry(
@@ -192,7 +247,8 @@ def scores(adata: AnnData, key: str, symbols: str | None) -> pd.Series:
     """
     frame = ranked(adata, key, only="tested")
     called = read.symbols(adata, symbols).loc[frame.index]
-    series = pd.Series(frame["score"].to_numpy(dtype=float), index=called)
+    index = pd.Index(called, dtype=object)
+    series = pd.Series(frame["score"].to_numpy(dtype=float), index=index)
     series = series[series.index.notna()].sort_values(ascending=False, kind="stable")
     series = series[~series.index.duplicated()]
     if series.empty:

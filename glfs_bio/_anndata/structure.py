@@ -173,11 +173,8 @@ def store(adata: AnnData, structure: Structure, made_of: Mapping[str, str], key:
         number[rows] = place
         kept = {name: getattr(one, name) for name in (*_ARRAYS, *_NUMBERS)}
         blocks[str(place)] = {**kept, "rank": r}
-    adata.obsm[key] = cells
-    adata.varm[key] = genes
-    adata.uns[key] = results.envelope(
-        structure.spec.record(), made_of, set_of_cell=number, sets=blocks
-    )
+    entry = results.envelope(structure.spec.record(), made_of, set_of_cell=number, sets=blocks)
+    results.store(adata, key, entry, obsm={key: cells}, varm={key: genes})
 
 
 def _is_structure(entry: Any) -> bool:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from scipy import sparse
 
 from .. import checks
@@ -17,7 +16,6 @@ from ..criterion.targets import ExpressionTerm, GenesTerm, LabelsTerm, ValuesTer
 from ..data.matrix import check_indices
 from ..errors import (
     BOOLEAN,
-    CATEGORICAL,
     MAPPING,
     NO_VALUE,
     OBS,
@@ -32,7 +30,7 @@ from ..errors import (
     shown,
 )
 from ..vendors import forms, sheets
-from . import columns, names, read
+from . import columns, names
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -84,11 +82,14 @@ def resolve(adata: AnnData, request: Request) -> Target | None:
     return Target(tuple(terms), None if cell_weights is None else _weights(adata, cell_weights))
 
 
-def sources(request: Request) -> set[str]:
-    """Strings of a request that may name something of the cells."""
-    preserve = request.preserve
+def sources(request: Request) -> dict[str, str]:
+    """Strings of a request that may name something of the cells, with their arguments."""
+    preserve, limits = request.preserve, request.limits
     shares = preserve if isinstance(preserve, Mapping) else [preserve]
-    return {name for name in [*shares, request.cell_weights] if isinstance(name, str)}
+    named = [(name, "preserve") for name in shares if name not in (STRUCTURE, EXPRESSION)]
+    named.append((request.cell_weights, "cell_weights"))
+    named.append((None if limits is None else limits.groupby, "groupby"))
+    return {name: argument for name, argument in named if isinstance(name, str)}
 
 
 def _key(preserve: Any) -> str | tuple[str, ...]:
@@ -136,24 +137,12 @@ def _term(adata: AnnData, what: Any, *, symbols: str | None, missing: names.Miss
 
 def _of_column(adata: AnnData, name: str) -> Term:
     """Labels, or a number a cell."""
-    column = adata.obs[name]
-    if pd.api.types.is_float_dtype(column):
-        return _of_numbers(column.to_numpy(dtype=float, na_value=np.nan)[:, None], name)
-    if _is_time(column) or pd.api.types.is_complex_dtype(column):
-        raise InvalidType(
-            "preserve",
-            name,
-            f"has dtype {column.dtype}, which is neither labels nor real numbers",
-            "convert it to one of these",
-        )
-    if pd.api.types.is_integer_dtype(column):
-        raise InvalidType(
-            "preserve",
-            name,
-            "holds whole numbers, which may be labels or measurements",
-            f"convert labels with {CATEGORICAL}, and measurements to real numbers",
-        )
-    codes, categories = columns.labels(adata, name, "preserve")
+    found = columns.labels_or_numbers(
+        adata, name, "preserve", f"put measurements into {OBSM}, which holds numbers only"
+    )
+    if isinstance(found, np.ndarray):
+        return _of_numbers(found[:, None], name)
+    codes, categories = found
     n_cells = np.bincount(codes[codes >= 0], minlength=len(categories))
     if len(categories) < 2:
         raise InvalidValue("preserve", name, "has fewer than two labels", "choose another column")
@@ -166,11 +155,6 @@ def _of_column(adata: AnnData, name: str) -> Term:
             )
         )
     return LabelsTerm(codes)
-
-
-def _is_time(column: pd.Series) -> bool:
-    kinds = pd.api.types.is_datetime64_any_dtype, pd.api.types.is_timedelta64_dtype
-    return any(kind(column.dtype) for kind in kinds) or isinstance(column.dtype, pd.PeriodDtype)
 
 
 def _of_space(adata: AnnData, name: str) -> Term:
@@ -201,18 +185,13 @@ def _of_numbers(values: Array, name: str) -> ValuesTerm:
 
 def _weights(adata: AnnData, name: str) -> Array:
     """Of each cell: numbers as they are, or the same sum for each label."""
-    column = read.find(adata, "obs", name, "cell_weights")
-    if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
-        weights = column.to_numpy(dtype=float, na_value=np.nan)
-        if not (np.isfinite(weights).all() and weights.min() >= 0 and weights.any()):
+    found = columns.labels_or_numbers(adata, name, "cell_weights", "divide weights by their sum")
+    if isinstance(found, np.ndarray):
+        if not (np.isfinite(found).all() and found.min() >= 0 and found.any()):
             raise InvalidValue("cell_weights", name, "must hold finite numbers ≥ 0, and not only 0")
-        return np.asarray(weights)
-    codes, categories = columns.labels(adata, name, "cell_weights")
+        return found
+    codes, categories = found
     known = codes >= 0
-    if not known.any():
-        raise InvalidValue(
-            "cell_weights", name, "has no label for any cell", f"choose another column of {OBS}"
-        )
     n_cells = np.bincount(codes[known], minlength=len(categories))
     weights = np.ones(adata.n_obs)
     weights[known] = known.sum() / (len(categories) * n_cells[codes[known]])

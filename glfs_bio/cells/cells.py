@@ -15,6 +15,7 @@ from ..data.matrix import RowMatrix, dense_if_flat, doubled, in_range, is_sparse
 from ..data.products import ScaledGenes, products
 from ..data.threads import few_threads, one_thread_if_forked
 from ..errors import NO_VALUE, InvalidValue, Message, listed
+from ..labels import batch_names
 from . import graph as graphs
 from . import noise, pca
 
@@ -285,12 +286,7 @@ def _counted(batch: ArrayLike, n_cells: int) -> tuple[NDArray[np.str_], Index, I
         raise InvalidValue(
             "batch", NO_VALUE, f"has shape {labels.shape}, but there are {n_cells} cells"
         )
-    missing = sum(label is None or label != label for label in labels.tolist())
-    if missing:
-        raise InvalidValue(
-            "batch", NO_VALUE, f"is missing for {missing} cells", "fill or remove them"
-        )
-    return np.unique(labels.astype(str), return_inverse=True, return_counts=True)
+    return np.unique(batch_names(labels, "batch"), return_inverse=True, return_counts=True)
 
 
 @one_thread_if_forked

@@ -16,7 +16,7 @@ from sklearn.neighbors import NearestNeighbors, kneighbors_graph
 
 from .. import checks
 from ..data import threads
-from ..data.matrix import RowMatrix, check_indices, no_rows, with_values
+from ..data.matrix import RowMatrix, check_indices, native, no_rows, with_values
 from ..data.products import csr_product
 from ..errors import NO_VALUE, InvalidValue
 
@@ -157,7 +157,7 @@ def check_graph(graph: Matrix, n_cells: int, name: str = "graph") -> sparse.csr_
         )
     check_indices(graph, name)
     graph = sparse.csr_array(
-        graph if sparse.issparse(graph) else checks.real(name, graph), copy=True
+        native(graph) if sparse.issparse(graph) else checks.real(name, graph), copy=True
     )
     graph.data = checks.real(name, graph.data)
     if graph.nnz and graph.data.min() < 0:

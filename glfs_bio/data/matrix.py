@@ -214,6 +214,14 @@ def _weighted(block: Matrix, rows: slice, weights: Array) -> tuple[Sums, Matrix]
     return (block.T @ weights[rows],), no_rows(block)
 
 
+def native(values: Any) -> Any:
+    """Return a matrix in the byte order of the machine; files of Java and FITS have another."""
+    kind = getattr(values, "dtype", None)
+    if not isinstance(kind, np.dtype) or kind.isnative:
+        return values
+    return values.astype(kind.newbyteorder("="))
+
+
 def rows_of(block: Matrix, chosen: Array) -> Matrix:
     """Return the chosen rows; the block itself where all are chosen."""
     return block if chosen.all() else block[chosen]
@@ -226,6 +234,7 @@ def _as_read(block: Any, cells: Index | None, genes: Index | None, silent: Index
 
 def _as_block(block: Any, cells: Index | None, genes: Index | None, silent: Index | None) -> Matrix:
     """Dense, or CSR without duplicates and in order: sums do not depend on the container."""
+    block = native(block)
     if not sparse.issparse(block):
         block = np.asarray(block)
     else:
@@ -431,7 +440,9 @@ def in_range(data: RowMatrix) -> RowMatrix:
     """
     if not data.in_memory:
         first = data.first(_ROWS)
-        extent = largest(first.data if sparse.issparse(first) else first)
+        values = first.data if sparse.issparse(first) else first
+        check_finite(values)
+        extent = largest(values)
         if 0 < extent < _SMALLEST_UNIT or extent > 1.0 / _SMALLEST_UNIT:
             raise InvalidValue(
                 "X",

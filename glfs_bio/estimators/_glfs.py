@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import pandas as pd
 from scipy import sparse
 from sklearn import get_config
 from sklearn.base import BaseEstimator
@@ -22,12 +21,13 @@ from ..cells.cells import build_problems
 from ..criterion.criterion import Criterion, Target
 from ..criterion.targets import ExpressionTerm, LabelsTerm, ValuesTerm
 from ..errors import NO_VALUE, InvalidValue
-from ..laprls import check_classes, class_graph, is_labelled
+from ..labels import check_classes, is_labelled
+from ..laprls import class_graph
 from ..methods import OBJECTIVES, Method
 from ..options import Request
 from ..panel import measured
 from ..selection import Candidates, check_sizes, rank_genes
-from ._input import validated
+from ._input import labels_of, validated
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -360,7 +360,7 @@ class SupervisedGLFS(GLFS):
         X : array or sparse matrix, shape (n_samples, n_features)
             Samples × genes; never changed.
         y : array, shape (n_samples,), default None
-            Labels; samples with the label −1 are unlabelled and left out.
+            Labels; samples with −1, NaN or None are unlabelled and left out.
 
         Returns
         -------
@@ -411,8 +411,8 @@ class SupervisedGLFS(GLFS):
     def _labels(self, y: ArrayLike | None) -> NDArray[np.generic]:
         if y is None:
             raise _no_target(self, "labels")
-        labels: NDArray[np.generic] = column_or_1d(y, warn=True)
-        check_classification_targets(labels)
+        labels, filled = labels_of(y)
+        check_classification_targets(filled)
         return labels
 
     def _labelled(
@@ -448,7 +448,7 @@ def _no_target(estimator: GLFS, values: str) -> InvalidValue:
 
 def _codes(labels: NDArray[np.generic]) -> NDArray[np.intp]:
     """Number of the class of every cell, −1 where it is not known."""
-    known = is_labelled(labels) & ~pd.isna(labels)
+    known = is_labelled(labels)
     codes = np.full(len(labels), -1, dtype=np.intp)
     names = labels[known].astype(str)
     codes[known] = np.searchsorted(check_classes(names), names)

@@ -11,13 +11,13 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.model_selection import StratifiedKFold
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from .. import checks
 from ..cells import noise
 from ..errors import NO_VALUE, NONE, InvalidType, InvalidValue, arg, listed
-from ..laprls import check_classes, class_graph, is_labelled, n_folds
+from ..labels import batch_names, check_classes, is_labelled, n_folds
+from ..laprls import class_graph
 from ._glfs import GLFS, SupervisedGLFS
 from ._input import validated
 from ._laprls import LapRLSClassifier
@@ -176,7 +176,8 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         X : array or sparse matrix, shape (n_samples, n_features)
             Samples × genes; never changed.
         y : array, shape (n_samples,)
-            Labels, −1 for unlabelled samples, which belong to the training part of each fold.
+            Labels; −1, NaN or None for unlabelled samples, which belong to the training part of
+            each fold.
         batch : array, shape (n_samples,), default None
             Batch of each sample; genes that only separate batches gain nothing.  With
             :class:`~glfs_bio.estimators.SupervisedGLFS` genes are centred within each batch, and
@@ -204,18 +205,17 @@ class GLFSLapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         for name, part in (("selector", self.selector), ("classifier", self.classifier)):
             if part is not None and not isinstance(part, BaseEstimator):
                 raise InvalidType(name, part, f"must be an estimator, or {NONE}")
-        check_classification_targets(labels)
         labelled = is_labelled(labels)
         self.classes_ = check_classes(labels[labelled])
         self.n_samples_, self.n_labelled_ = len(labels), int(labelled.sum())
         given = None if include is None else np.unique(include)
         self.tried_ = self._numbers(X.shape[1], 0 if given is None else len(given))
         self.n_genes_ = int(self.tried_[0])
-        blocks = None if batch is None else np.asarray(batch)
-        if blocks is not None and blocks.shape != labels.shape:
+        if batch is not None and np.shape(batch) != labels.shape:
             raise InvalidValue(
-                "batch", blocks, f"must have one value for each of the {len(labels)} samples"
+                "batch", batch, f"must have one value for each of the {len(labels)} samples"
             )
+        blocks = None if batch is None else batch_names(batch, "batch")
         selector = self._selector(labels)
         if len(self.tried_) > 1:
             folds = self._folds(labels, labelled)

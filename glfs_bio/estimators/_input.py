@@ -1,31 +1,38 @@
-"""Validation of the matrix of an estimator."""
+"""Validation of the matrix and of the labels of an estimator."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
-from sklearn.utils.validation import validate_data
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d, validate_data
 
 from .. import checks
 from ..data.matrix import check_finite, check_indices
+from ..labels import coded
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
     from sklearn.base import BaseEstimator
 
 
 def validated(estimator: BaseEstimator, X: Any, *labels: Any, **how: Any) -> Any:
     """Return a matrix, with labels where there are some, as scikit-learn's ``validate_data`` does.
 
+    Labels may be missing.
+
     Dense, CSR or CSC, in single or double precision.
     """
     checks.no_anndata(X)
     check_indices(X, "X")
+    known = [(y, y) if y is None else labels_of(y) for y in labels]
     found = validate_data(
         estimator,
         X,
-        *labels,
+        *(filled for _, filled in known),
         accept_sparse=("csr", "csc"),
         dtype=(np.float64, np.float32),
         ensure_all_finite=False,
@@ -33,4 +40,24 @@ def validated(estimator: BaseEstimator, X: Any, *labels: Any, **how: Any) -> Any
     )
     matrix = found[0] if labels else found
     check_finite(matrix.data if sparse.issparse(matrix) else matrix)
-    return found
+    if not labels:
+        return found
+    check_classification_targets(found[1])
+    return matrix, known[0][0]
+
+
+def labels_of(y: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return labels, and the same with one for each that is missing, as scikit-learn needs."""
+    labels = column_or_1d(y, warn=True)
+    if labels.dtype == np.object_:
+        coded(labels)  # refuses what scikit-learn cannot sort
+    missing = pd.isna(labels)
+    filled = labels
+    if missing.any():
+        known = pd.Series(labels[~missing]).infer_objects().to_numpy()
+        filled = np.zeros(len(labels), dtype=known.dtype if len(known) else int)
+        filled[~missing], filled[missing] = known, known[0] if len(known) else 0
+        number = known.dtype.kind in "iuf"
+        labels = filled.astype(float if number else object)
+        labels[missing] = np.nan if number else None
+    return labels, filled

@@ -8,7 +8,6 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from .. import checks, laprls
@@ -16,6 +15,7 @@ from ..cells import graph as graphs
 from ..cells import noise
 from ..data.threads import one_thread_of_blas
 from ..errors import InvalidValue
+from ..labels import check_classes, is_labelled
 from ._input import validated
 
 if TYPE_CHECKING:
@@ -124,8 +124,8 @@ class LapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X : array or sparse matrix, shape (n_samples, n_features)
             Samples × features; never changed.
         y : array, shape (n_samples,)
-            Labels.  Among numbers, −1 is unlabelled, as in :mod:`sklearn.semi_supervised`, unless
-            −1 and 1 are the only labels.
+            Labels; −1, NaN, None and texts such as ``"nan"`` are unlabelled, as everywhere in the
+            package, unless −1 and 1 are the only labels.
         graph : array or sparse matrix, shape (n_samples, n_samples), default None
             Symmetric similarities of the samples.
         feature_weight : array, shape (n_features,), default None
@@ -147,9 +147,8 @@ class LapRLSClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             y,
             ensure_min_samples=2,
         )
-        check_classification_targets(labels)
-        labelled = laprls.is_labelled(labels)
-        self.classes_ = laprls.check_classes(labels[labelled])
+        labelled = is_labelled(labels)
+        self.classes_ = check_classes(labels[labelled])
         scale = self._scale(X, feature_weight)
         scaled = _times(X, scale)
         similarities = self._graph(scaled, labels, labelled, graph)

@@ -191,8 +191,7 @@ def write_reference(
     read.counts(adata, counts_layer)  # refuses what are no counts
     counts = read.matrix(adata, None if counts_layer == "X" else counts_layer, "counts_layer")
     genes, cells = np.flatnonzero(gene_ids != ""), np.flatnonzero(codes >= 0)
-    if not len(cells):
-        raise InvalidValue("labels", labels, "has no label of any cell", "name another column")
+    read.text_names(adata.obs_names, OBS_NAMES)
     barcodes = adata.obs_names[cells]
     if not barcodes.is_unique:
         raise InvalidValue(

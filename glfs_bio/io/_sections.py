@@ -67,7 +67,7 @@ _OF_ORDER = {
 #: What is forecast for the platform.
 _OF_PLATFORM = {
     "preserved_on_platform": "mean or worst of the draws of efficiencies and failures",
-    "accuracy_on_platform": "of 15 nearest neighbours in the panel, as measured on the platform",
+    "accuracy_on_platform": "of nearest neighbours in the panel, as measured on the platform",
     "accuracy_on_platform_low": "lower end of its interval of 90 %",
     "accuracy_on_platform_high": "upper end of its interval of 90 %",
     "counts_on_platform": "counts of the panel in a mean cell",
@@ -91,11 +91,11 @@ _OF_MEASURES = {
     "preserved": "0: no gene, 1: all genes",
     "optimality": "of the structure preserved by the best panel of this size, without constraints",
     "preserved_on_platform": "on the target platform: the mean or the worst of its draws",
-    "knn_preservation": "share of each cell's 15 neighbours in all genes found again in the panel",
+    "knn_preservation": "share of {n_neighbors} neighbours in all genes found again in the panel",
     "cluster_preservation_coarse": "NMI of 5 to 10 clusters by the panel and by all genes",
     "cluster_preservation_fine": "NMI of 20 to 40 clusters by the panel and by all genes",
-    "accuracy": "of 15 nearest neighbours in the panel",
-    "accuracy_all_genes": "of 15 nearest neighbours in 50 principal components of all genes",
+    "accuracy": "of {n_neighbors_of_labels} nearest neighbours in the panel",
+    "accuracy_all_genes": "of as many in 50 principal components of all genes",
     "macro_f1": "mean F1 of the labels",
     "rare_f1": "mean F1 of labels of at most 5 % of the cells",
     "imputed": "of the structured variation of the genes that are not in the panel",
@@ -246,7 +246,7 @@ def quality(subject: Subject) -> dict[str, Any] | None:
         "random": (float(random.min()), float(random.max())) if random.size else None,
         "n_random": random.size,
         "measures": [
-            (called, entry[name], _OF_MEASURES[name])
+            (called, entry[name], _OF_MEASURES[name].format_map(entry))
             for name, called in MEASURES.items()
             if name in _OF_MEASURES and name in entry and np.isfinite(entry[name])
         ],
@@ -528,9 +528,6 @@ def _offered(subject: Subject, table: pd.DataFrame) -> pd.Series:
 def _per_label(entry: dict[str, Any]) -> list[dict[str, Any]]:
     """Rows of the table of labels."""
     table = entry["per_label"].copy()
-    table["confused_with"] = [
-        name if isinstance(name, str) else "" for name in table["confused_with"]
-    ]
     if "counts_per_label" in entry:
         table["ratio"] = entry["counts_per_label"]["ratio"]
     rows: list[dict[str, Any]] = table.reset_index(names="label").to_dict("records")

@@ -117,6 +117,14 @@ def evenly(n_cells: int, most: int) -> Index:
     return np.linspace(0, n_cells - 1, min(most, n_cells)).astype(np.intp)
 
 
+def n_neighbors_of(n_cells: int) -> int:
+    """Number of nearest cells that are compared: at most half of the others.
+
+    Of nearly all others nearly all are found again, whatever the panel.
+    """
+    return min(N_NEIGHBORS, (n_cells - 1) // 2)
+
+
 def knn_preservation(near: Index, near_in_all: Index) -> Array:
     """Share of each cell's nearest cells in all genes that are nearest cells in the panel.
 

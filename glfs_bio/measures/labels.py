@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
     from .._typing import Array, Index
 
+#: Labels that are too small for the neighbourhood may have this share of the cells, as accuracy is
+#: still that of the panel.
+_TOO_SMALL = 0.1
 #: A rare label has at most this share of the labelled cells.
 RARE = 0.05
 #: So many of the best single genes of a label are combined.
@@ -51,13 +54,30 @@ class LabelScores:
     #: Mean F1 of the rare labels; NaN where there are none
     rare_f1: float
     #: A row a label: ``n_cells``, ``recall``, ``precision``, ``f1``, ``confused_with``: the other
-    #: label that is predicted for most of its cells (missing where there is none),
+    #: label that is predicted for most of its cells (``""`` where there is none),
     #: ``confused_share``: the share of its cells that this is, ``rare``, and ``too_few``: whether
     #: nearest cells of its own could never be a majority, as it has so few cells.  Recall of such a
     #: label says little of the panel; that of a label of one cell is always 0.
     per_label: pd.DataFrame
     #: Numbers of cells: rows are labels, columns what is predicted
     confusion: pd.DataFrame
+    #: Nearest cells that predict; 0 where no label has two cells, and the scores are NaN
+    n_neighbors: int
+
+
+def n_neighbors_of(codes: Index) -> int:
+    """Number of nearest cells that labels are predicted from: :data:`~.cells.N_NEIGHBORS`, or fewer
+    where many cells have labels that are too small for a majority among so many.
+
+    It is then as many as the smallest label has other cells; the smallest labels, which together
+    have a tenth of the cells, do not count.  0: no label has two cells.
+    """
+    sizes = np.sort(np.bincount(codes[codes >= 0]))
+    counting = sizes[np.cumsum(sizes) > _TOO_SMALL * sizes.sum()]
+    if not len(counting) or counting[0] - 1 > N_NEIGHBORS // 2:
+        return N_NEIGHBORS
+    several = counting[counting > 1]
+    return int(several[0] - 1) if len(several) else 0
 
 
 def label_scores(
@@ -65,14 +85,14 @@ def label_scores(
     codes: Index,
     names: Sequence[str],
     *,
-    n_neighbors: int = N_NEIGHBORS,
+    n_neighbors: int | None = None,
     near: Index | None = None,
 ) -> LabelScores:
     """Predict the label of every cell from its nearest labelled cells, itself left out.
 
-    `where` has shape (n_cells, r); a code is −1 for no label.  Of labels with equally many votes
-    that of the nearer cell wins.  `near`, from :func:`~glfs_bio.measures.cells.nearest`, is used
-    where all cells have labels.
+    `where` has shape (n_cells, r); a code is −1 for no label.  `n_neighbors` is None for
+    :func:`n_neighbors_of`.  Of labels with equally many votes that of the nearer cell wins.
+    `near`, from :func:`~glfs_bio.measures.cells.nearest`, is used where all cells have labels.
     """
     labelled = np.flatnonzero(codes >= 0)
     if len(codes) != len(where) or len(labelled) < 2:
@@ -82,8 +102,10 @@ def label_scores(
             f"has {len(codes)} labels for {len(where)} cells, {len(labelled)} of them not missing",
             "give one for each cell, and at least two",
         )
+    used = n_neighbors_of(codes) if n_neighbors is None else n_neighbors
     if near is None or len(labelled) < len(codes):
-        near = nearest(where[labelled], n_neighbors)
+        near = nearest(where[labelled], max(used, 1))
+    near = near[:, : max(used, 1)]
     own = codes[labelled]
     votes = _majority(own[near])
     predicted = np.full(len(codes), -1, dtype=np.intp)
@@ -92,13 +114,15 @@ def label_scores(
     per_label, confusion = _tables(own, votes, present, [names[code] for code in present])
     per_label["too_few"] = per_label["n_cells"] - 1 <= near.shape[1] // 2
     rare = per_label.loc[per_label["rare"], "f1"]
+    can_be = 1.0 if used else np.nan  # predicted
     return LabelScores(
         predicted=predicted,
-        accuracy=float(np.mean(votes == own)),
-        macro_f1=float(per_label["f1"].mean()),
-        rare_f1=float(rare.mean()) if len(rare) else float("nan"),
+        accuracy=float(np.mean(votes == own)) * can_be,
+        macro_f1=float(per_label["f1"].mean()) * can_be,
+        rare_f1=float(rare.mean()) * can_be if len(rare) else float("nan"),
         per_label=per_label,
         confusion=confusion,
+        n_neighbors=near.shape[1] if used else 0,
     )
 
 
@@ -127,7 +151,7 @@ def _tables(
             "recall": recall,
             "precision": precision,
             "f1": f1,
-            "confused_with": np.where(n_most > 0, np.array(names, dtype=object)[most], None),
+            "confused_with": np.where(n_most > 0, np.array(names, dtype=object)[most], ""),
             "confused_share": n_most / n_cells,
             "rare": n_cells <= RARE * len(own),
         },

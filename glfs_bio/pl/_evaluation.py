@@ -185,9 +185,9 @@ def labels(
 ) -> Drawing[Axes]:
     """Bars of the recall of every label, the best first, with F1 and the number of cells.
 
-    The recall of a label is the share of its cells that the 15 nearest cells of the panel give that
-    label.  Rare labels, of at most 5 % of the cells, have another colour.  Grey are those of so few
-    cells that they could never be a majority among 15, whatever the panel.
+    The recall of a label is the share of its cells that the nearest cells of the panel, usually 15,
+    give that label.  Rare labels, of at most 5 % of the cells, have another colour.  Grey are those
+    of so few cells that they could never be a majority, whatever the panel.
 
     Parameters
     ----------

@@ -61,6 +61,11 @@ class Look:
     #: Mean width of a letter, and height of a line, relative to the size of the text.
     letter: float = 0.55
     line: float = 1.2
+    #: Distance of the lines of a legend, relative to the letters; inches of a column of it, and of
+    #: the axes that it leaves room for.
+    spaced: float = 1.65
+    column: float = 1.2
+    least: float = 2.2
     #: Letters of the longest name of a row, and of that in narrow axes.
     letters: int = 32
     few_letters: int = 16
@@ -85,6 +90,8 @@ MUTED = (
     *("#332288", "#88CCEE", "#44AA99", "#117733", "#999933"),
     *("#DDCC77", "#CC6677", "#882255", "#AA4499", "#000000"),
 )
+#: Columns of the legends of scanpy at most.
+_COLUMNS = 3
 #: The longest list of separate colours among the maps of matplotlib.
 _LISTED = 20
 
@@ -372,8 +379,19 @@ def colour_bar(image: AxesImage, ax: Axes, label: str, **options: Any) -> None:
     _plain(bar.ax)
 
 
-def scatter(ax: Axes, cells: AnnData, coordinates: NDArray[Any], name: str, **options: Any) -> None:
-    """Draw cells as scanpy does, by coordinates; points are smaller in narrow axes."""
+def scatter(
+    ax: Axes,
+    cells: AnnData,
+    coordinates: NDArray[Any],
+    name: str,
+    *,
+    sharing: int = 1,
+    **options: Any,
+) -> None:
+    """Draw cells as scanpy does, by coordinates; points are smaller in narrow axes.
+
+    `sharing` is how many axes make room for one legend.
+    """
     import scanpy as sc
 
     width = extent(ax)[0] / POINTS_OF_INCH
@@ -390,6 +408,51 @@ def scatter(ax: Axes, cells: AnnData, coordinates: NDArray[Any], name: str, **op
             **options,
         )
     ax.set(xlabel=f"{name} 1", ylabel=f"{name} 2")
+    _legend_beside(ax, sharing)
+
+
+def legend_width(n_groups: int, height: float) -> float:
+    """Return the inches that axes are wider for the legend of more groups than scanpy expects."""
+    more = -(-n_groups // _rows_of_legend(height)) - _COLUMNS
+    return min(max(more, 0), _COLUMNS) * LOOK.column
+
+
+def _rows_of_legend(height: float) -> int:
+    """Lines of a legend that is as high as its axes, in inches."""
+    return max(int(height * POINTS_OF_INCH / (LOOK.spaced * LOOK.small * LOOK.font)), 1)
+
+
+def _legend_beside(ax: Axes, sharing: int) -> None:
+    """Draw scanpy's legend again where it leaves no room for the axes, which may share theirs.
+
+    It has more columns, short names, or lacks the last groups, as it then says.
+    """
+    drawn = ax.get_legend()
+    if drawn is None:
+        return
+    width, height = place(ax)
+    room, dpi = sharing * (width - LOOK.least), ax.figure.dpi
+    handles: list[Any] = [*drawn.legend_handles]
+    names, n_rows = [text.get_text() for text in drawn.get_texts()], _rows_of_legend(height)
+    most = -(-len(names) // n_rows)
+    tries = [(most, LOOK.letters), *((number, LOOK.few_letters) for number in range(most, 0, -1))]
+    for n_columns, letters in tries:
+        box = drawn.get_window_extent()
+        if box.width <= room * dpi and box.height <= height * dpi:
+            return
+        n_lines = min(len(names), n_columns * n_rows)
+        n_shown = n_lines - (n_lines < len(names))  # the last line is of the others
+        others = [f"and {len(names) - n_shown} more"] * (n_lines - n_shown)
+        drawn = ax.legend(
+            [*handles[:n_shown], *(ax.plot([], [], " ") if others else [])],
+            [*short(names[:n_shown], letters), *others],
+            loc="center left",
+            bbox_to_anchor=(1, 0.5),
+            ncols=n_columns,
+            frameon=False,
+            columnspacing=1.0,
+            handletextpad=0.2,
+        )
 
 
 def colours(palette: Any, *defaults: str) -> list[Any]:

@@ -10,9 +10,9 @@ import pandas as pd
 from anndata import AnnData
 
 from .. import checks, codec
-from .._anndata import results, umap
-from ..errors import NO_VALUE, OBS, InvalidType, InvalidValue, NotFound, arg, listed
-from ._figure import MUTED, colour_map, colours, gene_names, plot, scatter
+from .._anndata import columns, read, results, umap
+from ..errors import NO_VALUE, OBS, InvalidValue, NotFound, arg, listed
+from ._figure import MUTED, colour_map, colours, gene_names, legend_width, plot, scatter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -115,7 +115,7 @@ def panel(
     genes = results.ranked(adata, key).index[:n_genes]
     # in which the genes were selected
     layer = codec.restored(adata.uns.get(key, {}).get("params", {}).get("layer"))
-    every = [_cells(adata, genes, one, layer, symbols, palette) for one in shown]
+    every = [_cells(adata, genes, one, layer, symbols, palette, kind) for one in shown]
     if kind != "umap":
         yield None
         draw = _heatmap if kind == "heatmap" else _dotplot
@@ -126,12 +126,18 @@ def panel(
     maps = {f"panel of {len(genes):,} genes": found.panel}
     if found.all_genes is not None:
         maps = {f"all {adata.n_vars:,} genes": found.all_genes, **maps}
-    axes = yield [4.8] * len(maps) * len(every), 4.2
+    widths = [
+        4.8 + (legend_width(_n_groups(cells, name), 4.2) if last else 0.0)
+        for cells, name in every
+        for last in [False] * (len(maps) - 1) + [True]
+    ]
+    axes = yield widths, 4.2
     drawn = product(every, maps.items())
     for one_ax, ((cells, name), (called, coordinates)) in zip(axes, drawn, strict=True):
-        last = coordinates is found.panel
+        last = called == [*maps][-1]
         scatter(
             *(one_ax, cells, coordinates, "UMAP"),
+            sharing=len(maps),
             color=name,
             color_map=of_values,
             legend_loc="right margin" if last else "none",
@@ -139,6 +145,12 @@ def panel(
             title=called,
         )
     return axes
+
+
+def _n_groups(cells: AnnData, name: str | None) -> int:
+    """How many groups a legend has."""
+    groups = None if name is None else getattr(cells.obs[name], "cat", None)
+    return 0 if groups is None else len(groups.categories)
 
 
 def _check_labels(adata: AnnData, labels: str | None, kind: str) -> None:
@@ -149,8 +161,8 @@ def _check_labels(adata: AnnData, labels: str | None, kind: str) -> None:
             )
     elif labels not in adata.obs and (kind != "umap" or labels not in adata.var_names):
         raise NotFound("labels", labels, f"is not in {OBS}", f"choose from {listed(adata.obs)}")
-    elif kind != "umap" and pd.api.types.is_float_dtype(adata.obs[labels]):
-        raise InvalidType("labels", labels, "holds measurements", "name a column of labels")
+    elif kind != "umap":
+        columns.labels(adata, labels)
 
 
 def _cells(
@@ -160,6 +172,7 @@ def _cells(
     layer: str | None,
     symbols: str | None,
     palette: Any,
+    kind: str,
 ) -> tuple[AnnData, str | None]:
     """The cells with the genes of the panel only, under the names to show; and of the labels."""
     called = gene_names(adata, genes, symbols)
@@ -173,7 +186,10 @@ def _cells(
         return cells, None
     name = labels if labels not in cells.var_names else f"{labels} (cells)"
     if labels in adata.obs:
-        cells.obs[name] = adata.obs[labels]
+        column: Any = read.find(adata, "obs", labels, "labels")
+        if kind != "umap" and not isinstance(column.dtype, pd.CategoricalDtype):
+            column = pd.Categorical.from_codes(*columns.labels(adata, labels))
+        cells.obs[name] = column
         _colour(cells, name, adata.uns.get(f"{labels}_colors"), palette)
     else:
         of_gene = umap.values(adata, pd.Index([labels]), layer)

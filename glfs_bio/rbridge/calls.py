@@ -33,7 +33,7 @@ from ..errors import (
     call,
 )
 from ..estimators import LapRLSClassifier
-from ..laprls import check_classes
+from ..labels import check_classes
 from ..methods import OBJECTIVES
 from ..options import Limits, Preserve, StructureSpec
 from . import formals, objects, session, values, words

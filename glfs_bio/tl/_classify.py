@@ -14,7 +14,7 @@ from ..data.matrix import RowMatrix, moments
 from ..errors import Caution, InvalidValue, arg, listed, naming, warn
 from ..estimators._glfs_laprls import SELECTORS, GLFSLapRLSClassifier, default_selector
 from ..estimators._laprls import LapRLSClassifier
-from ..laprls import check_classes
+from ..labels import check_classes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,7 +57,8 @@ def classify(
     ----------
     <unchanged adata>
     labels : str
-        Column of ``.obs`` with the labels, missing for unlabelled cells.
+        Column of ``.obs`` with the labels; missing, −1 or a text like ``"nan"`` for unlabelled
+        cells.
     train : bool array or str, default None
         Cells to learn from, or a boolean column of ``.obs``.  None: all.
     n_genes : int or list of int, default None
@@ -231,9 +232,10 @@ def classify(
     measured = RowMatrix(data[learn][:, used])
     report["gene_means"], report["typical_margin"] = moments(measured)[0], typical
     report |= _tested(predicted, codes, ~learn & (codes >= 0), model.classes_, categories)
-    _store(adata, key_added, model, genes, decision, predicted, categories)
-    adata.obs[f"{key_added}_margin"] = margins / typical
-    adata.uns[key_added] = report
+    of_cells = {"predicted": pd.Categorical.from_codes(predicted, categories)}
+    _store(
+        adata, key_added, report, model, genes, decision, of_cells | {"margin": margins / typical}
+    )
 
 
 def _check_parameters(params: dict[str, Any]) -> None:
@@ -307,11 +309,11 @@ def _report(
 def _store(
     adata: AnnData,
     key: str,
+    report: dict[str, Any],
     model: GLFSLapRLSClassifier,
     genes: NDArray[np.intp],
     decision: NDArray[np.float64],
-    predicted: NDArray[Any],
-    categories: NDArray[Any],
+    of_cells: dict[str, Any],
 ) -> None:
     for place, name in ((adata.obs, "decision"), (adata.var, "coef")):
         if f"{key}_{name}" in place:
@@ -319,14 +321,16 @@ def _store(
     adata.obsm.pop(f"{key}_decision", None)
     adata.varm.pop(f"{key}_coef", None)
 
-    adata.obs[f"{key}_predicted"] = pd.Categorical.from_codes(predicted, categories)
     weight, selected = np.zeros(adata.n_vars), np.zeros(adata.n_vars, dtype=bool)
     weight[genes] = model.selector_.weights_
     selected[genes[model.genes_]] = True
-    adata.var[f"{key}_weight"], adata.var[f"{key}_selected"] = weight, selected
     coef = np.zeros((adata.n_vars, len(model.classifier_.coef_)))
     coef[genes[model.genes_]] = model.classifier_.coef_.T
+    obs, var = of_cells, {"weight": weight, "selected": selected}
+    arrays: dict[str, Any] = {}
     if decision.ndim == 1:
-        adata.obs[f"{key}_decision"], adata.var[f"{key}_coef"] = decision, coef[:, 0]
+        obs, var = obs | {"decision": decision}, var | {"coef": coef[:, 0]}
     else:
-        adata.obsm[f"{key}_decision"], adata.varm[f"{key}_coef"] = decision, coef
+        arrays = {"obsm": {f"{key}_decision": decision}, "varm": {f"{key}_coef": coef}}
+    named = [{f"{key}_{name}": one for name, one in part.items()} for part in (obs, var)]
+    results.store(adata, key, report, obs=named[0], var=named[1], **arrays)

@@ -49,8 +49,7 @@ def compare_panels(
     panels : dict of str to panel
         At least two panels by name.  Each is a list of gene names, one name, a file, or a key: of a
         selection, of a boolean column of ``.var``, or of a result of ``sc.tl.rank_genes_groups``.
-    labels : str, default None
-        Column of ``.obs`` with labels of the cells, such as cell types.
+    <labels> str, default None
     counts_layer : str, default None
         Layer of raw counts, or ``"X"``, for the share of the counts that each panel takes.
     <symbols>
@@ -131,11 +130,12 @@ def compare_panels(
     tables = {"table": pd.DataFrame(rows).T.rename_axis("panel"), **_overlaps(found)}
     if not inplace:
         return tables
-    adata.uns[key_added] = results.envelope(
+    entry = results.envelope(
         params | basis.record(),
         stale.made_of(adata, basis.structure.spec.layer, named.values()),
         **tables,
     )
+    results.store(adata, key_added, entry)
     return None
 
 

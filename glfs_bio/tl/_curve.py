@@ -11,7 +11,7 @@ import pandas as pd
 from .. import checks
 from .._anndata import columns, constraints, names, read, results, stale
 from .._docs import documented
-from ..errors import NO_VALUE, InvalidValue, arg
+from ..errors import NO_VALUE, InvalidValue, arg, naming
 from ..measures.cells import coordinates
 from ..measures.labels import label_scores
 from ..selection import best_panel
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
     from anndata import AnnData
 
-    from .._anndata.columns import Labels
     from .._anndata.names import Genes
     from .._anndata.target import Preserve as Given
     from .._typing import Index, Matrix
+    from ..labels import Labels
     from ..options import Limits, Preserve
 
 #: Sizes at which labels are predicted, where none are given.
@@ -79,7 +79,7 @@ def curve(
         ``n_genes``, the size; ``gene``, the gene that is added; ``adds``, the share of the target
         that it adds; ``preserved``, the preserved share; ``optimality``, its lower bound relative
         to the best panel.  With `labels`, ``accuracy`` and ``macro_f1`` of leave-one-out prediction
-        from the 15 nearest cells, NaN for sizes that are not in `sizes`.
+        from the nearest cells, as in :func:`evaluate_panel`, NaN for sizes that are not in `sizes`.
     <params and versions>
 
     Raises
@@ -114,6 +114,7 @@ def curve(
     checks.flags(inplace=inplace)
     _check_sizes(sizes, max_genes, labels)
     known = None if labels is None else columns.labels(adata, labels, "labels")
+    columns.log_neighbors(known)
     basis = basis_of(adata, asked(adata, symbols=symbols, preserve=preserve, limits=limits))
     layer = basis.structure.spec.layer
     genes = names.choose(adata, include, exclude, symbols=symbols)
@@ -142,9 +143,8 @@ def curve(
         _predict(table, data, order, known, _SIZES if sizes is None else sizes)
     if not inplace:
         return table
-    adata.uns[key_added] = results.envelope(
-        params | basis.record(), stale.made_of(adata, layer), table=table
-    )
+    entry = results.envelope(params | basis.record(), stale.made_of(adata, layer), table=table)
+    results.store(adata, key_added, entry)
     return None
 
 
@@ -176,5 +176,6 @@ def _predict(
     for size in sizes:
         if size <= len(order):
             where = coordinates(data, np.arange(size))
-            found = label_scores(where, known.codes, known.names)
+            with naming(codes="labels"):
+                found = label_scores(where, known.codes, known.names)
             table.loc[size - 1, ["accuracy", "macro_f1"]] = found.accuracy, found.macro_f1

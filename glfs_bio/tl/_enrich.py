@@ -211,7 +211,7 @@ def enrich(
         "weight": weight,
         "random_state": random_state,
     }
-    adata.uns[f"{key}_enrichment" if key_added is None else key_added] = results.envelope(
+    entry = results.envelope(
         params,
         stale.made_of(adata, codec.restored(layer), [panel]),
         packages=("gseapy",),
@@ -219,6 +219,7 @@ def enrich(
         n_selected=len(selected),
         n_background=len(universe),
     )
+    results.store(adata, f"{key}_enrichment" if key_added is None else key_added, entry)
     return None
 
 
@@ -451,6 +452,9 @@ def _prerank(
     ).res2d.set_index("Term")
     columns = {"es": "ES", "nes": "NES", "pvals": "NOM p-val", "pvals_adj": "FDR q-val"}
     table = pd.DataFrame({ours: found[theirs].astype(float) for ours, theirs in columns.items()})
+    # the ranking itself is one of the permutations, of which so few are drawn
+    table["pvals"] = table["pvals"].clip(lower=1.0 / (n_permutations + 1))
+    table["pvals_adj"] = table[["pvals", "pvals_adj"]].max(axis=1)
     table.index = table.index.astype(object).rename("term")
     table.insert(0, "n_set", [len(sets[name]) for name in table.index])
     leading = [[gene[token] for token in tokens.split(";")] for tokens in found["Lead_genes"]]

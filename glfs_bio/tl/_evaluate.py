@@ -14,6 +14,7 @@ from .._anndata.all_genes import view_of_all_genes
 from .._docs import documented
 from .._progress import progress
 from ..criterion.platform import OnPlatform
+from ..errors import naming
 from ..measures import cells as measures
 from ..measures.cells import View
 from ..measures.genes import imputed, redundancy, totals
@@ -27,9 +28,9 @@ if TYPE_CHECKING:
 
     from anndata import AnnData
 
-    from .._anndata.columns import Labels
     from .._anndata.target import Preserve as Given
     from .._typing import Array, Index, Matrix
+    from ..labels import Labels
     from ..options import Platform, Preserve
     from ._panel import Found
 
@@ -67,8 +68,7 @@ def evaluate_panel(
     <adata>
     panel : str, list or path, default "glfs"
         <panel>
-    labels : str, default None
-        Column of ``.obs`` with labels of the cells; cells without a label are left out.
+    <labels> str, default None
     counts_layer : str, default None
         Layer of raw counts, or ``"X"``, for the share of the counts that the panel takes.
     platform : Platform, default None
@@ -120,14 +120,21 @@ def evaluate_panel(
     ``.uns[key_added]["preserved_in_batches"]`` : float, shape (n_batches,)
         Preserved share of each batch.
     ``.uns[key_added]["knn_preservation"]`` : float
-        Share of the 15 nearest cells in 50 principal components of all genes that are also nearest
+        Share of the nearest cells in 50 principal components of all genes that are also nearest
         cells in the panel.
+    ``.uns[key_added]["n_neighbors"]`` : int
+        Nearest cells of this: 15, or half of the other cells where that is fewer.
     ``.uns[key_added]["cluster_preservation_coarse"]`` : float
         Normalised mutual information of 5 to 10 clusters in the panel and in all genes.
     ``.uns[key_added]["cluster_preservation_fine"]`` : float
         Normalised mutual information of 20 to 40 clusters, of at most 20,000 cells.
     ``.uns[key_added]["accuracy"]`` : float
-        With `labels`: accuracy of leave-one-out prediction from the 15 nearest cells.
+        With `labels`: accuracy of leave-one-out prediction from the nearest cells.
+    ``.uns[key_added]["n_neighbors_of_labels"]`` : int
+        Nearest cells of this: 15.  Where labels of eight cells or fewer, which cannot be a majority
+        of 15, have more than a tenth of the cells: as many as the smallest label has other cells,
+        those that together have a tenth of the cells aside.  0, and no accuracy, if no label has
+        two cells.
     ``.uns[key_added]["accuracy_all_genes"]`` : float
         The same in 50 principal components of all genes.
     ``.uns[key_added]["macro_f1"]`` : float
@@ -135,8 +142,8 @@ def evaluate_panel(
     ``.uns[key_added]["rare_f1"]`` : float
         Mean F1 of labels with at most 5 % of the cells.
     ``.uns[key_added]["per_label"]`` : DataFrame, one row per label
-        ``n_cells``, ``recall``, ``precision``, ``f1``, ``confused_with``, ``confused_share``,
-        ``rare`` and ``too_few``.
+        ``n_cells``, ``recall``, ``precision``, ``f1``, ``confused_with`` (``""`` for none),
+        ``confused_share``, ``rare``, and ``too_few``: too few cells for a majority.
     ``.uns[key_added]["confusion"]`` : int, shape (n_labels, n_labels)
         Number of cells by label (rows) and prediction (columns).
     ``.uns[key_added]["imputed"]`` : float
@@ -207,10 +214,9 @@ def evaluate_panel(
         table=_table(entry),
     )
     if not inplace:
-        return entry
-    adata.obs[f"{key_added}_unexplained"] = of_cells
-    adata.var[f"{key_added}_r2"] = r2
-    adata.uns[key_added] = entry
+        return dict(results.kept(entry))
+    columns = {"obs": {f"{key_added}_unexplained": of_cells}, "var": {f"{key_added}_r2": r2}}
+    results.store(adata, key_added, entry, **columns)
     return None
 
 
@@ -239,8 +245,10 @@ class Asked:
         checks.whole_number("n_axes", n_axes, at_least=1)
         checks.seed(random_state)
         read.unique_names(adata)
+        known = None if labels is None else columns.labels(adata, labels, "labels")
+        columns.log_neighbors(known, adata.n_obs)
         return cls(
-            None if labels is None else columns.labels(adata, labels, "labels"),
+            known,
             None if counts_layer is None else read.counts(adata, counts_layer).source,
             n_random,
             n_axes,
@@ -317,10 +325,9 @@ def _batches(adata: AnnData, found: Found) -> dict[str, Any]:
     structure = found.basis.structure
     if len(structure.rows) == 1:
         return {}
-    batch_key = structure.spec.batch_key
-    names = adata.obs[batch_key].iloc[[rows[0] for rows in structure.rows]]
+    batches: Any = read.batches(adata, structure.spec.batch_key)
     return {
-        "batches": names.astype(str).to_numpy(dtype=object),
+        "batches": batches[[rows[0] for rows in structure.rows]].astype(object),
         "preserved_in_batches": found.basis.criterion.preserved_in_sets(found.genes)[-1],
     }
 
@@ -328,16 +335,20 @@ def _batches(adata: AnnData, found: Found) -> dict[str, Any]:
 def _cells(found: Found, data: Matrix, inputs: Asked, all_genes: View) -> dict[str, Any]:
     """Compare the cells in the panel with the cells in all genes."""
     panel = View.of(measures.coordinates(data, found.genes), inputs.random_state)
-    preserved = measures.knn_preservation(panel.nearest, all_genes.nearest)
+    k = measures.n_neighbors_of(len(panel.nearest))
+    preserved = measures.knn_preservation(panel.nearest[:, :k], all_genes.nearest[:, :k])
     clusters = measures.cluster_preservation(panel.clusters, all_genes.clusters)
     entry: dict[str, Any] = {
+        "n_neighbors": k,
         "knn_preservation": float(preserved.mean()),
         "cluster_preservation_coarse": clusters.coarse,
         "cluster_preservation_fine": clusters.fine,
     }
     if inputs.labels is not None:
         codes, names = inputs.labels.codes, inputs.labels.names
-        scores = label_scores(panel.coordinates, codes, names, near=panel.nearest)
+        with naming(codes="labels"):
+            scores = label_scores(panel.coordinates, codes, names, near=panel.nearest)
+        entry["n_neighbors_of_labels"] = scores.n_neighbors
         entry["accuracy"] = scores.accuracy
         by_all = label_scores(all_genes.coordinates, codes, names, near=all_genes.nearest)
         entry["accuracy_all_genes"] = by_all.accuracy
@@ -345,7 +356,7 @@ def _cells(found: Found, data: Matrix, inputs: Asked, all_genes: View) -> dict[s
         entry["rare_f1"] = scores.rare_f1
         entry["per_label"] = scores.per_label
         entry["confusion"] = scores.confusion.to_numpy()
-        entry |= _forecast(found, inputs, all_genes.nearest)
+        entry |= _forecast(found, inputs, all_genes.nearest[:, : max(scores.n_neighbors, 1)])
     return entry
 
 

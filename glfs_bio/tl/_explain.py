@@ -16,11 +16,11 @@ from ._panel import find, substitutions
 if TYPE_CHECKING:
     from anndata import AnnData
 
-    from .._anndata.columns import Labels
     from .._anndata.names import Genes
     from .._anndata.target import Preserve as Given
     from .._typing import Array
     from ..criterion.panel import MeasuredPanel, Pairs
+    from ..labels import Labels
     from ..options import Preserve
     from ._panel import Found
 
@@ -48,8 +48,7 @@ def explain_panel(
     <adata>
     panel : str, list or path, default "glfs"
         <panel>
-    labels : str, default None
-        Column of ``.obs`` with labels of the cells, such as cell types.
+    <labels> str, default None
     n_labels : int, default 3
         Maximum number of labels to name per gene.
     exclude : str, pattern or list, default None
@@ -104,12 +103,13 @@ def explain_panel(
     table, of_labels = explained(adata, found, known, n_labels, exclude=exclude, symbols=symbols)
     if not inplace:
         return table
-    adata.uns[key_added] = results.envelope(
+    entry = results.envelope(
         {"labels": labels, **found.basis.record()},
         stale.made_of(adata, found.layer, [found.named]),
         table=table,
         **of_labels,
     )
+    results.store(adata, key_added, entry)
     return None
 
 

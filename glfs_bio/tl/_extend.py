@@ -20,10 +20,10 @@ from ._panel import find
 if TYPE_CHECKING:
     from anndata import AnnData
 
-    from .._anndata.columns import Labels
     from .._anndata.names import Genes
     from .._anndata.target import Preserve as Given
     from .._typing import Array, Index
+    from ..labels import Labels
     from ..options import Limits, Platform, Preserve
     from ._panel import Found
 
@@ -158,7 +158,7 @@ def extend_panel(
     entry = results.selected(panel, request, method="glfs", objective="error", table=added)
     if found.named.absent:
         entry["absent"] = np.array(found.named.absent, dtype=object)
-    results.store(adata, frame, entry, key_added)
+    results.store(adata, key_added, entry, var=frame)
     return None
 
 

@@ -48,8 +48,7 @@ def markers(
     <adata>
     panel : str, list or path
         <panel>
-    labels : str
-        Column of ``.obs`` with labels of the cells; cells without a label are left out.
+    <labels> str
     n_markers : int, default 3
         Maximum number of markers per label, chosen among the six best genes.
     beta : float, default 0.5
@@ -120,9 +119,8 @@ def markers(
     table["markers"] = [", ".join(genes[some]) for some in table["markers"]]
     if not inplace:
         return table
-    adata.uns[key_added] = results.envelope(
-        params, table=table, genes=_every(single, genes, categories)
-    )
+    entry = results.envelope(params, table=table, genes=_every(single, genes, categories))
+    results.store(adata, key_added, entry)
     return None
 
 

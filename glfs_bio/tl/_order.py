@@ -248,10 +248,9 @@ def order_panel(
         table = table.join(reasons.iloc[: len(order)].set_index("gene"), on="name")
     if not inplace:
         return table
-    for column in ("symbol", "id"):
-        adata.var[f"{key_added}_{column}"] = found.frame[column].to_numpy()
-    adata.var[f"{key_added}_orderable"] = draft.orderable
-    adata.uns[key_added] = results.envelope(
+    of_genes = {f"{key_added}_{name}": found.frame[name].to_numpy() for name in ("symbol", "id")}
+    of_genes[f"{key_added}_orderable"] = draft.orderable
+    entry = results.envelope(
         {"refused": refused, "min_probes": min_probes, "limits": request.limits},
         stale.made_of(adata, layer, [named]),
         table=table,
@@ -260,6 +259,7 @@ def order_panel(
         platform=name,
         species=found.resolver.species,
     )
+    results.store(adata, key_added, entry, var=of_genes)
     return None
 
 

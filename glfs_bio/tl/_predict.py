@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import classifier, read
+from .._anndata import classifier, read, results
 from .._anndata.classifier import Classifier
 from .._anndata.classifier_file import read_classifier
 from .._docs import documented
@@ -133,10 +133,13 @@ def predict(
 
     adata.obs.drop(columns=f"{key_added}_decision", errors="ignore", inplace=True)
     adata.obsm.pop(f"{key_added}_decision", None)
-    adata.obs[f"{key_added}_predicted"] = pd.Categorical.from_codes(best, learnt.classes)
-    adata.obs[f"{key_added}_margin"] = margin
+    obs = {
+        f"{key_added}_predicted": pd.Categorical.from_codes(best, learnt.classes),
+        f"{key_added}_margin": margin,
+    }
+    obsm = {}
     if decision.shape[1] == 1:
-        adata.obs[f"{key_added}_decision"] = decision[:, 0]
+        obs[f"{key_added}_decision"] = decision[:, 0]
     else:
-        adata.obsm[f"{key_added}_decision"] = decision
-    adata.uns[key_added] = {**record, "prediction": about}
+        obsm[f"{key_added}_decision"] = decision
+    results.store(adata, key_added, {**record, "prediction": about}, obs=obs, obsm=obsm)

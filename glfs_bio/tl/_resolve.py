@@ -130,16 +130,16 @@ def resolve_genes(
     table = found.frame.drop(columns="place")
     if not inplace:
         return table
-    for name in ("symbol", "id"):
-        adata.var[f"{key_added}_{name}"] = table[name].to_numpy()
-    adata.var[f"{key_added}_orderable"] = _orderable(found, min_probes)
+    columns = {f"{key_added}_{name}": table[name].to_numpy() for name in ("symbol", "id")}
+    columns[f"{key_added}_orderable"] = _orderable(found, min_probes)
     table_of_genes = genes if isinstance(genes, str) else type(genes).__name__
-    adata.uns[key_added] = results.envelope(
+    entry = results.envelope(
         {"genes": table_of_genes, "symbols": symbols, "ids": ids, "min_probes": min_probes},
         packages=("pandas",),
         table=table,
         species=found.resolver.species,
     )
+    results.store(adata, key_added, entry, var=columns)
     return None
 
 

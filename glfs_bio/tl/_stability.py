@@ -189,12 +189,14 @@ def stability(
     consensus = over_parts.consensus(chosen, ranks, round(float(sizes.mean())))
     panel = adata.var.get(f"{key}_selected", consensus)
     grouped, matched = _with_substitutes(adata, request, np.asarray(panel, dtype=bool), chosen)
-    adata.var[f"{key_added}_frequency"] = np.where(tested, chosen.mean(axis=0), np.nan)
-    adata.var[f"{key_added}_frequency_with_substitutes"] = grouped
-    adata.var[f"{key_added}_consensus"] = consensus
+    columns = {
+        f"{key_added}_frequency": np.where(tested, chosen.mean(axis=0), np.nan),
+        f"{key_added}_frequency_with_substitutes": grouped,
+        f"{key_added}_consensus": consensus,
+    }
     often = np.flatnonzero(chosen.any(axis=0))
     often = often[np.argsort(-chosen[:, often].mean(axis=0), kind="stable")]
-    adata.uns[key_added] = results.envelope(
+    entry = results.envelope(
         {**request.arguments(), "n_resamples": n_resamples, "fraction": fraction},
         stale.made_of(adata, spec.layer),
         table=pd.DataFrame(
@@ -210,6 +212,7 @@ def stability(
         n_cells=len(parts[0]),
         structure=spec.record(),
     )
+    results.store(adata, key_added, entry, var=columns)
 
 
 def _selections(
@@ -333,8 +336,6 @@ def _lean(adata: AnnData, request: Request) -> AnnData:
     if batch is not None:
         lean.obs[structure.batch_key] = batch
     limits = request.limits
-    if limits is not None and limits.groupby is not None:
-        lean.obs[limits.groupby] = adata.obs[limits.groupby]
     if limits is not None and limits.counts_layer is not None:
         layer = None if limits.counts_layer == "X" else limits.counts_layer
         lean.layers[_COUNTS] = read.matrix(adata, layer, "counts_layer")
@@ -356,9 +357,9 @@ def _drawn(
 ) -> list[NDArray[np.intp]]:
     """Draw the cells of all subsamples, the same share of each batch, in their order."""
     rng = np.random.default_rng(spec.random_state)
-    batch = np.zeros(adata.n_obs)
+    batch: Any = np.zeros(adata.n_obs)
     if spec.batch_key is not None:
-        batch = adata.obs[spec.batch_key].to_numpy()
+        batch = read.batches(adata, spec.batch_key)
     members = [np.flatnonzero(batch == name) for name in np.unique(batch)]
     return [
         np.sort(

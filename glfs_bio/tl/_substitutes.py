@@ -119,13 +119,14 @@ def substitutes(
     table = pd.DataFrame(rows, columns=columns)
     if not inplace:
         return table
-    adata.uns[key_added] = results.envelope(
+    entry = results.envelope(
         params | found.basis.record(),
         stale.made_of(adata, found.layer, [found.named]),
         table=table,
         groups=_groups(names, leaving, order, n_offered),
         irreplaceable=np.array(names[leaving[n_offered == 0]], dtype=object),
     )
+    results.store(adata, key_added, entry)
     return None
 
 

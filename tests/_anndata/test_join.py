@@ -11,7 +11,7 @@ import scanpy as sc
 from refusals import refused
 from scipy import sparse
 
-from glfs_bio import pp, tl
+from glfs_bio import Limits, pp, tl
 from glfs_bio.errors import InvalidType, InvalidValue, NotFound
 
 
@@ -105,6 +105,47 @@ def test_bad_data_sets(halves, spoil, options, kind, argument):
     with refused(kind, argument):
         pp.select_genes(spoil(*halves), 10, **options)
     assert [one.var.columns.tolist() for one in halves] == before
+
+
+@pytest.mark.parametrize(
+    ("options", "argument"),
+    [
+        ({"preserve": "type"}, "preserve"),
+        ({"preserve": {"type": 1, "structure": 1}}, "preserve"),
+        ({"preserve": "X_umap"}, "preserve"),
+        ({"cell_weights": "type"}, "cell_weights"),
+        ({"limits": Limits(per_type=1, groupby="type")}, "groupby"),
+        ({"batch_key": "type"}, "batch_key"),
+    ],
+)
+def test_what_one_dataset_lacks(halves, options, argument):
+    lung, gut = halves
+    gut.obs["cell_type"] = gut.obs.pop("type")
+    del gut.obsm["X_umap"]
+    with refused(NotFound, argument) as caught:
+        pp.select_genes({"lung": lung, "gut": gut}, 10, **options)
+    assert "'gut'" in str(caught.value)
+    assert "glfs" not in lung.uns
+
+
+def test_types_of_one_dataset_only_and_other_dtypes(halves):
+    lung, gut = halves
+    lung.obs["type"] = [f"lung {k % 2}" for k in range(350)]
+    gut.obs["type"] = pd.Categorical([f"gut {k % 2}" for k in range(350)])
+    pp.select_genes([lung, gut], 5, preserve="type")
+    assert lung.var["glfs_selected"].sum() == 5
+    lung.obs["type"], gut.obs["type"] = np.arange(350) % 3, (np.arange(350) % 3).astype(str)
+    for options, argument in (
+        ({"limits": Limits(per_type=1, groupby="type")}, "groupby"),
+        ({"cell_weights": "type"}, "cell_weights"),
+        ({"preserve": "type"}, "preserve"),
+    ):
+        with refused(InvalidValue, argument):
+            pp.select_genes([lung, gut], 5, **options)
+    for one in halves:
+        one.obs["structure"] = "not meant"
+    del gut.obs["structure"]
+    pp.select_genes([lung, gut], 5)
 
 
 def test_small_batches_are_named(shared, caplog):

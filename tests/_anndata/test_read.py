@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+from types import SimpleNamespace
 
 import anndata as ad
+import dask.array
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,6 +15,7 @@ from refusals import refused
 from scipy import sparse
 
 from glfs_bio import Limits, Platform, io, pp, tl
+from glfs_bio._anndata import read
 from glfs_bio._anndata.read import logged_twice
 from glfs_bio.errors import Caution, InvalidType, InvalidValue, NotFound
 
@@ -283,3 +286,99 @@ def test_objects_that_hold_several(kind, held, told):
     with refused(InvalidType, "adata") as caught:
         pp.select_genes(several, 5)
     assert told in str(caught.value)
+
+
+@pytest.mark.parametrize("names", [range(765), [np.nan, *map(str, range(764))], [0.5] * 765])
+def test_names_that_are_no_texts(pbmc, names):
+    """By every function, before any work."""
+    pp.select_genes(pbmc, 5)
+    kept = pbmc.copy()
+    pbmc.var.index = pd.Index(list(names), dtype=object)
+    for call in (
+        lambda adata: pp.select_genes(adata, 5),
+        pp.structure,
+        lambda adata: tl.evaluate_panel(adata, "glfs"),
+        tl.explain_panel,
+        lambda adata: tl.stability(adata, n_resamples=2),
+        lambda adata: tl.markers(adata, "glfs", "bulk_labels"),
+        lambda adata: tl.classify(adata, "bulk_labels"),
+        lambda adata: pp.select_genes({"a": adata, "b": kept}, 5),
+    ):
+        with refused(InvalidType, "adata"):
+            call(pbmc)
+    assert pbmc.var.columns.equals(kept.var.columns)
+
+
+def test_names_of_categories_and_of_the_new_strings_are_texts(pbmc):
+    for names in (pd.CategoricalIndex(pbmc.var_names), pbmc.var_names.astype("string")):
+        pbmc.var.index = names
+        read.check(pbmc)
+
+
+def test_another_byte_order(pbmc, tmp_path):
+    few = pbmc[:, :60].copy()
+    few.X = few.X.toarray()
+    few.layers["same"] = few.X.astype(">f8")
+    pp.select_genes(few, 5, key_added="native")
+    other = few.copy()
+    other.X = few.X.astype(">f4")
+    other.write_h5ad(tmp_path / "other.h5ad")
+    sparse_one = few.copy()
+    sparse_one.X = sparse.csr_matrix(few.X)
+    sparse_one.X.data = sparse_one.X.data.astype(">f4")
+    lazy = few.copy()
+    lazy.X = dask.array.from_array(other.X, chunks=(200, 60))
+    backed = ad.read_h5ad(tmp_path / "other.h5ad", backed="r")
+    assert backed.X.dtype.byteorder == ">"
+    for adata, layer in (
+        (other, None),
+        (few, "same"),
+        (sparse_one, None),
+        (lazy, None),
+        (backed, None),
+    ):
+        frame = pp.select_genes(adata, 5, layer=layer, inplace=False)
+        assert (frame["glfs_selected"] == few.var["native_selected"]).all()
+    assert np.isfinite(tl.evaluate_panel(other, "native", inplace=False)["preserved"])
+    few.obsm["space"] = few.obsm["X_pca"].astype(">f8")
+    few.obs["batch"] = (np.arange(700) % 2).astype(">i4")
+    assert pp.select_genes(few, 5, use_rep="space", inplace=False)["glfs_selected"].sum() == 5
+    pp.select_genes(few, 5, batch_key="batch")
+    assert list(few.uns["glfs"]["batches"]) == ["0", "1"]
+
+
+def test_columns_of_lazy_objects():
+    """Those of ``anndata.experimental.read_lazy`` hold arrays, and are none of pandas."""
+    lazy = SimpleNamespace(obs_names=pd.Index(["a", "b", "c"]))
+    for values in (pd.Categorical(["x", None, "y"]), np.arange(3), pd.array([1, None, 2])):
+        lazy.obs = {"column": SimpleNamespace(data=values)}
+        found = read.find(lazy, "obs", "column", "labels")
+        pd.testing.assert_series_equal(found, pd.Series(values, index=lazy.obs_names))
+
+
+def test_lazy_objects(pbmc, tmp_path):
+    pytest.importorskip("xarray")
+    pbmc.obs["score"] = np.linspace(0.1, 0.9, 700)
+    pbmc[:, :60].write_h5ad(tmp_path / "lazy.h5ad")
+    lazy = ad.experimental.read_lazy(tmp_path / "lazy.h5ad")
+    for options in (
+        {"preserve": "bulk_labels", "cell_weights": "bulk_labels"},
+        {"preserve": "score"},
+        {"batch_key": "phase"},
+        {"limits": Limits(per_type=1, groupby="bulk_labels")},
+    ):
+        assert pp.select_genes(lazy, 5, **options, inplace=False)["glfs_selected"].sum() == 5
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("row", [3, 600])
+def test_values_that_are_not_finite_have_one_name(pbmc, bad, row):
+    few = pbmc[:, :60].copy()
+    few.X = few.X.toarray()
+    few.X[row, 3] = bad
+    with refused(InvalidValue, "X") as in_memory:
+        pp.select_genes(few, 5)
+    few.X = dask.array.from_array(few.X, chunks=(200, 60))
+    with refused(InvalidValue, "X") as lazily:
+        pp.select_genes(few, 5)
+    assert str(in_memory.value) == str(lazily.value)

@@ -129,7 +129,7 @@ def test_types_of_one_cell_are_named_and_take_part(adata, caplog):
 def test_weights_of_cells(adata):
     """Labels in place of numbers count alike; one weight for all changes nothing."""
     counts = adata.obs["type"].map(adata.obs["type"].value_counts()).astype(float)
-    adata.obs["balance"], adata.obs["alike"] = 1.0 / counts, 3.0
+    adata.obs["balance"], adata.obs["alike"] = 1.0 / counts, 3.5
     balanced = panel(adata, cell_weights="type")
     assert panel(adata, cell_weights="balance") == balanced
     assert balanced != panel(adata)

@@ -12,7 +12,7 @@ from sklearn.metrics import accuracy_score, confusion_matrix, f1_score, fbeta_sc
 
 from glfs_bio.errors import InvalidValue
 from glfs_bio.measures.cells import coordinates, nearest
-from glfs_bio.measures.labels import combination, label_scores, singles
+from glfs_bio.measures.labels import combination, label_scores, n_neighbors_of, singles
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_confused_labels_are_named():
     assert table.loc["hidden", "confused_with"] == "common"
     assert table.loc["hidden", "recall"] + table.loc["hidden", "confused_share"] == 1.0
     assert scores.confusion.loc["apart", "apart"] == 30
-    assert pd.isna(table.loc["apart", "confused_with"])
+    assert table.loc["apart", "confused_with"] == ""
     assert table.loc["apart", "confused_share"] == 0.0
     assert not table["rare"].any()
     assert np.isnan(scores.rare_f1)
@@ -107,6 +107,39 @@ def test_labels_of_few_cells_take_part(n_cells):
     assert row["n_cells"] == n_cells
     assert row["recall"] == (n_cells == 9)
     assert row["too_few"] == (n_cells < 9)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "used"),
+    [
+        ([6, 6], 5),
+        ([3, 3, 3, 3], 2),
+        ([5, 5, 1], 4),
+        ([12, 6], 5),
+        ([2] * 20, 1),
+        ([9, 9], 15),
+        ([30, 30, 3], 15),
+        ([300, 8, 5, 2, 1], 15),
+        ([1] * 12, 0),
+    ],
+)
+def test_small_groups_have_fewer_neighbors(sizes, used):
+    """Where they are many; a rare label does not change what the others are predicted from."""
+    codes = np.repeat(np.arange(len(sizes)), sizes)
+    rng = np.random.default_rng(0)
+    where = 100.0 * np.eye(len(sizes))[codes] + rng.normal(size=(len(codes), len(sizes)))
+    assert n_neighbors_of(codes) == used
+    assert n_neighbors_of(np.append(codes, -1)) == used
+    scores = label_scores(where, codes, [f"l{k}" for k in range(len(sizes))])
+    assert scores.n_neighbors == min(used, len(codes) - 1)
+    if not used:
+        assert np.isnan([scores.accuracy, scores.macro_f1, scores.rare_f1]).all()
+    else:
+        usual = ~scores.per_label["too_few"]
+        assert (scores.per_label.loc[usual, "recall"] == 1).all()
+        assert scores.accuracy >= 0.9
+    near = label_scores(where, codes, scores.per_label.index, near=nearest(where))
+    np.testing.assert_array_equal(near.predicted, scores.predicted)
 
 
 def test_labels_that_cannot_be_used(blood):

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +11,7 @@ from scipy import sparse
 
 from glfs_bio import io as glfs_io
 from glfs_bio import pl, pp, tl
-from glfs_bio.errors import InvalidValue, NotFound
+from glfs_bio.errors import InvalidType, InvalidValue, NotFound
 from glfs_bio.pl._figure import MUTED
 from glfs_bio.pp import select_genes
 
@@ -92,6 +93,33 @@ def test_many_groups_keep_scanpys_colours(panel):
     panel.obs["many_groups"] = pd.Categorical([f"t{i % 14}" for i in range(700)])
     axes = pl.panel(panel, "many_groups", kind="heatmap", show=False)
     assert len(axes["groupby_ax"].get_yticklabels()) == 14
+
+
+@pytest.mark.parametrize("n_groups", [60, 80, 150])
+@pytest.mark.parametrize("name", ["cluster", "CD8-positive, alpha-beta memory T cell"])
+def test_legends_of_many_groups_leave_room(mapped, n_groups, name):
+    mapped.obs["many"] = pd.Categorical([f"{name} {i % n_groups}" for i in range(700)])
+    for options in ({}, {"figsize": (8, 3)}):
+        left, right = pl.panel(mapped, "many", show=False, **options)
+        right.figure.canvas.draw()
+        for ax in (left, right):
+            box = ax.get_position()
+            assert box.height > 0.5
+            assert box.width * ax.figure.get_figwidth() > 1.0
+        texts = [text.get_text() for text in right.get_legend().get_texts()]
+        shown = len(texts) - texts[-1].startswith("and ")
+        assert texts[-1] == f"and {n_groups - shown} more" or shown == n_groups
+        assert shown == n_groups or options or name != "cluster"
+        plt.close("all")
+
+
+@pytest.mark.parametrize("kind", ["heatmap", "dotplot"])
+def test_whole_numbers_are_groups(mapped, kind):
+    mapped.obs["codes"] = np.where(np.arange(700) < 20, np.nan, np.arange(700) % 3)
+    axes = pl.panel(mapped, "codes", kind=kind, show=False)
+    assert axes
+    with refused(InvalidType, "labels"):
+        pl.panel(mapped, "percent_mito", kind=kind, show=False)
 
 
 def test_several_columns_and_genes(mapped):

@@ -55,7 +55,8 @@ PARAMETERS = [
     ("cell_weights", 5, InvalidType),
     ("cell_weights", "infinite", InvalidValue),
     ("cell_weights", "negative", InvalidValue),
-    ("cell_weights", "none", InvalidValue),
+    ("cell_weights", "whole", InvalidType),
+    ("cell_weights", "none", InvalidType),
     ("n_comps", 0, InvalidValue),
     ("n_comps", 5.5, InvalidType),
     ("n_comps", "auto", InvalidType),
@@ -113,7 +114,7 @@ PARAMETERS = [
 @pytest.mark.parametrize(("argument", "value", "kind"), PARAMETERS)
 def test_parameter(pbmc, refuses, argument, value, kind):
     if argument in {"preserve", "cell_weights"}:
-        columns = {"constant": 1.0, "infinite": np.inf, "whole": 3, "one": "a", "negative": -1.0}
+        columns = {"constant": 0.5, "infinite": np.inf, "whole": 3, "one": "a", "negative": -0.5}
         pbmc.obs = pbmc.obs.assign(**columns, unknown=np.nan, none=0.0, both=1.0)
         pbmc.obsm["both"] = np.ones((700, 1))
     refuses(lambda: select_genes(pbmc, **{argument: value}), pbmc, kind, argument)

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from glfs_bio.labels import coded
 from glfs_bio.rbridge import values
 
 TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=8)
@@ -157,3 +158,35 @@ def test_lists_in_a_table(ri):
 def test_what_has_no_plain_form(ri, value):
     with pytest.raises(TypeError, match="no plain form in R"):
         written(pd.Series(value))
+
+
+NA = np.iinfo(np.int32).min
+FLAGS = {"kind": "logical", "values": np.array([0, 0, 1, 0], dtype=np.int32)}
+TEXTS = {"kind": "strings", "bytes": bytearray(b"0\x001\x00\x000\x00"), "missing": FLAGS}
+LEVELS = {"kind": "strings", "bytes": bytearray(b"0\x001\x00"), "missing": None}
+
+
+@pytest.mark.parametrize(
+    ("vector", "names"),
+    [
+        (np.array([0, 1, NA, 0], dtype=np.int32), ["0", "1"]),
+        (np.array([0.0, 1.0, np.nan, 0.0]), ["0", "1"]),
+        (np.array([0, 1, -1, 0], dtype=np.int32), ["0", "1"]),
+        ({"kind": "logical", "values": np.array([0, 1, NA, 0])}, ["False", "True"]),
+        (TEXTS, ["0", "1"]),
+        (
+            {
+                "kind": "factor",
+                "codes": np.array([1, 2, NA, 1], dtype=np.int32),
+                "levels": LEVELS,
+                "ordered": {"kind": "logical", "values": np.array([0])},
+            },
+            ["0", "1"],
+        ),
+    ],
+    ids=["integers", "doubles", "minus one", "logicals", "strings", "factor"],
+)
+def test_labels_of_r_mean_the_same(vector, names):
+    found, _ = coded(values.read(vector))
+    assert found.codes.tolist() == [0, 1, -1, 0]
+    assert found.names == names

@@ -282,7 +282,7 @@ def test_unseen_categories_are_named(adata):
     ],
 )
 def test_bad_input_leaves_the_object_alone(adata, options, kind, argument):
-    adata.obs["score"] = np.arange(90.0)
+    adata.obs["score"] = np.arange(90.0) + 0.5
     adata.obs["one"] = "x"
     adata.obs["holes"] = adata.obs["label"].where(np.arange(90) > 3)
     adata.obs["none"] = pd.Categorical([None] * 90, categories=["a", "b"])

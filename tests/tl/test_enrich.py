@@ -208,6 +208,21 @@ def test_ranked_sets(panel):
     assert not table["nes"].equals(other["nes"])
 
 
+@pytest.mark.parametrize("n_permutations", [4, 30])
+def test_no_p_value_is_zero(panel, n_permutations):
+    best = list(panel.var["glfs_rank"].nsmallest(10).index)
+    table = enrich(
+        panel,
+        {"best": best, "others": list(panel.var_names[:40])},
+        method="prerank",
+        n_permutations=n_permutations,
+        min_size=1,
+        inplace=False,
+    )
+    assert table["pvals"].min() >= 1 / (n_permutations + 1)
+    assert (table["pvals_adj"] >= table["pvals"]).all()
+
+
 def test_ranks_alone_count_by_default(panel):
     """The score's zero means nothing: shifting it must not matter."""
     sets = {"spread": list(panel.var_names[::30])}

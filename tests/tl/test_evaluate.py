@@ -132,7 +132,7 @@ def test_batches_of_a_selection(pbmc):
     ("options", "kind"),
     [
         ({"labels": "none"}, NotFound),
-        ({"labels": "n_genes"}, InvalidType),
+        ({"labels": "percent_mito"}, InvalidType),
         ({"counts_layer": "none"}, NotFound),
         ({"counts_layer": "X"}, InvalidValue),
         ({"n_random": -1}, InvalidValue),
@@ -171,3 +171,55 @@ def test_threads_change_nothing(cells):
     with threadpool_limits(2):
         two = found(cells.copy(), labels="bulk_labels")
     pd.testing.assert_frame_equal(one["table"], two["table"], check_exact=True)
+
+
+def bulk(sizes):
+    """Samples of groups that thirty genes each separate."""
+    rng = np.random.default_rng(0)
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    values = rng.normal(5.0, 1.0, (len(group), 200)).astype(np.float32)
+    for k in range(len(sizes)):
+        values[group == k, 30 * k : 30 * k + 30] += 5.0
+    adata = ad.AnnData(values, obs={"group": [f"A{k}" for k in group]})
+    adata.var_names = [f"g{gene}" for gene in range(200)]
+    return adata
+
+
+@pytest.mark.parametrize("sizes", [[6, 6], [5, 7], [4, 4, 4], [10, 10]])
+def test_groups_smaller_than_the_neighborhood(sizes, caplog):
+    adata = bulk(sizes)
+    pp.select_genes(adata, 10)
+    tl.evaluate_panel(adata, "glfs", "group", n_random=0)
+    entry = adata.uns["glfs_evaluation"]
+    assert entry["accuracy"] == entry["macro_f1"] == 1.0
+    assert entry["n_neighbors"] == (sum(sizes) - 1) // 2
+    noise = found(adata, ["g150", "g151"], n_random=0)
+    assert noise["knn_preservation"] < 0.8 < entry["knn_preservation"]
+    small = max(sizes) < 9
+    assert entry["n_neighbors_of_labels"] == (min(sizes) - 1 if small else 15)
+    assert not entry["per_label"]["too_few"].any()
+    assert any("small groups" in text for text in caplog.messages) == small
+    assert any("are compared" in text for text in caplog.messages)
+    assert (tl.curve(adata, 10, "group", sizes=[10], inplace=False)["accuracy"].iloc[-1]) == 1.0
+    compared = tl.compare_panels(adata, {"a": "glfs", "b": ["g1"]}, "group", inplace=False)
+    assert compared["table"].loc["a", "accuracy"] == 1.0
+
+
+def test_no_label_of_two_cells(caplog):
+    adata = bulk([6, 6])
+    adata.obs["group"] = [f"sample {k}" for k in range(12)]
+    entry = found(adata, ["g1", "g40"], "group", n_random=0)
+    assert np.isnan([entry["accuracy"], entry["accuracy_all_genes"], entry["macro_f1"]]).all()
+    assert entry["n_neighbors_of_labels"] == 0
+    assert entry["per_label"]["too_few"].all()
+    assert any("none can be predicted" in text for text in caplog.messages)
+    adata.obs["group"] = ["one", *[None] * 11]
+    with refused(InvalidValue, "labels"):
+        found(adata, ["g1", "g40"], "group")
+
+
+def test_ordinary_cells_have_fifteen_neighbors(cells):
+    cells.obs["rare"] = np.where(np.arange(700) < 6, "rare", cells.obs["bulk_labels"].astype(str))
+    entry = found(cells, labels="rare", n_random=0)
+    assert entry["n_neighbors"] == entry["n_neighbors_of_labels"] == 15
+    assert entry["per_label"].loc["rare", "too_few"]

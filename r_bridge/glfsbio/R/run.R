@@ -176,7 +176,8 @@ sample_labels <- function(labels, n, name) {
             " must be a factor, strings, whole numbers or logical values, ",
             "not ", class(labels)[1L], "."
         )
-    factor(sample_values(labels, n, name))
+    values <- sample_values(labels, n, name)
+    if (whole) values else factor(values)  # of numbers -1 is no label
 }
 
 sample_weights <- function(weights, n) {

@@ -53,18 +53,19 @@
 #'   `random_preserved`, of random panels; `batches` and `preserved_in_batches`,
 #'   with batches.
 #' - Of the cells as the panel shows them: `knn_preservation`, the share of each
-#'   cell's 15 neighbours in 50 principal components of all genes that are found
+#'   cell's neighbours (`n_neighbors`: 15, of few cells fewer) in 50 principal components of all genes that are found
 #'   again in the panel; `cluster_preservation_coarse` and
 #'   `cluster_preservation_fine`, normalised mutual information of 5 to 10 and
 #'   of 20 to 40 clusters in both.
-#' - With `labels`, of leave-one-out prediction from the 15 nearest cells:
+#' - With `labels`, of leave-one-out prediction from the nearest cells
+#'   (`n_neighbors_of_labels`: 15, of small groups fewer):
 #'   `accuracy`, and `accuracy_all_genes` in 50 principal components of all
 #'   genes; `macro_f1`, the mean F1 of the labels, and `rare_f1`, that of labels
 #'   with at most 5 % of the cells; `confusion`, numbers of cells, labels x
 #'   predictions; and `per_label`, a DataFrame with a row per label: `n_cells`,
 #'   `recall`, `precision`, `f1`, `confused_with` (the other label that is
-#'   predicted most often), `confused_share` (for this share of its cells),
-#'   `rare`, and `too_few` (too few cells to be most of the nearest 15).
+#'   predicted most often, or ""), `confused_share` (for this share of its cells),
+#'   `rare`, and `too_few` (too few cells to be most of the nearest).
 #' - Of the genes: `imputed`, the median of `glfs_evaluation_r2`;
 #'   `mean_correlation` and `n_effective`, an effective number, of those of the
 #'   panel. With `counts_layer` `counts_share`, the counts of the panel divided
@@ -334,7 +335,7 @@ NULL
 #'   per size: `n_genes`; `gene`, which is added; `adds`, the share of the
 #'   structure that it adds; `preserved` and `optimality`, as in
 #'   [glfs_select_genes()]; and with `labels` `accuracy` and `macro_f1` of
-#'   leave-one-out prediction from the 15 nearest cells, NA at other sizes than
+#'   leave-one-out prediction from the nearest cells, NA at other sizes than
 #'   `sizes`.
 #' @inheritSection glfs_evaluate_panel Errors
 #' @examples

@@ -1,0 +1,206 @@
+"""Labels of cells: which values are one, and what their classes are asked for.
+
+Labels are categories, texts, booleans and whole numbers, also those that pandas keeps as floats
+since some are missing.  Measurements are no labels.  A cell has no label where the value is
+missing, where it is −1 among numbers (scikit-learn's, and the noise of HDBSCAN), and where it is a
+text that ``astype(str)`` leaves of a missing value.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from numbers import Real
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from .errors import BOOLEAN, CATEGORICAL, FALSE, NO_VALUE, TRUE, InvalidType, InvalidValue, listed
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ._typing import Array
+
+UNLABELLED = -1
+#: Texts that stand for a missing label.
+NO_LABEL = frozenset(("", "nan", "NaN", "<NA>"))
+#: What pandas says of a column of objects that are all numbers.
+_NUMBERS = frozenset(("integer", "floating", "mixed-integer-float"))
+
+
+class Labels(NamedTuple):
+    """Number of every cell's category, −1 where it is missing, and the categories that occur."""
+
+    codes: NDArray[np.intp]
+    #: Integers, booleans, or texts
+    categories: NDArray[Any]
+
+    @property
+    def names(self) -> list[str]:
+        """The categories as texts."""
+        return [str(category) for category in self.categories]
+
+
+def coded(
+    values: Any, argument: str = "y", name: object = NO_VALUE
+) -> tuple[Labels, dict[str, int]]:
+    """Return labels, and how many cells have none for each value that stands for that.
+
+    `argument` and `name` are what messages call them.
+    """
+    column = pd.Series(values)
+    if _is_measured(column):
+        raise InvalidType(
+            argument,
+            name,
+            f"holds measurements (dtype {column.dtype}), but labels must be categories, strings, "
+            f"whole numbers or {BOOLEAN}",
+            f"convert it with {CATEGORICAL}",
+        )
+    if column.dtype == np.object_ and len({_is_flag(one) for one in column} - {None}) > 1:
+        raise InvalidValue(
+            argument, name, f"has {TRUE} and {FALSE} beside numbers", "name them apart"
+        )
+    column = column.astype("category").cat.remove_unused_categories()
+    given = list(column.cat.categories)
+    labels = [_plain(label) for label in given]
+    _refuse_alike(column, labels, argument, name)
+    is_label = np.array([not _stands_for_none(one, labels) for one in labels], dtype=bool)
+    codes = column.cat.codes.to_numpy(dtype=np.intp)
+    n_cells = np.bincount(codes[codes >= 0], minlength=len(labels))
+    none = {repr(labels[k]): int(n_cells[k]) for k in np.flatnonzero(~is_label)}
+    places = np.append(np.where(is_label, np.cumsum(is_label) - 1, -1), -1)
+    kept = [label for label, one in zip(labels, is_label, strict=True) if one]
+    return Labels(places[codes], _categories(kept)), none
+
+
+def is_labelled(labels: Any) -> NDArray[np.bool_]:
+    """Return samples with a label; −1 is one where the only other is 1.
+
+    These two are another coding of two classes, which would otherwise leave one class.
+    """
+    return np.asarray(coded(labels)[0].codes >= 0)
+
+
+def batch_names(values: Any, argument: str, name: object = NO_VALUE) -> NDArray[Any]:
+    """Return the batch of every cell as a text; each cell must have one."""
+    found, _ = coded(values, argument, name)
+    missing = int(np.sum(found.codes < 0))
+    if missing:
+        raise InvalidValue(
+            argument,
+            name,
+            f"is missing for {missing} cells",
+            "fill it in, or remove these cells",
+        )
+    return np.array(found.names)[found.codes]
+
+
+def as_numbers(column: pd.Series) -> Array | None:
+    """Return a column of real numbers, NaN where they are missing; None of anything else."""
+    kind: Any = column.dtype
+    if kind == np.object_:
+        is_real = pd.api.types.infer_dtype(column, skipna=True) in _NUMBERS
+    else:
+        is_real = pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind)
+    if not is_real or pd.api.types.is_complex_dtype(kind):
+        return None
+    return np.asarray(column.to_numpy(dtype=float, na_value=np.nan))
+
+
+def is_whole(numbers: Array) -> bool:
+    """Return whether all numbers that there are are whole."""
+    known = numbers[~np.isnan(numbers)]
+    return bool(np.isfinite(known).all() and (known == np.rint(known)).all())
+
+
+def check_classes(labels: NDArray[Any], at_least: int = 1, name: str = "y") -> NDArray[Any]:
+    """Return the classes, at least two with `at_least` samples each."""
+    classes, counts = np.unique(labels, return_counts=True)
+    if len(classes) < 2:
+        if not len(classes):
+            raise InvalidValue(name, NO_VALUE, "has no label", "at least two classes are needed")
+        raise InvalidValue(
+            name, NO_VALUE, f"has one class, {listed(classes)}", "at least two are needed"
+        )
+    if counts.min() < at_least:
+        raise InvalidValue(
+            name,
+            NO_VALUE,
+            f"has classes of fewer than {at_least} samples: {listed(classes[counts < at_least])}",
+            "merge or remove them",
+        )
+    return classes
+
+
+def n_folds(counts: NDArray[np.intp], at_most: int) -> int:
+    """Number of folds: as many as wanted, but no more than the largest class has samples.
+
+    Every class with two samples or more is then in the training part of every fold.
+    """
+    largest = int(counts.max())
+    if largest < 2:
+        raise InvalidValue(
+            "n_genes",
+            NO_VALUE,
+            "needs cross-validation, but no class has two samples",
+            "give one number, which needs no cross-validation",
+        )
+    return min(at_most, largest)
+
+
+def _is_measured(column: pd.Series) -> bool:
+    """Whether a column that is not of categories has numbers that are not whole."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return False
+    numbers = as_numbers(column)
+    if numbers is not None:
+        return not is_whole(numbers)
+    among_texts = column.unique() if column.dtype == np.object_ else ()
+    return pd.api.types.is_complex_dtype(column.dtype) or any(
+        isinstance(one, float | np.floating) and one % 1 > 0 for one in among_texts
+    )
+
+
+def _is_flag(value: Any) -> bool | None:
+    """Whether a number is true or false, which Python takes for 1 and 0; None for others."""
+    return isinstance(value, bool | np.bool_) if isinstance(value, Real | np.bool_) else None
+
+
+def _plain(label: Any) -> Any:
+    """A label as an integer or a boolean of Python, or as a text."""
+    if isinstance(label, bool | np.bool_):
+        return bool(label)
+    if isinstance(label, Real) and label % 1 == 0:
+        return int(label)  # type: ignore[call-overload]
+    return label.decode(errors="replace") if isinstance(label, bytes) else str(label)
+
+
+def _stands_for_none(label: object, labels: list[Any]) -> bool:
+    if label != UNLABELLED:
+        return isinstance(label, str) and label in NO_LABEL
+    return [one for one in labels if one != UNLABELLED and one not in NO_LABEL] != [1]
+
+
+def _refuse_alike(column: pd.Series, labels: list[Any], argument: str, name: object) -> None:
+    """Refuse labels that nobody could tell apart in a table or a file."""
+    for written in ([*map(str, labels)], [*map(str, column.cat.categories)]):
+        often = Counter(written)
+        alike = {repr(one) for one, text in zip(labels, written, strict=True) if often[text] > 1}
+        if alike:
+            raise InvalidValue(
+                argument,
+                name,
+                f"has labels that differ and are written alike: {listed(sorted(alike))}",
+                "make them one, or name them apart",
+            )
+
+
+def _categories(labels: list[Any]) -> NDArray[Any]:
+    """Labels as integers or booleans where all are, else as texts: what files can keep."""
+    if len({type(label) for label in labels}) == 1 and not isinstance(labels[0], str):
+        found = np.array(labels)
+        if found.dtype.kind in "biu":
+            return found
+    return np.array([str(label) for label in labels], dtype=object)

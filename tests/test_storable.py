@@ -1,0 +1,199 @@
+"""Results can be written to files, and are of use when they are read again."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import anndata as ad
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from typer.testing import CliRunner
+
+from glfs_bio import Limits, Platform, io, pl, pp, tl
+from glfs_bio._anndata import stale
+from glfs_bio.cli import COMMANDS, app, with_options
+from glfs_bio.errors import Caution
+
+#: Calls by function; each writes to what the calls before it left.
+CALLS = {
+    "select_genes": lambda adata: pp.select_genes(
+        adata,
+        8,
+        preserve={"structure": 1, "type": 1},
+        cell_weights="type",
+        limits=Limits(per_type=1, groupby="type"),
+        platform=Platform(failure=0.05),
+        batch_key="batch",
+        include=["g1", "none"],
+        missing="ignore",
+    ),
+    "structure": pp.structure,
+    "evaluate_panel": lambda adata: tl.evaluate_panel(
+        adata, "glfs", "type", counts_layer="counts", n_random=2
+    ),
+    "compare_panels": lambda adata: tl.compare_panels(adata, {"a": "glfs", "b": ["g1"]}, "type"),
+    "explain_panel": lambda adata: tl.explain_panel(adata, "glfs", "type"),
+    "extend_panel": lambda adata: tl.extend_panel(adata, ["g1", "none"], 3, labels="type"),
+    "substitutes": tl.substitutes,
+    "resolve_genes": lambda adata: tl.resolve_genes(adata, symbols="symbol"),
+    "order_panel": lambda adata: tl.order_panel(
+        adata, ["g1", "g12"], symbols="symbol", counts_layer="counts", refused="drop"
+    ),
+    "curve": lambda adata: tl.curve(adata, 5, "type"),
+    "markers": lambda adata: tl.markers(adata, "glfs", "type"),
+    "stability": lambda adata: tl.stability(adata, n_resamples=2),
+    "classify": lambda adata: tl.classify(adata, "type", n_genes=[2, 3], cv=2, symbols="symbol"),
+    "predict": lambda adata: tl.predict(adata, adata.uns["glfs_class"], unsure=0.1),
+    "enrich": lambda adata: tl.enrich(adata, {"some": ["g1", "g2", "g12"]}, min_size=1),
+    "panel_umap": tl.panel_umap,
+}
+#: These return a table.
+NOT_WRITING = {"estimate_efficiency", "recorded_parameters"}
+FILES = {
+    "h5ad": (ad.AnnData.write_h5ad, ad.read_h5ad),
+    "zarr": (ad.AnnData.write_zarr, ad.read_zarr),
+}
+
+
+def test_every_function_is_called():
+    assert {*tl.__all__, *pp.__all__} - NOT_WRITING == set(CALLS)
+
+
+def cells() -> ad.AnnData:
+    """Four types that nothing confuses, one of them missing in some cells."""
+    rng = np.random.default_rng(0)
+    kind = np.arange(200) % 4
+    counts = rng.poisson(np.tile(rng.gamma(0.5, 1.0, 60), (200, 1)))
+    for k in range(4):
+        counts[np.ix_(kind == k, np.arange(10 * k, 10 * k + 10))] += rng.poisson(40, (50, 10))
+    names = [f"g{gene}" for gene in range(60)]
+    types = np.array([f"T{k}" for k in kind], dtype=object)
+    types[:3] = np.nan
+    adata = ad.AnnData(
+        sparse.csr_matrix(np.log1p(counts.astype(np.float32))),
+        obs=pd.DataFrame(
+            {"type": pd.Categorical(types), "batch": pd.Categorical(np.arange(200) // 4 % 2)},
+            index=pd.Index([f"c{cell}" for cell in range(200)], dtype=object),
+        ),
+        var=pd.DataFrame(index=pd.Index(names, dtype=object)),
+    )
+    symbols = pd.Series([name.upper() for name in names], index=adata.var_names, dtype=object)
+    adata.var["symbol"] = symbols.where(np.arange(60) != 5, None).astype("category")
+    adata.layers["counts"] = sparse.csr_matrix(counts.astype(np.float32))
+    return adata
+
+
+@pytest.fixture(scope="module", params=["object", "str"])
+def written(request):
+    """An object with the results of every function, with each of pandas' texts."""
+    adata = cells()
+    strings = request.param == "str"
+    with pd.option_context("future.infer_string", strings), warnings.catch_warnings():
+        warnings.simplefilter("ignore", Caution)
+        warnings.simplefilter("ignore", FutureWarning)  # of the option, within pandas
+        for call in CALLS.values():
+            call(adata)
+    assert (adata.uns["glfs_evaluation"]["per_label"]["confused_with"] == "").all()
+    return adata, strings
+
+
+@pytest.fixture(scope="module", params=FILES)
+def read(request, written, tmp_path_factory):
+    adata, strings = written
+    path = tmp_path_factory.mktemp("written") / f"cells.{request.param}"
+    write, read = FILES[request.param]
+    with pd.option_context("future.infer_string", strings):
+        write(adata.copy(), path)  # anndata makes categories of texts on the way
+    return read(path)
+
+
+def same(found, kept, where):
+    """Compare, but for containers of numbers, which files have of their own."""
+    if isinstance(kept, dict):
+        assert set(found) == set(kept), where
+        for name, value in kept.items():
+            same(found[name], value, f"{where}[{name}]")
+    elif isinstance(kept, pd.DataFrame):
+        assert all(kind.kind in "biufO" for kind in map(np.dtype, kept.dtypes)), where
+        pd.testing.assert_frame_equal(found, kept, check_column_type=False, obj=where)
+    else:
+        one, other = np.asarray(found), np.asarray(kept)
+        assert one.dtype.kind == other.dtype.kind or {one.dtype.kind, other.dtype.kind} <= {*"OUT"}
+        np.testing.assert_array_equal(one, other, err_msg=where)
+
+
+def test_what_is_written_is_read(written, read):
+    adata, _ = written
+    for part in ("obs", "var"):
+        kept, found = getattr(adata, part), getattr(read, part)
+        ours = [name for name in kept if name.startswith("glfs")]
+        assert len(ours) > 2
+        for name in ours:
+            as_kept = found[name].astype(kept[name].dtype)
+            pd.testing.assert_series_equal(as_kept, kept[name], check_index_type=False)
+            categories = getattr(kept[name].dtype, "categories", kept[name])
+            assert np.dtype(categories.dtype).kind in "biufO"
+    for part in ("obsm", "varm", "uns"):
+        same(dict(getattr(read, part)), dict(getattr(adata, part)), part)
+
+
+def test_results_are_of_the_object_that_is_read(read):
+    """None is outdated, and functions go on with what they find."""
+    for key, entry in read.uns.items():
+        if key not in ("glfs_structure", "glfs_all_genes") and "made_of" in entry:
+            assert stale.stale(read, entry) is None, key
+    matrices = {key: read.uns[key]["made_of"]["matrix"] for key in ("glfs_structure",)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", Caution)
+        for call in CALLS.values():
+            call(read)
+    assert {key: read.uns[key]["made_of"]["matrix"] for key in matrices} == matrices
+    pl.labels(read, show=False)
+    pl.stability(read, show=False)
+
+
+#: Lines by command; IN is a selection, and MODEL a classifier.
+LINES = {
+    "select": "IN --n-genes 5 --key-added other",
+    "evaluate": "IN glfs --labels type",
+    "compare": "IN a=glfs b=other --labels type",
+    "explain": "IN glfs --labels type",
+    "extend": "IN glfs --n-extra 2 --labels type",
+    "substitutes": "IN glfs",
+    "curve": "IN --max-genes 5 --labels type",
+    "markers": "IN glfs --labels type",
+    "stability": "IN --n-resamples 2",
+    "classify": "IN --labels type --n-genes 3",
+    "predict": "IN MODEL",
+    "enrich": "IN --gene-sets SETS --min-size 1 --min-cells 1",
+    "order": "IN glfs",
+}
+
+
+def test_every_command_that_writes_cells_has_a_line():
+    def writes_cells(name: str) -> bool:
+        options = with_options(name).params
+        return any("-o" in one.opts and ".h5ad" in (one.help or "") for one in options)
+
+    assert {name for name in COMMANDS if writes_cells(name)} == set(LINES)
+
+
+@pytest.mark.parametrize("command", LINES)
+def test_the_shell_writes_cells(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    adata = cells()
+    pp.select_genes(adata, 5)
+    pp.select_genes(adata, 4, method="variance", key_added="other")
+    tl.classify(adata, "type", n_genes=3)
+    io.write_classifier(adata, "MODEL.json")
+    Path("SETS.gmt").write_text("some\t\tg1\tg2\tg12\n")
+    adata.write_h5ad("IN.h5ad")
+    line = LINES[command]
+    for name in ("IN.h5ad", "MODEL.json", "SETS.gmt"):
+        line = line.replace(Path(name).stem, name)
+    found = CliRunner().invoke(app, [command, *line.split(), "-o", "out.h5ad"])
+    assert found.exit_code == 0, found.output
+    same(dict(ad.read_h5ad("out.h5ad").uns["glfs"]), dict(adata.uns["glfs"]), "glfs")
