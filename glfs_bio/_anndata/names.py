@@ -253,7 +253,8 @@ class Lookup:
         if found:
             return found
         if item in self.flags:
-            return np.flatnonzero(self._var[item].to_numpy(dtype=bool, na_value=False))
+            column = read.find(self.adata, "var", item, "include")
+            return np.flatnonzero(column.to_numpy(dtype=bool, na_value=False))
         if item == CONTROLS:
             return np.flatnonzero(read.controls(self.adata)).tolist() or None
         if item in SOURCES:
@@ -528,7 +529,8 @@ def _stored(adata: AnnData, lookup: Lookup, panel: str, argument: str) -> Named 
         chosen = results.ranked(adata, panel).index
         return Named.of(adata, adata.var_names.get_indexer(chosen), panel)
     if panel in lookup.flags:
-        genes = np.flatnonzero(adata.var[panel].to_numpy(dtype=bool, na_value=False))
+        column = read.find(adata, "var", panel, argument)
+        genes = np.flatnonzero(column.to_numpy(dtype=bool, na_value=False))
         if not len(genes):
             raise InvalidValue(argument, panel, f"has no gene: the column is {FALSE} everywhere")
         return Named.of(adata, genes)
