@@ -121,7 +121,7 @@ def read_cells(
         raise FileMissing(
             "path", str(path), "does not exist", "give the file or folder with the cells"
         )
-    packed = path.suffix.lower() in _tables.PACKED
+    packed = path.suffix.lower() in sheets.PACKED
     ending = (path.with_suffix("").suffix if packed else path.suffix).lower()
     if path.is_dir() and ending != ".zarr":
         ending = ".zarr" if is_zarr(path) else _MTX
@@ -401,6 +401,6 @@ def _texts(path: Path, shape: tuple[int, int]) -> pd.DataFrame:
     separator = sheets.SEPARATORS.get(sheets.ending(path), "\t")
     with reading(path, path.name):
         frame = pd.read_csv(path, sep=separator, header=None, dtype=str, keep_default_na=False)
-    frame = frame.map(_tables.stripped)
+    frame = frame.map(sheets.stripped)
     is_headed = len(frame) - 1 in shape and sheets.plain(frame.iat[0, 0]) in _HEADS
     return frame[1:].reset_index(drop=True) if is_headed else frame

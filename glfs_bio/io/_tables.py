@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import bz2
 import csv
-import gzip
 import logging
-import lzma
 import re
 from dataclasses import dataclass
 from functools import cache
-from io import BufferedReader, FileIO, TextIOWrapper
+from io import BufferedReader, TextIOWrapper
 from statistics import mode
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import anndata as ad
 import numpy as np
@@ -32,7 +29,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-PACKED: dict[str, Any] = {".gz": gzip.GzipFile, ".bz2": bz2.BZ2File, ".xz": lzma.LZMAFile}
 #: What may separate columns, by the ending; blanks, of any number, where nothing else does.
 _BLANKS = r"\s+"
 SEPARATORS = {
@@ -49,10 +45,6 @@ _SNIFFED, _AT_ONCE = 64, 4_000_000
 _FEWEST_NUMBERED = 4
 #: Texts of a column of numbers are so few.
 _FEW = 0.5
-#: Around names, and not seen: blanks, and characters of no width.
-_UNSEEN = "".join(filter(str.isspace, map(chr, range(0x3001))))
-_UNSEEN += "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
-
 #: How columns are headed that number, place or describe cells, and genes: :func:`.sheets.plain`.
 _OF_CELLS = re.compile(
     r"unnamed\d*|index|fov|(cell)?barcode|(entity|cell|sample|donor|cluster)(id)?"
@@ -132,7 +124,7 @@ def read(path: Path, ending: str, *, transpose: bool | None) -> ad.AnnData:
     _check_blanks(path, "row", rows)
     _check_blanks(path, "column", columns)
     head_says_cells = _HEADS_CELLS.fullmatch(sheets.plain(corner)) is not None
-    if not (transpose or head_says_cells) and all(map(_is_number, rows)) and _is_symbol(corner):
+    if not (transpose or head_says_cells) and all(map(sheets.is_real, rows)) and _is_symbol(corner):
         raise InvalidValue(
             "path",
             str(path),
@@ -165,16 +157,10 @@ def read(path: Path, ending: str, *, transpose: bool | None) -> ad.AnnData:
     return ad.AnnData(matrix, obs=obs, var=var)
 
 
-def stripped(name: str) -> str:
-    """Return a name without blanks, and characters that are not seen, around it."""
-    return name.strip(_UNSEEN)
-
-
 def _head(path: Path, ending: str) -> _Head:
     """Find the header, and what separates columns."""
-    opened = PACKED.get(path.suffix.lower(), FileIO)
     kept, above = [], []
-    with opened(path, "rb") as raw, BufferedReader(raw) as file:
+    with sheets.unpacked(path) as raw, BufferedReader(raw) as file:
         encoding = _UNICODE.get(file.peek(2)[:2], "utf-8-sig")
         with TextIOWrapper(file, encoding) as text:
             for number, line in enumerate(text, start=1):
@@ -214,16 +200,16 @@ def _header(
     for place, ((number, line), after) in enumerate(zip(lines, below, strict=False)):
         if width == 1 or _width(line, separator) < width - 1:
             continue
-        names = [stripped(name) for name in _fields(line, separator)]
+        names = [sheets.stripped(name) for name in _fields(line, separator)]
         while len(names) > width and not names[-1]:
             names.pop()
         filled = [bool(name) for name in names[-(width - 1) :]]  # the first may be blank
         if len(names) > width or 2 * sum(filled) < width - 1:
             continue
         values = [field.replace(",", ".") for field in _fields(after, separator)[1:]]
-        if len(names) < width and not any(map(_is_number, values)):
+        if len(names) < width and not any(map(sheets.is_real, values)):
             continue
-        if comments and not place and all(map(_is_number, names[1:])):
+        if comments and not place and all(map(sheets.is_real, names[1:])):
             commented = _header([*comments, *lines], (), separator, encoding)
             if commented is not None and commented.n_lines == comments[0][0]:
                 return commented
@@ -291,7 +277,7 @@ def _values(path: Path, head: _Head, decimal: str) -> tuple[list[str], Array, pd
         decimal=decimal,
         header=None,
         skiprows=head.n_lines,
-        converters=dict.fromkeys(range(head.n_keys), stripped),
+        converters=dict.fromkeys(range(head.n_keys), sheets.stripped),
         encoding=head.encoding,
         chunksize=max(1, _AT_ONCE // head.width),
         low_memory=False,  # blocks are small already
@@ -326,7 +312,7 @@ def _columns(path: Path, head: _Head, matrix: Array) -> tuple[str, list[str]]:
             f"has {len(columns)} names in line {head.n_lines}, and {width} values in the next",
             "give each column a name",
         )
-    if all(map(_is_number, columns)) and (
+    if all(map(sheets.is_real, columns)) and (
         head.n_above
         or _twice(columns)
         or any(map(_LIKE_A_VALUE.fullmatch, columns))
@@ -345,14 +331,6 @@ def _names_a_gene(corner: str) -> bool:
     """Whether a first cell is a gene, as where there is no header, and not the head of genes."""
     bare = re.split(r"[:.]", corner)[0]
     return _LIKE_A_GENE.fullmatch(bare) is not None or is_control(corner)
-
-
-def _is_number(name: str) -> bool:
-    try:
-        float(name)
-    except ValueError:
-        return False
-    return True
 
 
 def _twice(names: list[str]) -> list[str]:

@@ -128,10 +128,11 @@ def ending(path: Path) -> str:
 
 def opened(path: Path) -> IO[str]:
     """Open the text of a file, packed or not, which may be longer than memory."""
-    return io.TextIOWrapper(_unpacked(path), encoding="utf-8-sig")
+    return io.TextIOWrapper(unpacked(path), encoding="utf-8-sig")
 
 
-def _unpacked(path: Path) -> Any:
+def unpacked(path: Path) -> Any:
+    """Open the bytes of a file, packed or not."""
     unpack = PACKED.get(path.suffix.lower())
     return path.open("rb") if unpack is None else unpack(path)
 
@@ -139,7 +140,7 @@ def _unpacked(path: Path) -> Any:
 def text(path: Path) -> str:
     """Return the text of a file, packed or not, in lines, without characters that are not seen."""
     with reading(path, "text"):
-        with _unpacked(path) as file:
+        with unpacked(path) as file:
             content: bytes = file.read()
         utf16 = content[:2] in (b"\xff\xfe", b"\xfe\xff") and re.search(b"\n\0|\0\n", content)
         try:
@@ -153,6 +154,11 @@ def text(path: Path) -> str:
 
 def _seen(found: str) -> str:
     return found if found.isascii() else _BLANK.sub(" ", _UNSEEN.sub("", found))
+
+
+def stripped(name: str) -> str:
+    """Return a name without characters that are not seen, and blanks around it."""
+    return _seen(name).strip()
 
 
 def rows(path: Path) -> list[list[Cell]]:
