@@ -16,7 +16,7 @@ from .._extras import needs
 from .._files import as_path, is_zarr, reading
 from ..data.matrix import check_indices
 from ..errors import FileMissing, InvalidValue, Message, NotFound, arg, listed, shown
-from ..vendors import sheets
+from ..vendors import headers, sheets
 from . import _tables
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ _NAMES = {
 #: Matrices that have cells in their rows: of kallisto, and of alevin.
 _CELLS_IN_ROWS = re.compile(r"cells_x_|quants_mat")
 #: Of files with names, which begin without a header where instruments wrote them, and R's.
-_HEADS = {*sheets.ID_HEADS, "genename", "genesymbol", "featurename", "barcode", "cell", "x", "v1"}
+_HEADS = {*headers.ID_HEADS, "genename", "genesymbol", "featurename", "barcode", "cell", "x", "v1"}
 _EXPRESSION = "Gene Expression"
 #: What else features are, in files without genes.
 _OTHERS = {"Antibody Capture", "CRISPR Guide Capture", "Custom", "Multiplexing Capture", "Peaks"}
@@ -402,5 +402,5 @@ def _texts(path: Path, shape: tuple[int, int]) -> pd.DataFrame:
     with reading(path, path.name):
         frame = pd.read_csv(path, sep=separator, header=None, dtype=str, keep_default_na=False)
     frame = frame.map(sheets.stripped)
-    is_headed = len(frame) - 1 in shape and sheets.plain(frame.iat[0, 0]) in _HEADS
+    is_headed = len(frame) - 1 in shape and headers.plain(frame.iat[0, 0]) in _HEADS
     return frame[1:].reset_index(drop=True) if is_headed else frame

@@ -17,8 +17,8 @@ import pandas as pd
 
 from .._anndata import names as families
 from ..errors import InvalidValue, Message, arg, listed
+from ..vendors import headers, sheets
 from ..vendors import names as nomenclature
-from ..vendors import sheets
 from ..vendors.names import is_control
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ _SNIFFED, _AT_ONCE = 64, 4_000_000
 _FEWEST_NUMBERED = 4
 #: Texts of a column of numbers are so few.
 _FEW = 0.5
-#: How columns are headed that number, place or describe cells, and genes: :func:`.sheets.plain`.
+#: How columns are headed that number, place or describe cells, and genes: :func:`.heads.plain`.
 _OF_CELLS = re.compile(
     r"unnamed\d*|index|fov|(cell)?barcode|(entity|cell|sample|donor|cluster)(id)?"
     r"|cell(number|label|type|name|index)|batch|leiden|louvain|label|(cell|nucle\w+)?(area|volume)"
@@ -57,7 +57,7 @@ _OF_GENES = re.compile(r"(gene|entrez)id|(gene|effective)?length|chr(om(osome)?)
 _COORDINATES = {"x", "y"}
 _FIELD_OF_VIEW = {"fov", "cellid"}
 #: A first cell that says what is in the rows; cells have names, too.
-_HEADS_GENES = {*sheets.SYMBOL_HEADS, *sheets.ID_HEADS, "idref"} - {"name"}
+_HEADS_GENES = {*headers.SYMBOL_HEADS, *headers.ID_HEADS, "idref"} - {"name"}
 _LIKE_A_GENE_HEAD = re.compile(r".*(gene|entrez|probe|transcript).*")
 _HEADS_CELLS = re.compile(r".*(cell|barcode|sample|spot|well|nucleu|fov|donor|patient).*|entityid")
 #: Ids of Ensembl, NCBI, organisms' databases and probe sets; names that say what they are.
@@ -123,8 +123,12 @@ def read(path: Path, ending: str, *, transpose: bool | None) -> ad.AnnData:
     rows, columns, matrix = _without_empty_ends(rows, columns, matrix)
     _check_blanks(path, "row", rows)
     _check_blanks(path, "column", columns)
-    head_says_cells = _HEADS_CELLS.fullmatch(sheets.plain(corner)) is not None
-    if not (transpose or head_says_cells) and all(map(sheets.is_real, rows)) and _is_symbol(corner):
+    head_says_cells = _HEADS_CELLS.fullmatch(headers.plain(corner)) is not None
+    if (
+        not (transpose or head_says_cells)
+        and all(map(headers.is_real, rows))
+        and _is_symbol(corner)
+    ):
         raise InvalidValue(
             "path",
             str(path),
@@ -207,13 +211,13 @@ def _header(
         if len(names) > width or 2 * sum(filled) < width - 1:
             continue
         values = [field.replace(",", ".") for field in _fields(after, separator)[1:]]
-        if len(names) < width and not any(map(sheets.is_real, values)):
+        if len(names) < width and not any(map(headers.is_real, values)):
             continue
-        if comments and not place and all(map(sheets.is_real, names[1:])):
+        if comments and not place and all(map(headers.is_real, names[1:])):
             commented = _header([*comments, *lines], (), separator, encoding)
             if commented is not None and commented.n_lines == comments[0][0]:
                 return commented
-        two = len(names) == width and {*map(sheets.plain, names[:2])} == _FIELD_OF_VIEW
+        two = len(names) == width and {*map(headers.plain, names[:2])} == _FIELD_OF_VIEW
         return _Head(encoding, separator, names, number, place, width, 2 if two else 1)
     return None
 
@@ -287,7 +291,7 @@ def _values(path: Path, head: _Head, decimal: str) -> tuple[list[str], Array, pd
     with chunks:
         for chunk in chunks:
             keys = [chunk.pop(column) for column in range(head.n_keys)]
-            if sheets.plain(head.names[0]) == "cellid":
+            if headers.plain(head.names[0]) == "cellid":
                 keys.reverse()
             rows += map("_".join, zip(*keys, strict=True))
             texts = chunk.select_dtypes(exclude=["number", "bool"])
@@ -312,7 +316,7 @@ def _columns(path: Path, head: _Head, matrix: Array) -> tuple[str, list[str]]:
             f"has {len(columns)} names in line {head.n_lines}, and {width} values in the next",
             "give each column a name",
         )
-    if all(map(sheets.is_real, columns)) and (
+    if all(map(headers.is_real, columns)) and (
         head.n_above
         or _twice(columns)
         or any(map(_LIKE_A_VALUE.fullmatch, columns))
@@ -376,7 +380,7 @@ def _check_genes(path: Path, genes: list[str], matrix: Array) -> None:
 
 
 def _check_names(path: Path, names: list[str], others: re.Pattern[str]) -> None:
-    if wrong := [name for name in names if others.fullmatch(sheets.plain(name))]:
+    if wrong := [name for name in names if others.fullmatch(headers.plain(name))]:
         _refuse_names(path, wrong)
 
 
@@ -405,7 +409,7 @@ def _inside_cells(path: Path, cells: list[str], matrix: Array) -> tuple[list[str
 
 def _check_way_round(path: Path, corner: str, rows: list[str], columns: list[str]) -> None:
     """Refuse a table whose rows are not known to be cells: by its first cell, and by names."""
-    head = sheets.plain(corner)
+    head = headers.plain(corner)
     of_genes = head in _HEADS_GENES or _LIKE_A_GENE_HEAD.fullmatch(head) is not None
     of_cells = _HEADS_CELLS.fullmatch(head) is not None
     said = None if of_genes == of_cells else of_genes

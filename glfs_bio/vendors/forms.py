@@ -14,7 +14,7 @@ import pandas as pd
 from .. import checks
 from .._files import as_path, existing
 from ..errors import InvalidValue, Message, NotFound, listed, shown
-from . import markers, names, sheets
+from . import headers, markers, names, sheets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 ENDINGS = (*sheets.LISTS, *markers.SETS)
 #: Further columns of tables, and what they are headed.
 _FURTHER = {
-    "n_probe_sets": sheets.PROBE_HEADS,
+    "n_probe_sets": headers.PROBE_HEADS,
     "codewords": ("codeword", "numcodeword"),
     "annotation": ("annotation",),
     "force": ("force", "forced"),
@@ -220,7 +220,7 @@ def _panel(path: Path, found: Table) -> PanelFile:
     if found.control is not None:
         control |= np.asarray(found.control, dtype=bool)
     genes = table[filled & ~control]
-    sheets.check_read(str(path), list(genes["gene"]))
+    headers.check_read(str(path), list(genes["gene"]))
     if genes.empty:
         raise InvalidValue("path", str(path), "has no gene names")
     once = ~genes["gene"].duplicated().to_numpy()
@@ -334,11 +334,11 @@ def _text_of(path: Path, data: dict[str, Any], name: str, *, needed: bool = True
 
 def _table(path: Path, column: str | None, sheet: str | None) -> Table:
     """A table or a list."""
-    found = sheets.genes(str(path), sheets.table(path, sheet, column), column)
+    found = headers.genes(str(path), sheets.table(path, sheet, column), column)
     rows = found.sheet
     places = {"gene": found.gene, "id": found.id}
     if column is None:
-        places |= {name: sheets.place(rows.heads, heads) for name, heads in _FURTHER.items()}
+        places |= {name: headers.place(rows.heads, heads) for name, heads in _FURTHER.items()}
     table = pd.DataFrame(
         {
             name: pd.Series(rows.column(at), dtype=object)
@@ -347,16 +347,16 @@ def _table(path: Path, column: str | None, sheet: str | None) -> Table:
         }
     )
     for name in table.columns.drop("gene"):
-        table[name] = sheets.texts(table[name])
+        table[name] = headers.texts(table[name])
     codebook = _codebook(path, found) if column is None else None
     if codebook is not None:
-        table["gene"] = [sheets.name_of(str(path), cell) for cell in table["gene"]]
+        table["gene"] = [headers.name_of(str(path), cell) for cell in table["gene"]]
         table = table.rename(columns=_renamed(table))
     else:
         words = _words(found) if column is None else None
         if words is not None and "codewords" not in table:
             table["codewords"] = words
-        table = sheets.one_name_a_row(str(path), table.loc[_chosen(str(path), rows)], "gene")
+        table = headers.one_name_a_row(str(path), table.loc[_chosen(str(path), rows)], "gene")
     if "id" in table:
         table["id"] = table["id"].map(names.as_id)
         nameless = (table["gene"] == "") & ~table["id"].map(names.is_number)
@@ -367,28 +367,28 @@ def _table(path: Path, column: str | None, sheet: str | None) -> Table:
     return Table(form, table, codebook=codebook)
 
 
-def _form(path: Path, rows: sheets.Sheet, *, is_codebook: bool) -> str:
+def _form(path: Path, rows: headers.Sheet, *, is_codebook: bool) -> str:
     heads = set(rows.plain)
     if is_codebook:
         return "MERSCOPE codebook" if "barcodetype" in heads else "codebook"
     if {"probeset", "force"} <= heads:
         return "10x custom gene list"
-    if heads & {"numprobeset", "annotation"} and heads & set(sheets.ID_HEADS):
+    if heads & {"numprobeset", "annotation"} and heads & set(headers.ID_HEADS):
         return "10x predesigned panel"
     if "displayname" in heads and sheets.ending(path) in sheets.WORKBOOKS:
         return "CosMx gene list"
     return "list" if sheets.ending(path) == ".txt" and len(rows.heads) < 2 else "table"
 
 
-def _chosen(path: str, rows: sheets.Sheet) -> NDArray[np.bool_]:
+def _chosen(path: str, rows: headers.Sheet) -> NDArray[np.bool_]:
     """Which rows are the panel: all, unless a column says so."""
     flags = {
-        head: [text.casefold() for text in sheets.texts(rows.column(at))]
+        head: [text.casefold() for text in headers.texts(rows.column(at))]
         for at, head in enumerate(rows.heads)
-        if sheets.plain(head).endswith(_CHOSEN)
+        if headers.plain(head).endswith(_CHOSEN)
     }
     flags = {head: column for head, column in flags.items() if set(column) <= {*_YES, *_NO}}
-    flags = {head: flags[head] for head in flags if sheets.plain(head) in _CHOSEN} or flags
+    flags = {head: flags[head] for head in flags if headers.plain(head) in _CHOSEN} or flags
     if not flags or not rows.rows:
         return np.ones(len(rows.rows), dtype=bool)
     if len(flags) > 1:
@@ -412,14 +412,14 @@ def _renamed(table: pd.DataFrame) -> dict[str, str]:
     return {} if of_genes else {"id": "transcript"}
 
 
-def _codebook(path: Path, found: sheets.Genes) -> pd.DataFrame | None:
+def _codebook(path: Path, found: headers.Genes) -> pd.DataFrame | None:
     """Bits of a codebook, in columns or in a text of each row; None: it is none."""
     rows = found.sheet
     words = _words(found)
     if words is not None and set("".join(words)) == {"0", "1"} and _n_bits(words) >= _FEWEST_BITS:
         numbered = [f"bit{n + 1}" for n in range(_n_bits(words))]
-        above = [sheets.texts(row) for row in rows.above]
-        named = [row[1:] for row in above if sheets.plain(row[0]) == "bitname"]
+        above = [headers.texts(row) for row in rows.above]
+        named = [row[1:] for row in above if headers.plain(row[0]) == "bitname"]
         fitting = [header for header in named if len(header) == len(numbered)]
         return _bits(path, [list(word) for word in words], [*fitting, numbered][0])
     heads = rows.plain
@@ -430,7 +430,7 @@ def _codebook(path: Path, found: sheets.Genes) -> pd.DataFrame | None:
         if by_form
         else [at for at, head in enumerate(heads) if _BIT.fullmatch(head) and at != found.gene]
     )
-    cells = [sheets.texts(rows.column(at)) for at in where]
+    cells = [headers.texts(rows.column(at)) for at in where]
     n_bits = sum(cell in ("0", "1") for column in cells for cell in column)
     mostly = n_bits >= _MOSTLY_BITS * len(where) * len(rows.rows)
     by_head = by_form and all(_BIT.fullmatch(heads[at]) for at in where)
@@ -439,12 +439,12 @@ def _codebook(path: Path, found: sheets.Genes) -> pd.DataFrame | None:
     return _bits(path, list(zip(*cells, strict=True)), [rows.heads[at] for at in where])
 
 
-def _words(found: sheets.Genes) -> list[str] | None:
+def _words(found: headers.Genes) -> list[str] | None:
     """Codewords as texts, without blanks; None: there are none."""
-    at = sheets.place(found.sheet.heads, _WORDS)
+    at = headers.place(found.sheet.heads, _WORDS)
     if at is None or at in (found.gene, found.id):
         return None
-    return [re.sub(r"\s", "", text) for text in sheets.texts(found.sheet.column(at))]
+    return [re.sub(r"\s", "", text) for text in headers.texts(found.sheet.column(at))]
 
 
 def _n_bits(words: Sequence[str]) -> int:

@@ -13,7 +13,7 @@ import pandas as pd
 from .. import checks
 from .._files import existing, reading
 from ..errors import NO_VALUE, InvalidType, InvalidValue, Message, listed, naming, shown
-from . import names, sheets
+from . import headers, names, sheets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 #: Columns of a table of genes beside symbol and id, and what they are headed in files, as
-#: :func:`.sheets.plain` has it.
+#: :func:`.heads.plain` has it.
 COLUMNS = {
     "species": ("specie", "organism"),
-    "n_probes": sheets.PROBE_HEADS,
+    "n_probes": headers.PROBE_HEADS,
     "previous": ("previou", "prevsymbol", "previoussymbol"),
     "aliases": ("aliase", "alia", "aliassymbol", "synonym", "markersynonym"),
     "family": ("family", "genefamily", "genegroup", "paralog"),
@@ -106,17 +106,17 @@ def as_genes(given: Any, argument: str = "genes") -> pd.DataFrame:
     return frame
 
 
-def _of_rows(source: object, rows: list[list[sheets.Cell]]) -> pd.DataFrame:
+def _of_rows(source: object, rows: list[list[headers.Cell]]) -> pd.DataFrame:
     """A table of genes out of rows, with a header or without one."""
-    found = sheets.genes(source, rows)
+    found = headers.genes(source, rows)
     table = found.sheet
     frame = pd.DataFrame({"symbol": pd.Series(table.column(found.gene), dtype=object)})
-    frame["id"] = "" if found.id is None else sheets.texts(table.column(found.id))
+    frame["id"] = "" if found.id is None else headers.texts(table.column(found.id))
     for name, known in COLUMNS.items():
-        place = sheets.place(table.heads, known)
+        place = headers.place(table.heads, known)
         if place is not None and place != found.gene:
-            frame[name] = sheets.texts(table.column(place))
-    return _genes(sheets.one_name_a_row(source, frame, "symbol"))
+            frame[name] = headers.texts(table.column(place))
+    return _genes(headers.one_name_a_row(source, frame, "symbol"))
 
 
 def _genes(frame: pd.DataFrame) -> pd.DataFrame:

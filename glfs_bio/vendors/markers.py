@@ -11,7 +11,7 @@ import pandas as pd
 from .. import checks
 from .._files import as_path, existing, reading
 from ..errors import NO_VALUE, InvalidValue, listed, shown
-from . import names, sheets
+from . import headers, names, sheets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -125,7 +125,7 @@ def listed_in(path: Path, cells: Any) -> list[str]:
             "holds something else than a list of names or lists by name",
             "give one of these, or the gene_panel.json that lies beside a run of 10x Genomics",
         )
-    return [name for cell in cells for name in sheets.names_of(str(path), cell)]
+    return [name for cell in cells for name in headers.names_of(str(path), cell)]
 
 
 def _of_json(path: Path) -> Iterator[tuple[str, list[str]]]:
@@ -144,19 +144,19 @@ def _lists(source: object, pairs: Iterable[tuple[str, list[str]]]) -> dict[str, 
             found.setdefault(name, {}).update(dict.fromkeys(genes))
     if not found:
         raise InvalidValue("path", source, "holds no genes of a type")
-    sheets.check_read(source, [gene for genes in found.values() for gene in genes])
+    headers.check_read(source, [gene for genes in found.values() for gene in genes])
     return {name: list(genes) for name, genes in found.items()}
 
 
-def _pairs(source: object, rows: list[list[sheets.Cell]]) -> Iterator[tuple[str, list[str]]]:
+def _pairs(source: object, rows: list[list[headers.Cell]]) -> Iterator[tuple[str, list[str]]]:
     """Types with some of their genes, from the rows of a table."""
     lines = [_LINE.fullmatch(row[0]) for row in rows if len(row) == 1 and isinstance(row[0], str)]
     if len(lines) == len(rows) and all(lines):
         rows = [[line[1], line[2]] for line in lines if line]
         yield from _by_row(source, rows, 0, [1])
         return
-    table = sheets.headed(rows, heads=(*TYPE_HEADS, *sheets.SYMBOL_HEADS, *sheets.ID_HEADS))
-    kind = sheets.place(table.heads, (*TYPE_HEADS, "name"))
+    table = headers.headed(rows, heads=(*TYPE_HEADS, *headers.SYMBOL_HEADS, *headers.ID_HEADS))
+    kind = headers.place(table.heads, (*TYPE_HEADS, "name"))
     if kind is not None and (columns := _columns(table, kind)):
         yield from _by_row(source, table.rows, kind, columns)
         return
@@ -169,15 +169,15 @@ def _pairs(source: object, rows: list[list[sheets.Cell]]) -> Iterator[tuple[str,
         yield from _by_row(source, rows, 0, list(range(1, max(map(len, rows)))))
         return
     if rows and not table.heads:
-        table = sheets.Sheet(sheets.texts(rows[0]), rows[1:], [])
+        table = headers.Sheet(headers.texts(rows[0]), rows[1:], [])
     yield from _by_column(source, table)
 
 
-def _columns(table: sheets.Sheet, kind: int) -> list[int]:
+def _columns(table: headers.Sheet, kind: int) -> list[int]:
     """Columns of genes beside a column of types."""
     heads = ["" if at == kind else head for at, head in enumerate(table.heads)]
-    for known in (sheets.SYMBOL_HEADS, sheets.ID_HEADS):
-        if (gene := sheets.place(heads, known)) is not None:
+    for known in (headers.SYMBOL_HEADS, headers.ID_HEADS):
+        if (gene := headers.place(heads, known)) is not None:
             return [gene]
     if table.plain[kind] == "name":
         return []
@@ -187,39 +187,41 @@ def _columns(table: sheets.Sheet, kind: int) -> list[int]:
     return numbered or known_genes or (others if len(others) == 1 else [])
 
 
-def _are_genes(cells: list[sheets.Cell]) -> bool:
-    found = [name for text in sheets.texts(cells) if text for name in names.several(text) or [text]]
+def _are_genes(cells: list[headers.Cell]) -> bool:
+    found = [
+        name for text in headers.texts(cells) if text for name in names.several(text) or [text]
+    ]
     return names.are_names(found)
 
 
 def _by_row(
-    source: object, rows: list[list[sheets.Cell]], kind: int, columns: list[int]
+    source: object, rows: list[list[headers.Cell]], kind: int, columns: list[int]
 ) -> Iterator[tuple[str, list[str]]]:
     """A type in a cell of each row, or in the last filled one, as merged cells have it."""
     last = ""
     for row in rows:
-        last = (sheets.texts(row)[kind] if kind < len(row) else "") or last
+        last = (headers.texts(row)[kind] if kind < len(row) else "") or last
         cells = [row[at] for at in columns if at < len(row)]
-        yield last, [name for cell in cells for name in sheets.names_of(source, cell)]
+        yield last, [name for cell in cells for name in headers.names_of(source, cell)]
 
 
-def _by_column(source: object, table: sheets.Sheet) -> Iterator[tuple[str, list[str]]]:
+def _by_column(source: object, table: headers.Sheet) -> Iterator[tuple[str, list[str]]]:
     """A type at the head of each column, its genes below; numbers are left out."""
     cells_of = {at: _filled(table.column(at)) for at in range(len(table.heads))}
-    numeric = {at for at, cells in cells_of.items() if all(map(sheets.is_real, cells))}
+    numeric = {at for at, cells in cells_of.items() if all(map(headers.is_real, cells))}
     columns = [at for at, head in enumerate(table.heads) if head and at not in numeric]
     of_types = [at for at in numeric if at and set(cells_of[at]) <= {"0", "1"}]
     if len(of_types) == len(table.heads) - 1 > 0:  # a row per gene, 1 where it is a marker
         for at in of_types:
-            cells = zip(table.column(0), sheets.texts(table.column(at)), strict=True)
+            cells = zip(table.column(0), headers.texts(table.column(at)), strict=True)
             marked = [cell for cell, flag in cells if flag == "1"]
             yield (
                 table.heads[at],
-                [name for cell in marked for name in sheets.names_of(source, cell)],
+                [name for cell in marked for name in headers.names_of(source, cell)],
             )
         return
     heads = [table.heads[at] for at in columns]
-    if not columns or any(map(sheets.is_head, heads)) or names.are_present(heads):
+    if not columns or any(map(headers.is_head, heads)) or names.are_present(heads):
         raise InvalidValue(
             "path",
             source,
@@ -229,8 +231,8 @@ def _by_column(source: object, table: sheets.Sheet) -> Iterator[tuple[str, list[
     named = [_OF_SCANPY.fullmatch(head) for head in heads]
     for at, head, of_scanpy in zip(columns, heads, named, strict=True):
         name = of_scanpy[1] if of_scanpy and all(named) else head
-        yield name, [one for cell in table.column(at) for one in sheets.names_of(source, cell)]
+        yield name, [one for cell in table.column(at) for one in headers.names_of(source, cell)]
 
 
-def _filled(cells: list[sheets.Cell]) -> list[str]:
-    return [text for text in sheets.texts(cells) if text]
+def _filled(cells: list[headers.Cell]) -> list[str]:
+    return [text for text in headers.texts(cells) if text]
