@@ -373,6 +373,9 @@ class Draft:
         good = (items["fault"] == "") & (items["place"] >= 0)
         again = good & items["place"].where(good, -1 - items.index.to_series()).duplicated()
         items.loc[again, "fault"] = "is the gene of another name before it"
+        of_table = items["symbol"] + " (" + items["id"] + ")"
+        doubled = (items["fault"] == "") & (items["found"] == "double")
+        items.loc[doubled & items["candidates"].isin(of_table), "fault"] = NOT_FOUND["double"]
         if rows is None:
             return replace(self, items=items)
         rows = rows.sparing(self.beside)

@@ -192,6 +192,16 @@ def test_the_ids_of_a_file_are_ordered(pbmc, tmp_path):
     assert table["id"].to_dict() == ids | {"CD3D": "ENSG00000167286"}
 
 
+def test_a_gene_is_ordered_once_whatever_its_names(pbmc):
+    names = ["ADSS", "ADSS2", *pbmc.var_names[2:]]
+    pbmc.var_names = names
+    with refused(InvalidValue, "panel") as found:
+        order_panel(pbmc, ["ADSS", "ADSS2", "CD3D"])
+    assert "ADSS " in str(found.value)
+    table = order_panel(pbmc, ["ADSS", "ADSS2", "CD3D"], refused="drop", inplace=False)
+    assert list(table["gene"]) == ["ADSS2", "CD3D"]
+
+
 def test_an_id_that_the_list_does_not_have_is_refused(pbmc, tmp_path):
     path = tmp_path / "panel.csv"
     path.write_text("gene,ensembl_id\nCD3D,ENSG00000167286\nLYZ,ENSG00000000001\n")
