@@ -228,10 +228,8 @@ class Lookup:
 
     def of(self, name: str, gene_id: str = "") -> Sequence[int]:
         """Rows of a gene, which its id decides where it is there; none: it is not in the data."""
-        for one in (gene_id, name):
-            rows = (
-                self.by_name.get(one) or self._by_id.get(one) or self._by_id.get(versionless(one))
-            )
+        for one in filter(None, (gene_id, versionless(gene_id), name, versionless(name))):
+            rows = self.by_name.get(one) or self._by_id.get(one)
             if rows:
                 return rows
         return ()
@@ -444,23 +442,34 @@ def _mask(
     if genes is None:
         return found, []
     absent: dict[Item, None] = {}
-    if not (isinstance(genes, str | re.Pattern) or is_several(genes)):
-        raise InvalidType(
-            argument, genes, f"must be gene names, patterns ({PATTERN}), or a list of these"
-        )
-    for item in [genes] if isinstance(genes, str | re.Pattern) else genes:
+    items = _items(genes, argument)
+    ids = items.table["id"] if isinstance(items, PanelFile) else [None] * len(items)
+    for item, own in zip(items, ids, strict=True):
         if not isinstance(item, str | re.Pattern):
             raise InvalidType(
                 argument,
                 NO_VALUE,
                 f"has {shown(item)}, which is neither a gene name nor a pattern ({PATTERN})",
             )
-        rows = lookup.rows(item)
+        rows = (lookup.of(str(item), own) or None) if own is not None else lookup.rows(item)
         if rows is not None:
             found[rows] = True
         else:
             absent[item] = None
     return found, list(absent)
+
+
+def _items(genes: Any, argument: str) -> list[Any]:
+    """Names and patterns that are asked for one by one, or those in a file."""
+    if isinstance(genes, Path) or (isinstance(genes, str) and is_panel_file(genes)):
+        return _names(genes, argument)
+    if isinstance(genes, PanelFile):
+        return genes
+    if not (isinstance(genes, str | re.Pattern) or is_several(genes)):
+        raise InvalidType(
+            argument, genes, f"must be gene names, patterns ({PATTERN}), a file, or a list of names"
+        )
+    return [genes] if isinstance(genes, str | re.Pattern) else list(genes)
 
 
 def _without_families(

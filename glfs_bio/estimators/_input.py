@@ -50,7 +50,11 @@ def labels_of(y: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return labels, and the same with one for each that is missing, as scikit-learn needs."""
     labels = column_or_1d(y, warn=True)
     if labels.dtype == np.object_:
-        coded(labels)  # refuses what scikit-learn cannot sort
+        found, _ = coded(labels)  # refuses what scikit-learn cannot sort
+        labels = pd.Series(labels).infer_objects().to_numpy()
+        if labels.dtype == np.object_ and len(found.categories):
+            labels = found.categories.astype(object)[found.codes]
+            labels[found.codes < 0] = None
     missing = pd.isna(labels)
     filled = labels
     if missing.any():

@@ -44,7 +44,7 @@ log = logging.getLogger(__name__)
 
 _REFUSED = ("raise", "replace", "drop")
 #: How orders say that a gene is to be designed whatever the checks say.
-_FORCED = ("forced", "true")
+_FORCED = {"forced", "force", "true", "t", "yes", "y", "x", "1"}
 #: Most labels that a gene is said to support.
 _LABELS = 3
 

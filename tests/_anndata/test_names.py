@@ -139,10 +139,8 @@ def test_what_looks_like_a_pattern_is_told_how(by_symbol):
     assert "re.compile" in str(caught.value)
 
 
-def test_a_version_of_an_id_is_near(by_id):
-    with refused(NotFound, "include") as caught:
-        rows(by_id, "ENSG00000198888.4")
-    assert "ENSG00000198888 " in f"{caught.value} ".replace(".", " ")
+def test_an_id_is_found_with_a_version(by_id):
+    assert rows(by_id, "ENSG00000198888.4") == [0]
 
 
 def test_warn_and_ignore(by_symbol):
@@ -427,6 +425,24 @@ def test_the_ids_of_a_file_decide(doors, tmp_path):
     assert (list(found.genes), found.absent) == ([4, 2, 1], ["none"])
     pp.select_genes(by_id, 2, platform=Platform(genes=path), symbols="symbol")
     assert list(np.flatnonzero(by_id.var["glfs_orderable"])) == [1, 2, 4]
+
+
+def test_a_file_is_included_and_excluded_by_its_ids(doors, tmp_path):
+    path = tmp_path / "panel.csv"
+    path.write_text("gene,ensembl_id\ng9,ENSG00000000004.7\ng1,\n")
+    adata, by_id = doors
+    adata.var["gene_ids"] = [name.partition(".")[0] for name in by_id.var_names]
+    for panel in (path, str(path), glfs_bio.io.read_panel(path)):
+        assert list(np.flatnonzero(genes.choose(adata, panel, None).included)) == [1, 4]
+        assert list(np.flatnonzero(~genes.choose(adata, None, panel).allowed)) == [1, 4]
+        assert list(np.flatnonzero(genes.not_to_choose(adata, panel))) == [1, 4]
+
+
+def test_ids_with_a_version_find_those_without(doors):
+    adata, by_id = doors
+    adata.var_names = [name.partition(".")[0] for name in by_id.var_names]
+    assert list(genes.named(adata, ["ENSG00000000003.77"]).genes) == [3]
+    pp.select_genes(adata, 3, platform=Platform(failure={"ENSG00000000001.2": 0.5}))
 
 
 def test_probes_are_read_from_a_file(doors, tmp_path):

@@ -182,6 +182,13 @@ def test_an_order_is_read_and_ordered_again(pbmc, tmp_path):
     ]
 
 
+@pytest.mark.parametrize("forced", ["Yes", "TRUE", "force", "1"])
+def test_ways_to_force_a_gene(pbmc, tmp_path, forced):
+    path = tmp_path / "order.csv"
+    path.write_text(f"{ORDER}CD3D,ENSG00000167286,,{forced}\nLYZ,ENSG00000090382,,no\n")
+    assert list(order_panel(pbmc, path, "xenium_v1", inplace=False)["forced"]) == [True, False]
+
+
 def test_the_ids_of_a_file_are_ordered(pbmc, tmp_path):
     path = tmp_path / "panel.csv"
     path.write_text(
