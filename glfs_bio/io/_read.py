@@ -17,6 +17,7 @@ from .._files import as_path, is_zarr, reading
 from ..data.matrix import check_indices
 from ..errors import FileMissing, InvalidValue, Message, NotFound, arg, listed, shown
 from ..vendors import headers, sheets
+from ..vendors.names import is_id
 from . import _tables
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ def read_cells(
         if value not in (None, default) and ending not in of:
             raise InvalidValue(argument, value, f"is for {shown(*of)}, and {path} is none")
     with reading(path, ending or "cells"), warnings.catch_warnings():
-        for ours in ("Variable names are not unique", "Suffix used"):
+        for ours in ("(Variable|Observation) names are not unique", "Suffix used"):
             warnings.filterwarnings("ignore", ours, UserWarning)
         adata = _read(path, ending, transpose, backed, modality, var_names)
     for matrix in (None if backed else adata.X, *adata.layers.values()):
@@ -142,6 +143,9 @@ def read_cells(
     if 0 in adata.shape:
         raise InvalidValue("path", str(path), "holds no cells, or no genes")
     _make_unique(adata, path)
+    twice = adata.obs_names[adata.obs_names.duplicated()].unique()
+    if len(twice):
+        log.warning(Message(f"{path} has several cells of one name: {listed(twice)}."))
     return adata
 
 
@@ -304,6 +308,8 @@ def _tenx_h5(path: Path, var_names: str) -> ad.AnnData:
     import scanpy as sc
 
     adata = sc.read_10x_h5(path)
+    symbols = adata.var_names.to_numpy()
+    adata.var_names = np.where(symbols == "", adata.var[_IDS], symbols)
     if var_names == _IDS:
         adata.var.insert(0, _SYMBOLS, adata.var_names.to_numpy())
         adata.var_names = adata.var.pop(_IDS).to_numpy()
@@ -339,6 +345,9 @@ def _mtx(path: Path, var_names: str) -> ad.AnnData:
     matrix = io.mmread(path)
     texts = {what: _texts(file, matrix.shape) for what, file in beside.items()}
     genes, cells = texts["genes"], texts["cells"]
+    numbers = [str(number) for number in range(len(cells) + 1)]
+    if cells.shape[1] > 1 and list(cells.iloc[:, 0]) in (numbers[:-1], numbers[1:]):
+        cells = cells.iloc[:, 1:]
     if "symbols" in texts:
         genes = pd.concat([genes.iloc[:, :1], texts["symbols"]], axis=1, ignore_index=True)
     n_genes, n_cells = len(genes), len(cells)
@@ -355,6 +364,8 @@ def _mtx(path: Path, var_names: str) -> ad.AnnData:
         )
     matrix = sparse.csr_matrix(matrix if in_rows else matrix.T, dtype=np.float32)
     ids, symbols = (genes.iloc[:, min(column, genes.shape[1] - 1)] for column in (0, 1))
+    if all(map(is_id, symbols)) and not all(map(is_id, ids)):
+        ids, symbols = symbols, ids
     symbols = symbols.where(symbols != "", ids)
     named, other = (ids, (_SYMBOLS, symbols)) if var_names == _IDS else (symbols, (_IDS, ids))
     var = pd.DataFrame(index=named.to_numpy())
@@ -402,5 +413,9 @@ def _texts(path: Path, shape: tuple[int, int]) -> pd.DataFrame:
     with reading(path, path.name):
         frame = pd.read_csv(path, sep=separator, header=None, dtype=str, keep_default_na=False)
     frame = frame.map(sheets.stripped)
+    if any(column.str.contains('"').any() for _, column in frame.iloc[:, :2].items()):
+        raise InvalidValue(
+            "path", str(path), "has quotes within names", "separate its columns by tabs"
+        )
     is_headed = len(frame) - 1 in shape and headers.plain(frame.iat[0, 0]) in _HEADS
     return frame[1:].reset_index(drop=True) if is_headed else frame

@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from io import BufferedReader, TextIOWrapper
+from itertools import islice
 from statistics import mode
 from typing import TYPE_CHECKING, NoReturn
 
@@ -47,10 +48,14 @@ _FEWEST_NUMBERED = 4
 _FEW = 0.5
 #: How columns are headed that number, place or describe cells, and genes: :func:`.heads.plain`.
 _OF_CELLS = re.compile(
-    r"unnamed\d*|index|fov|(cell)?barcode|(entity|cell|sample|donor|cluster)(id)?"
-    r"|cell(number|label|type|name|index)|batch|leiden|louvain|label|(cell|nucle\w+)?(area|volume)"
-    r"|.*centroid.*|[xyz]?(center|location|coord|coordinate|position)[xyz]?"
-    r"|n(count|feature|gene)s?(bycount|rna|spatial)?|total(count|gene)|(pct|percent)(count|mt|mito|ribo).*|doubletscore"
+    r"unnamed\d*|index|fov|(cell)?barcode|(entity|cell|sample|donor|patient|celltype)(id)?"
+    r"|cell(number|label|type|name|index)|batch|label|origident|phase|(s|g2m|doublet)score|clas|group"
+    r"|(leiden|louvain|kmean|(seurat)?cluster)(id|(re)?s?\d*)|\w+snnres\d+|(umap|tsne|pc)\d+"
+    r"|treatment|condition|timepoint|age|sex|anisotropy|width|height|(min|max)[xyz]"
+    r"|(cell|nucle\w+)?(area|volume)(um2|um3)?|(mean|max)(dapi|panck|membrane|cd\d+)"
+    r"|.*centroid.*|[xyz]?(center|location|coord|coordinate|position)[xyz]?((global|local)?(px|mm|um))?"
+    r"|(log1p)?(n(count|feature|gene)s?(bycount|rna|spatial)?|total(count|gene)?)"
+    r"|(transcript|probe|codeword|(control|unassigned)\w+)count|(pct|percent)(count|mt|mito|ribo).*"
 )
 _OF_GENES = re.compile(r"(gene|entrez)id|(gene|effective)?length|chr(om(osome)?)?|start|end|strand")
 #: Of two columns with these heads neither is a gene; flies have a gene y.
@@ -78,6 +83,8 @@ _LIKE_A_CELL = re.compile(
 _AROUND_SYMBOL = re.compile(r"^(hg|mm|GRCh|GRCm)\d+_+|\|.*$")
 #: A number that is no name: with a sign, or many decimals
 _LIKE_A_VALUE = re.compile(r"-.*|\d*\.\d{3,}.*")
+#: A number that has commas between thousands, or as its decimal mark
+_LIKE_THOUSANDS = re.compile(r"-?[1-9]\d{0,2}(,\d{3})+")
 #: Symbols that cells are called as well, after their wells
 _LIKE_A_WELL = re.compile(r".?|[A-P]\d{1,2}", re.IGNORECASE)
 
@@ -176,6 +183,13 @@ def _head(path: Path, ending: str) -> _Head:
                     break
     if any("\0" in line for _, line in kept):
         raise InvalidValue("path", str(path), "is no text in UTF-8", "save it as UTF-8")
+    if broken := [number for number, line in kept if line.count('"') % 2]:
+        raise InvalidValue(
+            "path",
+            str(path),
+            f"has quotes in line {broken[0]} that are not closed there",
+            "remove the line break between them, or the quote",
+        )
     found = [head for one in SEPARATORS[ending] if (head := _header(kept, above, one, encoding))]
     if not found:
         raise InvalidValue(
@@ -184,7 +198,12 @@ def _head(path: Path, ending: str) -> _Head:
             "has no columns of numbers",
             "separate columns of .csv by commas or semicolons, and of .tsv by tabs",
         )
-    return max(found, key=lambda one: len(one.names))
+    return max(found, key=lambda one: (one.width, not _holds(one.names, SEPARATORS[ending])))
+
+
+def _holds(names: list[str], separators: Sequence[str]) -> bool:
+    """Whether names have separators in them, as those of another line or separator have."""
+    return any(one in name for one in separators for name in names)
 
 
 def _header(
@@ -244,12 +263,24 @@ def _body(path: Path, head: _Head) -> tuple[list[str], Array]:
         ) from error
     if len(texts.columns) and head.separator != ",":
         rows, matrix, others = _values(path, head, ",")
+        commas = [text for text in map(str, texts.to_numpy().flat) if "," in text]
+        if (
+            not len(others.columns)
+            and all(map(_LIKE_THOUSANDS.fullmatch, commas))
+            and ((matrix != 0) & (matrix % 1 == 0)).any()
+        ):
+            raise InvalidValue(
+                "path",
+                str(path),
+                f"has commas that may separate thousands ({listed(commas[:1])})",
+                "remove them, or write decimals with points",
+            )
         texts = min(texts, others, key=lambda one: len(one.columns))
     if not len(texts.columns):
         return rows, matrix
     names = head.names if len(head.names) == head.width else ["", *head.names]
     first = texts.iloc[:, 0]
-    is_text = (pd.to_numeric(first, errors="coerce").isna() & first.notna()).to_numpy()
+    is_text = (pd.to_numeric(first.astype(str), errors="coerce").isna() & first.notna()).to_numpy()
     if is_text.mean() < _FEW:
         at = int(is_text.argmax())
         raise InvalidValue(
@@ -275,26 +306,31 @@ def _body(path: Path, head: _Head) -> tuple[list[str], Array]:
 
 def _values(path: Path, head: _Head, decimal: str) -> tuple[list[str], Array, pd.DataFrame]:
     """Return names of the rows, values, and the columns that are texts, where reading ends."""
-    chunks = pd.read_csv(
-        path,
-        sep=head.separator,
-        decimal=decimal,
-        header=None,
-        skiprows=head.n_lines,
-        converters=dict.fromkeys(range(head.n_keys), sheets.stripped),
-        encoding=head.encoding,
-        chunksize=max(1, _AT_ONCE // head.width),
-        low_memory=False,  # blocks are small already
-    )
     rows: list[str] = []
     parts = []
-    with chunks:
+    with (
+        sheets.unpacked(path) as raw,
+        TextIOWrapper(BufferedReader(raw), head.encoding) as text,
+    ):
+        for _ in islice(text, head.n_lines):  # pandas would count other lines between quotes
+            pass
+        chunks = pd.read_csv(
+            text,
+            sep=head.separator,
+            decimal=decimal,
+            header=None,
+            converters=dict.fromkeys(range(head.n_keys), sheets.stripped),
+            chunksize=max(1, _AT_ONCE // head.width),
+            low_memory=False,  # blocks are small already
+        )
         for chunk in chunks:
             keys = [chunk.pop(column) for column in range(head.n_keys)]
             if headers.plain(head.names[0]) == "cellid":
                 keys.reverse()
             rows += map("_".join, zip(*keys, strict=True))
-            texts = chunk.select_dtypes(exclude=["number", "bool"])
+            texts = chunk.select_dtypes(exclude="number")
+            if chunk.select_dtypes("bool").shape == chunk.shape:
+                texts = texts.iloc[:, :0]
             if len(texts.columns):
                 return rows[-len(chunk) :], np.empty((0, 0)), texts
             parts.append(chunk.to_numpy(dtype=np.float64))
@@ -334,7 +370,12 @@ def _columns(path: Path, head: _Head, matrix: Array) -> tuple[str, list[str]]:
 def _names_a_gene(corner: str) -> bool:
     """Whether a first cell is a gene, as where there is no header, and not the head of genes."""
     bare = re.split(r"[:.]", corner)[0]
-    return _LIKE_A_GENE.fullmatch(bare) is not None or is_control(corner)
+    head = headers.plain(corner)
+    return (
+        _LIKE_A_GENE.fullmatch(bare) is not None
+        or is_control(corner)
+        or (_is_symbol(corner) and head not in _HEADS_GENES and not _HEADS_CELLS.fullmatch(head))
+    )
 
 
 def _twice(names: list[str]) -> list[str]:

@@ -371,6 +371,37 @@ def test_names_of_genes_without_a_symbol(tmp_path):
         read_cells(write_form(tmp_path, "Cell Ranger 2", ["ENSG1", ""], ["g1", ""]))
 
 
+def test_symbols_before_ids(tmp_path):
+    ids = ["ENSG00000167286", "ENSG00000105369"]
+    path = write_form(tmp_path, "Cell Ranger 2", GENES, ids)
+    check(read_cells(path))
+    check(read_cells(path, var_names="gene_ids"), genes=ids)
+
+
+@pytest.mark.parametrize("start", [0, 1])
+def test_numbers_of_lines_are_no_cells(tmp_path, start):
+    path = write_form(tmp_path, "STARsolo", ["i", "j"], GENES)
+    lines = (f"{number}\t{cell}\n" for number, cell in enumerate(CELLS, start))
+    (tmp_path / "barcodes.tsv").write_text("".join(lines))
+    check(read_cells(path))
+
+
+def test_quotes_within_names(tmp_path):
+    path = write_form(tmp_path, "STARsolo", ["i", "j"], GENES)
+    (tmp_path / "barcodes.tsv").write_text('"1" "a"\n"2" "b"\n"3" "c"\n')
+    with refused(InvalidValue, "path") as caught:
+        read_cells(path)
+    assert "barcodes.tsv" in str(caught.value)
+
+
+def test_cells_of_one_name_are_said(tmp_path, caplog):
+    path = write_form(tmp_path, "STARsolo", ["i", "j"], GENES)
+    (tmp_path / "barcodes.tsv").write_text("a\nb\na\n")
+    assert list(read_cells(path).obs_names) == ["a", "b", "a"]
+    (record,) = caplog.records
+    assert record.levelname == "WARNING"
+
+
 def test_kallisto_with_ids_and_symbols(tmp_path):
     path = write_form(tmp_path, "kallisto", ["", ""], ["ENSG1", "ENSG2"])
     (tmp_path / "cells_x_genes.genes.names.txt").write_text("g1\ng2\n")
@@ -413,6 +444,8 @@ def test_ids_and_symbols_of_10x_h5(tmp_path):
     read = read_cells(tmp_path / "cells.h5", var_names="gene_ids")
     check(read, genes=["id0", "id1"])
     assert list(read.var["gene_symbols"]) == GENES
+    write_h5(tmp_path / "cells.h5", ["g1", ""])
+    check(read_cells(tmp_path / "cells.h5"), genes=["g1", "id1"])
 
 
 def test_several_genomes(tmp_path):

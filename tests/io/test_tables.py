@@ -11,7 +11,9 @@ import pytest
 from refusals import refused
 
 from glfs_bio.errors import InvalidValue
-from glfs_bio.io import read_cells
+from glfs_bio.io import _tables, read_cells
+from glfs_bio.vendors import headers
+from glfs_bio.vendors.names import nomenclature
 
 GENES = ["CD3D", "CD79A", "LYZ"]
 BARCODES = ["AAACATACAACCAC-1", "AAACATTGAGCTAC-1", "AAACATTGATCAGC-1"]
@@ -158,6 +160,31 @@ def test_r_writes_one_name_fewer(put, ending, between):
     np.testing.assert_array_equal(adata.X, [[1, 2, 3], [4, 5, np.nan]])
 
 
+def test_semicolons_with_decimal_commas(put):
+    """As write.csv2 of R, and Excel in Germany, have them."""
+    for corner in ('"";', ""):
+        text = f'{corner}"CD3D";"CD79A"\n"a";0,5;1,25\n"b";1,5;2,25\n'
+        adata = read_cells(put(text))
+        assert names(adata) == (["a", "b"], ["CD3D", "CD79A"])
+        np.testing.assert_array_equal(adata.X, [[0.5, 1.25], [1.5, 2.25]])
+
+
+@pytest.mark.parametrize(("name", "between"), [("t.tsv", "\t"), ("t.csv", ";")])
+def test_commas_between_thousands(put, name, between):
+    rows = [["cell", *GENES], ["a", "1,234", "12", "3"], ["b", "2,100", "7", "0"]]
+    with refused(InvalidValue, "path") as caught:
+        read_cells(put("\n".join(map(between.join, rows)), name))
+    assert "1,234" in str(caught.value)
+    rows[2][1] = "0,100"
+    adata = read_cells(put("\n".join(map(between.join, rows)), name))
+    np.testing.assert_array_equal(adata.X[:, 0], [1.234, 0.1])
+
+
+def test_tables_of_truth(put):
+    adata = read_cells(put("cell,CD3D,CD79A\na,True,False\nb,False,True\n"))
+    np.testing.assert_array_equal(adata.X, np.eye(2))
+
+
 TABLE = "cell,CD3D,CD79A,LYZ\na,1,2,3\nb,4,5,6\n"
 
 
@@ -165,6 +192,7 @@ TABLE = "cell,CD3D,CD79A,LYZ\na,1,2,3\nb,4,5,6\n"
     ("above", "below", "said"),
     [
         ("# made by a program, on Monday, at noon\n", "", False),
+        ('# of a 5" dish\n', "", False),
         (
             '!Series_title,"x"\n!Sample_type,"T","B","NK"\n!series_matrix_table_begin\n',
             "!series_matrix_table_end\n",
@@ -188,6 +216,10 @@ def test_lines_above_the_header(put, above, below, said, caplog):
     ("text", "told"),
     [
         ("a,1,0,1\nb,1,2,3\n", "line 1"),
+        ("CD3D,1,0,3\nLYZ,2,1,0\n", "line 1"),
+        ('"Table S1.\nCounts",,,\ncell,CD3D,CD79A,LYZ\na,1,2,3\nb,4,5,6\n', "line 1"),
+        ('cell,"CD3D\n(T)",CD79A,LYZ\na,1,2,3\nb,4,5,6\n', "line 1"),
+        ("cell,CD3D,is_doublet\na,1,True\nb,2,False\n", "is_doublet"),
         ("a,0.5123,2,3\nb,1,2,3\n", "line 1"),
         ("CD3D,CD79A,LYZ\n0,1,2\n3,0,1\n", "CD3D"),
         ("cell,CD3D,CD79A,LYZ\ntype,T,B,NK\na,1,2,3\nb,4,5,6\nc,7,8,9\n", "type"),
@@ -222,6 +254,23 @@ def test_what_is_no_matrix_is_refused_with_the_place(put, text, told):
         ["leiden"],
         ["nCount_RNA"],
         ["n_genes_by_counts"],
+        ["seurat_clusters"],
+        ["orig.ident"],
+        ["RNA_snn_res.0.8"],
+        ["G2M.Score"],
+        ["leiden_res0.5"],
+        ["cell_type_id"],
+        ["class"],
+        ["tSNE_1"],
+        ["PC1"],
+        ["log1p_total_counts"],
+        ["unassigned_codeword_counts"],
+        ["max_y"],
+        ["Area.um2"],
+        ["CenterX_global_px"],
+        ["Mean.DAPI"],
+        ["Max.CD45"],
+        ["timepoint"],
     ],
 )
 def test_what_numbers_or_places_cells_is_no_gene(put, heads):
@@ -242,6 +291,11 @@ def test_what_describes_genes_is_no_cell(put, head):
     with refused(InvalidValue, "path") as caught:
         read_cells(put(frame.to_csv()), transpose=True)
     assert head in str(caught.value)
+
+
+def test_no_gene_is_taken_for_what_describes_cells():
+    symbols = map(headers.plain, nomenclature()["symbol"])
+    assert not [*filter(_tables._OF_CELLS.fullmatch, symbols)]
 
 
 def test_flies_have_a_gene_y(put):
