@@ -30,7 +30,7 @@ _FURTHER = {
     "n_probe_sets": headers.PROBE_HEADS,
     "codewords": ("codeword", "numcodeword"),
     "annotation": ("annotation",),
-    "force": ("force", "forced"),
+    "force": ("force", "forced", "forcedesign", "forceddesign"),
     "group": ("group",),
     "must_have": ("musthave",),
     "backup": ("isbackup", "backup"),
@@ -220,7 +220,8 @@ def _panel(path: Path, found: Table) -> PanelFile:
     if found.control is not None:
         control |= np.asarray(found.control, dtype=bool)
     genes = table[filled & ~control]
-    headers.check_read(str(path), list(genes["gene"]))
+    in_words = sheets.ending(path) == ".gmt"  # as Reactome has genes
+    headers.check_read(str(path), list(genes["gene"]), may_be_prose=in_words)
     if genes.empty:
         raise InvalidValue("path", str(path), "has no gene names")
     once = ~genes["gene"].duplicated().to_numpy()
@@ -362,7 +363,7 @@ def _table(path: Path, column: str | None, sheet: str | None) -> Table:
         nameless = (table["gene"] == "") & ~table["id"].map(names.is_number)
         table["gene"] = table["gene"].mask(nameless, table["id"])
     if "n_probe_sets" in table:
-        table["n_probe_sets"] = pd.to_numeric(table["n_probe_sets"], errors="coerce")
+        table["n_probe_sets"] = headers.numbers_of(table["n_probe_sets"]).to_numpy()
     form = _form(path, rows, is_codebook=codebook is not None)
     return Table(form, table, codebook=codebook)
 
@@ -371,7 +372,7 @@ def _form(path: Path, rows: headers.Sheet, *, is_codebook: bool) -> str:
     heads = set(rows.plain)
     if is_codebook:
         return "MERSCOPE codebook" if "barcodetype" in heads else "codebook"
-    if {"probeset", "force"} <= heads:
+    if heads & {*headers.PROBE_HEADS} and heads & {*_FURTHER["force"]}:
         return "10x custom gene list"
     if heads & {"numprobeset", "annotation"} and heads & set(headers.ID_HEADS):
         return "10x predesigned panel"

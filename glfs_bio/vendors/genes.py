@@ -116,7 +116,23 @@ def _of_rows(source: object, rows: list[list[headers.Cell]]) -> pd.DataFrame:
         place = headers.place(table.heads, known)
         if place is not None and place != found.gene:
             frame[name] = headers.texts(table.column(place))
+    if "n_probes" in frame:
+        frame = _numbered(source, frame)
     return _genes(headers.one_name_a_row(source, frame, "symbol"))
+
+
+def _numbered(source: object, frame: pd.DataFrame) -> pd.DataFrame:
+    """The same with numbers of probes, 0 where a cell is empty; texts alone are none, as names."""
+    cells = frame["n_probes"]
+    found = headers.numbers_of(cells)
+    strange = cells[found.isna() & ~cells.isin(names.NO_NAME)]
+    if len(strange) and found.isna().all():
+        return frame.drop(columns="n_probes")
+    if len(strange):
+        raise InvalidValue(
+            "path", source, f"has among the numbers of probes {listed(strange)}", "write numbers"
+        )
+    return frame.assign(n_probes=found.fillna(0.0))
 
 
 def _genes(frame: pd.DataFrame) -> pd.DataFrame:
@@ -126,8 +142,6 @@ def _genes(frame: pd.DataFrame) -> pd.DataFrame:
     alone = frame["symbol"][ids == ""]
     ids[ids == ""] = [names.as_id(name) if names.is_id(name) else "" for name in alone]
     frame = frame.assign(id=ids)
-    if "n_probes" in frame:
-        frame["n_probes"] = pd.to_numeric(frame["n_probes"], errors="coerce").fillna(0.0)
     for name in ("previous", "aliases"):
         if name in frame:
             frame[name] = frame[name].str.replace(", ", "|", regex=False)

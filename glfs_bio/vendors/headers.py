@@ -6,13 +6,13 @@ import logging
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+import pandas as pd
+
 from ..errors import InvalidValue, Message, NotFound, arg, listed
 from . import names
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
-
-    import pandas as pd
 
 log = logging.getLogger(__name__)
 
@@ -32,6 +32,7 @@ ID_HEADS = (
 )
 PROBE_HEADS = (
     *("numprobeset", "probeset", "nprobeset", "probecount", "nprobe", "numprobe", "probe"),
+    *("probesetcount", "ofprobeset", "noofprobeset", "numberofprobeset", "numberofprobe"),
     "targetregion",
 )
 #: What a column of row names is headed, or one of row numbers.
@@ -40,6 +41,12 @@ _NUMBER_HEADS = (*_ROW_HEADS, "no", "nr", *ID_HEADS)
 QUOTES = {'"': '"', "'": "'", "“": "”", "„": "“", "‘": "’", "«": "»"}
 #: Lines of a text that say what separates its columns, and rows that a header is looked for in.
 SAMPLE, TOP = 60, 25
+#: Kinds of features of 10x Genomics that are no genes.
+_NO_GENES = re.compile(r".+ Capture|Custom|Peaks")
+#: Heads of columns of genes that say more than the known ones.
+_OF_GENES = re.compile(r"gene|symbol|target|marker")
+#: What stands between a name and what people note beside it.
+_BESIDE = re.compile(r'[\s,"\[\]()]+')
 _BETWEEN_IDS = re.compile(r"[,;|\s/]+")
 
 
@@ -209,10 +216,13 @@ def genes(source: object, cells: list[list[Cell]], column: str | None = None) ->
     In the `column`; else in the first with a head of names, else of ids; else in the only column;
     else in the row names of R or pandas.  Numbers of rows are no genes.
     """
+    if any("Gene Expression" in row for row in cells):
+        cells = [row for row in cells if not any(map(_NO_GENES.fullmatch, texts(row[2:])))]
     sheet = headed(cells, column)
     if column is not None:
         if column not in sheet.heads:
             raise NotFound("column", column, f"is not in {source}", f"it has {listed(sheet.heads)}")
+        _check_alone(source, sheet, sheet.heads.index(column))
         return Genes(sheet, sheet.heads.index(column), None)
     numbered = {
         place
@@ -223,12 +233,36 @@ def genes(source: object, cells: list[list[Cell]], column: str | None = None) ->
     symbol, own = place(known, SYMBOL_HEADS), place(known, ID_HEADS)
     named = bool(sheet.heads) and sheet.plain[0] in _ROW_HEADS
     named = named and not all(map(names.is_number, texts(sheet.column(0)[:SAMPLE])))
+    for one in (symbol, own):
+        if one is not None:
+            _check_alone(source, sheet, one)
     if symbol is not None:
         by_id = own is None and named and all(map(names.is_id, texts(sheet.column(0)[:SAMPLE])))
         return Genes(sheet, symbol, 0 if by_id else own)
     if own is not None:
-        return Genes(sheet, 0 if named else own, own)
+        called = [
+            at
+            for at, head in enumerate(sheet.plain)
+            if at != own and _OF_GENES.search(head) and _are_symbols(sheet, at)
+        ]
+        return Genes(sheet, 0 if named else called[0] if len(called) == 1 else own, own)
     return _without_heads(source, cells, sheet, numbered)
+
+
+def _check_alone(source: object, sheet: Sheet, at: int) -> None:
+    """Refuse another column with the same head that holds other cells."""
+    same = [other for other, head in enumerate(sheet.plain) if head == sheet.plain[at]]
+    if any(texts(sheet.column(other)) != texts(sheet.column(at)) for other in same):
+        raise InvalidValue(
+            "path",
+            source,
+            f"has {len(same)} columns headed {sheet.heads[at]!r}, which differ",
+            "head one of them otherwise",
+        )
+
+
+def _are_symbols(sheet: Sheet, at: int) -> bool:
+    return are_genes(sheet, at) and not all(map(names.is_id, texts(sheet.column(at)[:SAMPLE])))
 
 
 def _without_heads(
@@ -250,7 +284,7 @@ def _without_heads(
     if numbered and len(filled) == 1:
         return Genes(sheet, filled[0], None)
     if len(filled_columns(cells)) > 1 and (
-        "Gene Expression" in texts(cells[0])[2:]
+        "Gene Expression" in texts(bare.column(2))
         or all(names.is_id(text) for text in texts(bare.column(0)[:SAMPLE]))
     ):
         return Genes(bare, 1, 0)  # features of 10x Genomics
@@ -332,8 +366,26 @@ def one_name_a_row(source: object, table: pd.DataFrame, column: str) -> pd.DataF
     return longer.reset_index(drop=True)
 
 
-def check_read(source: object, found: Sequence[str]) -> None:
-    """Refuse dates, and numbers among names, which spreadsheets have made of names."""
+def numbers_of(cells: Iterable[str]) -> pd.Series:
+    """Return numbers, which may have commas between thousands; nan: a cell is none."""
+    plainly = [re.sub(r"(?<=\d),(?=\d{3}(\D|$))", "", cell) for cell in cells]
+    return pd.to_numeric(pd.Series(plainly, dtype=object), errors="coerce")
+
+
+def _is_noted(name: str) -> bool:
+    """Whether a text that is no name begins or ends with one, and has something else beside it."""
+    words = [word for word in _BESIDE.split(name) if word]
+    apart = re.search(r'[\s,"]|\w\[', name) is not None
+    return apart and not names.is_known(name) and any(map(names.is_known, words[:1] + words[-1:]))
+
+
+def check_read(source: object, found: Sequence[str], *, may_be_prose: bool = False) -> None:
+    """Refuse dates, and numbers among names, as of spreadsheets, and names with notes beside."""
+    noted = [name for name in found if _BESIDE.search(name) and _is_noted(name)]
+    if noted and not may_be_prose:
+        raise InvalidValue(
+            "path", source, f"has {listed(noted)} among the genes", "write one name a line"
+        )
     damaged = [name for name in found if names.dates(name)]
     numbers = [name for name in found if names.is_number(name)]
     if 2 * len(numbers) < len(found):  # else the names are numbers, as those of NCBI

@@ -36,6 +36,11 @@ TYPE_HEADS = (
     ),
     *("family", "genefamily", "genegroup", "geneset", "set", "setname", "term", "pathway"),
 )
+#: A head of genes that a type lacks.
+_LACKING = re.compile(
+    r"(?i:(.*[\W_])?(neg|negative\w*|down\w*|low|absent|not)(?![^\W_]))"
+    r"|.*[a-z](Neg(ative)?|Down|Low|Absent|Not)(?![a-z])"
+)
 #: A head of one of several columns of genes, such as ``marker 1``; a line ``T cells: CD3D, CD3E``;
 #: and what users of scanpy append to the name of a group.
 _NUMBERED = re.compile(r"(gene|marker|markergene|symbol|genesymbol)\d+")
@@ -140,7 +145,7 @@ def _lists(source: object, pairs: Iterable[tuple[str, list[str]]]) -> dict[str, 
     """Genes by type, each once."""
     found: dict[str, dict[str, None]] = {}
     for name, genes in pairs:
-        if name and genes:
+        if name not in names.NO_NAME and genes:
             found.setdefault(name, {}).update(dict.fromkeys(genes))
     if not found:
         raise InvalidValue("path", source, "holds no genes of a type")
@@ -168,6 +173,9 @@ def _pairs(source: object, rows: list[list[headers.Cell]]) -> Iterator[tuple[str
     ):
         yield from _by_row(source, rows, 0, list(range(1, max(map(len, rows)))))
         return
+    if pair := _gene_and_type(rows):
+        yield from _by_row(source, rows, pair[1], [pair[0]])
+        return
     if rows and not table.heads:
         table = headers.Sheet(headers.texts(rows[0]), rows[1:], [])
     yield from _by_column(source, table)
@@ -178,13 +186,30 @@ def _columns(table: headers.Sheet, kind: int) -> list[int]:
     heads = ["" if at == kind else head for at, head in enumerate(table.heads)]
     for known in (headers.SYMBOL_HEADS, headers.ID_HEADS):
         if (gene := headers.place(heads, known)) is not None:
-            return [gene]
+            return [at for at, head in enumerate(table.plain) if head == table.plain[gene]]
     if table.plain[kind] == "name":
         return []
     others = [at for at, head in enumerate(heads) if head or at > kind]
+    others = [at for at in others if not _LACKING.match(heads[at])] or others
     numbered = [at for at in others if _NUMBERED.fullmatch(table.plain[at])]
     known_genes = [at for at in others if _are_genes(table.column(at))]
     return numbered or known_genes or (others if len(others) == 1 else [])
+
+
+def _gene_and_type(rows: list[list[headers.Cell]]) -> tuple[int, int] | None:
+    """Columns of genes and of their types in a table without a header, whose others are numbers."""
+    table = headers.Sheet([], rows, [])
+    columns = {at: _filled(table.column(at)) for at in headers.filled_columns(rows)}
+    columns = {at: cells for at, cells in columns.items() if not all(map(headers.is_real, cells))}
+    for gene, kind in (tuple(columns), tuple(columns)[::-1]) if len(columns) == 2 else ():
+        genes, types = columns[gene], columns[kind]
+        words = [text for text in types if len(text) > 2]  # T, B and NK are names of genes too
+        are_types = not (names.are_names(words) or names.are_names(words[1:]))
+        are_types = are_types or len({*types}) < len(types)
+        are_genes = names.are_present(genes[:1]) and names.are_names(genes)
+        if are_types and are_genes and len({*genes}) == len(genes):
+            return gene, kind
+    return None
 
 
 def _are_genes(cells: list[headers.Cell]) -> bool:
@@ -221,7 +246,9 @@ def _by_column(source: object, table: headers.Sheet) -> Iterator[tuple[str, list
             )
         return
     heads = [table.heads[at] for at in columns]
-    if not columns or any(map(headers.is_head, heads)) or names.are_present(heads):
+    a_gene = any(len(head) > 1 and names.are_present([head]) for head in heads)
+    no_header = a_gene and not all(_are_genes(list(cells_of[at])) for at in columns)
+    if not columns or any(map(headers.is_head, heads)) or names.are_present(heads) or no_header:
         raise InvalidValue(
             "path",
             source,

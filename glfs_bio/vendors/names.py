@@ -46,17 +46,20 @@ _DATES = (
     re.compile(r"(?P<month>\d{1,2})[/.](?P<day>\d{1,2})[/.]\d{2,4}"),
     re.compile(r"(?P<day>\d{1,2})[/.](?P<month>\d{1,2})[/.]\d{2,4}"),
 )
+#: Blanks and negative probes, which may have a word of a vendor before.
+_NEGATIVE = r"blank[-_. ]?(codeword[-_. ]?)?\d*|neg(ative)?[-_. ]?(control|ctrl|prb|probe)[-_. \w]*"
 #: Controls, blanks and spike-ins of imaging, of panels of probes, and of sequencing, as vendors and
 #: codebooks call them, and as R changes their names.
 CONTROL = re.compile(
-    r"blank[-_. ]?\d*|no[-_. ]?target[-_. ]?\d*|neg(ative)?[-_. ]?(control|ctrl|prb|probe)[-_. \w]*"
+    rf"{_NEGATIVE}|(custom|sequential|add-?on)[-_. ]({_NEGATIVE})"
+    r"|no[-_. ]?target[-_. ]?\d*|genomic[-_. ]?control[-_. \w]*"
     r"|negative[-_. ]?\d+|(unassigned|deprecated)[-_. ]?codeword[-_. ]?\d+|antisense[-_.].+"
     r"|intergenic[-_. ]?region[-_. ]?\d+|system[-_. ]?control[-_. ]?\d*|false[-_. ]?code[-_. ]?\d*"
     r"|pos(itive)?[-_. ]?(control|ctrl)[-_. \w]*|(pos|neg)[-_. ][a-h]([ .]?\(?[\d.]+\)?)?"
-    r"|ercc[-_. ]\d{5}"
+    r"|ercc[-_. ]\d{5}|sirv[-_. ]?\d+"
     # what counters count beside genes: HTSeq and DEXSeq, STAR
-    r"|_{1,2}(no_?feature|ambiguous|too_?low_?aqual|low_?aqual|empty|not_?aligned)(_\w+)?"
-    r"|__alignment_not_unique|N_(unmapped|multimapping|noFeature|ambiguous)",
+    r"|[x_]_{0,2}(no_?feature|ambiguous|too_?low_?aqual|low_?aqual|empty|not_?aligned)(_\w+)?"
+    r"|[x_]__?alignment_not_unique|N_(unmapped|multimapping|noFeature|ambiguous)",
     re.IGNORECASE,
 )
 #: What a spreadsheet makes of names such as 2310009E13 of RIKEN.
@@ -69,7 +72,7 @@ _BETWEEN = re.compile(r"[,;|\r\n]|///")
 _AROUND = " \t[]"
 _IN_A_LIST = re.compile(r"(?=.*[^\W\d_])\w(?:[\w.:/'*+@~-]|\([^()\s]*\)|\[[^][\s]*\])*")
 #: In a list, what stands for no name.
-_NO_NAME = frozenset({"", "NA", "NaN", "nan"})
+NO_NAME = frozenset({"", "NA", "NaN", "nan"})
 #: What a head can be, which is no path.
 _HEAD = re.compile(r"\w[^/\\]*")
 #: What R and pandas head a column that has no head.
@@ -161,7 +164,7 @@ def several(text: str) -> list[str]:
     """
     if not may_be_several(text) or is_known(text):
         return [text]
-    parts = [part for one in _BETWEEN.split(text) if (part := one.strip(_AROUND)) not in _NO_NAME]
+    parts = [part for one in _BETWEEN.split(text) if (part := one.strip(_AROUND)) not in NO_NAME]
     if any("/" in part and _are_two(part) for part in parts):
         return []
     if len(parts) < 2:

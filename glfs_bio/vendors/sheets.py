@@ -155,7 +155,9 @@ def _separator(content: str, suffix: str) -> str:
     first, *rest = _split(sample, " ") or [[""]]
     widths = {len(row) for row in rest}
     if headers.is_shifted(first, rest) or (widths == {len(first)} != {1}):  # write.table of R
-        return " " if headers.n_heads(first) or headers.counts(rest, 0) else _NOTHING
+        by_name = len(rest[0]) > len(first) and any(map(headers.is_real, headers.texts(rest[0])))
+        by_name = by_name and names.are_names(headers.texts(row[0] for row in rest))
+        return " " if headers.n_heads(first) or headers.counts(rest, 0) or by_name else _NOTHING
     return _NOTHING
 
 

@@ -404,6 +404,7 @@ KNOWN = ["CD3D", "CD3E", "MS4A1", "CD79A"]
         ("own_head.csv", "gene_panel_VZ142\nCD3D\nCD3E\nMS4A1\nCD79A\n"),
         ("own_head.txt", "Lung panel, version 2\nCD3D\nCD3E\nMS4A1\nCD79A\n"),
         ("no_last_head.csv", "gene,n\nCD3D,1,x\nCD3E,2,y\nMS4A1,3,z\nCD79A,4,z\n"),
+        ("r_markers.txt", '"p_val" "fc"\n"CD3D" 0 2\n"CD3E" 0 2\n"MS4A1" 0 2\n"CD79A" 0 2\n'),
         ("left_out.csv", ",mine\n3,CD3D\n17,CD3E\n21,MS4A1\n40,CD79A\n"),
     ],
 )
@@ -418,6 +419,18 @@ def test_several_names_in_a_cell_and_heads_of_ones_own(write, name, text):
         ("slash.csv", "gene,n\nNKG7/GNLY,1\n"),
         ("chosen_twice.csv", ",one_selected,two_selected\nCD3D,True,False\nLYZ,False,True\n"),
         ("prose.csv", 'gene,n\n"CD3D, a T cell marker",1\n'),
+        *(
+            (f"line_{n}.txt", f"{line}\nLYZ\n")
+            for n, line in enumerate(
+                [
+                    *("1,CD3D", "CD3D,0.5", "CD3D 0.5", "1. CD3D", "- CD3D", "• CD3D"),
+                    *('[1] "CD3D"  "LYZ"', "CD79A [B cell]", "CD79A[B]", "CD79A (B cell)"),
+                ]
+            )
+        ),
+        ("scores.txt", "CD3D 0.5\nLYZ 0.3\n"),
+        ("numbered.txt", "1,CD3D\n2,LYZ\n"),
+        ("two_genes.csv", "Gene,n,Gene\nCD3D,1,LYZ\nCD4,2,NKG7\n"),
         ("none_chosen.csv", "gene,selected\nCD3D,FALSE\n"),
         ("latin.csv", b"gene,n\nCD3D,\xe9\n"),
         ("numbers.json", "[1, 2]"),
@@ -445,6 +458,10 @@ def test_row_numbers_are_no_genes(write, text):
         read_panel(write("a.csv", text))
     for head in text.split("\n")[0].split(",")[1:]:
         assert head in str(caught.value)
+
+
+def test_sets_of_reactome_have_genes_in_words(write):
+    assert read_panel(write("a.gmt", "T\tx\tCSF2 gene\tCD3D\n")) == ["CSF2 gene", "CD3D"]
 
 
 @pytest.mark.parametrize("ending", ["bz2", "xz"])
@@ -493,6 +510,14 @@ def test_numbers_of_probes_of_any_table(write):
     panel = read_panel(write("a.csv", "gene,gene_id,num_codewords,num_probesets\nCD3D,E1,3,2\n"))
     assert list(panel.table["n_probe_sets"]) == [2]
     assert list(panel.table["codewords"]) == ["3"]
+
+
+def test_heads_of_orders_in_other_words(write):
+    text = "Gene,Ensembl ID,# probe sets,Force design\nCD3D,ENSG00000167286,3,forced\n"
+    for head in ("# probe sets", "Probe set count", "Number of probe sets"):
+        panel = read_panel(write("a.csv", text.replace("# probe sets", head)))
+        assert (panel, panel.form) == (["CD3D"], "10x custom gene list")
+        assert list(panel.table.loc[0, ["n_probe_sets", "force"]]) == [3, "forced"]
 
 
 def test_a_design_of_vizgen(write):

@@ -19,6 +19,15 @@ def test_a_gene_in_two_places_has_the_most_probes(tmp_path):
     assert list(genes["n_probes"]) == [9, 3]
 
 
+def test_numbers_of_probes(tmp_path):
+    (tmp_path / "a.csv").write_text('gene,probes\nCD3D,"1,234"\nLYZ,\nNKG7,5\n')
+    assert list(read_genes(tmp_path / "a.csv")["n_probes"]) == [1234, 0, 5]
+    (tmp_path / "a.csv").write_text("gene,probes\nCD3D,3\nLYZ,n/a\n")
+    with refused(InvalidValue, "path") as caught:
+        read_genes(tmp_path / "a.csv")
+    assert "n/a" in str(caught.value)
+
+
 GTF = (
     '#!genome\n1\tx\tgene\t1\t2\t.\t+\t.\tgene_id "ENSG00000167286.9"; gene_name "CD3D";\n'
     '1\tx\ttranscript\t1\t2\t.\t+\t.\tgene_id "ENSG00000167286.9"; transcript_id "ENST1";\n'
@@ -36,6 +45,11 @@ TABLES = {
     "a.gff3": GFF,
     "hgnc_complete_set.txt": HGNC,
     "features.tsv": "ENSG00000167286\tCD3D\tGene Expression\n",
+    "antibodies.tsv": "CD3\tCD3_TotalSeqB\tAntibody Capture\n"
+    "ENSG00000167286\tCD3D\tGene Expression\n",
+    "antibodies.csv": ",gene_ids,feature_types\nCD3,CD3,Antibody Capture\n"
+    "CD3D,ENSG00000167286,Gene Expression\n",
+    "own_head.csv": "Target Gene Name,Gene ID\nCD3D,ENSG00000167286\n",
     "list.txt": "CD3D\n",
     "ids.txt": "ENSG00000167286.3\n",
     "r_shift.tsv": '"gene"\t"ensembl_id"\n"1"\t"CD3D"\t"ENSG00000167286"\n',
@@ -52,6 +66,7 @@ def test_tables_of_genes(tmp_path, name, packed):
     content = TABLES[name].encode()
     path.write_bytes(gzip.compress(content) if packed else content)
     genes = read_genes(path)
+    assert len(genes) == 1 + (name in ("several.csv", "a.gtf"))
     first = genes.iloc[0]
     if name != "ids.txt":
         assert first["symbol"] == "CD3D"

@@ -33,6 +33,12 @@ TABLES = {
     "Normal cell,T,CD3,CD3E\nNormal cell,B,CD20,MS4A1\n",
     "cellmarker_old.txt": "cellType\tcellName\tcellMarker\tgeneSymbol\n"
     "Normal cell\tT\tCD3, x\tCD3D, [CD3E], NA\nNormal cell\tB\tCD20\tMS4A1\n",
+    "lacking.csv": 'Cell type,Positive markers,Negative markers\nT,"CD3D,CD3E",MS4A1\n'
+    "B,MS4A1,CD3D\n",
+    "down.csv": 'cluster,genesDown,genesUp\nT,MS4A1,"CD3D,CD3E"\nB,CD3D,MS4A1\n',
+    "two_columns.csv": "cell type,gene,gene\nT,CD3D,CD3E\nB,MS4A1,\n",
+    "no_header.csv": "CD3D,T\nCD3E,T\nMS4A1,B\nLYZ,NA\n",
+    "no_header.tsv": "CD3D\t1\tT\nCD3E\t2\tT\nMS4A1\t3\tB\n",
     "matrix.csv": ",T,B\nCD3D,1,0\nCD3E,1,0\nMS4A1,0,1\n",
     "titled.csv": "Markers of X,\ntype,gene\nT,CD3D\n,CD3E\nB,MS4A1\n",
     "lines.txt": "T: CD3D, CD3E\nB: MS4A1\n",
@@ -55,6 +61,16 @@ def test_tables_of_markers(tmp_path, name, packed):
 def test_markers_of_an_organism_that_no_nomenclature_has(tmp_path):
     (tmp_path / "a.csv").write_text("neuron,glia\nelavl3,slc1a2b\nsnap25a,\n")
     expected = {"neuron": ["elavl3", "snap25a"], "glia": ["slc1a2b"]}
+    assert read_markers(tmp_path / "a.csv") == expected
+
+
+def test_names_of_types_without_a_header(tmp_path):
+    (tmp_path / "a.csv").write_text("CD3D,T cell\nCD19,B cell\n")
+    assert read_markers(tmp_path / "a.csv") == {"T cell": ["CD3D"], "B cell": ["CD19"]}
+    (tmp_path / "a.csv").write_text("CD3D,T\nMS4A1,B\n")
+    assert read_markers(tmp_path / "a.csv") == {"T": ["CD3D"], "B": ["MS4A1"]}
+    (tmp_path / "a.csv").write_text("T,B\nCd3d,Ms4a1\nCd3e,Cd20\n")  # T is a gene of the mouse
+    expected = {"T": ["Cd3d", "Cd3e"], "B": ["Ms4a1", "Cd20"]}
     assert read_markers(tmp_path / "a.csv") == expected
 
 
@@ -82,6 +98,7 @@ def test_workbooks(tmp_path):
         ("list.txt", "CD3D\nCD3E\n"),
         ("gene.csv", "gene\nCD3D\n"),
         ("undecided.csv", "CD3D,CD3E\nMS4A1,CD79A\n"),
+        ("no_header.csv", "CD3D,T cell,Smith\nMS4A1,B cell,Jones\n"),
         ("empty.csv", ""),
         ("header.csv", "type,gene\n"),
         ("date.csv", "type,gene\nT,1-Mar\nT,CD3D\n"),

@@ -154,6 +154,22 @@ def test_names_that_nobody_knows_have_no_head():
     assert names.are_headed(["of mine", "cd3d", "lyz", "ms4a1"])
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("X__no_feature", "X__ambiguous", "X__alignment_not_unique", "SIRV501"),
+        *("Sequential_Blank-1", "Blank_Codeword_1", "BlankCodeword_0001"),
+        *("GenomicControlProbe_00001", "Genomic Control", "Custom_NegPrb", "NegPrb_Custom"),
+    ],
+)
+def test_controls(name):
+    assert names.is_control(name)
+
+
+def test_no_symbol_is_a_control():
+    assert not [name for name in names.nomenclature()["symbol"] if names.is_control(name)]
+
+
 def test_ids_of_any_kind():
     ids = ["ensg00000167286.3", "gene:ENSG00000167286", "ENSG00000182162.11_PAR_Y"]
     assert [names.as_id(one) for one in ids] == ["ENSG00000167286"] * 2 + ["ENSG00000182162"]
