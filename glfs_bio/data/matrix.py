@@ -133,9 +133,9 @@ class RowMatrix:
 
     def first(self, n_cells: int) -> Matrix:
         """The first rows, in memory; nothing else is read."""
-        block = self.source[:n_cells]
         if self.in_memory:
-            return block
+            return self.source[:n_cells]
+        block = self._read(0, n_cells)
         return _as_read(block.compute() if self.is_dask else block, None, self.genes, self.silent)
 
     def _blocks(self) -> Iterator[tuple[Matrix, slice]]:
@@ -147,8 +147,19 @@ class RowMatrix:
             rows = self._place(begin, end)
             if rows.start < rows.stop:
                 cells = self._within(begin, end)
-                block = _as_read(self.source[begin:end], cells, self.genes, self.silent)
+                block = _as_read(self._read(begin, end), cells, self.genes, self.silent)
                 yield from _cut(block, rows.start)
+
+    def _read(self, begin: int, end: int) -> Any:
+        try:
+            return self.source[begin:end]
+        except (ValueError, IndexError) as error:  # indices that a library takes on trust
+            raise InvalidValue(
+                "X",
+                NO_VALUE,
+                f"is damaged: its rows {begin} to {end} cannot be read ({error})",
+                "read or create it again",
+            ) from error
 
     def _reads(self) -> Iterator[tuple[int, int]]:
         n_cells, n_genes = self.source.shape
