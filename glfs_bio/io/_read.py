@@ -137,6 +137,7 @@ def read_cells(
     with reading(path, ending or "cells"), warnings.catch_warnings():
         for ours in ("(Variable|Observation) names are not unique", "Suffix used"):
             warnings.filterwarnings("ignore", ours, UserWarning)
+        warnings.filterwarnings("ignore", "The default value for `spmatrix`")  # of mmread
         adata = _read(path, ending, transpose, backed, modality, var_names)
     for matrix in (None if backed else adata.X, *adata.layers.values()):
         check_indices(matrix, "path", str(path))

@@ -319,7 +319,7 @@ def _values(path: Path, head: _Head, decimal: str) -> tuple[list[str], Array, pd
             sep=head.separator,
             decimal=decimal,
             header=None,
-            converters=dict.fromkeys(range(head.n_keys), sheets.stripped),
+            converters=dict.fromkeys(range(head.n_keys), _named),
             chunksize=max(1, _AT_ONCE // head.width),
             low_memory=False,  # blocks are small already
         )
@@ -327,7 +327,7 @@ def _values(path: Path, head: _Head, decimal: str) -> tuple[list[str], Array, pd
             keys = [chunk.pop(column) for column in range(head.n_keys)]
             if headers.plain(head.names[0]) == "cellid":
                 keys.reverse()
-            rows += map("_".join, zip(*keys, strict=True))
+            rows += ["_".join(key[1:] for key in of_row) for of_row in zip(*keys, strict=True)]
             texts = chunk.select_dtypes(exclude="number")
             if chunk.select_dtypes("bool").shape == chunk.shape:
                 texts = texts.iloc[:, :0]
@@ -335,6 +335,11 @@ def _values(path: Path, head: _Head, decimal: str) -> tuple[list[str], Array, pd
                 return rows[-len(chunk) :], np.empty((0, 0)), texts
             parts.append(chunk.to_numpy(dtype=np.float64))
     return rows, np.concatenate(parts), texts
+
+
+def _named(field: str) -> str:
+    """A name behind a letter, so that it is none of the words that pandas takes for missing."""
+    return f"_{sheets.stripped(field)}"
 
 
 def _columns(path: Path, head: _Head, matrix: Array) -> tuple[str, list[str]]:

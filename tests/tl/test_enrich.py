@@ -186,7 +186,11 @@ def test_result_survives_a_file(panel, tmp_path, form, method):
     getattr(bare, f"write_{form}")(tmp_path / f"x.{form}")
     again = getattr(ad, f"read_{form}")(tmp_path / f"x.{form}").uns["found"]
     pd.testing.assert_frame_equal(
-        again["table"], panel.uns["found"]["table"], check_dtype=False, check_index_type=False
+        again["table"],
+        panel.uns["found"]["table"],
+        check_dtype=False,
+        check_index_type=False,
+        check_column_type=False,
     )
     assert again["n_selected"] == 25
     assert again["n_background"] == panel.n_vars - 1
