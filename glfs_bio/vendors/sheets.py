@@ -175,7 +175,11 @@ def sheets(path: Path) -> tuple[dict[str, list[list[Cell]]], set[str]]:
                 "is a workbook in Strict Open XML",
                 "save it as Excel Workbook (.xlsx), not Strict Open XML",
             )
-    with reading(path, ".xlsx"), closing(openpyxl.load_workbook(path, read_only=True)) as book:
+    with (
+        reading(path, ".xlsx"),
+        path.open("rb") as file,  # which openpyxl leaves open where it cannot read it
+        closing(openpyxl.load_workbook(file, read_only=True)) as book,
+    ):
         found = {}
         for page in book.worksheets:
             page.reset_dimensions()  # which other programs state wrongly
