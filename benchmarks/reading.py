@@ -1,7 +1,7 @@
-"""Seconds and memory that reading takes: a table of 50 MB, a folder of 10x Genomics.
+"""Seconds and memory that reading takes: a table of 50 MB, a folder of 10x, a list of genes.
 
-``python -m benchmarks.reading`` reads each in a process of its own, with the package that Python
-finds; ``PYTHONPATH=ANOTHER_CHECKOUT`` gives the figures of another one.
+``python benchmarks/reading.py`` reads each in a process of its own, with the package that Python
+finds: ``PYTHONPATH=ANOTHER_CHECKOUT`` before it gives the figures of another one.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ def write(folder: Path) -> None:
         for i in range(CELLS):
             counts = map(str, rng.poisson(0.4, GENES))
             file.write(",".join([f"AAACCTGAGAAACC{i:04d}-1", *counts]) + "\n")
+    genes = (f"GENE{j},ENSG{j:011d}" for j in range(TENX[0]))
+    (folder / "genes.csv").write_text("\n".join(["Gene symbol,Ensembl ID", *genes]) + "\n")
     tenx.mkdir()
     counts = sparse.random(*TENX, density=0.026, random_state=0, format="coo")
     counts.data = np.ceil(counts.data * 5)
@@ -50,7 +52,8 @@ def read(path: str) -> None:
     import glfs_bio
 
     began, used = time.perf_counter(), time.process_time()
-    shape = glfs_bio.io.read_cells(path).shape
+    reader = glfs_bio.io.read_genes if path.endswith("genes.csv") else glfs_bio.io.read_cells
+    shape = reader(path).shape
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(
         f"{Path(path).name}, {shape[0]} × {shape[1]}: {time.perf_counter() - began:.2f} s, "
@@ -60,7 +63,7 @@ def read(path: str) -> None:
 
 def run(*arguments: str) -> None:
     """Run this program in a process of its own."""
-    subprocess.run([sys.executable, "-m", "benchmarks.reading", *arguments], check=True)
+    subprocess.run([sys.executable, __file__, *arguments], check=True)
 
 
 if __name__ == "__main__":

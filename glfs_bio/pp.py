@@ -345,13 +345,28 @@ def panel_of(
             cells=cells,
         )
     frame = results.columns_of(panel, candidates, adata.var_names, key)
-    asked = request if recorded is None else recorded
-    if asked.platform is not None:
-        asked = replace(asked, platform=platforms.recorded(asked.platform, frame, key))
-    if asked.limits is not None:
-        asked = replace(asked, limits=constraints.with_lists(adata, asked.limits))
+    asked = request_to_keep(adata, request if recorded is None else recorded, frame, key)
     missing = {"missing": codec.storable(candidates.missing)} if candidates.missing else {}
     return frame, results.selected(panel, asked, **missing)
+
+
+def request_to_keep(adata: AnnData, request: Request, frame: pd.DataFrame, key: str) -> Request:
+    """Return a request as a panel keeps it: with what files say in place of their paths.
+
+    `frame` has the columns of ``.var`` that stand for a platform.
+    """
+    kept: dict[str, Any] = {}
+    for name in ("include", "exclude"):
+        genes = getattr(request, name)
+        if genes is not None:
+            kept[name] = names.out_of_file(adata, genes, symbols=request.symbols)
+    if not request.is_plain:
+        kept["preserve"] = targets.out_of_file(adata, request)
+    if request.limits is not None:
+        kept["limits"] = constraints.with_lists(adata, request.limits)
+    if request.platform is not None:
+        kept["platform"] = platforms.recorded(request.platform, frame, key)
+    return replace(request, **kept) if kept else request
 
 
 @documented

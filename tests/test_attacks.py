@@ -330,7 +330,9 @@ def test_names_of_tables(rows, columns, transpose, separator, quoting, ending, p
                 file, delimiter="\t" if ending == "tsv" else separator, quoting=quoting
             )
             lines.writerow(["", *columns])
-            lines.writerows([name, *map(str, range(i, i + 4))] for i, name in enumerate(rows))
+            lines.writerows(
+                [name, *(str((7 * i + 3 * j) % 5) for j in range(4))] for i, name in enumerate(rows)
+            )
         named = Path(folder) / (f"cells.{ending}" + ".gz" * (packed is gzip.compress))
         named.write_bytes(packed(path.read_bytes()))
         adata = io.read_cells(named, transpose=transpose)

@@ -198,7 +198,7 @@ def _by_row(genes: Lookup, given: Mapping[Any, Any], argument: str, unnamed: flo
             f"has genes that are missing in {genes.where}: {listed(strange)}",
             f"leave them out{genes.hints(strange)}",
         )
-    by_row = genes.numbers(given)
+    by_row = genes.by_row(given)
     return pd.Series([by_row.get(row, unnamed) for row in range(genes.n_genes)], dtype=object)
 
 

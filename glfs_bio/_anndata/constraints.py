@@ -391,7 +391,7 @@ def _priority(genes: Lookup, limits: Limits, may: NDArray[np.bool_]) -> Array:
 def _numbers(genes: Lookup, given: Mapping[str, float], argument: str) -> dict[int, float]:
     """Numbers by row; names that are not in the data are said, once."""
     _listed(genes, {"": given}, argument)
-    return genes.numbers(given)
+    return genes.by_row(given)
 
 
 def _listed(genes: Lookup, lists: Mapping[Any, Collection[str]], argument: str) -> dict[str, Index]:

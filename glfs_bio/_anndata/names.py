@@ -158,6 +158,17 @@ class Named:
         """Names that are not in the data."""
         return [name for name, rows in self.rows.items() if not rows]
 
+    def ids(self, names: Iterable[str]) -> list[str]:
+        """Ids of names in the file, ``""`` where it has none."""
+        known = self.in_file("id")
+        return [known.get(name, "") for name in names]
+
+    @property
+    def ids_of_rows(self) -> dict[int, str]:
+        """Ids in the file, by rows of ``.var``."""
+        known = self.in_file("id").items()
+        return {row: gene_id for name, gene_id in known for row in self.rows[name]}
+
     def in_file(self, column: str) -> dict[str, Any]:
         """What the file says of each name, where it does."""
         if self.file is None or column not in self.file.table:
@@ -234,7 +245,7 @@ class Lookup:
                 return rows
         return ()
 
-    def numbers(self, given: Mapping[str, Any]) -> dict[int, Any]:
+    def by_row(self, given: Mapping[str, Any]) -> dict[int, Any]:
         """What is given by name, by row; names that are not in the data are left out."""
         return {row: value for name, value in given.items() for row in self.of(str(name))}
 
@@ -424,6 +435,23 @@ def named(
     return Named({name: lookup.of(name) for name in names})
 
 
+def out_of_file(adata: AnnData, genes: Any, *, symbols: str | None = None) -> Any:
+    """Genes of a file by their names in the data, or else in the file; others as they are.
+
+    A file may be elsewhere once the panel that was chosen with it is used.
+    """
+    if not is_file(genes):
+        return genes
+    found = named(adata, genes, symbols=symbols)
+    of_rows = {name: list(adata.var_names[list(rows)]) for name, rows in found.rows.items()}
+    return [one for name, called in of_rows.items() for one in called or [name]]
+
+
+def is_file(genes: Any) -> bool:
+    """Whether genes are those of a file: its path, or what was read of it."""
+    return isinstance(genes, Path | PanelFile) or (isinstance(genes, str) and is_panel_file(genes))
+
+
 def is_several(names: Any) -> bool:
     """Whether something can be gone through: an array of no dimension claims so, and cannot."""
     return isinstance(names, Iterable) and getattr(names, "ndim", 1) > 0
@@ -461,10 +489,8 @@ def _mask(
 
 def _items(genes: Any, argument: str) -> list[Any]:
     """Names and patterns that are asked for one by one, or those in a file."""
-    if isinstance(genes, Path) or (isinstance(genes, str) and is_panel_file(genes)):
+    if is_file(genes):
         return _names(genes, argument)
-    if isinstance(genes, PanelFile):
-        return genes
     if not (isinstance(genes, str | re.Pattern) or is_several(genes)):
         raise InvalidType(
             argument, genes, f"must be gene names, patterns ({PATTERN}), a file, or a list of names"

@@ -79,7 +79,7 @@ def of_genes(
     orderable = None if given.genes is None else _orderable(lookup, given)
     words = off_target = efficiency = spread = failure = None
     if given.codebook is not None:
-        words, known = bits(lookup.numbers(given.codebook), adata.n_vars)
+        words, known = bits(lookup.by_row(given.codebook), adata.n_vars)
         orderable = known if orderable is None else orderable & known
     share = given.off_target
     if share is None and isinstance(given.efficiency, pd.DataFrame):
@@ -220,7 +220,7 @@ def shares(lookup: names.Lookup, given: AnnData, layer: str | None) -> Array:
     of counting.
     """
     read.unique_names(given)
-    places = lookup.numbers({name: place for place, name in enumerate(given.var_names)})
+    places = lookup.by_row({name: place for place, name in enumerate(given.var_names)})
     if not places:
         raise _no_gene(lookup)
     there = list(places)

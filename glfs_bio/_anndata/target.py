@@ -56,11 +56,11 @@ def resolve(adata: AnnData, request: Request) -> Target | None:
     checks.texts(cell_weights=cell_weights, or_none=True)
     if request.is_plain:
         return None
-    shares = preserve if isinstance(preserve, Mapping) else {_key(preserve): 1.0}
-    if not shares or () in shares:
+    shares = list(preserve.items()) if isinstance(preserve, Mapping) else [(preserve, 1.0)]
+    if not shares:
         raise InvalidValue("preserve", NO_VALUE, "is empty", "name a target")
     terms = []
-    for what, share in shares.items():
+    for what, share in shares:
         if isinstance(preserve, Mapping) and not isinstance(what, str):
             raise InvalidType(
                 "preserve",
@@ -72,7 +72,8 @@ def resolve(adata: AnnData, request: Request) -> Target | None:
         terms.append((_term(adata, what, **called), float(share)))
     largest = max(share for _, share in terms)
     terms = [(term, share / largest) for term, share in terms]
-    if cell_weights is not None and list(shares) == [cell_weights]:
+    named = isinstance(preserve, str | Mapping)
+    if cell_weights is not None and named and [what for what, _ in shares] == [cell_weights]:
         log.warning(
             Message(
                 f"{arg('cell_weights')} has no effect if {arg('preserve')} is the same column "
@@ -86,24 +87,19 @@ def sources(request: Request) -> dict[str, str]:
     """Strings of a request that may name something of the cells, with their arguments."""
     preserve, limits = request.preserve, request.limits
     shares = preserve if isinstance(preserve, Mapping) else [preserve]
-    named = [(name, "preserve") for name in shares if name not in (STRUCTURE, EXPRESSION)]
+    named: list[tuple[Any, str]] = [(name, "preserve") for name in shares]
     named.append((request.cell_weights, "cell_weights"))
     named.append((None if limits is None else limits.groupby, "groupby"))
-    return {name: argument for name, argument in named if isinstance(name, str)}
+    texts = {name: argument for name, argument in named if isinstance(name, str)}
+    return {name: argument for name, argument in texts.items() if name not in _OF_ALL_GENES}
 
 
-def _key(preserve: Any) -> str | tuple[str, ...]:
-    """What stands for one thing: a string, or the names of genes."""
-    if isinstance(preserve, str):
+def out_of_file(adata: AnnData, request: Request) -> Any:
+    """What a request preserves, with the genes of a file in place of its path."""
+    preserve = request.preserve
+    if isinstance(preserve, str) and (preserve in adata.obs or preserve in adata.obsm):
         return preserve
-    if not names.is_several(preserve):
-        raise InvalidType(
-            "preserve",
-            preserve,
-            f"must be 'structure', 'expression', a name in {OBS} or {OBSM}, gene names, or a "
-            f"{MAPPING} of these to weights",
-        )
-    return tuple(preserve)
+    return names.out_of_file(adata, preserve, symbols=request.symbols)
 
 
 def _term(adata: AnnData, what: Any, *, symbols: str | None, missing: names.Missing) -> Term:
@@ -131,6 +127,13 @@ def _term(adata: AnnData, what: Any, *, symbols: str | None, missing: names.Miss
         if not stored and what.lower().endswith(".gmt"):
             sets = sheets.read_gmt(what).values()
             what = tuple(dict.fromkeys(gene for genes in sets for gene in genes))
+    elif not (isinstance(what, Path) or names.is_several(what)):
+        raise InvalidType(
+            "preserve",
+            what,
+            f"must be 'structure', 'expression', a name in {OBS} or {OBSM}, gene names, a file, or "
+            f"a {MAPPING} of these to weights",
+        )
     found = names.panel(adata, what, symbols=symbols, missing=missing, argument="preserve")
     return GenesTerm(found.genes)
 

@@ -46,7 +46,7 @@ _SNIFFED, _AT_ONCE = 64, 4_000_000
 _FEWEST_NUMBERED = 4
 #: Texts of a column of numbers are so few.
 _FEW = 0.5
-#: How columns are headed that number, place or describe cells, and genes: :func:`.heads.plain`.
+#: How columns are headed that number, place or describe cells, and genes: :func:`.headers.plain`.
 _OF_CELLS = re.compile(
     r"unnamed\d*|index|fov|(cell)?barcode|(entity|cell|sample|donor|patient|celltype)(id)?"
     r"|cell(number|label|type|name|index)|batch|label|origident|phase|(s|g2m|doublet)score|clas|group"
@@ -65,11 +65,9 @@ _FIELD_OF_VIEW = {"fov", "cellid"}
 _HEADS_GENES = {*headers.SYMBOL_HEADS, *headers.ID_HEADS, "idref"} - {"name"}
 _LIKE_A_GENE_HEAD = re.compile(r".*(gene|entrez|probe|transcript).*")
 _HEADS_CELLS = re.compile(r".*(cell|barcode|sample|spot|well|nucleu|fov|donor|patient).*|entityid")
-#: Ids of Ensembl, NCBI, organisms' databases and probe sets; names that say what they are.
+#: Ids of NCBI and of probe sets; names that say what they are.
 _LIKE_A_GENE = re.compile(
-    r"(.*[|_])?ENS[A-Z]*G\d{11}(\.\d+)?([|_].*)?|LOC\d{5,}|FBgn\d{7}|WBGene\d{8}|AT[1-5CM]G\d{5}"
-    r"|[NX][MR]_\d+(\.\d+)?|(AFFX-)?\w+_at|ILMN_\d+|g(ene)?[-_. ]?\d+",
-    re.IGNORECASE,
+    r"LOC\d{5,}|[NX][MR]_\d+(\.\d+)?|(AFFX-)?\w+_at|ILMN_\d+|g(ene)?[-_. ]?\d+", re.IGNORECASE
 )
 #: Barcodes, with what is put around them; ids of instruments; accessions of samples; names that
 #: say what they are.
@@ -374,10 +372,9 @@ def _columns(path: Path, head: _Head, matrix: Array) -> tuple[str, list[str]]:
 
 def _names_a_gene(corner: str) -> bool:
     """Whether a first cell is a gene, as where there is no header, and not the head of genes."""
-    bare = re.split(r"[:.]", corner)[0]
     head = headers.plain(corner)
     return (
-        _LIKE_A_GENE.fullmatch(bare) is not None
+        _is_like_a_gene(corner.partition(":")[0])
         or is_control(corner)
         or (_is_symbol(corner) and head not in _HEADS_GENES and not _HEADS_CELLS.fullmatch(head))
     )
@@ -486,8 +483,8 @@ def _lean(rows: list[str], columns: list[str]) -> float:
     """How much more rows look like genes, and columns like cells, than the other way round."""
     sides = [names[:: max(1, len(names) // SIDES.names)] for names in (rows, columns)]
     genes, cells = (
-        [np.mean([pattern.fullmatch(name) is not None for name in names]) for names in sides]
-        for pattern in (_LIKE_A_GENE, _LIKE_A_CELL)
+        [np.mean([bool(is_like(name)) for name in names]) for names in sides]
+        for is_like in (_is_like_a_gene, _LIKE_A_CELL.fullmatch)
     )
     lean = float(genes[0] - genes[1] + cells[1] - cells[0])
     if abs(lean) > SIDES.enough:
@@ -496,6 +493,13 @@ def _lean(rows: list[str], columns: list[str]) -> float:
     if min(known) == 0 and max(known) >= SIDES.fewest:
         return 1.0 if known[0] else -1.0
     return lean + known[0] / len(sides[0]) - known[1] / len(sides[1])
+
+
+def _is_like_a_gene(name: str) -> bool:
+    """Whether a name has an id, or says that it is one; R, TCGA and 10x put more around ids."""
+    if _LIKE_A_GENE.fullmatch(name) is not None:
+        return True
+    return nomenclature.is_id(name) or any(map(nomenclature.is_id, re.split(r"[|_]", name)))
 
 
 def _is_symbol(name: str) -> bool:

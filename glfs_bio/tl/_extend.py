@@ -10,10 +10,10 @@ import pandas as pd
 
 from .. import checks
 from .._anndata import columns, constraints, names, read, results
-from .._anndata import platform as platforms
 from .._docs import documented
 from ..criterion.panel import MeasuredPanel
 from ..errors import InvalidValue
+from ..pp import request_to_keep
 from ..selection import Candidates, best_panel
 from ._panel import find
 
@@ -150,11 +150,7 @@ def extend_panel(
         return added
     frame = results.columns_of(panel, candidates, adata.var_names, key_added)
     request = request.but(random_state=random_state, n_genes=panel.n_selected)
-    if request.platform is not None:
-        of_columns = platforms.recorded(request.platform, frame, key_added)
-        request = replace(request, platform=of_columns)
-    if request.limits is not None:
-        request = replace(request, limits=constraints.with_lists(adata, request.limits))
+    request = request_to_keep(adata, request, frame, key_added)
     entry = results.selected(panel, request, method="glfs", objective="error", table=added)
     if found.named.absent:
         entry["absent"] = np.array(found.named.absent, dtype=object)

@@ -177,7 +177,6 @@ def order_panel(
         raise InvalidType("force", force, f"must be a list of names of genes, or {NONE}")
     named = names_of.named(adata, panel, symbols=symbols)
     known = None if labels is None else columns.labels(adata, labels, "labels")
-    of_file = named.in_file("id")
     found = resolved(
         adata,
         genes,
@@ -185,7 +184,7 @@ def order_panel(
         ids=ids,
         species=species,
         nomenclature=nomenclature,
-        known={row: gene_id for name, gene_id in of_file.items() for row in named.rows[name]},
+        known=named.ids_of_rows,
     )
     excluded = names_of.not_to_choose(adata, exclude, symbols=symbols)
     if named.key is not None:
@@ -304,18 +303,15 @@ class Draft:
             fault = pd.Series(faults, index=frame.index)
             return frame.assign(fault=fault.mask(other, unlisted) if strict else fault)
 
-        known = named.in_file("id")
-        own = [""] * adata.n_vars
-        for name, gene_id in known.items():
-            for row in named.rows[name]:
-                own[row] = gene_id
+        known = named.ids_of_rows
+        own = [known.get(row, "") for row in range(adata.n_vars)]
         every = judged(found.frame, own).assign(
             name=adata.var_names.astype(object), row=np.arange(adata.n_vars)
         )
         absent = list(named.absent)
         if named.key is not None:  # tl.extend_panel keeps names that are not in the data
             absent += map(str, adata.uns.get(named.key, {}).get("absent", ()))
-        ids = [known.get(name, "") for name in absent]
+        ids = named.ids(absent)
         others = _placed(judged(found.resolver.resolve(absent, ids), ids), every)
         if named.key is not None:
             items = pd.concat([every.iloc[named.genes], others])
@@ -347,8 +343,7 @@ class Draft:
     def without(self, adata: AnnData, catalogue: Any, symbols: str | None) -> Draft:
         """The same beside a catalogue, whose genes are not ordered."""
         other = names_of.named(adata, catalogue, symbols=symbols, argument="catalogue")
-        known = other.in_file("id")
-        ids = [known.get(name, "") for name in other.absent]
+        ids = other.ids(other.absent)
         absent = _placed(self.found.resolver.resolve(other.absent, ids), self.every)
         beside = np.union1d(other.genes, absent["row"][absent["row"] >= 0]).astype(np.intp)
         places = {*absent["place"]} - {-1}

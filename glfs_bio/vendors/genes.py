@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 #: Columns of a table of genes beside symbol and id, and what they are headed in files, as
-#: :func:`.heads.plain` has it.
+#: :func:`.headers.plain` has it.
 COLUMNS = {
     "species": ("specie", "organism"),
     "n_probes": headers.PROBE_HEADS,

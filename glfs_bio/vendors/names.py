@@ -12,7 +12,7 @@ import lzma
 import re
 from collections import defaultdict
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, NamedTuple, Self
 
@@ -265,6 +265,7 @@ def dates(name: str) -> list[tuple[int, int]]:
     return found
 
 
+@lru_cache(2**17)  # genes are the same from call to call
 def is_control(name: str) -> bool:
     """Whether a name is that of a control, a blank or a spike-in, which is no gene."""
     return CONTROL.fullmatch(name) is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 import warnings
+from pathlib import Path
 
 import anndata as ad
 import numpy as np
@@ -436,6 +437,32 @@ def test_a_file_is_included_and_excluded_by_its_ids(doors, tmp_path):
         assert list(np.flatnonzero(genes.choose(adata, panel, None).included)) == [1, 4]
         assert list(np.flatnonzero(~genes.choose(adata, None, panel).allowed)) == [1, 4]
         assert list(np.flatnonzero(genes.not_to_choose(adata, panel))) == [1, 4]
+
+
+@pytest.mark.parametrize("form", [str, Path, glfs_bio.io.read_panel])
+def test_what_a_file_said_holds_where_the_file_is_gone(doors, tmp_path, form):
+    adata, by_id = doors
+    adata.var["gene_ids"] = by_id.var_names
+    path = tmp_path / "panel.csv"
+    path.write_text("gene,ensembl_id\ng9,ENSG00000000004\ng1,\n")
+    for options in ({"exclude": form(path)}, {"include": form(path)}, {"preserve": form(path)}):
+        pp.select_genes(adata, 4, **options)
+        (name,) = options
+        assert list(adata.uns["glfs"]["params"][name]) == ["g4", "g1"]
+    pp.select_genes(adata, 4, exclude=form(path), preserve=form(path))
+    path.unlink()
+    tl.stability(adata, n_resamples=2)
+    tl.extend_panel(adata, "glfs", 6)
+    assert not adata.var.loc[["g4", "g1"], "glfs_extended_selected"].any()
+    assert list(adata.uns["glfs_extended"]["params"]["exclude"]) == ["g4", "g1"]
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+
+
+def test_several_datasets_take_an_array_of_genes(doors):
+    adata, _ = doors
+    sets = {"a": adata, "b": adata.copy()}
+    pp.select_genes(sets, 3, preserve=np.array(["g1", "g2"]))
+    assert adata.var["glfs_selected"].sum() == 3
 
 
 def test_ids_with_a_version_find_those_without(doors):
