@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import fields
 from numbers import Real
+from pathlib import PurePath
 from typing import Any
 
 _NONE, _JSON, _PATTERN = "None", "json:", "re:"
@@ -28,6 +29,8 @@ def storable(value: Any) -> Any:
         return value
     if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
         return value
+    if isinstance(value, PurePath):
+        return str(value)
     if hasattr(value, "n_obs"):
         return f"{value.n_obs} cells"
     if hasattr(value, "record"):

@@ -6,7 +6,6 @@ import csv
 import logging
 import re
 from dataclasses import dataclass
-from functools import cache
 from io import BufferedReader, TextIOWrapper
 from itertools import islice
 from statistics import mode
@@ -16,11 +15,9 @@ import anndata as ad
 import numpy as np
 import pandas as pd
 
-from .._anndata import names as families
-from ..errors import InvalidValue, Message, arg, listed
+from ..errors import InvalidValue, Message, listed
 from ..vendors import headers, sheets
-from ..vendors import names as nomenclature
-from ..vendors.names import is_control
+from . import _way_round
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,47 +58,10 @@ _OF_GENES = re.compile(r"(gene|entrez)id|(gene|effective)?length|chr(om(osome)?)
 #: Of two columns with these heads neither is a gene; flies have a gene y.
 _COORDINATES = {"x", "y"}
 _FIELD_OF_VIEW = {"fov", "cellid"}
-#: A first cell that says what is in the rows; cells have names, too.
-_HEADS_GENES = {*headers.SYMBOL_HEADS, *headers.ID_HEADS, "idref"} - {"name"}
-_LIKE_A_GENE_HEAD = re.compile(r".*(gene|entrez|probe|transcript).*")
-_HEADS_CELLS = re.compile(r".*(cell|barcode|sample|spot|well|nucleu|fov|donor|patient).*|entityid")
-#: Ids of NCBI and of probe sets; names that say what they are.
-_LIKE_A_GENE = re.compile(
-    r"LOC\d{5,}|[NX][MR]_\d+(\.\d+)?|(AFFX-)?\w+_at|ILMN_\d+|g(ene)?[-_. ]?\d+", re.IGNORECASE
-)
-#: Barcodes, with what is put around them; ids of instruments; accessions of samples; names that
-#: say what they are.
-_LIKE_A_CELL = re.compile(
-    r"(.*[^A-Za-z])?[ACGT]{10,}([^A-Za-z].*)?|[a-p]{8}-\d+|\d{12,}|(c_\d+_)?\d+_\d+"
-    r"|(GSM|SRR|ERR|SAMN)\d+.*|TCGA-.+"
-    r"|(c|cell|sample|barcode|patient|donor|spot|well)[-_. ]?\d+(_\d+)?",
-    re.IGNORECASE,
-)
-#: The genome before a symbol, and what R and TCGA put behind it.
-_AROUND_SYMBOL = re.compile(r"^(hg|mm|GRCh|GRCm)\d+_+|\|.*$")
 #: A number that is no name: with a sign, or many decimals
 _LIKE_A_VALUE = re.compile(r"-.*|\d*\.\d{3,}.*")
 #: A number that has commas between thousands, or as its decimal mark
 _LIKE_THOUSANDS = re.compile(r"-?[1-9]\d{0,2}(,\d{3})+")
-#: Symbols that cells are called as well, after their wells
-_LIKE_A_WELL = re.compile(r".?|[A-P]\d{1,2}", re.IGNORECASE)
-
-
-@dataclass(frozen=True)
-class Sides:
-    """How the names on both sides of a table are compared."""
-
-    #: So many names of a side, evenly spread, are looked at
-    names: int = 1000
-    #: Share of one side that is no chance, above that of the other
-    margin: float = 0.2
-    #: Share by which names of known forms alone decide
-    enough: float = 0.5
-    #: Genes of the nomenclature on one side, and none on the other, that are no chance
-    fewest: int = 3
-
-
-SIDES = Sides()
 
 
 @dataclass(frozen=True)
@@ -128,11 +88,10 @@ def read(path: Path, ending: str, *, transpose: bool | None) -> ad.AnnData:
     rows, columns, matrix = _without_empty_ends(rows, columns, matrix)
     _check_blanks(path, "row", rows)
     _check_blanks(path, "column", columns)
-    head_says_cells = _HEADS_CELLS.fullmatch(headers.plain(corner)) is not None
     if (
-        not (transpose or head_says_cells)
+        not (transpose or _way_round.says_cells(corner))
         and all(map(headers.is_real, rows))
-        and _is_symbol(corner)
+        and _way_round.is_symbol(corner)
     ):
         raise InvalidValue(
             "path",
@@ -141,7 +100,7 @@ def read(path: Path, ending: str, *, transpose: bool | None) -> ad.AnnData:
             "put a column with names of cells first",
         )
     if transpose is None:
-        _check_way_round(path, corner, rows, columns)
+        _way_round.check(path, corner, rows, columns)
     cells, genes = (columns, rows) if transpose else (rows, columns)
     matrix = matrix.T if transpose else matrix
     _check_genes(path, genes, matrix)
@@ -359,7 +318,7 @@ def _columns(path: Path, head: _Head, matrix: Array) -> tuple[str, list[str]]:
         head.n_above
         or _twice(columns)
         or any(map(_LIKE_A_VALUE.fullmatch, columns))
-        or _names_a_gene(corner)
+        or _way_round.is_gene(corner)
     ):
         raise InvalidValue(
             "path",
@@ -368,16 +327,6 @@ def _columns(path: Path, head: _Head, matrix: Array) -> tuple[str, list[str]]:
             "give it a header with a name for each column",
         )
     return corner, columns
-
-
-def _names_a_gene(corner: str) -> bool:
-    """Whether a first cell is a gene, as where there is no header, and not the head of genes."""
-    head = headers.plain(corner)
-    return (
-        _is_like_a_gene(corner.partition(":")[0])
-        or is_control(corner)
-        or (_is_symbol(corner) and head not in _HEADS_GENES and not _HEADS_CELLS.fullmatch(head))
-    )
 
 
 def _twice(names: list[str]) -> list[str]:
@@ -448,69 +397,3 @@ def _inside_cells(path: Path, cells: list[str], matrix: Array) -> tuple[list[str
         )
         cells, matrix = list(np.array(cells, dtype=object)[inside]), matrix[inside]
     return cells, matrix
-
-
-def _check_way_round(path: Path, corner: str, rows: list[str], columns: list[str]) -> None:
-    """Refuse a table whose rows are not known to be cells: by its first cell, and by names."""
-    head = headers.plain(corner)
-    of_genes = head in _HEADS_GENES or _LIKE_A_GENE_HEAD.fullmatch(head) is not None
-    of_cells = _HEADS_CELLS.fullmatch(head) is not None
-    said = None if of_genes == of_cells else of_genes
-    lean = _lean(rows, columns)
-    seen = None if abs(lean) <= SIDES.margin else lean > 0
-    of_rows, of_columns = (listed(names[:4], 3) for names in (rows, columns))
-    sides = f"its rows ({of_rows}) and its columns ({of_columns})"
-    if {said, seen} == {True, False}:
-        problem = f"is headed {corner!r}, unlike what the names look like in {sides}"
-    elif True in (said, seen):
-        problem = (
-            f"seems to have genes in its rows ({of_rows}) and cells in its columns ({of_columns})"
-        )
-    elif said is seen is None:
-        problem = f"does not tell genes from cells by the names in {sides}"
-    else:
-        return
-    raise InvalidValue(
-        "path",
-        str(path),
-        problem,
-        f"pass {arg('transpose', True)} if its rows are genes, or {arg('transpose', False)} if "
-        "they are cells",
-    )
-
-
-def _lean(rows: list[str], columns: list[str]) -> float:
-    """How much more rows look like genes, and columns like cells, than the other way round."""
-    sides = [names[:: max(1, len(names) // SIDES.names)] for names in (rows, columns)]
-    genes, cells = (
-        [np.mean([bool(is_like(name)) for name in names]) for names in sides]
-        for is_like in (_is_like_a_gene, _LIKE_A_CELL.fullmatch)
-    )
-    lean = float(genes[0] - genes[1] + cells[1] - cells[0])
-    if abs(lean) > SIDES.enough:
-        return lean
-    known = [sum(map(_is_symbol, names)) for names in sides]
-    if min(known) == 0 and max(known) >= SIDES.fewest:
-        return 1.0 if known[0] else -1.0
-    return lean + known[0] / len(sides[0]) - known[1] / len(sides[1])
-
-
-def _is_like_a_gene(name: str) -> bool:
-    """Whether a name has an id, or says that it is one; R, TCGA and 10x put more around ids."""
-    if _LIKE_A_GENE.fullmatch(name) is not None:
-        return True
-    return nomenclature.is_id(name) or any(map(nomenclature.is_id, re.split(r"[|_]", name)))
-
-
-def _is_symbol(name: str) -> bool:
-    """Whether the nomenclature, or a family of genes, has a name, in upper or lower case."""
-    bare = _AROUND_SYMBOL.sub("", name).upper()
-    return _LIKE_A_WELL.fullmatch(bare) is None and bare in _symbols()
-
-
-@cache
-def _symbols() -> frozenset[str]:
-    genes = nomenclature.nomenclature()
-    every = [*genes["symbol"], *(past for names in genes["previous"] for past in names.split("|"))]
-    members = (families.family(name).symbols for name in families.SOURCES)
-    return frozenset(name.upper() for name in every).union(*members) - {""}

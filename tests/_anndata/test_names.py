@@ -449,6 +449,8 @@ def test_what_a_file_said_holds_where_the_file_is_gone(doors, tmp_path, form):
         pp.select_genes(adata, 4, **options)
         (name,) = options
         assert list(adata.uns["glfs"]["params"][name]) == ["g4", "g1"]
+    tl.curve(adata, 5, exclude=form(path))
+    tl.classify(adata, "type", include=form(path), n_genes=3)
     pp.select_genes(adata, 4, exclude=form(path), preserve=form(path))
     path.unlink()
     tl.stability(adata, n_resamples=2)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import logging
 
 import numpy as np
@@ -323,69 +322,6 @@ def test_merscope(put, head):
 def test_numbers_of_rows_can_be_names_of_cells(put, start):
     frame = pd.DataFrame(1, index=range(start, start + 3), columns=GENES)
     assert list(read_cells(put(frame.to_csv())).obs_names) == [*map(str, frame.index)]
-
-
-@pytest.mark.parametrize(
-    ("corner", "rows", "columns", "asked"),
-    [
-        ("", SYMBOLS, BARCODES, True),
-        ("", SYMBOLS, ["one", "two"], True),
-        ("", [name.title() for name in SYMBOLS], ["m1", "m2"], True),
-        ("", ["ENSG00000000003.14", "ENSG00000000005"], ["up", "down"], True),
-        ("", ["1007_s_at", "AFFX-BioB-5_at"], ["GSM1", "GSM2"], True),
-        ("", ["a", "b", "c"], BARCODES, True),
-        ("", ["a", "b"], ["pbmc_AAACATACAACCAC", "pbmc_AAACATTGAGCTAC"], True),
-        ("", ["gene1", "gene2"], ["sample1", "sample2"], True),
-        ("", PANEL, ["well05_0", "well05_1"], True),
-        ("", [name.title() for name in PANEL], ["one", "two"], True),
-        ("", PANEL, WELLS, True),
-        ("", ["A1BG|1", "A2M|2", "NAT1|9"], ["TCGA-AB-1", "TCGA-AB-2"], True),
-        ("", ["rpl3", "rps6", "actb1", "si:dkey-1"], ["one", "two"], True),
-        ("", ["AT1G01010", "AT1G01020"], ["leaf", "root"], True),
-        ("GENE", ["p", "q"], ["one", "two"], True),
-        ("Hugo_Symbol", ["p", "q"], ["one", "two"], True),
-        ("ID_REF", ["p", "q"], ["one", "two"], True),
-        # they disagree
-        ("gene", BARCODES, SYMBOLS, True),
-        ("cell", SYMBOLS, BARCODES, True),
-        # nothing says it
-        ("", ["one", "two"], ["three", "four"], True),
-        ("", ["0", "1", "2"], ["0", "1"], True),
-        ("gene/cell", ["one", "two"], ["three", "four"], True),
-        ("", BARCODES, SYMBOLS, False),
-        ("", ["one", "two"], SYMBOLS, False),
-        ("", ["sample1", "sample2"], ["gene1", "gene2"], False),
-        ("", ["GSM1", "GSM2"], ["1007_s_at", "AFFX-BioB-5_at"], False),
-        ("", ["a", "b", "c"], ["g1", "g2"], False),
-        ("", ["a", "b", "c"], ["CD3D", "LYZ"], False),
-        ("", WELLS, PANEL, False),
-        ("", ["CD4 T", "CD8 T", "NK"], PANEL, False),
-        ("cell", ["one", "two"], ["three", "four"], False),
-        ("barcode", ["one", "two"], ["three", "four"], False),
-        ("", ["0", "1", "2"], PANEL, False),
-        ("", BARCODES, ["p", "q"], False),
-    ],
-)
-def test_genes_in_rows_are_asked_about(put, corner, rows, columns, asked):
-    frame = pd.DataFrame(1.5, index=pd.Index(rows, name=corner), columns=columns)
-    path = put(frame.to_csv())
-    if asked:
-        with refused(InvalidValue, "path"):
-            read_cells(path)
-    else:
-        assert names(read_cells(path)) == (rows, columns)
-    assert names(read_cells(path, transpose=True)) == (columns, rows)
-    assert names(read_cells(path, transpose=False)) == (rows, columns)
-
-
-def test_many_names(put):
-    """Of many names some are looked at, from all of a side."""
-    cells = [f"x{i}" for i in range(1500)]
-    frame = pd.DataFrame(1, index=cells, columns=PANEL)
-    path = put("")
-    path.write_bytes(gzip.compress(frame.to_csv().encode()))
-    path = path.rename(path.with_name("t.csv.gz"))
-    assert read_cells(path).shape == (1500, 6)
 
 
 def test_blocks(put, monkeypatch):
