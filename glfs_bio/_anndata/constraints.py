@@ -53,7 +53,7 @@ _SHARE, _FOLD = 0.25, 2.0
 _LEAST_MEAN = 1e-9
 
 
-class _Expression(NamedTuple):
+class Expression(NamedTuple):
     """Means, and shares of the cells that express a gene: shape (n_genes, 1 + n_types).
 
     The first column is over all cells, the others over the cells of one type each.
@@ -63,7 +63,7 @@ class _Expression(NamedTuple):
     shares: Array
 
 
-class _Types(NamedTuple):
+class Types(NamedTuple):
     """Types of cells: their names, and the cells of each; all cells are in the first column.
 
     Whether a cell is of a type is 0 or 1, shape (n_cells, 1 + n_types).
@@ -154,7 +154,7 @@ def rows(
         expression = _measured(data, types)
         found += _of_single_genes(expression, limits)
         if limits.per_type is not None and limits.markers is None:
-            markers = _markers_found(expression, types, logarithms=not read.looks_like_counts(data))
+            markers = markers_found(expression, types, logarithms=not read.looks_like_counts(data))
             found += _per_type(markers, limits.per_type)
     groups = None if limits.together is None else _together(genes, limits.together)
     return Rows.of(found, adata.n_vars, priority, budget=limits.budget is not None, groups=groups)
@@ -211,7 +211,7 @@ def _upper(limit: str, what: str, values: Array, upper: float) -> Row:
     return Row(limit, limit + what, genes, values[genes], upper=upper)
 
 
-def _of_single_genes(expression: _Expression, limits: Limits) -> Iterator[Row]:
+def _of_single_genes(expression: Expression, limits: Limits) -> Iterator[Row]:
     """A row for every limit on single genes: of the genes it rules out a panel holds none."""
     largest = expression.means[:, 1:], expression.shares[:, 1:]
     measures: dict[str, Callable[[], Array]] = {
@@ -228,7 +228,7 @@ def _of_single_genes(expression: _Expression, limits: Limits) -> Iterator[Row]:
                 yield _upper(f"{side}_{name}={bound:g}", "", out, 0.0)
 
 
-def _totals(genes: Lookup, limits: Limits, types: _Types, detection: Detection) -> Iterator[Row]:
+def _totals(genes: Lookup, limits: Limits, types: Types, detection: Detection) -> Iterator[Row]:
     """Rows for the mean total of the panel's counts, over all cells, those of a type, and bits."""
     counts = read.counts(genes.adata, str(limits.counts_layer))
     means = counts.weighted_sums(types.cells) / types.sizes
@@ -328,19 +328,23 @@ def _per_type(markers: Mapping[str, Index], per_type: int) -> Iterator[Row]:
         yield Row(limit, f"{limit} ({name})", genes, np.ones(len(genes)), lower=float(per_type))
 
 
-def _markers_found(expression: _Expression, types: _Types, *, logarithms: bool) -> dict[str, Index]:
+def markers_found(expression: Expression, types: Types, *, logarithms: bool) -> dict[str, Index]:
     """Genes that are markers of each type, as :class:`~glfs_bio.Limits` says."""
-    means, shares, sizes = expression.means[:, 1:], expression.shares[:, 1:], types.sizes
-    highest = means.argmax(axis=1)
+    means, shares = expression.means[:, 1:], expression.shares[:, 1:]
+    folds = log_folds(expression, types, logarithms=logarithms)
     markers: dict[str, Index] = {}
     for kind, name in enumerate(types.names):
-        of_type, n_cells = means[:, kind], sizes[1 + kind]
-        total = expression.means[:, 0] * sizes[0] - of_type * n_cells
-        rest = total / max(sizes[0] - n_cells, 1)
-        fold = _log_mean(of_type, logarithms) - _log_mean(rest, logarithms)
-        marker = (highest == kind) & (shares[:, kind] >= _SHARE) & (fold >= np.log(_FOLD))
-        markers[name] = np.flatnonzero(marker)
+        marker = (means.argmax(axis=1) == kind) & (shares[:, kind] >= _SHARE)
+        markers[name] = np.flatnonzero(marker & (folds[:, kind] >= np.log(_FOLD)))
     return markers
+
+
+def log_folds(expression: Expression, types: Types, *, logarithms: bool) -> Array:
+    """Logarithm of each mean in a type over that in all other cells, shape (n_genes, n_types)."""
+    means, sizes = expression.means[:, 1:], types.sizes
+    total = expression.means[:, :1] * sizes[0] - means * sizes[1:]
+    rest = total / np.maximum(sizes[0] - sizes[1:], 1)
+    return _log_mean(means, logarithms) - _log_mean(rest, logarithms)
 
 
 def _log_mean(means: Array, logarithms: bool) -> Array:
@@ -349,14 +353,14 @@ def _log_mean(means: Array, logarithms: bool) -> Array:
     return np.asarray(means + np.log(-np.expm1(-means)) if logarithms else np.log(means))
 
 
-def _types(adata: AnnData, groupby: str | None) -> _Types:
+def _types(adata: AnnData, groupby: str | None) -> Types:
     """All cells, and those of each type in a column of ``.obs``."""
     every = np.ones((adata.n_obs, 1))
     if groupby is None:
-        return _Types([], every)
+        return Types([], every)
     codes, names = columns.labels(adata, groupby, "groupby")
     each = codes[:, None] == np.arange(len(names))
-    return _Types([str(name) for name in names], np.hstack([every, each]))
+    return Types([str(name) for name in names], np.hstack([every, each]))
 
 
 def _needs_expression(limits: Limits) -> bool:
@@ -366,9 +370,9 @@ def _needs_expression(limits: Limits) -> bool:
     return found or any(bound is not None for bound in of_genes)
 
 
-def _measured(data: RowMatrix, types: _Types) -> _Expression:
+def _measured(data: RowMatrix, types: Types) -> Expression:
     (sums, expressed), _ = data.sweep(_sums, types.cells)
-    return _Expression(np.asarray(sums) / types.sizes, np.asarray(expressed) / types.sizes)
+    return Expression(np.asarray(sums) / types.sizes, np.asarray(expressed) / types.sizes)
 
 
 def _sums(block: Matrix, rows: slice, cells: Array) -> tuple[tuple[Array, Array], Matrix]:

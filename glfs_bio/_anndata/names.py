@@ -447,6 +447,12 @@ def out_of_file(adata: AnnData, genes: Any, *, symbols: str | None = None) -> An
     return [one for name, called in of_rows.items() for one in called or [name]]
 
 
+def together(adata: AnnData, *given: Genes | None, symbols: str | None = None) -> list[Item] | None:
+    """Genes of several values of one argument, as one value; None: there are none."""
+    asked = [out_of_file(adata, genes, symbols=symbols) for genes in given if genes is not None]
+    return list(dict.fromkeys(item for genes in asked for item in _items(genes, ""))) or None
+
+
 def is_file(genes: Any) -> bool:
     """Whether genes are those of a file: its path, or what was read of it."""
     return isinstance(genes, Path | PanelFile) or (isinstance(genes, str) and is_panel_file(genes))
@@ -528,11 +534,13 @@ def _report(argument: str, absent: Sequence[Item], lookup: Lookup, missing: Miss
         )
         return
     unknown = any(isinstance(item, str) for item in absent)
+    of_selections = argument in {"include", "exclude", "preserve"}
+    ignore = f", or ignore them with {arg('missing', 'warn')}" if of_selections else ""
     raise (NotFound if unknown else InvalidValue)(
         argument,
         NO_VALUE,
         f"has names that are missing in {lookup.where}: {names}",
-        f"correct them, or ignore them with {arg('missing', 'warn')}{hints}",
+        f"correct them{ignore}{hints}",
     )
 
 

@@ -384,7 +384,8 @@ def _read_panel(path: str, **options: str | None) -> dict[str, Any]:
     panel = io.read_panel(path, **options)
     words = panel.table.select_dtypes(object).columns  # of a workbook also numbers
     table = panel.table.astype(dict.fromkeys(words, str))
-    names = {name: values.strings(getattr(panel, name)) for name in ("controls", "repeated")}
+    left = ("controls", "repeated", "backups")
+    names = {name: values.strings(getattr(panel, name)) for name in left}
     about = {"form": panel.form, **names, "codebook": panel.codebook, "about": panel.about}
     return objects.record_for_r({"table": table}) | {"about": about}
 

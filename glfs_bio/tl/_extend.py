@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import columns, constraints, names, read, results
+from .._anndata import columns, read, results
 from .._docs import documented
 from ..criterion.panel import MeasuredPanel
 from ..errors import InvalidValue
 from ..pp import request_to_keep
-from ..selection import Candidates, best_panel
-from ._panel import find
+from ..selection import best_panel
+from ._panel import beside, find
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -137,7 +137,7 @@ def extend_panel(
         method="glfs",
         objective="error",
     )
-    candidates = _candidates(adata, found)
+    candidates = beside(adata, found, found.genes)
     n_open = len(candidates.genes) - size
     if n_extra is not None and n_extra > n_open:
         raise InvalidValue(
@@ -156,25 +156,6 @@ def extend_panel(
         entry["absent"] = np.array(found.named.absent, dtype=object)
     results.store(adata, key_added, entry, var=frame)
     return None
-
-
-def _candidates(adata: AnnData, found: Found) -> Candidates:
-    """All genes but those excluded, of which those of the panel are in whatever holds of them."""
-    request, detection = found.basis.request, found.basis.detection
-    out = names.not_to_choose(adata, request.exclude, symbols=request.symbols)
-    if detection.orderable is not None:
-        out |= ~detection.orderable
-    genes = Candidates.of(adata.n_vars, found.genes)
-    genes = replace(genes, allowed=~out | genes.included, detection=detection)
-    rows = constraints.rows(
-        adata,
-        request.limits,
-        layer=found.layer,
-        allowed=genes.allowed,
-        detection=detection,
-        symbols=request.symbols,
-    )
-    return replace(genes, rows=None if rows is None else rows.sparing(found.genes))
 
 
 def _added(

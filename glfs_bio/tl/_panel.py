@@ -7,27 +7,37 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
 from .._anndata import constraints, names, read, results
 from .._anndata import platform as platforms
 from .._anndata import target as targets
 from .._anndata.structure import specified, structure_of
-from ..criterion.panel import MeasuredPanel, Substitutions
+from ..criterion.panel import MeasuredPanel
+from ..criterion.platform import Detection
 from ..data.threads import few_threads
+from ..errors import NO_VALUE, InvalidValue, listed
 from ..options import Preserve, Request, StructureSpec
-from ..selection import check_batches, warn_of_noise
+from ..selection import Candidates, check_batches, warn_of_noise
 from ..solvers.constraints import ALONE
+from ..vendors.forms import is_yes
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from contextlib import AbstractContextManager
 
     from anndata import AnnData
+    from numpy.typing import NDArray
 
-    from .._anndata.names import Genes, Named
+    from .._anndata.names import Named
     from .._anndata.structure import Structure
-    from .._typing import Index
+    from .._typing import Array, Index
     from ..criterion.criterion import Criterion
-    from ..criterion.platform import Detection
+    from ..solvers.constraints import Rows
+
+
+#: A gene adds nothing to a panel if less is lost without it than this share of the mean loss.
+_NOTHING = 0.01
 
 
 @dataclass(frozen=True)
@@ -76,6 +86,11 @@ class Found:
     def measured(self) -> MeasuredPanel:
         """The panel with E once its genes are measured."""
         return MeasuredPanel(self.basis.criterion, self.genes)
+
+    @cached_property
+    def losses(self) -> Array:
+        """What the panel loses without each gene."""
+        return self.basis.criterion.losses(self.genes)
 
 
 def find(
@@ -136,16 +151,40 @@ def basis_of(adata: AnnData, request: Request) -> Basis:
     return Basis(request, structure, criterion, detection)
 
 
-def substitutions(
-    adata: AnnData, found: Found, leaving: Index, exclude: Genes | None, *, symbols: str | None
-) -> Substitutions:
-    """Return what comes of replacing genes of a panel; the score is −∞ where that cannot be.
+@dataclass(frozen=True)
+class Replacements:
+    """What comes of replacing genes of a panel, one at a time, by every gene of the data."""
 
-    A gene of the panel, or one that is excluded, is no substitute.  Where the panel is a selection,
-    neither is a gene that could not be selected, nor one with which its limits would not hold.
+    #: Share that is lost without each gene, shape (len(leaving),)
+    loss: Array
+    #: Whether a gene adds nothing, so that nothing can take over from it
+    needless: NDArray[np.bool_]
+    #: Share that is lost with another gene instead, shape (len(leaving), n_genes)
+    lost: Array
+    #: Substitution score; −∞ where a gene cannot replace another, or takes nothing over
+    score: Array
+
+    def best(self, place: int, n: int) -> Index:
+        """Return at most `n` substitutes of a gene, the best first."""
+        order = np.argsort(-self.score[place], kind="stable")[:n]
+        return np.asarray(order[np.isfinite(self.score[place, order])])
+
+
+def replacements(
+    adata: AnnData, found: Found, leaving: Index, barred: NDArray[np.bool_]
+) -> Replacements:
+    """Return what comes of replacing genes of a panel by others, but for those that are `barred`.
+
+    A gene of the panel is no substitute.  Where the panel is a selection, neither is a gene that
+    could not be selected, nor one with which its limits would not hold.
     """
     lost, score = found.measured.substitutions(leaving)
-    out = names.not_to_choose(adata, exclude, symbols=symbols)
+    losses = found.losses
+    at = {int(gene): place for place, gene in enumerate(found.genes)}
+    places = np.array([at[int(gene)] for gene in leaving], dtype=np.intp)
+    needless = adds_nothing(losses)[places]
+    score[(score <= 0.0) | needless[:, None]] = -np.inf
+    out = barred.copy()
     key, basis = found.named.key, found.basis
     if key is not None:
         out |= adata.var[f"{key}_score"].isna().to_numpy()
@@ -168,4 +207,94 @@ def substitutions(
         for place, gene in enumerate(leaving):
             rest = used - rows.sums([gene])
             score[place, ~(rows.within(rest) & rows.enough(rest))] = -np.inf
-    return Substitutions(lost, score)
+    return Replacements(losses[places], needless, lost, score)
+
+
+def adds_nothing(losses: Array) -> NDArray[np.bool_]:
+    """Whether each gene of a panel adds nothing, by the losses of all."""
+    return np.asarray(losses <= _NOTHING * losses.mean())
+
+
+def beside(
+    adata: AnnData, found: Found, stay: Index, barred: NDArray[np.bool_] | None = None
+) -> Candidates:
+    """Return genes that may join some that stay, within all that the panel was asked for.
+
+    Those that stay are in whatever holds of them on their own.
+    """
+    request, detection = found.basis.request, found.basis.detection
+    out = names.not_to_choose(adata, request.exclude, symbols=request.symbols)
+    if detection.orderable is not None:
+        out |= ~detection.orderable
+    if barred is not None:
+        out |= barred
+    rows = constraints.rows(
+        adata,
+        request.limits,
+        layer=found.layer,
+        allowed=~out | np.isin(np.arange(adata.n_vars), stay),
+        detection=detection,
+        symbols=request.symbols,
+    )
+    return joining(stay, ~out, rows, detection)
+
+
+def joining(
+    stay: Index, may: NDArray[np.bool_], rows: Rows | None, detection: Detection | None = None
+) -> Candidates:
+    """Return genes that may join some that stay, which no limit on a single gene rules out."""
+    genes = Candidates.of(len(may), stay)
+    return replace(
+        genes,
+        allowed=may | genes.included,
+        rows=None if rows is None else rows.sparing(stay),
+        detection=Detection() if detection is None else detection,
+    )
+
+
+def in_place_of(
+    criterion: Criterion, stay: Index, gone: Sequence[int], come: Index
+) -> tuple[Index, Index, Array]:
+    """Return which of the genes that come is in the place of which that is gone, and its score.
+
+    In all the substitution scores beside those that stay are as large as can be.  A gene that is
+    gone may be none of the data (−1), which has no score.
+    """
+    score = np.full((len(gone), len(come)), np.nan)
+    with few_threads(criterion.rank):
+        for place, row in enumerate(gone):
+            if row >= 0:
+                measured = MeasuredPanel(criterion, np.append(stay[stay != row], row))
+                score[place] = measured.substitutions(np.array([row])).score[0, come]
+    of, by = linear_sum_assignment(np.clip(np.nan_to_num(score), 0.0, 1.0), maximize=True)
+    return of, by, score[of, by]
+
+
+def of_panel(adata: AnnData, found: Found, named: Named, argument: str) -> Index:
+    """Return rows of ``.var`` of some genes, which must be of the panel."""
+    strange = np.setdiff1d(named.genes, found.genes)
+    if len(strange):
+        raise InvalidValue(
+            argument,
+            NO_VALUE,
+            f"has genes that are not in the panel: {listed(adata.var_names[strange])}",
+            "choose genes of the panel",
+        )
+    return named.genes
+
+
+def absent(adata: AnnData, named: Named) -> list[str]:
+    """Return names of a panel that are not in the data; selections of ``tl`` keep theirs."""
+    kept = () if named.key is None else adata.uns.get(named.key, {}).get("absent", ())
+    return [*named.absent, *map(str, kept)]
+
+
+def must_haves(adata: AnnData, named: Named) -> NDArray[np.bool_]:
+    """Whether each row of ``.var`` had to be in a panel: of a selection, or as its file says."""
+    if named.key is not None:
+        return np.array(adata.var[f"{named.key}_included"], dtype=bool)
+    found = np.zeros(adata.n_vars, dtype=bool)
+    for name, said in named.in_file("must_have").items():
+        if is_yes(said):
+            found[list(named.rows[name])] = True
+    return found
