@@ -150,7 +150,7 @@ def _pairs(found: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 @command("tl.explain_panel")
 def explain(cells: Cells, call: Call, written: Written) -> None:
-    """Explain each gene of a panel: contribution, labels, substitute; prints TSV.
+    """Explain each gene of a panel: role, expression, loss, substitute; prints TSV.
 
     Example: glfs-bio explain pbmc.h5ad panel.txt --labels cell_type --table why.tsv
     """
@@ -174,10 +174,57 @@ def substitutes(cells: Cells, call: Call, written: Written) -> None:
     """
     adata = cells.load()
     entry = call(adata)
-    none, every = entry["irreplaceable"], entry["groups"]["gene"]
+    none, needless = len(entry["irreplaceable"]), len(entry["needless"])
+    every = len(entry["groups"])
     shown = words.in_symbols(entry["table"], adata, call["symbols"])
-    summary = f"{len(every) - len(none)} of {len(every)} genes have a substitute"
+    summary = f"{every - none - needless} of {every} genes have an acceptable substitute"
+    if needless:
+        summary += f", and {needless} add nothing"
     written.put(adata, shown.replace({"substitute": {"": "none"}}), summary)
+
+
+@command("tl.replace_genes", failed=("--failed", values.AS["panel"]))
+def replace(
+    cells: Cells,
+    call: Call,
+    written: Written,
+    genes: Annotated[
+        Path | None, "File for the panel with the new genes, one gene per line.", File("w")
+    ] = None,
+) -> None:
+    """Replace genes of a panel within its constraints; prints each with its replacement as TSV.
+
+    Example: glfs-bio replace panel.h5ad glfs --failed CD3D,LYZ,NKG7 -o again.h5ad
+    """
+    from .._anndata import read, results
+
+    adata = cells.load()
+    entry = call(adata)
+    table = entry["table"]
+    if genes is not None:
+        called = read.symbols(adata, call["symbols"]).dropna().to_dict()
+        order = [*results.ranked(adata, call["key_added"]).index, *entry.get("absent", ())]
+        files.put_names(
+            [called.get(name, name) for name in order], genes, overwrite=written.overwrite
+        )
+    before, after = table["preserved_before"].iloc[0], table["preserved_after"].iloc[-1]
+    summary = (
+        f"{len(table)} genes replaced; preserved {words.percent(before)} before, "
+        f"{words.percent(after)} after"
+    )
+    written.put(adata, words.in_symbols(table, adata, call["symbols"]), summary)
+
+
+@command("tl.explain_gene", genes=("--gene", values.AS["panel"]))
+def gene(cells: Cells, call: Call, written: Written) -> None:
+    """Explain why genes are in a panel, or are not; prints one row per gene as TSV.
+
+    Example: glfs-bio gene panel.h5ad glfs --gene IL7R,CCR7 --labels cell_type
+    """
+    adata = cells.load()
+    table = call(adata)["table"]
+    shown = words.in_symbols(table, adata, call["symbols"])
+    written.put(adata, shown.drop(columns="summary"), *table["summary"])
 
 
 @command("tl.markers")

@@ -28,7 +28,9 @@ _COMMANDS = {
     "structure": "explain -o",
     "evaluate_panel": "evaluate",
     "extend_panel": "extend",
+    "explain_gene": "gene",
     "explain_panel": "explain",
+    "replace_genes": "replace",
     "order_panel": "order",
     "compare_panels": "compare",
     "estimate_efficiency": "efficiency",
@@ -189,5 +191,5 @@ def in_symbols(frame: pd.DataFrame, adata: AnnData, symbols: str | None) -> pd.D
     if symbols is None:
         return frame
     names = read.symbols(adata, symbols).fillna(adata.var_names.to_series())
-    columns = [name for name in ("gene", "substitute") if name in frame]
+    columns = [name for name in ("gene", "substitute", "replaced_by", "replaces") if name in frame]
     return frame.assign(**{name: frame[name].map(names) for name in columns})

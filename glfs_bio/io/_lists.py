@@ -38,7 +38,10 @@ if TYPE_CHECKING:
     GeneSet = tuple[str, str, str, Iterable[str]]
 
 #: Columns of an explanation that a gene list does not have of its own.
-_EXPLAINED = ("axis", "supports", "substitute", "substitution_score", "loss_with_substitute")
+_EXPLAINED = (
+    *("role", "expressed", "expressed_in", "axis", "supports", "substitute"),
+    *("substitution_score", "acceptable", "loss_with_substitute"),
+)
 
 
 @documented

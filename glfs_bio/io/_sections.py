@@ -64,6 +64,8 @@ _OF_ORDER = {
     "efficiency": "efficiency",
     "mean_count": "mean count",
 }
+#: And those of a sheet.
+_OF_SHEET = {"group": "group", "source": "source", "backup_of": "backup of"}
 #: What is forecast for the platform.
 _OF_PLATFORM = {
     "preserved_on_platform": "mean or worst of the draws of efficiencies and failures",
@@ -295,6 +297,7 @@ def explanation(subject: Subject) -> dict[str, Any] | None:
     return {
         "rows": rows.to_dict("records"),
         "some_support": "supports" in table,
+        "some_labels": "expressed_in" in table,
     }
 
 
@@ -312,8 +315,7 @@ def substitutes(subject: Subject) -> dict[str, Any] | None:
                 "name": subject.called[gene],
                 "best": subject.called[best["substitute"]],
                 "further": [
-                    f"{subject.called[one['substitute']]} ({one['substitution_score']:.2f})"
-                    for one in further
+                    f"{subject.called[one['substitute']]} ({_scored(one)})" for one in further
                 ],
             }
         )
@@ -321,6 +323,7 @@ def substitutes(subject: Subject) -> dict[str, Any] | None:
         "min_score": result.entry["params"]["min_score"],
         "rows": rows,
         "alone": list(subject.called.loc[list(result.entry["irreplaceable"])]),
+        "needless": list(subject.called.loc[list(result.entry["needless"])]),
     }
 
 
@@ -403,6 +406,7 @@ def order(subject: Subject) -> dict[str, Any] | None:
         "entry": entry,
         "genes": entry["table"].to_dict("records"),
         "columns": {name: text for name, text in _OF_ORDER.items() if name in entry["table"]},
+        "texts": {name: text for name, text in _OF_SHEET.items() if name in entry["table"]},
         "checks": entry["checks"].to_dict("records"),
         "replaced": entry["replaced"].to_dict("records"),
         "expected": [
@@ -520,9 +524,14 @@ def of_genes(subject: Subject) -> dict[str, pd.Series]:
 
 def _offered(subject: Subject, table: pd.DataFrame) -> pd.Series:
     """The best substitute of each gene, with its score; none where there is none."""
-    scores = table["substitution_score"].map(" ({:.2f})".format)
+    scores = [f" ({_scored(row)})" for row in table.to_dict("records")]
     texts = table["substitute"].map(subject.called) + scores
     return texts.where(table["substitute"].fillna("") != "", "none")
+
+
+def _scored(row: Mapping[Any, Any]) -> str:
+    """The score of a substitute, and whether it is too low."""
+    return f"{row['substitution_score']:.2f}{'' if row['acceptable'] else ', weak'}"
 
 
 def _per_label(entry: dict[str, Any]) -> list[dict[str, Any]]:

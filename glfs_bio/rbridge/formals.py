@@ -26,7 +26,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "evaluate_panel": tl.evaluate_panel,
     "extend_panel": tl.extend_panel,
     "substitutes": tl.substitutes,
+    "replace_genes": tl.replace_genes,
     "explain_panel": tl.explain_panel,
+    "explain_gene": tl.explain_gene,
     "compare_panels": tl.compare_panels,
     "curve": tl.curve,
     "markers": tl.markers,
@@ -40,7 +42,10 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 RECORDS: dict[str, Callable[..., Any]] = {"limits": Limits, "platform": Platform}
 #: Functions whose `preserve` R has in several arguments, and parameters of a structure as others.
 EVALUATING = frozenset(
-    {"evaluate_panel", "extend_panel", "substitutes", "explain_panel", "compare_panels", "curve"}
+    {
+        *("evaluate_panel", "extend_panel", "substitutes", "replace_genes", "explain_panel"),
+        *("explain_gene", "compare_panels", "curve"),
+    }
 )
 #: Classes that have a method of every function.
 CLASSES = ("ANY", "SummarizedExperiment", "SingleCellExperiment", "ExpressionSet", "Seurat")

@@ -258,7 +258,7 @@ def order_panel(
         means = counts.weighted_sums(np.full((adata.n_obs, 1), 1.0 / adata.n_obs))[:, 0]
         table["mean_count"] = np.where(place >= 0, means[place], np.nan)
     ordered = table.iloc[:n_ordered]
-    alike, abundant = _alike(ordered, every, found), _abundant(ordered)
+    alike, abundant = _alike(ordered, every.iloc[:n_ordered], found), _abundant(ordered)
     table["note"] = _notes(table, every, alike, abundant)
     if form.explains:
         table = completed(adata, named, table, every, why)

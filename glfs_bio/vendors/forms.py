@@ -418,14 +418,14 @@ def _form(path: Path, rows: headers.Sheet, *, is_codebook: bool) -> str:
     heads = set(rows.plain)
     if is_codebook:
         return "MERSCOPE codebook" if "barcodetype" in heads else "codebook"
+    if "group" in heads and heads & {"priority", "musthave", "isbackup"}:
+        return "panel sheet"
     if heads & {*headers.PROBE_HEADS} and heads & {*_FURTHER["force"]}:
         return "10x custom gene list"
     if heads & {"numprobeset", "annotation"} and heads & set(headers.ID_HEADS):
         return "10x predesigned panel"
     if "displayname" in heads and sheets.ending(path) in sheets.WORKBOOKS:
         return "CosMx gene list"
-    if "group" in heads and heads & {"priority", "musthave", "isbackup"}:
-        return "panel sheet"
     return "list" if sheets.ending(path) == ".txt" and len(rows.heads) < 2 else "table"
 
 

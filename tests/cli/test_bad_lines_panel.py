@@ -121,6 +121,12 @@ DATA = [
     ),
     *((f"{CURVE} {words}", told) for words, told in (PRESERVE[0], PRESERVE[3], PRESERVE[-1])),
     *((f"{SELECT} --n-genes 5 {words}", told) for words, told in PLATFORM),
+    ("replace cells.h5ad glfs --failed CD8a", "CD8A"),
+    ("replace cells.h5ad CD3D,LYZ --failed CD8A", "CD8A"),
+    ("replace cells.h5ad CD3D,LYZ --failed LYZ --across worst", "--across worst"),
+    ("replace cells.h5ad CD3D,LYZ --failed LYZ --genes no/g.txt", "no"),
+    ("gene cells.h5ad glfs --gene CD8a", "CD8A"),
+    ("gene cells.h5ad glfs --gene CD8A --n-labels 0", "--n-labels 0"),
     ("substitutes cells.h5ad glfs --replace CD8a", "CD8A"),
     ("substitutes cells.h5ad CD3D,LYZ --replace CD8A", "CD8A"),
     ("substitutes cells.h5ad glfs -n 0", "--n 0"),
@@ -200,7 +206,11 @@ def test_data_or_values(folder, only_own_options, line, named):
 
 
 @pytest.mark.parametrize(
-    "name", ["evaluate", "extend", "substitutes", "explain", "markers", "compare", "curve"]
+    "name",
+    [
+        *("evaluate", "extend", "substitutes", "replace", "explain", "gene", "markers"),
+        *("compare", "curve"),
+    ],
 )
 def test_every_option_has_a_row(name):
     words = {word for line, _ in DATA for word in line.replace("=", " ").split()}

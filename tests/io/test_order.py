@@ -59,6 +59,21 @@ def test_what_is_written_is_read_back(selected, tmp_path, platform):
     assert {one.suffix for one in tmp_path.iterdir()} == {f".{ending}" for ending in endings}
 
 
+@pytest.mark.parametrize("ending", ["csv", "tsv", "xlsx"])
+def test_backups_are_written_and_not_read_into_the_panel(selected, tmp_path, ending):
+    order_panel(selected, "glfs", backups=2, labels="bulk_labels")
+    table = selected.uns["glfs_order"]["table"]
+    write_order(selected, tmp_path / f"a.{ending}")
+    panel = read_panel(tmp_path / f"a.{ending}")
+    assert panel.form == "panel sheet"
+    assert panel == list(table["gene"][~table["is_backup"]])
+    assert panel.backups == list(table["gene"][table["is_backup"]])
+    assert list(panel.table["group"]) == list(table["group"][~table["is_backup"]])
+    assert set(panel.table["must_have"]) == {"FALSE"}
+    write_order(selected, tmp_path / "b.csv", "xenium_v1")
+    assert read_panel(tmp_path / "b.csv") == panel
+
+
 def test_form_of_10x(selected, tmp_path):
     first, second = best_first(selected)[:2]
     order_panel(selected, "glfs", "xenium_v1", probe_sets={first: 3}, force=second)

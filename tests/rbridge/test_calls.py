@@ -85,6 +85,18 @@ CALLS = {
         lambda adata: tl.substitutes(adata, PANEL, ["LYZ"], 3, min_score=0.5),
         "glfs_substitutes",
     ),
+    "replace": (
+        "glfs_replace_genes(x, c('LYZ', 'nothing'), c(panel, 'nothing'), exclude = 'ribosomal')",
+        lambda adata: tl.replace_genes(
+            adata, ["LYZ", "nothing"], [*PANEL, "nothing"], exclude="ribosomal"
+        ),
+        "glfs_replaced",
+    ),
+    "explain a gene": (
+        "glfs_explain_gene(x, 'CD3E', panel, 'bulk_labels')",
+        lambda adata: tl.explain_gene(adata, ["CD3E"], PANEL, GROUPS),
+        "glfs_gene",
+    ),
     "explain": (
         "glfs_explain_panel(x, panel, 'bulk_labels', n_labels = 2)",
         lambda adata: tl.explain_panel(adata, PANEL, GROUPS, n_labels=2),

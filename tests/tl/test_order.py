@@ -316,3 +316,74 @@ def test_genes_that_are_forced_or_counted_are_on_the_order(selected):
     for argument, value in (("force", ["nope"]), ("probe_sets", {"nope": 1})):
         with refused(NotFound, argument):
             order_panel(selected, "glfs", "xenium_v1", **{argument: value})
+
+
+def checked(entry):
+    return entry["checks"].set_index("check")["checked"].to_dict()
+
+
+def test_what_was_not_checked_says_so(selected, caplog):
+    entry = ordered(selected, "glfs", "xenium_v1")
+    assert not checked(entry)["refused"]
+    assert checked(entry)["doubtful"]
+    assert sum("No list of genes" in one.getMessage() for one in caplog.records) == 1
+    assert "Xenium v1" in caplog.text
+    caplog.clear()
+    gone = best_first(selected)[:1]
+    entry = ordered(selected, "glfs", "xenium_v1", genes=listed(selected, gone), refused="drop")
+    assert checked(entry)["refused"]
+    row = entry["checks"].set_index("check").loc["refused"]
+    assert (row["n"], row["genes"]) == (1, gone[0])
+    platform = glfs_bio.Platform("merscope", genes=[*selected.var_names])
+    assert checked(ordered(selected, "glfs", platform))["refused"]
+    assert "No list of genes" not in caplog.text
+
+
+def test_what_limits_refuse_is_no_want_of_probes(pbmc):
+    limits = Limits(families={"T": ["CD3D", "CD3E"]}, per_family=1)
+    entry = ordered(pbmc, ["CD3D", "CD3E"], "merscope", limits=limits, refused="drop")
+    rows = entry["checks"].set_index("check")
+    assert rows.loc["doubtful", "genes"] == "CD3E"
+    assert rows.loc["refused", "n"] == 0
+
+
+def test_backups_can_be_ordered(selected):
+    gone = glfs_bio.tl.substitutes(selected, "glfs", n=1, inplace=False)["substitute"][0]
+    vendor = listed(selected, [gone])
+    before = ordered(selected, "glfs", genes=vendor)["table"]
+    table = ordered(selected, "glfs", genes=vendor, backups=2, labels="bulk_labels")["table"]
+    panel, spare = table[~table["is_backup"]], table[table["is_backup"]]
+    assert list(panel["name"]) == list(before["name"]) == best_first(selected)
+    assert (spare["source"] == "backup").all()
+    assert not set(spare["name"]) & set(panel["name"])
+    assert spare["name"].is_unique
+    assert gone not in set(spare["name"])
+    assert selected.var.loc[spare["name"], "glfs_order_orderable"].all()
+    backed = [gene for text in spare["backup_of"] for gene in text.split(", ")]
+    assert set(backed) == set(panel["name"])
+    assert max(backed.count(gene) for gene in backed) <= 2
+    assert list(table["rank"]) == list(range(1, len(table) + 1))
+    assert table["group"].isin(selected.obs["bulk_labels"].unique()).all()
+    with refused(InvalidValue, "backups"):
+        order_panel(selected, "glfs", "xenium_v1", backups=1)
+
+
+def test_where_genes_of_a_sheet_are_from(pbmc, tmp_path):
+    glfs_bio.pp.select_genes(pbmc, 6, include=["CD8A"])
+    gone = best_first(pbmc)[-1]
+    table = ordered(pbmc, "glfs", genes=listed(pbmc, [gone]), refused="replace")["table"]
+    table = table.set_index("name")
+    assert table.loc["CD8A", "source"] == "included"
+    assert list(table.index[table["must_have"]]) == ["CD8A"]
+    assert set(table["source"]) == {"included", "selected", "replacement"}
+    glfs_bio.tl.extend_panel(pbmc, ["CD3D", "LYZ"], 2)
+    sources = ordered(pbmc, "glfs_extended")["table"].set_index("name")["source"]
+    assert sources[["CD3D", "LYZ"]].eq("included").all()
+    assert sources.drop(["CD3D", "LYZ"]).eq("added").all()
+    path = tmp_path / "panel.csv"
+    path.write_text("gene,group,must_have,is_backup\nCD3D,T,TRUE,\nLYZ,M,,\nCD3E,T,,TRUE\n")
+    table = ordered(pbmc, path)["table"]
+    assert list(table["name"]) == ["CD3D", "LYZ"]
+    assert list(table["group"]) == ["T", "M"]
+    assert list(table["must_have"]) == [True, False]
+    assert set(table["source"]) == {"included", "listed"}

@@ -85,11 +85,27 @@ setGeneric("glfs_extend_panel", signature = "x", function(
 #' @export
 #' @exportMethod glfs_substitutes
 setGeneric("glfs_substitutes", signature = "x", function(
-        x, panel = "glfs", genes = NULL, n = 5, ..., exclude = NULL,
+        x, panel = "glfs", genes = NULL, n = 3, ..., exclude = NULL,
         min_score = 0.5, symbols = NULL, preserve = NULL,
         key_added = "glfs_substitutes", cell_weights = NULL, use_rep = NULL,
         dimred = NULL, assay.type = NULL, assay = NULL, layer = NULL) {
     standardGeneric("glfs_substitutes")
+})
+
+#' @rdname glfs_replace_genes
+#' @aliases glfs_replace_genes,ANY-method
+#'   glfs_replace_genes,SummarizedExperiment-method
+#'   glfs_replace_genes,SingleCellExperiment-method
+#'   glfs_replace_genes,ExpressionSet-method glfs_replace_genes,Seurat-method
+#' @export
+#' @exportMethod glfs_replace_genes
+setGeneric("glfs_replace_genes", signature = "x", function(
+        x, failed, panel = "glfs", ..., exclude = NULL, limits = NULL,
+        platform = NULL, symbols = NULL, preserve = NULL, across = NULL,
+        key_added = "glfs_replaced", random_state = 0, cell_weights = NULL,
+        use_rep = NULL, dimred = NULL, assay.type = NULL, assay = NULL,
+        layer = NULL) {
+    standardGeneric("glfs_replace_genes")
 })
 
 #' @rdname glfs_explain_panel
@@ -105,6 +121,21 @@ setGeneric("glfs_explain_panel", signature = "x", function(
         cell_weights = NULL, use_rep = NULL, dimred = NULL, assay.type = NULL,
         assay = NULL, layer = NULL) {
     standardGeneric("glfs_explain_panel")
+})
+
+#' @rdname glfs_explain_gene
+#' @aliases glfs_explain_gene,ANY-method
+#'   glfs_explain_gene,SummarizedExperiment-method
+#'   glfs_explain_gene,SingleCellExperiment-method
+#'   glfs_explain_gene,ExpressionSet-method glfs_explain_gene,Seurat-method
+#' @export
+#' @exportMethod glfs_explain_gene
+setGeneric("glfs_explain_gene", signature = "x", function(
+        x, genes, panel = "glfs", labels = NULL, ..., n_labels = 3,
+        symbols = NULL, preserve = NULL, key_added = "glfs_gene",
+        cell_weights = NULL, use_rep = NULL, dimred = NULL, assay.type = NULL,
+        assay = NULL, layer = NULL) {
+    standardGeneric("glfs_explain_gene")
 })
 
 #' @rdname glfs_compare_panels
@@ -173,10 +204,10 @@ setGeneric("glfs_resolve_genes", signature = "x", function(
 setGeneric("glfs_order_panel", signature = "x", function(
         x, panel = "glfs", platform = "sheet", ..., genes = NULL,
         catalogue = NULL, refused = "raise", exclude = NULL, limits = NULL,
-        labels = NULL, counts_layer = NULL, min_probes = 1, probe_sets = NULL,
-        force = NULL, symbols = NULL, ids = NULL, species = NULL,
-        nomenclature = NULL, key_added = "glfs_order", assay.type = NULL,
-        assay = NULL, layer = NULL) {
+        labels = NULL, backups = 0, counts_layer = NULL, min_probes = 1,
+        probe_sets = NULL, force = NULL, symbols = NULL, ids = NULL,
+        species = NULL, nomenclature = NULL, key_added = "glfs_order",
+        assay.type = NULL, assay = NULL, layer = NULL) {
     standardGeneric("glfs_order_panel")
 })
 
@@ -246,8 +277,9 @@ glfs_platform <- function(
 
 generic_functions <- c(
     "select_genes", "structure", "stability", "evaluate_panel", "extend_panel",
-    "substitutes", "explain_panel", "compare_panels", "curve", "markers",
-    "resolve_genes", "order_panel", "classify", "predict", "laprls"
+    "substitutes", "replace_genes", "explain_panel", "explain_gene",
+    "compare_panels", "curve", "markers", "resolve_genes", "order_panel",
+    "classify", "predict", "laprls"
 )
 
 object_classes <- c(

@@ -96,6 +96,8 @@ NULL
 #'   lists the types that each gene supports. For `glfs_write_reference()`
 #'   needed: the reference holds the types, and cells without a type are not in
 #'   it.
+#' @param backups Backups to list for each gene, for `"sheet"`: its best
+#'   substitutes that can be ordered.
 #' @param counts_layer Matrix of raw counts: an assay, an element of
 #'   `assayData`, or a layer of a Seurat assay. For `glfs_order_panel()`
 #'   optional: the order has the `mean_count` of each gene, and notes genes with
@@ -130,7 +132,11 @@ NULL
 #'   CharacterList of those that hold; where known `efficiency` and
 #'   `mean_count`; `note`, a CharacterList of what is to be looked at; and for
 #'   `"sheet"` what [glfs_explain_panel()] tells of a gene, whose substitutes
-#'   can be ordered, with `support_shares`, a NumericList, beside `supports`.
+#'   can be ordered, with `support_shares`, a NumericList, beside `supports`;
+#'   `group`, of the file that `panel` is, else the type with the highest mean;
+#'   `must_have`; `is_backup`, with `backup_of`, a CharacterList; and `source`:
+#'   `"included"`, `"selected"`, `"added"`, `"replacement"`, `"backup"` or
+#'   `"listed"`. Backups stand below the panel.
 #' - `checks`, a DataFrame, one row per check: `check`; `about`, which genes are
 #'   named; `checked`, whether it could be; `n` of them; `genes`, a
 #'   CharacterList.
@@ -250,7 +256,8 @@ glfs_write_reference <- function(x, path, labels, counts_layer = "counts",
 #'   genes as row names: `gene`; `id`, `""` where the file has none; and what
 #'   the file has of `n_probe_sets`; `codewords`, a CharacterList; `annotation`;
 #'   `force`; `group`; `must_have`; `backup`; `transcript`. Its `metadata()` are `form`, what the
-#'   file is; `controls`, the names that are left out; `repeated`, the genes
+#'   file is; `controls`, the names that are left out; `backups`, those of
+#'   other genes, which are left out; `repeated`, the genes
 #'   that the file has more than once; `codebook`, a DataFrame of 0 and 1, genes
 #'   x bits, for [glfs_platform()], or NULL; and `about`, name, species and
 #'   tissue of the panel, where the file says them.
