@@ -412,18 +412,23 @@ def test_gene_by_gene(story, workbench):
     for row, gene in zip(rows, ranked.index, strict=True):
         assert text(row[3]) == table.loc[gene, "supports"]
         best = table.loc[gene]
-        offered = f"<i>{best['substitute']}</i> ({best['substitution_score']:.2f})"
+        weak = "" if best["acceptable"] else ", weak"
+        offered = f"<i>{best['substitute']}</i> ({best['substitution_score']:.2f}{weak})"
         assert text(row[4]) == (offered if best["substitute"] else "none")
     why = every(section(story, "explanation"), "tr")[1:]
-    assert [float(row[2].get("data-value")) for row in why] == list(table["loss"])
-    assert [text(row[5]) for row in why] == list(table["supports"])
+    assert [text(row[1]) for row in why] == list(table["role"])
+    assert [text(row[2]) for row in why] == list(table["expressed_in"])
+    assert [float(row[4].get("data-value")) for row in why] == list(table["loss"])
+    assert [text(row[7]) for row in why] == list(table["supports"])
 
 
 def test_substitutes_and_limits(story, workbench):
     table = workbench.uns["glfs_substitutes"]["table"]
     rows = every(section(story, "substitutes"), "tr")[1:]
     best = table[table["place"] == 1]
-    assert [text(row[2]) for row in rows] == [f"<i>{name}</i>" for name in best["substitute"]]
+    assert [text(row[2]) for row in rows] == [
+        f"<i>{one.substitute}</i>{'' if one.acceptable else ', weak'}" for one in best.itertuples()
+    ]
     assert [float(row[3].get("data-value")) for row in rows] == list(best["substitution_score"])
     second = table[table["place"] == 2].set_index("gene")
     for row, gene in zip(rows, best["gene"], strict=True):
@@ -431,7 +436,8 @@ def test_substitutes_and_limits(story, workbench):
         told = (
             ""
             if further is None
-            else f"<i>{further.substitute}</i> ({further.substitution_score:.2f})"
+            else f"<i>{further.substitute}</i> ({further.substitution_score:.2f}"
+            f"{'' if further.acceptable else ', weak'})"
         )
         assert text(row[5]) == told
     alone = workbench.uns["glfs_substitutes"]["irreplaceable"]
@@ -506,10 +512,10 @@ def test_results_of_another_panel_are_never_shown(workbench, tmp_path):
     best = cells.uns["glfs_substitutes"]["table"].query("place <= 1")
     rows = every(section(tree, "genes"), "tr")[1:]
     told = [
-        f"{one.substitute} ({one.substitution_score:.2f})"
-        for one in best.query("place > 0").itertuples()
+        f"{one.substitute} ({one.substitution_score:.2f}{'' if one.acceptable else ', weak'})"
+        for one in best.itertuples()
     ]
-    assert {text(row[3]) for row in rows} == {*told, "none"}
+    assert {text(row[3]) for row in rows} == {*told}
 
 
 def test_judged_without_labels_or_embedding(workbench, tmp_path):
