@@ -203,7 +203,10 @@ def replace(
     table = entry["table"]
     if genes is not None:
         called = read.symbols(adata, call["symbols"]).dropna().to_dict()
-        order = [*results.ranked(adata, call["key_added"]).index, *entry.get("absent", ())]
+        order = [
+            *results.ranked(adata, results.last(adata, "selection")).index,
+            *entry.get("absent", ()),
+        ]
         files.put_names(
             [called.get(name, name) for name in order], genes, overwrite=written.overwrite
         )
@@ -316,8 +319,8 @@ def enrich(source: Source, call: Call, written: Written) -> None:
     """
     if call["gene_sets"].lower().endswith(".gmt"):
         glfs_bio.io.read_gmt(call["gene_sets"])  # errors in it are reported before cells are read
-    adata, key = files.load(source), call["key_added"]
-    entry = call(adata, key_added=f"{call['key']}_enrichment" if key is None else key)
+    adata = files.load(source)
+    entry = call(adata)
     terms = entry["table"].rename_axis("term").reset_index()
     summary = (
         f"{(terms['pvals_adj'] <= 0.05).sum()} of {len(terms)} gene sets with an adjusted "

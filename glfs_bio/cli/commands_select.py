@@ -158,10 +158,11 @@ def stability(source: Source, call: Call, written: Written) -> None:
 
     Example: glfs-bio stability panel.h5ad -o stable.h5ad --table frequencies.csv
     """
-    adata, key, to = files.load(source), call["key"], call["key_added"]
-    to = f"{key}_stability" if to in {None, key} else to
-    entry = call(adata, key_added=to)
-    frame = _frequencies(adata, key, to)
+    from .._anndata import results
+
+    adata = files.load(source)
+    entry = call(adata)
+    frame = _frequencies(adata, call["key"], results.last(adata, "stability"))
     summary = (
         f"{call['n_resamples']} selections on {entry['n_cells']} of {adata.n_obs} cells, "
         f"mean Jaccard index {entry['mean_jaccard']:.2f}, "

@@ -46,7 +46,7 @@ def explain_panel(
     exclude: Genes | None = None,
     symbols: str | None = None,
     preserve: Preserve | Given | None = None,
-    key_added: str = "glfs_explanation",
+    key_added: str | None = None,
     inplace: bool = True,
 ) -> pd.DataFrame | None:
     """Explain each gene of a panel: where it is expressed, its role, and what is lost without it.
@@ -65,7 +65,7 @@ def explain_panel(
         Genes that cannot be a substitute, as in :func:`substitutes`.
     <symbols>
     <preserve>
-    <key_added> "glfs_explanation"
+    <key_added of a panel> explanation
     <inplace>
 
     Returns
@@ -118,7 +118,7 @@ def explain_panel(
     'marker of CD56+ NK'
     """
     checks.whole_number("n_labels", n_labels, at_least=1)
-    checks.keys(key_added=key_added)
+    key_added = results.key_for(adata, "explanation", key_added, results.key_of(adata, panel))
     checks.flags(inplace=inplace)
     known = None if labels is None else columns.labels(adata, labels, "labels")
     found = find(adata, panel, symbols=symbols, preserve=preserve)
@@ -128,6 +128,7 @@ def explain_panel(
     if not inplace:
         return why.table
     entry = results.envelope(
+        "explanation",
         {"labels": labels, **found.basis.record()},
         stale.made_of(adata, found.layer, [found.named]),
         table=why.table,

@@ -42,7 +42,7 @@ def explain_gene(
     n_labels: int = 3,
     symbols: str | None = None,
     preserve: Preserve | Given | None = None,
-    key_added: str = "glfs_gene",
+    key_added: str | None = None,
     inplace: bool = True,
 ) -> pd.DataFrame | None:
     """Explain why a gene is in a panel, or is not: its rank, what predicts it, and its price.
@@ -59,7 +59,7 @@ def explain_gene(
         Maximum number of labels to name per gene.
     <symbols>
     <preserve>
-    <key_added> "glfs_gene"
+    <key_added of a panel> gene
     <inplace>
 
     Returns
@@ -104,7 +104,7 @@ def explain_gene(
     (False, 'CST3')
     """
     checks.whole_number("n_labels", n_labels, at_least=1)
-    checks.keys(key_added=key_added)
+    key_added = results.key_for(adata, "gene", key_added, results.key_of(adata, panel))
     checks.flags(inplace=inplace)
     known = None if labels is None else columns.labels(adata, labels, "labels")
     asked = names_of.panel(adata, genes, symbols=symbols, argument="genes").genes
@@ -126,6 +126,7 @@ def explain_gene(
     if not inplace:
         return table
     entry = results.envelope(
+        "gene",
         {"labels": labels, **found.basis.record()},
         stale.made_of(adata, found.layer, [found.named]),
         table=table,

@@ -45,7 +45,7 @@ def replace_genes(
     symbols: str | None = None,
     preserve: Preserve | Given | None = None,
     across: Literal["mean", "worst"] | None = None,
-    key_added: str = "glfs_replaced",
+    key_added: str | None = None,
     inplace: bool = True,
     random_state: int | None = 0,
 ) -> pd.DataFrame | None:
@@ -76,8 +76,9 @@ def replace_genes(
     across : {"mean", "worst"}, default None
         Batches that count, where there are some: all, or the one with the lowest preserved share.
         None: as in the selection.
-    key_added : str, default "glfs_replaced"
-        Prefix of the columns in ``.var``, and key of ``.uns``.
+    key_added : str, default None
+        Prefix of the columns in ``.var``, and key of ``.uns``.  None: that of the panel and
+        ``_replaced``, such as ``"glfs_replaced"``, which is also that of a list.
     <inplace>
     random_state : int, default 0
         Seed of the draws of the platform.
@@ -116,13 +117,11 @@ def replace_genes(
     >>> table["gene"].tolist(), int(adata.var["glfs_replaced_selected"].sum())
     (['NKG7', 'CD79A'], 10)
     """
-    checks.keys(key_added=key_added)
+    of = results.key_of(adata, panel)
+    key_added = results.key_for(adata, "selection", key_added, of, suffix="replaced")
     checks.flags(inplace=inplace)
     checks.seed(random_state)
     read.unique_names(adata)
-    key = names_of.named(adata, panel, symbols=symbols).key
-    if across is None and key is not None and key in adata.uns:
-        across = results.request_of(adata, key).across
     found = find(
         *(adata, panel),
         symbols=symbols,

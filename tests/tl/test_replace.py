@@ -128,7 +128,7 @@ def test_a_replaced_panel_is_kept_in_files(cells, tmp_path):
     again = ad.read_h5ad(tmp_path / "a.h5ad")
     assert chosen(again, "glfs_replaced") == chosen(cells, "glfs_replaced")
     tl.order_panel(again, "glfs_replaced")
-    sources = again.uns["glfs_order"]["table"].set_index("name")["source"]
+    sources = again.uns["glfs_replaced_order"]["table"].set_index("name")["source"]
     new = cells.uns["glfs_replaced"]["table"]["replaced_by"]
     assert (sources[new] == "replacement").all()
     assert (sources.drop(new) == "selected").all()
