@@ -203,13 +203,9 @@ def replace(
     table = entry["table"]
     if genes is not None:
         called = read.symbols(adata, call["symbols"]).dropna().to_dict()
-        order = [
-            *results.ranked(adata, results.last(adata, "selection")).index,
-            *entry.get("absent", ()),
-        ]
-        files.put_names(
-            [called.get(name, name) for name in order], genes, overwrite=written.overwrite
-        )
+        ranked = results.ranked(adata, results.last(adata, "selection")).index
+        every = [called.get(name, name) for name in (*ranked, *entry.get("absent", ()))]
+        files.put_names(every, genes, overwrite=written.overwrite)
     before, after = table["preserved_before"].iloc[0], table["preserved_after"].iloc[-1]
     summary = (
         f"{len(table)} genes replaced; preserved {words.percent(before)} before, "

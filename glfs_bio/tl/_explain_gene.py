@@ -303,8 +303,8 @@ def _summary(row: dict[str, Any], standing: _Standing) -> str:
     if row["replaces"]:
         price = row["price"]
         said[-1] += (
-            f", and in the place of {row['replaces']} "
-            f"{'lose' if price > 0 else 'gain'} {_percent(abs(price))}"
+            f", and {'lose' if price > 0 else 'gain'} {_percent(abs(price))} in the place of "
+            f"{row['replaces']}"
         )
     first, *rest = said
     return f"{first}: {'; '.join(rest)}." if rest else f"{first}."

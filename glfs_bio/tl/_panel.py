@@ -36,12 +36,10 @@ if TYPE_CHECKING:
     from ..criterion.criterion import Criterion
     from ..solvers.constraints import Rows
 
+log = logging.getLogger(__name__)
 
 #: A gene adds nothing to a panel if less is lost without it than this share of the mean loss.
 _NOTHING = 0.01
-
-
-log = logging.getLogger(__name__)
 
 #: Arguments of a selection that a call may replace without a word.
 _UNSAID = {"across", "symbols", "missing", "random_state"}

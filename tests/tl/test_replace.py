@@ -39,8 +39,10 @@ def test_failed_genes_leave_and_do_not_come_back(cells):
     assert asked["exclude"] == ["ribosomal", *failed]
     assert asked["n_genes"] == 12
     tl.extend_panel(cells, "glfs_replaced", 20)
-    assert not chosen(cells, "glfs_extended") & {*failed}
-    assert not any(name.startswith(("RPL", "RPS")) for name in chosen(cells, "glfs_extended"))
+    assert not chosen(cells, "glfs_replaced_extended") & {*failed}
+    assert not any(
+        name.startswith(("RPL", "RPS")) for name in chosen(cells, "glfs_replaced_extended")
+    )
     again = sorted(table["replaced_by"])[:1]
     tl.replace_genes(cells, again, "glfs_replaced", key_added="twice")
     assert not chosen(cells, "twice") & {*failed, *again}
