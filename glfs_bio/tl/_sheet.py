@@ -103,6 +103,6 @@ def _sources(
     for column, word in (("adds", "added"), ("replaced_by", "replacement")):
         if column in kept.get("table", ()):
             new = kept["table"]["gene" if column == "adds" else column]
-            source = source.mask(every["name"].isin(new), word)
+            source = source.mask(every["name"].isin(np.atleast_1d(new)), word)
     source = source.mask(had_to, "included").mask(every["replaces"] != "", "replacement")
     return source.mask(is_backup, "backup")
