@@ -22,7 +22,7 @@ from .solvers.constrained import select_within
 from .solvers.greedy import select
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -49,6 +49,8 @@ class Candidates:
     rows: Rows | None = None
     #: What the target platform is to the genes.
     detection: Detection = field(default_factory=Detection)
+    #: Genes of nearly one sequence, by set: once one of a set is in, others enter last.
+    alike: Mapping[str, Index] = field(default_factory=dict)
     #: What was named and is not there.
     missing: tuple[Any, ...] = ()
 
@@ -347,7 +349,10 @@ def best_panel(
         minimised = criterion
         if detection.varies:
             minimised = OnPlatform(criterion, detection, random_state=random_state)
-        choose = select if rows is None else partial(select_within, rows=rows)
+        choose = partial(select, alike=list(candidates.alike.values()))
+        if rows is not None:
+            rows = rows.apart(candidates.alike, candidates.include)
+            choose = partial(select_within, rows=rows)
         panel = choose(minimised, n_genes, include=candidates.include, candidates=genes)
         if detection.varies:
             info["preserved_on_platform"] = panel.preserved[: panel.n_selected]

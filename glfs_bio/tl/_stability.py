@@ -17,6 +17,7 @@ from joblib import Parallel, delayed
 from .. import checks
 from .._anndata import read, results, stale
 from .._anndata import target as targets
+from .._anndata.names import settled
 from .._anndata.structure import specified, structure_of
 from .._docs import documented
 from .._progress import progress
@@ -35,7 +36,7 @@ from ..errors import (
     warn,
 )
 from ..measures import stability as over_parts
-from ..options import Request, StructureSpec
+from ..options import OF_STORED, Request, StructureSpec
 from ..pp import panel_of
 
 if TYPE_CHECKING:
@@ -247,7 +248,8 @@ def _with_substitutes(
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", Caution)  # the selections have said it
-        target = targets.resolve(adata, replace(request, missing="ignore"))
+        request = settled(adata, replace(request, missing="ignore"))
+        target = targets.resolve(adata, request)
         criterion = structure_of(adata, request.structure).criterion(target)
     frequency = np.full(adata.n_vars, np.nan)
     genes = np.flatnonzero(panel)
@@ -315,7 +317,7 @@ def _request(adata: AnnData, key: str, given: dict[str, Any]) -> Request:
     for name in given.keys() - request.arguments().keys():
         known = ", ".join(request.arguments())
         raise InvalidType(name, given[name], "is unknown", f"choose one of {known}")
-    sources = {"layer", "batch_key", "use_rep", "neighbors_key", "n_comps"}
+    sources = {*OF_STORED, "use_rep", "n_comps"}
     if not given.keys() & sources:
         return request.but(**given)
     if key in adata.uns:
