@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
+from difflib import get_close_matches
 from functools import cached_property
 from os import PathLike
 from typing import Any, Literal
@@ -23,6 +24,7 @@ from .errors import (
     InvalidValue,
     arg,
     call,
+    shortened,
     shown,
 )
 from .methods import METHODS, OBJECTIVES, Method
@@ -604,8 +606,9 @@ class Request:
         of_structure = {one.name for one in fields(StructureSpec)}
         for name, value in arguments.items():
             if name not in own | of_structure:
-                known = ", ".join(self.arguments())
-                raise InvalidType(name, value, "is unknown", f"choose one of {known}")
+                known = self.arguments()
+                remedy = place_of(name, value, known) or f"choose one of {', '.join(known)}"
+                raise InvalidType(name, value, "is unknown", remedy)
         spec = {name: value for name, value in arguments.items() if name in of_structure}
         rest = {name: value for name, value in arguments.items() if name in own}
         if spec:
@@ -626,6 +629,21 @@ class Request:
             if name in found:
                 found[name] = registry.restored(name, found[name])
         return cls(**found, structure=structure)
+
+
+#: Records in which the parameters of a function may have fields, by the argument that takes them.
+_RECORDS: dict[str, type] = {"limits": Limits, "platform": Platform}
+
+
+def place_of(name: str, value: object, taken: Collection[str]) -> str:
+    """Say where an argument belongs that a function with others does not take; ``""``: nowhere."""
+    for argument, record in _RECORDS.items():
+        if argument in taken and name in {one.name for one in fields(record)}:
+            return f"pass it as {argument}={record.__name__}({name}={shortened(value)})"
+    if name in {one.name for one in fields(StructureSpec)} - {"stored_key"}:
+        return f"pass it to {call('pp.structure')}, and name its key in {arg('use_rep')}"
+    close = get_close_matches(name, taken, n=1, cutoff=0.7)
+    return f"{close[0]} may be meant" if close else ""
 
 
 def _names_or_mapping(name: str, value: object, what: str) -> None:

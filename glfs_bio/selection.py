@@ -55,14 +55,13 @@ class Candidates:
     missing: tuple[Any, ...] = ()
 
     @classmethod
-    def of(cls, n_features: int, include: ArrayLike = (), genes: ArrayLike | None = None) -> Self:
-        """Return candidates among so many genes, by index; None: all."""
-        allowed = np.ones(n_features, dtype=bool)
-        if genes is not None:
-            allowed = np.isin(np.arange(n_features), genes)
+    def of(cls, n_features: int, include: ArrayLike = (), ignore: ArrayLike = ()) -> Self:
+        """Return candidates among so many genes, by index: all but those to ignore."""
         included = np.zeros(n_features, dtype=bool)
         included[_indices(include, n_features)] = True
-        return cls(allowed, included)
+        allowed = np.ones(n_features, dtype=bool)
+        allowed[_indices(ignore, n_features, "ignore")] = False
+        return cls(allowed | included, included)
 
     @cached_property
     def genes(self) -> Index:
@@ -75,17 +74,17 @@ class Candidates:
         return np.flatnonzero(self.included)
 
 
-def _indices(include: ArrayLike, n_features: int) -> Index:
-    genes = np.unique(include)
+def _indices(given: ArrayLike, n_features: int, argument: str = "include") -> Index:
+    genes = np.unique(given)
     if not len(genes):
         return np.empty(0, dtype=np.intp)
     if genes.dtype.kind not in "iu":
-        raise InvalidType("include", NO_VALUE, f"has dtype {genes.dtype}", "give indices of genes")
+        raise InvalidType(argument, NO_VALUE, f"has dtype {genes.dtype}", "give indices of genes")
     genes = genes.astype(np.intp)
     outside = genes[(genes < 0) | (genes >= n_features)]
     if len(outside):
         raise InvalidValue(
-            "include", NO_VALUE, f"has gene {outside[-1]}, but there are {n_features} genes"
+            argument, NO_VALUE, f"has gene {outside[-1]}, but there are {n_features} genes"
         )
     return genes
 

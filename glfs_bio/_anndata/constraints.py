@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 #: A marker of a type is expressed by at least this share of its cells, the default of
-#: ``sc.tl.filter_rank_genes_groups``, and its mean there is at least so many times that in each other
-#: type: against all other cells, genes of all T cells would be markers of one type of these.
+#: ``sc.tl.filter_rank_genes_groups``, and its mean there is at least so many times that in each
+#: other type: against all other cells, genes of all T cells would be markers of one type of these.
 _SHARE, _FOLD = 0.25, 2.0
 #: Means below this count as this, where they are divided by one another.
 _LEAST_MEAN = 1e-9

@@ -36,7 +36,7 @@ from ..errors import (
     warn,
 )
 from ..measures import stability as over_parts
-from ..options import OF_STORED, Request, StructureSpec
+from ..options import OF_STORED, Request, StructureSpec, place_of
 from ..pp import panel_of
 
 if TYPE_CHECKING:
@@ -315,8 +315,9 @@ def _request(adata: AnnData, key: str, given: dict[str, Any]) -> Request:
             f"run {call('pp.select_genes')} first, or give parameters, such as {arg('n_genes')}",
         )
     for name in given.keys() - request.arguments().keys():
-        known = ", ".join(request.arguments())
-        raise InvalidType(name, given[name], "is unknown", f"choose one of {known}")
+        known = request.arguments()
+        remedy = place_of(name, given[name], known) or f"choose one of {', '.join(known)}"
+        raise InvalidType(name, given[name], "is unknown", remedy)
     sources = {*OF_STORED, "use_rep", "n_comps"}
     if not given.keys() & sources:
         return request.but(**given)
