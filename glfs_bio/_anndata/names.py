@@ -382,7 +382,8 @@ def choose(
     """Return the genes that two arguments leave, and genes to ignore, by their names."""
     checks.one_of("missing", missing, MISSING)
     controls, silent = read.controls(adata), _silent(adata, ignore)
-    if include is None and exclude is None and symbols is None and not silent.all():
+    plain = include is None and exclude is None and symbols is None
+    if plain and not (ignore is not None and silent.all()):
         _tell_of(adata, controls, missing)
         return Candidates(~silent, np.zeros_like(controls))
     lookup = Lookup(adata, symbols)
