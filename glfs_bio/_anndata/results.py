@@ -58,11 +58,16 @@ def key_of(adata: AnnData, panel: object) -> str:
 
 
 def key_for(
-    adata: AnnData, kind: str, key_added: str | None, of: str = KEY, *, suffix: str | None = None
+    adata: AnnData,
+    kind: str,
+    key_added: Any,
+    of: str | None = None,
+    *,
+    suffix: str | None = None,
 ) -> str:
-    """Return where a result of the panel under `of` is written, where nothing else of ours is."""
+    """Return where a result is written, where nothing else of ours is; None: by its panel, `of`."""
     read.check(adata)
-    key = f"{of}_{suffix or kind}" if key_added is None else key_added
+    key = key_added if key_added is not None or of is None else f"{of}_{suffix or kind}"
     checks.keys(key_added=key)
     there = _kind(adata.uns.get(key))
     if there is None:
@@ -74,7 +79,7 @@ def key_for(
             f"is the key of a result of {call(KINDS[there])}, which would be lost",
             "choose another key",
         )
-    return key
+    return str(key)
 
 
 def last(

@@ -185,6 +185,7 @@ CALLS = [
     (tl.classify, OF_LABELS | {"include": ["zz"]}, NotFound),
     (tl.classify, OF_LABELS | {"exclude": "CD3D", "include": ["CD3D"] * 2}, InvalidValue),
     (tl.classify, OF_LABELS | {"exclude": 5}, InvalidType),
+    (tl.classify, OF_LABELS | {"ignore": 5}, InvalidType),
     (tl.classify, OF_LABELS | {"symbols": "x"}, NotFound),
     (tl.classify, OF_LABELS | {"batch_key": "x"}, NotFound),
     (tl.predict, {"model": 5}, InvalidType),
