@@ -92,8 +92,8 @@ class Limits:
         Maximum number of genes of a family.
     nearly_identical : bool, default None
         Select genes of nearly one sequence together, such as HBA1 and HBA2.  None: once one of them
-        is in, others enter only if they are included by name, since probes cannot tell them apart;
-        `families` replaces these sets by your own.
+        is in, others enter only if they are included by name, since probes cannot tell them apart.
+        Sets of your own are `families` with a `per_family` of 1.
     per_type : int, default None
         Minimum number of markers of each cell type.  It needs `groupby` or `markers`.  A gene is a
         marker of a type if at least a quarter of its cells express the gene, and its mean there is

@@ -485,6 +485,7 @@ def structure(
         ignore=ignore,
         random_state=random_state,
     )
+    read.symbols(adata, symbols)
     spec = names.settled(adata, Request(symbols=symbols, structure=spec)).structure
     inputs = read.inputs(adata, spec)
     store(adata, compute(adata, inputs, spec), made_of_all(adata, inputs, spec), key_added)

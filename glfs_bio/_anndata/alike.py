@@ -1,8 +1,8 @@
 """Genes of nearly one sequence, of which a panel needs one: probes cannot tell them apart.
 
-The file ``nearly_identical.tsv`` lists them by sets: products of recent duplications that share
-about nine of ten bases or more, so that probes and short reads of one are found by the other.  It
-is curated from the groups of HGNC (CC0) and the clusters of MGI (CC BY 4.0), and not complete.
+The file ``nearly_identical.tsv`` lists them by sets: products of recent duplications, by the symbols
+of HGNC and MGI, whose probes and short reads are known to be taken for one another.  It was put
+together by hand, not from sequences, and is not complete.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def set_of(name: str) -> str | None:
 
 def sets(adata: AnnData, limits: Limits | None, symbols: str | None) -> dict[str, Index]:
     """Return rows of which a panel holds one, by set; none where limits say otherwise."""
-    if limits is not None and (limits.nearly_identical or limits.families is not None):
+    if limits is not None and limits.nearly_identical:
         return {}
     found: dict[str, list[int]] = {}
     for column in {None, symbols}:

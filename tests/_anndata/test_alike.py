@@ -50,7 +50,6 @@ def test_one_of_a_set(adata, limits):
     "options",
     [
         {"limits": Limits(nearly_identical=True)},
-        {"limits": Limits(families={"mine": ["g0", "g1"]}, per_family=1)},
         {"include": list(GENES)},
         {"n_genes": 40},
     ],

@@ -143,6 +143,8 @@ OF_WORKBENCH = [
         ({"layer": "x"}, NotFound),
         ({"use_raw": True}, InvalidValue),
         ({"batch_key": "x"}, NotFound),
+        ({"ignore": 5}, InvalidType),
+        ({"symbols": "x"}, NotFound),
         ({"key_added": 5}, InvalidType),
         SEED,
     ]),
