@@ -37,6 +37,10 @@ if TYPE_CHECKING:
 __all__ = ["recorded_parameters", "select_genes", "structure"]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 @documented
 def select_genes(
     adata: AnnData | Sequence[AnnData] | Mapping[str, AnnData],

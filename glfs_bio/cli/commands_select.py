@@ -227,7 +227,7 @@ def demo(
         f"{_N_GENES} genes selected by glfs_bio": panel,
         f"{_N_GENES} highly variable genes": cells[:, variable],
     }.items():
-        typer.echo(f"  {name:<28}{_label_accuracy(subset):.3f}")
+        typer.echo(f"  {name:<30} {_label_accuracy(subset):.3f}")
 
     files.put_cells(panel, h5ad, overwrite=overwrite)
     glfs_bio.io.write_gene_list(cells, txt, overwrite=overwrite)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import columns, names, read, results
+from .._anndata import columns, names, read, results, stale
 from .._docs import documented
 from ..errors import NO_VALUE, InvalidValue, arg
 from ..measures import cells as measures
@@ -76,6 +76,7 @@ def markers(
     See Also
     --------
     explain_panel : Explain each gene of a panel.
+    glfs_bio.pl.markers : Plot the markers of each label.
 
     References
     ----------
@@ -119,7 +120,8 @@ def markers(
     table["markers"] = [", ".join(genes[some]) for some in table["markers"]]
     if not inplace:
         return table
-    entry = results.envelope(params, table=table, genes=_every(single, genes, categories))
+    made_of = stale.made_of(adata, layer, [named])
+    entry = results.envelope(params, made_of, table=table, genes=_every(single, genes, categories))
     results.store(adata, key_added, entry)
     return None
 

@@ -40,7 +40,10 @@ COLOURED = (
     *(pl.preserved, pl.labels, pl.imputation, pl.curve, pl.path, pl.weights, pl.enrichment),
     pl.stability,
 )
-PICTURES = (pl.path, pl.weights, pl.stability, pl.enrichment, pl.panel, *WORKBENCH)
+PICTURES = (
+    *(pl.path, pl.weights, pl.contributions, pl.stability, pl.enrichment, pl.panel, pl.markers),
+    *WORKBENCH,
+)
 
 #: Arguments that all functions of the workbench have, and what is wrong with them.
 COMMON = [
@@ -271,7 +274,7 @@ CALLS = [
     (pl.path, {"ax": 5}, InvalidType),
     *((draw, {"save": 5}, InvalidType) for draw in PICTURES),
     *((draw, {"save": "x.nope"}, InvalidValue) for draw in PICTURES),
-    *((draw, {"save": "weights"}, InvalidValue) for draw in PICTURES),
+    *((draw, {"save": "no/ending"}, InvalidValue) for draw in PICTURES),
     *((draw, {"save": ".nope"}, InvalidValue) for draw in PICTURES),
     *((draw, {"save": "a\0.png"}, InvalidValue) for draw in PICTURES),
     *((draw, {"show": "x"}, InvalidType) for draw in PICTURES),
@@ -292,6 +295,20 @@ CALLS = [
     (pl.weights, {"key": "x"}, NotFound),
     (pl.weights, {"symbols": "x"}, NotFound),
     (pl.weights, {"ax": "x"}, InvalidType),
+    (pl.contributions, {"n_genes": 0}, InvalidValue),
+    (pl.contributions, {"key": "x"}, NotFound),
+    (pl.contributions, {"symbols": "x"}, NotFound),
+    (pl.markers, {"key": "x"}, NotFound),
+    (pl.markers, {"key": "glfs"}, NotFound),
+    (pl.markers, {"ax": "x"}, InvalidType),
+    (pl.dotplot, {"labels": "x"}, NotFound),
+    (pl.dotplot, {"labels": None}, InvalidValue),
+    (pl.dotplot, {"labels": "louvain", "key": "x"}, NotFound),
+    (pl.dotplot, {"labels": "louvain", "n_genes": 0}, InvalidValue),
+    (pl.dotplot, {"labels": "louvain", "cmap": "x"}, InvalidValue),
+    (pl.dotplot, {"labels": "louvain", "save": "x.nope"}, InvalidValue),
+    (pl.panel, {"ncols": 0}, InvalidValue),
+    (pl.panel, {"legend_loc": "x"}, InvalidValue),
     (pl.stability, {"n_genes": 0}, InvalidValue),
     (pl.stability, {"key": "glfs"}, NotFound),
     (pl.stability, {"ax": [1, 2, 3]}, InvalidType),
