@@ -109,9 +109,7 @@ def order(
         glfs_bio.io.write_reference(
             adata, reference, labels, counts_layer=counts, ids=f"{key}_id", overwrite=overwrite
         )
-    for check in entry["checks"].itertuples():
-        result = f"{check.n} {check.about}" if check.checked else "not checked"
-        note(f"{check.check}: {result}" + (f" ({check.genes})" if check.n else ""))
+    call.show()
     written.put(adata, entry["table"])
 
 

@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import columns, names, read, results, stale
+from .._anndata import columns, names, read, results, stale, summaries
 from .._docs import documented
+from .._progress import tell, with_bar
 from ..errors import NO_VALUE, InvalidValue, arg
 from ..measures import cells as measures
 from ..measures.labels import combination, singles
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from ..measures.labels import Single
 
 
+@with_bar
 @documented
 def markers(
     adata: AnnData,
@@ -123,6 +125,7 @@ def markers(
     made_of = stale.made_of(adata, layer, [named])
     entry = results.envelope(params, made_of, table=table, genes=_every(single, genes, categories))
     results.store(adata, key_added, entry)
+    tell(summaries.markers(table))
     return None
 
 

@@ -11,11 +11,12 @@ import pandas as pd
 from scipy.optimize import linear_sum_assignment
 
 from .. import checks
-from .._anndata import columns, constraints, read, results, stale
+from .._anndata import columns, constraints, read, results, stale, summaries
 from .._anndata import names as names_of
 from .._anndata import platform as platforms
 from .._anndata.names import Named
 from .._docs import documented
+from .._progress import tell, with_bar
 from ..criterion.panel import MeasuredPanel
 from ..data.threads import few_threads
 from ..errors import NO_VALUE, NONE, InvalidType, InvalidValue, Message, arg, listed
@@ -49,6 +50,7 @@ _FORCED = {"forced", "force", "true", "t", "yes", "y", "x", "1"}
 _LABELS = 3
 
 
+@with_bar
 @documented
 def order_panel(
     adata: AnnData,
@@ -259,6 +261,7 @@ def order_panel(
         species=found.resolver.species,
     )
     results.store(adata, key_added, entry, var=of_genes)
+    tell(*summaries.order(entry))
     return None
 
 
