@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from . import results
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -25,6 +23,8 @@ def percent(share: float) -> str:
 
 def preserved(entry: Mapping[str, Any], share: float) -> str:
     """Return the preserved share of the target, as text."""
+    from . import results
+
     return f"{percent(share)} of {results.preserved_of(entry)}"
 
 

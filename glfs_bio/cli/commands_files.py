@@ -114,7 +114,7 @@ def order(
 
 
 #: Results of other functions that a report shows.
-_RESULTS = ("stability", "enrichment", "evaluation", "explanation", "substitutes")
+_RESULTS = ("stability", "enrichment", "evaluation", "explanation", "substitutes", "markers")
 
 
 @command(
@@ -140,6 +140,9 @@ def report(
     substitutes_key: Annotated[
         str | None, "Key of the substitutes. Default: KEY_substitutes or glfs_substitutes."
     ] = None,
+    markers_key: Annotated[
+        str | None, "Key of the markers. Default: KEY_markers or glfs_markers."
+    ] = None,
     layer: Annotated[str | None, "Layer of the UMAPs instead of X, or raw."] = None,
     random_state: Annotated[int, "--seed", "Seed of the UMAPs."] = 0,
     keep: Annotated[
@@ -160,7 +163,10 @@ def report(
         glfs_bio.tl.panel_umap(adata, call["key"], layer=layer, random_state=random_state)
     if keep is not None:
         files.put_cells(adata, keep, overwrite=overwrite)
-    keys = (stability_key, enrichment_key, evaluation_key, explanation_key, substitutes_key)
+    keys = (
+        *(stability_key, enrichment_key, evaluation_key, explanation_key, substitutes_key),
+        markers_key,
+    )
     results = {what: key for what, key in zip(_RESULTS, keys, strict=True) if key is not None}
     with files.replacing(output, ".html", overwrite=overwrite) as name:
         glfs_bio.io.write_report(adata, name, results=results, **call.given)

@@ -31,12 +31,13 @@ _WRITTEN_BY = {
     "evaluation": ("tl.evaluate_panel", "preserved", "genes", "unexplained"),
     "explanation": ("tl.explain_panel", "table"),
     "substitutes": ("tl.substitutes", "table", "irreplaceable"),
+    "markers": ("tl.markers", "table", "genes"),
     "stability": ("tl.stability", "jaccard"),
     "enrichment": ("tl.enrich", "table"),
     "order": ("tl.order_panel", "table", "checks", "replaced"),
 }
 #: Results of a panel that may have any name: their keys, unless the name of the selection is used.
-_OF_ANY_PANEL = ("evaluation", "explanation", "substitutes", "order")
+_OF_ANY_PANEL = ("evaluation", "explanation", "substitutes", "markers", "order")
 
 
 @documented
@@ -55,10 +56,12 @@ def write_report(
 ) -> None:
     """Write a report of a selection as one HTML file that opens without network.
 
-    It holds a summary; the UMAP of the panel next to that of all genes; a sortable table of the
-    selected genes; the evaluation of the panel and the variation that it leaves unexplained; why
-    each gene is in it; substitutes; constraints; the structure preserved by the first genes, and
-    the path along λ where there is one; stability; significant gene sets; parameters and versions.
+    It holds a summary; the UMAP of the panel next to that of all genes; the contributions of the
+    selected genes, and a sortable table of them; with `labels`, a dot plot of the genes by type and
+    the markers of each type; the evaluation of the panel and the variation that it leaves
+    unexplained; why each gene is in it; substitutes; constraints; the structure preserved by the
+    first genes, and the path along λ where there is one; stability; significant gene sets; the
+    order, with its checks; parameters and versions.
     What :func:`~glfs_bio.tl.evaluate_panel`, :func:`~glfs_bio.tl.explain_panel` and other functions
     compute is there if it is in `adata`.  The same `adata` gives the same file.
 
@@ -73,14 +76,14 @@ def write_report(
         File to write, ``.html``.
     <key>
     labels : str, default None
-        Column of ``.obs`` that colours the cells.
+        Column of ``.obs`` that colours the cells, and groups them where it has labels.
     symbols : str, default None
         Column of ``.var`` with the names to show.  None: ``.var_names``, as for genes without a
         name.
     results : dict of str to str, default None
         Keys of the results, by ``"evaluation"``, ``"explanation"``, ``"substitutes"``,
-        ``"order"``, ``"stability"`` and ``"enrichment"``.  None, or without a key:
-        ``f"{key}_evaluation"`` and so on; for the first four else ``"glfs_evaluation"`` and so on,
+        ``"markers"``, ``"order"``, ``"stability"`` and ``"enrichment"``.  None, or without a key:
+        ``f"{key}_evaluation"`` and so on; for the first five else ``"glfs_evaluation"`` and so on,
         if they exist.  Results of another panel or of other parameters are not shown, and the
         report says so.
     umaps : bool, default None
@@ -144,7 +147,10 @@ def write_report(
         results=_results(adata, key, frame.index, results or {}),
         umaps=umaps,
     )
-    text = _page(subject, title)
+    from matplotlib import style
+
+    with style.context("default"):  # a page is white wherever it was made
+        text = _page(subject, title)
     with replacing(path, overwrite=overwrite) as name:
         name.write_text(text, encoding="utf-8")
 
@@ -160,7 +166,7 @@ def _page(subject: Subject, title: str) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    for show in (_sections.plain, _sections.digits, _sections.percent):
+    for show in (_sections.plain, _sections.digits, _sections.percent, _sections.inches):
         environment.filters[show.__name__] = show
     environment.filters["target"] = stored.preserved_of
 

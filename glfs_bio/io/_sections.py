@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import numpy as np
+from anndata import AnnData
 
-from .. import _signatures, codec, pl
-from .._anndata import umap
+from .. import _signatures, codec, pl, tl
+from .._anndata import columns, umap
 from ..cells.graph import MOST_EXACT
-from ..errors import Message, arg, call
+from ..errors import Message, Refusal, arg, call
 from ..options import Limits
 from ..pl._tables import MEASURES
 
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     import pandas as pd
-    from anndata import AnnData
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -49,8 +49,8 @@ _OF_TERMS = {
     "pvals": "p",
     "pvals_adj": "adjusted p",
 }
-#: Most genes in the pictures of weights and of stability, that names stay readable on a page.
-_BARS, _FREQUENT = 50, 100
+#: Most genes in the pictures of contributions and of stability, that names stay readable on a page.
+_BARS, _FREQUENT = 100, 100
 #: Longest list that is shown in full.
 _ITEMS = 20
 #: Significant digits of a result.
@@ -149,6 +149,25 @@ class Subject:
         """Names of genes in a text, as they are called."""
         return [str(self.called.get(name, name)) for name in text.split(separator) if name]
 
+    @property
+    def is_grouped(self) -> bool:
+        """Whether the cells have labels, and not numbers."""
+        if self.labels is None:
+            return False
+        try:
+            _, groups = columns.labels(self.adata, self.labels)
+        except Refusal:
+            return False
+        return len(groups) > 1
+
+    def of_panel(self) -> AnnData:
+        """Return the cells with the genes of the panel alone, and their labels."""
+        layer = codec.restored(self.entry.get("params", {}).get("layer"))
+        genes = self.frame.index
+        obs = self.adata.obs[[self.labels]].copy()
+        of_genes = self.adata.var.loc[genes, [] if self.symbols is None else [self.symbols]]
+        return AnnData(umap.values(self.adata, genes, layer), obs=obs, var=of_genes)
+
 
 def picture(draw: Callable[..., Any], *args: Any, **kwargs: Any) -> str:
     """Return a plot of ``glfs_bio.pl`` as the address of an inline PNG."""
@@ -215,6 +234,43 @@ def _legend(ax: Axes) -> dict[str, str]:
     return {name: to_hex(colour) for name, colour in zip(names, colours, strict=True)}
 
 
+def types(subject: Subject) -> dict[str, Any] | None:
+    """The genes by cell type."""
+    if not subject.is_grouped:
+        return None
+    rows: Any = pl.dotplot(
+        *(subject.adata, str(subject.labels)),
+        key=subject.key,
+        symbols=subject.symbols,
+        show=False,
+    )
+    return {"labels": subject.labels, "picture": _image(rows[0]["mainplot_ax"].figure)}
+
+
+def markers(subject: Subject) -> dict[str, Any] | None:
+    """The markers of each type; of few cells they are computed if they are not there."""
+    result = subject.result("markers")
+    if result is not None:
+        adata, key = subject.adata, result.key
+    elif not subject.is_grouped or subject.adata.n_obs > MOST_EXACT:
+        return subject.of_another("markers")
+    else:
+        adata, key = subject.of_panel(), "markers"
+        if adata.X.min() < 0:
+            return None
+        tl.markers(adata, list(adata.var_names), str(subject.labels), key_added=key)
+    entry = adata.uns[key]
+    return {
+        "labels": entry["params"]["labels"],
+        "rows": [
+            {**row, "markers": subject.renamed(str(row["markers"]), ", ")}
+            for row in entry["table"].to_dict("records")
+        ],
+        "beta": entry["params"]["beta"],
+        "picture": picture(pl.markers, adata, key=key, symbols=subject.symbols),
+    }
+
+
 def genes(subject: Subject) -> dict[str, Any]:
     """The table of genes, and the contribution of each."""
     rows = _rows(subject)
@@ -228,7 +284,7 @@ def genes(subject: Subject) -> dict[str, Any]:
         "some_substitutes": "substitute" in rows[0],
         "n_bars": min(_BARS, len(subject.frame)),
         "picture": picture(
-            pl.weights, subject.adata, _BARS, key=subject.key, symbols=subject.symbols
+            pl.contributions, subject.adata, _BARS, key=subject.key, symbols=subject.symbols
         ),
     }
 
@@ -427,6 +483,8 @@ def parameters(subject: Subject) -> dict[str, Any]:
 SECTIONS: dict[str, Callable[[Subject], dict[str, Any] | None]] = {
     "Cells": cells,
     "Genes": genes,
+    "Genes by type": types,
+    "Markers": markers,
     "Evaluation": quality,
     "Unexplained variation": unexplained,
     "Why each gene": explanation,
@@ -481,6 +539,12 @@ def digits(value: Any) -> str:
 def percent(value: float) -> str:
     """Return a share in text; the number and its unit stay on one line."""
     return f"{100 * value:.1f}\N{NO-BREAK SPACE}%"
+
+
+def inches(source: str) -> float:
+    """Return the width of an inline PNG, at the size of its text."""
+    head = base64.b64decode(source.partition(",")[2][:32])  # the width is in bytes 16 to 20
+    return int.from_bytes(head[16:20], "big") / _DPI
 
 
 def _rows(subject: Subject) -> list[dict[str, Any]]:

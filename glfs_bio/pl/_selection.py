@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from ._figure import Drawing
 
 #: Bars of genes in a column: so many, and more rather than a further column where there are four.
-_PER_COLUMN, _MOST_PER_COLUMN, _COLUMNS = 25, 50, 4
+_PER_COLUMN, _MOST_PER_COLUMN, _COLUMNS = 13, 50, 4
 #: Inches of a column, of the only one, of a bar with the space to the next, of what stands above
 #: and below the bars, and of the height of a figure at least.
 _COLUMN, _ALONE, _BAR, _MARGIN, _LEAST = 3.0, 4.4, 0.17, 0.9, 2.4
@@ -187,12 +187,13 @@ def _percent(share: float) -> str:
     return f"{float(f'{100 * share:.2g}'):g} %"
 
 
-def _columns(n_bars: int, *, several: bool) -> tuple[list[float], float]:
+def _columns(
+    n_bars: int, *, several: bool, per_column: int = _PER_COLUMN
+) -> tuple[list[float], float]:
     """Widths of the columns, and their height, of so many bars; in inches."""
-    few = min(-(-n_bars // _PER_COLUMN), _COLUMNS)
+    few = min(-(-n_bars // per_column), _COLUMNS)
     number = max(few, -(-n_bars // _MOST_PER_COLUMN)) if several else 1
-    per_column = min(-(-n_bars // number), _MOST_PER_COLUMN)
-    height = max(_BAR * per_column + _MARGIN, _LEAST)
+    height = max(_BAR * min(-(-n_bars // number), _MOST_PER_COLUMN) + _MARGIN, _LEAST)
     return [_ALONE] if number == 1 else [_COLUMN] * number, height
 
 
@@ -388,7 +389,7 @@ def stability(
     size = round(float(np.mean(entry["n_genes"]))) if n_genes is None else n_genes
     frequency = frequency[frequency > 0].head(size)
     names = gene_names(adata, frequency.index, symbols)
-    widths, height = _columns(len(frequency), several=ax is None)
+    widths, height = _columns(len(frequency), several=ax is None, per_column=_MOST_PER_COLUMN)
     axes = yield [*widths, 3.2], max(height, 4.2)
     *bars, last = axes
     _bars(bars, list(names), frequency.to_numpy(), "selection frequency", inside)
