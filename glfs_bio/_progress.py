@@ -47,7 +47,7 @@ def _in_notebook() -> bool:
 
 
 def progress(*, show: bool | None = None, columns: tuple[Any, ...] = ()) -> Progress:
-    """Return a bar on stderr that is gone in the end; None: it is seen where that is a terminal.
+    """Return a bar that is gone in the end; None: it is seen on terminals and in notebooks.
 
     In Jupyter without ipywidgets there is none: rich would warn at every change of it, or print it
     anew, since ipykernel asks for colours as terminals have them.  Within another bar there is
@@ -56,7 +56,8 @@ def progress(*, show: bool | None = None, columns: tuple[Any, ...] = ()) -> Prog
     widgets = None if find_spec("ipywidgets") else False
     plain = widgets is False and _in_notebook()
     console = Console(stderr=True, force_jupyter=widgets, force_terminal=False if plain else None)
-    shown = console.is_terminal and verbosity() > 0 if show is None else show
+    watched = console.is_terminal or console.is_jupyter
+    shown = watched and verbosity() > 0 if show is None else show
     shown &= not _busy.get()
     console.quiet = not shown  # rich before 14.3 ends a bar that is not seen with an empty line
     return _Bar(*columns, console=console, transient=True, disable=not shown)
