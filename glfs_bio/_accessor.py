@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
 from importlib import import_module
 from inspect import unwrap
 from types import MethodType
@@ -13,7 +12,7 @@ import anndata
 from anndata import AnnData
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 #: Letters in a line.
 _WIDTH = 88
@@ -100,18 +99,14 @@ class Accessor(_Methods):
         return [*super().__dir__(), "pl"]
 
     def __repr__(self) -> str:
-        from ._anndata import summaries
+        from ._anndata import results, summaries
 
-        adata = self._adata
-        found = {
-            key: entry
-            for key, entry in adata.uns.items()
-            if isinstance(entry, Mapping) and "versions" in entry and "params" in entry
-        }
-        chosen = {key: one for key, one in found.items() if f"{key}_selected" in adata.var}
+        uns = self._adata.uns
+        found = {key: kind for key, one in uns.items() if (kind := results.kind_of(one))}
+        chosen = [key for key, kind in found.items() if kind == "selection"]
         lines = [
-            f"    {key}: {', '.join(summaries.selection(entry).split(', ')[:2])}"
-            for key, entry in chosen.items()
+            f"    {key}: {', '.join(summaries.selection(uns[key]).split(', ')[:2])}"
+            for key in chosen
         ]
         head = "selections:" if chosen else "no selection yet: adata.glfs.select_genes(n_genes)"
         parts = {

@@ -117,8 +117,11 @@ class Call:
             if _needs_structure(self.function):
                 given = self._with_structure(adata, given)
             attrgetter(self.function)(glfs_bio)(adata, **given)
-        key = more.get("key_added", self["key_added"])
-        return None if isinstance(adata, dict) else adata.uns[key]
+        if isinstance(adata, dict):
+            return None
+        from .._anndata import results
+
+        return adata.uns[results.last(adata)]
 
     def show(self) -> None:
         """Print what it told."""

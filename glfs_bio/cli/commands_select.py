@@ -146,10 +146,11 @@ def stability(source: Source, call: Call, written: Written) -> None:
 
     Example: glfs-bio stability panel.h5ad -o stable.h5ad --table frequencies.csv
     """
-    adata, key, to = files.load(source), call["key"], call["key_added"]
-    to = f"{key}_stability" if to in {None, key} else to
-    call(adata, key_added=to)
-    frame = _frequencies(adata, key, to)
+    from .._anndata import results
+
+    adata = files.load(source)
+    call(adata)
+    frame = _frequencies(adata, call["key"], results.last(adata, "stability"))
     written.put(adata, frame, *call.said)
 
 

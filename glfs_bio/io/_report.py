@@ -16,7 +16,7 @@ from .._files import as_path, check_target, replacing
 from .._progress import progress
 from ..errors import MAPPING, NONE, OBS, InvalidType, InvalidValue, NotFound, arg, call, listed
 from . import _sections
-from ._sections import Result, Subject
+from ._subject import Result, Subject, inches
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,18 +26,10 @@ if TYPE_CHECKING:
 
 #: Search for a gene, whatever the organism and the kind of name.
 LINK = "https://www.ncbi.nlm.nih.gov/gene/?term={gene}"
-#: Results that a report may show: who writes them, and with which entries.
-_WRITTEN_BY = {
-    "evaluation": ("tl.evaluate_panel", "preserved", "genes", "unexplained"),
-    "explanation": ("tl.explain_panel", "table"),
-    "substitutes": ("tl.substitutes", "table", "irreplaceable"),
-    "markers": ("tl.markers", "table", "genes"),
-    "stability": ("tl.stability", "jaccard"),
-    "enrichment": ("tl.enrich", "table"),
-    "order": ("tl.order_panel", "table", "checks", "replaced"),
-}
-#: Results of a panel that may have any name: their keys, unless the name of the selection is used.
-_OF_ANY_PANEL = ("evaluation", "explanation", "substitutes", "markers", "order")
+#: Kinds of results that a report may show.
+_SHOWN = (
+    *("evaluation", "explanation", "substitutes", "markers", "stability", "enrichment", "order"),
+)
 
 
 @documented
@@ -83,9 +75,8 @@ def write_report(
     results : dict of str to str, default None
         Keys of the results, by ``"evaluation"``, ``"explanation"``, ``"substitutes"``,
         ``"markers"``, ``"order"``, ``"stability"`` and ``"enrichment"``.  None, or without a key:
-        ``f"{key}_evaluation"`` and so on; for the first five else ``"glfs_evaluation"`` and so on,
-        if they exist.  Results of another panel or of other parameters are not shown, and the
-        report says so.
+        ``f"{key}_evaluation"`` and so on, if they exist.  Results of another panel or of other
+        parameters are not shown, and the report says so.
     umaps : bool, default None
         Whether to compute UMAPs that are not in `adata`.  None: of up to 20,000 cells; of more,
         none are drawn unless they are there.
@@ -130,7 +121,7 @@ def write_report(
     if not isinstance(results, Mapping | None):
         raise InvalidType("results", results, f"must be a {MAPPING} of names and keys, or {NONE}")
     for what in results or {}:
-        checks.one_of("results", what, _WRITTEN_BY)
+        checks.one_of("results", what, _SHOWN)
     read.check(adata)
     if labels is not None and labels not in adata.obs:
         raise NotFound("labels", labels, f"is not in {OBS}", f"choose from {listed(adata.obs)}")
@@ -139,7 +130,7 @@ def write_report(
         adata,
         key,
         frame=frame,
-        entry=stored.entry(adata, key, "pp.select_genes", "preserved"),
+        entry=stored.entry(adata, key, "selection", "preserved"),
         called=read.symbols(adata, symbols).fillna(adata.var_names.to_series()),
         labels=labels,
         symbols=symbols,
@@ -166,7 +157,7 @@ def _page(subject: Subject, title: str) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    for show in (_sections.plain, _sections.digits, _sections.percent, _sections.inches):
+    for show in (_sections.plain, _sections.digits, _sections.percent, inches):
         environment.filters[show.__name__] = show
     environment.filters["target"] = stored.preserved_of
 
@@ -193,21 +184,19 @@ def _results(
 ) -> dict[str, Result]:
     """Return the results in the object; `genes` are the selected genes."""
     found = {}
-    for what, written in _WRITTEN_BY.items():
+    for what in _SHOWN:
         given = named.get(what)
-        usual = [f"{key}_{what}", *([f"glfs_{what}"] if what in _OF_ANY_PANEL else [])]
-        where = next((name for name in usual if name in adata.uns), None)
-        where = where if given is None else given
-        if where is None:
+        where = f"{key}_{what}" if given is None else given
+        if given is None and where not in adata.uns:
             continue
-        entry = stored.entry(adata, where, *written, argument="results")
+        entry = stored.entry(adata, where, what, argument="results")
         unlike = _unlike(adata, key, genes, what, entry)
         if given is not None and unlike is not None:
             raise InvalidValue(
                 "results",
                 given,
                 f"is not of the selection under {arg('key', key)} ({unlike})",
-                f"run {call(written[0])} again",
+                f"run {call(stored.KINDS[what])} again",
             )
         found[what] = Result(where, entry, unlike)
     return found

@@ -7,34 +7,29 @@ both and add it to ``SECTIONS``, which is in the order of the page.
 
 from __future__ import annotations
 
-import base64
-import io
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import numpy as np
-from anndata import AnnData
 
 from .. import _signatures, codec, pl, tl
-from .._anndata import columns, umap
+from .._anndata import umap
 from ..cells.graph import MOST_EXACT
-from ..errors import Message, Refusal, arg, call
+from ..errors import Message, arg, call
 from ..options import Limits
 from ..pl._tables import MEASURES
+from ._subject import Subject, image, picture
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import pandas as pd
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 log = logging.getLogger(__name__)
 
-_DPI = 130
 #: Inches of a UMAP.
 _MAP = (4.2, 3.9)
 #: Gene sets matter up to this adjusted p-value; most of them in the table and in the picture.
@@ -106,84 +101,6 @@ _OF_MEASURES = {
 }
 
 
-@dataclass(frozen=True)
-class Result:
-    """A further result: its key, what is under it, and why it is not of the selection, if so."""
-
-    key: str
-    entry: dict[str, Any]
-    unlike: str | None = None
-
-
-@dataclass(frozen=True)
-class Subject:
-    """Selection of a report, and how to show it."""
-
-    adata: AnnData
-    key: str
-    #: The selected genes, the best first.
-    frame: pd.DataFrame
-    entry: dict[str, Any]
-    #: Names of all genes.
-    called: pd.Series
-    labels: str | None
-    symbols: str | None
-    link: str | None
-    results: Mapping[str, Result]
-    #: Whether UMAPs are computed that are not in `adata`; None: of so many cells as is fast.
-    umaps: bool | None
-
-    def result(self, what: str) -> Result | None:
-        """Return a result of this selection; None if it is missing or of another one."""
-        found = self.results.get(what)
-        return None if found is None or found.unlike is not None else found
-
-    def of_another(self, what: str) -> dict[str, Any] | None:
-        """Return the section that says of which selection a result is; None without one."""
-        found = self.results.get(what)
-        if found is None or found.unlike is None:
-            return None
-        return {"of_another": {"key": found.key, "unlike": found.unlike}}
-
-    def renamed(self, text: str, separator: str) -> list[str]:
-        """Names of genes in a text, as they are called."""
-        return [str(self.called.get(name, name)) for name in text.split(separator) if name]
-
-    @property
-    def is_grouped(self) -> bool:
-        """Whether the cells have labels, and not numbers."""
-        if self.labels is None:
-            return False
-        try:
-            _, groups = columns.labels(self.adata, self.labels)
-        except Refusal:
-            return False
-        return len(groups) > 1
-
-    def of_panel(self) -> AnnData:
-        """Return the cells with the genes of the panel alone, and their labels."""
-        layer = codec.restored(self.entry.get("params", {}).get("layer"))
-        genes = self.frame.index
-        obs = self.adata.obs[[self.labels]].copy()
-        of_genes = self.adata.var.loc[genes, [] if self.symbols is None else [self.symbols]]
-        return AnnData(umap.values(self.adata, genes, layer), obs=obs, var=of_genes)
-
-
-def picture(draw: Callable[..., Any], *args: Any, **kwargs: Any) -> str:
-    """Return a plot of ``glfs_bio.pl`` as the address of an inline PNG."""
-    return _image(np.ravel(draw(*args, show=False, **kwargs))[0].figure)
-
-
-def _image(figure: Figure) -> str:
-    """A figure as the address of an inline PNG; it is closed."""
-    from matplotlib import pyplot as plt
-
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=_DPI, bbox_inches="tight", metadata={"Software": None})
-    plt.close(figure)
-    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")
-
-
 def cells(subject: Subject) -> dict[str, Any]:
     """UMAPs by all genes and by the panel, in pictures of their own, with a legend in text."""
     from matplotlib import pyplot as plt
@@ -216,7 +133,7 @@ def cells(subject: Subject) -> dict[str, Any]:
         "labels": subject.labels,
         "only_panel": only_panel,
         "groups": _legend(axes[-1]),
-        "pictures": [_image(figure) for figure in figures],
+        "pictures": [image(figure) for figure in figures],
     }
 
 
@@ -244,7 +161,7 @@ def types(subject: Subject) -> dict[str, Any] | None:
         symbols=subject.symbols,
         show=False,
     )
-    return {"labels": subject.labels, "picture": _image(rows[0]["mainplot_ax"].figure)}
+    return {"labels": subject.labels, "picture": image(rows[0]["mainplot_ax"].figure)}
 
 
 def markers(subject: Subject) -> dict[str, Any] | None:
@@ -539,12 +456,6 @@ def digits(value: Any) -> str:
 def percent(value: float) -> str:
     """Return a share in text; the number and its unit stay on one line."""
     return f"{100 * value:.1f}\N{NO-BREAK SPACE}%"
-
-
-def inches(source: str) -> float:
-    """Return the width of an inline PNG, at the size of its text."""
-    head = base64.b64decode(source.partition(",")[2][:32])  # the width is in bytes 16 to 20
-    return int.from_bytes(head[16:20], "big") / _DPI
 
 
 def _rows(subject: Subject) -> list[dict[str, Any]]:

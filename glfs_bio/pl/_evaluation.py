@@ -48,16 +48,15 @@ def preserved_label(entry: Mapping[str, Any]) -> str:
     return f"{results.preserved_of(entry).removeprefix('the ')} preserved"
 
 
-def evaluation(adata: AnnData, key: str) -> dict[str, Any]:
-    """Return what ``tl.evaluate_panel`` wrote."""
-    return results.current(
-        adata, key, "tl.evaluate_panel", "n_genes", "preserved", "most_preserved"
-    )
+def evaluation(adata: AnnData, key: str | None, holds: str = "kind") -> tuple[str, dict[str, Any]]:
+    """Return a key and what ``tl.evaluate_panel`` wrote under it; None: the last that `holds`."""
+    key = results.last(adata, "evaluation", key, holds=holds)
+    return key, results.current(adata, key, "evaluation")
 
 
-def by_label(adata: AnnData, key: str) -> tuple[pd.DataFrame, Array]:
-    """Return ``per_label`` and ``confusion`` of ``tl.evaluate_panel``, in one order."""
-    entry = evaluation(adata, key)
+def by_label(adata: AnnData, key: str | None) -> dict[str, Any]:
+    """Return what ``tl.evaluate_panel`` wrote with labels."""
+    key, entry = evaluation(adata, key, "per_label")
     if "per_label" not in entry:
         raise NotFound(
             "key",
@@ -65,12 +64,11 @@ def by_label(adata: AnnData, key: str) -> tuple[pd.DataFrame, Array]:
             "is of a panel that was evaluated without labels",
             f"run {call('tl.evaluate_panel')} with {arg('labels')}",
         )
-    return entry["per_label"], np.asarray(entry["confusion"], dtype=float)
+    return entry
 
 
 def _column(adata: AnnData, key: str, where: Literal["obs", "var"], name: str) -> pd.Series:
     """Return a column that ``tl.evaluate_panel`` wrote to ``.obs`` or ``.var``."""
-    evaluation(adata, key)
     frame = getattr(adata, where)
     if f"{key}_{name}" not in frame:
         raise NotFound(
@@ -83,7 +81,7 @@ def _column(adata: AnnData, key: str, where: Literal["obs", "var"], name: str) -
 def preserved(
     adata: AnnData,
     *,
-    key: str = "glfs_evaluation",
+    key: str | None = None,
     ax: Axes | None = None,
     title: str | None = None,
     palette: str | Sequence[str] | None = None,
@@ -99,7 +97,7 @@ def preserved(
     Parameters
     ----------
     <adata with results> tl.evaluate_panel
-    <evaluation key>
+    <key of the last> tl.evaluate_panel
     <ax>
     <title>
     <palette> the panel, the selection of glfs_bio, and random panels
@@ -118,7 +116,7 @@ def preserved(
     ['this panel, 5 genes', 'selected by glfs_bio', '20 random panels']
     """
     chosen = colours(palette, VERMILLION, BLUE, GREY)
-    entry = evaluation(adata, key)
+    key, entry = evaluation(adata, key)
     strips, most = _strips(entry, *chosen), float(entry["most_preserved"])
     (ax,) = yield [6.6], 0.36 * len(strips) + 1.2
     for place, (values, style) in enumerate(strips.values()):
@@ -176,7 +174,7 @@ def _value(values: Array) -> str:
 def labels(
     adata: AnnData,
     *,
-    key: str = "glfs_evaluation",
+    key: str | None = None,
     ax: Axes | None = None,
     title: str | None = None,
     palette: str | Sequence[str] | None = None,
@@ -194,7 +192,7 @@ def labels(
     ----------
     adata : AnnData
         Cells × genes, with what :func:`~glfs_bio.tl.evaluate_panel` wrote with `labels`.
-    <evaluation key>
+    <key of the last> tl.evaluate_panel
     <ax>
     <title>
     <palette> labels, rare labels, and labels of too few cells
@@ -213,7 +211,8 @@ def labels(
     10
     """
     usual, rare, few = colours(palette, BLUE, VERMILLION, GREY)
-    table = by_label(adata, key)[0].sort_values("recall", ascending=False, kind="stable")
+    entry = by_label(adata, key)
+    table = entry["per_label"].sort_values("recall", ascending=False, kind="stable")
     is_few, is_rare = (table[name].to_numpy(dtype=bool) for name in ("too_few", "rare"))
     kinds = {
         "recall": (usual, ~is_rare & ~is_few),
@@ -231,7 +230,7 @@ def labels(
         *(table["f1"], place, "o"), ms=5, mfc="white", mec=ink(), clip_on=False, zorder=4
     )
     handles[-1].set_label("F1")
-    ax.set(xlim=(0, 1), xlabel=f"recall and F1, panel of {adata.uns[key]['n_genes']} genes")
+    ax.set(xlim=(0, 1), xlabel=f"recall and F1, panel of {entry['n_genes']} genes")
     ax.spines[["top", "right"]].set_visible(False)
     size = name_places(ax, list(table.index.astype(str)))
     beside(ax, [f"{n:,} cells" for n in table["n_cells"]], size)
@@ -243,7 +242,7 @@ def labels(
 def unexplained(
     adata: AnnData,
     *,
-    key: str = "glfs_evaluation",
+    key: str | None = None,
     basis: str | None = None,
     ax: Axes | None = None,
     title: str | None = None,
@@ -259,7 +258,7 @@ def unexplained(
     Parameters
     ----------
     <adata with results> tl.evaluate_panel
-    <evaluation key>
+    <key of the last> tl.evaluate_panel
     basis : str, default None
         Key of ``.obsm``, with or without ``X_``.  None: ``X_umap``, or else ``X_pca``.
     <ax>
@@ -280,6 +279,7 @@ def unexplained(
     'UMAP 1'
     """
     of_values = colour_map(cmap)
+    key, entry = evaluation(adata, key)
     found = _column(adata, key, "obs", "unexplained").to_numpy(dtype=float)
     checks.texts(basis=basis, or_none=True)
     candidates = tuple(_BASES) if basis is None else (basis, f"X_{basis}")
@@ -301,7 +301,7 @@ def unexplained(
         color_map=of_values,
         vmin=0,
         vmax="p99",
-        title=f"unexplained, panel of {adata.uns[key]['n_genes']} genes",
+        title=f"unexplained, panel of {entry['n_genes']} genes",
     )
     return ax
 
@@ -310,7 +310,7 @@ def unexplained(
 def imputation(
     adata: AnnData,
     *,
-    key: str = "glfs_evaluation",
+    key: str | None = None,
     ax: Axes | None = None,
     title: str | None = None,
     palette: str | Sequence[str] | None = None,
@@ -325,7 +325,7 @@ def imputation(
     Parameters
     ----------
     <adata with results> tl.evaluate_panel
-    <evaluation key>
+    <key of the last> tl.evaluate_panel
     <ax>
     <title>
     <palette> the bars
@@ -344,6 +344,7 @@ def imputation(
     'number of genes'
     """
     (colour,) = colours(palette, BLUE)
+    key, _ = evaluation(adata, key)
     found = _column(adata, key, "var", "r2").dropna().to_numpy(dtype=float)
     if not found.size:
         raise InvalidValue("key", key, "is of a panel that leaves no gene to be predicted")
@@ -362,7 +363,7 @@ def imputation(
 def curve(
     adata: AnnData,
     *,
-    key: str = "glfs_curve",
+    key: str | None = None,
     ax: Axes | None = None,
     title: str | None = None,
     palette: str | Sequence[str] | None = None,
@@ -378,8 +379,7 @@ def curve(
     Parameters
     ----------
     <adata with results> tl.curve
-    key : str, default "glfs_curve"
-        The `key_added` of ``tl.curve``.
+    <key of the last> tl.curve
     <ax>
     <title>
     <palette> the structure preserved, and the labels
@@ -399,7 +399,7 @@ def curve(
     of_panel, of_labels = colours(palette, BLUE, VERMILLION)
     from matplotlib import ticker
 
-    entry = results.current(adata, key, "tl.curve", "table")
+    entry = results.current(adata, results.last(adata, "curve", key), "curve")
     table = entry["table"]
     sizes, preserved = table["n_genes"].to_numpy(), table["preserved"].to_numpy()
     most = np.minimum(preserved / table["optimality"].to_numpy(), 1.0)

@@ -104,7 +104,7 @@ def contributions(
     (colour,) = colours(palette, BLUE)
     best = _best(adata, key, n_genes)
     names = gene_names(adata, best.index, symbols)
-    entry = results.entry(adata, key, "pp.select_genes", "method")
+    entry = results.entry(adata, key, "selection")
     axes = yield _columns(len(best), several=ax is None)
     losses = best["loss"].to_numpy()
     label = f"contribution: loss of {results.preserved_of(entry)} without the gene"
@@ -164,7 +164,7 @@ def weights(
     (colour,) = colours(palette, BLUE)
     best = _best(adata, key, n_genes)
     names = gene_names(adata, best.index, symbols)
-    entry = results.entry(adata, key, "pp.select_genes", "method")
+    entry = results.entry(adata, key, "selection")
     if entry.get("objective") == "error":
         label = "weight β of the relaxation"
     else:
@@ -272,7 +272,7 @@ def path(
     'number of genes'
     """
     first, second = colours(palette, BLUE, VERMILLION)
-    entry = results.entry(adata, key, "pp.select_genes", "n_genes", "preserved")
+    entry = results.entry(adata, key, "selection", "preserved")
     # only the objectives of the original GLFS walk along λ
     plots = [_along_lambda, _along_size] if "path" in entry else [_along_size]
     axes = yield [5.2] * len(plots), 3.8
@@ -338,7 +338,7 @@ def stability(
     adata: AnnData,
     n_genes: int | None = None,
     *,
-    key: str = "glfs_stability",
+    key: str | None = None,
     symbols: str | None = None,
     ax: Sequence[Axes] | None = None,
     title: str | None = None,
@@ -359,8 +359,7 @@ def stability(
     n_genes : int, default None
         Number of genes, the most frequent first, in columns of at most 50; genes of no selection
         are left out.  None: the mean size of the selections.
-    key : str, default "glfs_stability"
-        The `key_added` of ``tl.stability``.
+    <key of the last> tl.stability
     <shown symbols>
     ax : sequence of two matplotlib.axes.Axes, default None
         Axes to draw bars and matrix in.  None: a new figure.
@@ -384,7 +383,8 @@ def stability(
     inside, outside = colours(palette, BLUE, GREY)
     of_indices = colour_map(cmap)
     checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
-    entry = results.entry(adata, key, "tl.stability", "jaccard", "n_genes")
+    key = results.last(adata, "stability", key)
+    entry = results.entry(adata, key, "stability")
     frequency = results.frequency(adata, key)
     size = round(float(np.mean(entry["n_genes"]))) if n_genes is None else n_genes
     frequency = frequency[frequency > 0].head(size)
@@ -439,7 +439,7 @@ def enrichment(
     adata: AnnData,
     n_terms: int = 15,
     *,
-    key: str = "glfs_enrichment",
+    key: str | None = None,
     ax: Axes | None = None,
     title: str | None = None,
     palette: str | Sequence[str] | None = None,
@@ -456,8 +456,7 @@ def enrichment(
     <adata with results> tl.enrich
     n_terms : int, default 15
         Maximum number of gene sets.  Sets without a selected gene are left out.
-    key : str, default "glfs_enrichment"
-        The `key_added` of ``tl.enrich``.
+    <key of the last> tl.enrich
     <ax>
     <title>
     <palette> significant and other gene sets
@@ -478,7 +477,8 @@ def enrichment(
     """
     checks.whole_number("n_terms", n_terms, at_least=1)
     chosen = colours(palette, BLUE, GREY)
-    table = results.current(adata, key, "tl.enrich", "table")["table"]
+    key = results.last(adata, "enrichment", key)
+    table = results.current(adata, key, "enrichment")["table"]
     overlapping = table[table["genes"].fillna("") != ""]
     table = (table if overlapping.empty else overlapping).head(n_terms)
     (ax,) = yield [7.5], 0.36 * len(table) + 1.0

@@ -52,7 +52,7 @@ _DARK, _LINES = 0.5, "#E6E6E6"
 def comparison(
     adata: AnnData,
     *,
-    key: str = "glfs_comparison",
+    key: str | None = None,
     ax: Axes | None = None,
     title: str | None = None,
     cmap: str | Colormap = "Blues",
@@ -68,8 +68,7 @@ def comparison(
     Parameters
     ----------
     <adata with results> tl.compare_panels
-    key : str, default "glfs_comparison"
-        The `key_added` of ``tl.compare_panels``.
+    <key of the last> tl.compare_panels
     <ax>
     <title>
     <cmap> "Blues"
@@ -88,7 +87,8 @@ def comparison(
     ['ours', 'theirs']
     """
     of_shares = colour_map(cmap)
-    table = results.current(adata, key, "tl.compare_panels", "table", "jaccard")["table"]
+    key = results.last(adata, "comparison", key)
+    table = results.current(adata, key, "comparison")["table"]
     measures = [name for name in MEASURES if name in table and table[name].notna().any()]
     values = table[measures].to_numpy(dtype=float).T
     is_share = np.array([name in _SHARES for name in measures])
@@ -132,7 +132,7 @@ def _text(value: float, digits: int) -> str:
 def confusion(
     adata: AnnData,
     *,
-    key: str = "glfs_evaluation",
+    key: str | None = None,
     ax: Axes | None = None,
     title: str | None = None,
     cmap: str | Colormap = "Blues",
@@ -149,7 +149,7 @@ def confusion(
     ----------
     adata : AnnData
         Cells × genes, with what :func:`~glfs_bio.tl.evaluate_panel` wrote with `labels`.
-    <evaluation key>
+    <key of the last> tl.evaluate_panel
     <ax>
     <title>
     <cmap> "Blues"
@@ -168,7 +168,8 @@ def confusion(
     (10, 10)
     """
     of_shares = colour_map(cmap)
-    table, counts = by_label(adata, key)
+    entry = by_label(adata, key)
+    table, counts = entry["per_label"], np.asarray(entry["confusion"], dtype=float)
     names = list(table.index.astype(str))
     shares = counts / counts.sum(axis=1, keepdims=True)
     texts = [[f"{100 * share:.0f}" if share >= _LEAST else "" for share in row] for row in shares]

@@ -176,7 +176,7 @@ def dots(
 def markers(
     adata: AnnData,
     *,
-    key: str = "glfs_markers",
+    key: str | None = None,
     symbols: str | None = None,
     ax: Axes | None = None,
     title: str | None = None,
@@ -193,8 +193,7 @@ def markers(
     Parameters
     ----------
     <adata with results> tl.markers
-    key : str, default "glfs_markers"
-        The `key_added` of ``tl.markers``.
+    <key of the last> tl.markers
     <shown symbols>
     <ax>
     <title>
@@ -213,7 +212,7 @@ def markers(
     10
     """
     of_bars, of_points = colours(palette, BLUE, VERMILLION)
-    table = results.current(adata, key, "tl.markers", "table", "genes")["table"]
+    table = results.current(adata, results.last(adata, "markers", key), "markers")["table"]
     called = read.symbols(adata, symbols).fillna(adata.var_names.to_series())
     (ax,) = yield [7.0], 0.28 * len(table) + 1.2
     place = np.arange(len(table))

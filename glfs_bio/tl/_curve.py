@@ -115,7 +115,7 @@ def curve(
         "symbols": symbols,
     }
     checks.whole_number("max_genes", max_genes, at_least=1)
-    checks.keys(key_added=key_added)
+    results.key_for(adata, "curve", key_added)
     checks.flags(inplace=inplace)
     _check_sizes(sizes, max_genes, labels)
     known = None if labels is None else columns.labels(adata, labels, "labels")
@@ -148,7 +148,9 @@ def curve(
         _predict(table, data, order, known, _SIZES if sizes is None else sizes)
     if not inplace:
         return table
-    entry = results.envelope(params | basis.record(), stale.made_of(adata, layer), table=table)
+    entry = results.envelope(
+        "curve", params | basis.record(), stale.made_of(adata, layer), table=table
+    )
     results.store(adata, key_added, entry)
     tell(summaries.curve(table))
     return None

@@ -52,7 +52,7 @@ def evaluate_panel(
     n_axes: int = 5,
     symbols: str | None = None,
     preserve: Preserve | Given | None = None,
-    key_added: str = "glfs_evaluation",
+    key_added: str | None = None,
     inplace: bool = True,
     random_state: int | None = 0,
 ) -> dict[str, Any] | None:
@@ -80,8 +80,9 @@ def evaluate_panel(
         Number of unexplained axes to list.
     <symbols>
     <preserve>
-    key_added : str, default "glfs_evaluation"
-        Key of ``.uns``, and prefix of the columns in ``.obs`` and ``.var``.
+    key_added : str, default None
+        Key of ``.uns``, and prefix of the columns in ``.obs`` and ``.var``.  None: that of the
+        panel and ``_evaluation``, such as ``"glfs_evaluation"``, which is also that of a list.
     <inplace>
     random_state : int, default 0
         Seed of the random panels, the clusters and the draws of the platform.
@@ -198,7 +199,7 @@ def evaluate_panel(
         "symbols": symbols,
         "random_state": random_state,
     }
-    checks.keys(key_added=key_added)
+    key_added = results.key_for(adata, "evaluation", key_added, results.key_of(adata, panel))
     checks.flags(inplace=inplace)
     inputs = Asked.of(adata, labels, counts_layer, n_random, n_axes, random_state)
     with progress() as bar:
@@ -208,6 +209,7 @@ def evaluate_panel(
             adata, found, inputs, lambda what: bar.update(task, advance=1, description=what)
         )
     entry = results.envelope(
+        "evaluation",
         params | found.basis.record(),
         stale.made_of(adata, found.layer, [found.named]),
         **entry,

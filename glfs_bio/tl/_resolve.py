@@ -120,7 +120,7 @@ def resolve_genes(
     >>> table.set_index("name").loc["SEPT7", ["found", "symbol"]].tolist()
     ['retired', 'SEPTIN7']
     """
-    checks.keys(key_added=key_added)
+    results.key_for(adata, "names", key_added)
     checks.flags(inplace=inplace)
     checks.whole_number("min_probes", min_probes, at_least=1)
     found = resolved(
@@ -134,6 +134,7 @@ def resolve_genes(
     columns[f"{key_added}_orderable"] = _orderable(found, min_probes)
     table_of_genes = genes if isinstance(genes, str) else type(genes).__name__
     entry = results.envelope(
+        "names",
         {"genes": table_of_genes, "symbols": symbols, "ids": ids, "min_probes": min_probes},
         packages=("pandas",),
         table=table,

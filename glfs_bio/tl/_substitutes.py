@@ -38,7 +38,7 @@ def substitutes(
     min_score: float = MIN_SCORE,
     symbols: str | None = None,
     preserve: Preserve | Given | None = None,
-    key_added: str = "glfs_substitutes",
+    key_added: str | None = None,
     inplace: bool = True,
 ) -> pd.DataFrame | None:
     """Find the genes that can replace a gene of a panel, for example if its probes fail.
@@ -62,7 +62,7 @@ def substitutes(
         Minimum substitution score of a substitute.
     <symbols>
     <preserve>
-    <key_added> "glfs_substitutes"
+    <key_added of a panel> substitutes
     <inplace>
 
     Returns
@@ -99,7 +99,7 @@ def substitutes(
     params = {"n": n, "min_score": min_score}
     checks.whole_number("n", n, at_least=1)
     checks.number("min_score", min_score)
-    checks.keys(key_added=key_added)
+    key_added = results.key_for(adata, "substitutes", key_added, results.key_of(adata, panel))
     checks.flags(inplace=inplace)
     found = find(adata, panel, symbols=symbols, preserve=preserve)
     leaving = found.genes if genes is None else _leaving(adata, found, genes, symbols)
@@ -122,6 +122,7 @@ def substitutes(
     if not inplace:
         return table
     entry = results.envelope(
+        "substitutes",
         params | found.basis.record(),
         stale.made_of(adata, found.layer, [found.named]),
         table=table,
