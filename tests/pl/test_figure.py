@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -159,7 +160,9 @@ def test_saved_as_scanpy_does(mapped_by_scanpy, tmp_path, settings, monkeypatch,
     monkeypatch.chdir(tmp_path)
     settings.plot_suffix = "_of_mine"
     settings.file_format_figs = "png"
-    sc.pl.umap(mapped_by_scanpy, save=save, show=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PendingDeprecationWarning)
+        sc.pl.umap(mapped_by_scanpy, save=save, show=False)
     (theirs,) = (tmp_path / "figures").iterdir()
     pl.weights(mapped_by_scanpy, save=save)
     (ours,) = set((tmp_path / "figures").iterdir()) - {theirs}
