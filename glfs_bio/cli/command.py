@@ -110,6 +110,13 @@ class Call:
         """Parameters of the structure that are given and that no selection has."""
         return [name for name in _KNOBS if name in self.given]
 
+    def check(self, **more: Any) -> None:
+        """Refuse, before cells are read, what no selection can be asked for."""
+        from ..options import Request
+
+        given = self.given | more
+        Request(**{one.name: given[one.name] for one in fields(Request) if one.name in given})
+
     def __call__(self, adata: Any, **more: Any) -> Any:
         """Call it, and return what it wrote under its key."""
         given = self.given | more

@@ -63,9 +63,10 @@ def select(
     every = dict.fromkeys(map(str, (cells.source, *(also or ()))))
     if len(every) <= len(also or ()):
         raise InvalidValue("also", also, "repeats a file", "name each dataset once")
+    objective = OBJECTIVES.made("objective", call["objective"], lam=lam)
+    call.check(objective=objective)
     sets = {one: replace(cells, source=Path(one)).load(backed=backed) for one in every}
     adata = sets[str(cells.source)]
-    objective = OBJECTIVES.made("objective", call["objective"], lam=lam)
     call(sets if also else adata, objective=objective)
     key = call["key_added"]
     chosen = adata.var[adata.var[f"{key}_selected"]].sort_values(f"{key}_rank")
@@ -88,6 +89,7 @@ def rank(cells: Cells, call: Call, table: Table = None, overwrite: Overwrite = F
     """
     from .._anndata import read, results
 
+    call.check()
     adata = cells.load()
     read.symbols(adata, call["symbols"])  # a missing column is reported before the work
     call(adata, key_added="ranking")
