@@ -82,7 +82,7 @@ class Accessor(_Methods):
     >>> adata.glfs.select_genes(10)
     >>> adata.glfs.evaluate_panel("glfs", "bulk_labels")
     >>> print(repr(adata.glfs).splitlines()[1])
-        glfs: 10 of 765 genes, 77 % of the structure preserved
+        glfs: 10 of 765 genes, 73 % of the structure preserved
     """
 
     _rooms = _ROOMS

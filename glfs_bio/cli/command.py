@@ -147,6 +147,7 @@ class Call:
         if self.function == _SELECT:
             if not self.knobs:
                 return given
+            asked["symbols"] = given.get("symbols")
             glfs_bio.pp.structure(adata, **asked, key_added=_STRUCTURE)
             return others | seed | {"use_rep": _STRUCTURE}
         if "random_state" in kept(self.function):
@@ -164,6 +165,7 @@ class Call:
             made = results.request_of(adata, panel)
             spec = {name: one for name, one in vars(made.structure).items() if name != "stored_key"}
         if asked:
+            asked["symbols"] = given.get("symbols")
             glfs_bio.pp.structure(adata, **(spec | asked), key_added=_STRUCTURE)
         if "preserve" in others:
             made = Request(preserve=others["preserve"])
@@ -336,7 +338,7 @@ def _of_structure() -> dict[str, Parameter]:
     return {
         name: select.get(name, one)
         for name, one in kept("pp.structure").items()
-        if name not in _NOT_HERE | {"key_added"}
+        if name not in _NOT_HERE | {"key_added", "symbols"}
     }
 
 

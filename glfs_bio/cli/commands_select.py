@@ -80,7 +80,9 @@ def select(
 
 
 @command(
-    "pp.select_genes", only=("method", "n_genes", "exclude", "symbols", "missing"), method=_METHOD
+    "pp.select_genes",
+    only=("method", "n_genes", "exclude", "ignore", "symbols", "missing"),
+    method=_METHOD,
 )
 def rank(cells: Cells, call: Call, table: Table = None, overwrite: Overwrite = False) -> None:
     """Rank all genes by one method; prints gene, score, rank, weight and loss, best first.

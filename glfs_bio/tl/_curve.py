@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import columns, constraints, names, read, results, stale, summaries
+from .._anndata import alike, columns, constraints, names, read, results, stale, summaries
 from .._docs import documented
 from .._progress import tell, with_bar
 from ..errors import NO_VALUE, InvalidValue, arg, naming
@@ -121,8 +121,9 @@ def curve(
     known = None if labels is None else columns.labels(adata, labels, "labels")
     columns.log_neighbors(known)
     basis = basis_of(adata, asked(adata, symbols=symbols, preserve=preserve, limits=limits))
-    layer = basis.structure.spec.layer
-    genes = names.choose(adata, include, exclude, symbols=symbols)
+    spec = basis.structure.spec
+    layer = spec.layer
+    genes = names.choose(adata, include, exclude, ignore=spec.ignore, symbols=symbols)
     candidates = genes.genes
     if max_genes > len(candidates):
         raise InvalidValue(
@@ -132,7 +133,8 @@ def curve(
             "ask for fewer",
         )
     rows = constraints.rows(adata, limits, layer=layer, allowed=genes.allowed, symbols=symbols)
-    panel = best_panel(basis.criterion, max_genes, replace(genes, rows=rows))
+    genes = alike.apart(adata, replace(genes, rows=rows), basis.request)
+    panel = best_panel(basis.criterion, max_genes, genes)
     order = candidates[panel.order[: panel.n_selected]]
     table = pd.DataFrame(
         {

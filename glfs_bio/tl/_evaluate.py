@@ -285,7 +285,7 @@ def evaluated(
         r2 = imputed(basis.structure.sets, found.genes).of_structure
         entry["imputed"] = float(np.nanmedian(r2)) if np.isfinite(r2).any() else float("nan")
         now("nearest cells and clusters")
-        all_genes = view_of_all_genes(adata, found.layer, inputs.random_state)
+        all_genes = view_of_all_genes(adata, basis.structure.spec, inputs.random_state)
         entry |= _cells(found, data, inputs, all_genes)
         now("the panel's genes")
         entry |= _genes(found, data, inputs)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import columns, constraints, names, read, results, summaries
+from .._anndata import alike, columns, constraints, names, read, results, summaries
 from .._docs import documented
 from .._progress import tell, with_bar
 from ..criterion.panel import MeasuredPanel
@@ -167,7 +167,8 @@ def extend_panel(
 def _candidates(adata: AnnData, found: Found) -> Candidates:
     """All genes but those excluded, of which those of the panel are in whatever holds of them."""
     request, detection = found.basis.request, found.basis.detection
-    out = names.not_to_choose(adata, request.exclude, symbols=request.symbols)
+    ignore = found.basis.structure.spec.ignore
+    out = names.not_to_choose(adata, request.exclude, ignore=ignore, symbols=request.symbols)
     if detection.orderable is not None:
         out |= ~detection.orderable
     genes = Candidates.of(adata.n_vars, found.genes)
@@ -180,7 +181,8 @@ def _candidates(adata: AnnData, found: Found) -> Candidates:
         detection=detection,
         symbols=request.symbols,
     )
-    return replace(genes, rows=None if rows is None else rows.sparing(found.genes))
+    genes = replace(genes, rows=None if rows is None else rows.sparing(found.genes))
+    return alike.apart(adata, genes, request)
 
 
 def _added(

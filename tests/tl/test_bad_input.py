@@ -38,7 +38,7 @@ WORKBENCH = (*JUDGED, pl.curve, pl.comparison)
 MAPPED = (pl.comparison, pl.confusion, pl.unexplained, pl.stability, pl.panel)
 COLOURED = (
     *(pl.preserved, pl.labels, pl.imputation, pl.curve, pl.path, pl.weights, pl.enrichment),
-    pl.stability,
+    *(pl.stability, pl.contributions, pl.markers),
 )
 PICTURES = (
     *(pl.path, pl.weights, pl.contributions, pl.stability, pl.enrichment, pl.panel, pl.markers),
@@ -298,6 +298,8 @@ CALLS = [
     (pl.contributions, {"n_genes": 0}, InvalidValue),
     (pl.contributions, {"key": "x"}, NotFound),
     (pl.contributions, {"symbols": "x"}, NotFound),
+    (pl.contributions, {"ax": "x"}, InvalidType),
+    (pl.markers, {"symbols": "x"}, NotFound),
     (pl.markers, {"key": "x"}, NotFound),
     (pl.markers, {"key": "glfs"}, NotFound),
     (pl.markers, {"ax": "x"}, InvalidType),
@@ -307,6 +309,11 @@ CALLS = [
     (pl.dotplot, {"labels": "louvain", "n_genes": 0}, InvalidValue),
     (pl.dotplot, {"labels": "louvain", "cmap": "x"}, InvalidValue),
     (pl.dotplot, {"labels": "louvain", "save": "x.nope"}, InvalidValue),
+    (pl.dotplot, {"labels": "louvain", "symbols": "x"}, NotFound),
+    (pl.dotplot, {"labels": "louvain", "palette": ["x"]}, InvalidValue),
+    (pl.dotplot, {"labels": "louvain", "title": 5}, InvalidType),
+    (pl.dotplot, {"labels": "louvain", "figsize": 5}, InvalidType),
+    (pl.dotplot, {"labels": "louvain", "show": "x"}, InvalidType),
     (pl.panel, {"ncols": 0}, InvalidValue),
     (pl.panel, {"legend_loc": "x"}, InvalidValue),
     (pl.stability, {"n_genes": 0}, InvalidValue),
@@ -432,6 +439,7 @@ FUNCTIONS = [
     (tl.curve, ()),
     (tl.panel_umap, ()),
     (pp.structure, ()),
+    (pl.dotplot, ("louvain",)),
     *((function, ()) for function in PICTURES),
     *((getattr(io, f"write_{what}"), (f"x.{end}",)) for what, end in (
         ("gene_list", "txt"), ("rnk", "rnk"), ("gmt", "gmt"), ("report", "html"))),
