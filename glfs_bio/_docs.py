@@ -92,7 +92,9 @@ show : bool, default None
     Whether to show the figure and return nothing.  None: ``scanpy.settings.autoshow``, unless `ax`
     or `save` is given.
 save : str, Path or bool, default None
-    File to write; True, or a bare ending like ``".pdf"``: a file in ``scanpy.settings.figdir``.""",
+    File to write.  As in scanpy, a text is appended to the name of the plot, and may end with a
+    format, all in ``scanpy.settings.figdir``: ``"_mine.pdf"``, ``".pdf"``, or True for the name
+    alone.  A Path, or a text with a folder such as ``"./mine.pdf"``, is written as given.""",
     "<params and versions>": """\
 ``.uns[key_added]["params"]`` : dict
     Arguments of the call.

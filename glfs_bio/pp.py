@@ -12,13 +12,14 @@ import numpy as np
 from anndata import AnnData
 
 from . import checks, codec
-from ._anndata import alike, constraints, names, read, results
+from ._anndata import alike, constraints, names, read, results, summaries
 from ._anndata import platform as platforms
 from ._anndata import target as targets
 from ._anndata.join import data_sets, join
 from ._anndata.stale import made_of_all
 from ._anndata.structure import KEY, compute, specified, store, structure_of
 from ._docs import documented
+from ._progress import tell, with_bar
 from .errors import InvalidValue, arg, naming
 from .options import Request, StructureSpec
 from .selection import answerable, rank_genes
@@ -37,6 +38,11 @@ if TYPE_CHECKING:
 __all__ = ["recorded_parameters", "select_genes", "structure"]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
+@with_bar
 @documented
 def select_genes(
     adata: AnnData | Sequence[AnnData] | Mapping[str, AnnData],
@@ -302,6 +308,7 @@ def select_genes(
         results.store(one, key_added, entry, var=results.spread(frame, one.var_names))
         if subset:
             one._inplace_subset_var(one.var[f"{key_added}_selected"].to_numpy())
+    tell(summaries.selection(entry))
     return None
 
 
@@ -380,6 +387,7 @@ def request_to_keep(adata: AnnData, request: Request, frame: pd.DataFrame, key: 
     return request.but(**kept) if kept else request
 
 
+@with_bar
 @documented
 def structure(
     adata: AnnData,

@@ -10,6 +10,7 @@ import pandas as pd
 from .. import checks
 from .._anndata import classifier, columns, names, read, results
 from .._docs import documented
+from .._progress import with_bar
 from ..data.matrix import RowMatrix, moments
 from ..errors import Caution, InvalidValue, arg, listed, naming, warn
 from ..estimators._glfs_laprls import SELECTORS, GLFSLapRLSClassifier, default_selector
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from .._typing import Index
 
 
+@with_bar
 @documented
 def classify(
     adata: AnnData,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -9,8 +10,9 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import alike, columns, constraints, names, read, results, stale
+from .._anndata import alike, columns, constraints, names, read, results, stale, summaries
 from .._docs import documented
+from .._progress import tell, with_bar
 from ..errors import NO_VALUE, InvalidValue, arg, naming
 from ..measures.cells import coordinates
 from ..measures.labels import label_scores
@@ -28,10 +30,13 @@ if TYPE_CHECKING:
     from ..labels import Labels
     from ..options import Limits, Preserve
 
+log = logging.getLogger(__name__)
+
 #: Sizes at which labels are predicted, where none are given.
 _SIZES = (5, 10, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200, 300, 400, 500)
 
 
+@with_bar
 @documented
 def curve(
     adata: AnnData,
@@ -149,6 +154,7 @@ def curve(
         "curve", params | basis.record(), stale.made_of(adata, layer), table=table
     )
     results.store(adata, key_added, entry)
+    tell(summaries.curve(table))
     return None
 
 
@@ -177,7 +183,9 @@ def _predict(
     """Write how well labels are predicted by panels of some sizes."""
     table["accuracy"] = table["macro_f1"] = np.nan
     data = data[:, order]  # to cut panels out of these columns is quicker than out of all
-    for size in sizes:
+    for done, size in enumerate(sizes):
+        fields = {"stage": "predicting labels", "n_done": done, "n_all": len(sizes)}
+        log.info("labels are predicted by %d genes", size, extra=fields)
         if size <= len(order):
             where = coordinates(data, np.arange(size))
             with naming(codes="labels"):

@@ -12,11 +12,12 @@ from scipy.optimize import linear_sum_assignment
 
 from .. import checks
 from .._anndata import alike as nearly
-from .._anndata import columns, constraints, read, results, stale
+from .._anndata import columns, constraints, read, results, stale, summaries
 from .._anndata import names as names_of
 from .._anndata import platform as platforms
 from .._anndata.names import Named
 from .._docs import documented
+from .._progress import tell, with_bar
 from ..criterion.panel import MeasuredPanel
 from ..data.threads import few_threads
 from ..errors import NO_VALUE, NONE, InvalidType, InvalidValue, Message, arg, listed
@@ -50,6 +51,7 @@ _FORCED = {"forced", "force", "true", "t", "yes", "y", "x", "1"}
 _LABELS = 3
 
 
+@with_bar
 @documented
 def order_panel(
     adata: AnnData,
@@ -264,6 +266,7 @@ def order_panel(
         species=found.resolver.species,
     )
     results.store(adata, key_added, entry, var=of_genes)
+    tell(*summaries.order(entry))
     return None
 
 

@@ -15,12 +15,12 @@ from anndata import AnnData
 from joblib import Parallel, delayed
 
 from .. import checks
-from .._anndata import read, results, stale
+from .._anndata import read, results, stale, summaries
 from .._anndata import target as targets
 from .._anndata.names import settled
 from .._anndata.structure import specified, structure_of
 from .._docs import documented
-from .._progress import progress
+from .._progress import progress, tell
 from ..data.threads import one_thread
 from ..errors import (
     ADATA,
@@ -217,6 +217,7 @@ def stability(
         structure=spec.record(),
     )
     results.store(adata, key_added, entry, var=columns)
+    tell(summaries.stability(entry, adata.n_obs, consensus, np.asarray(panel, dtype=bool)))
 
 
 def _selections(
