@@ -92,7 +92,7 @@ def of_genes(
         found.shares[:, 1:],
         found.means[:, 1:],
         np.exp(constraints.log_folds(found, types, logarithms=logarithms)),
-        constraints.markers_found(found, types, logarithms=logarithms),
+        constraints.markers_found(found, types, logarithms=logarithms) if names else {},
     )
 
 

@@ -18,6 +18,7 @@ from ._figure import (
     beside,
     colour_map,
     colours,
+    ink,
     legend,
     name_places,
     plot,
@@ -123,8 +124,8 @@ def preserved(
         # next to one another, whatever their order
         across = place + np.random.default_rng(0).permutation(spread)
         ax.plot(values, across, ls="", clip_on=False, zorder=3, **style)
-    ax.axvspan(most, 1.0, color="#EBEBEB", lw=0)
-    ax.axvline(most, color="black", lw=1, ls="--")
+    ax.axvspan(most, 1.0, color=ink(), alpha=0.08, lw=0)
+    ax.axvline(most, color=ink(), lw=1, ls="--")
     ax.set(xlim=(0, 1), xlabel=preserved_label(entry))
     ax.spines[["top", "right", "left"]].set_visible(False)
     size = name_places(ax, list(strips))
@@ -226,7 +227,7 @@ def labels(
         if those.any()
     ]
     handles += ax.plot(
-        *(table["f1"], place, "o"), ms=5, mfc="white", mec="black", clip_on=False, zorder=4
+        *(table["f1"], place, "o"), ms=5, mfc="white", mec=ink(), clip_on=False, zorder=4
     )
     handles[-1].set_label("F1")
     ax.set(xlim=(0, 1), xlabel=f"recall and F1, panel of {entry['n_genes']} genes")
@@ -350,7 +351,7 @@ def imputation(
     lowest, median = min(0.0, float(found.min())), float(np.median(found))
     (ax,) = yield [5.0], 3.4
     ax.hist(found, bins=_N_BINS, range=(lowest, 1.0), color=colour)
-    line = ax.axvline(median, color="black", ls=":", label=f"median {median:.2f}")
+    line = ax.axvline(median, color=ink(), ls=":", label=f"median {median:.2f}")
     ax.set(xlabel=f"R² of {found.size:,} unmeasured genes", ylabel="number of genes")
     ax.set_xlim(lowest, 1.0)
     ax.spines[["top", "right"]].set_visible(False)

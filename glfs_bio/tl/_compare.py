@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from .. import checks, options
-from .._anndata import names, results, stale
+from .._anndata import names, results, stale, summaries
 from .._docs import documented
-from .._progress import progress
+from .._progress import progress, tell
 from ..criterion.panel import n_matched
 from ..errors import MAPPING, NO_VALUE, InvalidType, InvalidValue, call
 from ._evaluate import N_STEPS, Asked, evaluated
@@ -137,6 +137,7 @@ def compare_panels(
         **tables,
     )
     results.store(adata, key_added, entry)
+    tell(*summaries.comparison(entry))
     return None
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from .._anndata import alike
 from .._anndata import names as names_of
 from ..errors import InvalidValue, arg
 from ..selection import best_panel
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from .._anndata.names import Named
     from .._typing import Index
     from ..criterion.criterion import Criterion
+    from ..options import Request
     from ..solvers.constraints import Rows
     from ..vendors.orders import OrderForm
     from ._resolve import Resolution
@@ -180,7 +182,13 @@ class Draft:
         """Whether each gene of the data could be ordered."""
         return np.asarray(self.every["fault"] == "", dtype=bool)
 
-    def replaced(self, criterion: Criterion, excluded: NDArray[np.bool_]) -> pd.DataFrame:
+    def replaced(
+        self,
+        adata: AnnData,
+        request: Request,
+        criterion: Criterion,
+        excluded: NDArray[np.bool_],
+    ) -> pd.DataFrame:
         """The genes that are asked for, each that is refused replaced.
 
         Those that come in preserve most beside the genes that stay.  Which of them is in the place
@@ -198,7 +206,7 @@ class Draft:
                 "needed",
                 f"pass {arg('refused', 'drop')}",
             )
-        candidates = joining(stay, may, self.rows)
+        candidates = alike.apart(adata, joining(stay, may, self.rows), request)
         panel = best_panel(criterion, len(stay) + len(bad), candidates)
         new = candidates.genes[panel.order[len(stay) : panel.n_selected]]
         of, by, score = in_place_of(criterion, stay, list(bad["row"]), new)

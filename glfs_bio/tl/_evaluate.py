@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import columns, read, results, stale
+from .._anndata import columns, read, results, stale, summaries
 from .._anndata.all_genes import view_of_all_genes
 from .._docs import documented
-from .._progress import progress
+from .._progress import progress, tell
 from ..criterion.platform import OnPlatform
 from ..errors import naming
 from ..measures import cells as measures
@@ -219,6 +219,7 @@ def evaluate_panel(
         return dict(results.kept(entry))
     columns = {"obs": {f"{key_added}_unexplained": of_cells}, "var": {f"{key_added}_r2": r2}}
     results.store(adata, key_added, entry, **columns)
+    tell(*summaries.evaluation(entry))
     return None
 
 
@@ -284,7 +285,7 @@ def evaluated(
         r2 = imputed(basis.structure.sets, found.genes).of_structure
         entry["imputed"] = float(np.nanmedian(r2)) if np.isfinite(r2).any() else float("nan")
         now("nearest cells and clusters")
-        all_genes = view_of_all_genes(adata, found.layer, inputs.random_state)
+        all_genes = view_of_all_genes(adata, basis.structure.spec, inputs.random_state)
         entry |= _cells(found, data, inputs, all_genes)
         now("the panel's genes")
         entry |= _genes(found, data, inputs)

@@ -12,6 +12,7 @@ from .. import checks
 from .._anndata import columns, expression, results, stale
 from .._anndata import names as names_of
 from .._docs import documented
+from .._progress import with_bar
 from ..errors import Message, listed
 from ._panel import find, must_haves, replacements
 from ._substitutes import listed_of
@@ -36,6 +37,7 @@ log = logging.getLogger(__name__)
 _NAMED_BY = 3
 
 
+@with_bar
 @documented
 def explain_panel(
     adata: AnnData,

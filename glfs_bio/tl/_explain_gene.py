@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import columns, constraints, expression, read, results, stale
+from .._anndata import alike, columns, constraints, expression, read, results, stale
 from .._anndata import names as names_of
 from .._docs import documented
+from .._progress import tell, with_bar
 from ..measures.genes import imputed, predictors
 from ._panel import adds_nothing, find, must_haves
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 _PREDICTORS, _LEAST = 3, 0.01
 
 
+@with_bar
 @documented
 def explain_gene(
     adata: AnnData,
@@ -134,6 +136,7 @@ def explain_gene(
         **more,
     )
     results.store(adata, key_added, entry)
+    tell(*table["summary"])
     return None
 
 
@@ -203,6 +206,8 @@ class _Obstacles:
     reasons: dict[int, str]
     candidates: NDArray[np.bool_]
     rows: Rows | None
+    #: Whether each gene is of nearly one sequence with one of the panel.
+    twins: NDArray[np.bool_]
 
     @classmethod
     def of(cls, adata: AnnData, found: Found, symbols: str | None) -> _Obstacles:
@@ -218,6 +223,9 @@ class _Obstacles:
         lookup = names_of.Lookup(adata, request.symbols)
         for item in names_of.together(adata, request.exclude, symbols=request.symbols) or ():
             bar(lookup.rows(item) or (), f"excluded {_by(item, lookup)}")
+        ignore = found.basis.structure.spec.ignore
+        ignored = names_of.not_to_choose(adata, None, ignore=ignore)
+        bar(np.flatnonzero(ignored), "its variation is ignored")
         if detection.orderable is not None:
             bar(np.flatnonzero(~detection.orderable), "it cannot be ordered for the platform")
         rows = constraints.rows(
@@ -239,12 +247,14 @@ class _Obstacles:
         if key is not None:
             candidates = adata.var[f"{key}_score"].notna().to_numpy()
             bar(np.flatnonzero(~candidates), "it was no candidate")
-        return cls(found, reasons, candidates, rows)
+        return cls(found, reasons, candidates, rows, alike.beside(adata, found.genes, request))
 
     def of_gene(self, gene: int) -> str:
         """Return why a gene is not in the panel."""
         if gene in self.reasons:
             return self.reasons[gene]
+        if self.twins[gene]:
+            return "it is of nearly one sequence with a gene of the panel"
         if self.rows is not None:
             used = self.rows.sums(self.found.genes)
             if not self.rows.within(used)[gene]:
@@ -287,7 +297,7 @@ def _summary(row: dict[str, Any], standing: _Standing) -> str:
         said.append(f"{gene} is in the panel{place}")
     elif np.isfinite(rank):
         said.append(f"{gene} is rank {rank:,.0f} of {standing.n_candidates:,}")
-        if "limits" in row["why_not"]:
+        if "less than" not in row["why_not"]:
             said[-1] += f", and {row['why_not']}"
     else:
         said.append(f"{gene} was no candidate, as {_as_reason(row['why_not'])}")

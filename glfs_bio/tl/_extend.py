@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import columns, read, results
+from .._anndata import columns, read, results, summaries
 from .._docs import documented
+from .._progress import tell, with_bar
 from ..criterion.panel import MeasuredPanel
 from ..errors import InvalidValue
 from ..pp import request_to_keep
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from ._panel import Found
 
 
+@with_bar
 @documented
 def extend_panel(
     adata: AnnData,
@@ -158,6 +160,7 @@ def extend_panel(
     if found.named.absent:
         entry["absent"] = np.array(found.named.absent, dtype=object)
     results.store(adata, key_added, entry, var=frame)
+    tell(summaries.extension(entry))
     return None
 
 

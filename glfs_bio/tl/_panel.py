@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from .._anndata import constraints, names, read, results
+from .._anndata import alike, constraints, names, read, results
 from .._anndata import platform as platforms
 from .._anndata import target as targets
 from .._anndata.structure import specified, structure_of
@@ -139,8 +139,9 @@ def asked(
             preserve = Preserve(preserve)
         given |= {"preserve": preserve.target, "cell_weights": preserve.cell_weights}
         if preserve.use_rep is not None:
-            named = StructureSpec(use_rep=preserve.use_rep)
-            given["structure"] = specified(adata, named)
+            named = specified(adata, StructureSpec(use_rep=preserve.use_rep))
+            ignore = named.ignore if named.stored_key else request.structure.ignore
+            given["structure"] = replace(named, ignore=ignore)
     found = replace(request, missing="warn", **given)
     say_overridden(key, request, found)
     return found
@@ -162,8 +163,9 @@ def say_overridden(key: str | None, before: Request, now: Request) -> None:
 
 def basis_of(adata: AnnData, request: Request) -> Basis:
     """Return what panels of a request are evaluated by."""
-    spec = request.structure
-    target = targets.resolve(adata, request)
+    plain = names.settled(adata, request, "ignore")
+    spec = plain.structure
+    target = targets.resolve(adata, plain)
     detection = platforms.of_genes(adata, request.platform, spec.layer, request.symbols)
     check_batches(request.across, one_set=spec.batch_key is None)
     structure = structure_of(adata, spec)
@@ -206,11 +208,12 @@ def replacements(
     places = np.array([at[int(gene)] for gene in leaving], dtype=np.intp)
     needless = adds_nothing(losses)[places]
     score[(score <= 0.0) | needless[:, None]] = -np.inf
-    out = barred.copy()
     key, basis = found.named.key, found.basis
+    out = barred | names.not_to_choose(adata, None, ignore=basis.structure.spec.ignore)
     if key is not None:
         out |= adata.var[f"{key}_score"].isna().to_numpy()
     out[found.genes] = True
+    out |= alike.beside(adata, found.genes, basis.request)
     score[:, out] = -np.inf
     limits, detection = basis.request.limits, basis.detection
     rows = constraints.rows(
@@ -245,7 +248,8 @@ def beside(
     Those that stay are in whatever holds of them on their own.
     """
     request, detection = found.basis.request, found.basis.detection
-    out = names.not_to_choose(adata, request.exclude, symbols=request.symbols)
+    ignore = found.basis.structure.spec.ignore
+    out = names.not_to_choose(adata, request.exclude, ignore=ignore, symbols=request.symbols)
     if detection.orderable is not None:
         out |= ~detection.orderable
     if barred is not None:
@@ -258,7 +262,7 @@ def beside(
         detection=detection,
         symbols=request.symbols,
     )
-    return joining(stay, ~out, rows, detection)
+    return alike.apart(adata, joining(stay, ~out, rows, detection), request)
 
 
 def joining(

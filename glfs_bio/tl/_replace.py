@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import constraints, read, results
+from .._anndata import constraints, read, results, summaries
 from .._anndata import names as names_of
 from .._docs import documented
+from .._progress import tell, with_bar
 from ..errors import NO_VALUE, InvalidValue, Message, listed
 from ..options import Limits
 from ..pp import request_to_keep
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
+@with_bar
 @documented
 def replace_genes(
     adata: AnnData,
@@ -148,7 +150,6 @@ def replace_genes(
     chosen = best_panel(criterion, size, candidates, random_state=random_state)
     come = candidates.genes[chosen.order[len(stay) : chosen.n_selected]]
     table = _exchanged(adata, found, gone, gone_absent, come)
-    _tell(table)
     if not inplace:
         return table
     had_to = must_haves(adata, found.named)
@@ -173,6 +174,7 @@ def replace_genes(
     if still:
         entry["absent"] = np.array(still, dtype=object)
     results.store(adata, key_added, entry, var=frame)
+    tell(summaries.replacement(table))
     return None
 
 
@@ -226,16 +228,4 @@ def _exchanged(
             "preserved_before": shares[:-1],
             "preserved_after": shares[1:],
         }
-    )
-
-
-def _tell(table: pd.DataFrame) -> None:
-    """Say what replaces what, and at what price."""
-    pairs = [f"{row.gene} by {row.replaced_by or 'none'}" for row in table.itertuples()]
-    before, after = table["preserved_before"].iloc[0], table["preserved_after"].iloc[-1]
-    log.info(
-        Message(
-            f"{len(pairs)} genes are replaced: {listed(pairs)}; preserved {before:.3f} before and "
-            f"{after:.3f} after."
-        )
     )

@@ -11,6 +11,7 @@ from .. import checks
 from .._anndata import names as names_of
 from .._anndata import results, stale
 from .._docs import documented
+from .._progress import with_bar
 from ..criterion.panel import MIN_SCORE
 from ._panel import find, of_panel, replacements
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from ._panel import Replacements
 
 
+@with_bar
 @documented
 def substitutes(
     adata: AnnData,

@@ -39,8 +39,6 @@ _ROOM = 0.95
 _FLAGS = ("forced", "must_have", "is_backup", "acceptable")
 #: Where 10x Genomics says which genes have probes.
 _OF_10X = "10x Genomics publishes it for {}, as a table of species, Ensembl ids and symbols."
-#: Families whose members are so alike in sequence that probes may take one for another.
-HOMOLOGOUS = ("ribosomal", "haemoglobin", "tcr", "bcr", "heat_shock")
 
 
 @dataclass(frozen=True)
