@@ -25,6 +25,7 @@ def genes_of(adata: AnnData, key: str, n_genes: int | None) -> tuple[pd.Index, s
 
 def check_labels(adata: AnnData, labels: str | None, *, grouping: bool) -> None:
     """Refuse what cannot colour the cells, or group them."""
+    read.check(adata)
     if labels is None:
         if grouping:
             raise InvalidValue(

@@ -45,5 +45,5 @@ def test_a_result_is_said_once(tmp_path, monkeypatch, clusters, command, verbosi
     finally:
         sc.settings.verbosity = before
     assert result.exit_code == 0, result.stderr
-    said = [line for line in result.stderr.splitlines() if "of the structure" in line]
+    said = [line for line in result.stderr.splitlines() if "% of the structure" in line]
     assert len(said) == 1
