@@ -273,6 +273,11 @@ def frequency(adata: AnnData, key: str) -> pd.Series:
     return column.sort_values(ascending=False, kind="stable")
 
 
+def n_chosen(found: Mapping[str, Any]) -> int:
+    """Return how many genes the selections of a ``tl.stability`` chose, in the mean."""
+    return round(float(np.mean(found["n_genes"]))) - int(found.get("n_included", 0))
+
+
 def preserved_of(found: Mapping[str, Any]) -> str:
     """Say what the shares of a result are shares of."""
     preserve = codec.restored(found.get("params", {}).get("preserve", "structure"))

@@ -18,6 +18,7 @@ from urllib.parse import quote
 import numpy as np
 
 from .. import _signatures, codec, pl
+from .._anndata import results as stored
 from .._anndata import umap
 from ..cells.graph import MOST_EXACT
 from ..errors import Message, arg, call
@@ -356,14 +357,16 @@ def stability(subject: Subject) -> dict[str, Any] | None:
     if result is None:
         return subject.of_another("stability")
     adata, key, entry = subject.adata, result.key, result.entry
-    size = min(_FREQUENT, max(round(float(np.mean(entry["n_genes"]))), 1))
+    size = min(_FREQUENT, stored.n_chosen(entry))
     consensus = adata.var_names[adata.var[f"{key}_consensus"].astype(bool)]
     return {
         "entry": entry,
         "n_consensus": len(consensus),
         "out": list(subject.called.loc[subject.frame.index.difference(consensus, sort=False)]),
         "instead": list(subject.called.loc[consensus.difference(subject.frame.index, sort=False)]),
-        "picture": picture(pl.stability, adata, size, key=key, symbols=subject.symbols),
+        "picture": picture(pl.stability, adata, size, key=key, symbols=subject.symbols)
+        if size
+        else None,
     }
 
 

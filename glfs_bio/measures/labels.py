@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from sklearn.kernel_approximation import Nystroem
 from sklearn.metrics import (
     confusion_matrix,
     fbeta_score,
@@ -26,7 +27,6 @@ from sklearn.metrics import (
     precision_score,
     recall_score,
 )
-from sklearn.kernel_approximation import Nystroem
 
 from .. import laprls
 from ..cells.graph import joined, laplacian
@@ -128,7 +128,7 @@ def suffixed(name: str, reading: str) -> str:
 def kept(scores: Mapping[str, LabelScores]) -> dict[str, Any]:
     """Return what results keep of readings: numbers, ``per_label`` and ``confusion``."""
     found: dict[str, Any] = {}
-    tables = []
+    tables: list[pd.DataFrame] = []
     for reading, one in scores.items():
         for name in ("accuracy", "macro_f1", "rare_f1"):
             found[suffixed(name, reading)] = getattr(one, name)
@@ -232,7 +232,8 @@ def standardised(values: Array) -> Array:
     """Values of genes of variance 1, and 0 for a gene that is the same in all cells."""
     deviation = values.std(axis=0)
     centred = values - values.mean(axis=0)
-    return np.divide(centred, deviation, out=np.zeros_like(centred), where=deviation > 0)
+    zeros = np.zeros_like(centred)
+    return np.asarray(np.divide(centred, deviation, out=zeros, where=deviation > 0))
 
 
 def _features(values: Array, fold: Index, draw: np.random.Generator) -> Array:
@@ -246,7 +247,7 @@ def _features(values: Array, fold: Index, draw: np.random.Generator) -> Array:
     features = np.empty((len(values), model.n_components), dtype=np.float32)
     for k in np.unique(fold):  # a part at a time: the kernel has double precision
         features[fold == k] = model.transform(values[fold == k])
-    return np.asarray(features - features.mean(axis=0))
+    return np.asarray(features - features.mean(axis=0), dtype=features.dtype)
 
 
 def _labelled(codes: Index, n_cells: int) -> Index:

@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import checks
 from .._anndata import results, stale
+from ..errors import InvalidValue
 from ._evaluation import preserved_label
 from ._figure import (
     BLUE,
@@ -272,7 +273,8 @@ def stability(
     <adata with results> tl.stability
     n_genes : int, default None
         Number of genes, the most frequent first, in columns of at most 50; genes of no selection
-        are left out.  None: the mean size of the selections.
+        are left out, and so are those that were included.  None: as many as were chosen, in the
+        mean.
     key : str, default "glfs_stability"
         The `key_added` of ``tl.stability``.
     <shown symbols>
@@ -300,8 +302,10 @@ def stability(
     checks.whole_number("n_genes", n_genes, at_least=1, or_none=True)
     entry = results.entry(adata, key, "tl.stability", "jaccard", "n_genes")
     frequency = results.frequency(adata, key)
-    size = round(float(np.mean(entry["n_genes"]))) if n_genes is None else n_genes
-    frequency = frequency[frequency > 0].head(size)
+    frequency = frequency[frequency > 0]
+    if frequency.empty:
+        raise InvalidValue("key", key, "is of a panel in which all genes were included")
+    frequency = frequency.head(results.n_chosen(entry) if n_genes is None else n_genes)
     names = gene_names(adata, frequency.index, symbols)
     widths, height = _columns(len(frequency), several=ax is None)
     axes = yield [*widths, 3.2], max(height, 4.2)

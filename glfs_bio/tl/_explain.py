@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .._anndata import columns, results, stale
+from .._anndata import columns, read, results, stale
 from .._docs import documented
 from ..criterion.panel import MIN_SCORE
 from ._panel import find, substitutions
@@ -36,6 +36,8 @@ def explain_panel(
     *,
     n_labels: int = 3,
     exclude: Genes | None = None,
+    layer: str | None = None,
+    use_raw: bool = False,
     symbols: str | None = None,
     preserve: Preserve | Given | None = None,
     key_added: str = "glfs_explanation",
@@ -53,6 +55,8 @@ def explain_panel(
         Maximum number of labels to name per gene.
     exclude : str, pattern or list, default None
         Genes that cannot be a substitute, as in :func:`substitutes`.
+    <layer of a panel>
+    <use_raw>
     <symbols>
     <preserve>
     <key_added> "glfs_explanation"
@@ -98,8 +102,9 @@ def explain_panel(
     checks.whole_number("n_labels", n_labels, at_least=1)
     checks.keys(key_added=key_added)
     checks.flags(inplace=inplace)
+    layer = read.layer_or_raw(adata, layer, use_raw)
     known = None if labels is None else columns.labels(adata, labels, "labels")
-    found = find(adata, panel, symbols=symbols, preserve=preserve)
+    found = find(adata, panel, symbols=symbols, preserve=preserve, layer=layer)
     table, of_labels = explained(adata, found, known, n_labels, exclude=exclude, symbols=symbols)
     if not inplace:
         return table
@@ -134,7 +139,7 @@ def explained(
         table = pd.DataFrame(
             {
                 "gene": names[genes],
-                "preserved": criterion.preserved(genes),
+                "preserved": found.preserved,
                 "loss": criterion.losses(genes),
                 "axis": axis,
                 "axis_share": share,

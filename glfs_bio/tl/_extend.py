@@ -15,7 +15,7 @@ from ..criterion.panel import MeasuredPanel
 from ..errors import InvalidValue
 from ..pp import request_to_keep
 from ..selection import Candidates, best_panel
-from ._panel import find
+from ._panel import find, preserved_by
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -38,6 +38,8 @@ def extend_panel(
     exclude: Genes | None = None,
     limits: Limits | None = None,
     platform: Platform | None = None,
+    layer: str | None = None,
+    use_raw: bool = False,
     symbols: str | None = None,
     preserve: Preserve | Given | None = None,
     across: Literal["mean", "worst"] = "mean",
@@ -69,6 +71,8 @@ def extend_panel(
         Names that are missing in the data cost nothing.
     platform : Platform, default None
         Target platform.  None: the platform of the selection.
+    <layer of a panel>
+    <use_raw>
     <symbols>
     <preserve>
     across : {"mean", "worst"}, default "mean"
@@ -116,6 +120,7 @@ def extend_panel(
     checks.whole_number("n_extra", n_extra, at_least=1, or_none=True)
     checks.keys(key_added=key_added)
     checks.flags(inplace=inplace)
+    layer = read.layer_or_raw(adata, layer, use_raw)
     checks.seed(random_state)
     read.unique_names(adata)
     known = None if labels is None else columns.labels(adata, labels, "labels")
@@ -124,6 +129,7 @@ def extend_panel(
         panel,
         symbols=symbols,
         preserve=preserve,
+        layer=layer,
         exclude=exclude,
         limits=limits,
         platform=platform,
@@ -186,7 +192,7 @@ def _added(
         {
             "gene": adata.var_names[order[size:]],
             "adds": np.diff(preserved)[size - 1 :],
-            "preserved": preserved[size:],
+            "preserved": preserved_by(basis.criterion, order)[size:],
         }
     )
     if known is not None:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from .. import checks
 from .._anndata import names as names_of
-from .._anndata import results, stale
+from .._anndata import read, results, stale
 from .._docs import documented
 from ..criterion.panel import MIN_SCORE
 from ..errors import NO_VALUE, InvalidValue, listed
@@ -34,6 +34,8 @@ def substitutes(
     *,
     exclude: Genes | None = None,
     min_score: float = MIN_SCORE,
+    layer: str | None = None,
+    use_raw: bool = False,
     symbols: str | None = None,
     preserve: Preserve | Given | None = None,
     key_added: str = "glfs_substitutes",
@@ -58,6 +60,8 @@ def substitutes(
         selection excluded, or with which its limits do not hold, cannot be one either.
     min_score : float, default 0.5
         Minimum substitution score of a substitute.
+    <layer of a panel>
+    <use_raw>
     <symbols>
     <preserve>
     <key_added> "glfs_substitutes"
@@ -99,7 +103,8 @@ def substitutes(
     checks.number("min_score", min_score)
     checks.keys(key_added=key_added)
     checks.flags(inplace=inplace)
-    found = find(adata, panel, symbols=symbols, preserve=preserve)
+    layer = read.layer_or_raw(adata, layer, use_raw)
+    found = find(adata, panel, symbols=symbols, preserve=preserve, layer=layer)
     leaving = found.genes if genes is None else _leaving(adata, found, genes, symbols)
     with found.few_threads():
         lost, substitution_score = substitutions(adata, found, leaving, exclude, symbols=symbols)
